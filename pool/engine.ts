@@ -1,0 +1,166 @@
+import { DiskCache, type DiskCacheEvents } from './cache/disk.ts';
+import { MemoryCache } from './cache/memory.ts';
+import { Cancelled, type Coordination, type Leader } from './coordination.ts';
+import { EngineFailure } from './failure.ts';
+import { Flights } from './flight.ts';
+import type { Image } from './image.ts';
+import type { EngineSettings } from './settings.ts';
+import { Sources } from './source/sources.ts';
+import { TransformPool } from './transform/pool.ts';
+import type { Variant } from './transform/variant.ts';
+
+/** What is to be made. */
+export interface Job {
+  readonly source: URL;
+  readonly variant: Variant;
+  /** Whether the project may use a (normalised) host; asked again for every redirect. */
+  readonly allowed: (host: string) => boolean;
+  /** Background work yields to live requests. */
+  readonly background: boolean;
+}
+
+export interface Obtained {
+  readonly image: Image;
+  /** Where it came from; what another process rendered for us counts as a miss. */
+  readonly from: 'memory' | 'disk' | 'miss';
+  /** Durations of a miss, ms; absent where that part was not run for this request. */
+  readonly timings: Timings;
+}
+
+export interface Timings {
+  readonly fetch?: number;
+  readonly queue?: number;
+  readonly transform?: number;
+}
+
+export interface EngineEnvironment {
+  readonly coordination: Coordination;
+  readonly disk: DiskCacheEvents;
+  /** Learns of memory hits, each key at most once a second. */
+  readonly onMemoryHit: (key: string) => void;
+  /** Learns of each render that begins and of each that succeeded. */
+  readonly onRender: (event: 'begun' | 'done', key: string, timings: Timings) => void;
+  /** A clock in ms. */
+  readonly now: () => number;
+}
+
+/** Fetches, transforms and caches images, within the bounds that it was given. */
+export class Engine {
+  readonly memory: MemoryCache;
+  readonly sources: Sources;
+  readonly pool: TransformPool;
+  readonly #disk: DiskCache | null;
+  readonly #flights = new Flights<string, Obtained>();
+  readonly #environment: EngineEnvironment;
+  #refused = 0;
+
+  constructor(settings: EngineSettings, environment: EngineEnvironment) {
+    this.#environment = environment;
+    this.memory = new MemoryCache(settings.memoryCacheBytes, environment.onMemoryHit);
+    this.#disk =
+      settings.diskCacheFolder === null
+        ? null
+        : new DiskCache(settings.diskCacheFolder, environment.disk);
+    this.sources = new Sources(settings);
+    this.pool = new TransformPool(settings);
+  }
+
+  /**
+   * The image of a key: from memory, else from disk, else by joining or leading the one flight that
+   * renders it. The caller has checked that the project may have it.
+   * @throws EngineFailure, or the signal's reason
+   */
+  async obtain(key: string, job: Job, signal: AbortSignal): Promise<Obtained> {
+    const entry = this.memory.get(key, this.#environment.now());
+    if (entry !== null) return { image: entry.image, from: 'memory', timings: {} };
+    return this.#flights.join(key, (flight) => this.#lookFurther(key, job, flight), signal);
+  }
+
+  /** Keeps a flight of this process in the air for a follower elsewhere; see Flights.hold. */
+  hold(key: string): (() => void) | null {
+    return this.#flights.hold(key);
+  }
+
+  /** Flights under way. */
+  get flights(): number {
+    return this.#flights.size;
+  }
+
+  /** Requests that were answered with `overloaded`. */
+  get refused(): number {
+    return this.#refused + this.pool.stats().rejected + this.sources.stats().rejected;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.pool.close(), this.sources.close()]);
+  }
+
+  async #lookFurther(key: string, job: Job, signal: AbortSignal): Promise<Obtained> {
+    const onDisk = await this.#disk?.read(key);
+    if (onDisk) return this.#keep(key, { image: onDisk, from: 'disk', timings: {} });
+
+    const place = await this.#environment.coordination.enter(key, signal);
+    if (place.role === 'follower') {
+      return this.#keep(key, { image: place.image, from: 'miss', timings: {} });
+    }
+    try {
+      return await this.#lead(key, job, signal, place);
+    } catch (error) {
+      place.fail(this.#asFailure(error, signal));
+      throw error;
+    }
+  }
+
+  async #lead(key: string, job: Job, signal: AbortSignal, place: Leader): Promise<Obtained> {
+    // Another process may have landed between this one's look at the disk and its turn to lead.
+    const landed = await this.#disk?.read(key);
+    if (landed) {
+      place.land(landed);
+      return this.#keep(key, { image: landed, from: 'disk', timings: {} });
+    }
+    this.#environment.onRender('begun', key, {});
+    const rendered = await this.#render(job, signal);
+    this.#environment.onRender('done', key, rendered.timings);
+    const obtained = this.#keep(key, rendered);
+    const { image } = obtained;
+    // The response does not wait for the disk; who follows from elsewhere does.
+    if (this.#disk === null) place.land(image);
+    else this.#disk.write(key, image).then(() => place.land(image));
+    return obtained;
+  }
+
+  async #render(job: Job, signal: AbortSignal): Promise<Obtained> {
+    if (this.pool.full && !job.background) {
+      this.#refused += 1;
+      throw new EngineFailure('overloaded', 'Too many transforms are waiting.');
+    }
+    const { allowed, background } = job;
+    const source = await this.sources.acquire(job.source, { allowed, background, signal });
+    try {
+      const made = await this.pool.transform(source.bytes, job.variant, { background, signal });
+      const { body, contentType, etag, width, height } = made;
+      return {
+        image: { body, contentType, etag, width, height },
+        from: 'miss',
+        timings: {
+          ...(source.fetchMs === null ? {} : { fetch: source.fetchMs }),
+          queue: made.queueMs,
+          transform: made.transformMs,
+        },
+      };
+    } finally {
+      source.release();
+    }
+  }
+
+  #keep(key: string, obtained: Obtained): Obtained {
+    this.memory.set(key, obtained.image, this.#environment.now());
+    return obtained;
+  }
+
+  #asFailure(error: unknown, signal: AbortSignal): EngineFailure | Cancelled {
+    if (error instanceof EngineFailure) return error;
+    if (signal.aborted) return new Cancelled();
+    return new EngineFailure('internal_error', 'The image could not be made.', error);
+  }
+}

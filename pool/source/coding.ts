@@ -1,0 +1,47 @@
+import { pipeline, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { EngineFailure } from '../failure.ts';
+import { tooLarge } from './body.ts';
+
+const decoders: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/**
+ * A body without its content coding. None is asked for, but objects stored compressed come so all
+ * the same, SVG above all. The bytes on the wire are bounded here, those that come out are counted
+ * by the reader, so a bomb ends at the limit. Null for a coding, or a stack of them, not known here.
+ */
+export function decode(
+  chunks: AsyncIterable<Uint8Array>,
+  coding: string,
+  maxBytes: number,
+): AsyncIterable<Uint8Array> | null {
+  const name = coding.trim().toLowerCase();
+  if (name === '' || name === 'identity') return chunks;
+  const create = Object.hasOwn(decoders, name) ? decoders[name] : undefined;
+  return create === undefined ? null : decoded(bounded(chunks, maxBytes), create());
+}
+
+async function* decoded(chunks: AsyncIterable<Uint8Array>, decoder: Transform) {
+  // What goes wrong surfaces in the loop: a failed pipeline destroys its last stream with the error.
+  pipeline(chunks, decoder, () => {});
+  try {
+    yield* decoder;
+  } catch (error) {
+    if (error instanceof EngineFailure) throw error;
+    throw new EngineFailure('source_corrupt', 'The source is not validly compressed.', error);
+  }
+}
+
+async function* bounded(chunks: AsyncIterable<Uint8Array>, maxBytes: number) {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    yield chunk;
+  }
+}

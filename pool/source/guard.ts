@@ -1,0 +1,163 @@
+import { ADDRCONFIG, promises as dns, type LookupAddress } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { EngineFailure } from '../failure.ts';
+import {
+  type Address,
+  isPublic,
+  isThisMachine,
+  type Network,
+  parseAddress,
+  parseNetwork,
+  within,
+} from './addresses.ts';
+import { canonicalHost, HostNames, isPublicName, literalAddress } from './host.ts';
+
+/** All addresses of a host name. */
+export type Resolver = (name: string) => Promise<readonly LookupAddress[]>;
+
+export interface GuardOptions {
+  /** CIDRs, addresses, host names and `*.` wildcards that may be used although not public. */
+  readonly privateSources: readonly string[];
+  /** Where the service itself answers; never a source, whatever `privateSources` says. */
+  readonly own: { readonly hosts: readonly string[]; readonly port: number };
+  /** The system's resolver when absent. */
+  readonly resolve?: Resolver;
+}
+
+const systemResolver: Resolver = (name) => dns.lookup(name, { all: true, hints: ADDRCONFIG });
+
+/** The port that a URL names or that its scheme implies. */
+export function portOf(url: URL): number {
+  if (url.port !== '') return Number(url.port);
+  return url.protocol === 'https:' ? 443 : 80;
+}
+
+/** Decides which hosts and addresses sources may be fetched from. */
+export class AddressGuard {
+  readonly #networks: Network[] = [];
+  readonly #names = new HostNames();
+  readonly #ownHosts: ReadonlySet<string | null>;
+  readonly #ownPort: number;
+  readonly #resolve: Resolver;
+
+  /** @throws RangeError for an entry of `privateSources` that is neither network nor host name */
+  constructor(options: GuardOptions) {
+    for (const entry of options.privateSources) {
+      const network = parseNetwork(entry);
+      if (network !== null) this.#networks.push(network);
+      else if (!this.#names.add(entry)) {
+        throw new RangeError(`"${entry}" is neither a CIDR nor an address nor a host name`);
+      }
+    }
+    this.#ownHosts = new Set(options.own.hosts.map(canonicalHost));
+    this.#ownPort = options.own.port;
+    this.#resolve = options.resolve ?? systemResolver;
+  }
+
+  /**
+   * Judges a URL by itself, before any look-up: this is the only check that an IP literal gets,
+   * for which Node calls no `lookup`.
+   * @throws EngineFailure source_invalid | source_blocked
+   */
+  check(url: URL): void {
+    if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+      throw new EngineFailure('source_invalid', 'The source must be an http or https URL.');
+    }
+    if (url.username !== '' || url.password !== '') {
+      throw new EngineFailure(
+        'source_invalid',
+        'The source must not hold a user name or password.',
+      );
+    }
+    const host = canonicalHost(url.hostname);
+    if (host === null) throw new EngineFailure('source_invalid', 'The source has no valid host.');
+    if (!this.allowsHost(host)) {
+      throw new EngineFailure('source_blocked', `The source host ${host} is not public.`);
+    }
+    const address = literalAddress(host);
+    const port = portOf(url);
+    if (port !== this.#ownPort) return;
+    if (this.#ownHosts.has(host) || (address !== null && isLocal(address))) {
+      throw new EngineFailure('source_blocked', 'The service is not a source for itself.');
+    }
+  }
+
+  /** True when a host name or an IP literal, in any spelling, is public or a private source. */
+  allowsHost(host: string): boolean {
+    const canonical = canonicalHost(host);
+    if (canonical === null) return false;
+    if (this.#names.has(canonical)) return true;
+    const address = literalAddress(canonical);
+    return address === null ? isPublicName(canonical) : this.#allows(address);
+  }
+
+  /** True when a host may be reached at an address that it resolved to. */
+  allowsAddress(address: string, host: string): boolean {
+    const canonical = canonicalHost(host);
+    if (canonical !== null && this.#names.has(canonical)) return true;
+    const parsed = parseAddress(address);
+    return parsed !== null && this.#allows(parsed);
+  }
+
+  /**
+   * The `lookup` for sockets to one port. It answers with addresses that were all checked; a single
+   * one that is not allowed refuses the name, since whoever mixes them means no good. The socket
+   * connects to what this returned, so the name cannot change in between.
+   */
+  lookupFor(port: number): LookupFunction {
+    return (name, options, callback) => {
+      const family = typeof options.family === 'number' ? options.family : 0;
+      this.#lookup(name, port, family).then(
+        (addresses) => {
+          const [first] = addresses;
+          if (options.all === true) process.nextTick(callback, null, addresses);
+          else process.nextTick(callback, null, first.address, first.family);
+        },
+        (error) => process.nextTick(callback, error, options.all === true ? [] : '', 0),
+      );
+    };
+  }
+
+  async #lookup(name: string, port: number, family: number) {
+    const resolved = await this.#resolve(name).catch((error: unknown) => {
+      throw dnsFailure(name, error);
+    });
+    for (const { address } of resolved) {
+      if (!this.allowsAddress(address, name)) {
+        throw new EngineFailure(
+          'source_blocked',
+          `The source host ${name} has an address that is not public.`,
+        );
+      }
+      const parsed = parseAddress(address);
+      if (port === this.#ownPort && (parsed === null || isLocal(parsed))) {
+        throw new EngineFailure('source_blocked', 'The service is not a source for itself.');
+      }
+    }
+    const [first, ...rest] = resolved.filter((one) => family === 0 || one.family === family);
+    if (first === undefined) throw dnsFailure(name, undefined);
+    return [first, ...rest] as const;
+  }
+
+  #allows(address: Address): boolean {
+    return isPublic(address) || within(address, this.#networks);
+  }
+}
+
+/** True for every address under which this machine reaches itself. */
+function isLocal(address: Address): boolean {
+  if (isThisMachine(address)) return true;
+  const text = address.toString();
+  return Object.values(networkInterfaces()).some((list) =>
+    list?.some((entry) => parseAddress(entry.address)?.toString() === text),
+  );
+}
+
+function dnsFailure(name: string, cause: unknown): EngineFailure {
+  return new EngineFailure(
+    'source_unreachable',
+    `The source could not be fetched (DNS): the host name ${name} was not resolved.`,
+    cause,
+  );
+}

@@ -1,0 +1,272 @@
+import { LRUCache } from 'lru-cache';
+import type { Agent } from 'undici';
+import { EngineFailure } from '../failure.ts';
+import { Flights } from '../flight.ts';
+import type { EngineSettings } from '../settings.ts';
+import { ByteBudget } from './budget.ts';
+import { openConnections } from './connections.ts';
+import { canonical, fetchSource, notAllowed } from './fetch.ts';
+import { AddressGuard, type Resolver } from './guard.ts';
+import { FetchSlots, type Slot } from './slots.ts';
+
+export type SourceSettings = Pick<
+  EngineSettings,
+  'fetchConcurrency' | 'privateSources' | 'sourceMaxBytes' | 'sourceTimeoutMs' | 'own'
+>;
+
+export interface SourceOptions {
+  /** Clock for what is remembered, ms; only differences count. */
+  readonly now?: () => number;
+  readonly resolve?: Resolver;
+  readonly cacheBytes?: number;
+  readonly heldBytes?: number;
+}
+
+export interface AcquireOptions {
+  /** The project's allowlist; asked for the canonical host of every redirect. */
+  readonly allowed: (host: string) => boolean;
+  readonly signal: AbortSignal;
+  /** Yields to live requests: waits where they would be turned away. */
+  readonly background?: boolean;
+}
+
+/** A source's bytes, not to be changed, and counted as held until released. */
+export interface SourceLease {
+  readonly bytes: Uint8Array;
+  /** How long the fetch took, ms; null when the bytes came from the cache. */
+  readonly fetchMs: number | null;
+  /** Harmless when called twice. */
+  release(): void;
+  [Symbol.dispose](): void;
+}
+
+/** Long enough for the variants that a page asks for together; the origin's caching rules are not asked. */
+const cacheMs = 30_000;
+/** A few hundred usual pictures: what the pages of half a minute show. The finished ones have caches of their own. */
+const defaultCacheBytes = 64 * 1024 * 1024;
+/** Bookkeeping of a cached entry beside its bytes and key, roughly. */
+const entryOverhead = 512;
+/** Long enough to spare a broken origin a stampede, too short to be noticed once it is repaired. */
+const failureMs = 5_000;
+const failureBytes = 4 * 1024 * 1024;
+/** Room for some sources of the greatest size at once, and for many usual ones where that is small. */
+const defaultHeldBytes = (sourceMaxBytes: number) =>
+  Math.max(4 * sourceMaxBytes, 128 * 1024 * 1024);
+
+/** What is our own state or the asker's, and says nothing about the source. */
+const notRemembered = new Set(['overloaded', 'source_not_allowed', 'internal_error']);
+
+interface Source {
+  readonly bytes: Uint8Array;
+  readonly hosts: readonly string[];
+  leases: number;
+}
+
+interface Failed {
+  readonly failure: EngineFailure;
+  /** Hosts that were passed before it. */
+  readonly hosts: readonly string[];
+}
+
+type Outcome =
+  | ({ readonly fetchMs: number } & Pick<Source, 'hosts'> & { readonly source: Source })
+  | Failed
+  /** Nobody who waited at the time may use the host that the source redirects to. */
+  | { readonly refused: string; readonly hosts: readonly string[] };
+
+/** A fetch under way, and whom it is for. */
+interface Ride {
+  readonly slot: Slot;
+  readonly ending: AbortController;
+  readonly askers: Set<AcquireOptions>;
+}
+
+/** Fetches sources: each once for all that want it, guarded, bounded, and kept for a moment. */
+export class Sources {
+  readonly guard: AddressGuard;
+  readonly #settings: SourceSettings;
+  readonly #connections: Agent;
+  readonly #slots: FetchSlots;
+  readonly #budget: ByteBudget;
+  readonly #flights = new Flights<string, Outcome>();
+  readonly #rides = new Map<string, Ride>();
+  readonly #cache: LRUCache<string, Source>;
+  readonly #failures: LRUCache<string, Failed>;
+  #closed: EngineFailure | null = null;
+  #fetches = 0;
+
+  constructor(settings: SourceSettings, options: SourceOptions = {}) {
+    const { now, resolve, cacheBytes = defaultCacheBytes } = options;
+    const { privateSources, own, fetchConcurrency, sourceMaxBytes, sourceTimeoutMs } = settings;
+    this.#settings = settings;
+    this.guard = new AddressGuard({ privateSources, own, ...(resolve && { resolve }) });
+    this.#slots = new FetchSlots(fetchConcurrency);
+    this.#budget = new ByteBudget(options.heldBytes ?? defaultHeldBytes(sourceMaxBytes));
+    this.#connections = openConnections(this.guard, {
+      perOrigin: fetchConcurrency,
+      timeoutMs: sourceTimeoutMs,
+    });
+    const clock = now && { perf: { now }, ttlResolution: 0 };
+    this.#cache = new LRUCache({
+      maxSize: cacheBytes,
+      sizeCalculation: ({ bytes }, key) => bytes.byteLength + 2 * key.length + entryOverhead,
+      ttl: cacheMs,
+      ttlAutopurge: true,
+      ...clock,
+    });
+    this.#failures = new LRUCache({
+      maxSize: failureBytes,
+      sizeCalculation: (_, key) => 2 * key.length + entryOverhead,
+      ttl: failureMs,
+      ...clock,
+    });
+  }
+
+  /**
+   * The bytes of a source: cached, or by joining or starting the one fetch for its URL. A redirect
+   * is followed while anyone who waits may use its host; who may not, gets source_not_allowed.
+   * @throws EngineFailure, or the signal's reason
+   */
+  async acquire(url: URL, options: AcquireOptions): Promise<SourceLease> {
+    options.signal.throwIfAborted();
+    this.guard.check(url);
+    const wanted = canonical(url);
+    const key = wanted.href;
+    for (;;) {
+      if (this.#closed !== null) throw this.#closed;
+      const cached = this.#cache.get(key);
+      if (cached !== undefined) {
+        checkHosts(cached.hosts, options);
+        return this.#lease(cached, null);
+      }
+      const outcome = this.#failures.get(key) ?? (await this.#join(key, wanted, options));
+      checkHosts(outcome.hosts, options);
+      if ('source' in outcome) return this.#lease(outcome.source, outcome.fetchMs);
+      if ('failure' in outcome) throw outcome.failure;
+      // Refused before this asker, who may use that host, was heard: once more, with its voice.
+      if (!options.allowed(outcome.refused)) throw notAllowed(outcome.refused);
+    }
+  }
+
+  stats() {
+    return {
+      /** Fetches in flight now, their bound, and live ones that were turned away so far. */
+      fetching: this.#slots.running,
+      concurrency: this.#slots.limit,
+      rejected: this.#slots.rejected,
+      cacheBytes: this.#cache.calculatedSize,
+      /** Bytes of fetches in flight and of leases. */
+      heldBytes: this.#budget.held,
+      /** Fetches started so far. */
+      fetches: this.#fetches,
+    };
+  }
+
+  /** Ends what is under way with `overloaded` and closes all connections. */
+  async close(): Promise<void> {
+    this.#closed = new EngineFailure('overloaded', 'The service is shutting down.');
+    for (const { ending } of this.#rides.values()) ending.abort(this.#closed);
+    this.#cache.clear();
+    this.#failures.clear();
+    await this.#connections.destroy();
+  }
+
+  async #join(key: string, url: URL, options: AcquireOptions): Promise<Outcome> {
+    const { background = false, signal } = options;
+    if (!background && this.#rides.get(key)?.slot.promote() === false) {
+      throw this.#slots.overloaded();
+    }
+    const joined = this.#flights.join(
+      key,
+      (flight) => {
+        const slot = this.#slots.enter(background);
+        const ride: Ride = { slot, ending: new AbortController(), askers: new Set() };
+        flight.addEventListener('abort', () => ride.ending.abort(flight.reason), { once: true });
+        this.#rides.set(key, ride);
+        return this.#fetch(key, url, ride).finally(() => {
+          slot.leave();
+          if (this.#rides.get(key) === ride) this.#rides.delete(key);
+        });
+      },
+      signal,
+    );
+    const askers = this.#rides.get(key)?.askers;
+    askers?.add(options);
+    return joined.finally(() => askers?.delete(options));
+  }
+
+  async #fetch(key: string, url: URL, ride: Ride): Promise<Outcome> {
+    const { signal } = ride.ending;
+    await ride.slot.admitted(signal);
+    this.#fetches += 1;
+    const hosts = [url.hostname];
+    let refused: string | null = null;
+    const allowed = (host: string) => {
+      for (const asker of ride.askers) {
+        if (!asker.allowed(host)) continue;
+        hosts.push(host);
+        return true;
+      }
+      refused = host;
+      return false;
+    };
+    const started = performance.now();
+    try {
+      const { bytes } = await fetchSource(url, {
+        guard: this.guard,
+        connections: this.#connections,
+        allowed,
+        maxBytes: this.#settings.sourceMaxBytes,
+        budget: this.#budget,
+        timeoutMs: this.#settings.sourceTimeoutMs,
+        signal,
+      });
+      return { source: this.#land(key, bytes, hosts), hosts, fetchMs: performance.now() - started };
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (refused !== null) return { refused, hosts };
+      const failure =
+        error instanceof EngineFailure
+          ? error
+          : new EngineFailure('internal_error', 'The source could not be fetched.', error);
+      const failed = { failure, hosts };
+      if (!notRemembered.has(failure.code)) this.#failures.set(key, failed);
+      return failed;
+    }
+  }
+
+  #land(key: string, bytes: Uint8Array, hosts: readonly string[]): Source {
+    // The fetch's reservation goes on as a first lease until those who waited have taken theirs,
+    // which all happens before the event loop turns.
+    const source: Source = { bytes, hosts, leases: 1 };
+    setImmediate(() => this.#release(source));
+    if (this.#closed === null) this.#cache.set(key, source);
+    return source;
+  }
+
+  /**
+   * Bytes are held once, however many lease them. Those that only the cache had are counted beyond
+   * the limit if need be: they are in memory already, and no more of them than the cache can hold.
+   */
+  #lease(source: Source, fetchMs: number | null): SourceLease {
+    if (source.leases === 0) this.#budget.add(source.bytes.byteLength);
+    source.leases += 1;
+    let released = false;
+    const release = () => {
+      if (released) return;
+      released = true;
+      this.#release(source);
+    };
+    return { bytes: source.bytes, fetchMs, release, [Symbol.dispose]: release };
+  }
+
+  #release(source: Source): void {
+    source.leases -= 1;
+    if (source.leases === 0) this.#budget.release(source.bytes.byteLength);
+  }
+}
+
+/** The asker's own allowlist holds for every host that was passed, whoever had it fetched. */
+function checkHosts(hosts: readonly string[], { allowed }: AcquireOptions): void {
+  for (const host of hosts) if (!allowed(host)) throw notAllowed(host);
+}

@@ -1,0 +1,93 @@
+import sharp, { type Metadata } from 'sharp';
+import { EngineFailure } from '../failure.ts';
+import { kinds, type SourceKind } from './kinds.ts';
+import type { SourceColour, SourceFacts } from './plan.ts';
+import { sniff } from './sniff.ts';
+import { drawingCost } from './svg.ts';
+
+/**
+ * Learns from the headers alone what a source is, and refuses what must not be decoded.
+ *
+ * @throws EngineFailure source_unsupported, source_corrupt, source_too_large
+ */
+export async function inspect(source: Uint8Array, maxPixels: number): Promise<SourceFacts> {
+  const kind = sniff(source);
+  if (kind === null) {
+    throw new EngineFailure(
+      'source_unsupported',
+      'The source is not a JPEG, PNG, WebP, GIF, AVIF, TIFF or SVG.',
+    );
+  }
+  const surfaces = kind === 'svg' ? await inspectDrawing(source, maxPixels) : 0;
+  const header = await readHeader(source, kind);
+  if (header.format !== kinds[kind].decoder || header.compression === 'hevc') {
+    throw unsupported(kind);
+  }
+  const frames = kinds[kind].animates ? (header.pages ?? 1) : 1;
+  const height = header.pageHeight ?? header.height;
+  if (!kinds[kind].vector) requirePixels(header.width * height * frames, maxPixels);
+  return {
+    kind,
+    width: header.width,
+    height,
+    orientation: header.orientation ?? 1,
+    frames,
+    hasAlpha: header.hasAlpha,
+    colour: colourOf(header),
+    surfaces,
+  };
+}
+
+/** Embedded pictures are decoded as a whole, so their pixels count like those of any source. */
+async function inspectDrawing(source: Uint8Array, maxPixels: number): Promise<number> {
+  const { embedded, surfaces } = drawingCost(source);
+  let pixels = 0;
+  for (const picture of embedded) {
+    const header = await readHeader(picture, 'svg');
+    pixels += header.width * header.height;
+    requirePixels(pixels, maxPixels);
+  }
+  return surfaces;
+}
+
+async function readHeader(bytes: Uint8Array, kind: SourceKind): Promise<Metadata> {
+  try {
+    // No limit here, so that a failure can only mean bytes that make no sense: sharp tells errors
+    // apart by their text alone. The caller compares the pixels before any is decoded.
+    return await sharp(bytes, { limitInputPixels: false, failOn: 'error' }).metadata();
+  } catch (error) {
+    if (kind === 'heif') throw unsupported(kind);
+    throw new EngineFailure(
+      'source_corrupt',
+      `The source cannot be read as ${kinds[kind].label}.`,
+      error,
+    );
+  }
+}
+
+function unsupported(kind: SourceKind): EngineFailure {
+  const reason =
+    kind === 'heif' ? 'HEIF with other than AV1 pictures is not supported' : 'mixed kinds';
+  return new EngineFailure('source_unsupported', `The source cannot be decoded: ${reason}.`);
+}
+
+function requirePixels(pixels: number, maxPixels: number): void {
+  if (pixels <= maxPixels) return;
+  throw new EngineFailure(
+    'source_too_large',
+    `The source has ${pixels} pixels in all its frames; at most ${maxPixels} are allowed.`,
+  );
+}
+
+function colourOf(header: Metadata): SourceColour {
+  const model = colourModels.get(header.space) ?? 'other';
+  return { model, hasProfile: header.hasProfile, deep: header.depth === 'ushort' };
+}
+
+const colourModels: ReadonlyMap<string, SourceColour['model']> = new Map([
+  ['srgb', 'rgb'],
+  ['rgb', 'rgb'],
+  ['rgb16', 'rgb'],
+  ['b-w', 'grey'],
+  ['grey16', 'grey'],
+]);

@@ -1,0 +1,220 @@
+import { extname } from 'node:path';
+import { EngineFailure } from '../failure.ts';
+import type { EngineSettings } from '../settings.ts';
+import type { Rendered, RenderLimits } from './render.ts';
+import type { ThreadResult } from './thread.ts';
+import { Threads } from './threads.ts';
+import type { Variant } from './variant.ts';
+
+export interface Transformed extends Rendered {
+  /** Time that the request waited for a thread. */
+  readonly queueMs: number;
+  /** Time that the thread worked on it. */
+  readonly transformMs: number;
+}
+
+export interface TransformOptions {
+  /** When it aborts, the promise rejects at once with its reason. */
+  readonly signal: AbortSignal;
+  /** Work that nobody waits for: it runs only when no other work waits. */
+  readonly background?: boolean;
+}
+
+export interface PoolStats {
+  /** Threads that are busy, with what their callers gave up included. */
+  readonly active: number;
+  /** Waiting for a thread, background work aside. */
+  readonly queued: number;
+  readonly backgroundQueued: number;
+  readonly concurrency: number;
+  readonly maxQueue: number;
+  /** Refused as `overloaded`. */
+  readonly rejected: number;
+  /** Ended on a thread, in whatever way. */
+  readonly completed: number;
+  /** ms since a transform last ended while some wait or run, else 0: shows a stuck pool. */
+  readonly stalledMs: number;
+  readonly threadsReplaced: number;
+}
+
+type PoolSettings = Pick<
+  EngineSettings,
+  'threads' | 'queue' | 'sourceMaxPixels' | 'transformTimeoutMs'
+>;
+
+interface Job {
+  readonly source: Uint8Array;
+  readonly variant: Variant;
+  readonly background: boolean;
+  readonly queuedAt: number;
+  /** Both do nothing once the caller has been answered. */
+  readonly resolve: (transformed: Transformed) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** Background work that may wait, as a multiple of the queue for live work. */
+const backgroundQueueFactor = 4;
+
+const defaultEntry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
+
+/** Transforms on threads, with a bounded number of them running and waiting. */
+export class TransformPool {
+  readonly #settings: PoolSettings;
+  readonly #limits: RenderLimits;
+  readonly #threads: Threads;
+  // Sets keep the order of arrival, and let one that gives up leave from the middle.
+  readonly #waiting = new Set<Job>();
+  readonly #waitingBackground = new Set<Job>();
+  readonly #running = new Map<Job, Promise<void>>();
+  #backgroundRunning = 0;
+  #rejected = 0;
+  #completed = 0;
+  #lastProgress = 0;
+  #closed = false;
+
+  constructor(settings: PoolSettings, entry: URL = defaultEntry) {
+    this.#settings = settings;
+    this.#limits = {
+      sourceMaxPixels: settings.sourceMaxPixels,
+      // Earlier than the hard bound where whole seconds allow it, since it keeps the thread; where
+      // they do not, it still ends native work of a thread that was given up.
+      softTimeoutSeconds: Math.max(1, Math.ceil(settings.transformTimeoutMs / 1000) - 1),
+    };
+    this.#threads = new Threads(entry, settings.threads, () => this.#startNext());
+  }
+
+  /** True when a transform would be refused now: lets a caller refuse before it fetches. */
+  get full(): boolean {
+    const { threads, queue } = this.#settings;
+    return this.#closed || this.#running.size + this.#waiting.size >= threads + queue;
+  }
+
+  /**
+   * @param source backed by a SharedArrayBuffer, so that handing it to a thread copies nothing
+   * @throws EngineFailure overloaded, transform_timeout, source_unsupported, source_corrupt,
+   *   source_too_large, internal_error
+   */
+  async transform(
+    source: Uint8Array,
+    variant: Variant,
+    { signal, background = false }: TransformOptions,
+  ): Promise<Transformed> {
+    signal.throwIfAborted();
+    if (background ? this.#backgroundFull : this.full) {
+      this.#rejected += 1;
+      throw new EngineFailure('overloaded', 'Too many transforms are waiting.');
+    }
+    let abandon = () => {};
+    try {
+      return await new Promise<Transformed>((resolve, reject) => {
+        const queuedAt = performance.now();
+        const job: Job = { source, variant, background, queuedAt, resolve, reject };
+        // A running transform goes on without its caller: to end a thread inside native code takes
+        // as long as the code, and its successor has to load everything again. The thread counts as
+        // busy until it is done.
+        abandon = () => {
+          this.#waiting.delete(job);
+          this.#waitingBackground.delete(job);
+          reject(signal.reason);
+        };
+        signal.addEventListener('abort', abandon, { once: true });
+        if (this.#idle) this.#lastProgress = queuedAt;
+        (background ? this.#waitingBackground : this.#waiting).add(job);
+        this.#startNext();
+      });
+    } finally {
+      signal.removeEventListener('abort', abandon);
+    }
+  }
+
+  stats(): PoolStats {
+    return {
+      active: this.#running.size,
+      queued: this.#waiting.size,
+      backgroundQueued: this.#waitingBackground.size,
+      concurrency: this.#settings.threads,
+      maxQueue: this.#settings.queue,
+      rejected: this.#rejected,
+      completed: this.#completed,
+      stalledMs: this.#idle ? 0 : Math.round(performance.now() - this.#lastProgress),
+      threadsReplaced: this.#threads.replaced,
+    };
+  }
+
+  /** Refuses what waits and what comes, lets what runs end (the timeout bounds it), then stops. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const job of [...this.#waiting, ...this.#waitingBackground]) {
+      job.reject(new EngineFailure('overloaded', 'The service is shutting down.'));
+    }
+    this.#waiting.clear();
+    this.#waitingBackground.clear();
+    await Promise.all(this.#running.values());
+    await this.#threads.close();
+  }
+
+  get #idle(): boolean {
+    return this.#running.size + this.#waiting.size + this.#waitingBackground.size === 0;
+  }
+
+  get #backgroundFull(): boolean {
+    const bound = backgroundQueueFactor * Math.max(1, this.#settings.queue);
+    return this.#closed || this.#waitingBackground.size >= bound;
+  }
+
+  #startNext(): void {
+    while (this.#running.size < this.#settings.threads && this.#threads.available) {
+      const job = first(this.#waiting) ?? this.#nextBackground();
+      if (job === undefined) return;
+      this.#waiting.delete(job);
+      this.#waitingBackground.delete(job);
+      this.#running.set(job, this.#run(job));
+    }
+  }
+
+  /** One thread is kept free of background work, where there is more than one. */
+  #nextBackground(): Job | undefined {
+    const most = Math.max(1, this.#settings.threads - 1);
+    return this.#backgroundRunning < most ? first(this.#waitingBackground) : undefined;
+  }
+
+  async #run(job: Job): Promise<void> {
+    const { source, variant } = job;
+    const startedAt = performance.now();
+    if (job.background) this.#backgroundRunning += 1;
+    const run = this.#threads.run({ source, variant, limits: this.#limits });
+    let gone: Promise<void> | undefined;
+    // Counted from the hand-over. Only a process's first transforms may find a thread still starting.
+    const timer = setTimeout(() => {
+      job.reject(new EngineFailure('transform_timeout', 'The transform took too long.'));
+      gone = run.terminate();
+    }, this.#settings.transformTimeoutMs);
+    try {
+      settle(job, await run.result, startedAt - job.queuedAt);
+    } catch (error) {
+      job.reject(new EngineFailure('internal_error', 'The transform ended unexpectedly.', error));
+    }
+    clearTimeout(timer);
+    // A thread that is stuck in native code still has its core, so its place is not given away.
+    await gone;
+    if (job.background) this.#backgroundRunning -= 1;
+    this.#running.delete(job);
+    this.#completed += 1;
+    this.#lastProgress = performance.now();
+    this.#startNext();
+  }
+}
+
+function settle(job: Job, result: ThreadResult, queueMs: number): void {
+  if (result.ok) {
+    const { ok, ...rendered } = result;
+    job.resolve({ ...rendered, queueMs });
+  } else {
+    job.reject(new EngineFailure(result.failure.code, result.failure.message, result.detail));
+  }
+}
+
+function first(jobs: ReadonlySet<Job>): Job | undefined {
+  const [job] = jobs;
+  return job;
+}

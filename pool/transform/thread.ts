@@ -1,0 +1,59 @@
+import { inspect } from 'node:util';
+import { move, transferableSymbol, valueSymbol } from 'piscina';
+import sharp from 'sharp';
+import { EngineFailure, type FailureData } from '../failure.ts';
+import { type Rendered, type RenderLimits, render } from './render.ts';
+import type { Variant } from './variant.ts';
+
+/** What a transform thread is sent. */
+export interface ThreadTask {
+  /** Backed by a SharedArrayBuffer, else the bytes are copied on their way. */
+  readonly source: Uint8Array;
+  readonly variant: Variant;
+  readonly limits: RenderLimits;
+}
+
+/** What it answers. Failures are data: an error would lose its code between threads. */
+export type ThreadResult =
+  | (Rendered & { readonly ok: true; readonly transformMs: number })
+  | {
+      readonly ok: false;
+      readonly failure: FailureData;
+      /** For the log. */
+      readonly detail: string;
+    };
+
+// Sources hardly ever come twice to one thread, so a cache of operations would only hold memory.
+sharp.cache(false);
+// One transform keeps one core busy; the number of threads is what decides on the cores.
+sharp.concurrency(1);
+
+const maxDetail = 2000;
+
+/** The entry of a transform thread. */
+export default async function transform(task: ThreadTask): Promise<unknown> {
+  const startedAt = performance.now();
+  try {
+    const rendered = await render(task.source, task.variant, task.limits);
+    const result: ThreadResult = {
+      ok: true,
+      ...rendered,
+      transformMs: performance.now() - startedAt,
+    };
+    return move({
+      get [transferableSymbol]() {
+        return rendered.body.buffer;
+      },
+      get [valueSymbol]() {
+        return result;
+      },
+    });
+  } catch (error) {
+    const failure =
+      error instanceof EngineFailure
+        ? error
+        : new EngineFailure('internal_error', 'The transform failed unexpectedly.', error);
+    const detail = inspect(failure.cause).slice(0, maxDetail);
+    return { ok: false, failure: failure.toData(), detail } satisfies ThreadResult;
+  }
+}

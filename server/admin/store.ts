@@ -1,0 +1,18 @@
+import { ensureIndexes, joinStore, type Store } from '../../store/open.ts';
+import type { Settings } from '../../store/settings/table.ts';
+
+/** Runs an action on the store and lets go of the store whatever happens. */
+export type WithStore = (action: (store: Store) => Promise<void>) => Promise<void>;
+
+/** For commands on the store that the settings name, also while a service runs on it. */
+export function storeOf(settings: Settings): WithStore {
+  return async (action) => {
+    const store = await joinStore(settings);
+    try {
+      await ensureIndexes(store);
+      await action(store);
+    } finally {
+      await store.close();
+    }
+  };
+}

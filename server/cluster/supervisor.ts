@@ -1,0 +1,175 @@
+import cluster, { type Worker } from 'node:cluster';
+import type { Logger } from '../log.ts';
+import type { ToFrontEnd, ToPrimary } from './channel.ts';
+
+/** A process that lived this long had no trouble starting; its end is answered at once. */
+const healthyAfterMs = 30_000;
+const backOffMs = { first: 200, most: 10_000 };
+/** Time for a front end to load and listen. */
+const startWithinMs = 60_000;
+/** After this a front end that was told to drain is ended the hard way. */
+const drainWithinMs = 35_000;
+/**
+ * Replaced while others go on: clients keep connections to the old process for about this long
+ * (uWebSockets.js closes idle ones after 10 s), and each gets an answer that ends its connection.
+ */
+const connectionGraceMs = 11_000;
+
+/** One of the N places for a front end, whichever process fills it now. */
+interface Slot {
+  readonly number: number;
+  worker: Worker | null;
+  /** Ends in a row that came soon after the start. */
+  earlyEnds: number;
+}
+
+export interface SupervisorOptions {
+  /** The front end's entry file. */
+  readonly entry: string;
+  readonly processes: number;
+  /** Added to the environment of every front end. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly log: Logger;
+  /** Messages other than those about the process's own life. */
+  readonly onMessage: (frontEnd: number, message: ToPrimary) => void;
+  readonly onEnd: (frontEnd: number) => void;
+}
+
+/** Starts the front ends, replaces those that die, renews and drains them. */
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #slots: Slot[];
+  /** Every process that lives, those that drain included, by cluster id. */
+  readonly #living = new Map<number, Worker>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #rolling: Promise<void> | null = null;
+  #stopping = false;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#slots = Array.from({ length: options.processes }, (_, number) => ({
+      number,
+      worker: null,
+      earlyEnds: 0,
+    }));
+    cluster.setupPrimary({ exec: options.entry, serialization: 'advanced' });
+  }
+
+  /** Resolves when every place is filled and listens; rejects when that is hopeless. */
+  async start(): Promise<void> {
+    await Promise.all(this.#slots.map((slot) => this.#fill(slot)));
+  }
+
+  send(frontEnd: number, message: ToFrontEnd): void {
+    const worker = this.#living.get(frontEnd);
+    // One that is ending has closed its channel; it will not miss the message.
+    if (worker?.isConnected()) worker.send(message, () => {});
+  }
+
+  broadcast(message: ToFrontEnd, except?: number): void {
+    for (const id of this.#living.keys()) if (id !== except) this.send(id, message);
+  }
+
+  /** Process ids of the front ends that live, those that drain included. */
+  pidOf(frontEnd: number): number | undefined {
+    return this.#living.get(frontEnd)?.process.pid;
+  }
+
+  /** Replaces the processes one at a time, each when its successor listens. Never rejects. */
+  roll(): Promise<void> {
+    this.#rolling ??= this.#roll().finally(() => {
+      this.#rolling = null;
+    });
+    return this.#rolling;
+  }
+
+  /** Drains all front ends; resolves when they have ended. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    await Promise.all([...this.#living.values()].map((worker) => this.#drain(worker, 0)));
+  }
+
+  async #roll(): Promise<void> {
+    const { log } = this.#options;
+    log.info('replacing the front ends one at a time');
+    for (const slot of this.#slots) {
+      if (this.#stopping) return;
+      try {
+        await this.#fill(slot);
+      } catch (error) {
+        log.error({ err: error }, 'a replacement could not start; the other front ends stay');
+        return;
+      }
+    }
+    log.info('the front ends are replaced');
+  }
+
+  /** Puts a new process into a place, and drains the old one as soon as the new one listens. */
+  #fill(slot: Slot): Promise<void> {
+    const { log, environment } = this.#options;
+    const worker = cluster.fork(environment);
+    const { id } = worker;
+    const startedAt = performance.now();
+    this.#living.set(id, worker);
+    log.debug({ frontEnd: id, child: worker.process.pid }, 'a front end starts');
+    return new Promise((resolve, reject) => {
+      const impatience = setTimeout(() => worker.process.kill('SIGKILL'), startWithinMs);
+      worker.on('message', (message: ToPrimary) => {
+        if (message.type === 'ready') {
+          clearTimeout(impatience);
+          log.info({ frontEnd: id, child: worker.process.pid }, 'a front end listens');
+          if (slot.worker !== null) void this.#drain(slot.worker, connectionGraceMs);
+          slot.worker = worker;
+          resolve();
+        } else if (message.type === 'hopeless') {
+          worker.process.kill('SIGKILL');
+          reject(new Error(message.reason));
+        } else {
+          this.#options.onMessage(id, message);
+        }
+      });
+      worker.on('error', (error) => log.error({ frontEnd: id, err: error }, 'a front end failed'));
+      worker.once('exit', (code, signal) => {
+        clearTimeout(impatience);
+        this.#living.delete(id);
+        this.#options.onEnd(id);
+        reject(new Error(`a front end ended before it listened (${signal ?? code})`));
+        if (slot.worker === worker) this.#replace(slot, startedAt, signal ?? code);
+      });
+    });
+  }
+
+  #replace(slot: Slot, startedAt: number, why: string | number): void {
+    slot.worker = null;
+    if (this.#stopping) return;
+    const early = performance.now() - startedAt < healthyAfterMs;
+    slot.earlyEnds = early ? slot.earlyEnds + 1 : 0;
+    const delayMs =
+      slot.earlyEnds < 2
+        ? 0
+        : Math.min(backOffMs.first * 2 ** (slot.earlyEnds - 2), backOffMs.most);
+    this.#options.log.error({ why, delayMs }, 'a front end died and is replaced');
+    this.#later(delayMs, () => {
+      const attemptedAt = performance.now();
+      this.#fill(slot).catch((error) => this.#replace(slot, attemptedAt, String(error)));
+    });
+  }
+
+  async #drain(worker: Worker, graceMs: number): Promise<void> {
+    if (worker.isDead()) return;
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
+    this.send(worker.id, { type: 'drain', graceMs });
+    const impatience = setTimeout(() => worker.process.kill('SIGKILL'), drainWithinMs);
+    await ended;
+    clearTimeout(impatience);
+  }
+
+  #later(ms: number, action: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      action();
+    }, ms);
+    this.#timers.add(timer);
+  }
+}

@@ -1,0 +1,136 @@
+import type { Store } from '../store/open.ts';
+import type { Fleet, FrontEndFigures } from './cluster/channel.ts';
+import type { Exchange } from './http/exchange.ts';
+
+/** How long the database may take before health calls it away. */
+const databaseWithinMs = 2_000;
+/** A monitor may ask ten times a second; the database is asked at most this often. */
+const databaseEveryMs = 500;
+
+interface DatabaseCheck {
+  readonly ok: boolean;
+  readonly latencyMs: number;
+}
+
+type Status = 'ok' | 'degraded' | 'unavailable' | 'draining';
+
+export interface HealthEnvironment {
+  readonly store: Pick<Store, 'ping'>;
+  /** This process's figures, now. */
+  readonly figures: () => FrontEndFigures;
+  /** The last news of the whole machine. */
+  readonly fleet: () => Fleet;
+  readonly draining: () => boolean;
+  /** A transform may take this long; a pool where none finishes for longer is stuck. */
+  readonly transformTimeoutMs: number;
+}
+
+/** `GET /api/health` (spec 4.1), with the figures summed over the machine's processes. */
+export class Health {
+  readonly #environment: HealthEnvironment;
+  #database: { readonly askedAt: number; readonly check: Promise<DatabaseCheck> } | null = null;
+
+  constructor(environment: HealthEnvironment) {
+    this.#environment = environment;
+  }
+
+  async handle(exchange: Exchange): Promise<void> {
+    const startedAt = performance.now();
+    const database = await this.#checkDatabase();
+    const { fleet } = this.#environment;
+    const { diskBytes, diskMaxBytes } = fleet();
+    const sums = this.#sums();
+    const status = this.#status(database, sums);
+    const body = {
+      ok: status === 'ok',
+      service: 'image-delivery',
+      status,
+      timestamp: new Date().toISOString(),
+      uptimeSeconds: Math.floor(process.uptime()),
+      checks: {
+        cache: {
+          diskSizeBytes: diskBytes,
+          diskMaxBytes,
+          memorySizeBytes: sums.memoryBytes,
+          memoryMaxBytes: sums.memoryMaxBytes,
+        },
+        database,
+        transformQueue: {
+          active: sums.active,
+          queued: sums.queued,
+          concurrency: sums.concurrency,
+          maxQueue: sums.maxQueue,
+          rejected: sums.rejected,
+          completed: sums.completed,
+          fetching: sums.fetching,
+          flights: sums.flights,
+          status: queueStatus(sums),
+        },
+      },
+      latencyMs: Math.round(performance.now() - startedAt),
+    };
+    exchange.respond({
+      status: body.ok ? 200 : 503,
+      headers: [
+        ['content-type', 'application/json'],
+        ['cache-control', 'no-store'],
+        ['x-content-type-options', 'nosniff'],
+      ],
+      body: JSON.stringify(body),
+    });
+  }
+
+  #status(database: DatabaseCheck, sums: FrontEndFigures): Status {
+    const { draining, transformTimeoutMs } = this.#environment;
+    if (draining()) return 'draining';
+    if (!database.ok) return 'unavailable';
+    return sums.stalledMs > transformTimeoutMs ? 'degraded' : 'ok';
+  }
+
+  #checkDatabase(): Promise<DatabaseCheck> {
+    const now = performance.now();
+    if (this.#database === null || now - this.#database.askedAt > databaseEveryMs) {
+      this.#database = { askedAt: now, check: this.#ping() };
+    }
+    return this.#database.check;
+  }
+
+  async #ping(): Promise<DatabaseCheck> {
+    const startedAt = performance.now();
+    const ok = await this.#environment.store.ping(databaseWithinMs).then(
+      () => true,
+      () => false,
+    );
+    return { ok, latencyMs: Math.round(performance.now() - startedAt) };
+  }
+
+  /** The fleet's figures with this process's own as they are now instead of a second ago. */
+  #sums(): FrontEndFigures {
+    const { fleet, figures } = this.#environment;
+    const all = { ...fleet().figures, [process.pid]: figures() };
+    return Object.values(all).reduce(add);
+  }
+}
+
+function add(a: FrontEndFigures, b: FrontEndFigures): FrontEndFigures {
+  return {
+    memoryBytes: a.memoryBytes + b.memoryBytes,
+    memoryMaxBytes: a.memoryMaxBytes + b.memoryMaxBytes,
+    active: a.active + b.active,
+    queued: a.queued + b.queued,
+    concurrency: a.concurrency + b.concurrency,
+    maxQueue: a.maxQueue + b.maxQueue,
+    rejected: a.rejected + b.rejected,
+    completed: a.completed + b.completed,
+    fetching: a.fetching + b.fetching,
+    flights: a.flights + b.flights,
+    exchanges: a.exchanges + b.exchanges,
+    // One stuck pool is enough to say so.
+    stalledMs: Math.max(a.stalledMs, b.stalledMs),
+  };
+}
+
+function queueStatus({ active, queued, concurrency, maxQueue }: FrontEndFigures): string {
+  if (queued >= maxQueue && active >= concurrency) return 'saturated';
+  return queued > 0 ? 'busy' : 'ok';
+}

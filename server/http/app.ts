@@ -1,0 +1,215 @@
+import uws, {
+  type HttpRequest,
+  type HttpResponse,
+  type TemplatedApp,
+  type us_listen_socket,
+} from 'uWebSockets.js';
+import { STATUS_CODES } from 'node:http';
+import type { Exchange, Handler, Response } from './exchange.ts';
+import { Failure } from './failure.ts';
+
+/** Status lines as the protocol writes them, made once. */
+const statusLines = new Map(
+  Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
+);
+
+/** A bigger body is handed over piece by piece as the client takes it; a smaller one in one copy. */
+const pieceAboveBytes = 64 * 1024;
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS']);
+
+export interface Route {
+  readonly method: 'get' | 'head' | 'post' | 'patch' | 'del' | 'any';
+  /** The server library's pattern: `*` at the end matches any rest. */
+  readonly path: string;
+  readonly handler: Handler;
+}
+
+export interface AppEnvironment {
+  /** Called for each request when it is over; `status` is null when the client left before. */
+  readonly onEnd: ((exchange: Exchange, status: number | null, ms: number) => void) | null;
+  /** What a handler threw that no client caused. */
+  readonly onError: (exchange: Exchange, error: unknown) => void;
+  /** The answer to a failure. */
+  readonly explain: (failure: Failure) => Response;
+}
+
+/**
+ * The HTTP server. Only this file knows uWebSockets.js, whose rules it keeps: the abort handler is
+ * attached before anything else, the request is not read after the handler's first await, writes
+ * are corked, and nothing is written after an abort.
+ */
+export class App {
+  readonly #app: TemplatedApp = uws.App();
+  readonly #environment: AppEnvironment;
+  readonly #idPrefix: string;
+  #listenSocket: us_listen_socket | null = null;
+  #requests = 0;
+  #open = 0;
+  #closing = false;
+
+  /** @param idPrefix makes request ids unique over processes and restarts */
+  constructor(routes: readonly Route[], environment: AppEnvironment, idPrefix: string) {
+    this.#environment = environment;
+    this.#idPrefix = idPrefix;
+    for (const { method, path, handler } of routes) {
+      this.#app[method](path, (res, req) => this.#handle(res, req, handler));
+    }
+  }
+
+  /** Exchanges not yet over. */
+  get open(): number {
+    return this.#open;
+  }
+
+  /** Exchanges so far. */
+  get count(): number {
+    return this.#requests;
+  }
+
+  /** Shares the port with the other processes that listen on it. False when it can't. */
+  listen(host: string, port: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#app.listen(host, port, (socket) => {
+        this.#listenSocket = socket || null;
+        resolve(this.#listenSocket !== null);
+      });
+    });
+  }
+
+  /** Stops listening; every answer from now on ends its connection. */
+  stopListening(): void {
+    this.#closing = true;
+    if (this.#listenSocket !== null) uws.us_listen_socket_close(this.#listenSocket);
+    this.#listenSocket = null;
+  }
+
+  #handle(res: HttpResponse, req: HttpRequest, handler: Handler): void {
+    this.#requests += 1;
+    this.#open += 1;
+    const id = this.#idPrefix + this.#requests.toString(36);
+    const exchange = new UwsExchange(res, req, id, {
+      closing: () => this.#closing,
+      over: (status, ms) => {
+        this.#open -= 1;
+        this.#environment.onEnd?.(exchange, status, ms);
+      },
+    });
+    try {
+      const pending = handler(exchange);
+      if (pending !== undefined) pending.catch((error) => this.#fail(exchange, error));
+    } catch (error) {
+      this.#fail(exchange, error);
+    }
+    exchange.seal();
+  }
+
+  #fail(exchange: UwsExchange, error: unknown): void {
+    if (exchange.over) return;
+    const failure = Failure.of(error);
+    if (failure.code === 'internal_error') this.#environment.onError(exchange, error);
+    exchange.respond(this.#environment.explain(failure));
+  }
+}
+
+interface Server {
+  /** Whether answers are to end their connections. */
+  closing(): boolean;
+  over(status: number | null, ms: number): void;
+}
+
+class UwsExchange implements Exchange {
+  readonly id: string;
+  readonly method: Exchange['method'];
+  readonly path: string;
+  readonly query: string;
+  readonly #res: HttpResponse;
+  #req: HttpRequest | null;
+  readonly #server: Server;
+  readonly #startedAt = performance.now();
+  #controller: AbortController | null = null;
+  #answered = false;
+  #over = false;
+
+  constructor(res: HttpResponse, req: HttpRequest, id: string, server: Server) {
+    this.#res = res;
+    this.#req = req;
+    this.#server = server;
+    res.onAborted(() => this.#abort());
+    this.id = id;
+    const method = req.getCaseSensitiveMethod();
+    this.method = methods.has(method) ? (method as Exchange['method']) : 'OTHER';
+    this.path = req.getUrl();
+    this.query = req.getQuery() ?? '';
+  }
+
+  get over(): boolean {
+    return this.#over;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#over) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  header(name: string): string {
+    if (this.#req === null) throw new Error(`the request was gone when its ${name} was asked for`);
+    return this.#req.getHeader(name);
+  }
+
+  /** The request must not be read from now on. */
+  seal(): void {
+    this.#req = null;
+  }
+
+  respond({ status, headers, body }: Response): void {
+    if (this.#over || this.#answered) return;
+    this.#answered = true;
+    const res = this.#res;
+    res.cork(() => {
+      res.writeStatus(statusLines.get(status) ?? String(status));
+      for (const [name, value] of headers) res.writeHeader(name, value);
+      res.writeHeader('x-request-id', this.id);
+      this.#send(status, body);
+    });
+  }
+
+  #send(status: number, body: Uint8Array | string | null): void {
+    const res = this.#res;
+    const end = this.#server.closing();
+    if (body === null) {
+      res.endWithoutBody(undefined, end);
+    } else if (this.method === 'HEAD') {
+      res.endWithoutBody(Buffer.byteLength(body), end);
+    } else if (typeof body === 'string' || body.byteLength <= pieceAboveBytes || end) {
+      res.end(body, end);
+    } else {
+      return this.#sendInPieces(status, body);
+    }
+    this.#end(status);
+  }
+
+  /** Keeps only a reference to the body while a slow client takes its time. */
+  #sendInPieces(status: number, body: Uint8Array): void {
+    const total = body.byteLength;
+    const [, done] = this.#res.tryEnd(body, total);
+    if (done) return this.#end(status);
+    this.#res.onWritable((offset) => {
+      const [ok, finished] = this.#res.tryEnd(body.subarray(offset), total);
+      if (finished) this.#end(status);
+      return ok;
+    });
+  }
+
+  #abort(): void {
+    if (this.#over) return;
+    this.#end(null);
+    this.#controller?.abort();
+  }
+
+  #end(status: number | null): void {
+    this.#over = true;
+    this.#server.over(status, performance.now() - this.#startedAt);
+  }
+}

@@ -1,0 +1,28 @@
+/** Header names in lower case with their values. */
+export type Headers = ReadonlyArray<readonly [name: string, value: string]>;
+
+export interface Response {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Uint8Array | string | null;
+}
+
+/** One request and the way to answer it, without the server library's rules about lifetimes. */
+export interface Exchange {
+  /** Names this request in logs and in `x-request-id`. */
+  readonly id: string;
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'PUT' | 'OPTIONS' | 'OTHER';
+  /** The undecoded path, as it was sent. */
+  readonly path: string;
+  /** The undecoded query without `?`; empty when there is none. */
+  readonly query: string;
+  /** The value of a header named in lower case, or ''. Only before the handler's first await. */
+  header(name: string): string;
+  /** Aborts when the client leaves before it was answered. */
+  readonly signal: AbortSignal;
+  /** Answers; does nothing when the client has left or was answered already. */
+  respond(response: Response): void;
+}
+
+/** Answers an exchange, at once or later; whatever it throws becomes the service's error body. */
+export type Handler = (exchange: Exchange) => void | Promise<void>;

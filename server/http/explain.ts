@@ -1,0 +1,20 @@
+import type { Headers, Response } from './exchange.ts';
+import type { Failure } from './failure.ts';
+
+/** Seconds; load passes quickly, or the client should slow down anyway. */
+const retryAfter: Partial<Record<Failure['code'], string>> = {
+  overloaded: '1',
+};
+
+/** The service's answer to a failure: an ApiError that no cache keeps. */
+export function explain(failure: Failure): Response {
+  const wait = retryAfter[failure.code];
+  const headers: Headers = [
+    ['content-type', 'application/json'],
+    ['cache-control', 'no-store'],
+    ['x-content-type-options', 'nosniff'],
+    ['access-control-allow-origin', '*'],
+    ...(wait === undefined ? [] : ([['retry-after', wait]] as const)),
+  ];
+  return { status: failure.status, headers, body: JSON.stringify(failure.toApiError()) };
+}

@@ -1,0 +1,74 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { hostIsAllowed, normaliseHost } from '../../store/hosts.ts';
+import type { Project } from '../../store/projects.ts';
+import { Failure } from '../http/failure.ts';
+import type { Address } from './address.ts';
+
+/** A URL's host as allowlists hold it: its trailing dot, which is the same host, removed. */
+export function allows(project: Project, host: string): boolean {
+  const normalised = normaliseHost(host);
+  return normalised !== null && hostIsAllowed(project.allowedOrigins, normalised);
+}
+
+/**
+ * What is signed: the path and the query as they were sent, less the signature itself.
+ */
+export function signedText(path: string, query: string): string {
+  const unsigned = query.split('&').filter((pair) => !pair.startsWith('sig='));
+  return `${path}?${unsigned.join('&')}`;
+}
+
+/** base64url HMAC-SHA256. */
+export function signature(secret: string, text: string): string {
+  return createHmac('sha256', secret).update(text).digest('base64url');
+}
+
+/**
+ * Checks that the project lets this request have its source, and returns until when (Unix ms).
+ * @throws Failure source_not_allowed, signature_invalid
+ */
+export function checkAccess(
+  project: Project,
+  address: Address,
+  path: string,
+  query: string,
+  now: number,
+): number {
+  if (!allows(project, address.source.hostname)) {
+    throw new Failure(
+      'source_not_allowed',
+      `The host ${address.source.hostname} is not on the project's allowlist.`,
+    );
+  }
+  if (!project.requireSignedUrls) return Number.POSITIVE_INFINITY;
+  return checkSignature(project, address, path, query, now);
+}
+
+function checkSignature(
+  project: Project,
+  { parameters }: Address,
+  path: string,
+  query: string,
+  now: number,
+): number {
+  const refuse = (why: string): Failure => new Failure('signature_invalid', why);
+  const exp = parameters.get('exp') ?? '';
+  const given = Buffer.from(parameters.get('sig') ?? '');
+  if (given.length === 0 || !/^\d{1,12}$/.test(exp)) {
+    throw refuse('This project needs signed URLs, with exp and sig.');
+  }
+  const expected = Buffer.from(signature(project.signingSecret ?? '', signedText(path, query)));
+  const authentic =
+    project.signingSecret !== null &&
+    given.length === expected.length &&
+    timingSafeEqual(given, expected);
+  if (!authentic) throw refuse('The signature does not match the URL.');
+
+  const expires = Number(exp) * 1_000;
+  if (expires <= now) throw refuse('The signed URL has expired.');
+  const ttl = project.signedUrlTtlSeconds;
+  if (ttl !== null && expires > now + ttl * 1_000) {
+    throw refuse(`exp must be at most ${ttl} seconds ahead.`);
+  }
+  return expires;
+}

@@ -1,0 +1,78 @@
+import { Failure } from '../http/failure.ts';
+
+/** What a transform URL addresses, and what it asks for. */
+export interface Address {
+  readonly projectId: string;
+  readonly source: URL;
+  /** Every query parameter but `url` and `project`, each name once. */
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+const prefix = '/img/';
+
+/** The longest source URL; longer ones are no picture's address but somebody's experiment. */
+const maxSourceLength = 8_192;
+
+/**
+ * Reads `/img/<source_url>?project=…` and `/img/?url=…&project=…` (spec 4.3).
+ * @throws Failure source_missing, project_missing, source_invalid, parameter_invalid
+ */
+export function readAddress(path: string, query: string): Address {
+  const parameters = readQuery(query);
+  const written = readPathSource(path.slice(prefix.length)) ?? parameters.get('url') ?? '';
+  const projectId = parameters.get('project') ?? '';
+  if (written === '') throw new Failure('source_missing', 'The source URL is missing.');
+  if (projectId === '') throw new Failure('project_missing', 'The project parameter is missing.');
+  parameters.delete('url');
+  parameters.delete('project');
+  return { projectId, source: readSource(written), parameters };
+}
+
+/** A name that is given twice has no one meaning: a signature, a cache or a proxy may see the other. */
+function readQuery(query: string): Map<string, string> {
+  const parameters = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (parameters.has(name)) {
+      throw new Failure('parameter_invalid', `${name} is given more than once.`);
+    }
+    parameters.set(name, value);
+  }
+  return parameters;
+}
+
+/**
+ * The source in the path: written directly when it starts with a scheme and a slash, else encoded
+ * as a whole and decoded once. Null when the path holds none.
+ */
+function readPathSource(text: string): string | null {
+  if (text === '') return null;
+  if (/^https?:\//i.test(text)) {
+    // Proxies that tidy paths turn `//` into `/`.
+    return text.replace(/^(https?):\/(?!\/)/i, '$1://');
+  }
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Failure('source_invalid', 'The source URL in the path is not encoded properly.');
+  }
+}
+
+function readSource(text: string): URL {
+  const written = text.trim();
+  if (written.length > maxSourceLength) {
+    throw new Failure(
+      'source_invalid',
+      `The source URL has more than ${maxSourceLength} characters.`,
+    );
+  }
+  // WHATWG parsing would make a URL even of `https:example.com`.
+  if (!/^https?:\/\/[^/]/i.test(written) || !URL.canParse(written)) {
+    throw new Failure('source_invalid', 'The source must be an absolute http or https URL.');
+  }
+  const source = new URL(written);
+  if (source.username !== '' || source.password !== '') {
+    throw new Failure('source_invalid', 'The source URL must not hold a user name or password.');
+  }
+  source.hash = '';
+  return source;
+}

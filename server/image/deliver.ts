@@ -1,0 +1,114 @@
+import type { Engine } from '../../pool/engine.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { Failure } from '../http/failure.ts';
+import type { ProjectCache, ProjectState } from '../projects.ts';
+import { allows, checkAccess } from './access.ts';
+import { readAddress } from './address.ts';
+import { imageHeaders, imageResponse } from './answer.ts';
+import { HotAnswers } from './hot.ts';
+import { acceptedFormats, type NegotiationHeaders, readHints } from './negotiate.ts';
+import { readOptions } from './parameters.ts';
+import { effectiveVariant, variantKey } from './variant.ts';
+
+/** What the story below needs of the process that it runs in. */
+export interface DeliveryEnvironment {
+  readonly engine: Engine;
+  readonly projects: ProjectCache;
+  /** Unix ms. */
+  readonly now: () => number;
+}
+
+/** The headers that decide the answer: copied at once, as the request is gone after an await. */
+function negotiationHeaders(exchange: Exchange): NegotiationHeaders {
+  return {
+    accept: exchange.header('accept'),
+    'sec-ch-dpr': exchange.header('sec-ch-dpr'),
+    dpr: exchange.header('dpr'),
+    'sec-ch-width': exchange.header('sec-ch-width'),
+    width: exchange.header('width'),
+    'sec-ch-viewport-width': exchange.header('sec-ch-viewport-width'),
+    'viewport-width': exchange.header('viewport-width'),
+  };
+}
+
+/** Everything that can make two requests differ in their answers, in one text. */
+function rawRequest(exchange: Exchange, headers: NegotiationHeaders): string {
+  return `${exchange.path}?${exchange.query}\n${headers.accept}\n${headers['sec-ch-dpr']}\n${headers.dpr}\n${headers['sec-ch-width']}\n${headers.width}\n${headers['sec-ch-viewport-width']}\n${headers['viewport-width']}`;
+}
+
+/** The image endpoint (spec 4.3). */
+export class Delivery {
+  readonly #engine: Engine;
+  readonly #projects: ProjectCache;
+  readonly #now: () => number;
+  readonly #hot = new HotAnswers();
+
+  constructor({ engine, projects, now }: DeliveryEnvironment) {
+    this.#engine = engine;
+    this.#projects = projects;
+    this.#now = now;
+  }
+
+  /** A repeated request is answered on the spot, any other by the long way. */
+  handle(exchange: Exchange): void | Promise<void> {
+    const headers = negotiationHeaders(exchange);
+    const ifNoneMatch = exchange.header('if-none-match');
+    const request = rawRequest(exchange, headers);
+    const now = this.#now();
+    const hot = this.#hot.get(request, now);
+    if (hot === undefined || hot.entry.image === null) {
+      return this.#deliver(exchange, request, headers, ifNoneMatch);
+    }
+    this.#engine.memory.touch(hot.entry, now);
+    exchange.respond(imageResponse(hot.entry.image, hot.headers, ifNoneMatch));
+  }
+
+  /** The way of a request, from its URL to its answer. */
+  async #deliver(
+    exchange: Exchange,
+    request: string,
+    headers: NegotiationHeaders,
+    ifNoneMatch: string,
+  ): Promise<void> {
+    const { path, query } = exchange;
+    const address = readAddress(path, query);
+    const options = readOptions(address.parameters);
+
+    const state = await this.#projects.find(address.projectId);
+    if (state === null) {
+      throw new Failure('project_not_found', `There is no project ${address.projectId}.`);
+    }
+    const { project } = state;
+    const expires = checkAccess(project, address, path, query, this.#now());
+
+    const variant = effectiveVariant(
+      options,
+      readHints(headers),
+      acceptedFormats(headers.accept),
+      project,
+    );
+    const key = variantKey(project._id, address.source, variant);
+
+    const obtained = await this.#engine.obtain(
+      key,
+      {
+        source: address.source,
+        variant,
+        allowed: (host) => allows(project, host),
+        background: false,
+      },
+      exchange.signal,
+    );
+
+    const { image } = obtained;
+    exchange.respond(imageResponse(image, imageHeaders(image, obtained), ifNoneMatch));
+    this.#remember(request, key, state, expires);
+  }
+
+  #remember(request: string, key: string, project: ProjectState, expires: number): void {
+    const entry = this.#engine.memory.get(key, this.#now());
+    if (entry === null) return;
+    const headers = imageHeaders(entry.image, { from: 'memory', timings: {} });
+    this.#hot.set(request, { project, entry, headers, expires });
+  }
+}

@@ -1,0 +1,42 @@
+import { LRUCache } from 'lru-cache';
+import type { MemoryEntry } from '../../pool/cache/memory.ts';
+import type { Headers } from '../http/exchange.ts';
+import type { ProjectState } from '../projects.ts';
+
+/** A request that was answered before, and all that tells whether the answer still holds. */
+export interface HotAnswer {
+  readonly project: ProjectState;
+  readonly entry: MemoryEntry;
+  readonly headers: Headers;
+  /** Until when a signed URL may be used, Unix ms; infinite for others. */
+  readonly expires: number;
+}
+
+/** Each place costs about a kilobyte: the raw request is its key. */
+const maxAnswers = 16_384;
+/** Longer requests are rare, and would make the places costly. */
+const maxKeyLength = 2_048;
+
+/**
+ * From raw requests to finished answers, so that a repeated hit skips all parsing and hashing. It
+ * keeps no bodies: the memory cache does, and says by the entry when it has let go.
+ */
+export class HotAnswers {
+  readonly #answers = new LRUCache<string, HotAnswer>({ max: maxAnswers });
+
+  get(request: string, now: number): HotAnswer | undefined {
+    const answer = this.#answers.get(request);
+    if (answer === undefined) return undefined;
+    if (answer.entry.image !== null && !answer.project.stale && answer.expires > now) return answer;
+    this.#answers.delete(request);
+    return undefined;
+  }
+
+  set(request: string, answer: HotAnswer): void {
+    if (request.length <= maxKeyLength) this.#answers.set(request, answer);
+  }
+
+  get count(): number {
+    return this.#answers.size;
+  }
+}

@@ -1,0 +1,85 @@
+import type { OutputFormat } from '../../pool/transform/variant.ts';
+
+/** The request headers that negotiation reads; '' for one that was not sent. */
+export interface NegotiationHeaders {
+  readonly accept: string;
+  readonly 'sec-ch-dpr': string;
+  readonly dpr: string;
+  readonly 'sec-ch-width': string;
+  readonly width: string;
+  readonly 'sec-ch-viewport-width': string;
+  readonly 'viewport-width': string;
+}
+
+/** Formats that `auto` may choose, best first where the client likes them alike. */
+const negotiable: ReadonlyArray<readonly [type: string, format: OutputFormat]> = [
+  ['image/avif', 'avif'],
+  ['image/webp', 'webp'],
+];
+
+/** RFC 9110, 12.4.2: 0 to 1 with at most three decimals. */
+const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
+
+/**
+ * The formats that an Accept header names (RFC 9110, 12.5.1), the most wanted first. Only types
+ * that are named count: browsers send wildcards whatever they can show. A malformed weight is taken
+ * as no wish at all.
+ */
+export function acceptedFormats(accept: string): OutputFormat[] {
+  const weights = new Map<string, number>();
+  for (const range of accept.toLowerCase().split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
+    const weight = parameters.find((parameter) => /^q\s*(?:=|$)/.test(parameter))?.slice(2) ?? '1';
+    weights.set(type, qvalue.test(weight) ? Number(weight) : 0);
+  }
+  const weightOf = (type: string): number => weights.get(type) ?? 0;
+  return negotiable
+    .filter(([type]) => weightOf(type) > 0)
+    .sort(([a], [b]) => weightOf(b) - weightOf(a))
+    .map(([, format]) => format);
+}
+
+/** What client hints say about the size, in device pixels. */
+export interface Hints {
+  /** Device pixel ratio, 1 to 3; null when no hint says. */
+  readonly dpr: number | null;
+  /** Width that the client will show, in device pixels, on the ladder; null when no hint says. */
+  readonly width: number | null;
+  /** Viewport width in CSS pixels. */
+  readonly viewport: number | null;
+}
+
+/**
+ * Hinted values snap up to these, so that hints, which come from every device there is, cannot
+ * explode the cache. Steps of about a fifth cost at most that much in width.
+ */
+const ladder = [
+  16, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 480, 560, 640, 750, 828, 960, 1080, 1280, 1440,
+  1600, 1920, 2048, 2560, 3072, 3840, 5120, 7680, 10_000,
+];
+const dprLadder = [1, 1.5, 2, 2.5, 3];
+
+function snapUp(steps: readonly number[], value: number): number {
+  return steps.find((step) => step >= value) ?? (steps.at(-1) as number);
+}
+
+/** The next step of the ladder for a width in device pixels. */
+export const snapWidth = (width: number): number => snapUp(ladder, width);
+
+/** RFC 8941 integers and decimals that are positive; anything else is no hint. */
+function hintedNumber(...texts: string[]): number | null {
+  const text = texts.find((one) => one !== '') ?? '';
+  const value = /^\d{1,6}(?:\.\d{1,6})?$/.test(text) ? Number(text) : 0;
+  return value > 0 ? value : null;
+}
+
+/** Reads client hints, the `Sec-CH-` names before the older ones. */
+export function readHints(headers: NegotiationHeaders): Hints {
+  const dpr = hintedNumber(headers['sec-ch-dpr'], headers.dpr);
+  const width = hintedNumber(headers['sec-ch-width'], headers.width);
+  return {
+    dpr: dpr === null ? null : snapUp(dprLadder, dpr),
+    width: width === null ? null : snapWidth(width),
+    viewport: hintedNumber(headers['sec-ch-viewport-width'], headers['viewport-width']),
+  };
+}

@@ -1,0 +1,199 @@
+import { join, resolve } from 'node:path';
+import { Engine } from '../pool/engine.ts';
+import type { EngineSettings } from '../pool/settings.ts';
+import { connectStore } from '../store/open.ts';
+import { settingsOrExit } from '../store/settings/load.ts';
+import type { Settings } from '../store/settings/table.ts';
+import {
+  channelToPrimary,
+  dispatcher,
+  type Fleet,
+  type FrontEndFigures,
+  storeUrlVariable,
+  type ToFrontEnd,
+} from './cluster/channel.ts';
+import { PrimaryCoordination } from './cluster/coordination.ts';
+import { DiskNews } from './cluster/disk-news.ts';
+import { Health } from './health.ts';
+import { App } from './http/app.ts';
+import { explain } from './http/explain.ts';
+import { Failure } from './http/failure.ts';
+import { Delivery } from './image/deliver.ts';
+import { createLogger } from './log.ts';
+import { ProjectCache } from './projects.ts';
+
+/** One front-end process: it is forked by the primary and told over the channel what it must know. */
+
+const figuresEveryMs = 1_000;
+const projectsEveryMs = 1_000;
+/** How long a drain waits for requests in flight; the primary's patience is a little longer. */
+const drainWithinMs = 30_000;
+
+function engineSettings(settings: Settings): EngineSettings {
+  const { processes, baseUrl, diskCacheBytes, dataDir, port } = settings;
+  return {
+    threads: settings.poolThreads,
+    queue: settings.poolQueue,
+    fetchConcurrency: settings.fetchConcurrency,
+    memoryCacheBytes: Math.floor(settings.memoryCacheBytes / processes),
+    diskCacheFolder: diskCacheBytes === 0 ? null : resolve(join(dataDir, 'cache')),
+    privateSources: settings.privateSources,
+    sourceMaxBytes: settings.sourceMaxBytes,
+    sourceMaxPixels: settings.sourceMaxPixels,
+    sourceTimeoutMs: settings.sourceTimeoutMs,
+    transformTimeoutMs: settings.transformTimeoutMs,
+    own: { hosts: [new URL(baseUrl).hostname], port },
+  };
+}
+
+const settings = settingsOrExit();
+const log = createLogger(settings.logLevel, 'front-end');
+const channel = channelToPrimary();
+const store = connectStore(process.env[storeUrlVariable] ?? '');
+const coordination = new PrimaryCoordination(channel);
+const diskNews = new DiskNews(channel, log);
+
+const engine = new Engine(engineSettings(settings), {
+  coordination,
+  disk: diskNews,
+  onMemoryHit: (key) => diskNews.read(key),
+  onRender: (event, key, timings) => log.debug({ key, ...timings }, `render ${event}`),
+  now: () => performance.now(),
+});
+coordination.holdFlight = (key) => engine.hold(key);
+
+const projects = new ProjectCache(store.projects, {
+  pollEveryMs: projectsEveryMs,
+  onTrouble: (error) => {
+    if (error === null) log.info('the store answers again');
+    else log.error({ err: error }, 'the store is away; known projects go on being served');
+  },
+});
+const delivery = new Delivery({ engine, projects, now: Date.now });
+
+let fleet: Fleet = { figures: {}, diskBytes: 0, diskMaxBytes: settings.diskCacheBytes };
+let draining = false;
+
+function figures(): FrontEndFigures {
+  const pool = engine.pool.stats();
+  const sources = engine.sources.stats();
+  return {
+    memoryBytes: engine.memory.bytes,
+    memoryMaxBytes: engine.memory.maxBytes,
+    active: pool.active,
+    queued: pool.queued,
+    concurrency: pool.concurrency,
+    maxQueue: pool.maxQueue,
+    rejected: engine.refused,
+    completed: pool.completed,
+    fetching: sources.fetching,
+    flights: engine.flights,
+    exchanges: app.open,
+    stalledMs: pool.stalledMs,
+  };
+}
+
+const health = new Health({
+  store,
+  figures,
+  fleet: () => fleet,
+  draining: () => draining,
+  transformTimeoutMs: settings.transformTimeoutMs,
+});
+
+const app = new App(
+  [
+    { method: 'get', path: '/img/*', handler: (exchange) => delivery.handle(exchange) },
+    { method: 'head', path: '/img/*', handler: (exchange) => delivery.handle(exchange) },
+    { method: 'get', path: '/api/health', handler: (exchange) => health.handle(exchange) },
+    { method: 'head', path: '/api/health', handler: (exchange) => health.handle(exchange) },
+    {
+      method: 'any',
+      path: '/*',
+      handler: ({ method, path }) => {
+        throw new Failure('endpoint_not_found', `There is no ${method} ${path.slice(0, 200)}.`);
+      },
+    },
+  ],
+  {
+    explain,
+    onError: ({ id, method, path }, error) => {
+      log.error({ requestId: id, method, path, err: error }, 'a request failed unexpectedly');
+    },
+    // The query may hold a signature, so it is not logged.
+    onEnd: log.isLevelEnabled('debug')
+      ? ({ id, method, path }, status, ms) => {
+          log.debug(
+            { requestId: id, method, path, status, ms: Math.round(ms * 10) / 10 },
+            'request',
+          );
+        }
+      : null,
+  },
+  `${process.pid.toString(36)}-${Date.now().toString(36)}-`,
+);
+
+/**
+ * Answers what is in flight, then ends. After the last request there is a moment's grace for
+ * clients that are about to reuse a connection: they get an answer that ends it.
+ */
+async function drain(graceMs: number): Promise<void> {
+  if (draining) return;
+  draining = true;
+  log.info('draining');
+  // Right after the event loop has accepted what was waiting, which closing would reset.
+  setImmediate(() => app.stopListening());
+  const deadline = performance.now() + drainWithinMs;
+  let quietSince = performance.now();
+  let seen = app.count;
+  while (performance.now() < deadline) {
+    await new Promise((wake) => setTimeout(wake, 20));
+    if (app.open > 0 || app.count !== seen) quietSince = performance.now();
+    seen = app.count;
+    if (app.open === 0 && performance.now() - quietSince >= graceMs) break;
+  }
+  projects.stop();
+  diskNews.flush();
+  await Promise.race([
+    Promise.all([engine.close(), store.close()]),
+    new Promise((wake) => setTimeout(wake, 2_000)),
+  ]);
+  log.info('drained');
+  process.exit(0);
+}
+
+const receive = dispatcher<ToFrontEnd>({
+  drain: ({ graceMs }) => void drain(graceMs),
+  fleet: (message) => {
+    fleet = message.fleet;
+  },
+  'project-changed': ({ id }) => void projects.refresh(id),
+  'flight-lead': (order) => coordination.receive(order),
+  'flight-follow': (order) => coordination.receive(order),
+  'flight-outcome': (order) => coordination.receive(order),
+  'flight-hold': (order) => coordination.receive(order),
+  'flight-release': (order) => coordination.receive(order),
+  'flight-landing': (order) => coordination.receive(order),
+});
+
+// The primary decides when to end, also when a terminal signals the whole group.
+process.on('SIGINT', () => {});
+process.on('SIGHUP', () => {});
+process.on('SIGTERM', () => void drain(0));
+process.on('disconnect', () => process.exit(1));
+process.on('uncaughtException', (error) => {
+  log.fatal({ err: error }, 'this process ends because of an error that nobody caught');
+  process.exit(1);
+});
+process.on('message', (message) => receive(message as ToFrontEnd));
+
+if (await app.listen(settings.host, settings.port)) {
+  projects.start();
+  setInterval(() => channel.send({ type: 'figures', figures: figures() }), figuresEveryMs).unref();
+  channel.send({ type: 'ready' });
+} else {
+  channel.send({
+    type: 'hopeless',
+    reason: `cannot listen on ${settings.host} port ${settings.port}`,
+  });
+}

@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import { calculateObjectSize, Long } from 'bson';
+import type { Document } from '../bson/value.ts';
+import { CommandError } from '../errors.ts';
+import type { Projection } from '../query/projection.ts';
+import { MAX_DOCUMENT_BYTES } from '../storage/seal.ts';
+import type { Reply } from './call.ts';
+
+/** What MongoDB puts in a first batch when the client does not say. */
+const FIRST_BATCH = 101;
+const MAX_OPEN = 1000;
+const IDLE_MS = 10 * 60 * 1000;
+/** What an array element adds to a document besides its value, at most. */
+const ELEMENT_OVERHEAD_BYTES = 12;
+
+/** The rest of a result. It is the result as of the first batch: later writes do not show. */
+interface Cursor {
+  readonly namespace: string;
+  readonly documents: readonly Document[];
+  readonly project: Projection;
+  position: number;
+  usedAt: number;
+}
+
+export interface Result {
+  readonly namespace: string;
+  readonly documents: readonly Document[];
+  readonly project?: Projection | undefined;
+  readonly batchSize?: number | undefined;
+  readonly singleBatch?: boolean;
+}
+
+/** Open cursors, bounded in number: the one that has waited longest gives way to a new one. */
+export class Cursors {
+  readonly #open = new Map<string, Cursor>();
+  readonly #maxOpen: number;
+
+  constructor(maxOpen = MAX_OPEN) {
+    this.#maxOpen = maxOpen;
+  }
+
+  /** The reply with a result's first batch. */
+  start(result: Result): Reply {
+    const cursor: Cursor = {
+      namespace: result.namespace,
+      documents: result.documents,
+      project: result.project ?? ((document) => document),
+      position: 0,
+      usedAt: Date.now(),
+    };
+    const firstBatch = nextBatch(cursor, result.batchSize ?? FIRST_BATCH);
+    const done = cursor.position === cursor.documents.length || result.singleBatch === true;
+    const id = done ? Long.ZERO : this.#keep(cursor);
+    return { cursor: { firstBatch, id, ns: result.namespace } };
+  }
+
+  /** @throws {CommandError} 43 when there is no such cursor (any more). */
+  more(id: Long, namespace: string, batchSize: number | undefined): Reply {
+    const key = id.toString();
+    const cursor = this.#open.get(key);
+    if (cursor === undefined || cursor.namespace !== namespace) {
+      throw new CommandError(43, `cursor id ${key} not found`);
+    }
+    this.#open.delete(key);
+    // As in MongoDB a batch size of 0 means no limit here.
+    const limit = batchSize === undefined || batchSize === 0 ? cursor.documents.length : batchSize;
+    const batch = nextBatch(cursor, limit);
+    const done = cursor.position === cursor.documents.length;
+    if (!done) {
+      cursor.usedAt = Date.now();
+      this.#open.set(key, cursor);
+    }
+    return { cursor: { nextBatch: batch, id: done ? Long.ZERO : id, ns: namespace } };
+  }
+
+  /** @returns whether there was such a cursor */
+  kill(id: Long, namespace: string): boolean {
+    const key = id.toString();
+    return this.#open.get(key)?.namespace === namespace && this.#open.delete(key);
+  }
+
+  expire(now: number): void {
+    for (const [key, cursor] of this.#open) {
+      if (now - cursor.usedAt > IDLE_MS) this.#open.delete(key);
+    }
+  }
+
+  clear(): void {
+    this.#open.clear();
+  }
+
+  #keep(cursor: Cursor): Long {
+    // The map is in the order of last use, since every use takes a cursor out and puts it back.
+    for (const oldest of this.#open.keys()) {
+      if (this.#open.size < this.#maxOpen) break;
+      this.#open.delete(oldest);
+    }
+    // Not 0, which means "no cursor", and not to be guessed.
+    const id = Long.fromBigInt((randomBytes(8).readBigUInt64LE() >> 1n) | 1n);
+    this.#open.set(id.toString(), cursor);
+    return id;
+  }
+}
+
+/** At most `limit` documents and, unless a single one is larger, at most 16 MiB. */
+function nextBatch(cursor: Cursor, limit: number): Document[] {
+  const batch: Document[] = [];
+  let bytes = 0;
+  while (batch.length < limit && cursor.position < cursor.documents.length) {
+    const stored = cursor.documents[cursor.position];
+    if (stored === undefined) break;
+    const document = cursor.project(stored);
+    bytes += calculateObjectSize(document) + ELEMENT_OVERHEAD_BYTES;
+    if (batch.length > 0 && bytes > MAX_DOCUMENT_BYTES) break;
+    batch.push(document);
+    cursor.position += 1;
+  }
+  return batch;
+}

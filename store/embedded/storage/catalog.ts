@@ -1,0 +1,109 @@
+import { Int32 } from 'bson';
+import { type Document, decode, encode, isArray, isDocument } from '../bson/value.ts';
+import { Collection } from './collection.ts';
+import { type IndexSpecification, parseIndexSpecification } from './index-specification.ts';
+import { Journal } from './journal.ts';
+
+/** The catalogue's own collection number, and the record in it that says the format. */
+const CATALOG = 0;
+const FORMAT_RECORD = 0;
+const FORMAT = 1;
+
+/** All collections of all databases. */
+export class Catalog {
+  readonly journal: Journal;
+  #collections = new Map<string, Collection>();
+  #nextNumber = 1;
+  #changed = 0;
+
+  /** @param onReload called when a failed commit has taken the memory back to what the disk has */
+  constructor(file: string, onReload: () => void = () => {}) {
+    this.journal = new Journal(file, () => {
+      this.#load();
+      onReload();
+    });
+    this.#load();
+  }
+
+  /** The last batch of the journal that created or dropped a collection. */
+  get changed(): number {
+    return this.#changed;
+  }
+
+  get(namespace: string): Collection | undefined {
+    return this.#collections.get(namespace);
+  }
+
+  getOrCreate(namespace: string): Collection {
+    const known = this.#collections.get(namespace);
+    if (known !== undefined) return known;
+    const collection = new Collection(this.#nextNumber, namespace, this.journal);
+    this.#nextNumber += 1;
+    this.#collections.set(namespace, collection);
+    this.#changed = this.journal.batch;
+    this.#save(collection);
+    return collection;
+  }
+
+  /** The collections of one database, or of all. */
+  list(database?: string): Collection[] {
+    const all = [...this.#collections.values()];
+    if (database === undefined) return all;
+    return all.filter(({ namespace }) => namespace.startsWith(`${database}.`));
+  }
+
+  drop(collection: Collection): void {
+    for (const entry of collection.entries()) {
+      this.journal.remove([collection.number, entry.record]);
+    }
+    this.journal.remove([CATALOG, collection.number]);
+    this.#collections.delete(collection.namespace);
+    this.#changed = this.journal.batch;
+  }
+
+  addIndex(collection: Collection, specification: IndexSpecification): void {
+    collection.addIndex(specification);
+    this.#save(collection);
+  }
+
+  dropIndex(collection: Collection, name: string): void {
+    collection.dropIndex(name);
+    this.#save(collection);
+  }
+
+  #save(collection: Collection): void {
+    const indexes = collection.indexes.map(({ specification }) => specification.document);
+    const record: Document = { namespace: collection.namespace, indexes };
+    this.journal.put([CATALOG, collection.number], encode(record));
+  }
+
+  #load(): void {
+    this.#collections = new Map();
+    let format: Document | undefined;
+    for (const { record, bytes } of this.journal.read(CATALOG)) {
+      if (record === FORMAT_RECORD) format = decode(bytes);
+      else this.#restore(record, decode(bytes));
+    }
+    if (format === undefined) {
+      this.journal.put([CATALOG, FORMAT_RECORD], encode({ format: new Int32(FORMAT) }));
+      this.journal.commit();
+    } else if (String(format['format']) !== String(FORMAT)) {
+      throw new Error(`the embedded store has the unknown format ${String(format['format'])}`);
+    }
+  }
+
+  #restore(number: number, { namespace, indexes }: Document): void {
+    if (typeof namespace !== 'string' || !isArray(indexes)) {
+      throw new Error(`the embedded store's catalogue record ${number} is malformed`);
+    }
+    const collection = new Collection(number, namespace, this.journal);
+    for (const { record, bytes } of this.journal.read(number)) {
+      collection.restore(record, decode(bytes));
+    }
+    for (const index of indexes) {
+      if (isDocument(index)) collection.addIndex(parseIndexSpecification(index));
+    }
+    this.#collections.set(namespace, collection);
+    this.#nextNumber = Math.max(this.#nextNumber, number + 1);
+  }
+}

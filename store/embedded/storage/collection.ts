@@ -1,0 +1,164 @@
+import { ObjectId } from 'bson';
+import { equalityKey } from '../bson/key.ts';
+import { type Document, encode, fieldOf, isArray } from '../bson/value.ts';
+import type { CommandError } from '../errors.ts';
+import type { Filter } from '../query/filter.ts';
+import { compile } from '../query/match.ts';
+import type { IndexTuple } from '../query/path.ts';
+import { requirementsOf } from '../query/plan.ts';
+import { duplicateKey } from './duplicate-key.ts';
+import { type Entry, Index } from './index.ts';
+import type { IndexSpecification } from './index-specification.ts';
+import type { Journal } from './journal.ts';
+import { seal } from './seal.ts';
+
+/**
+ * A collection: every document in memory, and every change noted in the journal. Nothing here
+ * waits, so each command runs against the collection as if alone.
+ */
+export class Collection {
+  /** Its first key in the journal. */
+  readonly number: number;
+  /** `database.collection` */
+  readonly namespace: string;
+  readonly #journal: Journal;
+  readonly #indexes = new Map<string, Index>();
+  readonly #byId = new Map<string, Entry>();
+  #nextRecord = 1;
+  #changed = 0;
+
+  constructor(number: number, namespace: string, journal: Journal) {
+    this.number = number;
+    this.namespace = namespace;
+    this.#journal = journal;
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  /** The last batch of the journal that holds a change of this collection. */
+  get changed(): number {
+    return this.#changed;
+  }
+
+  get indexes(): readonly Index[] {
+    return [...this.#indexes.values()];
+  }
+
+  /** Takes in a document from disk. */
+  restore(record: number, document: Document): void {
+    this.#add({ record, document });
+    this.#nextRecord = Math.max(this.#nextRecord, record + 1);
+  }
+
+  entries(): IterableIterator<Entry> {
+    return this.#byId.values();
+  }
+
+  /** The entries that pass, in natural order. */
+  find(filter: Filter): Entry[] {
+    const passes = compile(filter);
+    return this.#candidates(filter).filter((entry) => passes(entry.document));
+  }
+
+  /** @throws {CommandError} 11000 for a duplicate key; also whatever {@link seal} throws. */
+  insert(given: Document): Document {
+    const identity = fieldOf(given, '_id') ?? new ObjectId();
+    const { document, bytes } = seal({ _id: identity, ...given });
+    this.#refuseConflicts(document);
+    const entry: Entry = { record: this.#nextRecord, document };
+    this.#nextRecord += 1;
+    this.#add(entry);
+    this.#put(entry.record, bytes);
+    return document;
+  }
+
+  /**
+   * Puts another document in an entry's place.
+   * @returns whether that changed anything
+   * @throws {CommandError} as {@link insert}
+   */
+  replace(entry: Entry, given: Document): boolean {
+    const { document, bytes } = seal(given);
+    if (Buffer.compare(encode(entry.document), bytes) === 0) return false;
+    this.#refuseConflicts(document, entry);
+    for (const index of this.#indexes.values()) index.remove(entry);
+    entry.document = document;
+    for (const index of this.#indexes.values()) index.add(entry);
+    this.#put(entry.record, bytes);
+    return true;
+  }
+
+  remove(entry: Entry): void {
+    for (const index of this.#indexes.values()) index.remove(entry);
+    this.#byId.delete(identityKey(entry.document));
+    this.#journal.remove([this.number, entry.record]);
+    this.#changed = this.#journal.batch;
+  }
+
+  /** @throws {CommandError} 11000 when the documents already break its uniqueness. */
+  addIndex(specification: IndexSpecification): void {
+    const index = new Index(specification);
+    for (const entry of this.#byId.values()) {
+      const tuple = index.conflict(entry.document);
+      if (tuple !== null) throw this.#duplicate(specification, tuple);
+      index.add(entry);
+    }
+    this.#indexes.set(specification.name, index);
+    this.#changed = this.#journal.batch;
+  }
+
+  dropIndex(name: string): void {
+    this.#indexes.delete(name);
+    this.#changed = this.#journal.batch;
+  }
+
+  #candidates(filter: Filter): Entry[] {
+    let least: Set<Entry> | null = null;
+    for (const { path, values } of requirementsOf(filter)) {
+      if (path.join('.') === '_id' && !values.some(isArray)) {
+        return inNaturalOrder(values.flatMap((value) => this.#byId.get(equalityKey(value)) ?? []));
+      }
+      for (const index of this.#indexes.values()) {
+        const found = index.find(path, values);
+        if (found !== null && (least === null || found.size < least.size)) least = found;
+      }
+    }
+    return least === null ? [...this.#byId.values()] : inNaturalOrder([...least]);
+  }
+
+  #add(entry: Entry): void {
+    this.#byId.set(identityKey(entry.document), entry);
+    for (const index of this.#indexes.values()) index.add(entry);
+  }
+
+  #put(record: number, bytes: Uint8Array): void {
+    this.#journal.put([this.number, record], bytes);
+    this.#changed = this.#journal.batch;
+  }
+
+  #refuseConflicts(document: Document, self?: Entry): void {
+    const identity = fieldOf(document, '_id') ?? null;
+    const owner = this.#byId.get(equalityKey(identity));
+    if (owner !== undefined && owner !== self) {
+      throw duplicateKey(this.namespace, '_id_', ['_id'], [identity]);
+    }
+    for (const index of this.#indexes.values()) {
+      const tuple = index.conflict(document, self);
+      if (tuple !== null) throw this.#duplicate(index.specification, tuple);
+    }
+  }
+
+  #duplicate({ name, key }: IndexSpecification, tuple: IndexTuple): CommandError {
+    return duplicateKey(this.namespace, name, Object.keys(key), tuple, key);
+  }
+}
+
+function identityKey(document: Document): string {
+  return equalityKey(fieldOf(document, '_id') ?? null);
+}
+
+function inNaturalOrder(entries: Entry[]): Entry[] {
+  return [...new Set(entries)].sort((a, b) => a.record - b.record);
+}

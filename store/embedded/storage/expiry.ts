@@ -1,0 +1,33 @@
+import { indexTuples } from '../query/path.ts';
+import type { Catalog } from './catalog.ts';
+import type { Collection } from './collection.ts';
+import type { Entry } from './index.ts';
+import type { IndexSpecification } from './index-specification.ts';
+
+const MS_PER_SECOND = 1000;
+
+/**
+ * Removes the documents whose time is over by a TTL index. A failed write needs no care here: the
+ * documents are back then, and the next sweep finds them again.
+ */
+export function sweepExpired(catalog: Catalog, now: number): void {
+  for (const collection of catalog.list()) {
+    for (const { specification } of collection.indexes) {
+      for (const entry of expired(collection, specification, now)) collection.remove(entry);
+    }
+  }
+  void catalog.journal.durable(catalog.journal.batch).catch(() => {});
+}
+
+function expired(collection: Collection, index: IndexSpecification, now: number): Entry[] {
+  const { expireAfterSeconds, partial, paths } = index;
+  if (expireAfterSeconds === null) return [];
+  const latest = now - expireAfterSeconds * MS_PER_SECOND;
+  const candidates = partial === null ? [...collection.entries()] : collection.find(partial.filter);
+  // Of an array of dates the earliest counts; what is no date never expires.
+  return candidates.filter(({ document }) =>
+    indexTuples(document, paths).some(
+      ([value]) => value instanceof Date && value.getTime() <= latest,
+    ),
+  );
+}

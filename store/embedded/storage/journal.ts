@@ -1,0 +1,117 @@
+import { open, type RootDatabase } from 'lmdb';
+import { CommandError } from '../errors.ts';
+
+/** `[collection, record]`; collection 0 holds the catalogue, with a record for each collection. */
+export type RecordKey = [collection: number, record: number];
+
+/**
+ * Writes to disk in batches. What commands change in memory during one turn of the event loop is
+ * one transaction, which is synced before any of their replies goes out; commands that arrive
+ * meanwhile wait in their sockets and share the next one.
+ *
+ * The commit is synchronous: lmdb's asynchronous writes report a failed commit through several
+ * promises that nobody holds, and this thread has nothing else to do than to serve the store.
+ */
+export class Journal {
+  readonly #database: RootDatabase<Uint8Array, RecordKey>;
+  readonly #recover: () => void;
+  #changes = new Map<string, { key: RecordKey; bytes: Uint8Array | null }>();
+  #committed = 0;
+  #waiting: Waiting | null = null;
+
+  /** @param recover brings the memory back to what the disk has, after a commit failed */
+  constructor(file: string, recover: () => void) {
+    this.#recover = recover;
+    this.#database = open<Uint8Array, RecordKey>({
+      path: file,
+      noSubdir: true,
+      encoding: 'binary',
+      keyEncoding: 'ordered-binary',
+      // With it a commit returns before the sync.
+      overlappingSync: false,
+    });
+  }
+
+  put(key: RecordKey, bytes: Uint8Array): void {
+    this.#changes.set(key.join(), { key, bytes });
+  }
+
+  remove(key: RecordKey): void {
+    this.#changes.set(key.join(), { key, bytes: null });
+  }
+
+  /** The number of the batch that the next change goes into. */
+  get batch(): number {
+    return this.#committed + 1;
+  }
+
+  /**
+   * Resolves when the batch is on disk.
+   * @throws {CommandError} 14031 when it could not be written; nothing of it has happened then.
+   */
+  durable(batch: number): Promise<void> {
+    if (batch <= this.#committed) return Promise.resolve();
+    this.#waiting ??= wait(() => this.commit());
+    return this.#waiting.promise;
+  }
+
+  /** Writes what is pending now. */
+  commit(): void {
+    const waiting = this.#waiting;
+    const changes = this.#changes;
+    this.#waiting = null;
+    this.#changes = new Map();
+    try {
+      if (changes.size > 0) {
+        this.#database.transactionSync(() => {
+          for (const { key, bytes } of changes.values()) {
+            if (bytes === null) this.#database.removeSync(key);
+            else this.#database.putSync(key, bytes);
+          }
+        });
+      }
+    } catch (error) {
+      this.#committed += 1;
+      this.#recover();
+      const reason = error instanceof Error ? error.message : String(error);
+      waiting?.reject(new CommandError(14031, `the write to disk failed: ${reason}`));
+      return;
+    }
+    this.#committed += 1;
+    waiting?.resolve();
+  }
+
+  *read(collection: number): Generator<{ record: number; bytes: Uint8Array }> {
+    for (const { key, value } of this.#database.getRange({
+      start: [collection, 0],
+      end: [collection + 1, 0],
+    })) {
+      // A copy: lmdb may use the memory of a value again.
+      yield { record: key[1], bytes: Uint8Array.from(value) };
+    }
+  }
+
+  async close(): Promise<void> {
+    this.commit();
+    await this.#database.close();
+  }
+}
+
+interface Waiting {
+  readonly promise: Promise<void>;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+function wait(commit: () => void): Waiting {
+  let resolve = () => {};
+  let reject = (_error: Error) => {};
+  const promise = new Promise<void>((onDone, onFailure) => {
+    resolve = onDone;
+    reject = onFailure;
+  });
+  // A reply may be dropped with its connection; the failure has been dealt with all the same.
+  promise.catch(() => {});
+  setImmediate(commit);
+  return { promise, resolve, reject };
+}

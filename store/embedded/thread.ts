@@ -1,0 +1,67 @@
+import { chmodSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { parentPort, workerData } from 'node:worker_threads';
+import { Cursors } from './commands/cursors.ts';
+import { runCommand } from './commands/table.ts';
+import { Catalog } from './storage/catalog.ts';
+import { sweepExpired } from './storage/expiry.ts';
+import { Connection } from './wire/connection.ts';
+import { Budget } from './wire/frame.ts';
+
+/** What the owner gives the thread. */
+export interface ThreadData {
+  readonly file: string;
+  readonly socket: string;
+}
+
+/** Several driver pools of 100; the listener drops the clients beyond. */
+const MAX_CONNECTIONS = 1000;
+const MAX_BUFFERED_BYTES = 256 * 1024 * 1024;
+const LIMITS = { messageTimeoutMs: 30_000, replyTimeoutMs: 30_000 };
+const SWEEP_INTERVAL_MS = 1000;
+
+function isThreadData(data: unknown): data is ThreadData {
+  return typeof data === 'object' && data !== null && 'file' in data && 'socket' in data;
+}
+
+function serve({ file, socket: path }: ThreadData, owner: NonNullable<typeof parentPort>): void {
+  const cursors = new Cursors();
+  const catalog = new Catalog(file, () => cursors.clear());
+  const store = { catalog, cursors };
+  const budget = new Budget(MAX_BUFFERED_BYTES);
+  const connections = new Set<Connection>();
+  let connected = 0;
+
+  const server = createServer((socket) => {
+    connected += 1;
+    const id = connected;
+    const run = (command: Parameters<typeof runCommand>[1]) => runCommand(store, command, id);
+    const connection = new Connection(socket, budget, run, LIMITS);
+    connections.add(connection);
+    socket.on('close', () => connections.delete(connection));
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+
+  const sweeping = setInterval(() => {
+    cursors.expire(Date.now());
+    sweepExpired(catalog, Date.now());
+  }, SWEEP_INTERVAL_MS);
+
+  server.listen(path, () => {
+    chmodSync(path, 0o600);
+    owner.postMessage('listening');
+  });
+
+  owner.once('message', async () => {
+    clearInterval(sweeping);
+    server.close();
+    // Whatever has run is written down and answered before the connections end.
+    catalog.journal.commit();
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const connection of connections) connection.end();
+    await catalog.journal.close();
+    owner.close();
+  });
+}
+
+if (parentPort !== null && isThreadData(workerData)) serve(workerData, parentPort);

@@ -1,0 +1,111 @@
+import type { Socket } from 'node:net';
+import type { Document } from '../bson/value.ts';
+import { errorReply } from '../commands/error-reply.ts';
+import { CommandError } from '../errors.ts';
+import { type Budget, FrameReader } from './frame.ts';
+import { type Request, readRequest, writeReply } from './message.ts';
+
+export type Run = (command: Document) => Promise<{ readonly [field: string]: unknown }>;
+
+export interface Limits {
+  /** For a message to arrive wholly once it has begun, and for a connection's first one, in ms. */
+  readonly messageTimeoutMs: number;
+  /** For a client to take a reply, in ms. */
+  readonly replyTimeoutMs: number;
+}
+
+/** One client: its requests are answered one at a time, in their order. */
+export class Connection {
+  readonly #socket: Socket;
+  readonly #reader: FrameReader;
+  readonly #run: Run;
+  readonly #limits: Limits;
+  #timeout: NodeJS.Timeout | undefined;
+  #serving = false;
+
+  constructor(socket: Socket, budget: Budget, run: Run, limits: Limits) {
+    this.#socket = socket;
+    this.#reader = new FrameReader(budget);
+    this.#run = run;
+    this.#limits = limits;
+    socket.on('data', (chunk) => this.#receive(chunk));
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => {
+      clearTimeout(this.#timeout);
+      this.#reader.release();
+    });
+    this.#arm(limits.messageTimeoutMs);
+  }
+
+  /** Ends the connection after what has been written to it. */
+  end(): void {
+    this.#socket.destroySoon();
+  }
+
+  #receive(chunk: Buffer): void {
+    try {
+      this.#reader.push(chunk);
+    } catch {
+      this.#socket.destroy();
+      return;
+    }
+    if (!this.#serving) void this.#serve();
+  }
+
+  async #serve(): Promise<void> {
+    this.#serving = true;
+    try {
+      let message = this.#reader.take();
+      while (message !== null && !this.#socket.destroyed) {
+        // Nothing is read ahead, so a client that does not read its replies holds up only itself.
+        this.#socket.pause();
+        clearTimeout(this.#timeout);
+        await this.#answer(message);
+        message = this.#reader.take();
+      }
+      if (this.#reader.partial) this.#arm(this.#limits.messageTimeoutMs);
+      this.#socket.resume();
+    } catch {
+      // Not the protocol, or a mistake of ours: either way this client alone is cut off.
+      this.#socket.destroy();
+    } finally {
+      this.#serving = false;
+    }
+  }
+
+  async #answer(message: Buffer): Promise<void> {
+    const request = readRequest(message);
+    let reply: { readonly [field: string]: unknown };
+    try {
+      reply = await this.#run(request.command());
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      reply = errorReply(error);
+    }
+    if (request.wantsReply && !this.#socket.destroyed) await this.#send(replyBytes(request, reply));
+  }
+
+  async #send(bytes: Buffer): Promise<void> {
+    if (this.#socket.write(bytes)) return;
+    this.#arm(this.#limits.replyTimeoutMs);
+    await new Promise<void>((resolve) => {
+      this.#socket.once('drain', resolve);
+      this.#socket.once('close', () => resolve());
+    });
+    clearTimeout(this.#timeout);
+  }
+
+  #arm(ms: number): void {
+    clearTimeout(this.#timeout);
+    this.#timeout = setTimeout(() => this.#socket.destroy(), ms);
+  }
+}
+
+function replyBytes(request: Request, reply: { readonly [field: string]: unknown }): Buffer {
+  try {
+    return writeReply(request, reply);
+  } catch {
+    const error = new CommandError(10334, 'the reply is larger than a message may be');
+    return writeReply(request, errorReply(error));
+  }
+}

@@ -1,0 +1,23 @@
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+
+const base36 = '0123456789abcdefghijklmnopqrstuvwxyz';
+
+function random36(length: number): string {
+  let text = '';
+  for (let i = 0; i < length; i++) text += base36[randomInt(36)];
+  return text;
+}
+
+/** `prj_` and 16 base-36 characters. */
+export const newProjectId = (): string => `prj_${random36(16)}`;
+/** `org_` and 16 base-36 characters. */
+export const newOrganisationId = (): string => `org_${random36(16)}`;
+/** `key_` and 16 base-36 characters: names a key where its secret must not be shown. */
+export const newKeyId = (): string => `key_${random36(16)}`;
+/** `sk_` and 43 base64url characters: 256 random bits. */
+export const newApiKey = (): string => `sk_${randomBytes(32).toString('base64url')}`;
+/** 256 random bits, base64url: the secret that signs a project's URLs. */
+export const newSigningSecret = (): string => randomBytes(32).toString('base64url');
+
+/** How an API key is stored and looked up. It has 256 random bits, so no salt or stretching. */
+export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex');

@@ -1,0 +1,185 @@
+import type { Collection, Db, UpdateFilter } from 'mongodb';
+import { newProjectId, newSigningSecret } from './identifiers.ts';
+import { projectColours } from './project-colours.ts';
+
+export const watermarkPositions = [
+  'center',
+  'north',
+  'northeast',
+  'northwest',
+  'south',
+  'southeast',
+  'southwest',
+  'east',
+  'west',
+] as const;
+export type WatermarkPosition = (typeof watermarkPositions)[number];
+
+export const projectFits = ['contain', 'cover', 'fill', 'inside', 'outside'] as const;
+export type ProjectFit = (typeof projectFits)[number];
+
+/** The transform defaults of a project that its owner may change (spec part 2). */
+export interface ProjectSettings {
+  readonly autoFormat: boolean;
+  readonly defaultQuality: number;
+  readonly defaultDpr: number;
+  readonly defaultFit: ProjectFit;
+  /** Device pixels; null for no bound. */
+  readonly maxWidth: number | null;
+  readonly stripMetadata: boolean;
+  readonly watermarkEnabled: boolean;
+  readonly watermarkUrl: string | null;
+  readonly watermarkPosition: WatermarkPosition;
+  /** Percent. */
+  readonly watermarkOpacity: number;
+  /** Percent of the output's width. */
+  readonly watermarkScale: number;
+  /** Pixels. */
+  readonly watermarkMargin: number;
+}
+
+/** A project as it is stored. */
+export interface Project extends ProjectSettings {
+  readonly _id: string;
+  readonly orgId: string;
+  readonly name: string;
+  readonly origin: string;
+  /** Normalised hosts, each once (see hosts.ts). */
+  readonly allowedOrigins: readonly string[];
+  readonly color1: string;
+  readonly color2: string;
+  readonly requireSignedUrls: boolean;
+  readonly signedUrlTtlSeconds: number | null;
+  /** The HMAC secret of signed URLs; null until one is made. Leaves the store for signing only. */
+  readonly signingSecret: string | null;
+  readonly createdAt: Date;
+  /** By the store's clock, for whoever follows the changes. */
+  readonly changedAt: Date;
+  /** Grows by one with every change. */
+  readonly revision: number;
+}
+
+/** As much of a project as tells that it changed. */
+export type ProjectChange = Pick<Project, '_id' | 'revision' | 'changedAt'>;
+
+export interface NewProject {
+  readonly orgId: string;
+  readonly name: string;
+  readonly origin: string;
+  /** Normalised and each once. */
+  readonly allowedOrigins: readonly string[];
+}
+
+const newProjectSettings: ProjectSettings = {
+  autoFormat: true,
+  defaultQuality: 80,
+  defaultDpr: 1,
+  defaultFit: 'cover',
+  maxWidth: null,
+  stripMetadata: true,
+  watermarkEnabled: false,
+  watermarkUrl: null,
+  watermarkPosition: 'southeast',
+  watermarkOpacity: 60,
+  watermarkScale: 20,
+  watermarkMargin: 16,
+};
+
+/** Every change is one atomic update, so that two at once lose nothing. */
+export class Projects {
+  readonly #collection: Collection<Project>;
+
+  constructor(db: Db) {
+    this.#collection = db.collection('projects');
+  }
+
+  async ensureIndexes(): Promise<void> {
+    await this.#collection.createIndex({ changedAt: 1 });
+    await this.#collection.createIndex({ orgId: 1 });
+  }
+
+  async create(input: NewProject): Promise<Project> {
+    const _id = newProjectId();
+    const now = new Date();
+    const project: Project = {
+      _id,
+      ...input,
+      ...projectColours(_id),
+      ...newProjectSettings,
+      requireSignedUrls: false,
+      signedUrlTtlSeconds: null,
+      signingSecret: null,
+      createdAt: now,
+      changedAt: now,
+      revision: 1,
+    };
+    await this.#collection.insertOne(project);
+    return project;
+  }
+
+  find(id: string): Promise<Project | null> {
+    return this.#collection.findOne({ _id: id });
+  }
+
+  list(): Promise<Project[]> {
+    return this.#collection.find().sort({ createdAt: 1, _id: 1 }).toArray();
+  }
+
+  /** When any project was last changed; null when there is none. */
+  async latestChange(): Promise<Date | null> {
+    const [latest] = await this.#collection
+      .find({}, { projection: { changedAt: 1 } })
+      .sort({ changedAt: -1 })
+      .limit(1)
+      .toArray();
+    return latest?.changedAt ?? null;
+  }
+
+  /** What changed at or after a date, oldest change first. */
+  changesSince(date: Date): Promise<ProjectChange[]> {
+    return this.#collection
+      .find({ changedAt: { $gte: date } })
+      .project<ProjectChange>({ revision: 1, changedAt: 1 })
+      .sort({ changedAt: 1 })
+      .toArray();
+  }
+
+  /** Null when there is no such project, here and in every change below. */
+  updateSettings(id: string, settings: Partial<ProjectSettings>): Promise<Project | null> {
+    return this.#change(id, { $set: settings });
+  }
+
+  addHost(id: string, host: string): Promise<Project | null> {
+    return this.#change(id, { $addToSet: { allowedOrigins: host } });
+  }
+
+  removeHost(id: string, host: string): Promise<Project | null> {
+    return this.#change(id, { $pull: { allowedOrigins: host } });
+  }
+
+  /** Turns signed URLs on with a new secret, which ends every URL signed before. */
+  requireSignatures(id: string, ttlSeconds: number | null): Promise<Project | null> {
+    return this.#change(id, {
+      $set: {
+        requireSignedUrls: true,
+        signedUrlTtlSeconds: ttlSeconds,
+        signingSecret: newSigningSecret(),
+      },
+    });
+  }
+
+  /** Turns signed URLs off and forgets the secret. */
+  dropSignatures(id: string): Promise<Project | null> {
+    return this.#change(id, {
+      $set: { requireSignedUrls: false, signedUrlTtlSeconds: null, signingSecret: null },
+    });
+  }
+
+  #change(id: string, update: UpdateFilter<Project>): Promise<Project | null> {
+    return this.#collection.findOneAndUpdate(
+      { _id: id },
+      { ...update, $inc: { revision: 1 }, $currentDate: { changedAt: true } },
+      { returnDocument: 'after' },
+    );
+  }
+}

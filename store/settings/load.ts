@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs';
+import { Ajv, type ErrorObject } from 'ajv';
+import formats from 'ajv-formats';
+import { type Settings, settingRows } from './table.ts';
+
+/** Thrown with every mistake of the environment at once, a line each. */
+export class SettingsInvalid extends Error {
+  override readonly name = 'SettingsInvalid';
+  readonly mistakes: readonly string[];
+
+  constructor(mistakes: readonly string[]) {
+    super(`The settings are not valid:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`);
+    this.mistakes = mistakes;
+  }
+}
+
+const byVariable = new Map(settingRows.map(([, setting]) => [setting.variable as string, setting]));
+
+const ajv = new Ajv({ allErrors: true, coerceTypes: true });
+formats.default(ajv, ['uri']);
+const validate = ajv.compile({
+  type: 'object',
+  properties: Object.fromEntries(
+    settingRows.map(([, setting]) => [setting.variable, setting.schema]),
+  ),
+});
+
+/** A mistake in words. The value itself is not repeated: it may be a secret in the wrong place. */
+function describe(error: ErrorObject): string {
+  const variable = error.instancePath.slice(1);
+  return `${variable} must be ${byVariable.get(variable)?.accepts ?? error.message}`;
+}
+
+/**
+ * Settings from environment variables. An empty variable counts as not set, as templates and
+ * compose files leave them; an unknown `SERVICE_...` name is a mistake, because a misspelt
+ * security setting must not be ignored.
+ * @throws SettingsInvalid naming every mistake
+ */
+export function loadSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
+  const given: Record<string, unknown> = {};
+  const mistakes = new Set<string>();
+  for (const [variable, value] of Object.entries(environment)) {
+    if (!variable.startsWith('SERVICE_') || value === undefined) continue;
+    if (!byVariable.has(variable)) mistakes.add(`${variable} is not a setting of this service`);
+    else if (value !== '') given[variable] = value;
+  }
+  validate(given);
+  for (const error of validate.errors ?? []) mistakes.add(describe(error));
+
+  if ('SERVICE_WORKBENCH_USERNAME' in given !== 'SERVICE_WORKBENCH_PASSWORD' in given) {
+    mistakes.add(
+      'SERVICE_WORKBENCH_USERNAME and SERVICE_WORKBENCH_PASSWORD must be set both or neither',
+    );
+  }
+  if (mistakes.size > 0) throw new SettingsInvalid([...mistakes].sort());
+
+  const settings: Record<string, unknown> = {};
+  for (const [name, setting] of settingRows) {
+    const value = given[setting.variable];
+    if (value !== undefined) {
+      settings[name] = setting.convert === undefined ? value : setting.convert(value as never);
+    } else {
+      settings[name] =
+        typeof setting.default === 'function' ? setting.default(settings) : setting.default;
+    }
+  }
+  return Object.freeze(settings) as Settings;
+}
+
+/** A process's settings: a `.env` file where it was started, the real environment over it. */
+export function processSettings(): Settings {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+  return loadSettings(process.env);
+}
+
+/** Settings, or the mistakes on standard error and exit code 1: for a process that is starting. */
+export function settingsOrExit(): Settings {
+  try {
+    return processSettings();
+  } catch (error) {
+    if (!(error instanceof SettingsInvalid)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+}

@@ -1,0 +1,231 @@
+import { availableParallelism } from 'node:os';
+
+/**
+ * One setting: the environment variable that carries it, what that may hold (a JSON Schema for
+ * ajv, and the same in words), what applies when it is not set, and what it means.
+ */
+export interface Setting<T> {
+  readonly variable: `SERVICE_${string}`;
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly accepts: string;
+  /** A function where the default follows from settings above this one in the table. */
+  readonly default: T | ((above: { readonly [name: string]: unknown }) => T);
+  /** The default in words, for the documentation, where the value itself does not say it. */
+  readonly defaultInWords?: string;
+  readonly meaning: string;
+  /** From the validated value to the one that the code uses. */
+  readonly convert?: (value: never) => T;
+  /** Never shown, in a log or anywhere else. */
+  readonly secret?: true;
+}
+
+type Details<T> = Omit<Setting<T>, 'variable' | 'schema' | 'accepts'> & { accepts?: string };
+
+function integer(
+  variable: Setting<number>['variable'],
+  minimum: number,
+  maximum: number,
+  details: Details<number>,
+): Setting<number> {
+  const accepts = `a whole number from ${minimum} to ${maximum}`;
+  return { variable, schema: { type: 'integer', minimum, maximum }, accepts, ...details };
+}
+
+function text<T>(
+  variable: Setting<T>['variable'],
+  accepts: string,
+  schema: Readonly<Record<string, unknown>>,
+  details: Details<T>,
+): Setting<T> {
+  return { variable, accepts, schema: { type: 'string', ...schema }, ...details };
+}
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+const atLeastOne = (n: number): number => Math.max(1, Math.floor(n));
+const trimSlashes = (url: string): string => url.replace(/\/+$/, '');
+const splitList = (list: string): readonly string[] =>
+  list
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+
+/**
+ * Every setting of the deployment, of all its processes: they share one environment and refuse
+ * what none of them knows, so the table lives in the room that all of them share. Parsing, types,
+ * error messages, `.env.example` and the README's table derive from it.
+ */
+export const settingsTable = {
+  host: text<string>(
+    'SERVICE_HOST',
+    'an IP address to listen on',
+    { minLength: 1 },
+    {
+      default: '0.0.0.0',
+      meaning: 'Address of the public listener.',
+    },
+  ),
+  port: integer('SERVICE_PORT', 1, 65_535, {
+    default: 3000,
+    meaning: 'Port of the public listener.',
+  }),
+  baseUrl: text<string>(
+    'SERVICE_BASE_URL',
+    'an absolute http or https URL without query',
+    { format: 'uri', pattern: '^https?://[^?#]+$' },
+    {
+      default: (above) => `http://localhost:${above['port']}`,
+      defaultInWords: 'http://localhost:<port>',
+      meaning: 'The address that delivery URLs are made with: what clients or the CDN reach.',
+      convert: trimSlashes,
+    },
+  ),
+  processes: integer('SERVICE_PROCESSES', 1, 256, {
+    default: () => atLeastOne(availableParallelism() / 4),
+    defaultInWords: 'cores / 4, at least 1',
+    meaning: 'Front-end processes.',
+  }),
+  poolThreads: integer('SERVICE_POOL_THREADS', 1, 256, {
+    default: (above) => atLeastOne(availableParallelism() / Number(above['processes'])),
+    defaultInWords: 'cores / processes, at least 1',
+    meaning: 'Transform threads in each process.',
+  }),
+  poolQueue: integer('SERVICE_POOL_QUEUE', 0, 100_000, {
+    default: (above) => 16 * Number(above['poolThreads']),
+    defaultInWords: '16 x threads',
+    meaning: 'Transforms that may wait for a thread, in each process.',
+  }),
+  fetchConcurrency: integer('SERVICE_FETCH_CONCURRENCY', 1, 10_000, {
+    default: 64,
+    meaning: 'Source fetches in flight, in each process.',
+  }),
+  memoryCacheBytes: integer('SERVICE_MEMORY_CACHE_BYTES', 0, 2 ** 50, {
+    default: 268_435_456,
+    meaning: 'Bytes of the memory cache, all processes together.',
+  }),
+  diskCacheBytes: integer('SERVICE_DISK_CACHE_BYTES', 0, 2 ** 50, {
+    default: 10_737_418_240,
+    meaning: 'Bytes of the disk cache; 0 turns it off.',
+  }),
+  dataDir: text<string>(
+    'SERVICE_DATA_DIR',
+    'a folder',
+    { minLength: 1 },
+    {
+      default: './data',
+      meaning: 'Where the disk cache and the embedded store live.',
+    },
+  ),
+  mongodbUrl: text<string | null>(
+    'SERVICE_MONGODB_URL',
+    'a mongodb:// or mongodb+srv:// URL',
+    { pattern: '^mongodb(\\+srv)?://.+' },
+    {
+      default: null,
+      defaultInWords: '(the embedded store)',
+      meaning: 'The MongoDB server. Its path names the database, `image_delivery` when empty.',
+      secret: true,
+    },
+  ),
+  rootApiKey: text<string | null>(
+    'SERVICE_ROOT_API_KEY',
+    '8 to 256 visible ASCII characters (best: `sk_` and 43 random base64url characters)',
+    { pattern: '^[\\x21-\\x7e]{8,256}$' },
+    {
+      default: null,
+      defaultInWords: '(none)',
+      meaning:
+        'An all-project read-write key, made known at start. Without it, and with no key in the store, the first start creates one and prints it once.',
+      secret: true,
+    },
+  ),
+  apiRateLimit: integer('SERVICE_API_RATE_LIMIT', 1, 1_000_000, {
+    default: 600,
+    meaning: 'Control-plane calls a minute for each key.',
+  }),
+  privateSources: text<readonly string[]>(
+    'SERVICE_PRIVATE_SOURCES',
+    'a comma-separated list of CIDRs, IP addresses and host names',
+    { pattern: '^[A-Za-z0-9.:/_*,\\s-]*$' },
+    {
+      default: [],
+      defaultInWords: '(none)',
+      meaning:
+        'CIDRs or host names, comma-separated, that sources may use although they are not public.',
+      convert: splitList,
+    },
+  ),
+  sourceMaxBytes: integer('SERVICE_SOURCE_MAX_BYTES', 1, 2 ** 31, {
+    default: 33_554_432,
+    meaning: 'Bytes that a source may have.',
+  }),
+  sourceMaxPixels: integer('SERVICE_SOURCE_MAX_PIXELS', 1, 2 ** 40, {
+    default: 100_000_000,
+    meaning: 'Pixels that a source may have, all frames together.',
+  }),
+  sourceTimeoutMs: integer('SERVICE_SOURCE_TIMEOUT_MS', 1, 600_000, {
+    default: 10_000,
+    meaning: 'Time for a whole source fetch, its redirects (at most 5) included, in ms.',
+  }),
+  transformTimeoutMs: integer('SERVICE_TRANSFORM_TIMEOUT_MS', 1, 600_000, {
+    default: 20_000,
+    meaning: 'Time for one transform, in ms.',
+  }),
+  logLevel: text<LogLevel>(
+    'SERVICE_LOG_LEVEL',
+    logLevels.join(', '),
+    { enum: logLevels },
+    { default: 'info', meaning: 'The least severe messages that are logged; `silent` for none.' },
+  ),
+  workerPort: integer('SERVICE_WORKER_PORT', 1, 65_535, {
+    default: 3001,
+    meaning: "Port of the worker's operations server.",
+  }),
+  workerHost: text<string>(
+    'SERVICE_WORKER_HOST',
+    'an IP address to listen on',
+    { minLength: 1 },
+    {
+      default: '127.0.0.1',
+      meaning: "Address of the worker's operations server.",
+    },
+  ),
+  workbenchUsername: text<string | null>(
+    'SERVICE_WORKBENCH_USERNAME',
+    'a user name without a colon',
+    { pattern: '^[^:]+$' },
+    {
+      default: null,
+      defaultInWords: '(none)',
+      meaning: 'User name of the queue dashboard; set both this and the password, or neither.',
+    },
+  ),
+  workbenchPassword: text<string | null>(
+    'SERVICE_WORKBENCH_PASSWORD',
+    'a password',
+    { minLength: 1 },
+    {
+      default: null,
+      defaultInWords: '(none)',
+      meaning: 'Password of the queue dashboard.',
+      secret: true,
+    },
+  ),
+  workerConcurrency: integer('SERVICE_WORKER_CONCURRENCY', 1, 1_000, {
+    default: 4,
+    meaning: 'Prewarm jobs at a time, in each worker.',
+  }),
+} as const;
+
+export type SettingName = keyof typeof settingsTable;
+
+type ValueOf<S> = S extends Setting<infer T> ? T : never;
+
+/** What `loadSettings` makes of the environment: every value present, validated, typed. */
+export type Settings = { readonly [N in SettingName]: ValueOf<(typeof settingsTable)[N]> };
+
+/** The table's rows in order, seen without their particular types. */
+export const settingRows = Object.entries(settingsTable) as ReadonlyArray<
+  readonly [SettingName, Setting<unknown>]
+>;

@@ -1,0 +1,165 @@
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import t from 'tap';
+import { cacheFilePath, cacheTemporaryFolder, DiskCache } from '../../../pool/cache/disk.ts';
+import { keyOf, picture } from './pictures.ts';
+
+const key = keyOf('a');
+const image = picture(5_000);
+
+/** A cache on a folder, and what it told its keeper. */
+function cacheOn(folder: string) {
+  const news: unknown[][] = [];
+  const cache = new DiskCache(folder, {
+    stored: (...told) => news.push(['stored', ...told]),
+    read: (...told) => news.push(['read', ...told]),
+    removed: (...told) => news.push(['removed', ...told]),
+    failed: ({ message, ...error }) => news.push(['failed', 'code' in error && error.code]),
+  });
+  return { cache, news };
+}
+
+t.test('what one process writes another reads', async (t) => {
+  const folder = t.testdir();
+  const { cache, news } = cacheOn(folder);
+  t.equal(await cache.read(key), null);
+  t.same(news, [], 'a miss is no news');
+  await cache.write(key, image);
+  const { length } = await readFile(cacheFilePath(folder, key));
+  t.same(news, [['stored', key, length]]);
+
+  const other = cacheOn(folder);
+  t.same(await other.cache.read(key), image);
+  t.same(other.news, [['read', key]]);
+  t.same(await readdir(cacheTemporaryFolder(folder)), [], 'nothing is left over');
+});
+
+t.test('a second write takes the place of the first', async (t) => {
+  const { cache } = cacheOn(t.testdir());
+  await cache.write(key, image);
+  await cache.write(key, picture(7, 'b'));
+  t.same(await cache.read(key), picture(7, 'b'));
+});
+
+t.test('a damaged file is a miss, told of, and gone', async (t) => {
+  const folder = t.testdir();
+  const path = cacheFilePath(folder, key);
+  const whole = cacheOn(folder);
+  await whole.cache.write(key, image);
+  const file = await readFile(path);
+  const flipped = Buffer.from(file);
+  flipped.writeUInt8(flipped.readUInt8(4_000) ^ 1, 4_000);
+  await whole.cache.write(keyOf('b'), picture(9, 'b'));
+
+  const damaged: Record<string, Buffer> = {
+    empty: Buffer.alloc(0),
+    'cut in its fixed part': file.subarray(0, 20),
+    'cut in its head': file.subarray(0, 100),
+    'cut in its body': file.subarray(0, 4_000),
+    'cut by a byte': file.subarray(0, -1),
+    'longer by a byte': Buffer.concat([file, Buffer.alloc(1)]),
+    flipped,
+    garbage: Buffer.from('<html>'.repeat(2_000)),
+    'the file of another key': await readFile(cacheFilePath(folder, keyOf('b'))),
+  };
+  for (const [how, bytes] of Object.entries(damaged)) {
+    await writeFile(path, bytes);
+    const { cache, news } = cacheOn(folder);
+    t.equal(await cache.read(key), null, how);
+    t.same(news, [['removed', key]]);
+    t.notOk(existsSync(path));
+    await cache.write(key, image);
+    t.same(await cache.read(key), image, 'and is made again');
+  }
+});
+
+t.test('missing folders are made, also when somebody empties the cache meanwhile', async (t) => {
+  const folder = join(t.testdir(), 'not', 'there');
+  const { cache, news } = cacheOn(folder);
+  await cache.write(key, image);
+  t.same(await cache.read(key), image);
+  await rm(folder, { recursive: true });
+  t.equal(await cache.read(key), null);
+  await cache.write(key, image);
+  t.same(await cache.read(key), image);
+  t.same(
+    news.map(([type]) => type),
+    ['stored', 'read', 'stored', 'read'],
+  );
+});
+
+t.test('a folder that cannot be one costs hits only', async (t) => {
+  for (const blocked of ['files', 'tmp', '.']) {
+    const folder = join(t.testdir(), 'cache');
+    const path = join(folder, blocked);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, 'somebody put a file here');
+    const { cache, news } = cacheOn(folder);
+    await cache.write(key, image);
+    t.equal(await cache.read(key), null, blocked);
+    t.ok(news.length > 0);
+    for (const [type] of news) t.equal(type, 'failed', blocked);
+  }
+});
+
+t.test('a folder in the place of a file costs hits only, and no temporary files', async (t) => {
+  const folder = t.testdir();
+  await mkdir(cacheFilePath(folder, key), { recursive: true });
+  const { cache, news } = cacheOn(folder);
+  t.equal(await cache.read(key), null);
+  await cache.write(key, image);
+  t.same(
+    news.map(([type]) => type),
+    ['failed', 'failed'],
+  );
+  t.same(await readdir(cacheTemporaryFolder(folder)), []);
+});
+
+t.test(
+  'a read-only folder costs hits only',
+  {
+    skip: process.getuid?.() === 0 && 'nothing is read-only for root',
+  },
+  async (t) => {
+    const folder = t.testdir();
+    await cacheOn(folder).cache.write(key, image);
+    const folders = [dirname(cacheFilePath(folder, key)), cacheTemporaryFolder(folder)];
+    for (const one of folders) await chmod(one, 0o500);
+    t.teardown(() => Promise.all(folders.map((one) => chmod(one, 0o700))));
+    const { cache, news } = cacheOn(folder);
+    t.same(await cache.read(key), image);
+    await cache.write(keyOf('b'), image);
+    t.equal(await cache.read(keyOf('b')), null);
+    t.match(news, [
+      ['read', key],
+      ['failed', 'EACCES'],
+    ]);
+  },
+);
+
+t.test('writers and readers of one key at once see whole images only', async (t) => {
+  const folder = t.testdir();
+  const { cache, news } = cacheOn(folder);
+  const images = ['a', 'b', 'c'].map((name) => picture(200_000, name));
+  const etags = new Set(images.map(({ etag }) => etag));
+  await cache.write(key, picture(200_000, 'a'));
+  await Promise.all(
+    Array.from({ length: 30 }, async (_, turn) => {
+      const image = images[turn % images.length];
+      if (image !== undefined) await cache.write(key, image);
+      const found = await cache.read(key);
+      if (found === null || !etags.has(found.etag)) t.fail('a reader saw no whole image');
+    }),
+  );
+  t.notOk(news.some(([type]) => type === 'removed' || type === 'failed'));
+});
+
+t.test('more writes at once than a disk keeps up with are left out', async (t) => {
+  const { cache, news } = cacheOn(t.testdir());
+  const keys = Array.from({ length: 300 }, (_, i) => keyOf(String(i)));
+  await Promise.all(keys.map((one) => cache.write(one, image)));
+  t.ok(news.length >= 10 && news.length <= 100, `${news.length} were written`);
+  await cache.write(key, image);
+  t.same(await cache.read(key), image, 'later ones are written again');
+});

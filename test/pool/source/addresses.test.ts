@@ -1,0 +1,73 @@
+import t from 'tap';
+import { isPublic, parseAddress, parseNetwork } from '../../../pool/source/addresses.ts';
+
+const judge = (text: string) => {
+  const address = parseAddress(text);
+  return address === null ? null : isPublic(address);
+};
+
+t.test('addresses that are no public host', async (t) => {
+  const table: Record<string, readonly string[]> = {
+    'this network': ['0.0.0.0', '0.1.2.3', '0.255.255.255', '::'],
+    loopback: ['127.0.0.1', '127.255.255.254', '::1'],
+    private: ['10.0.0.1', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.1.1'],
+    shared: ['100.64.0.1', '100.127.255.255', '100.100.100.200'],
+    'link-local': ['169.254.0.1', '169.254.169.254', 'fe80::1', 'febf::1', 'fe80::1%lo'],
+    'cloud services': ['168.63.129.16', '192.0.0.192', 'fd00:ec2::254', 'fd20:ce::254'],
+    'protocol assignments': ['192.0.0.1', '192.0.0.9', '192.0.0.170', '2001:1::1', '2001:1ff::1'],
+    documentation: ['192.0.2.1', '198.51.100.1', '203.0.113.255', '2001:db8::1', '3fff:fff::1'],
+    benchmarking: ['198.18.0.1', '198.19.255.255', '2001:2::1'],
+    'anycast services': ['192.88.99.1', '192.31.196.1', '192.52.193.1', '192.175.48.1'],
+    multicast: ['224.0.0.1', '239.255.255.255', 'ff02::1', 'ff0e::1'],
+    reserved: ['240.0.0.1', '254.1.1.1', '255.255.255.255'],
+    'unique local': ['fc00::1', 'fd12:3456::1'],
+    'site-local': ['fec0::1', 'feff::1'],
+    mapped: ['::ffff:127.0.0.1', '::ffff:7f00:1', '::ffff:10.0.0.1', '::ffff:169.254.169.254'],
+    compatible: ['::127.0.0.1', '::10.0.0.1', '::8.8.8.8', '::7f00:1'],
+    translated: ['::ffff:0:127.0.0.1', '::ffff:0:8.8.8.8'],
+    'NAT64 to what is not public': ['64:ff9b::127.0.0.1', '64:ff9b::a9fe:a9fe', '64:ff9b::a00:1'],
+    'local NAT64': ['64:ff9b:1::8.8.8.8', '64:ff9b:1:fffe::1'],
+    '6to4': ['2002:7f00:1::', '2002:a00:1::1', '2002:808:808::1'],
+    // The last client here is 127.0.0.1 with all bits turned, as Teredo writes it.
+    Teredo: ['2001::1', '2001:0:4136:e378::1', '2001:0:808:808::80ff:fffe'],
+    ORCHID: ['2001:10::1', '2001:20::1', '2001:2f:ffff::1'],
+    'drone ids': ['2001:30::1'],
+    'AMT and AS112': ['2001:3::1', '2001:4:112::1', '2620:4f:8000::1'],
+    discard: ['100::1', '100:0:0:1::1'],
+    'segment routing': ['5f00::1'],
+    'not given out': ['4000::1', '8000::1', 'e000::1', '1::1', '1fff:ffff::1'],
+  };
+  for (const [kind, addresses] of Object.entries(table)) {
+    for (const address of addresses) t.equal(judge(address), false, `${kind}: ${address}`);
+  }
+});
+
+t.test('addresses that are public, up to the borders of what is not', async (t) => {
+  const addresses = [
+    ...['1.1.1.1', '8.8.8.8', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0'],
+    ...['126.255.255.255', '128.0.0.0', '168.63.129.15', '169.253.255.255', '169.255.0.0'],
+    ...['172.15.255.255', '172.32.0.0', '192.0.1.0', '192.0.3.0', '192.167.255.255', '192.169.0.0'],
+    ...['198.17.255.255', '198.20.0.0', '203.0.112.255', '203.0.114.0', '223.255.255.255'],
+    ...['2000::1', '2001:200::1', '2001:4860:4860::8888', '2606:4700::1111', '2003::1', '3ffe::1'],
+    ...['::ffff:8.8.8.8', '64:ff9b::8.8.8.8'],
+  ];
+  for (const address of addresses) t.equal(judge(address), true, address);
+});
+
+t.test('only the standard text form is an address', async (t) => {
+  for (const text of ['', '127.1', '0x7f000001', '2130706433', '0177.0.0.1', '[::1]', 'a.b', '1']) {
+    t.equal(judge(text), null, text);
+  }
+});
+
+t.test('networks are a CIDR or one address, in full', async (t) => {
+  for (const text of ['10.0.0.0/8', '127.0.0.1', '::1/128', 'fd00::/8', '0.0.0.0/0', '::/0']) {
+    t.ok(parseNetwork(text), text);
+  }
+  for (const text of [
+    ...['', '10/8', '10.0.0.0/33', '10.0.0.0/-1', '10.0.0.0/', '10.0.0.0/8/8', '::/129'],
+    ...['10.0.0.0/8x', '::ffff:10.0.0.0/104', 'example.com', 'example.com/8', '10.0.0.0/255.0.0.0'],
+  ]) {
+    t.equal(parseNetwork(text), null, text);
+  }
+});

@@ -1,0 +1,148 @@
+import { createServer } from 'node:net';
+import t from 'tap';
+import { ByteBudget } from '../../../pool/source/budget.ts';
+import { openConnections } from '../../../pool/source/connections.ts';
+import { fetchSource } from '../../../pool/source/fetch.ts';
+import { AddressGuard } from '../../../pool/source/guard.ts';
+import { asker, failureOf, listen, openSources, startOrigin } from './origin.ts';
+
+t.test('the request is plain: its own name, image types, no cookies and no referrer', async (t) => {
+  process.env['http_proxy'] = 'http://127.0.0.1:9';
+  process.env['HTTP_PROXY'] = 'http://127.0.0.1:9';
+  t.teardown(() => {
+    delete process.env['http_proxy'];
+    delete process.env['HTTP_PROXY'];
+  });
+  const origin = await startOrigin(t, (_, response) => {
+    response.setHeader('set-cookie', 'a=b; Path=/').end('picture');
+  });
+  const sources = openSources(t);
+  const lease = await sources.acquire(origin.url('/a%20b.png?c=d&e#fragment'), asker());
+  t.equal(Buffer.from(lease.bytes).toString(), 'picture', 'proxy variables are not honoured');
+  await sources.acquire(origin.url('/second'), asker());
+  const [first, second] = origin.requests;
+  t.match(first, { method: 'GET', url: '/a%20b.png?c=d&e' });
+  t.match(first?.headers, {
+    'user-agent': /^image-delivery\//,
+    accept: /^image\//,
+    'accept-encoding': 'identity',
+    'cdn-loop': 'image-delivery',
+  });
+  t.same([second?.headers.cookie, second?.headers.referer], [undefined, undefined]);
+});
+
+t.test('the bytes are alone in their buffer, of whatever length they came', async (t) => {
+  for (const length of [1, 65_535, 65_536, 65_537, 300_000, 1_000_000]) {
+    const body = Buffer.alloc(length, 'abc');
+    for (const known of [true, false]) {
+      const origin = await startOrigin(t, (_, response) => {
+        if (known) response.setHeader('content-length', length);
+        // Two writes without a length are sent in chunks.
+        response.write(body.subarray(0, length >> 1));
+        response.end(body.subarray(length >> 1));
+      });
+      const { bytes } = await openSources(t).acquire(origin.url(), asker());
+      t.ok(body.equals(bytes), `${length} bytes`);
+      t.equal(bytes.buffer.byteLength, length);
+    }
+  }
+});
+
+t.test('statuses', async (t) => {
+  const expected: Record<number, string> = {
+    203: 'ok',
+    ...{ 204: 'source_unreachable', 206: 'source_unreachable', 300: 'source_unreachable' },
+    ...{ 302: 'source_unreachable', 304: 'source_unreachable', 400: 'source_unreachable' },
+    ...{ 401: 'source_unreachable', 403: 'source_unreachable', 404: 'source_not_found' },
+    ...{ 410: 'source_not_found', 429: 'source_unreachable', 451: 'source_unreachable' },
+    ...{ 500: 'source_unreachable', 502: 'source_unreachable', 503: 'source_unreachable' },
+  };
+  const origin = await startOrigin(t, (request, response) => {
+    response.statusCode = Number(request.url?.slice(1));
+    response.end('body');
+  });
+  const sources = openSources(t);
+  for (const [status, code] of Object.entries(expected)) {
+    const acquired = sources.acquire(origin.url(`/${status}`), asker());
+    if (code === 'ok') t.equal((await acquired).bytes.byteLength, 4);
+    else t.match(await failureOf(acquired), { code, message: status }, status);
+  }
+  t.equal(sources.stats().heldBytes, 4, 'the only thing held is the lease of the 203');
+});
+
+t.test('broken answers are unreachable, by stage response', async (t) => {
+  const answers = {
+    'not HTTP': 'picture\r\n\r\n',
+    'nothing at all': '',
+    'only a part of the head': 'HTTP/1.1 200 OK\r\nContent-Le',
+    'a head that is too long': `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`,
+    'two lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd',
+    'a length that is none': 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nabcd',
+    'less than its length': 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabcd',
+    'chunks without an end': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n',
+  };
+  for (const [name, answer] of Object.entries(answers)) {
+    const server = createServer((socket) => socket.once('data', () => socket.end(answer)));
+    const origin = await listen(t, server);
+    const sources = openSources(t);
+    const failure = await failureOf(sources.acquire(origin.url('/?secret=1'), asker()));
+    t.match(failure, { code: 'source_unreachable', message: /\(response\).*127\.0\.0\.1/ }, name);
+    t.notMatch(failure.message, /secret/);
+    t.equal(sources.stats().heldBytes, 0);
+  }
+});
+
+t.test('an empty body is corrupt', async (t) => {
+  const origin = await startOrigin(t, (_, response) => response.end());
+  const failure = await failureOf(openSources(t).acquire(origin.url(), asker()));
+  t.equal(failure.code, 'source_corrupt');
+});
+
+t.test('a kept connection that the origin closes under a request is opened again', async (t) => {
+  let broken = 0;
+  const server = createServer((socket) => {
+    let served = 0;
+    socket.on('data', () => {
+      served += 1;
+      if (served === 1) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nabcd');
+      else {
+        broken += 1;
+        socket.destroy();
+      }
+    });
+  });
+  const origin = await listen(t, server);
+  const sources = openSources(t);
+  for (let i = 0; broken === 0; i++) {
+    t.equal((await sources.acquire(origin.url(`/${i}`), asker())).bytes.byteLength, 4);
+    // Lets the connection come to rest, so that it is used again.
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+});
+
+t.test('a fetch that is aborted while it reads fails with the reason', async (t) => {
+  const origin = await startOrigin(t, (request, response) => {
+    response.setHeader('content-encoding', request.url === '/coded' ? 'gzip' : 'identity');
+    response.write(Buffer.from('1f8b0800000000000003', 'hex'));
+  });
+  const guard = new AddressGuard({ privateSources: ['127.0.0.1'], own: { hosts: [], port: 1 } });
+  const connections = openConnections(guard, { perOrigin: 1, timeoutMs: 10_000 });
+  t.teardown(() => connections.destroy());
+  for (const path of ['/plain', '/coded']) {
+    const leaving = new AbortController();
+    const budget = new ByteBudget(1_000_000);
+    const fetched = fetchSource(origin.url(path), {
+      guard,
+      connections,
+      allowed: () => true,
+      maxBytes: 1_000_000,
+      budget,
+      timeoutMs: 10_000,
+      signal: leaving.signal,
+    });
+    const reason = new Error('left');
+    setTimeout(() => leaving.abort(reason), 50);
+    t.equal(await fetched.catch((error: unknown) => error), reason);
+    t.equal(budget.held, 0);
+  }
+});

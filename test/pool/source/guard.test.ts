@@ -1,0 +1,180 @@
+import { networkInterfaces } from 'node:os';
+import t from 'tap';
+import { EngineFailure } from '../../../pool/failure.ts';
+import { AddressGuard } from '../../../pool/source/guard.ts';
+
+const own = { hosts: ['Images.Example.com.', 'localhost'], port: 3000 };
+const guardOf = (...privateSources: string[]) => new AddressGuard({ privateSources, own });
+
+/** The code that a URL is refused with, or null. */
+function refusal(guard: AddressGuard, url: string): string | null {
+  try {
+    guard.check(new URL(url));
+    return null;
+  } catch (error) {
+    if (error instanceof EngineFailure) return error.code;
+    throw error;
+  }
+}
+
+t.test('public http and https URLs pass', async (t) => {
+  const guard = guardOf();
+  for (const url of [
+    ...['http://example.com/', 'https://cdn.example.co.uk:8443/a?b#c', 'http://8.8.8.8/a.png'],
+    ...[
+      'https://[2606:4700::1111]/',
+      'http://münchen.de/',
+      'http://example.com./',
+      'http://a.test/',
+    ],
+  ]) {
+    t.equal(refusal(guard, url), null, url);
+  }
+});
+
+t.test('what is no source at all is invalid', async (t) => {
+  const guard = guardOf();
+  for (const url of [
+    ...[
+      'ftp://example.com/',
+      'file:///etc/passwd',
+      'data:image/png,x',
+      'javascript:1',
+      'gopher://a.b/',
+    ],
+    ...['http://user@example.com/', 'http://user:pass@example.com/', 'http://:p@example.com/'],
+    ...['http://./', 'blob:http://example.com/a'],
+  ]) {
+    t.equal(refusal(guard, url), 'source_invalid', url);
+  }
+});
+
+t.test('IP literals that are not public are blocked in every spelling', async (t) => {
+  const guard = guardOf();
+  for (const host of [
+    ...['127.0.0.1', '127.1', '127.0.1', '2130706433', '0x7f000001', '0x7f.1', '0177.0.0.1', '0'],
+    ...[
+      '127.0.0.1.',
+      '%31%32%37.0.0.1',
+      '１２７.0.0.1',
+      '127。0。0。1',
+      '017700000001',
+      '0x7f.0x0.1',
+    ],
+    ...[
+      '169.254.169.254',
+      '0xA9FEA9FE',
+      '2852039166',
+      '10.1',
+      '192.168.257',
+      '0.0.0.0',
+      '255.255.255.255',
+    ],
+    ...[
+      '[::1]',
+      '[::]',
+      '[::ffff:127.0.0.1]',
+      '[::ffff:a9fe:a9fe]',
+      '[0:0:0:0:0:0:0:1]',
+      '[fe80::1]',
+    ],
+    ...['[fd00:ec2::254]', '[::127.0.0.1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '[2001::1]'],
+  ]) {
+    t.equal(refusal(guard, `http://${host}/a.png`), 'source_blocked', host);
+  }
+});
+
+t.test('names that never are public are blocked before any look-up', async (t) => {
+  const guard = guardOf();
+  for (const host of [
+    ...[
+      'localhost',
+      'LOCALHOST.',
+      'a.localhost',
+      'redis',
+      'printer.local',
+      'metadata.google.internal',
+    ],
+    ...['nas.home.arpa', 'abc.onion', 'a.alt'],
+  ]) {
+    t.equal(refusal(guard, `http://${host}/`), 'source_blocked', host);
+    t.equal(guard.allowsHost(host), false, host);
+  }
+});
+
+t.test('hosts for an allowlist', async (t) => {
+  const guard = guardOf('10.0.0.0/8', 'origin.internal', '*.lan.local', 'localhost');
+  for (const host of [
+    ...['example.com', 'EXAMPLE.com.', 'münchen.de', 'a.example', 'a.test', 'none.invalid'],
+    ...['8.8.8.8', '2606:4700::1111', '[2606:4700::1111]', '10.2.3.4', '10.1', 'local.example.com'],
+    ...['origin.internal', 'Origin.Internal.', 'a.lan.local', 'a.b.lan.local', 'localhost'],
+  ]) {
+    t.equal(guard.allowsHost(host), true, host);
+  }
+  for (const host of [
+    ...['', '.', 'a..b', 'example.com:80', 'http://example.com', 'example.com/a', 'u@example.com'],
+    ...['a b.com', 'example.com?', 'example.com#', '%65xample.com', 'lan.local', 'xlan.local'],
+    ...[
+      'other.internal',
+      '127.0.0.1',
+      '192.168.0.1',
+      '::1',
+      '[::1]',
+      '[::1',
+      '256.1.1.1',
+      'a.localhost',
+    ],
+  ]) {
+    t.equal(guard.allowsHost(host), false, host);
+  }
+});
+
+t.test('private sources name networks, addresses and hosts', async (t) => {
+  const guard = guardOf('127.0.0.0/8', '::1/128', '192.168.1.5', 'origin.internal');
+  t.equal(refusal(guard, 'http://127.0.0.1:8080/'), null);
+  t.equal(refusal(guard, 'http://[::ffff:127.0.0.1]:8080/'), null, 'mapped is the same address');
+  t.equal(refusal(guard, 'http://[::1]/'), null);
+  t.equal(refusal(guard, 'http://192.168.1.5/'), null);
+  t.equal(refusal(guard, 'http://192.168.1.6/'), 'source_blocked');
+  t.equal(refusal(guard, 'http://origin.internal/'), null);
+  t.ok(guard.allowsAddress('127.0.0.1', 'shop.example'), 'a CIDR holds for every name');
+  t.ok(guard.allowsAddress('10.0.0.1', 'origin.internal'), 'a named host may resolve to anything');
+  t.notOk(guard.allowsAddress('10.0.0.1', 'shop.example'));
+  t.notOk(guard.allowsAddress('no address', 'shop.example'));
+  for (const entry of ['', '10.0.0.0/40', 'http://a.b', 'a/b', '*', '*.*.a', 'a b', 'a.*.b']) {
+    t.throws(() => guardOf(entry), RangeError, entry);
+  }
+});
+
+t.test('the service is no source for itself, whatever is named', async (t) => {
+  const guard = guardOf('0.0.0.0/0', '::/0', 'localhost', 'images.example.com');
+  const addresses = Object.values(networkInterfaces()).flatMap((list) =>
+    (list ?? []).map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address)),
+  );
+  for (const host of [
+    ...[
+      'images.example.com',
+      'IMAGES.example.com.',
+      'localhost',
+      '127.0.0.1',
+      '127.9.9.9',
+      '0.0.0.0',
+    ],
+    ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '0x7f.1'],
+    ...addresses.filter((address) => !address.startsWith('[fe80')),
+  ]) {
+    t.equal(refusal(guard, `http://${host}:3000/`), 'source_blocked', host);
+    t.equal(refusal(guard, `https://${host}:3000/`), 'source_blocked', host);
+    t.equal(refusal(guard, `http://${host}:3001/`), null, `${host} at another port`);
+  }
+  const atDefaults = new AddressGuard({
+    privateSources: [],
+    own: { hosts: ['a.test'], port: 443 },
+  });
+  t.equal(
+    refusal(atDefaults, 'https://a.test/'),
+    'source_blocked',
+    'a port that the scheme implies',
+  );
+  t.equal(refusal(atDefaults, 'http://a.test/'), null);
+});

@@ -1,0 +1,132 @@
+import { createServer } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import t from 'tap';
+import { asker, failureOf, listen, openSources, startOrigin, until } from './origin.ts';
+
+t.test('a Content-Length over the limit is refused before any of the body', async (t) => {
+  const origin = await startOrigin(t, (_, response) => {
+    response.setHeader('content-length', 10_001).flushHeaders();
+  });
+  const sources = openSources(t, { sourceMaxBytes: 10_000 });
+  const failure = await failureOf(sources.acquire(origin.url(), asker()));
+  t.match(failure, { code: 'source_too_large', message: /10000/ });
+  await origin.quiet();
+});
+
+t.test('bytes are counted as they stream', async (t) => {
+  let cut = false;
+  const origin = await startOrigin(t, (request, response) => {
+    response.flushHeaders();
+    if (request.url === '/exact') response.end(Buffer.alloc(10_000));
+    else {
+      // It never ends by itself.
+      response.write(Buffer.alloc(10_001));
+      response.on('close', () => {
+        cut = true;
+      });
+    }
+  });
+  const sources = openSources(t, { sourceMaxBytes: 10_000 });
+  t.equal((await sources.acquire(origin.url('/exact'), asker())).bytes.byteLength, 10_000);
+  const failure = await failureOf(sources.acquire(origin.url('/more'), asker()));
+  t.equal(failure.code, 'source_too_large');
+  await until(() => cut);
+  t.equal(sources.stats().heldBytes, 10_000);
+});
+
+t.test('a compressed body is decoded, within the limit', async (t) => {
+  const body = Buffer.alloc(9_000, 'svg');
+  const codings = {
+    gzip: gzipSync,
+    'X-GZIP': gzipSync,
+    deflate: deflateSync,
+    br: brotliCompressSync,
+  };
+  for (const [coding, compress] of Object.entries(codings)) {
+    const compressed = compress(body);
+    const bomb = compress(Buffer.alloc(5_000_000));
+    t.ok(bomb.byteLength < 10_000);
+    const origin = await startOrigin(t, (request, response) => {
+      const answer = { '/': compressed, '/bomb': bomb, '/torn': compressed.subarray(0, -9) }[
+        request.url ?? ''
+      ];
+      response.setHeader('content-encoding', coding).end(answer ?? 'not compressed');
+    });
+    const sources = openSources(t, { sourceMaxBytes: 10_000 });
+    const { bytes } = await sources.acquire(origin.url('/'), asker());
+    t.ok(body.equals(bytes), coding);
+    for (const [path, code] of [
+      ['/bomb', 'source_too_large'],
+      ['/torn', 'source_corrupt'],
+      ['/plain', 'source_corrupt'],
+    ] as const) {
+      const failure = await failureOf(sources.acquire(origin.url(path), asker()));
+      t.equal(failure.code, code, `${coding} ${path}`);
+    }
+    t.equal(sources.stats().heldBytes, bytes.byteLength);
+  }
+});
+
+t.test('an unknown coding, or several, are unsupported', async (t) => {
+  const origin = await startOrigin(t, (request, response) => {
+    response.setHeader('content-encoding', request.url?.slice(1) ?? '').end('x');
+  });
+  for (const coding of ['zstd', 'gzip,br', 'constructor']) {
+    const failure = await failureOf(openSources(t).acquire(origin.url(`/${coding}`), asker()));
+    t.equal(failure.code, 'source_unsupported', coding);
+  }
+});
+
+t.test('the time limit holds for whatever takes the time', async (t) => {
+  const silent = createServer((socket) => socket.resume());
+  const dripping = createServer((socket) => {
+    socket.resume();
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n');
+    const timer = setInterval(() => socket.write('a'), 10);
+    socket.on('close', () => clearInterval(timer));
+  });
+  const drippingHead = createServer((socket) => {
+    socket.resume();
+    socket.write('HTTP/1.1 200 OK\r\nA: ');
+    const timer = setInterval(() => socket.write('a'), 10);
+    socket.on('close', () => clearInterval(timer));
+  });
+  const circling = createServer((socket) => {
+    socket.on('data', () => {
+      const answer = 'HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n';
+      setTimeout(() => socket.writable && socket.write(answer), 80);
+    });
+  });
+  for (const [name, server] of Object.entries({ silent, dripping, drippingHead, circling })) {
+    const origin = await listen(t, server);
+    const sources = openSources(t, { sourceTimeoutMs: 250 });
+    const failure = await failureOf(sources.acquire(origin.url(), asker()));
+    t.match(failure, { code: 'source_timeout', message: /250 ms .*127\.0\.0\.1/ }, name);
+    await origin.quiet();
+    t.match(sources.stats(), { fetching: 0, heldBytes: 0 });
+  }
+});
+
+t.test('a look-up that never ends is within the time limit', async (t) => {
+  const resolve = () => new Promise<never>(() => {});
+  const sources = openSources(t, { sourceTimeoutMs: 100 }, { resolve });
+  const failure = await failureOf(sources.acquire(new URL('http://slow.example/'), asker()));
+  t.match(failure, { code: 'source_timeout', message: /100 ms .*slow\.example/ });
+});
+
+t.test(
+  'no connection is idle for longer than the time limit, not even after an abort',
+  async (t) => {
+    const origin = await startOrigin(t, (request, response) => {
+      if (request.url === '/kept') response.end('picture');
+      else response.flushHeaders();
+    });
+    const sources = openSources(t, { sourceTimeoutMs: 200 });
+    const started = performance.now();
+    await Promise.all(
+      ['/kept', '/late'].map((path) => sources.acquire(origin.url(path), asker()).catch(() => {})),
+    );
+    await origin.quiet();
+    t.ok(performance.now() - started < 2_000, 'long before a kept connection ends by itself');
+  },
+);

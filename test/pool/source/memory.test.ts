@@ -1,0 +1,99 @@
+import t from 'tap';
+import { asker, failureOf, openSources, startOrigin } from './origin.ts';
+
+/** A clock that goes when it is told to. */
+function clock() {
+  let time = 1_000;
+  return {
+    now: () => time,
+    pass: (ms: number) => {
+      time += ms;
+    },
+  };
+}
+
+t.test('a fetched source is kept for half a minute, uses or not', async (t) => {
+  const origin = await startOrigin(t, (_, response) => response.end('picture'));
+  const { now, pass } = clock();
+  const sources = openSources(t, {}, { now });
+  (await sources.acquire(origin.url('/a#1'), asker())).release();
+  pass(20_000);
+  const cached = await sources.acquire(origin.url('/a#2'), asker());
+  t.equal(cached.fetchMs, null);
+  t.equal(Buffer.from(cached.bytes).toString(), 'picture');
+  pass(9_000);
+  await sources.acquire(origin.url('/a'), asker());
+  t.equal(origin.requests.length, 1);
+  pass(2_000);
+  const fresh = await sources.acquire(origin.url('/a'), asker());
+  t.not(fresh.fetchMs, null);
+  t.equal(origin.requests.length, 2);
+});
+
+t.test('failures are remembered for a few seconds', async (t) => {
+  const origin = await startOrigin(t, (request, response) => {
+    if (request.url === '/404') response.writeHead(404).end();
+    else if (request.url === '/500') response.writeHead(500).end();
+    else if (request.url === '/empty') response.end();
+    else if (request.url === '/large') response.end(Buffer.alloc(2_000));
+    else if (request.url === '/late') response.flushHeaders();
+    else request.socket.destroy();
+  });
+  const { now, pass } = clock();
+  const sources = openSources(t, { sourceMaxBytes: 1_000, sourceTimeoutMs: 300 }, { now });
+  for (const [path, code] of Object.entries({
+    '/404': 'source_not_found',
+    '/500': 'source_unreachable',
+    '/empty': 'source_corrupt',
+    '/large': 'source_too_large',
+    '/late': 'source_timeout',
+    '/reset': 'source_unreachable',
+  })) {
+    const first = await failureOf(sources.acquire(origin.url(path), asker()));
+    t.equal(first.code, code, path);
+    const requests = origin.requests.length;
+    pass(4_000);
+    t.equal(await failureOf(sources.acquire(origin.url(path), asker())), first);
+    t.equal(origin.requests.length, requests, 'not asked again');
+    pass(2_000);
+    await failureOf(sources.acquire(origin.url(path), asker()));
+    t.ok(origin.requests.length > requests, 'asked again');
+  }
+});
+
+t.test('what another host failed with is not told to who may not use that host', async (t) => {
+  const origin = await startOrigin(t, (request, response) => {
+    if (request.url === '/end') response.writeHead(404).end();
+    else response.writeHead(302, { location: `http://b.example:${origin.port}/end` }).end();
+  });
+  const sources = openSources(t);
+  const url = origin.url('/', 'a.example');
+  t.equal((await failureOf(sources.acquire(url, asker()))).code, 'source_not_found');
+  const strict = asker({ allowed: (host) => host === 'a.example' });
+  t.equal((await failureOf(sources.acquire(url, strict))).code, 'source_not_allowed');
+});
+
+t.test('the cache is bounded by bytes and drops the longest unused', async (t) => {
+  const origin = await startOrigin(t, (_, response) => response.end(Buffer.alloc(10_000)));
+  const sources = openSources(t, {}, { cacheBytes: 33_000 });
+  const get = async (path: string) => {
+    const lease = await sources.acquire(origin.url(path), asker());
+    lease.release();
+    return lease.fetchMs === null ? 'cached' : 'fetched';
+  };
+  for (const path of ['/1', '/2', '/3']) t.equal(await get(path), 'fetched');
+  t.equal(await get('/1'), 'cached');
+  t.equal(await get('/4'), 'fetched');
+  const { cacheBytes } = sources.stats();
+  t.ok(cacheBytes > 30_000 && cacheBytes <= 33_000, String(cacheBytes));
+  t.equal(await get('/1'), 'cached');
+  t.equal(await get('/2'), 'fetched');
+});
+
+t.test('a source that is too large for the cache is served all the same', async (t) => {
+  const origin = await startOrigin(t, (_, response) => response.end(Buffer.alloc(10_000)));
+  const sources = openSources(t, {}, { cacheBytes: 5_000 });
+  const lease = await sources.acquire(origin.url(), asker());
+  t.equal(lease.bytes.byteLength, 10_000);
+  t.equal(sources.stats().cacheBytes, 0);
+});

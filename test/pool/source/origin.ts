@@ -1,0 +1,96 @@
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { Server, Socket } from 'node:net';
+import type { Test } from 'tap';
+import { EngineFailure } from '../../../pool/failure.ts';
+import {
+  type AcquireOptions,
+  type SourceOptions,
+  type SourceSettings,
+  Sources,
+} from '../../../pool/source/sources.ts';
+
+export interface Origin {
+  readonly port: number;
+  readonly requests: IncomingMessage[];
+  /** Open connections. */
+  readonly sockets: Set<Socket>;
+  url(path?: string, host?: string): URL;
+  /** Resolves when all connections are closed. */
+  quiet(): Promise<void>;
+}
+
+/** A real HTTP origin on 127.0.0.1, closed with the test. */
+export async function startOrigin(t: Test, answer: RequestListener): Promise<Origin> {
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request);
+    answer(request, response);
+  });
+  return { requests, ...(await listen(t, server)) };
+}
+
+/** The same for a server that speaks whatever it likes. */
+export async function listen(t: Test, server: Server) {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    port,
+    sockets,
+    url: (path = '/', host = '127.0.0.1') => new URL(`http://${host}:${port}${path}`),
+    quiet: async () => {
+      while (sockets.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    },
+  };
+}
+
+/** What a promise failed with; an error of another kind fails the test by being thrown. */
+export async function failureOf(promise: Promise<unknown>): Promise<EngineFailure> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof EngineFailure) return error;
+    throw error;
+  }
+  throw new Error('it did not fail');
+}
+
+/** Resolves when the condition holds; the test's own time limit ends it when it never does. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+/** Sources that may use 127.0.0.1, closed with the test. Every name resolves to it. */
+export function openSources(
+  t: Test,
+  changes: Partial<SourceSettings> = {},
+  options: SourceOptions = {},
+): Sources {
+  const settings: SourceSettings = {
+    fetchConcurrency: 8,
+    privateSources: ['127.0.0.1'],
+    sourceMaxBytes: 1_000_000,
+    sourceTimeoutMs: 20_000,
+    own: { hosts: [], port: 1 },
+    ...changes,
+  };
+  const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
+  const sources = new Sources(settings, { resolve, ...options });
+  t.teardown(() => sources.close());
+  return sources;
+}
+
+/** Someone who may use every host and does not leave. */
+export function asker(changes: Partial<AcquireOptions> = {}): AcquireOptions {
+  return { allowed: () => true, signal: new AbortController().signal, ...changes };
+}

@@ -1,0 +1,96 @@
+import t from 'tap';
+import { asker, failureOf, openSources, startOrigin } from './origin.ts';
+
+t.test('redirects are followed, relative ones and on to other hosts', async (t) => {
+  for (const status of [301, 302, 303, 307, 308]) {
+    const origin = await startOrigin(t, (request, response) => {
+      const target = { '/a': 'b?x#y', '/b?x': `http://b.example.:${origin.port}/c` }[
+        request.url ?? ''
+      ];
+      if (target === undefined) response.end(`${request.headers.host}${request.url}`);
+      else response.writeHead(status, { location: target }).end('moved');
+    });
+    const asked: string[] = [];
+    const allowed = (host: string) => asked.push(host) > 0;
+    const lease = await openSources(t).acquire(
+      origin.url('/a', 'a.example'),
+      asker({ allowed: (host) => allowed(host) }),
+    );
+    t.equal(Buffer.from(lease.bytes).toString(), `b.example:${origin.port}/c`, String(status));
+    t.ok(asked.includes('b.example'), 'the allowlist is asked without the trailing dot');
+  }
+});
+
+t.test('at most five', async (t) => {
+  const origin = await startOrigin(t, (request, response) => {
+    const left = Number(request.url?.slice(1));
+    if (left === 0) response.end('picture');
+    else response.writeHead(302, { location: `/${left - 1}` }).end();
+  });
+  const sources = openSources(t);
+  t.equal((await sources.acquire(origin.url('/5'), asker())).bytes.byteLength, 7);
+  const before = origin.requests.length;
+  const failure = await failureOf(sources.acquire(origin.url('/9'), asker()));
+  t.match(failure, { code: 'source_unreachable', message: /too often/ });
+  t.equal(origin.requests.length - before, 6);
+});
+
+t.test('every target is checked', async (t) => {
+  const target = await startOrigin(t, (_, response) => response.end('inside'));
+  const own = { hosts: ['me.example'], port: target.port };
+  const locations: Record<string, string> = {
+    'http://169.254.169.254/latest/meta-data/': 'source_blocked',
+    'http://[::ffff:169.254.169.254]/': 'source_blocked',
+    'http://0x7f.2/': 'source_blocked',
+    '//localhost/': 'source_blocked',
+    'http://metadata.google.internal/': 'source_blocked',
+    [target.url().href]: 'source_blocked',
+    [target.url('/', 'me.example').href]: 'source_blocked',
+    [target.url('/', 'other.example').href]: 'source_blocked',
+    'http://stranger.example/': 'source_not_allowed',
+    'ftp://a.example/': 'source_unreachable',
+    'file:///etc/passwd': 'source_unreachable',
+    'data:image/png;base64,AAAA': 'source_unreachable',
+    'http://user:secret@a.example/': 'source_unreachable',
+    'http://a b/': 'source_unreachable',
+    'http://': 'source_unreachable',
+  };
+  for (const [location, code] of Object.entries(locations)) {
+    const origin = await startOrigin(t, (_, response) => {
+      response.writeHead(302, { location }).end();
+    });
+    const failure = await failureOf(
+      openSources(t, { own }).acquire(
+        origin.url('/', 'a.example'),
+        asker({ allowed: (host) => host !== 'stranger.example' }),
+      ),
+    );
+    t.equal(failure.code, code, location);
+    t.notMatch(failure.message, /secret/);
+  }
+  t.equal(target.requests.length, 0);
+});
+
+t.test('a name that a redirect leads to is checked where it resolves', async (t) => {
+  const origin = await startOrigin(t, (_, response) => {
+    response.writeHead(302, { location: 'http://inside.example/' }).end();
+  });
+  const resolve = async (name: string) => [
+    { address: name === 'inside.example' ? '10.0.0.1' : '127.0.0.1', family: 4 },
+  ];
+  const failure = await failureOf(
+    openSources(t, {}, { resolve }).acquire(origin.url('/', 'a.example'), asker()),
+  );
+  t.match(failure, { code: 'source_blocked', message: /inside\.example/ });
+});
+
+t.test('a redirect with a body without an end does not hold the fetch up', async (t) => {
+  const origin = await startOrigin(t, (request, response) => {
+    if (request.url === '/end') response.end('picture');
+    else response.writeHead(302, { location: '/end' }).write('and on');
+  });
+  const sources = openSources(t);
+  t.equal((await sources.acquire(origin.url('/'), asker())).bytes.byteLength, 7);
+  await sources.close();
+  await origin.quiet();
+});

@@ -1,0 +1,122 @@
+import t from 'tap';
+import { variant } from './pictures.ts';
+import { openPool, patient, puppets, until } from './pools.ts';
+import { puppetTask } from './puppet.ts';
+
+t.test('what does not fit into threads and queue is refused at once', async (t) => {
+  const pool = openPool(t, { threads: 2, queue: 3 }, puppets);
+  const tasks = Array.from({ length: 5 }, () => puppetTask());
+  const accepted = tasks.map(({ source }) => pool.transform(source, variant(), patient));
+  t.equal(pool.full, true);
+  t.match(pool.stats(), { active: 2, queued: 3, concurrency: 2, maxQueue: 3, rejected: 0 });
+  const refused = pool.transform(puppetTask().source, variant(), patient);
+  await t.rejects(refused, { code: 'overloaded' });
+  t.equal(pool.stats().rejected, 1);
+
+  for (const task of tasks) task.release();
+  t.equal((await Promise.all(accepted)).length, 5, 'what was accepted is done');
+  await until(() => pool.stats().active === 0);
+  t.equal(pool.full, false);
+  t.match(pool.stats(), { active: 0, queued: 0, rejected: 1, completed: 5, stalledMs: 0 });
+});
+
+t.test('the first to come is the first to run', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 8 }, puppets);
+  const ended: number[] = [];
+  const tasks = Array.from({ length: 8 }, () => puppetTask());
+  const all = tasks.map(async ({ source }, index) => {
+    await pool.transform(source, variant(), patient);
+    ended.push(index);
+  });
+  for (const task of tasks) task.release();
+  await Promise.all(all);
+  t.same(ended, [0, 1, 2, 3, 4, 5, 6, 7]);
+});
+
+t.test('with no queue only the threads count', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 0 }, puppets);
+  const task = puppetTask();
+  const running = pool.transform(task.source, variant(), patient);
+  await t.rejects(pool.transform(task.source, variant(), patient), { code: 'overloaded' });
+  task.release();
+  await running;
+});
+
+t.test('one that gives up while it waits leaves the queue at once', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 2 }, puppets);
+  const running = puppetTask();
+  const first = pool.transform(running.source, variant(), patient);
+  const leaver = new AbortController();
+  const left = puppetTask();
+  const leaving = pool.transform(left.source, variant(), { signal: leaver.signal });
+  const staying = puppetTask();
+  const second = pool.transform(staying.source, variant(), patient);
+  t.equal(pool.full, true);
+
+  const reason = new Error('gone');
+  leaver.abort(reason);
+  await t.rejects(leaving, reason);
+  t.match(pool.stats(), { active: 1, queued: 1 });
+  t.equal(pool.full, false, 'its place is free');
+
+  running.release();
+  staying.release();
+  await Promise.all([first, second]);
+  t.equal(left.started(), false, 'it never ran');
+});
+
+t.test('one that gives up while it runs is answered at once, its thread stays busy', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 2 }, puppets);
+  const task = puppetTask();
+  const leaver = new AbortController();
+  const leaving = pool.transform(task.source, variant(), { signal: leaver.signal });
+  await until(task.started);
+  leaver.abort();
+  await t.rejects(leaving, { name: 'AbortError' });
+  t.equal(pool.stats().active, 1);
+
+  const next = puppetTask();
+  const waiting = pool.transform(next.source, variant(), patient);
+  t.equal(pool.stats().queued, 1);
+  task.release();
+  next.release();
+  await waiting;
+  t.equal(pool.stats().threadsReplaced, 0);
+});
+
+t.test('a signal that was aborted before is not queued', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 0 }, puppets);
+  const reason = new Error('before');
+  const options = { signal: AbortSignal.abort(reason) };
+  await t.rejects(pool.transform(puppetTask().source, variant(), options), reason);
+  t.equal(pool.stats().active, 0);
+});
+
+t.test('the time without progress is told', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 1 }, puppets);
+  t.equal(pool.stats().stalledMs, 0, 'none while idle');
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  const task = puppetTask();
+  const running = pool.transform(task.source, variant(), patient);
+  t.ok(pool.stats().stalledMs < 50, 'idle time does not count');
+  await until(() => pool.stats().stalledMs >= 30);
+  task.release();
+  await running;
+  await until(() => pool.stats().active === 0);
+  t.equal(pool.stats().stalledMs, 0);
+});
+
+t.test('closing refuses what waits and lets end what runs', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 4 }, puppets);
+  const task = puppetTask();
+  const running = pool.transform(task.source, variant(), patient);
+  const waiting = pool.transform(puppetTask().source, variant(), patient);
+  const refused = t.rejects(waiting, { code: 'overloaded' });
+  const closing = pool.close();
+  await refused;
+  await t.rejects(pool.transform(task.source, variant(), patient), { code: 'overloaded' });
+  t.equal(pool.full, true);
+  task.release();
+  t.equal((await running).etag, '"puppet"');
+  await closing;
+});

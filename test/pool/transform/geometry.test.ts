@@ -1,0 +1,195 @@
+import t from 'tap';
+import { makePlan, type SourceFacts } from '../../../pool/transform/plan.ts';
+import type { Variant } from '../../../pool/transform/variant.ts';
+import { variant } from './pictures.ts';
+
+const megapixels = 1_000_000;
+
+function facts(width: number, height: number, more: Partial<SourceFacts> = {}): SourceFacts {
+  return {
+    kind: 'jpeg',
+    width,
+    height,
+    orientation: 1,
+    frames: 1,
+    hasAlpha: false,
+    colour: { model: 'rgb', hasProfile: false, deep: false },
+    surfaces: 0,
+    ...more,
+  };
+}
+
+type Row = readonly [
+  what: string,
+  source: SourceFacts,
+  asked: Partial<Variant>,
+  size: readonly [number, number],
+  fit: 'contain' | 'cover' | 'fill' | null,
+];
+
+const photo = facts(1000, 667);
+const rows: readonly Row[] = [
+  ['nothing asked', photo, {}, [1000, 667], null],
+  ['width alone', photo, { width: 333 }, [333, 222], 'fill'],
+  ['height alone', photo, { height: 333 }, [499, 333], 'fill'],
+  ['halves are rounded up', facts(1000, 665), { width: 100 }, [100, 67], 'fill'],
+  ['never less than one pixel', facts(1000, 2), { width: 10 }, [10, 1], 'fill'],
+  ['width alone is not enlarged', photo, { width: 2000 }, [1000, 667], null],
+  ['height alone is not enlarged', photo, { height: 2000 }, [1000, 667], null],
+
+  ['cover', photo, { width: 300, height: 300, fit: 'cover' }, [300, 300], 'cover'],
+  ['cover, wider', photo, { width: 2000, height: 1000, fit: 'cover' }, [1000, 500], 'cover'],
+  [
+    'cover, one side larger',
+    photo,
+    { width: 500, height: 1334, fit: 'cover' },
+    [250, 667],
+    'cover',
+  ],
+  ['contain', photo, { width: 300, height: 300, fit: 'contain' }, [300, 300], 'contain'],
+  ['contain, larger', photo, { width: 4000, height: 2000, fit: 'contain' }, [1334, 667], 'contain'],
+  [
+    'contain, one side larger',
+    photo,
+    { width: 500, height: 2000, fit: 'contain' },
+    [500, 2000],
+    'contain',
+  ],
+  ['fill', photo, { width: 300, height: 600, fit: 'fill' }, [300, 600], 'fill'],
+  ['fill, larger', photo, { width: 2000, height: 2000, fit: 'fill' }, [667, 667], 'fill'],
+  ['inside', photo, { width: 300, height: 300, fit: 'inside' }, [300, 200], 'fill'],
+  ['inside, larger', photo, { width: 3000, height: 3000, fit: 'inside' }, [1000, 667], null],
+  ['outside', photo, { width: 300, height: 300, fit: 'outside' }, [450, 300], 'fill'],
+  ['outside, larger', photo, { width: 900, height: 900, fit: 'outside' }, [1000, 667], null],
+
+  ['turned, width alone', facts(1000, 500, { orientation: 6 }), { width: 250 }, [250, 500], 'fill'],
+  [
+    'turned, cover',
+    facts(1000, 500, { orientation: 5 }),
+    { width: 800, height: 800, fit: 'cover' },
+    [500, 500],
+    'cover',
+  ],
+  ['half a turn keeps the sides', facts(1000, 500, { orientation: 3 }), {}, [1000, 500], null],
+
+  ['maxWidth alone', photo, { maxWidth: 500 }, [500, 334], 'fill'],
+  ['maxWidth over width', photo, { width: 800, maxWidth: 500 }, [500, 334], 'fill'],
+  [
+    'maxWidth keeps the box’s proportions',
+    photo,
+    { width: 600, height: 300, maxWidth: 300, fit: 'cover' },
+    [300, 150],
+    'cover',
+  ],
+  [
+    'maxWidth over outside',
+    photo,
+    { width: 300, height: 400, maxWidth: 300, fit: 'outside' },
+    [300, 200],
+    'fill',
+  ],
+  ['maxWidth that is wide enough', photo, { width: 300, maxWidth: 500 }, [300, 200], 'fill'],
+
+  ['10000 pixels a side', facts(20_000, 100), {}, [10_000, 50], 'fill'],
+  ['10000 pixels a side, upright', facts(100, 20_000), {}, [50, 10_000], 'fill'],
+  ['40 megapixels', facts(10_000, 10_000), {}, [6324, 6324], 'fill'],
+  [
+    '40 megapixels of a letterbox',
+    photo,
+    { width: 10_000, height: 10_000, fit: 'contain' },
+    [1000, 1000],
+    'contain',
+  ],
+  [
+    'a letterbox that is far larger than its picture',
+    facts(1, 10_000),
+    { width: 10_000, height: 10_000, fit: 'contain' },
+    [6324, 6324],
+    'contain',
+  ],
+
+  ['drawings may be enlarged', facts(100, 50, { kind: 'svg' }), { width: 800 }, [800, 400], 'fill'],
+  ['drawings are not enlarged unasked', facts(100, 50, { kind: 'svg' }), {}, [100, 50], null],
+  [
+    'drawings beyond bounds shrink',
+    facts(100_000, 50_000, { kind: 'svg' }),
+    {},
+    [8944, 4472],
+    'fill',
+  ],
+  [
+    'drawings, cover',
+    facts(10, 1000, { kind: 'svg' }),
+    { width: 1000, height: 1000, fit: 'cover' },
+    [100, 100],
+    'cover',
+  ],
+  [
+    'drawings with many surfaces',
+    facts(4000, 4000, { kind: 'svg', surfaces: 127 }),
+    {},
+    [1024, 1024],
+    'fill',
+  ],
+
+  [
+    'frames count together',
+    facts(1000, 1000, { kind: 'gif', frames: 100 }),
+    { formats: ['webp'] },
+    [1000, 1000],
+    null,
+  ],
+  [
+    'frames of a letterbox count together',
+    facts(10, 1000, { kind: 'gif', frames: 1000 }),
+    { width: 1000, height: 1000, fit: 'contain', formats: ['webp'] },
+    [316, 316],
+    'contain',
+  ],
+];
+
+for (const [what, source, asked, size, fit] of rows) {
+  const plan = makePlan(source, variant(asked), 100 * megapixels);
+  t.same([plan.width, plan.height], size, what);
+  t.equal(plan.resize?.fit ?? null, fit, `${what}: fit`);
+}
+
+t.test('a drawing is opened at the resolution that its output needs', async (t) => {
+  const density = (source: SourceFacts, asked: Partial<Variant>) =>
+    makePlan(source, variant(asked), 100 * megapixels).density;
+  const drawing = facts(100, 50, { kind: 'svg' });
+  t.equal(density(photo, { width: 10 }), null, 'pictures of pixels have none');
+  t.equal(density(drawing, {}), 72);
+  t.equal(density(drawing, { width: 800 }), 576);
+  t.equal(
+    density(drawing, { width: 100, height: 100, fit: 'cover' }),
+    144,
+    'the cropped sides too',
+  );
+  t.equal(density(drawing, { width: 200, height: 200, fit: 'contain' }), 144, 'not the letterbox');
+  t.equal(
+    density(facts(100_000, 100_000, { kind: 'svg' }), { width: 1 }),
+    1,
+    'no less than sharp takes',
+  );
+});
+
+t.test('no output is larger than its bounds, whatever is asked', async (t) => {
+  const sides = [1, 2, 3, 7, 999, 1000, 6325, 10_000];
+  for (const width of sides) {
+    for (const height of sides) {
+      for (const fit of ['contain', 'cover', 'fill', 'inside', 'outside'] as const) {
+        for (const source of [facts(3, 9999), facts(9999, 9999), facts(7, 2, { kind: 'svg' })]) {
+          const plan = makePlan(source, variant({ width, height, fit }), 100 * megapixels);
+          const sound =
+            plan.width >= 1 &&
+            plan.height >= 1 &&
+            plan.width <= 10_000 &&
+            plan.height <= 10_000 &&
+            plan.width * plan.height <= 40 * megapixels;
+          if (!sound) t.fail(`${width} x ${height} ${fit} of ${source.width} x ${source.height}`);
+        }
+      }
+    }
+  }
+});

@@ -1,0 +1,95 @@
+import t from 'tap';
+import { animation, blue, claimingPng, noise, red, shared, variant } from './pictures.ts';
+import { openPool, patient } from './pools.ts';
+
+const pool = openPool(t, { sourceMaxPixels: 1_000_000 });
+const sound = await noise(300, 200).png().toBuffer();
+
+t.test('a source that ends too early is corrupt', async (t) => {
+  const sources: Record<string, Buffer> = {};
+  for (const format of ['jpeg', 'png', 'webp', 'gif', 'avif', 'tiff'] as const) {
+    sources[format] = await noise(300, 200).toFormat(format).toBuffer();
+  }
+  sources['progressive JPEG'] = await noise(300, 200).jpeg({ progressive: true }).toBuffer();
+  sources['interlaced PNG'] = await noise(300, 200).png({ progressive: true }).toBuffer();
+  for (const [name, bytes] of Object.entries(sources)) {
+    for (const part of [0.1, 0.5, 0.95]) {
+      const cut = shared(bytes.subarray(0, Math.floor(bytes.byteLength * part)));
+      await t.rejects(
+        pool.transform(cut, variant({ width: 100 }), patient),
+        { code: 'source_corrupt' },
+        `${name}, the first ${part}`,
+      );
+    }
+  }
+});
+
+t.test('broken pixels are corrupt', async (t) => {
+  const broken = Buffer.from(sound);
+  broken.fill(0x55, broken.byteLength / 2, broken.byteLength / 2 + 40);
+  await t.rejects(pool.transform(shared(broken), variant(), patient), { code: 'source_corrupt' });
+});
+
+t.test('bytes after the picture do no harm', async (t) => {
+  const longer = Buffer.concat([await noise(30, 20).jpeg().toBuffer(), Buffer.from('more')]);
+  const made = await pool.transform(shared(longer), variant(), patient);
+  t.same([made.width, made.height], [30, 20]);
+});
+
+t.test('garbage is unsupported', async (t) => {
+  for (const bytes of ['', 'hello', '%PDF-1.7\n', '<html></html>', '\0'.repeat(1000)]) {
+    await t.rejects(
+      pool.transform(shared(bytes), variant(), patient),
+      { code: 'source_unsupported' },
+      JSON.stringify(bytes.slice(0, 20)),
+    );
+  }
+});
+
+t.test('garbage behind a signature is corrupt', async (t) => {
+  for (const signature of [
+    [0xff, 0xd8, 0xff, 0xe0],
+    [...Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')],
+    [...Buffer.from('GIF89a')],
+    [...Buffer.from('RIFF\xff\0\0\0WEBPVP8 ', 'latin1')],
+    [0x49, 0x49, 0x2a, 0x00],
+    [...Buffer.from('\0\0\0\x1cftypavif\0\0\0\0avifmif1miaf')],
+  ]) {
+    const bytes = shared(Uint8Array.from([...signature, ...Buffer.from('garbage'.repeat(30))]));
+    await t.rejects(
+      pool.transform(bytes, variant(), patient),
+      { code: 'source_corrupt' },
+      JSON.stringify(String.fromCharCode(...signature.slice(0, 12))),
+    );
+  }
+});
+
+t.test('HEIF that cannot be decoded is unsupported', async (t) => {
+  const heic = shared(`\0\0\0\x18ftypheic\0\0\0\0heicmif1${'\0'.repeat(200)}`);
+  await t.rejects(pool.transform(heic, variant(), patient), { code: 'source_unsupported' });
+});
+
+t.test('too many pixels are refused before they are decoded', async (t) => {
+  const startedAt = performance.now();
+  const bomb = shared(claimingPng(50_000, 50_000, 100));
+  await t.rejects(pool.transform(bomb, variant(), patient), { code: 'source_too_large' });
+  t.ok(performance.now() - startedAt < 5000, 'at once');
+  const exact = shared(claimingPng(1000, 1000));
+  await t.resolves(
+    pool.transform(exact, variant({ width: 10 }), patient),
+    'the bound itself is fine',
+  );
+  const over = shared(claimingPng(1001, 1000));
+  await t.rejects(pool.transform(over, variant({ width: 10 }), patient), {
+    code: 'source_too_large',
+  });
+});
+
+t.test('the pixels of all frames count together, for still outputs too', async (t) => {
+  const frames = Array.from({ length: 11 }, (_, index) => (index % 2 === 0 ? red : blue));
+  const source = shared(await animation('gif', frames, { width: 400, height: 250 }));
+  for (const format of ['webp', 'png'] as const) {
+    const asked = variant({ width: 10, formats: [format] });
+    await t.rejects(pool.transform(source, asked, patient), { code: 'source_too_large' }, format);
+  }
+});

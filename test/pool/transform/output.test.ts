@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { transferableSymbol, valueSymbol } from 'piscina';
+import sharp from 'sharp';
+import t from 'tap';
+import transform from '../../../pool/transform/thread.ts';
+import { noise, shared, variant } from './pictures.ts';
+import { openPool, patient } from './pools.ts';
+
+const pool = openPool(t);
+const source = shared(await noise(300, 200).jpeg().toBuffer());
+
+const contentTypes = {
+  avif: 'image/avif',
+  webp: 'image/webp',
+  jpeg: 'image/jpeg',
+  png: 'image/png',
+  gif: 'image/gif',
+} as const;
+
+for (const format of ['avif', 'webp', 'jpeg', 'png', 'gif'] as const) {
+  t.test(format, async (t) => {
+    const made = await pool.transform(source, variant({ width: 90, formats: [format] }), patient);
+    t.equal(made.format, format);
+    t.equal(made.contentType, contentTypes[format]);
+    t.same([made.width, made.height], [90, 60]);
+    const header = await sharp(made.body).metadata();
+    t.equal(header.mediaType, contentTypes[format], 'the bytes are what they are called');
+    const hash = createHash('sha256').update(made.body).digest('base64url').slice(0, 22);
+    t.equal(made.etag, `"${hash}"`, 'strong entity tag of the bytes');
+    t.ok(made.transformMs > 0 && made.queueMs >= 0);
+  });
+}
+
+t.test('the same source and variant give the same bytes', async (t) => {
+  for (const format of ['avif', 'webp', 'jpeg', 'png', 'gif'] as const) {
+    const asked = variant({ width: 90, formats: [format] });
+    const [one, other] = await Promise.all([
+      pool.transform(source, asked, patient),
+      pool.transform(source, asked, patient),
+    ]);
+    t.equal(one.etag, other.etag, format);
+  }
+});
+
+t.test('a lower quality has fewer bytes', async (t) => {
+  for (const format of ['avif', 'webp', 'jpeg'] as const) {
+    const sizes: number[] = [];
+    for (const quality of [1, 15, 45, 80, 100]) {
+      const asked = variant({ quality, formats: [format] });
+      sizes.push((await pool.transform(source, asked, patient)).body.byteLength);
+    }
+    t.same(
+      sizes,
+      sizes.toSorted((a, b) => a - b),
+      `${format}: ${sizes}`,
+    );
+  }
+});
+
+t.test('the body is moved out of the thread, alone in its memory', async (t) => {
+  for (const width of [1, 300]) {
+    const { body } = await pool.transform(source, variant({ width }), patient);
+    t.ok(body instanceof Uint8Array);
+    t.equal(body.byteOffset, 0);
+    t.equal(body.buffer.byteLength, body.byteLength);
+  }
+});
+
+t.test('what a thread sends is marked to be moved, not copied', async (t) => {
+  const limits = { sourceMaxPixels: 1e6, softTimeoutSeconds: 10 };
+  const sent = await transform({ source, variant: variant({ width: 50 }), limits });
+  t.match(sent, { [valueSymbol]: { ok: true, body: Uint8Array } });
+  if (typeof sent !== 'object' || sent === null || !(transferableSymbol in sent)) {
+    return t.fail('nothing is moved');
+  }
+  t.equal(sent[transferableSymbol], Reflect.get(Reflect.get(sent, valueSymbol), 'body').buffer);
+});
+
+t.test('a source may be a part of a larger buffer', async (t) => {
+  const large = new Uint8Array(new SharedArrayBuffer(source.byteLength + 20)).fill(1);
+  large.set(source, 10);
+  const part = large.subarray(10, 10 + source.byteLength);
+  const asked = variant({ width: 20 });
+  const made = await pool.transform(part, asked, patient);
+  t.equal(made.etag, (await pool.transform(source, asked, patient)).etag);
+});

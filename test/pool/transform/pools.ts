@@ -1,0 +1,31 @@
+import type { Test } from 'tap';
+import { TransformPool } from '../../../pool/transform/pool.ts';
+
+const settings = {
+  threads: 1,
+  queue: 32,
+  sourceMaxPixels: 100_000_000,
+  transformTimeoutMs: 60_000,
+};
+
+/** A pool that the test's end closes. */
+export function openPool(
+  t: Pick<Test, 'teardown'>,
+  changed: Partial<typeof settings> = {},
+  entry?: URL,
+): TransformPool {
+  const pool = new TransformPool({ ...settings, ...changed }, entry);
+  t.teardown(() => pool.close());
+  return pool;
+}
+
+/** For requests that nobody gives up. */
+export const patient = { signal: new AbortController().signal };
+
+/** A thread's entry that does what the test says. */
+export const puppets = new URL('./puppet.ts', import.meta.url);
+
+/** Resolves as soon as the condition holds; the runner's time limit is the only other end. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
+}

@@ -1,0 +1,50 @@
+import type { ThreadResult, ThreadTask } from '../../../pool/transform/thread.ts';
+
+/**
+ * A transform thread that does what the test says, and is told when: its source is memory that both
+ * share, so no test has to guess how long something takes.
+ */
+const words = { orders: 0, started: 1, released: 2 } as const;
+const orders = { answer: 0, hang: 1, exit: 2, exhaust: 3, throw: 4 } as const;
+
+/** The test's end of a task. */
+export function puppetTask(order: keyof typeof orders = 'answer') {
+  const memory = new Int32Array(new SharedArrayBuffer(12));
+  memory[words.orders] = orders[order];
+  return {
+    source: new Uint8Array(memory.buffer),
+    started: () => Atomics.load(memory, words.started) === 1,
+    release: () => {
+      Atomics.store(memory, words.released, 1);
+      Atomics.notify(memory, words.released);
+    },
+  };
+}
+
+export default async function puppet({ source }: ThreadTask): Promise<ThreadResult> {
+  const memory = new Int32Array(source.buffer);
+  Atomics.store(memory, words.started, 1);
+  switch (memory[words.orders]) {
+    case orders.hang:
+      for (;;);
+    case orders.exit:
+      process.exit(1);
+      break;
+    case orders.exhaust:
+      for (const hoard: number[][] = []; ; )
+        hoard.push(Array.from({ length: 10_000 }, Math.random));
+    case orders.throw:
+      throw new Error('thrown');
+  }
+  Atomics.wait(memory, words.released, 0);
+  return {
+    ok: true,
+    body: new Uint8Array(1),
+    contentType: 'image/png',
+    etag: '"puppet"',
+    width: 1,
+    height: 1,
+    format: 'png',
+    transformMs: 1,
+  };
+}

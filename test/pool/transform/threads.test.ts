@@ -1,0 +1,84 @@
+import { setMaxListeners } from 'node:events';
+import t from 'tap';
+import { noise, shared, variant } from './pictures.ts';
+import { openPool, patient, puppets, until } from './pools.ts';
+import { puppetTask } from './puppet.ts';
+
+setMaxListeners(20, patient.signal);
+
+t.test('a transform that takes too long costs its own request only', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 4, transformTimeoutMs: 2000 }, puppets);
+  const next = puppetTask();
+  const stuck = pool.transform(puppetTask('hang').source, variant(), patient);
+  const waiting = pool.transform(next.source, variant(), patient);
+  next.release();
+  await t.rejects(stuck, { code: 'transform_timeout' });
+  t.equal((await waiting).etag, '"puppet"', 'those who wait go on');
+  t.match(pool.stats(), { threadsReplaced: 1, completed: 2 });
+});
+
+t.test('time in the queue does not count for the timeout', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 4, transformTimeoutMs: 3500 }, puppets);
+  const tasks = [puppetTask(), puppetTask()];
+  const [first, second] = tasks.map(({ source }) => pool.transform(source, variant(), patient));
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 2000));
+  await pause();
+  tasks[0]?.release();
+  await first;
+  await pause();
+  tasks[1]?.release();
+  const { queueMs } = (await second) ?? { queueMs: 0 };
+  t.ok(queueMs >= 1000, 'and is told apart');
+});
+
+for (const order of ['exit', 'exhaust', 'throw'] as const) {
+  t.test(`a thread that dies (${order}) costs its own request only`, async (t) => {
+    const pool = openPool(t, { threads: 2, queue: 4 }, puppets);
+    const beside = puppetTask();
+    const next = [puppetTask(), puppetTask(), puppetTask()];
+    const besides = pool.transform(beside.source, variant(), patient);
+    const dying = pool.transform(puppetTask(order).source, variant(), patient);
+    const later = next.map(({ source }) => pool.transform(source, variant(), patient));
+    await t.rejects(dying, { code: 'internal_error' });
+    for (const task of [beside, ...next]) task.release();
+    t.equal((await besides).etag, '"puppet"', 'the one beside it is done');
+    t.equal((await Promise.all(later)).length, 3, 'so are those that waited');
+    t.equal(pool.stats().threadsReplaced, order === 'throw' ? 0 : 1);
+  });
+}
+
+t.test('threads die many times without a loss of capacity', async (t) => {
+  const pool = openPool(t, { threads: 2, queue: 8 }, puppets);
+  for (let round = 1; round <= 4; round += 1) {
+    const dying = [puppetTask('exit'), puppetTask('exit')];
+    await Promise.all(
+      dying.map(({ source }) =>
+        t.rejects(pool.transform(source, variant(), patient), { code: 'internal_error' }),
+      ),
+    );
+  }
+  const tasks = [puppetTask(), puppetTask()];
+  const all = tasks.map(({ source }) => pool.transform(source, variant(), patient));
+  await until(() => tasks.every((task) => task.started()));
+  for (const task of tasks) task.release();
+  await Promise.all(all);
+  t.equal(pool.stats().threadsReplaced, 8);
+});
+
+t.test('an entry that cannot be loaded fails requests instead of holding them', async (t) => {
+  const pool = openPool(t, { threads: 2 }, new URL('./no-such-file.ts', import.meta.url));
+  for (let round = 1; round <= 3; round += 1) {
+    await t.rejects(pool.transform(puppetTask().source, variant(), patient), {
+      code: 'internal_error',
+    });
+  }
+});
+
+t.test('native work that takes too long ends too', async (t) => {
+  const pool = openPool(t, { transformTimeoutMs: 2000 });
+  const source = shared(await noise(5000, 5000).jpeg({ quality: 30 }).toBuffer());
+  const slow = variant({ blur: 100, formats: ['png'] });
+  await t.rejects(pool.transform(source, slow, patient), { code: 'transform_timeout' });
+  const quick = variant({ width: 10, height: 10 });
+  t.same((await pool.transform(source, quick, patient)).width, 10);
+});

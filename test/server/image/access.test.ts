@@ -1,0 +1,152 @@
+import { createHmac } from 'node:crypto';
+import t from 'tap';
+import { Failure } from '../../../server/http/failure.ts';
+import { allows, checkAccess, signature, signedText } from '../../../server/image/access.ts';
+import { readAddress } from '../../../server/image/address.ts';
+import type { Project } from '../../../store/projects.ts';
+import { project } from './project.ts';
+
+const now = Date.UTC(2026, 10, 20);
+const seconds = now / 1_000;
+const secret = 'not guessed by anybody';
+const path = '/img/https://pictures.example.com/a.jpg';
+const signing = project({ requireSignedUrls: true, signingSecret: secret });
+
+function check(of: Project, query: string, at = path): number {
+  return checkAccess(of, readAddress(at, query), at, query, now);
+}
+
+/** Why a request is refused; fails when it is not. */
+function refusal(of: Project, query: string, at = path): { code: string; message: string } {
+  try {
+    check(of, query, at);
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+  return { code: 'accepted', message: '' };
+}
+
+const sign = (query: string, at = path, by = secret): string =>
+  `${query}&sig=${createHmac('sha256', by).update(`${at}?${query}`).digest('base64url')}`;
+
+t.test('hosts are compared as they are stored, however a URL spells them', async (t) => {
+  const of = project({
+    allowedOrigins: ['e.com', '*.pictures.example', 'xn--bcher-kva.example', '[2001:db8::1]'],
+  });
+  const hosts = {
+    'https://e.com/': true,
+    'https://E.COM:8443/': true,
+    'https://e.com./': true,
+    'https://www.e.com/': false,
+    'https://e.com.evil.example/': false,
+    'https://evile.com/': false,
+    'https://e.com../': false,
+    'https://a.pictures.example/': true,
+    'https://a.b.pictures.example/': true,
+    'https://pictures.example/': false,
+    'https://notpictures.example/': false,
+    'https://*.pictures.example/': false,
+    'https://bücher.example/': true,
+    'https://[2001:db8:0::1]/': true,
+    'https://[2001:db8::2]/': false,
+    'https://e%2Ecom/': true,
+  };
+  for (const [url, allowed] of Object.entries(hosts)) {
+    t.equal(allows(of, new URL(url).hostname), allowed, url);
+  }
+  t.notOk(allows(project({ allowedOrigins: [] }), 'e.com'), 'an empty list allows nothing');
+});
+
+t.test('a source off the allowlist is refused by name, signed or not', async (t) => {
+  const elsewhere = '/img/https://elsewhere.example/a.jpg';
+  const query = sign(`project=p&exp=${seconds + 60}`, elsewhere);
+  for (const of of [project(), signing]) {
+    t.match(refusal(of, query, elsewhere), {
+      code: 'source_not_allowed',
+      message: 'elsewhere.example',
+    });
+  }
+});
+
+t.test('without signed URLs a request holds for ever, and sig and exp say nothing', async (t) => {
+  t.equal(check(project(), 'project=p'), Number.POSITIVE_INFINITY);
+  t.equal(check(project(), 'project=p&sig=x&exp=1'), Number.POSITIVE_INFINITY);
+});
+
+t.test('a signed URL holds until its exp', async (t) => {
+  t.equal(check(signing, sign(`project=p&w=4&exp=${seconds + 60}`)), now + 60_000);
+  t.equal(check(signing, sign(`project=p&exp=${seconds + 1}`)), now + 1_000);
+  t.match(refusal(signing, sign(`project=p&exp=${seconds}`)), { code: 'signature_invalid' });
+  t.match(refusal(signing, sign(`project=p&exp=${seconds - 1}`)), { message: /expired/ });
+});
+
+t.test('the signature may stand anywhere in the query, and covers all the rest', async (t) => {
+  const query = `project=p&exp=${seconds + 60}&w=4`;
+  const sig = sign(query).slice(query.length + 1);
+  t.ok(check(signing, `${sig}&${query}`));
+  t.ok(check(signing, `project=p&${sig}&exp=${seconds + 60}&w=4`));
+
+  const forged = [
+    `project=p&exp=${seconds + 61}&w=4&${sig}`,
+    `project=p&exp=${seconds + 60}&w=5&${sig}`,
+    `project=p&exp=${seconds + 60}&${sig}`,
+    `${query}&h=1&${sig}`,
+    `${query}&${sig}&`,
+    `project=q&exp=${seconds + 60}&w=4&${sig}`,
+  ];
+  for (const one of forged) t.match(refusal(signing, one), { code: 'signature_invalid' }, one);
+  const other = path.replace('a.jpg', 'b.jpg');
+  t.match(refusal(signing, `${query}&${sig}`, other), { code: 'signature_invalid' });
+});
+
+t.test('what is no signature is refused', async (t) => {
+  const query = `project=p&exp=${seconds + 60}`;
+  const whole = sign(query);
+  const queries = [
+    query,
+    `${query}&sig=`,
+    `${query}&sig`,
+    `${query}&sig=x`,
+    whole.slice(0, -1),
+    `${whole}=`,
+    `${whole}A`,
+    sign(query, path, 'another secret'),
+    sign(query, path, ''),
+    whole.replace('&sig=', '&s%69g='),
+    sign('project=p'),
+    sign('project=p&exp='),
+    sign('project=p&exp=-1'),
+    sign('project=p&exp=1e12'),
+    sign(`project=p&exp=${seconds + 60}.5`),
+    sign(`project=p&exp=${'9'.repeat(13)}`),
+  ];
+  for (const one of queries) t.match(refusal(signing, one), { code: 'signature_invalid' }, one);
+});
+
+t.test('a project without a secret accepts no signature, least of all an empty key', async (t) => {
+  const query = `project=p&exp=${seconds + 60}`;
+  const of = project({ requireSignedUrls: true, signingSecret: null });
+  for (const by of ['', 'null', secret]) {
+    t.match(refusal(of, sign(query, path, by)), { code: 'signature_invalid' });
+  }
+});
+
+t.test("exp may be as far ahead as the project's lifetime says", async (t) => {
+  const of = { ...signing, signedUrlTtlSeconds: 60 };
+  t.equal(check(of, sign(`project=p&exp=${seconds + 60}`)), now + 60_000);
+  t.match(refusal(of, sign(`project=p&exp=${seconds + 61}`)), {
+    code: 'signature_invalid',
+    message: /60 seconds/,
+  });
+});
+
+t.test('what is signed is public knowledge: path and query without sig', async (t) => {
+  t.equal(signedText('/img/', 'a=1&sig=x&b=2'), '/img/?a=1&b=2');
+  t.equal(signedText('/img/', 'signature=1&sig=x'), '/img/?signature=1');
+  // RFC 4231, test case 2.
+  t.equal(
+    Buffer.from(signature('Jefe', 'what do ya want for nothing?'), 'base64url').toString('hex'),
+    '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
+  );
+});

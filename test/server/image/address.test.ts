@@ -1,0 +1,144 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { Failure } from '../../../server/http/failure.ts';
+import { readAddress } from '../../../server/image/address.ts';
+
+/** The code of the Failure that a URL is answered with; anything else thrown fails the test. */
+function refusal(path: string, query: string): string {
+  try {
+    const { source } = readAddress(path, query);
+    return `accepted as ${source.href}`;
+  } catch (error) {
+    if (error instanceof Failure) return error.code;
+    throw error;
+  }
+}
+
+const picture = 'https://pictures.example.com/a/b.jpg';
+const awkward = 'https://pictures.example.com/a b.jpg?size=1&kind=ü#part';
+
+t.test('a source may stand in the path as it is', async (t) => {
+  const { source, projectId } = readAddress(`/img/${picture}`, 'project=prj_1');
+  t.equal(source.href, picture);
+  t.equal(projectId, 'prj_1');
+});
+
+t.test('the ways of writing one source lead to one source', async (t) => {
+  const whole = encodeURIComponent(picture);
+  const ways: readonly (readonly [string, string])[] = [
+    [`/img/${picture}`, 'project=p'],
+    [`/img/${whole}`, 'project=p'],
+    [`/img/${whole.toLowerCase()}`, 'project=p'],
+    ['/img/', `url=${whole}&project=p`],
+    ['/img/', `project=p&url=${picture}`],
+    [`/img/${picture.replace('//', '/')}`, 'project=p'],
+    [`/img/${picture.replace('https', 'HTTPS')}`, 'project=p'],
+    [`/img/${encodeURIComponent(`${picture}#top`)}`, 'project=p'],
+  ];
+  for (const [path, query] of ways) {
+    t.equal(readAddress(path, query).source.href, picture, `${path}?${query}`);
+  }
+});
+
+t.test('a source with ? and # is encoded whole, and keeps its own query', async (t) => {
+  const expected = 'https://pictures.example.com/a%20b.jpg?size=1&kind=%C3%BC';
+  const encoded = encodeURIComponent(awkward);
+  t.equal(readAddress(`/img/${encoded}`, 'project=p&w=4').source.href, expected);
+  t.equal(readAddress('/img/', `url=${encoded}&project=p&w=4`).source.href, expected);
+});
+
+t.test('escapes of a source that stands in the path as it is are its own', async (t) => {
+  const { source } = readAddress('/img/https://e.com/100%25%20a%2Fb.jpg', 'project=p');
+  t.equal(source.href, 'https://e.com/100%25%20a%2Fb.jpg');
+});
+
+t.test('a source in the path wins over the url parameter', async (t) => {
+  const query = `project=p&url=${encodeURIComponent('https://other.example.com/')}`;
+  const { source, parameters } = readAddress(`/img/${picture}`, query);
+  t.equal(source.href, picture);
+  t.notOk(parameters.has('url'));
+});
+
+t.test('the other parameters are passed on, decoded', async (t) => {
+  const { parameters } = readAddress('/img/', `url=${picture}&w=10&project=p&x=a%26b&blur`);
+  t.same(Object.fromEntries(parameters), { w: '10', x: 'a&b', blur: '' });
+});
+
+t.test('what cannot be understood is refused by its own code', async (t) => {
+  const long = `https://e.com/${'a'.repeat(8_200)}`;
+  const refusals: readonly (readonly [string, string, string])[] = [
+    ['/img/', 'project=p', 'source_missing'],
+    ['/img/', 'project=p&url=', 'source_missing'],
+    ['/img/', '', 'source_missing'],
+    [`/img/${picture}`, '', 'project_missing'],
+    [`/img/${picture}`, 'project=', 'project_missing'],
+    ['/img/a.jpg', 'project=p', 'source_invalid'],
+    ['/img//a.jpg', 'project=p', 'source_invalid'],
+    ['/img///e.com/a.jpg', 'project=p', 'source_invalid'],
+    ['/img/%E0%A4%A', 'project=p', 'source_invalid'],
+    ['/img/https:///a.jpg', 'project=p', 'source_invalid'],
+    ['/img/https:e.com', 'project=p', 'source_invalid'],
+    ['/img/ftp://e.com/a.jpg', 'project=p', 'source_invalid'],
+    ['/img/file:///etc/passwd', 'project=p', 'source_invalid'],
+    ['/img/data:image/png,x', 'project=p', 'source_invalid'],
+    ['/img/javascript:1', 'project=p', 'source_invalid'],
+    ['/img/https://user@e.com/', 'project=p', 'source_invalid'],
+    ['/img/https://:secret@e.com/', 'project=p', 'source_invalid'],
+    ['/img/https://e.com:70000/', 'project=p', 'source_invalid'],
+    ['/img/https://[::1/', 'project=p', 'source_invalid'],
+    ['/img/', `project=p&url=${long}`, 'source_invalid'],
+    [`/img/${picture}`, 'project=p&project=q', 'parameter_invalid'],
+    ['/img/', `project=p&url=${picture}&url=${picture}`, 'parameter_invalid'],
+    [`/img/${picture}`, 'project=p&w=1&w=2', 'parameter_invalid'],
+    [`/img/${picture}`, 'project=p&w=1&%77=2', 'parameter_invalid'],
+  ];
+  for (const [path, query, code] of refusals) {
+    t.equal(refusal(path, query), code, `${path}?${query}`.slice(0, 80));
+  }
+});
+
+t.test('a source is encoded once: what it decodes to is not decoded again', async (t) => {
+  const twice = encodeURIComponent(encodeURIComponent(picture));
+  t.equal(refusal(`/img/${twice}`, 'project=p'), 'source_invalid');
+});
+
+t.test('whatever is sent, an address or a Failure comes of it', async () => {
+  const piece = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('https://', 'http:/', '%', '%2', '&', '=', '?', '#', '@', '\\', '\t', '\n'),
+    fc.constantFrom('url=', 'project=', 'e.com', '[::1]', '%00', '%2F', ':', '//', '__proto__'),
+    fc.webUrl(),
+  );
+  const text = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(''));
+  fc.assert(
+    fc.property(text, text, (path, query) => {
+      try {
+        const { source, projectId } = readAddress(`/img/${path}`, query);
+        return (
+          /^https?:$/.test(source.protocol) &&
+          source.hostname !== '' &&
+          source.username === '' &&
+          source.password === '' &&
+          source.hash === '' &&
+          projectId !== ''
+        );
+      } catch (error) {
+        return error instanceof Failure;
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+t.test('every web URL comes through either way of encoding as itself', async () => {
+  fc.assert(
+    fc.property(fc.webUrl({ withQueryParameters: true }), (url) => {
+      const encoded = encodeURIComponent(url);
+      const expected = new URL(url).href;
+      return (
+        readAddress(`/img/${encoded}`, 'project=p').source.href === expected &&
+        readAddress('/img/', `project=p&url=${encoded}`).source.href === expected
+      );
+    }),
+  );
+});

@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { Failure } from '../../../server/http/failure.ts';
+import { parameterNames, parameters, readOptions } from '../../../server/image/parameters.ts';
+
+const read = (query: string) => readOptions(new Map(new URLSearchParams(query)));
+
+function refusal(query: string): Failure {
+  try {
+    read(query);
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+  throw new Error(`${query} was accepted`);
+}
+
+t.test('values are read under their names and all aliases', async (t) => {
+  const readings: readonly (readonly [string, object])[] = [
+    ['', {}],
+    ['w=1', { w: 1 }],
+    ['width=10000', { w: 10_000 }],
+    ['h=300', { h: 300 }],
+    ['height=300', { h: 300 }],
+    ['q=1', { q: 1 }],
+    ['quality=100', { q: 100 }],
+    ['fmt=webp', { fmt: 'webp' }],
+    ['f=avif', { fmt: 'avif' }],
+    ['format=png', { fmt: 'png' }],
+    ['fmt=auto', { fmt: 'auto' }],
+    ['fmt=gif', { fmt: 'gif' }],
+    ['fmt=jpg', { fmt: 'jpeg' }],
+    ['fmt=JPEG', { fmt: 'jpeg' }],
+    ['fit=contain', { fit: 'contain' }],
+    ['fit=outside', { fit: 'outside' }],
+    ['dpr=1', { dpr: 1 }],
+    ['dpr=2.25', { dpr: 2.25 }],
+    ['dpr=3', { dpr: 3 }],
+    ['blur=0.3', { blur: 0.3 }],
+    ['blur=100', { blur: 100 }],
+    ['w=40&h=30&q=70&fmt=webp', { w: 40, h: 30, q: 70, fmt: 'webp' }],
+  ];
+  for (const [query, options] of readings) t.same(read(query), options, query);
+});
+
+t.test('a flag is on when empty, 1 or true, and off for 0 or false', async (t) => {
+  t.same(read('blur='), read('blur'));
+  t.same(read('blur=1'), read('blur'));
+  t.same(read('blur=true'), read('blur'));
+  t.type(read('blur').blur, 'number');
+  t.equal(read('blur=0').blur, null);
+  t.equal(read('blur=false').blur, null);
+});
+
+t.test('names that are not in the table are ignored', async (t) => {
+  t.same(read('utm=1&W=5&exp=9&sig=x&__proto__=1&constructor=2&toString=3'), {});
+});
+
+t.test('what is out of range or unknown is refused, naming the parameter', async (t) => {
+  const refused = {
+    w: ['', '0', '-1', '10001', '1.5', '1e3', '0x10', ' 5', '5 ', '+5', '1,000', 'ten', '१'],
+    h: ['', '0', '10001', 'NaN', 'Infinity'],
+    q: ['0', '101', '80%', 'null'],
+    fmt: ['', 'bmp', 'svg', 'image/webp', 'web p', 'constructor', '__proto__'],
+    fit: ['', 'crop', 'toString', 'cover,'],
+    dpr: ['', '0', '0.5', '3.1', '2x', '1..5', '1.', '.5', '9'.repeat(400)],
+    blur: ['0.2', '101', '-1', 'yes', '0.0', 'NaN'],
+  };
+  for (const [name, values] of Object.entries(refused)) {
+    for (const value of values) {
+      const failure = refusal(new URLSearchParams({ [name]: value }).toString());
+      t.equal(failure.code, 'parameter_invalid', `${name}=${value.slice(0, 20)}`);
+      t.match(failure.message, new RegExp(`\\b${name}\\b`));
+    }
+  }
+});
+
+t.test('a refusal speaks of the name that was used and says what it accepts', async (t) => {
+  const { message } = refusal('quality=0');
+  t.match(message, /quality/);
+  t.match(message, /1 to 100/);
+  t.match(refusal('f=bmp').message, /avif, webp, jpeg, png, gif/);
+});
+
+t.test('a parameter under two of its names has no one meaning', async (t) => {
+  t.match(refusal('w=5&width=5'), { code: 'parameter_invalid', message: /\bw\b.*\bwidth\b/ });
+});
+
+t.test('every name leads to one parameter, and every example is accepted', async (t) => {
+  const spellings = parameterNames.flatMap((name) => [name, ...parameters[name].aliases]);
+  t.equal(new Set(spellings).size, spellings.length);
+  for (const name of parameterNames) {
+    for (const spelling of [name, ...parameters[name].aliases]) {
+      const options = readOptions(new Map([[spelling, parameters[name].example]]));
+      t.same(Object.keys(options), [name], spelling);
+    }
+    t.ok(parameters[name].accepts.length > 3);
+    t.ok(parameters[name].meaning.endsWith('.'));
+  }
+});
+
+t.test('whatever is sent, options or a Failure come of it', async () => {
+  const spellings = parameterNames.flatMap((name) => [name, ...parameters[name].aliases]);
+  const name = fc.oneof(fc.constantFrom(...spellings, '__proto__', 'hasOwnProperty'), fc.string());
+  const value = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.double().map(String),
+    fc.integer().map(String),
+    fc.constantFrom('', '0', '1', 'true', 'false', '-0', '1e9', '0x1', '9'.repeat(5_000), ','),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.tuple(name, value), { maxLength: 6 }), (pairs) => {
+      try {
+        const options = readOptions(new Map(pairs));
+        return Object.entries(options).every(
+          ([key, one]) => parameterNames.some((known) => known === key) && one !== undefined,
+        );
+      } catch (error) {
+        return error instanceof Failure && error.code === 'parameter_invalid';
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+t.test('the order of the parameters does not matter', async (t) => {
+  const orders = ['w=1&q=2&fmt=png', 'fmt=png&w=1&q=2', 'q=2&fmt=png&w=1'];
+  for (const order of orders) t.same(read(order), { w: 1, q: 2, fmt: 'png' });
+});

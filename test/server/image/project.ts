@@ -1,0 +1,34 @@
+import { projectColours } from '../../../store/project-colours.ts';
+import type { Project } from '../../../store/projects.ts';
+
+/** A project as a new one is, but for what a test wants of it. */
+export function project(wanted: Partial<Project> = {}): Project {
+  const then = new Date('2026-11-20T12:00:00Z');
+  return {
+    _id: 'prj_0123456789abcdef',
+    orgId: 'org_0123456789abcdef',
+    name: 'Shop',
+    origin: 'https://pictures.example.com',
+    allowedOrigins: ['pictures.example.com'],
+    ...projectColours('prj_0123456789abcdef'),
+    autoFormat: true,
+    defaultQuality: 80,
+    defaultDpr: 1,
+    defaultFit: 'cover',
+    maxWidth: null,
+    requireSignedUrls: false,
+    signedUrlTtlSeconds: null,
+    signingSecret: null,
+    stripMetadata: true,
+    watermarkEnabled: false,
+    watermarkUrl: null,
+    watermarkPosition: 'southeast',
+    watermarkOpacity: 60,
+    watermarkScale: 20,
+    watermarkMargin: 16,
+    createdAt: then,
+    changedAt: then,
+    revision: 1,
+    ...wanted,
+  };
+}

@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import t from 'tap';
+import type { Variant } from '../../../pool/transform/variant.ts';
+import type { Hints } from '../../../server/image/negotiate.ts';
+import type { Options } from '../../../server/image/parameters.ts';
+import { canonicalForm, effectiveVariant, variantKey } from '../../../server/image/variant.ts';
+import { project } from './project.ts';
+
+const noHints: Hints = { dpr: null, width: null, viewport: null };
+const source = new URL('https://e.com/a.jpg');
+
+interface Request {
+  readonly options?: Options;
+  readonly hints?: Partial<Hints>;
+  readonly accepted?: Variant['formats'];
+  readonly settings?: Parameters<typeof project>[0];
+}
+
+const variant = ({ options = {}, hints = {}, accepted = [], settings = {} }: Request): Variant =>
+  effectiveVariant(options, { ...noHints, ...hints }, accepted, project(settings));
+
+const key = (request: Request): string => variantKey('prj_1', source, variant(request));
+
+t.test("without a wish it is the project's defaults", async (t) => {
+  t.same(variant({ settings: { autoFormat: false, defaultQuality: 71, maxWidth: 900 } }), {
+    width: null,
+    height: null,
+    fit: 'cover',
+    maxWidth: 900,
+    formats: [],
+    negotiated: false,
+    quality: 71,
+    blur: null,
+    stripMetadata: true,
+  });
+});
+
+t.test('the query wins over hints, and hints win over the project', async (t) => {
+  const settings = { defaultDpr: 3, defaultQuality: 40, defaultFit: 'inside' as const };
+  const widths: readonly (readonly [Request, number | null])[] = [
+    [{ options: { w: 100 }, settings }, 300],
+    [{ options: { w: 100 }, hints: { dpr: 2 }, settings }, 200],
+    [{ options: { w: 100, dpr: 1 }, hints: { dpr: 2 }, settings }, 100],
+    [{ hints: { width: 640 }, settings }, 640],
+    [{ hints: { width: 640, dpr: 2 }, options: { dpr: 3 }, settings }, 640],
+    [{ hints: { width: 640 }, options: { w: 10 }, settings }, 30],
+    [{ hints: { width: 640 }, options: { h: 10 }, settings }, null],
+  ];
+  for (const [request, width] of widths) t.equal(variant(request).width, width);
+  t.match(variant({ settings }), { quality: 40, fit: 'inside' });
+  t.match(variant({ options: { q: 1, fit: 'fill' }, settings }), { quality: 1, fit: 'fill' });
+});
+
+t.test('lengths are device pixels, rounded, and never nothing', async (t) => {
+  t.match(variant({ options: { w: 33, h: 21, dpr: 1.5 } }), { width: 50, height: 32 });
+  t.match(variant({ options: { w: 1, h: 1, dpr: 1 } }), { width: 1, height: 1 });
+});
+
+t.test('a viewport bounds the width from above, and only where nothing else says', async (t) => {
+  const bounds: readonly (readonly [Request, number | null])[] = [
+    [{ hints: { viewport: 400 } }, 480],
+    [{ hints: { viewport: 400, dpr: 2 } }, 828],
+    [{ hints: { viewport: 400 }, options: { dpr: 3 } }, 1280],
+    [{ hints: { viewport: 400 }, settings: { maxWidth: 300 } }, 300],
+    [{ hints: { viewport: 400 }, settings: { maxWidth: 3_000 } }, 480],
+    [{ hints: { viewport: 400, width: 320 } }, null],
+    [{ hints: { viewport: 400 }, options: { w: 50 } }, null],
+    [{ hints: { viewport: 400 }, options: { h: 50 }, settings: { maxWidth: 77 } }, 77],
+  ];
+  for (const [request, bound] of bounds) t.equal(variant(request).maxWidth, bound);
+});
+
+t.test('fmt wins, else the project says whether Accept counts', async (t) => {
+  const accepted = ['avif', 'webp'] as const;
+  const formats: readonly (readonly [Request, Variant['formats'], boolean])[] = [
+    [{ options: { fmt: 'png' }, accepted }, ['png'], false],
+    [{ accepted }, ['avif', 'webp'], true],
+    [{ accepted, settings: { autoFormat: false } }, [], false],
+    [{ options: { fmt: 'auto' }, accepted, settings: { autoFormat: false } }, accepted, true],
+  ];
+  for (const [request, wanted, negotiated] of formats) {
+    const { formats: got, negotiated: by } = variant(request);
+    t.same(got, wanted);
+    t.equal(by, negotiated);
+  }
+});
+
+t.test('what cannot matter does not make another key', async (t) => {
+  const alike: readonly (readonly [string, Request, Request])[] = [
+    ['fit without a box', { options: { w: 9, fit: 'fill' } }, { options: { w: 9, fit: 'inside' } }],
+    ['dpr that is multiplied in', { options: { w: 100, dpr: 2 } }, { options: { w: 200, dpr: 1 } }],
+    ['a default that is asked for', { options: { q: 80 } }, {}],
+    ['blur that is off', { options: { blur: null } }, {}],
+    ['a bound from hint or project', { hints: { viewport: 480 } }, { settings: { maxWidth: 480 } }],
+    [
+      'a format that was negotiated when there is none',
+      { accepted: [] },
+      { settings: { autoFormat: false } },
+    ],
+  ];
+  for (const [what, one, other] of alike) t.equal(key(one), key(other), what);
+});
+
+t.test('everything that changes the bytes makes another key', async (t) => {
+  const box = { w: 40, h: 30 };
+  const requests: Request[] = [
+    {},
+    { options: { w: 40 } },
+    { options: { h: 40 } },
+    { options: { w: 40, dpr: 2 } },
+    { options: box },
+    { options: { ...box, fit: 'fill' } },
+    { options: { ...box, fit: 'inside' } },
+    { options: { q: 81 } },
+    { options: { blur: 1 } },
+    { options: { blur: 1.5 } },
+    { options: { fmt: 'avif' } },
+    { accepted: ['avif'] },
+    { accepted: ['avif', 'webp'] },
+    { accepted: ['webp', 'avif'] },
+    { settings: { maxWidth: 40 } },
+    { settings: { stripMetadata: false } },
+    { settings: { defaultQuality: 50 } },
+  ];
+  t.equal(new Set(requests.map(key)).size, requests.length);
+});
+
+t.test('a key is of one project and one source', async (t) => {
+  const same = variant({});
+  const keys = [
+    variantKey('prj_1', source, same),
+    variantKey('prj_2', source, same),
+    variantKey('prj_1', new URL('https://e.com/b.jpg'), same),
+    variantKey('prj_1', new URL('http://e.com/a.jpg'), same),
+    variantKey('prj_1', new URL('https://e.com/a.jpg?1'), same),
+  ];
+  t.equal(new Set(keys).size, keys.length);
+  for (const one of keys) t.match(one, /^[0-9a-f]{64}$/);
+});
+
+t.test("the canonical form does not depend on the order of the variant's fields", async () => {
+  const variants = fc.record<Variant>({
+    width: fc.option(fc.integer({ min: 1, max: 30_000 })),
+    height: fc.option(fc.integer({ min: 1, max: 30_000 })),
+    fit: fc.constantFrom('contain', 'cover', 'fill', 'inside', 'outside'),
+    maxWidth: fc.option(fc.integer({ min: 1, max: 10_000 })),
+    formats: fc.uniqueArray(fc.constantFrom('avif', 'webp', 'png'), { maxLength: 2 }),
+    negotiated: fc.boolean(),
+    quality: fc.integer({ min: 1, max: 100 }),
+    blur: fc.option(fc.double({ min: 0.3, max: 100, noNaN: true })),
+    stripMetadata: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(variants, fc.infiniteStream(fc.nat()), (one, order) => {
+      const shuffled = Object.entries(one)
+        .map((entry) => ({ entry, at: order.next().value }))
+        .sort((a, b) => a.at - b.at)
+        .map(({ entry }) => entry);
+      return (
+        canonicalForm(Object.fromEntries(shuffled) as unknown as Variant) === canonicalForm(one)
+      );
+    }),
+  );
+});

@@ -1,0 +1,109 @@
+import t from 'tap';
+import { picture, startTestOrigin } from './origin.ts';
+import { json, startService } from './service.ts';
+
+t.test('every error of the image endpoint says what is wrong and is not cached', async (t) => {
+  const origin = await startTestOrigin(t);
+  const image = await picture(400, 300);
+  origin.serve('/ok.jpg', image);
+  origin.serve('/cut.jpg', image.subarray(0, image.length / 2));
+  origin.serve('/text.jpg', Buffer.from('<!doctype html><p>not found, says 200'));
+  origin.serve('/big.jpg', Buffer.alloc(1_200_000, 1));
+  origin.serve('/wide.webp', await picture(1500, 1000, 'webp'));
+  origin.serve('/broken', (_, response) => void response.writeHead(500).end());
+  origin.serve('/slow', () => {});
+  origin.serve(
+    '/away',
+    (_, response) =>
+      void response.writeHead(302, { location: 'http://elsewhere.example/x.jpg' }).end(),
+  );
+  origin.serve(
+    '/inside',
+    (_, response) => void response.writeHead(302, { location: 'http://10.0.0.1/x.jpg' }).end(),
+  );
+  const service = await startService(t, {
+    environment: {
+      SERVICE_SOURCE_MAX_BYTES: '1000000',
+      SERVICE_SOURCE_MAX_PIXELS: '1000000',
+      SERVICE_SOURCE_TIMEOUT_MS: '800',
+    },
+  });
+  const project = await service.project('10.0.0.1.nip.example', '*.wild.example');
+  const signed = await service.project();
+  await service.admin('projects', 'sign', signed);
+  const of = (path: string, more = '') => `/img/${origin.url}${path}?project=${project}${more}`;
+
+  const cases: ReadonlyArray<
+    readonly [target: string, status: number, code: string, names: RegExp]
+  > = [
+    [`/img/?project=${project}`, 400, 'source_missing', /source/],
+    [`/img/`, 400, 'source_missing', /source/],
+    [`/img/${origin.url}/ok.jpg`, 400, 'project_missing', /project/],
+    [`/img/ftp://x.example/a.jpg?project=${project}`, 400, 'source_invalid', /http/],
+    [`/img/%zz?project=${project}`, 400, 'source_invalid', /encoded/],
+    [`/img/picture.jpg?project=${project}`, 400, 'source_invalid', /absolute/],
+    [`/img/http://a:b@127.0.0.1/x?project=${project}`, 400, 'source_invalid', /password/],
+    [of('/ok.jpg', '&w=0'), 400, 'parameter_invalid', /^w must be .* 1 to 10000/],
+    [of('/ok.jpg', '&width=9.5'), 400, 'parameter_invalid', /^width must be/],
+    [of('/ok.jpg', '&fit=squeeze'), 400, 'parameter_invalid', /contain, cover/],
+    [of('/ok.jpg', '&w=1&w=2'), 400, 'parameter_invalid', /more than once/],
+    [of('/ok.jpg', '&w=1&width=1'), 400, 'parameter_invalid', /more than once/],
+    [of('/ok.jpg', '&dpr=1e0'), 400, 'parameter_invalid', /^dpr/],
+    [of('/ok.jpg').replace(project, 'prj_0000000000000000'), 404, 'project_not_found', /prj_0/],
+    [of('/ok.jpg').replace(project, signed), 403, 'signature_invalid', /signed/],
+    [`/img/http://other.example/a.jpg?project=${project}`, 403, 'source_not_allowed', /other/],
+    [of('/away'), 403, 'source_not_allowed', /elsewhere/],
+    [of('/inside'), 403, 'source_blocked', /./],
+    [of('/missing.jpg'), 404, 'source_not_found', /./],
+    [of('/big.jpg'), 413, 'source_too_large', /1000000 bytes/],
+    [of('/wide.webp'), 413, 'source_too_large', /pixels/],
+    [of('/text.jpg'), 415, 'source_unsupported', /./],
+    [of('/cut.jpg'), 422, 'source_corrupt', /./],
+    [of('/broken'), 502, 'source_unreachable', /500/],
+    [of('/slow'), 504, 'source_timeout', /800/],
+    [`/img/http://localhost:1/x?project=${project}`, 502, 'source_unreachable', /connect/i],
+    ['/nothing', 404, 'endpoint_not_found', /GET \/nothing/],
+  ];
+  for (const [target, status, code, names] of cases) {
+    const response = await fetch(service.url + target);
+    const body = await json(response);
+    t.equal(response.status, status, target);
+    t.same(Object.keys(body).sort(), ['code', 'error', 'message', 'resolution_hint'], target);
+    t.equal(body.code, code, target);
+    t.match(body.message, names, target);
+    t.equal(response.headers.get('cache-control'), 'no-store', target);
+    t.equal(response.headers.get('content-type'), 'application/json', target);
+    t.match(response.headers.get('x-request-id'), /./, target);
+  }
+
+  t.test('the service itself is no source, though its address may be one', async (t) => {
+    const loop = `/img/${service.url}/api/health?project=${project}`;
+    const response = await fetch(service.url + loop);
+    t.equal(response.status, 403);
+    t.match(await response.json(), { code: 'source_blocked' });
+  });
+
+  t.test('a broken origin is not hammered, and is asked again a little later', async (t) => {
+    origin.serve('/moody.jpg', (_, response) => void response.writeHead(503).end());
+    for (const w of [10, 20, 30])
+      t.equal((await fetch(service.url + of('/moody.jpg', `&w=${w}`))).status, 502);
+    t.equal(origin.requests.get('/moody.jpg'), 1);
+    origin.serve('/moody.jpg', image);
+    const deadline = Date.now() + 30_000;
+    let status = 0;
+    while (status !== 200 && Date.now() < deadline) {
+      await new Promise((wake) => setTimeout(wake, 500));
+      status = (await fetch(service.url + of('/moody.jpg', '&w=10'))).status;
+    }
+    t.equal(status, 200);
+  });
+
+  t.test('HEAD gets the status and no body, another method no endpoint', async (t) => {
+    const head = await fetch(service.url + of('/missing.jpg'), { method: 'HEAD' });
+    t.equal(head.status, 404);
+    t.equal(head.headers.get('cache-control'), 'no-store');
+    const post = await fetch(service.url + of('/ok.jpg'), { method: 'POST', body: 'x' });
+    t.equal(post.status, 404);
+    t.match(await post.json(), { code: 'endpoint_not_found' });
+  });
+});

@@ -1,0 +1,59 @@
+import t from 'tap';
+import { picture, startTestOrigin } from './origin.ts';
+import { json, startService } from './service.ts';
+
+t.test('beyond its bounds the service refuses at once, and still serves hits', async (t) => {
+  const origin = await startTestOrigin(t);
+  const body = await picture(1600, 1200);
+  origin.serve('/a.jpg', body);
+  const service = await startService(t, {
+    environment: { SERVICE_POOL_THREADS: '1', SERVICE_POOL_QUEUE: '2' },
+  });
+  const project = await service.project();
+  const url = (more: string) => `${service.url}/img/${origin.url}/a.jpg?project=${project}&${more}`;
+  t.equal((await fetch(url('w=50'))).status, 200);
+
+  const flood = Array.from({ length: 40 }, (_, i) => fetch(url(`w=${1200 + i}&fmt=avif`)));
+  const hit = fetch(url('w=50'));
+  const answers = await Promise.all(flood);
+  const refused = answers.filter((answer) => answer.status === 503);
+  const served = answers.filter((answer) => answer.status === 200);
+  t.equal(refused.length + served.length, 40);
+  t.ok(served.length >= 3, 'one runs and two wait');
+  t.ok(refused.length >= 20, `${refused.length} are refused`);
+  for (const answer of refused) {
+    t.match(answer.headers.get('retry-after'), /^[1-9]\d*$/);
+    t.equal(answer.headers.get('cache-control'), 'no-store');
+    t.match(await answer.json(), { code: 'overloaded' });
+  }
+  t.equal((await hit).status, 200);
+  t.equal((await hit).headers.get('x-cache'), 'memory');
+  const health = await fetch(`${service.url}/api/health`);
+  t.equal(health.status, 200, 'a full queue alone is no failure');
+  t.match((await json(health)).checks.transformQueue, { rejected: refused.length });
+});
+
+t.test('fetches are bounded too', async (t) => {
+  const origin = await startTestOrigin(t);
+  const body = await picture(100, 100);
+  let most = 0;
+  let open = 0;
+  origin.serve('/a.jpg', async (_, response) => {
+    open += 1;
+    most = Math.max(most, open);
+    await new Promise((wake) => setTimeout(wake, 500));
+    open -= 1;
+    response.end(body);
+  });
+  const service = await startService(t, { environment: { SERVICE_FETCH_CONCURRENCY: '4' } });
+  const project = await service.project();
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, i) =>
+      fetch(`${service.url}/img/?url=${origin.url}/a.jpg%3F${i}&project=${project}&w=10`),
+    ),
+  );
+  t.ok(most <= 4, `${most} at once`);
+  const statuses = answers.map((answer) => answer.status);
+  t.equal(statuses.filter((status) => status === 200).length, 4);
+  t.equal(statuses.filter((status) => status === 503).length, 26);
+});
