@@ -2,8 +2,10 @@ import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Command } from 'commander';
 import { FolderHeld } from '../store/embedded/lock.ts';
 import { ensureIndexes, openStore, type Store } from '../store/open.ts';
+import { settingsExample } from '../store/settings/document.ts';
 import { settingsOrExit } from '../store/settings/load.ts';
 import type { Settings } from '../store/settings/table.ts';
 import { CacheKeeper } from './cluster/cache-keeper.ts';
@@ -16,6 +18,12 @@ import { createLogger } from './log.ts';
 /** The primary: owns the store and the disk cache's index, and supervises the front ends. */
 
 const fleetEveryMs = 1_000;
+
+new Command('image-delivery')
+  .description('Delivers transformed images. Configured by environment variables, or a .env file:')
+  .addHelpText('after', () => `\n${settingsExample()}`)
+  .allowExcessArguments(false)
+  .parse();
 
 const settings = settingsOrExit();
 const log = createLogger(settings.logLevel, 'primary');

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, MongoClient } from 'mongodb';
 import { FolderHeld, runningStoreUrl } from './embedded/lock.ts';
 import { type EmbeddedStore, startEmbeddedStore } from './embedded/server.ts';
@@ -72,11 +73,7 @@ export async function joinStore(settings: StoreSettings): Promise<Store> {
 
 /** Makes the collections' indexes; safe to repeat and for several processes at once. */
 export async function ensureIndexes(store: Store): Promise<void> {
-  await Promise.all([
-    store.projects.ensureIndexes(),
-    store.organisations.ensureIndexes(),
-    store.keys.ensureIndexes(),
-  ]);
+  await Promise.all([store.projects.ensureIndexes(), store.keys.ensureIndexes()]);
 }
 
 function assemble(url: string, embedded: EmbeddedStore | null): Store {
@@ -84,7 +81,9 @@ function assemble(url: string, embedded: EmbeddedStore | null): Store {
     appName: 'image-delivery',
     serverSelectionTimeoutMS: answerWithinMs,
     connectTimeoutMS: answerWithinMs,
-    timeoutMS: answerWithinMs,
+    // A server that accepted a connection and went silent.
+    socketTimeoutMS: answerWithinMs,
+    waitQueueTimeoutMS: answerWithinMs,
     maxPoolSize: 10,
     ignoreUndefined: true,
   });
@@ -97,7 +96,17 @@ function assemble(url: string, embedded: EmbeddedStore | null): Store {
     keys: new Keys(db),
     async ping(timeoutMs) {
       const started = performance.now();
-      await db.command({ ping: 1 }, { timeoutMS: timeoutMs });
+      const late = new AbortController();
+      try {
+        await Promise.race([
+          db.command({ ping: 1 }),
+          sleep(timeoutMs, null, { signal: late.signal }).then(() => {
+            throw new Error(`the store did not answer within ${timeoutMs} ms`);
+          }),
+        ]);
+      } finally {
+        late.abort();
+      }
       return performance.now() - started;
     },
     failed: embedded?.failed ?? new Promise<Error>(() => {}),

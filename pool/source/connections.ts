@@ -29,8 +29,9 @@ export function openConnections(guard: AddressGuard, limits: ConnectionLimits): 
         pipelining: 1,
         allowH2: false,
         maxHeaderSize: maxHeaderBytes,
-        headersTimeout: limits.timeoutMs,
-        bodyTimeout: limits.timeoutMs,
+        // The deadline of the whole fetch comes first and says more; these catch what it leaves.
+        headersTimeout: 2 * limits.timeoutMs,
+        bodyTimeout: 2 * limits.timeoutMs,
         keepAliveTimeout: keepAliveMs,
         keepAliveMaxTimeout: keepAliveMaxMs,
       }),

@@ -9,6 +9,8 @@ import { canonicalHost } from './host.ts';
 
 export interface FetchOptions {
   readonly guard: AddressGuard;
+  /** Names this service in CDN-Loop, so that it knows its own requests by whatever way they return. */
+  readonly loopId: string;
   /** Connections that the guard watches; see openConnections. */
   readonly connections: Dispatcher;
   /** Asked for the host of every redirect, in its canonical form. */
@@ -38,8 +40,6 @@ const headers = {
   // original and not a picture that was made for a browser.
   accept: 'image/png,image/jpeg,image/gif,image/svg+xml,image/tiff,image/*;q=0.8,*/*;q=0.1',
   'accept-encoding': 'identity',
-  // RFC 8586: lets the service know its own requests, by whatever way they come back.
-  'cdn-loop': 'image-delivery',
 };
 
 /**
@@ -130,7 +130,7 @@ async function request(url: URL, options: FetchOptions): Promise<Dispatcher.Resp
         origin: url.origin,
         path: url.pathname + url.search,
         method: 'GET',
-        headers,
+        headers: { ...headers, 'cdn-loop': options.loopId },
         headersTimeout: timeoutMs,
         bodyTimeout: timeoutMs,
         signal,

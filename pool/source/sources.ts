@@ -7,6 +7,7 @@ import { ByteBudget } from './budget.ts';
 import { openConnections } from './connections.ts';
 import { canonical, fetchSource, notAllowed } from './fetch.ts';
 import { AddressGuard, type Resolver } from './guard.ts';
+import { loopIdOf } from './loop.ts';
 import { FetchSlots, type Slot } from './slots.ts';
 
 export type SourceSettings = Pick<
@@ -15,7 +16,7 @@ export type SourceSettings = Pick<
 >;
 
 export interface SourceOptions {
-  /** Clock for what is remembered, ms; only differences count. */
+  /** Clock for what is remembered, ms; starts above 0, and only differences count. */
   readonly now?: () => number;
   readonly resolve?: Resolver;
   readonly cacheBytes?: number;
@@ -78,12 +79,13 @@ type Outcome =
 interface Ride {
   readonly slot: Slot;
   readonly ending: AbortController;
-  readonly askers: Set<AcquireOptions>;
+  readonly askers: Set<Pick<AcquireOptions, 'allowed'>>;
 }
 
 /** Fetches sources: each once for all that want it, guarded, bounded, and kept for a moment. */
 export class Sources {
   readonly guard: AddressGuard;
+  readonly loopId: string;
   readonly #settings: SourceSettings;
   readonly #connections: Agent;
   readonly #slots: FetchSlots;
@@ -102,6 +104,7 @@ export class Sources {
     this.guard = new AddressGuard({ privateSources, own, ...(resolve && { resolve }) });
     this.#slots = new FetchSlots(fetchConcurrency);
     this.#budget = new ByteBudget(options.heldBytes ?? defaultHeldBytes(sourceMaxBytes));
+    this.loopId = loopIdOf(settings.own);
     this.#connections = openConnections(this.guard, {
       perOrigin: fetchConcurrency,
       timeoutMs: sourceTimeoutMs,
@@ -191,8 +194,9 @@ export class Sources {
       signal,
     );
     const askers = this.#rides.get(key)?.askers;
-    askers?.add(options);
-    return joined.finally(() => askers?.delete(options));
+    const asker = { allowed: options.allowed };
+    askers?.add(asker);
+    return joined.finally(() => askers?.delete(asker));
   }
 
   async #fetch(key: string, url: URL, ride: Ride): Promise<Outcome> {
@@ -214,6 +218,7 @@ export class Sources {
     try {
       const { bytes } = await fetchSource(url, {
         guard: this.guard,
+        loopId: this.loopId,
         connections: this.#connections,
         allowed,
         maxBytes: this.#settings.sourceMaxBytes,

@@ -29,6 +29,8 @@ const same = (a: Seat, b: Seat): boolean => a.frontEnd === b.frontEnd && a.ticke
 export class FlightControl {
   readonly #flights = new Map<string, MachineFlight>();
   readonly #send: (frontEnd: number, order: FlightOrder) => void;
+  /** Front ends that have ended. What they had sent before can arrive after; ids do not come back. */
+  readonly #gone = new Set<number>();
 
   constructor(send: (frontEnd: number, order: FlightOrder) => void) {
     this.#send = send;
@@ -39,6 +41,7 @@ export class FlightControl {
   }
 
   receive(frontEnd: number, report: FlightReport): void {
+    if (this.#gone.has(frontEnd)) return;
     const { key, ticket } = report;
     const seat = { frontEnd, ticket };
     switch (report.type) {
@@ -55,6 +58,7 @@ export class FlightControl {
 
   /** A front end has ended: what it led passes on, what it followed goes on without it. */
   forget(frontEnd: number): void {
+    this.#gone.add(frontEnd);
     for (const [key, flight] of this.#flights) {
       for (const seat of flight.followers.filter((one) => one.frontEnd === frontEnd)) {
         this.#leave(seat, key);
@@ -89,12 +93,14 @@ export class FlightControl {
     const leads = flight !== undefined && same(flight.leader, seat);
     const wanted = leads && flight.followers.length > 0;
     if (leads && !wanted) this.#flights.delete(key);
+    // One that lost patience and led by itself follows no more.
+    if (!leads) this.#leave(seat, key);
     this.#order(seat, key, { type: 'flight-landing', wanted });
   }
 
   #settle(seat: Seat, key: string, outcome: FlightOutcome): void {
     const flight = this.#flights.get(key);
-    if (flight === undefined || !same(flight.leader, seat)) return;
+    if (flight === undefined || !same(flight.leader, seat)) return this.#leave(seat, key);
     if ('abandoned' in outcome) return this.#passOn(key, flight);
     this.#flights.delete(key);
     for (const follower of flight.followers) {

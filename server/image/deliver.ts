@@ -1,4 +1,5 @@
 import type { Engine } from '../../pool/engine.ts';
+import { isLoop } from '../../pool/source/loop.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { Failure } from '../http/failure.ts';
 import type { ProjectCache, ProjectState } from '../projects.ts';
@@ -71,6 +72,9 @@ export class Delivery {
     ifNoneMatch: string,
   ): Promise<void> {
     const { path, query } = exchange;
+    if (isLoop(exchange.header('cdn-loop'), this.#engine.sources.loopId)) {
+      throw new Failure('source_blocked', 'The source is an image of this service itself.');
+    }
     const address = readAddress(path, query);
     const options = readOptions(address.parameters);
 

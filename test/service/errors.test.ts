@@ -81,6 +81,16 @@ t.test('every error of the image endpoint says what is wrong and is not cached',
     const response = await fetch(service.url + loop);
     t.equal(response.status, 403);
     t.match(await response.json(), { code: 'source_blocked' });
+
+    // By way of a proxy that knows nothing of it.
+    origin.serve('/proxy', async (request, response) => {
+      const headers = { 'cdn-loop': String(request.headers['cdn-loop']) };
+      const onward = await fetch(service.url + of('/proxy'), { headers });
+      t.match(await onward.json(), { code: 'source_blocked' });
+      response.writeHead(onward.status).end();
+    });
+    t.equal((await fetch(service.url + of('/proxy'))).status, 502);
+    t.equal(origin.requests.get('/proxy'), 1);
   });
 
   t.test('a broken origin is not hammered, and is asked again a little later', async (t) => {

@@ -15,6 +15,7 @@ import {
   Timestamp,
 } from 'bson';
 import { CommandError } from '../errors.ts';
+import { MAX_COMMAND_BYTES } from '../limits.ts';
 
 /**
  * A BSON value as this server holds it. Numbers keep the wrapper classes of their BSON types, so
@@ -60,9 +61,6 @@ const SCALAR_CLASSES = [
   MinKey,
   MaxKey,
 ] as const;
-
-/** The protocol's bound on a document on the wire: a stored one's 16 MiB and the command around it. */
-const MAX_MESSAGE_DOCUMENT_BYTES = 16 * 1024 * 1024 + 16 * 1024;
 
 /** Levels of nesting in a message: a stored document's 100 and the command around it. */
 const MAX_DEPTH = 120;
@@ -113,7 +111,7 @@ export function setField(document: Document, field: string, value: Value): void 
  *   came, 15 for excessive nesting.
  */
 export function decode(bytes: Uint8Array): Document {
-  if (bytes.length > MAX_MESSAGE_DOCUMENT_BYTES) {
+  if (bytes.length > MAX_COMMAND_BYTES) {
     throw new CommandError(10334, `a document of ${bytes.length} bytes is too large`);
   }
   let decoded: unknown;

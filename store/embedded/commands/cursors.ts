@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { calculateObjectSize, Long } from 'bson';
 import type { Document } from '../bson/value.ts';
 import { CommandError } from '../errors.ts';
+import { MAX_DOCUMENT_BYTES } from '../limits.ts';
 import type { Projection } from '../query/projection.ts';
-import { MAX_DOCUMENT_BYTES } from '../storage/seal.ts';
 import type { Reply } from './call.ts';
 
 /** What MongoDB puts in a first batch when the client does not say. */

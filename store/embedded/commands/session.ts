@@ -1,8 +1,6 @@
 import { CommandError } from '../errors.ts';
-import { MAX_DOCUMENT_BYTES } from '../storage/seal.ts';
-import { MAX_MESSAGE_BYTES } from '../wire/frame.ts';
+import { MAX_DOCUMENT_BYTES, MAX_MESSAGE_BYTES, MAX_STATEMENTS } from '../limits.ts';
 import type { Call, Reply } from './call.ts';
-import { MAX_STATEMENTS } from './write.ts';
 
 /** The version whose behaviour is followed, and the wire version that goes with it. */
 const VERSION = '7.0.0';

@@ -1,6 +1,7 @@
 import { calculateObjectSize } from 'bson';
 import { type Document, fieldOf } from '../bson/value.ts';
 import { CommandError } from '../errors.ts';
+import { MAX_STATEMENTS } from '../limits.ts';
 import { parseFilter } from '../query/filter.ts';
 import { applyUpdate, parseUpdate } from '../update/update.ts';
 import { upsertedDocument } from '../update/upsert.ts';
@@ -10,9 +11,6 @@ import { errorFields } from './error-reply.ts';
 import { refuseUnsafeHint } from './read.ts';
 
 const MAX_ERROR_TEXT_BYTES = 1024 * 1024;
-
-/** The protocol's bound on the statements of one command. */
-export const MAX_STATEMENTS = 100_000;
 
 export function insert(call: Call): Reply {
   const namespace = call.namespace();

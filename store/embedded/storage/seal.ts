@@ -1,8 +1,6 @@
 import { type Document, decode, encode, isArray, isDocument, type Value } from '../bson/value.ts';
 import { CommandError } from '../errors.ts';
-
-/** The protocol's bound on a document, in bytes. */
-export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
+import { MAX_DOCUMENT_BYTES } from '../limits.ts';
 
 const MAX_DOCUMENT_DEPTH = 100;
 

@@ -43,7 +43,9 @@ export function parseUpdate(update: Value): Update {
   );
   // As in MongoDB the order of the paths decides the order of new fields, not the request's.
   changes.sort((a, b) => comparePaths(a.path, b.path));
-  changes.forEach((change, i) => refuseConflict(changes[i - 1], change));
+  changes.forEach((change, i) => {
+    refuseConflict(changes[i - 1], change);
+  });
   return { kind: 'modifiers', changes };
 }
 

@@ -1,5 +1,5 @@
-/** The protocol's bound on a message, header included. */
-export const MAX_MESSAGE_BYTES = 48_000_000;
+import { MAX_MESSAGE_BYTES } from '../limits.ts';
+
 export const HEADER_BYTES = 16;
 
 const FIRST_CAPACITY_BYTES = 4096;

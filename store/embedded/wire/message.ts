@@ -1,6 +1,6 @@
 import { type Document, decode, encode, setField } from '../bson/value.ts';
-import { MAX_STATEMENTS } from '../commands/write.ts';
 import { CommandError } from '../errors.ts';
+import { MAX_STATEMENTS } from '../limits.ts';
 import { crc32c } from './crc32c.ts';
 import { HEADER_BYTES, MalformedMessage } from './frame.ts';
 

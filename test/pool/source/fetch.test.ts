@@ -26,7 +26,7 @@ t.test('the request is plain: its own name, image types, no cookies and no refer
     'user-agent': /^image-delivery\//,
     accept: /^image\//,
     'accept-encoding': 'identity',
-    'cdn-loop': 'image-delivery',
+    'cdn-loop': sources.loopId,
   });
   t.same([second?.headers.cookie, second?.headers.referer], [undefined, undefined]);
 });
@@ -132,6 +132,7 @@ t.test('a fetch that is aborted while it reads fails with the reason', async (t)
     const leaving = new AbortController();
     const budget = new ByteBudget(1_000_000);
     const fetched = fetchSource(origin.url(path), {
+      loopId: 'images.example:443',
       guard,
       connections,
       allowed: () => true,

@@ -1,0 +1,148 @@
+import { mock } from 'node:test';
+import t from 'tap';
+import { imageOf, Machine, settle } from './machine.ts';
+
+t.test('one that leaves does not cancel the others', async (t) => {
+  const machine = new Machine(2);
+  const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
+  const leaving = new AbortController();
+  const left = a.obtain('k', leaving.signal);
+  await machine.quiet();
+  const stayed = b.obtain('k');
+  await machine.quiet();
+
+  leaving.abort(new Error('the client left'));
+  await t.rejects(left, { message: 'the client left' });
+  await machine.quiet();
+  t.equal(machine.renderings[0]?.frontEnd, 0, 'its front end goes on for the other');
+  machine.renderings[0]?.finish();
+  await machine.quiet();
+  t.same(await stayed, imageOf('k'));
+  t.equal(machine.control.size, 0);
+});
+
+t.test('when the last one leaves, wherever it is, the work is cancelled', async (t) => {
+  const machine = new Machine(2);
+  const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
+  const first = new AbortController();
+  const last = new AbortController();
+  const wishes = [a.obtain('k', first.signal)];
+  await machine.quiet();
+  wishes.push(b.obtain('k', last.signal));
+  await machine.quiet();
+  for (const one of wishes) one.catch(() => {});
+
+  first.abort();
+  await machine.quiet();
+  t.equal(machine.renderings.length, 1);
+  last.abort();
+  await machine.quiet();
+  t.equal(machine.renderings.length, 0);
+  t.equal(machine.control.size, 0);
+  for (const one of machine.frontEnds) t.equal(await machine.openTickets(one), 0);
+});
+
+t.test('a leader that leaves while a follower is on its way leaves the lead to it', async (t) => {
+  const machine = new Machine(2);
+  const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
+  const leaving = new AbortController();
+  a.obtain('k', leaving.signal).catch(() => {});
+  await machine.quiet();
+  const wish = b.obtain('k');
+  t.ok(machine.deliverUp(b), 'the follower is known to the primary');
+  leaving.abort();
+  await machine.quiet();
+  t.equal(machine.renderings[0]?.frontEnd, 1);
+  machine.renderings[0]?.finish();
+  await machine.quiet();
+  t.same(await wish, imageOf('k'));
+});
+
+t.test('an order to lead that crosses the word on leaving goes on to the next', async (t) => {
+  const machine = new Machine(2);
+  const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
+  const leaving = new AbortController();
+  a.obtain('k', leaving.signal).catch(() => {});
+  t.ok(machine.deliverUp(a), 'the order to lead is under way');
+  leaving.abort();
+  const wish = b.obtain('k');
+  t.ok(machine.deliverUp(b));
+  await machine.quiet();
+  t.equal(machine.renderings[0]?.frontEnd, 1);
+  machine.renderings[0]?.finish();
+  await machine.quiet();
+  t.same(await wish, imageOf('k'));
+  t.equal(machine.control.size, 0);
+});
+
+t.test('whoever comes with an aborted signal asks nobody', async (t) => {
+  const { coordination, up } = new Machine(1).frontEnd(0);
+  const reason = new Error('gone');
+  await t.rejects(coordination.enter('k', AbortSignal.abort(reason)), reason);
+  t.same(up, []);
+});
+
+t.test('a primary that does not answer holds no request up', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const machine = new Machine(2);
+  const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
+  const other = b.obtain('k');
+  await machine.quiet();
+  const wish = a.obtain('k');
+  mock.timers.tick(1_000);
+  await settle();
+  t.equal(a.renderings.length, 0);
+  mock.timers.tick(2_000);
+  await settle();
+  t.equal(a.renderings.length, 1, 'it renders by itself');
+
+  await machine.quiet();
+  t.equal(machine.renderings.length, 2, 'the documented second leader');
+  a.renderings[0]?.finish();
+  await machine.quiet();
+  t.same(await wish, imageOf('k'));
+  t.equal(machine.control.size, 1, "the other's flight goes on");
+  b.renderings[0]?.finish();
+  await machine.quiet();
+  t.same(await other, imageOf('k'));
+  t.equal(machine.control.size, 0);
+  for (const one of machine.frontEnds) t.equal(await machine.openTickets(one), 0);
+});
+
+t.test('one that leads by itself keeps nobody else in the air when it is done', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const machine = new Machine(2);
+  const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
+  const leaving = new AbortController();
+  b.obtain('k', leaving.signal).catch(() => {});
+  await machine.quiet();
+  const wish = a.obtain('k');
+  mock.timers.tick(3_000);
+  await machine.quiet();
+  a.renderings[0]?.finish();
+  await machine.quiet();
+  await wish;
+  leaving.abort();
+  await machine.quiet();
+  t.equal(machine.renderings.length, 0);
+  t.equal(machine.control.size, 0);
+});
+
+t.test('a follower waits as long as it takes once the primary has answered', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const machine = new Machine(2);
+  const wishes: Promise<unknown>[] = [];
+  for (const one of machine.frontEnds) {
+    wishes.push(one.obtain('k'));
+    await machine.quiet();
+  }
+  mock.timers.tick(60_000);
+  await machine.quiet();
+  t.equal(machine.renderings.length, 1);
+  machine.renderings[0]?.finish();
+  await machine.quiet();
+  t.same(await Promise.all(wishes), [imageOf('k'), imageOf('k')]);
+});

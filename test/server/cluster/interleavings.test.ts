@@ -1,0 +1,141 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { EngineFailure } from '../../../pool/failure.ts';
+import type { Image } from '../../../pool/image.ts';
+import { type FrontEnd, Machine, settle } from './machine.ts';
+
+interface Wish {
+  readonly key: string;
+  readonly of: FrontEnd;
+  readonly controller: AbortController;
+  end: 'waiting' | 'image' | 'wrong image' | 'failure' | 'left';
+}
+
+/** One thing that may happen next; `at` picks among what there is to pick from. */
+interface Step {
+  readonly what: 'want' | 'leave' | 'up' | 'down' | 'finish' | 'fail' | 'overload' | 'land' | 'die';
+  readonly at: number;
+  readonly key: string;
+}
+
+const pick = <T>(from: readonly T[], at: number): T | undefined => from[at % from.length];
+
+/** A machine to which anything may happen in any order, and all that was wanted of it. */
+class Story {
+  readonly machine = new Machine(3);
+  readonly wishes: Wish[] = [];
+
+  take({ what, at, key }: Step): void {
+    const { machine } = this;
+    const one = pick(machine.living, at);
+    const rendering = pick(machine.renderings, at);
+    switch (what) {
+      case 'want':
+        if (one !== undefined) this.#want(one, key);
+        return;
+      case 'leave':
+        return pick(this.#waiting(), at)?.controller.abort(new Error('left'));
+      case 'up':
+        // Also from the dead: what they sent arrives after their end.
+        machine.deliverUp(machine.frontEnd(at % machine.frontEnds.length));
+        return;
+      case 'down':
+        if (one !== undefined) machine.deliverDown(one);
+        return;
+      case 'finish':
+        return rendering?.finish();
+      case 'fail':
+        return rendering?.finish(new EngineFailure('source_corrupt', 'It is torn.'));
+      case 'overload':
+        return rendering?.finish(new EngineFailure('overloaded', 'Too much to do.'));
+      case 'land':
+        return one?.landings.shift()?.();
+      case 'die':
+        if (one !== undefined && machine.living.length > 1) machine.kill(one);
+    }
+  }
+
+  /** Keys that more than one living front end renders. */
+  renderedTwice(): string[] {
+    const keys = this.machine.renderings.map(({ key }) => key);
+    return keys.filter((key, at) => keys.indexOf(key) !== at);
+  }
+
+  /** Everything under way comes to its end. */
+  async end(): Promise<void> {
+    do {
+      for (const rendering of this.machine.renderings) rendering.finish();
+      await this.machine.quiet();
+    } while (this.machine.renderings.length > 0);
+  }
+
+  hanging(): Wish[] {
+    return this.#waiting().filter(({ of }) => !of.dead);
+  }
+
+  #waiting(): Wish[] {
+    return this.wishes.filter(({ end }) => end === 'waiting');
+  }
+
+  #want(of: FrontEnd, key: string): void {
+    const wish: Wish = { key, of, controller: new AbortController(), end: 'waiting' };
+    this.wishes.push(wish);
+    of.obtain(key, wish.controller.signal).then(
+      ({ body }: Image) => {
+        wish.end = Buffer.from(body).toString() === key ? 'image' : 'wrong image';
+      },
+      (error: unknown) => {
+        wish.end = error instanceof EngineFailure ? 'failure' : 'left';
+      },
+    );
+  }
+}
+
+const step = (keys: readonly string[]): fc.Arbitrary<Step> =>
+  fc.record({
+    what: fc.oneof(
+      { weight: 8, arbitrary: fc.constantFrom('up' as const, 'down' as const) },
+      { weight: 4, arbitrary: fc.constant('want' as const) },
+      {
+        weight: 4,
+        arbitrary: fc.constantFrom('leave' as const, 'finish' as const, 'land' as const),
+      },
+      {
+        weight: 1,
+        arbitrary: fc.constantFrom('fail' as const, 'overload' as const, 'die' as const),
+      },
+    ),
+    at: fc.nat(11),
+    key: fc.constantFrom(...keys),
+  });
+
+for (const keys of [['k'], ['k', 'l']]) {
+  t.test(`nobody is left hanging, whatever happens to ${keys.length} keys`, async (t) => {
+    let ended = { image: 0, failure: 0, left: 0 };
+    await fc.assert(
+      fc.asyncProperty(fc.array(step(keys), { minLength: 10, maxLength: 80 }), async (steps) => {
+        const story = new Story();
+        for (const one of steps) {
+          story.take(one);
+          await settle();
+          const twice = story.renderedTwice();
+          if (twice.length > 0) throw new Error(`two lead to ${twice}`);
+        }
+        await story.end();
+        if (story.hanging().length > 0) throw new Error(`${story.hanging().length} hang`);
+        if (story.machine.control.size > 0) throw new Error('a flight is left in the air');
+        for (const one of story.machine.living) {
+          const open = await story.machine.openTickets(one, steps.length);
+          if (open > 0) throw new Error(`${open} tickets are left`);
+        }
+        for (const { end } of story.wishes) {
+          if (end === 'wrong image') throw new Error('somebody got the image of another key');
+          if (end !== 'waiting') ended = { ...ended, [end]: ended[end] + 1 };
+        }
+      }),
+      { numRuns: 400 },
+    );
+    t.comment(ended);
+    for (const [how, times] of Object.entries(ended)) t.ok(times > 5, `${how}: ${times} times`);
+  });
+}

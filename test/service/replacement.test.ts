@@ -1,0 +1,42 @@
+import t from 'tap';
+import { isAlive, startService, until } from './service.ts';
+
+t.test('a front end that is killed is replaced, and keeps its siblings serving', async (t) => {
+  const service = await startService(t, { environment: { SERVICE_PROCESSES: '2' } });
+  const [victim = 0] = service.frontEnds();
+  process.kill(victim, 'SIGKILL');
+  await until('two front ends again', () => {
+    const pids = service.frontEnds();
+    return pids.length === 2 && !pids.includes(victim);
+  });
+  for (let i = 0; i < 20; i++) {
+    const response = await fetch(`${service.url}/api/health`, { headers: { connection: 'close' } });
+    t.equal(response.status, 200);
+    await response.arrayBuffer();
+  }
+});
+
+t.test('one that keeps dying is replaced at longer and longer intervals', async (t) => {
+  const service = await startService(t);
+  for (let round = 1; round <= 4; round++) {
+    const [pid = 0] = service.frontEnds();
+    process.kill(pid, 'SIGKILL');
+    await until('a replacement', () => {
+      const pids = service.frontEnds();
+      return pids.length === 1 && !pids.includes(pid);
+    });
+  }
+  const delays = service.log
+    .filter((line) => line.msg === 'a front end died and is replaced')
+    .map((line) => Number(line['delayMs']));
+  t.equal(delays[0], 0, 'the first at once');
+  t.ok(delays.length >= 4);
+  t.ok((delays.at(-1) ?? 0) > (delays[1] ?? 0), `${delays}`);
+});
+
+t.test('when the primary is killed, no process stays behind', async (t) => {
+  const service = await startService(t, { environment: { SERVICE_PROCESSES: '2' } });
+  const frontEnds = service.frontEnds();
+  t.equal(await service.end('SIGKILL'), 'SIGKILL');
+  await until('the front ends end', () => !frontEnds.some(isAlive));
+});

@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { Agent, request } from 'undici';
+import { picture, startTestOrigin } from './origin.ts';
+import { isAlive, startService, until } from './service.ts';
+
+/** Requests on kept and on new connections until told to stop; what went wrong. */
+function load(url: string) {
+  const failures: string[] = [];
+  let stopped = false;
+  let count = 0;
+  async function loop(fresh: boolean) {
+    const agent = new Agent({ connections: 1, pipelining: 1, keepAliveTimeout: 4_000 });
+    while (!stopped) {
+      try {
+        const headers = fresh ? { connection: 'close' } : {};
+        const response = await request(url, { dispatcher: agent, headers });
+        await response.body.dump();
+        if (response.statusCode !== 200) failures.push(`status ${response.statusCode}`);
+      } catch (error) {
+        failures.push(String(error));
+      }
+      count += 1;
+      await sleep(2);
+    }
+    await agent.close();
+  }
+  const loops = [false, false, false, true, true].map(loop);
+  return {
+    async end() {
+      stopped = true;
+      await Promise.all(loops);
+      return { failures, count };
+    },
+  };
+}
+
+t.test('SIGHUP replaces every process without a failed request', async (t) => {
+  const origin = await startTestOrigin(t);
+  origin.serve('/a.jpg', await picture(400, 300));
+  const service = await startService(t, { environment: { SERVICE_PROCESSES: '2' } });
+  const project = await service.project();
+  const url = `${service.url}/img/${origin.url}/a.jpg?project=${project}&w=50`;
+  const before = service.frontEnds();
+  const traffic = load(url);
+  await sleep(300);
+  service.primary.kill('SIGHUP');
+  await service.waitForLog((line) => line.msg === 'the front ends are replaced');
+  await until('the old ones are gone', () => !before.some(isAlive), 30_000);
+  await sleep(200);
+  const { failures, count } = await traffic.end();
+  t.same(failures, []);
+  t.ok(count > 100, `${count} requests`);
+  t.equal(service.frontEnds().length, 2);
+  t.notOk(service.log.some((line) => line.msg === 'a front end died and is replaced'));
+});

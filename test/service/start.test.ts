@@ -1,0 +1,45 @@
+import t from 'tap';
+import { launch, startService } from './service.ts';
+
+t.test('a port in use is a clear error', async (t) => {
+  const first = await startService(t);
+  const second = await launch(t, { port: first.port });
+  t.equal(await second.end('SIGCONT'), 1);
+  t.match(second.stderr(), new RegExp(`SERVICE_PORT ${first.port} .*EADDRINUSE`));
+});
+
+const embedded = !process.env['SERVICE_MONGODB_URL'];
+t.test('a data folder in use is a clear error', { skip: !embedded }, async (t) => {
+  const first = await startService(t);
+  const second = await launch(t, { dataDir: first.dataDir });
+  t.equal(await second.end('SIGCONT'), 1);
+  t.match(second.stderr(), new RegExp(`belongs to process ${first.primary.pid}`));
+});
+
+t.test('mistaken settings are all told at once', async (t) => {
+  const service = await launch(t, {
+    environment: {
+      SERVICE_PROCESSES: 'many',
+      SERVICE_PRIVAT_SOURCES: 'x',
+      SERVICE_POOL_QUEUE: '-1',
+    },
+  });
+  t.equal(await service.end('SIGCONT'), 1);
+  t.match(service.stderr(), /SERVICE_PROCESSES must be a whole number from 1 to 256/);
+  t.match(service.stderr(), /SERVICE_PRIVAT_SOURCES is not a setting/);
+  t.match(service.stderr(), /SERVICE_POOL_QUEUE must be/);
+});
+
+t.test('a first key is made and shown once', async (t) => {
+  const service = await startService(t);
+  const [key] = /sk_[\w-]{43}/.exec(service.stdout()) ?? [];
+  t.ok(key);
+  t.notOk(
+    service.log.some((line) => JSON.stringify(line).includes(String(key))),
+    'not in the log',
+  );
+  t.equal(await service.end('SIGTERM'), 0);
+  const { dataDir, environment } = service;
+  const again = await startService(t, { dataDir, environment, port: service.port });
+  t.notMatch(again.stdout(), /sk_/);
+});
