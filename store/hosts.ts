@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 
 /** RFC 1035: 63 octets a label, 253 in all; the underscore is not a host's, but names carry it. */
@@ -26,7 +27,18 @@ export function normaliseHost(text: string): string | null {
 export function normaliseAllowedHost(text: string): string | null {
   if (!text.startsWith('*.')) return normaliseHost(text);
   const host = normaliseHost(text.slice(2));
-  return host === null || host.startsWith('[') ? null : `*.${host}`;
+  return host === null || host.startsWith('[') || isIP(host) !== 0 ? null : `*.${host}`;
+}
+
+/** Whether a text is a CIDR, an IP address, or an entry as an allowlist may have. */
+export function isNetworkOrHost(text: string): boolean {
+  const [base = '', bits, more] = text.split('/');
+  const version = isIP(base);
+  if (bits === undefined) return version !== 0 || normaliseAllowedHost(base) !== null;
+  if (version === 0 || more !== undefined || !/^\d{1,3}$/.test(bits)) return false;
+  // An IPv4-mapped base stands for IPv4, to which its prefix length does not apply.
+  if (version === 6 && normaliseHost(`[${base}]`)?.startsWith('[::ffff:') !== false) return false;
+  return Number(bits) <= (version === 4 ? 32 : 128);
 }
 
 /** Whether a normalised host is on an allowlist of normalised entries. */

@@ -1,4 +1,4 @@
-import { mkdir, opendir, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, opendir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { cacheFilePath, cacheTemporaryFolder } from '../../pool/cache/disk.ts';
@@ -29,6 +29,8 @@ export class CacheKeeper {
   readonly #onTrouble: (error: Error) => void;
   /** Sizes by key; the limit is kept by hand, with a low-water mark, so it has none of its own. */
   #files = CacheKeeper.#newIndex();
+  /** What happened, while a scan runs, to files that it may find or have found. */
+  #meanwhile: { readonly used: Set<string>; readonly gone: Set<string> } | null = null;
   #deleting: Promise<void> = Promise.resolve();
   #closed = false;
 
@@ -55,28 +57,36 @@ export class CacheKeeper {
 
   /** Takes stock of the files there are, oldest first; the service already serves meanwhile. */
   async scan(): Promise<void> {
+    const meanwhile = { used: new Set<string>(), gone: new Set<string>() };
+    this.#meanwhile = meanwhile;
     const found: Found[] = [];
     for await (const batch of this.#walk()) found.push(...batch);
     found.sort((a, b) => a.modifiedMs - b.modifiedMs);
-    const whileScanning = this.#files;
     const index = CacheKeeper.#newIndex();
-    for (const { key, bytes } of found) index.set(key, occupied(bytes));
-    for (const [key, bytes] of [...whileScanning.entries()].reverse()) index.set(key, bytes);
+    for (const { key, bytes } of found) {
+      if (!meanwhile.gone.has(key)) index.set(key, occupied(bytes));
+    }
+    for (const key of meanwhile.used) index.get(key);
+    for (const [key, bytes] of [...this.#files.entries()].reverse()) index.set(key, bytes);
     this.#files = index;
+    this.#meanwhile = null;
     this.#clear();
   }
 
   stored(key: string, bytes: number): void {
     this.#files.set(key, occupied(bytes));
+    this.#meanwhile?.gone.delete(key);
     this.#clear();
   }
 
   used(key: string): void {
     this.#files.get(key);
+    this.#meanwhile?.used.add(key);
   }
 
   removed(key: string): void {
     this.#files.delete(key);
+    this.#meanwhile?.gone.add(key);
   }
 
   /** Resolves when deletions that were begun are done. */
@@ -99,7 +109,7 @@ export class CacheKeeper {
     while (this.bytes > this.maxBytes * lowWaterMark) {
       const oldest = this.#files.rkeys().next();
       if (oldest.done) break;
-      this.#files.delete(oldest.value);
+      this.removed(oldest.value);
       keys.push(oldest.value);
     }
     this.#deleting = this.#deleting.then(() => this.#delete(keys));
@@ -133,8 +143,8 @@ export class CacheKeeper {
 
   async #look(name: string, path: string): Promise<Found | null> {
     if (!keyPattern.test(name) || path !== cacheFilePath(this.#folder, name)) return null;
-    const facts = await stat(path).catch(() => null);
-    return facts && { key: name, bytes: facts.size, modifiedMs: facts.mtimeMs };
+    const facts = await lstat(path).catch(() => null);
+    return facts?.isFile() ? { key: name, bytes: facts.size, modifiedMs: facts.mtimeMs } : null;
   }
 }
 

@@ -29,7 +29,7 @@ const same = (a: Seat, b: Seat): boolean => a.frontEnd === b.frontEnd && a.ticke
 export class FlightControl {
   readonly #flights = new Map<string, MachineFlight>();
   readonly #send: (frontEnd: number, order: FlightOrder) => void;
-  /** Front ends that have ended. What they had sent before can arrive after; ids do not come back. */
+  /** Front ends that have ended. Should words of theirs arrive after, nobody must wait for them. */
   readonly #gone = new Set<number>();
 
   constructor(send: (frontEnd: number, order: FlightOrder) => void) {

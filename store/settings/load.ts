@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
 import formats from 'ajv-formats';
-import { type Settings, settingRows } from './table.ts';
+import { isNetworkOrHost } from '../hosts.ts';
+import { type Setting, type Settings, settingRows, splitList } from './table.ts';
 
 /** Thrown with every mistake of the environment at once, a line each. */
 export class SettingsInvalid extends Error {
@@ -16,14 +17,20 @@ export class SettingsInvalid extends Error {
 
 const byVariable = new Map(settingRows.map(([, setting]) => [setting.variable as string, setting]));
 
-const ajv = new Ajv({ allErrors: true, coerceTypes: true });
+const ajv = new Ajv({ allErrors: true });
 formats.default(ajv, ['uri']);
+ajv.addFormat('source-list', (list) => splitList(list).every(isNetworkOrHost));
 const validate = ajv.compile({
   type: 'object',
   properties: Object.fromEntries(
     settingRows.map(([, setting]) => [setting.variable, setting.schema]),
   ),
 });
+
+/** A text as its setting's type. What is no plain number stays a text, which ajv then refuses. */
+function typed(text: string, { schema }: Setting<unknown>): string | number {
+  return schema['type'] === 'integer' && /^\d+$/.test(text) ? Number(text) : text;
+}
 
 /** A mistake in words. The value itself is not repeated: it may be a secret in the wrong place. */
 function describe(error: ErrorObject): string {
@@ -42,8 +49,9 @@ export function loadSettings(environment: Readonly<Record<string, string | undef
   const mistakes = new Set<string>();
   for (const [variable, value] of Object.entries(environment)) {
     if (!variable.startsWith('SERVICE_') || value === undefined) continue;
-    if (!byVariable.has(variable)) mistakes.add(`${variable} is not a setting of this service`);
-    else if (value !== '') given[variable] = value;
+    const setting = byVariable.get(variable);
+    if (setting === undefined) mistakes.add(`${variable} is not a setting of this service`);
+    else if (value !== '') given[variable] = typed(value, setting);
   }
   validate(given);
   for (const error of validate.errors ?? []) mistakes.add(describe(error));

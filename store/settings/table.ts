@@ -45,7 +45,7 @@ export type LogLevel = (typeof logLevels)[number];
 
 const atLeastOne = (n: number): number => Math.max(1, Math.floor(n));
 const trimSlashes = (url: string): string => url.replace(/\/+$/, '');
-const splitList = (list: string): readonly string[] =>
+export const splitList = (list: string): readonly string[] =>
   list
     .split(',')
     .map((entry) => entry.trim())
@@ -147,7 +147,7 @@ export const settingsTable = {
   privateSources: text<readonly string[]>(
     'SERVICE_PRIVATE_SOURCES',
     'a comma-separated list of CIDRs, IP addresses and host names',
-    { pattern: '^[A-Za-z0-9.:/_*,\\s-]*$' },
+    { format: 'source-list' },
     {
       default: [],
       defaultInWords: '(none)',

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import type { ThreadResult, ThreadTask } from '../../../pool/transform/thread.ts';
 
 /**
@@ -5,7 +6,7 @@ import type { ThreadResult, ThreadTask } from '../../../pool/transform/thread.ts
  * share, so no test has to guess how long something takes.
  */
 const words = { orders: 0, started: 1, released: 2 } as const;
-const orders = { answer: 0, hang: 1, exit: 2, exhaust: 3, throw: 4 } as const;
+const orders = { answer: 0, hang: 1, exit: 2, exhaust: 3, throw: 4, native: 5 } as const;
 
 /** The test's end of a task. */
 export function puppetTask(order: keyof typeof orders = 'answer') {
@@ -33,6 +34,9 @@ export default async function puppet({ source }: ThreadTask): Promise<ThreadResu
     case orders.exhaust:
       for (const hoard: number[][] = []; ; )
         hoard.push(Array.from({ length: 10_000 }, Math.random));
+    case orders.native:
+      spawnSync(process.execPath, ['-e', 'setTimeout(() => {}, 2000)']);
+      break;
     case orders.throw:
       throw new Error('thrown');
   }

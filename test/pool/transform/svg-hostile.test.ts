@@ -84,6 +84,16 @@ const refused: readonly [what: string, document: string, code: string][] = [
   ],
   ['a drawing inside the drawing', image(nested), 'source_unsupported'],
   [
+    'one that does not tell its type',
+    image(nested.replace('image/svg+xml', '')),
+    'source_unsupported',
+  ],
+  [
+    'one that begins like a picture',
+    image(`data:image/svg+xml,GIF89a${escaped(open)}`),
+    'source_unsupported',
+  ],
+  [
     'an embedded picture of unknown kind',
     image('data:image/png;base64,AAAA'),
     'source_unsupported',

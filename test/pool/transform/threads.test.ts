@@ -74,6 +74,18 @@ t.test('an entry that cannot be loaded fails requests instead of holding them', 
   }
 });
 
+t.test('a thread that cannot be ended yet keeps its place', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 4, transformTimeoutMs: 1000 }, puppets);
+  const stuck = puppetTask('native');
+  await t.rejects(pool.transform(stuck.source, variant(), patient), { code: 'transform_timeout' });
+  t.equal(stuck.started(), true);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  t.match(pool.stats(), { active: 1, completed: 0 }, 'its caller was answered long before');
+  const next = puppetTask();
+  next.release();
+  t.equal((await pool.transform(next.source, variant(), patient)).etag, '"puppet"');
+});
+
 t.test('native work that takes too long ends too', async (t) => {
   const pool = openPool(t, { transformTimeoutMs: 2000 });
   const source = shared(await noise(5000, 5000).jpeg({ quality: 30 }).toBuffer());

@@ -1,0 +1,175 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** The rooms, and the others that each may import from. */
+const rooms: Readonly<Record<string, readonly string[]>> = {
+  server: ['pool', 'store'],
+  worker: ['store'],
+  pool: [],
+  store: [],
+  bench: ['server', 'pool', 'store', 'worker'],
+  test: ['server', 'pool', 'store', 'worker', 'bench'],
+};
+/** What a build or a run leaves behind; none of it is part of the house. */
+const leftBehind = new Set(['node_modules', 'dist', 'data']);
+const topLevelFiles = new Set([
+  'package.json',
+  'package-lock.json',
+  'README.md',
+  'LICENSE',
+  'tsconfig.json',
+  'biome.json',
+]);
+const drawers = /^(utils?|utilit(y|ies)|helpers?|commons?|libs?|misc|shared|stuff)$/i;
+
+interface Import {
+  readonly from: string;
+  /** A path from the root for files of ours, else the name of a package. */
+  readonly to: string;
+  readonly ours: boolean;
+  /** Erased when compiled: `import type`, `export type … from`, `typeof import()`. */
+  readonly typeOnly: boolean;
+}
+
+/** Source text with comments blanked, so that what they quote is no import. */
+function withoutComments(source: string): string {
+  const token = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g;
+  return source.replace(token, (found) => (/^\/[*/]/.test(found) ? ' ' : found));
+}
+
+/** The specifiers of every import in a source text, whether static, dynamic or for types. */
+function specifiers(source: string): { specifier: string; typeOnly: boolean }[] {
+  const text = withoutComments(source);
+  const found: { specifier: string; typeOnly: boolean }[] = [];
+  const take = (pattern: RegExp, typeOnly: (groups: RegExpExecArray) => boolean) => {
+    for (const match of text.matchAll(pattern)) {
+      found.push({ specifier: match.at(-1) ?? '', typeOnly: typeOnly(match) });
+    }
+  };
+  const statement = /^[ \t]*(?:import|export)\b([^'"`;]*?)\bfrom\s*['"]([^'"\n]+)['"]/gm;
+  take(statement, ([, clause = '']) => /^\s+type\b(?!\s*(?:,|$))/.test(clause));
+  take(/^[ \t]*import\s*['"]([^'"\n]+)['"]/gm, () => false);
+  take(/(?<!\btypeof\s+)\bimport\(\s*['"]([^'"\n]+)['"]/g, () => false);
+  take(/\btypeof\s+import\(\s*['"]([^'"\n]+)['"]/g, () => true);
+  take(/\brequire\(\s*['"]([^'"\n]+)['"]/g, () => false);
+  return found;
+}
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+}
+
+async function importsOf(from: string): Promise<Import[]> {
+  const source = await readFile(join(root, from), 'utf8');
+  return specifiers(source).map(({ specifier, typeOnly }) => {
+    const ours = specifier.startsWith('.');
+    const to = ours ? join(dirname(from), specifier) : specifier;
+    return { from, to, ours, typeOnly };
+  });
+}
+
+const roomOf = (path: string): string => path.split('/')[0] ?? '';
+
+/** The first circle that following value imports leads into, or null. */
+function circle(imports: readonly Import[]): string[] | null {
+  const next = new Map<string, string[]>();
+  for (const { from, to, ours, typeOnly } of imports) {
+    if (ours && !typeOnly) next.set(from, [...(next.get(from) ?? []), to]);
+  }
+  const done = new Set<string>();
+  const follow = (file: string, way: readonly string[]): string[] | null => {
+    if (way.includes(file)) return [...way.slice(way.indexOf(file)), file];
+    if (done.has(file)) return null;
+    for (const to of next.get(file) ?? []) {
+      const found = follow(to, [...way, file]);
+      if (found !== null) return found;
+    }
+    done.add(file);
+    return null;
+  };
+  for (const file of next.keys()) {
+    const found = follow(file, []);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+const files = (await Promise.all(Object.keys(rooms).map(filesBelow))).flat();
+const sources = files.filter((path) => /\.[cm]?[jt]s$/.test(path));
+const imports = (await Promise.all(sources.map(importsOf))).flat();
+
+t.test('the scan sees imports of every kind, and no quoted ones', async (t) => {
+  // Written with @, or the scan would find these here.
+  const source = [
+    `import a, { type B } from '@/a.ts';`,
+    `import type { C } from '@/c.ts';`,
+    `import type from '@/d.ts';`,
+    `import {\n  e,\n} from "@/e.ts";`,
+    `export * from '@/f.ts';`,
+    `export type { G } from '@/g.ts';`,
+    `import '@/h.ts';`,
+    `const i = await import('@/i.ts');`,
+    `type J = typeof import('@/j.ts');`,
+    `import * as k from '@/k.ts'; // import l from '@/l.ts'`,
+    `/* import m from '@/m.ts' */ const n = "import o from '@/o.ts'";`,
+  ]
+    .join('\n')
+    .replaceAll('@/', './');
+  const seen = specifiers(source).map((one) => `${one.specifier[2]}${one.typeOnly ? ' type' : ''}`);
+  t.same(seen.sort(), ['a', 'c type', 'd', 'e', 'f', 'g type', 'h', 'i', 'j type', 'k']);
+  t.same(
+    circle([
+      { from: 'a', to: 'b', ours: true, typeOnly: false },
+      { from: 'b', to: 'c', ours: true, typeOnly: false },
+      { from: 'c', to: 'b', ours: true, typeOnly: false },
+    ]),
+    ['b', 'c', 'b'],
+  );
+  t.ok(imports.length > 100, `${imports.length} imports in the house`);
+});
+
+t.test('each room imports only from those that it may know', async (t) => {
+  for (const { from, to, ours } of imports) {
+    const room = roomOf(from);
+    if (!ours || roomOf(to) === room || rooms[room]?.includes(roomOf(to))) continue;
+    t.fail(`${from} imports ${to}`);
+  }
+});
+
+t.test('every import of ours leads to a file that is there', async (t) => {
+  for (const { from, to, ours } of imports) {
+    if (ours && !files.includes(to)) t.fail(`${from} imports ${to}`);
+  }
+});
+
+t.test('no imports go in a circle, but for types', async (t) => {
+  t.equal(circle(imports)?.join(' -> '), undefined);
+});
+
+t.test('one file imports the HTTP server library', async (t) => {
+  const importers = imports.filter(({ to }) => /uws|uwebsockets/i.test(to));
+  t.same([...new Set(importers.map(({ from }) => from))], ['server/http/app.ts']);
+});
+
+t.test('at the top there are the rooms, and what every project has', async (t) => {
+  for (const entry of await readdir(root, { withFileTypes: true })) {
+    const { name } = entry;
+    if (name.startsWith('.') || leftBehind.has(name) || name.endsWith('.log')) continue;
+    const known = entry.isDirectory() ? name in rooms || name === 'docs' : topLevelFiles.has(name);
+    t.ok(known, name);
+  }
+});
+
+t.test('there is no drawer for things without an owner', async (t) => {
+  for (const path of files) {
+    const drawer = path.split('/').find((part) => drawers.test(part.replace(/\..*$/, '')));
+    if (drawer !== undefined) t.fail(path);
+  }
+});

@@ -1,0 +1,109 @@
+import t from 'tap';
+import { EngineFailure } from '../../../pool/failure.ts';
+import { explain } from '../../../server/http/explain.ts';
+import { catalogue, Failure, type FailureCode } from '../../../server/http/failure.ts';
+
+/** What outside clients rely on. */
+const statuses: Record<FailureCode, number> = {
+  invalid_request: 400,
+  api_key_missing: 401,
+  api_key_invalid: 401,
+  product_access_required: 402,
+  project_forbidden: 403,
+  write_access_required: 403,
+  project_not_found: 404,
+  endpoint_not_found: 404,
+  rate_limited: 429,
+  internal_error: 500,
+  source_missing: 400,
+  project_missing: 400,
+  source_invalid: 400,
+  parameter_invalid: 400,
+  source_not_allowed: 403,
+  source_blocked: 403,
+  signature_invalid: 403,
+  source_not_found: 404,
+  source_too_large: 413,
+  source_unsupported: 415,
+  source_corrupt: 422,
+  source_unreachable: 502,
+  overloaded: 503,
+  source_timeout: 504,
+  transform_timeout: 504,
+};
+const codes = Object.keys(statuses) as FailureCode[];
+
+t.test('the catalogue holds these codes with these statuses, and no others', async (t) => {
+  const found = Object.entries(catalogue).map(([code, { status }]) => [code, status]);
+  t.same(Object.fromEntries(found), statuses);
+});
+
+t.test('every failure is explained in the four fields of an ApiError', async (t) => {
+  for (const code of codes) {
+    const failure = new Failure(code, 'What happened.');
+    const { status, body, headers } = explain(failure);
+    t.equal(status, statuses[code], code);
+    const error = JSON.parse(String(body));
+    t.same(Object.keys(error).sort(), ['code', 'error', 'message', 'resolution_hint']);
+    for (const value of Object.values(error)) t.ok(typeof value === 'string' && value !== '');
+    t.match(error, { code, message: 'What happened.' });
+    t.match(error.resolution_hint, /^[A-Z].*\.$/, 'a hint is a sentence');
+    t.match(Object.fromEntries(headers), {
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'access-control-allow-origin': '*',
+    });
+  }
+});
+
+t.test('error is text for people, as older clients show it', async (t) => {
+  t.equal(new Failure('source_not_found', 'x').toApiError().error, 'Not Found');
+  t.equal(new Failure('overloaded', 'x').toApiError().error, 'Service Unavailable');
+});
+
+t.test('who is told to wait is told how long', async (t) => {
+  for (const code of codes) {
+    const { headers } = explain(new Failure(code, 'x'));
+    const wait = new Map(headers).get('retry-after');
+    if (code === 'overloaded') t.match(wait, /^[1-9]\d*$/);
+    else t.equal(wait, undefined, code);
+  }
+});
+
+t.test("the engine's failures keep their code and message", async (t) => {
+  const cause = new EngineFailure('source_too_large', 'It is too big.', new Error('of the log'));
+  const failure = Failure.of(cause);
+  t.match(failure.toApiError(), { code: 'source_too_large', message: 'It is too big.' });
+  t.equal(failure.cause, cause);
+  t.notMatch(JSON.stringify(failure.toApiError()), /of the log/);
+});
+
+t.test('a failure stays the one that it is', async (t) => {
+  const failure = new Failure('rate_limited', 'Slowly.');
+  t.equal(Failure.of(failure), failure);
+});
+
+t.test('what nobody foresaw leaks nothing', async (t) => {
+  const secret = 'mongodb://user:hunter2@db.internal';
+  const thrown = [
+    new Error(secret),
+    new TypeError(secret, { cause: new Error(secret) }),
+    Object.assign(new Error(secret), { code: 'source_not_found', status: 200 }),
+    Object.assign(new Error(secret), { name: 'Failure', code: 'source_not_found' }),
+    secret,
+    { code: 'source_not_found', message: secret },
+    null,
+    undefined,
+    0,
+    new Proxy({}, {}),
+  ];
+  for (const one of thrown) {
+    const failure = Failure.of(one);
+    t.equal(failure.cause, one, 'kept for the log');
+    const { status, body } = explain(failure);
+    t.equal(status, 500);
+    t.match(JSON.parse(String(body)), { code: 'internal_error' });
+    t.notMatch(String(body), /hunter2|internal\b(?!_error)/);
+  }
+});

@@ -1,0 +1,57 @@
+import { MongoClient } from 'mongodb';
+import t from 'tap';
+import { nextLine, spawnScript } from './children.ts';
+
+const ROUNDS = 5;
+const WRITERS = 8;
+const LIFE_MS = 500;
+
+interface Line {
+  _id: string;
+  n: number;
+}
+
+/** Writes until the server is gone; what has been acknowledged is noted, and how many writes. */
+async function write(client: MongoClient, writer: string, acknowledged: Map<string, number>) {
+  const lines = client.db('crash').collection<Line>('lines');
+  let n = 0;
+  try {
+    for (; ; n += 1) {
+      const _id = `${writer}.${n % 20}`;
+      await lines.updateOne({ _id }, { $set: { n } }, { upsert: true });
+      acknowledged.set(_id, n);
+    }
+  } catch {
+    // The server has been killed.
+    return n;
+  }
+}
+
+t.test('no acknowledged write is lost when the owner is killed', async (t) => {
+  const folder = t.testdir();
+  const acknowledged = new Map<string, number>();
+  let written = 0;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const owner = spawnScript(t, 'owner.ts', [folder]);
+    const options = { serverSelectionTimeoutMS: 500, retryWrites: false };
+    const client = await MongoClient.connect(await nextLine(owner), options);
+    const stored = await client.db('crash').collection<Line>('lines').find().toArray();
+    const found = new Map(stored.map(({ _id, n }) => [_id, n]));
+    const lost = [...acknowledged].filter(([_id, n]) => (found.get(_id) ?? -1) < n);
+    t.same(lost, [], `after ${written} writes`);
+    if (round === 0) {
+      await client.db('crash').collection<Line>('lines').createIndex({ n: 1 });
+    }
+    const writers = Array.from({ length: WRITERS }, (_, i) =>
+      write(client, `${round}.${i}`, acknowledged),
+    );
+    await new Promise((resolve) => setTimeout(resolve, LIFE_MS));
+    owner.process.kill('SIGKILL');
+    const counts = await Promise.all(writers);
+    await owner.exited;
+    await client.close();
+    const count = counts.reduce((sum, n) => sum + n, 0);
+    t.ok(count > 0, 'there was something to lose');
+    written += count;
+  }
+});

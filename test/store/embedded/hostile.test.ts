@@ -1,0 +1,158 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { BSON, MongoClient } from 'mongodb';
+import t, { type Test } from 'tap';
+import { embeddedUrl } from '../connection.ts';
+
+const HEADER = 16;
+
+function frame(opcode: number, body: Buffer, length = HEADER + body.length): Buffer {
+  const header = Buffer.alloc(HEADER);
+  header.writeInt32LE(length, 0);
+  header.writeInt32LE(77, 4);
+  header.writeInt32LE(opcode, 12);
+  return Buffer.concat([header, body]);
+}
+
+const int32 = (value: number) => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32LE(value);
+  return bytes;
+};
+
+const bodySection = (document: object) =>
+  Buffer.concat([Buffer.from([0]), BSON.serialize(document)]);
+
+const msg = (flags: number, ...sections: Uint8Array[]) =>
+  frame(2013, Buffer.concat([int32(flags), ...sections]));
+
+const PING = bodySection({ ping: 1, $db: 'admin' });
+
+function sequence(field: string, content: Buffer, length = 5 + field.length + content.length) {
+  return Buffer.concat([Buffer.from([1]), int32(length), Buffer.from(`${field}\0`), content]);
+}
+
+/** A string whose length says 100 bytes, in a document that ends before. */
+const BROKEN_BSON = Buffer.from([0, 14, 0, 0, 0, 2, 97, 0, 100, 0, 0, 0, 0, 0, 0]);
+
+const CUT_OFF: [what: string, bytes: Buffer][] = [
+  ['HTTP', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
+  ['a length of 0', frame(2013, PING, 0)],
+  ['a negative length', frame(2013, PING, -1)],
+  ['a length of 2 GB', frame(2013, PING, 0x7fffffff)],
+  ['a length just beyond the bound', frame(2013, PING, 48_000_001)],
+  ['an unknown opcode', frame(4711, PING)],
+  ['compression', frame(2012, PING)],
+  ['no body', msg(0)],
+  ['an empty message', frame(2013, Buffer.alloc(0))],
+  ['two bodies', msg(0, PING, PING)],
+  ['an unknown section', msg(0, PING, Buffer.from([9, 0]))],
+  ['an unknown binding flag', msg(4, PING)],
+  ['a wrong checksum', msg(1, PING, int32(1))],
+  ['a checksum that is missing', frame(2013, int32(1))],
+  ['a document beyond the message', msg(0, Buffer.concat([Buffer.from([0]), int32(1000)]))],
+  ['a document of negative length', msg(0, Buffer.concat([Buffer.from([0]), int32(-5)]))],
+  ['a sequence beyond the message', msg(0, PING, sequence('documents', Buffer.alloc(0), 9999))],
+  ['a sequence without a name', msg(0, PING, Buffer.from([1, 5, 0, 0, 0, 65]))],
+  ['a query without an end', frame(2004, Buffer.from([0, 0, 0, 0, 65, 65]))],
+];
+
+const path = (url: string) => decodeURIComponent(new URL(url).host);
+
+async function open(t: Test, url: string): Promise<Socket> {
+  const socket = connect(path(url));
+  socket.on('error', () => {});
+  t.teardown(() => socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+async function replyTo(socket: Socket, bytes: Buffer): Promise<BSON.Document> {
+  socket.write(bytes);
+  const [reply] = await once(socket, 'data');
+  t.equal(reply.readInt32LE(8), 77, 'it is the reply to this request');
+  return BSON.deserialize(reply.subarray(HEADER + (reply.readInt32LE(12) === 2013 ? 5 : 20)));
+}
+
+t.test('who does not speak the protocol is cut off, and nobody else', async (t) => {
+  const url = await embeddedUrl(t);
+  const client = await MongoClient.connect(url);
+  t.teardown(() => client.close());
+  for (const [what, bytes] of CUT_OFF) {
+    const socket = await open(t, url);
+    const closed = once(socket, 'close');
+    socket.resume();
+    socket.write(bytes);
+    await closed;
+    t.pass(what);
+  }
+  t.match(await client.db('a').command({ ping: 1 }), { ok: 1 });
+});
+
+t.test('unsound commands get an error reply, and the connection lives on', async (t) => {
+  const socket = await open(t, await embeddedUrl(t));
+  let deep: object = {};
+  for (let level = 0; level < 200; level += 1) deep = { deep };
+  const cases: [bytes: Buffer, code: number][] = [
+    [msg(0, BROKEN_BSON), 22],
+    [msg(0, bodySection({ ping: 1, deep, $db: 'a' })), 15],
+    [msg(0, bodySection({ ping: 1 })), 14],
+    [msg(0, bodySection({ ping: 1, $db: '../a' })), 73],
+    [msg(0, bodySection({})), 59],
+    [msg(0, bodySection({ constructor: 1, $db: 'a' })), 59],
+    [msg(0, bodySection({ insert: 'c', documents: 1, $db: 'a' })), 14],
+    [msg(0, bodySection({ insert: 'c', documents: [], $db: 'a' }), sequence('documents', Buffer.alloc(0))), 9],
+    [frame(2004, Buffer.concat([int32(0), Buffer.from('a.c\0'), int32(0), int32(1), BSON.serialize({ find: 1 })])), 352],
+  ];
+  for (const [bytes, code] of cases) t.match(await replyTo(socket, bytes), { ok: 0, code });
+  t.match(await replyTo(socket, msg(0, PING)), { ok: 1 });
+});
+
+t.test('what the protocol allows is understood however it arrives', async (t) => {
+  const url = await embeddedUrl(t);
+  const socket = await open(t, url);
+  const hello = Buffer.concat([int32(0), Buffer.from('admin.$cmd\0'), int32(0), int32(-1), BSON.serialize({ isMaster: 1 })]);
+  t.match(await replyTo(socket, frame(2004, hello)), { ismaster: true, maxWireVersion: 21 });
+  for (const byte of msg(0, PING).subarray(0, -1)) {
+    socket.write(Buffer.from([byte]));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  t.match(await replyTo(socket, msg(0, PING).subarray(-1)), { ok: 1 }, 'byte by byte');
+  // CRC-32C of the ping with its header, by the table of RFC 3720's test vectors.
+  const documents = sequence('documents', Buffer.from(BSON.serialize({ _id: 1 })));
+  const insert = bodySection({ insert: 'c', $db: 'a' });
+  t.match(await replyTo(socket, msg(0, documents, insert)), { ok: 1, n: 1 }, 'sequence first');
+  const silent = msg(2, bodySection({ insert: 'c', documents: [{ _id: 2 }], $db: 'a' }));
+  const count = msg(0, bodySection({ count: 'c', $db: 'a' }));
+  t.match(await replyTo(socket, Buffer.concat([silent, count])), { n: 2 }, 'no reply to the first');
+});
+
+t.test('many half messages are held without harm, up to a bound', async (t) => {
+  const url = await embeddedUrl(t);
+  const half = frame(2013, Buffer.alloc(7_000_000), 48_000_000);
+  const sockets = await Promise.all(Array.from({ length: 60 }, () => open(t, url)));
+  let closed = 0;
+  for (const socket of sockets) {
+    socket.on('close', () => {
+      closed += 1;
+    });
+    socket.resume();
+    socket.write(half);
+  }
+  const patience = Date.now() + 20_000;
+  while (closed === 0 && Date.now() < patience) await new Promise((go) => setTimeout(go, 50));
+  t.ok(closed > 0, 'some are cut off');
+  for (const socket of sockets) socket.destroy();
+  const client = await MongoClient.connect(url);
+  t.match(await client.db('a').command({ ping: 1 }), { ok: 1 });
+  await client.close();
+});
+
+t.test('connections beyond the bound are dropped', async (t) => {
+  const url = await embeddedUrl(t);
+  const sockets = await Promise.all(Array.from({ length: 1010 }, () => open(t, url)));
+  const refused = sockets.slice(1000).map((socket) => socket.resume() && once(socket, 'close'));
+  await Promise.any(refused);
+  sockets[0]?.destroy();
+  t.match(await replyTo(sockets[1] ?? t.fail(), msg(0, PING)), { ok: 1 });
+});

@@ -1,0 +1,97 @@
+import { mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { MongoClient } from 'mongodb';
+import t from 'tap';
+import { FolderHeld, runningStoreUrl } from '../../../store/embedded/lock.ts';
+import { startEmbeddedStore } from '../../../store/embedded/server.ts';
+import { nextLine, spawnScript } from './children.ts';
+
+t.test('a second owner in the same process is refused', async (t) => {
+  const folder = t.testdir();
+  const store = await startEmbeddedStore(folder);
+  t.teardown(() => store.close());
+  const refusal = await startEmbeddedStore(folder).catch((error: unknown) => error);
+  t.ok(refusal instanceof FolderHeld);
+  t.match(refusal, { pid: process.pid });
+});
+
+t.test('a second owner in another process is refused, and told who the first is', async (t) => {
+  const folder = t.testdir();
+  const store = await startEmbeddedStore(folder);
+  t.teardown(() => store.close());
+  const other = spawnScript(t, 'owner.ts', [folder]);
+  t.equal(await nextLine(other), `held by ${process.pid}`);
+  t.equal(await other.exited, 3);
+});
+
+t.test('whoever joins finds the owner, as long as there is one', async (t) => {
+  const folder = t.testdir();
+  t.equal(await runningStoreUrl(folder), null);
+  t.equal(await runningStoreUrl(join(folder, 'nowhere')), null);
+  const owner = spawnScript(t, 'owner.ts', [folder]);
+  const url = await nextLine(owner);
+  t.equal(await runningStoreUrl(folder), url);
+  const client = await MongoClient.connect(url);
+  t.match(await client.db('a').command({ ping: 1 }), { ok: 1 });
+  await client.close();
+  owner.process.stdin?.end();
+  t.equal(await owner.exited, 0);
+  t.equal(await runningStoreUrl(folder), null);
+});
+
+t.test("a killed owner's folder is taken over", async (t) => {
+  const folder = t.testdir();
+  const owner = spawnScript(t, 'owner.ts', [folder]);
+  await nextLine(owner);
+  owner.process.kill('SIGKILL');
+  await owner.exited;
+  t.equal(await runningStoreUrl(folder), null);
+  const store = await startEmbeddedStore(folder);
+  const client = await MongoClient.connect(store.url);
+  t.match(await client.db('a').command({ ping: 1 }), { ok: 1 });
+  await client.close();
+  await store.close();
+});
+
+t.test('an owner that ends without closing ends cleanly', async (t) => {
+  const folder = t.testdir();
+  const owner = spawnScript(t, 'owner.ts', [folder, 'exit']);
+  const client = await MongoClient.connect(await nextLine(owner), { serverSelectionTimeoutMS: 200 });
+  const items = client.db('a').collection('items');
+  const writing = Array.from({ length: 20 }, async () => {
+    for (;;) await items.insertOne({});
+  });
+  owner.process.stdin?.end();
+  await Promise.allSettled(writing);
+  t.equal(await owner.exited, 7);
+  await client.close();
+});
+
+t.test('of several that take over a stale lock at once one succeeds', async (t) => {
+  const folder = t.testdir();
+  const stale = spawnScript(t, 'owner.ts', [folder]);
+  await nextLine(stale);
+  stale.process.kill('SIGKILL');
+  await stale.exited;
+  const contenders = Array.from({ length: 3 }, () => spawnScript(t, 'owner.ts', [folder]));
+  const said = await Promise.all(contenders.map(nextLine));
+  t.equal(said.filter((line) => line.startsWith('mongodb://')).length, 1, said.join());
+  const starts = await Promise.allSettled([1, 2, 3].map(() => startEmbeddedStore(folder)));
+  t.ok(starts.every(({ status }) => status === 'rejected'));
+});
+
+t.test('a process with the number of a former owner is not taken for it', async (t) => {
+  const folder = t.testdir();
+  const first = await startEmbeddedStore(folder);
+  const inside = join(folder, 'store');
+  const [name = ''] = readdirSync(inside).filter((entry) => entry.startsWith('lock.'));
+  const held = JSON.parse(readlinkSync(join(inside, name)));
+  await first.close();
+
+  const forged = t.testdir({ forged: {} });
+  mkdirSync(join(forged, 'store'));
+  symlinkSync(JSON.stringify({ ...held, started: 'earlier' }), join(forged, 'store', 'lock.7'));
+  const store = await startEmbeddedStore(forged);
+  await store.close();
+  t.pass('this very process was not in the way of itself');
+});

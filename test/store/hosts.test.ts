@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { hostIsAllowed, normaliseAllowedHost, normaliseHost } from '../../store/hosts.ts';
+
+t.test('a host is stored in one spelling', async (t) => {
+  const spellings: Record<string, string> = {
+    'example.com': 'example.com',
+    'EXAMPLE.Com': 'example.com',
+    'example.com.': 'example.com',
+    localhost: 'localhost',
+    'bücher.example': 'xn--bcher-kva.example',
+    'BÜCHER.example.': 'xn--bcher-kva.example',
+    'xn--bcher-kva.example': 'xn--bcher-kva.example',
+    'faß.de': 'xn--fa-hia.de',
+    'example。com': 'example.com',
+    'ｅｘａｍｐｌｅ.com': 'example.com',
+    'a_b.example.com': 'a_b.example.com',
+    '3d.example.com': '3d.example.com',
+    'a--b.example.com': 'a--b.example.com',
+    '192.0.2.1': '192.0.2.1',
+    '0xC0.0.2.1': '192.0.2.1',
+    '192.0.513': '192.0.2.1',
+    '[2001:DB8:0:0::1]': '[2001:db8::1]',
+    '[::ffff:192.0.2.1]': '[::ffff:c000:201]',
+    [`${'a'.repeat(63)}.com`]: `${'a'.repeat(63)}.com`,
+  };
+  for (const [text, host] of Object.entries(spellings)) t.equal(normaliseHost(text), host, text);
+});
+
+t.test('what is no bare host name is none', async (t) => {
+  const texts = [
+    '',
+    '.',
+    '..',
+    ' ',
+    'example..com',
+    '.example.com',
+    'example.com..',
+    'example.com:443',
+    'https://example.com',
+    '//example.com',
+    'example.com/',
+    'example.com\\',
+    'user@example.com',
+    'example.com?',
+    'example.com#',
+    'exam%70le.com',
+    ' example.com',
+    'example.com\n',
+    'exam\tple.com',
+    'a＠example.com',
+    'example.com／a',
+    'example.com：80',
+    '℀.example.com',
+    '*',
+    '*.example.com',
+    'a*.example.com',
+    '-a.example.com',
+    'a-.example.com',
+    'a!b.example.com',
+    'a{b}.example.com',
+    'xn--a',
+    'xn--',
+    '256.0.0.1',
+    '1.2.3.4.5',
+    'example.1',
+    '::1',
+    '[::1',
+    '::1]',
+    '[::1]:80',
+    '[]',
+    '[fe80::1%25eth0]',
+    '[1.2.3.4]',
+    '\u0000',
+    'a\u0000b.com',
+    `${'a'.repeat(64)}.com`,
+    `${'a.'.repeat(127)}com`,
+    'a'.repeat(100_000),
+  ];
+  for (const text of texts) t.equal(normaliseHost(text), null, JSON.stringify(text.slice(0, 30)));
+});
+
+t.test(
+  'whatever the text, a host is stable, harmless in a URL, and what a URL makes of it',
+  async () => {
+    const text = fc.oneof(
+      fc.domain(),
+      fc.ipV4(),
+      fc.ipV6().map((address) => `[${address}]`),
+      fc.string({ unit: 'binary' }),
+      fc.string({ unit: fc.constantFrom('a', 'B', '.', '-', '_', '*', 'ü', '。', '＠', '1', '%') }),
+    );
+    fc.assert(
+      fc.property(text, (one) => {
+        const host = normaliseHost(one);
+        if (host === null) return true;
+        const url = new URL(`https://u@${host}:8443/path`);
+        return (
+          normaliseHost(host) === host &&
+          url.hostname === host &&
+          url.port === '8443' &&
+          host.length <= 253 &&
+          /^(?:\[[0-9a-f:]+\]|[a-z0-9_.-]+)$/.test(host)
+        );
+      }),
+      { numRuns: 3_000 },
+    );
+  },
+);
+
+t.test('an allowlist holds hosts, and wildcards above hosts', async (t) => {
+  const entries: readonly (readonly [string, string | null])[] = [
+    ['Example.com.', 'example.com'],
+    ['*.Example.com.', '*.example.com'],
+    ['*.bücher.example', '*.xn--bcher-kva.example'],
+    ['*', null],
+    ['*.', null],
+    ['*..com', null],
+    ['**.example.com', null],
+    ['*.*.example.com', null],
+    ['a.*.example.com', null],
+    ['*example.com', null],
+    ['*.[::1]', null],
+    ['*.192.0.2.1', null],
+    ['*.example.com:80', null],
+    ['*.example.com/a', null],
+    ['*.u@example.com', null],
+  ];
+  for (const [text, entry] of entries) t.equal(normaliseAllowedHost(text), entry, text);
+});
+
+t.test('a wildcard allows one or more labels below, and nothing else', async (t) => {
+  const allowlist = ['example.com', '*.example.org', '*.a.example.net'];
+  const hosts = {
+    'example.com': true,
+    'www.example.com': false,
+    'www.example.org': true,
+    'a.b.c.example.org': true,
+    'example.org': false,
+    '.example.org': false,
+    'badexample.org': false,
+    'example.org.evil.example': false,
+    'www.example.org.': false,
+    'a.example.net': false,
+    'b.a.example.net': true,
+    '': false,
+  };
+  for (const [host, allowed] of Object.entries(hosts)) {
+    t.equal(hostIsAllowed(allowlist, host), allowed, host);
+  }
+  t.notOk(hostIsAllowed([], 'example.com'));
+});

@@ -1,0 +1,63 @@
+import t from 'tap';
+import {
+  hashApiKey,
+  newApiKey,
+  newKeyId,
+  newOrganisationId,
+  newProjectId,
+  newSigningSecret,
+} from '../../store/identifiers.ts';
+import { projectColours } from '../../store/project-colours.ts';
+
+const makers: readonly (readonly [() => string, RegExp])[] = [
+  [newProjectId, /^prj_[0-9a-z]{16}$/],
+  [newOrganisationId, /^org_[0-9a-z]{16}$/],
+  [newKeyId, /^key_[0-9a-z]{16}$/],
+  [newApiKey, /^sk_[0-9A-Za-z_-]{43}$/],
+  [newSigningSecret, /^[0-9A-Za-z_-]{43}$/],
+];
+
+t.test('identifiers and secrets have their form, and never come twice', async (t) => {
+  for (const [make, form] of makers) {
+    const made = Array.from({ length: 2_000 }, make);
+    t.equal(new Set(made).size, made.length);
+    t.same(
+      made.filter((one) => !form.test(one)),
+      [],
+    );
+  }
+});
+
+t.test('every character is as likely as the others', async (t) => {
+  const seen = new Map<string, number>();
+  for (let i = 0; i < 4_000; i++) {
+    for (const one of newProjectId().slice(4)) seen.set(one, (seen.get(one) ?? 0) + 1);
+  }
+  t.equal(seen.size, 36);
+  const expected = (4_000 * 16) / 36;
+  for (const [one, times] of seen) {
+    // Eight standard deviations: never by chance, always for a modulo of bytes.
+    t.ok(Math.abs(times - expected) < 8 * Math.sqrt(expected), `${one}: ${times} times`);
+  }
+});
+
+t.test('a key is stored as its SHA-256', async (t) => {
+  t.equal(
+    hashApiKey('abc'),
+    'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    'FIPS 180-4, the example of one block',
+  );
+});
+
+t.test('an id has two colours, always the same', async (t) => {
+  const ids = Array.from({ length: 300 }, newProjectId);
+  for (const id of ids) {
+    const { color1, color2 } = projectColours(id);
+    t.match(color1, /^#[0-9A-Fa-f]{6}$/);
+    t.match(color2, /^#[0-9A-Fa-f]{6}$/);
+    t.not(color1, color2);
+    t.same(projectColours(id), { color1, color2 });
+  }
+  const first = new Set(ids.map((id) => projectColours(id).color1));
+  t.ok(first.size > 100, `${first.size} colours`);
+});

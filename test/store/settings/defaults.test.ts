@@ -1,0 +1,78 @@
+import { availableParallelism } from 'node:os';
+import t from 'tap';
+import { loadSettings } from '../../../store/settings/load.ts';
+import { settingRows } from '../../../store/settings/table.ts';
+
+const cores = availableParallelism();
+
+t.test('without any variable the service starts with these', async (t) => {
+  t.same(loadSettings({}), {
+    host: '0.0.0.0',
+    port: 3000,
+    baseUrl: 'http://localhost:3000',
+    processes: Math.max(1, Math.floor(cores / 4)),
+    poolThreads: Math.max(1, Math.floor(cores / Math.max(1, Math.floor(cores / 4)))),
+    poolQueue: 16 * Math.max(1, Math.floor(cores / Math.max(1, Math.floor(cores / 4)))),
+    fetchConcurrency: 64,
+    memoryCacheBytes: 268_435_456,
+    diskCacheBytes: 10_737_418_240,
+    dataDir: './data',
+    mongodbUrl: null,
+    rootApiKey: null,
+    apiRateLimit: 600,
+    privateSources: [],
+    sourceMaxBytes: 33_554_432,
+    sourceMaxPixels: 100_000_000,
+    sourceTimeoutMs: 10_000,
+    transformTimeoutMs: 20_000,
+    logLevel: 'info',
+    workerPort: 3001,
+    workerHost: '127.0.0.1',
+    workbenchUsername: null,
+    workbenchPassword: null,
+    workerConcurrency: 4,
+  });
+});
+
+t.test('defaults that depend on other settings follow them', async (t) => {
+  t.equal(loadSettings({ SERVICE_PORT: '8080' }).baseUrl, 'http://localhost:8080');
+  t.equal(loadSettings({ SERVICE_POOL_THREADS: '3' }).poolQueue, 48);
+  const many = loadSettings({ SERVICE_PROCESSES: '256' });
+  t.match(many, { poolThreads: Math.max(1, Math.floor(cores / 256)) });
+  t.equal(many.poolQueue, 16 * many.poolThreads);
+  const own = { SERVICE_PORT: '8080', SERVICE_BASE_URL: 'http://e.com', SERVICE_POOL_QUEUE: '0' };
+  t.match(loadSettings(own), { baseUrl: 'http://e.com', poolQueue: 0 });
+});
+
+t.test('the variables are the ones that deployments already use', async (t) => {
+  t.same(settingRows.map(([, { variable }]) => variable.replace('SERVICE_', '')).sort(), [
+    'API_RATE_LIMIT',
+    'BASE_URL',
+    'DATA_DIR',
+    'DISK_CACHE_BYTES',
+    'FETCH_CONCURRENCY',
+    'HOST',
+    'LOG_LEVEL',
+    'MEMORY_CACHE_BYTES',
+    'MONGODB_URL',
+    'POOL_QUEUE',
+    'POOL_THREADS',
+    'PORT',
+    'PRIVATE_SOURCES',
+    'PROCESSES',
+    'ROOT_API_KEY',
+    'SOURCE_MAX_BYTES',
+    'SOURCE_MAX_PIXELS',
+    'SOURCE_TIMEOUT_MS',
+    'TRANSFORM_TIMEOUT_MS',
+    'WORKBENCH_PASSWORD',
+    'WORKBENCH_USERNAME',
+    'WORKER_CONCURRENCY',
+    'WORKER_HOST',
+    'WORKER_PORT',
+  ]);
+});
+
+t.test('settings cannot be changed after the start', async (t) => {
+  t.throws(() => Object.assign(loadSettings({}), { port: 1 }), TypeError);
+});

@@ -1,0 +1,146 @@
+import t from 'tap';
+import { loadSettings, SettingsInvalid } from '../../../store/settings/load.ts';
+
+/** The mistakes of an environment; empty when it is valid. */
+function mistakes(environment: Record<string, string>): readonly string[] {
+  try {
+    loadSettings(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof SettingsInvalid) return error.mistakes;
+    throw error;
+  }
+}
+
+t.test('values are read in their types', async (t) => {
+  const settings = loadSettings({
+    SERVICE_HOST: '127.0.0.1',
+    SERVICE_PORT: '8080',
+    SERVICE_BASE_URL: 'https://images.example.com/cdn//',
+    SERVICE_MEMORY_CACHE_BYTES: '0',
+    SERVICE_MONGODB_URL: 'mongodb+srv://u:p@db.example.com/images',
+    SERVICE_PRIVATE_SOURCES: ' 10.0.0.0/8, fd00::/8 ,, *.pictures.internal,localhost ',
+    SERVICE_WORKBENCH_USERNAME: 'me',
+    SERVICE_WORKBENCH_PASSWORD: '0123',
+    SERVICE_LOG_LEVEL: 'silent',
+    PATH: '/bin',
+    MY_SERVICE_PORT: '1',
+  });
+  t.match(settings, {
+    host: '127.0.0.1',
+    port: 8080,
+    baseUrl: 'https://images.example.com/cdn',
+    memoryCacheBytes: 0,
+    mongodbUrl: 'mongodb+srv://u:p@db.example.com/images',
+    workbenchPassword: '0123',
+    logLevel: 'silent',
+  });
+  t.same(settings.privateSources, ['10.0.0.0/8', 'fd00::/8', '*.pictures.internal', 'localhost']);
+});
+
+t.test('all mistakes are told at once, each by its variable and what it accepts', async (t) => {
+  const found = mistakes({
+    SERVICE_PORT: 'eighty',
+    SERVICE_PROCESSES: '0',
+    SERVICE_LOG_LEVEL: 'loud',
+    SERVICE_BASE_URL: 'images.example.com',
+    SERVICE_MONGODB_URL: 'postgres://db',
+    SERVICE_ROOT_API_KEY: 'short',
+    SERVICE_PROT: '80',
+    SERVICE_WORKBENCH_USERNAME: 'me',
+  });
+  t.equal(found.length, 8);
+  const text = found.join('\n');
+  for (const expected of [
+    /^SERVICE_PORT must be a whole number from 1 to 65535$/m,
+    /^SERVICE_PROCESSES must be a whole number from 1/m,
+    /^SERVICE_LOG_LEVEL must be .*debug.*silent/m,
+    /^SERVICE_BASE_URL must be .*http/m,
+    /^SERVICE_MONGODB_URL must be .*mongodb:\/\//m,
+    /^SERVICE_ROOT_API_KEY must be 8 to 256/m,
+    /^SERVICE_PROT is not a setting/m,
+    /^SERVICE_WORKBENCH_USERNAME and SERVICE_WORKBENCH_PASSWORD .*both/m,
+  ]) {
+    t.match(text, expected);
+  }
+});
+
+t.test('the message of the error holds every mistake', async (t) => {
+  t.throws(() => loadSettings({ SERVICE_PORT: '0', SERVICE_X: '1' }), {
+    name: 'SettingsInvalid',
+    message: /SERVICE_PORT must be[\s\S]*SERVICE_X is not/,
+  });
+});
+
+t.test('an unknown SERVICE_ variable is a mistake, even when it is empty', async (t) => {
+  for (const variable of ['SERVICE_', 'SERVICE_PRIVATE_SOURCE', 'SERVICE_port', 'SERVICE___x']) {
+    t.match(mistakes({ [variable]: '1' }), [new RegExp(`^${variable} is not`)]);
+    t.match(mistakes({ [variable]: '' }), [new RegExp(`^${variable} is not`)]);
+  }
+  t.same(mistakes({ SERVICE: '1', service_port: 'x', XSERVICE_PORT: 'x' }), []);
+});
+
+t.test('an empty variable counts as not set', async (t) => {
+  const empty = loadSettings({
+    SERVICE_PORT: '',
+    SERVICE_MONGODB_URL: '',
+    SERVICE_ROOT_API_KEY: '',
+    SERVICE_PRIVATE_SOURCES: '',
+    SERVICE_WORKBENCH_USERNAME: '',
+    SERVICE_WORKBENCH_PASSWORD: '',
+  });
+  t.same(empty, loadSettings({}));
+});
+
+t.test('secrets are never repeated, wherever they stand', async (t) => {
+  const secret = 'hunter2 hunter2';
+  const environment = {
+    SERVICE_ROOT_API_KEY: secret,
+    SERVICE_MONGODB_URL: `http://u:${secret}@db`,
+    SERVICE_PORT: secret,
+    SERVICE_LOG_LEVEL: secret,
+    SERVICE_BASE_URL: secret,
+    SERVICE_WORKBENCH_PASSWORD: secret,
+    SERVICE_ROOT_KEY: secret,
+  };
+  t.equal(mistakes(environment).length, 7);
+  t.throws(() => loadSettings(environment), SettingsInvalid);
+  t.notMatch(mistakes(environment).join('\n'), /hunter2/);
+});
+
+t.test('the workbench has a user name and a password, or neither', async (t) => {
+  const username = { SERVICE_WORKBENCH_USERNAME: 'me' };
+  const password = { SERVICE_WORKBENCH_PASSWORD: 'x' };
+  for (const one of [username, password, { ...username, SERVICE_WORKBENCH_PASSWORD: '' }]) {
+    t.match(mistakes(one), [/both or neither/]);
+  }
+  t.same(mistakes({ ...username, ...password }), []);
+  t.same(mistakes({}), []);
+});
+
+t.test('a whole number is written as one', async (t) => {
+  for (const text of ['1.5', '-1', '1e3', '0x50', ' 80', '80 ', '+80', '8_0', 'true', '∞', 'NaN']) {
+    t.match(mistakes({ SERVICE_PORT: text }), [/^SERVICE_PORT must be a whole number/], text);
+  }
+  t.equal(loadSettings({ SERVICE_PORT: '80' }).port, 80);
+});
+
+t.test('a source that cannot be a network, an address or a host name is a mistake', async (t) => {
+  const lists = [
+    '::ffff:10.0.0.0/104',
+    '10.0.0.0/33',
+    '10.0.0/8',
+    'fd00::/129',
+    'a/b',
+    '10.0.0.0/8/8',
+    'x y',
+    '*',
+    '*.',
+  ];
+  for (const list of [...lists, 'http://10.0.0.1', 'e.com:80', '300.0.0.1', '10.0.0.0/8,::/x']) {
+    t.match(mistakes({ SERVICE_PRIVATE_SOURCES: list }), [/^SERVICE_PRIVATE_SOURCES/], list);
+  }
+  for (const list of ['10.0.0.0/8', '::1', 'fd00::/8,127.0.0.1', 'localhost,*.internal']) {
+    t.same(mistakes({ SERVICE_PRIVATE_SOURCES: list }), [], list);
+  }
+});
