@@ -63,13 +63,12 @@ export class Keys {
     await this.#collection.updateOne(
       { hash },
       {
-        $set: { fromEnvironment: true, revokedAt: null },
+        // Whatever a key of this secret was for before: the setting promises all of it.
+        $set: { projectId: null, access: 'write', fromEnvironment: true, revokedAt: null },
         $setOnInsert: {
           _id: newKeyId(),
           name: 'SERVICE_ROOT_API_KEY',
           orgId,
-          projectId: null,
-          access: 'write',
           createdAt: new Date(),
         },
       },

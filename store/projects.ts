@@ -100,21 +100,25 @@ export class Projects {
 
   async create(input: NewProject): Promise<Project> {
     const _id = newProjectId();
-    const now = new Date();
-    const project: Project = {
-      _id,
+    const project: Omit<Project, '_id' | 'changedAt'> = {
       ...input,
       ...projectColours(_id),
       ...newProjectSettings,
       requireSignedUrls: false,
       signedUrlTtlSeconds: null,
       signingSecret: null,
-      createdAt: now,
-      changedAt: now,
+      createdAt: new Date(),
       revision: 1,
     };
-    await this.#collection.insertOne(project);
-    return project;
+    // An upsert, as an insert cannot have a date of the store's clock: one of a clock that is ahead
+    // would hide the changes of others from whoever follows them.
+    const made = await this.#collection.findOneAndUpdate(
+      { _id },
+      { $setOnInsert: project, $currentDate: { changedAt: true } },
+      { upsert: true, returnDocument: 'after' },
+    );
+    if (made === null) throw new Error('the project could not be made');
+    return made;
   }
 
   find(id: string): Promise<Project | null> {

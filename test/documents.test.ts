@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import t from 'tap';
+import { parametersMarkdown } from '../server/image/parameters.ts';
 import { settingsExample, settingsMarkdown } from '../store/settings/document.ts';
 
 /**
@@ -30,6 +31,10 @@ function withSection(text: string, section: string, content: string): string {
 }
 
 t.test('.env.example lists every setting', (t) => check(t, '.env.example', settingsExample));
+
+t.test("the README's table lists every parameter", (t) =>
+  check(t, 'README.md', (text) => withSection(text, 'parameters', parametersMarkdown())),
+);
 
 t.test("the README's table lists every setting", (t) =>
   check(t, 'README.md', (text) => withSection(text, 'settings', settingsMarkdown())),

@@ -152,3 +152,14 @@ export function readOptions(query: ReadonlyMap<string, string>): Options {
   }
   return options as Options;
 }
+
+/** The parameters as a Markdown table. */
+export function parametersMarkdown(): string {
+  const rows = parameterNames.map((name) => {
+    const { aliases, accepts, meaning, example } = parameters[name];
+    const names = [name, ...aliases].map((spelling) => `\`${spelling}\``).join(', ');
+    return `| ${names} | ${accepts} | ${meaning} | \`${name}=${example}\` |`;
+  });
+  const heads = ['| Name | Accepts | Meaning | Example |', '| --- | --- | --- | --- |'];
+  return [...heads, ...rows].join('\n');
+}

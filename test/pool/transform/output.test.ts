@@ -49,11 +49,8 @@ t.test('a lower quality has fewer bytes', async (t) => {
       const asked = variant({ quality, formats: [format] });
       sizes.push((await pool.transform(source, asked, patient)).body.byteLength);
     }
-    t.same(
-      sizes,
-      sizes.toSorted((a, b) => a - b),
-      `${format}: ${sizes}`,
-    );
+    const growing = sizes.every((size, index) => index === 0 || size > (sizes[index - 1] ?? 0));
+    t.ok(growing, `${format}: ${sizes}`);
   }
 });
 

@@ -73,10 +73,40 @@ t.test('results are sorted, cut and projected', async (t) => {
   await things.insertMany(THINGS);
   const names = async (sort: [string, 1 | -1][], skip = 0, limit = 0) =>
     (await things.find().sort(sort).skip(skip).limit(limit).toArray()).map(({ _id }) => _id);
-  t.same(await names([['size', 1], ['_id', -1]]), [3, 2, 1, 4]);
-  t.same(await names([['size', -1], ['_id', 1]], 1, 2), [1, 2]);
-  t.same(await names([['tags', 1], ['_id', 1]]), [2, 3, 1, 4], 'by the least element, [] first');
-  t.same(await names([['tags', -1], ['_id', 1]]), [1, 4, 3, 2], 'by the greatest element');
+  t.same(
+    await names([
+      ['size', 1],
+      ['_id', -1],
+    ]),
+    [3, 2, 1, 4],
+  );
+  t.same(
+    await names(
+      [
+        ['size', -1],
+        ['_id', 1],
+      ],
+      1,
+      2,
+    ),
+    [1, 2],
+  );
+  t.same(
+    await names([
+      ['tags', 1],
+      ['_id', 1],
+    ]),
+    [2, 3, 1, 4],
+    'by the least element, [] first',
+  );
+  t.same(
+    await names([
+      ['tags', -1],
+      ['_id', 1],
+    ]),
+    [1, 4, 3, 2],
+    'by the greatest element',
+  );
 
   const project = async (projection: object, _id: number) =>
     things.findOne({ _id }, { projection });

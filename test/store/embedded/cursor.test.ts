@@ -52,6 +52,9 @@ t.test('a single batch leaves no cursor, nor does a batch size of 0 lose anythin
   t.equal(Number(single['cursor'].id), 0);
   const none = await db.command({ find: 'items', batchSize: 0 });
   t.same(none['cursor'].firstBatch, []);
-  const rest = await db.command({ getMore: Long.fromValue(none['cursor'].id), collection: 'items' });
+  const rest = await db.command({
+    getMore: Long.fromValue(none['cursor'].id),
+    collection: 'items',
+  });
   t.equal(rest['cursor'].nextBatch.length, 3);
 });

@@ -56,7 +56,9 @@ t.test("a killed owner's folder is taken over", async (t) => {
 t.test('an owner that ends without closing ends cleanly', async (t) => {
   const folder = t.testdir();
   const owner = spawnScript(t, 'owner.ts', [folder, 'exit']);
-  const client = await MongoClient.connect(await nextLine(owner), { serverSelectionTimeoutMS: 200 });
+  const client = await MongoClient.connect(await nextLine(owner), {
+    serverSelectionTimeoutMS: 200,
+  });
   const items = client.db('a').collection('items');
   const writing = Array.from({ length: 20 }, async () => {
     for (;;) await items.insertOne({});

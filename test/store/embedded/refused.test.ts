@@ -1,4 +1,4 @@
-import { Int32, MongoClient, Timestamp } from 'mongodb';
+import { type Document, Int32, MongoClient, Timestamp } from 'mongodb';
 import t from 'tap';
 import { embeddedUrl } from '../connection.ts';
 
@@ -21,7 +21,11 @@ const REFUSED: [what: string, command: { [field: string]: unknown }, code: numbe
   ['a filter that is none', { find: 'c', filter: 'a' }, 14],
   ['a transaction', { find: 'c', txnNumber: 1, startTransaction: true, autocommit: false }, 20],
   ['a snapshot', { find: 'c', readConcern: { level: 'snapshot' } }, 115],
-  ['a time to read after', { find: 'c', readConcern: { afterClusterTime: new Timestamp({ t: 1, i: 1 }) } }, 115],
+  [
+    'a time to read after',
+    { find: 'c', readConcern: { afterClusterTime: new Timestamp({ t: 1, i: 1 }) } },
+    115,
+  ],
   ['more copies than there are', { insert: 'c', documents: [{}], writeConcern: { w: 2 } }, 2],
   ['the strict API', { find: 'c', apiVersion: '1', apiStrict: true }, 115],
   ['another API version', { find: 'c', apiVersion: '2' }, 322],
@@ -35,8 +39,16 @@ const REFUSED: [what: string, command: { [field: string]: unknown }, code: numbe
   ['a command over a whole database', { aggregate: 1, pipeline: [], cursor: {} }, 115],
   ['a change stream', { aggregate: 'c', pipeline: [{ $changeStream: {} }], cursor: {} }, 40573],
   ['a join', { aggregate: 'c', pipeline: [{ $lookup: {} }], cursor: {} }, 115],
-  ['another accumulator', { aggregate: 'c', pipeline: [{ $group: { _id: 1, n: { $avg: 1 } } }], cursor: {} }, 115],
-  ['a computed group', { aggregate: 'c', pipeline: [{ $group: { _id: { $year: '$a' } } }], cursor: {} }, 115],
+  [
+    'another accumulator',
+    { aggregate: 'c', pipeline: [{ $group: { _id: 1, n: { $avg: 1 } } }], cursor: {} },
+    115,
+  ],
+  [
+    'a computed group',
+    { aggregate: 'c', pipeline: [{ $group: { _id: { $year: '$a' } } }], cursor: {} },
+    115,
+  ],
   ['an explanation', { aggregate: 'c', pipeline: [], cursor: {}, explain: true }, 115],
   ['several indexes to drop', { dropIndexes: 'c', index: ['a', 'b'] }, 115],
   ['removing and returning the new one', { findAndModify: 'c', remove: true, new: true }, 9],
@@ -137,17 +149,19 @@ t.test('what is not done exactly is refused with its code', async (t) => {
 t.test('what cannot be stored is refused', async (t) => {
   const client = await MongoClient.connect(await embeddedUrl(t));
   t.teardown(() => client.close());
-  const items = client.db('refusals').collection<{ _id?: unknown }>('items');
+  const db = client.db('refusals');
+  const items = db.collection<Document & { _id: number }>('items');
   let deep: object = {};
   for (let level = 0; level < 101; level += 1) deep = { deep };
-  await t.rejects(items.insertOne({ ...deep }), { code: 15 });
-  await t.rejects(items.insertOne({ _id: [1] }), { code: 2 });
+  await t.rejects(items.insertOne({ _id: 0, ...deep }), { code: 15 });
+  const { writeErrors } = await db.command({ insert: 'items', documents: [{ _id: [1] }] });
+  t.match(writeErrors, [{ code: 2 }]);
   await items.insertOne({ _id: 1 });
   const text = 'x'.repeat(9 * 1024 * 1024);
   await items.updateOne({ _id: 1 }, { $set: { first: text } });
   await t.rejects(items.updateOne({ _id: 1 }, { $set: { second: text } }), { code: 10334 });
   await items.createIndex({ a: 1, b: 1 });
-  await t.rejects(items.insertOne({ a: [1, 2], b: [1, 2] } as object), { code: 171 });
+  await t.rejects(items.insertOne({ _id: 2, a: [1, 2], b: [1, 2] }), { code: 171 });
 });
 
 t.test('options that change no result are accepted', async (t) => {
@@ -155,8 +169,17 @@ t.test('options that change no result are accepted', async (t) => {
   t.teardown(() => client.close());
   const db = client.db('refusals');
   await db.collection('c').createIndex({ a: 1 });
-  const write = { writeConcern: { w: 'majority', j: true }, comment: 'why', maxTimeMS: new Int32(5000) };
+  const write = {
+    writeConcern: { w: 'majority', j: true },
+    comment: 'why',
+    maxTimeMS: new Int32(5000),
+  };
   await t.resolves(db.command({ insert: 'c', documents: [{ a: 1 }], ...write }));
-  const read = { hint: { a: 1 }, readConcern: { level: 'majority' }, comment: 'why', tailable: false };
+  const read = {
+    hint: { a: 1 },
+    readConcern: { level: 'majority' },
+    comment: 'why',
+    tailable: false,
+  };
   await t.resolves(db.command({ find: 'c', ...read }));
 });

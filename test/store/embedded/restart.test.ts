@@ -13,7 +13,10 @@ t.test('documents, their order and indexes outlast a restart', async (t) => {
   const first = await startEmbeddedStore(folder);
   const writer = await MongoClient.connect(first.url);
   const items = writer.db('a').collection<Item>('items');
-  await items.createIndex({ name: 1 }, { unique: true, partialFilterExpression: { name: { $gt: '' } } });
+  await items.createIndex(
+    { name: 1 },
+    { unique: true, partialFilterExpression: { name: { $gt: '' } } },
+  );
   await items.createIndex({ at: 1 }, { expireAfterSeconds: 10_000 });
   await items.insertMany([3, 1, 2].map((_id) => ({ _id, name: `name ${_id}` })));
   await items.updateOne({ _id: 3 }, { $set: { name: 'changed' } });
@@ -37,7 +40,10 @@ t.test('documents, their order and indexes outlast a restart', async (t) => {
   t.same(await again.indexes(), indexes);
   await t.rejects(again.insertOne({ _id: 9, name: 'changed' }), { code: 11000 });
   await t.resolves(again.insertOne({ _id: 1, name: 'name 1' }));
-  t.same((await again.find().toArray()).map(({ _id }) => _id), [3, 2, 1]);
+  t.same(
+    (await again.find().toArray()).map(({ _id }) => _id),
+    [3, 2, 1],
+  );
   t.equal((await reader.db('a').listCollections().toArray()).length, 1);
   t.equal((await reader.db('b').collection('empty').indexes()).length, 2);
 });
@@ -53,27 +59,33 @@ t.test('closing twice is closing once, and nobody listens afterwards', async (t)
   await t.rejects(MongoClient.connect(store.url, options), { name: 'MongoServerSelectionError' });
 });
 
-t.test('writes under way when the store is closed are kept when they were acknowledged', async (t) => {
-  const folder = t.testdir();
-  const first = await startEmbeddedStore(folder);
-  const writer = await MongoClient.connect(first.url, { serverSelectionTimeoutMS: 200 });
-  const items = writer.db('a').collection<Item>('items');
-  const acknowledged: number[] = [];
-  const writing = Array.from({ length: 200 }, async (_, _id) => {
-    const done = await items.insertOne({ _id }).catch(() => null);
-    if (done !== null) acknowledged.push(_id);
-  });
-  await writing[0];
-  await first.close();
-  await Promise.all(writing);
-  await writer.close();
+t.test(
+  'writes under way when the store is closed are kept when they were acknowledged',
+  async (t) => {
+    const folder = t.testdir();
+    const first = await startEmbeddedStore(folder);
+    const writer = await MongoClient.connect(first.url, { serverSelectionTimeoutMS: 200 });
+    const items = writer.db('a').collection<Item>('items');
+    const acknowledged: number[] = [];
+    const writing = Array.from({ length: 200 }, async (_, _id) => {
+      const done = await items.insertOne({ _id }).catch(() => null);
+      if (done !== null) acknowledged.push(_id);
+    });
+    await writing[0];
+    await first.close();
+    await Promise.all(writing);
+    await writer.close();
 
-  const second = await startEmbeddedStore(folder);
-  t.teardown(() => second.close());
-  const reader = await MongoClient.connect(second.url);
-  t.teardown(() => reader.close());
-  const stored = await reader.db('a').collection<Item>('items').find().toArray();
-  const ids = new Set(stored.map(({ _id }) => _id));
-  t.ok(acknowledged.length > 0);
-  t.same(acknowledged.filter((_id) => !ids.has(_id)), []);
-});
+    const second = await startEmbeddedStore(folder);
+    t.teardown(() => second.close());
+    const reader = await MongoClient.connect(second.url);
+    t.teardown(() => reader.close());
+    const stored = await reader.db('a').collection<Item>('items').find().toArray();
+    const ids = new Set(stored.map(({ _id }) => _id));
+    t.ok(acknowledged.length > 0);
+    t.same(
+      acknowledged.filter((_id) => !ids.has(_id)),
+      [],
+    );
+  },
+);

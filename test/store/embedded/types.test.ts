@@ -4,6 +4,7 @@ import {
   BSONRegExp,
   Code,
   Decimal128,
+  type Document,
   Double,
   Int32,
   Long,
@@ -49,7 +50,7 @@ const VALUES = {
 
 t.test('every BSON type comes back as it went in, also after an update beside it', async (t) => {
   const { db } = await testDatabase(t);
-  const items = db.collection<{ _id: number; [field: string]: unknown }>('items');
+  const items = db.collection<Document & { _id: number }>('items');
   await items.insertOne({ _id: 1, ...VALUES });
   const sameAs = async (values: object) => {
     const stored = await items.findOne({}, EXACT);
@@ -82,17 +83,17 @@ t.test('each stored value is found by an equal one', async (t) => {
 
 t.test('int32 grows to int64, and int64 does not wrap', async (t) => {
   const { db } = await testDatabase(t);
-  const items = db.collection<{ _id: number; n: unknown }>('items');
+  const items = db.collection<Document & { _id: number }>('items');
   await items.insertOne({ _id: 1, n: new Int32(2147483647) });
   await items.updateOne({ _id: 1 }, { $inc: { n: new Int32(1) } });
-  t.strictSame((await items.findOne({}, EXACT))?.n, Long.fromString('2147483648'));
+  t.strictSame((await items.findOne({}, EXACT))?.['n'], Long.fromString('2147483648'));
   await items.updateOne({ _id: 1 }, { $set: { n: Long.MAX_VALUE } });
   await t.rejects(items.updateOne({ _id: 1 }, { $inc: { n: new Int32(1) } }), { code: 2 });
 });
 
 t.test('the numbers beyond a double are told apart', async (t) => {
   const { db } = await testDatabase(t);
-  const items = db.collection<{ _id: unknown }>('items');
+  const items = db.collection<{ _id: Long | Double | Decimal128 }>('items');
   const big = Long.fromString('9007199254740993');
   await items.insertOne({ _id: big });
   t.equal(await items.countDocuments({ _id: new Double(9007199254740992) }), 0);

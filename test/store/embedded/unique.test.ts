@@ -9,6 +9,13 @@ interface Member {
   nicknames?: string[];
 }
 
+/** What the promise rejects with. */
+const refusal = (attempt: Promise<unknown>) =>
+  attempt.then(
+    () => 'no refusal',
+    (error) => error,
+  );
+
 t.test('a duplicate is refused with its index, key and value', async (t) => {
   const { db } = await testDatabase(t);
   const members = db.collection<Member>('members');
@@ -16,22 +23,21 @@ t.test('a duplicate is refused with its index, key and value', async (t) => {
   await members.insertMany([{ _id: 1, email: 'a@example.com' }, { _id: 2 }]);
   const duplicate = {
     code: 11000,
-    message: /E11000 duplicate key error collection: \w+\.members index: email_1 dup key: \{ email: "a@example\.com" \}/,
+    message:
+      /E11000 duplicate key error collection: \w+\.members index: email_1 dup key: \{ email: "a@example\.com" \}/,
     keyPattern: { email: 1 },
     keyValue: { email: 'a@example.com' },
   };
-  await t.rejects(members.insertOne({ _id: 3, email: 'a@example.com' }), duplicate);
-  await t.rejects(members.updateOne({ _id: 2 }, { $set: { email: 'a@example.com' } }), duplicate);
-  await t.rejects(
-    members.findOneAndUpdate({ _id: 2 }, { $set: { email: 'a@example.com' } }),
+  t.match(await refusal(members.insertOne({ _id: 3, email: 'a@example.com' })), duplicate);
+  t.match(
+    await refusal(members.updateOne({ _id: 2 }, { $set: { email: 'a@example.com' } })),
     duplicate,
   );
-  await t.rejects(
-    members.updateOne({ _id: 4 }, { $set: { email: 'a@example.com' } }, { upsert: true }),
-    duplicate,
-  );
-  await t.rejects(members.insertOne({ _id: 5 }), { keyValue: { email: null } }, 'missing is null');
-  await t.rejects(members.insertOne({ _id: 1, email: 'b' }), { keyPattern: { _id: 1 } });
+  const change = { $set: { email: 'a@example.com' } };
+  t.match(await refusal(members.findOneAndUpdate({ _id: 2 }, change)), duplicate);
+  t.match(await refusal(members.updateOne({ _id: 4 }, change, { upsert: true })), duplicate);
+  t.match(await refusal(members.insertOne({ _id: 5 })), { keyValue: { email: null } });
+  t.match(await refusal(members.insertOne({ _id: 1, email: 'b' })), { keyPattern: { _id: 1 } });
   t.equal(await members.countDocuments(), 2, 'nothing of it has happened');
   await members.deleteOne({ _id: 1 });
   await t.resolves(members.insertOne({ _id: 6, email: 'a@example.com' }), 'free again');
@@ -46,7 +52,8 @@ t.test('a compound key is unique as a whole, a partial one among its own', async
     { _id: 1, team: 'red', email: 'a' },
     { _id: 2, team: 'blue', email: 'a' },
   ]);
-  await t.rejects(members.insertOne({ _id: 3, team: 'red', email: 'a' }), {
+  t.match(await refusal(members.insertOne({ _id: 3, team: 'red', email: 'a' })), {
+    code: 11000,
     keyValue: { team: 'red', email: 'a' },
   });
 
@@ -69,7 +76,7 @@ t.test('each element of an array is unique among documents', async (t) => {
   const members = db.collection<Member>('members');
   await members.createIndex({ nicknames: 1 }, { unique: true });
   await members.insertOne({ _id: 1, nicknames: ['x', 'y', 'x'] });
-  await t.rejects(members.insertOne({ _id: 2, nicknames: ['z', 'y'] }), {
+  t.match(await refusal(members.insertOne({ _id: 2, nicknames: ['z', 'y'] })), {
     keyValue: { nicknames: 'y' },
   });
   await t.resolves(members.insertOne({ _id: 2, nicknames: ['z'] }));
@@ -93,17 +100,21 @@ t.test('a batch stops at the first duplicate, or goes on when unordered', async 
   const { db } = await testDatabase(t);
   const members = db.collection<Member>('members');
   const batch = [{ _id: 1 }, { _id: 1 }, { _id: 2 }];
-  await t.rejects(members.insertMany(batch), { code: 11000, insertedCount: 1 });
+  t.match(await refusal(members.insertMany(batch)), { code: 11000, insertedCount: 1 });
   t.equal(await members.countDocuments(), 1);
   await members.deleteMany({});
-  await t.rejects(members.insertMany(batch, { ordered: false }), { insertedCount: 2 });
+  const unordered = members.insertMany(batch, { ordered: false });
+  t.match(await refusal(unordered), { insertedCount: 2 });
   t.equal(await members.countDocuments(), 2);
 });
 
 t.test('an index over what breaks it is not made', async (t) => {
   const { db } = await testDatabase(t);
   const members = db.collection<Member>('members');
-  await members.insertMany([{ _id: 1, email: 'a' }, { _id: 2, email: 'a' }]);
+  await members.insertMany([
+    { _id: 1, email: 'a' },
+    { _id: 2, email: 'a' },
+  ]);
   await t.rejects(members.createIndex({ email: 1 }, { unique: true }), { code: 11000 });
   t.equal((await members.indexes()).length, 1);
 });

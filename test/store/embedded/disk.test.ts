@@ -1,0 +1,51 @@
+import { MongoClient } from 'mongodb';
+import t from 'tap';
+import { startEmbeddedStore } from '../../../store/embedded/server.ts';
+import { nextLine, spawnScript } from './children.ts';
+
+interface Item {
+  _id: number;
+  text: string;
+}
+
+t.test('a write that does not fit on the disk is refused, and has not happened', async (t) => {
+  const folder = t.testdir();
+  // The shell's limit on the size of files, in blocks of 512 bytes, stands for a full disk.
+  const limited = ['sh', '-c', 'ulimit -f 2000; exec "$@"', 'sh'];
+  const owner = spawnScript(t, 'owner.ts', [folder], limited);
+  const client = await MongoClient.connect(await nextLine(owner));
+  const items = client.db('a').collection<Item>('items');
+  await items.createIndex({ text: 1 });
+  const text = 'x'.repeat(1000);
+  let acknowledged = 0;
+  let refusal: unknown;
+  while (refusal === undefined && acknowledged < 10_000) {
+    const batch = Array.from({ length: 20 }, (_, i) => ({ _id: acknowledged + i, text }));
+    refusal = await items.insertMany(batch).then(
+      () => undefined,
+      (error) => error,
+    );
+    if (refusal === undefined) acknowledged += batch.length;
+  }
+  t.match(refusal, { code: 14031 });
+  t.equal(await items.countDocuments(), acknowledged, 'memory is what the disk is');
+  t.equal(await items.countDocuments({ text }), acknowledged, 'by the index too');
+  t.equal(await items.countDocuments({ _id: acknowledged }), 0);
+  const together = await Promise.allSettled([
+    items.updateOne({ _id: 0 }, { $set: { text: 'y'.repeat(2_000_000) } }),
+    items.findOne({ _id: 0 }),
+  ]);
+  t.equal(together[0].status, 'rejected');
+  t.match(await items.findOne({ _id: 0 }), { text });
+  await client.close();
+  owner.process.stdin?.end();
+  await owner.exited;
+
+  const store = await startEmbeddedStore(folder);
+  t.teardown(() => store.close());
+  const again = await MongoClient.connect(store.url);
+  t.teardown(() => again.close());
+  const stored = again.db('a').collection<Item>('items');
+  t.equal(await stored.countDocuments(), acknowledged);
+  await t.resolves(stored.insertOne({ _id: acknowledged, text }), 'and there is room again');
+});

@@ -1,0 +1,71 @@
+import { chmodSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { MongoClient } from 'mongodb';
+import t from 'tap';
+import { ForeignFolder } from '../../../store/embedded/endpoint.ts';
+import { runningStoreUrl } from '../../../store/embedded/lock.ts';
+import { startEmbeddedStore } from '../../../store/embedded/server.ts';
+
+const socketOf = (url: string) => decodeURIComponent(new URL(url).host);
+const mode = (path: string) => statSync(path).mode & 0o777;
+
+async function works(url: string): Promise<boolean> {
+  const client = await MongoClient.connect(url);
+  await client.db('a').collection('items').insertOne({});
+  await client.close();
+  return true;
+}
+
+t.test('nobody else can reach the socket or the data', async (t) => {
+  const folder = t.testdir({ store: {} });
+  chmodSync(join(folder, 'store'), 0o755);
+  const store = await startEmbeddedStore(folder);
+  t.teardown(() => store.close());
+  const socket = socketOf(store.url);
+  t.equal(mode(dirname(socket)), 0o700);
+  t.equal(mode(socket), 0o600);
+  t.equal(dirname(socket), join(folder, 'store'));
+  t.ok(existsSync(join(folder, 'store', 'documents.lmdb')), 'in the same private folder');
+});
+
+t.test('any folder will do, whatever its name', async (t) => {
+  const folder = join(t.testdir(), 'Größe, 100% & mehr?');
+  const store = await startEmbeddedStore(folder);
+  t.teardown(() => store.close());
+  t.ok(await works(store.url));
+  t.equal(await runningStoreUrl(folder), store.url);
+});
+
+t.test('a deep folder has its socket elsewhere, in private too', async (t) => {
+  const folder = join(t.testdir(), 'deep'.repeat(30));
+  const store = await startEmbeddedStore(folder);
+  const socket = socketOf(store.url);
+  t.teardown(() => rmSync(dirname(socket), { recursive: true, force: true }));
+  t.ok(Buffer.byteLength(socket) <= 107);
+  t.equal(mode(dirname(socket)), 0o700);
+  t.ok(await works(store.url));
+  t.equal(await runningStoreUrl(folder), store.url);
+  await store.close();
+  const again = await startEmbeddedStore(folder);
+  t.equal(again.url, store.url, 'the same place each time');
+  await again.close();
+
+  chmodSync(dirname(socket), 0o777);
+  await t.rejects(
+    startEmbeddedStore(folder),
+    new ForeignFolder(`${dirname(socket)} is open to others`),
+  );
+});
+
+t.test('a file in the place of the folder is an error, and leaves no lock', async (t) => {
+  const folder = t.testdir({ store: 'text' });
+  await t.rejects(startEmbeddedStore(folder));
+  rmSync(join(folder, 'store'));
+  mkdirSync(join(folder, 'store', 'documents.lmdb'), { recursive: true });
+  await t.rejects(startEmbeddedStore(folder), 'the thread cannot start');
+  t.equal(await runningStoreUrl(folder), null);
+  rmSync(join(folder, 'store', 'documents.lmdb'), { recursive: true });
+  const store = await startEmbeddedStore(folder);
+  t.ok(await works(store.url));
+  await store.close();
+});

@@ -1,0 +1,100 @@
+import t, { type Test } from 'tap';
+import { newApiKey } from '../../store/identifiers.ts';
+import { Keys, type NewKey } from '../../store/keys.ts';
+import { testDatabase } from './connection.ts';
+
+const input: NewKey = { name: 'shop', orgId: 'org_1', projectId: 'prj_1', access: 'read' };
+
+async function keysIn(t: Test) {
+  const { db } = await testDatabase(t);
+  const keys = new Keys(db);
+  await keys.ensureIndexes();
+  return { keys, stored: () => db.collection('keys').find().toArray() };
+}
+
+t.test('a key is found by its secret, which is not stored', async (t) => {
+  const { keys, stored } = await keysIn(t);
+  t.ok(await keys.isEmpty());
+  const { key, secret } = await keys.issue(input);
+  t.match(key, { ...input, _id: /^key_/, createdAt: Date, revokedAt: null });
+  t.match(secret, /^sk_[\w-]{43}$/);
+  t.same(await keys.findBySecret(secret), key);
+  t.notOk(await keys.isEmpty());
+  t.notMatch(JSON.stringify(await stored()), secret.slice(3));
+});
+
+t.test('no other text finds a key', async (t) => {
+  const { keys } = await keysIn(t);
+  const { key, secret } = await keys.issue(input);
+  const others = ['', key._id, key.hash, secret.slice(0, -1), `${secret} `, secret.toUpperCase()];
+  for (const other of [...others, newApiKey()]) t.equal(await keys.findBySecret(other), null);
+});
+
+t.test('a revoked key is still known, with the date of its first revocation', async (t) => {
+  const { keys } = await keysIn(t);
+  const { key, secret } = await keys.issue(input);
+  const other = await keys.issue(input);
+  const revoked = await keys.revoke(key._id);
+  t.type(revoked?.revokedAt, Date);
+  t.same(await keys.findBySecret(secret), revoked);
+  t.same(await keys.revoke(key._id), revoked);
+  t.equal((await keys.findBySecret(other.secret))?.revokedAt, null);
+  t.equal(await keys.revoke('key_0000000000000000'), null);
+  t.notOk(await keys.isEmpty());
+});
+
+t.test('the key of the environment is for all projects, to read and write', async (t) => {
+  const { keys } = await keysIn(t);
+  await keys.adoptFromEnvironment('a key of mine', 'org_1');
+  t.match(await keys.findBySecret('a key of mine'), {
+    orgId: 'org_1',
+    projectId: null,
+    access: 'write',
+    revokedAt: null,
+    fromEnvironment: true,
+  });
+});
+
+t.test('the key of the environment is made once, whoever starts at once', async (t) => {
+  const { keys } = await keysIn(t);
+  await Promise.all(
+    Array.from({ length: 20 }, () => keys.adoptFromEnvironment('a key of mine', 'org_1')),
+  );
+  t.equal((await keys.list()).length, 1);
+});
+
+t.test('another key in the environment ends the one before, and no issued one', async (t) => {
+  const { keys } = await keysIn(t);
+  const issued = await keys.issue(input);
+  await keys.adoptFromEnvironment('the first key', 'org_1');
+  await keys.adoptFromEnvironment('the second key', 'org_1');
+  t.type((await keys.findBySecret('the first key'))?.revokedAt, Date);
+  t.equal((await keys.findBySecret('the second key'))?.revokedAt, null);
+  t.equal((await keys.findBySecret(issued.secret))?.revokedAt, null);
+
+  await keys.adoptFromEnvironment('the first key', 'org_1');
+  t.equal((await keys.findBySecret('the first key'))?.revokedAt, null, 'and back again');
+  t.type((await keys.findBySecret('the second key'))?.revokedAt, Date);
+});
+
+t.test('an issued key that the environment names is for all projects, too', async (t) => {
+  const { keys } = await keysIn(t);
+  const { key, secret } = await keys.issue(input);
+  await keys.adoptFromEnvironment(secret, 'org_2');
+  t.match(await keys.findBySecret(secret), {
+    _id: key._id,
+    projectId: null,
+    access: 'write',
+    fromEnvironment: true,
+  });
+});
+
+t.test('keys are listed in the order of their making', async (t) => {
+  const { keys } = await keysIn(t);
+  const made = [];
+  for (let i = 0; i < 3; i++) {
+    made.push((await keys.issue(input)).key);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  t.same(await keys.list(), made);
+});
