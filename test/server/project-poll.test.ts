@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { ProjectCache } from '../../server/projects.ts';
+import { type NewProject, Projects } from '../../store/projects.ts';
+import { storeLink } from './store-link.ts';
+
+const input: NewProject = {
+  orgId: 'org_1',
+  name: 'Shop',
+  origin: 'https://pictures.example.com',
+  allowedOrigins: [],
+};
+
+/** A cache that polls, with all that it says about the store. */
+async function polling(t: Test) {
+  const link = await storeLink(t);
+  const troubles: unknown[] = [];
+  const cache = new ProjectCache(new Projects(link.db), {
+    pollEveryMs: 50,
+    onTrouble: (error) => troubles.push(error),
+  });
+  cache.start();
+  t.teardown(() => cache.stop());
+  return { ...link, cache, troubles, others: new Projects(link.other) };
+}
+
+/** Waits for a thing that takes its time on a busy machine; the tests say how long is too long. */
+async function within(ms: number, happened: () => boolean | Promise<boolean>): Promise<boolean> {
+  for (const deadline = Date.now() + ms; Date.now() < deadline; ) {
+    if (await happened()) return true;
+    await sleep(10);
+  }
+  return happened();
+}
+
+t.test('changes of others are seen, one after the other', async (t) => {
+  const { cache, others } = await polling(t);
+  const one = await others.create(input);
+  const two = await others.create(input);
+  let state = await cache.find(one._id);
+  const untouched = await cache.find(two._id);
+  for (let turn = 1; turn <= 5; turn++) {
+    await others.addHost(one._id, `host-${turn}.example`);
+    const before = state;
+    t.ok(await within(2_000, () => before?.stale === true), `change ${turn}`);
+    state = await cache.find(one._id);
+    t.equal(state?.project.revision, turn + 1);
+    t.equal(state?.project.allowedOrigins.length, turn);
+  }
+  t.notOk(untouched?.stale, 'what did not change stays as it is');
+  t.equal(cache.find(two._id), untouched);
+});
+
+t.test('the first project of an empty store is followed, too', async (t) => {
+  const { cache, others } = await polling(t);
+  await sleep(200);
+  const { _id } = await others.create(input);
+  const state = await cache.find(_id);
+  await others.updateSettings(_id, { maxWidth: 5 });
+  t.ok(await within(2_000, () => state?.stale === true));
+});
+
+t.test('projects that nobody here asked for are not fetched', async (t) => {
+  const { others, lookups } = await polling(t);
+  const { _id } = await others.create(input);
+  for (let turn = 0; turn < 5; turn++) {
+    await others.updateSettings(_id, { defaultQuality: 50 + turn });
+    await sleep(60);
+  }
+  t.same(lookups, []);
+});
+
+t.test('when the store is away, known projects go on being served', async (t) => {
+  const { cache, others, cut, mend, troubles } = await polling(t);
+  const { _id } = await others.create(input);
+  const state = await cache.find(_id);
+  await sleep(150);
+  t.same(troubles, []);
+
+  await cut();
+  t.ok(await within(5_000, () => troubles.length > 0));
+  t.equal(cache.find(_id), state);
+  t.notOk(state?.stale);
+  await t.rejects(async () => cache.find('prj_0000000000000000'), 'others cannot be had');
+  await sleep(1_000);
+  t.equal(troubles.length, 1, 'it is said once');
+  t.ok(troubles[0] instanceof Error);
+
+  await others.addHost(_id, 'a.example');
+  await mend();
+  t.ok(await within(10_000, () => troubles.length === 2));
+  t.equal(troubles[1], null, 'and once when it is over');
+  t.ok(await within(2_000, () => state?.stale === true), 'what changed meanwhile is seen');
+  t.match(await cache.find(_id), { project: { allowedOrigins: ['a.example'] } });
+  t.ok(await cache.find((await others.create(input))._id));
+  t.equal(troubles.length, 2);
+});
+
+t.test('a cache that was stopped asks no more', async (t) => {
+  const { cache, others, lookups } = await polling(t);
+  const { _id } = await others.create(input);
+  const state = await cache.find(_id);
+  await sleep(120);
+  cache.stop();
+  await sleep(120);
+  await others.addHost(_id, 'a.example');
+  await sleep(300);
+  t.notOk(state?.stale);
+  t.same(lookups, [_id]);
+});

@@ -1,0 +1,66 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type Db, MongoClient } from 'mongodb';
+import type { Test } from 'tap';
+import { testDatabase } from '../store/connection.ts';
+
+export interface StoreLink {
+  /** The test's database, over a connection that can be cut. */
+  readonly db: Db;
+  /** The same database, over one that cannot. */
+  readonly other: Db;
+  /** Ids that were looked up one by one over the link, in order. */
+  readonly lookups: readonly unknown[];
+  cut(): Promise<void>;
+  mend(): Promise<void>;
+}
+
+/** Where a MongoDB URL leads to, as `net.connect` wants it. */
+function target(url: string): { path: string } | { host: string; port: number } {
+  const { hostname, port } = new URL(url.replace(/^mongodb/, 'http').replaceAll('%2F', '!'));
+  const path = /^mongodb:\/\/(%2F[^/?]*)/i.exec(url)?.[1];
+  if (path !== undefined) return { path: decodeURIComponent(path) };
+  return { host: hostname, port: Number(port === '' ? 27_017 : port) };
+}
+
+/** A store, and a wire to it that a test can cut and mend. */
+export async function storeLink(t: Test): Promise<StoreLink> {
+  const { url, db: other, databaseName } = await testDatabase(t);
+  const sockets = new Set<Socket>();
+  const proxy = createServer((near) => {
+    const far = connect(target(url));
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+    }
+    near.pipe(far).pipe(near);
+    near.on('close', () => far.destroy());
+    far.on('close', () => near.destroy());
+  });
+  const listen = (port: number) =>
+    new Promise<void>((done) => proxy.listen(port, '127.0.0.1', done));
+  await listen(0);
+  const { port } = proxy.address() as AddressInfo;
+  const cut = async () => {
+    const closed = new Promise((done) => proxy.close(done));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  t.teardown(cut);
+
+  const query = new URL(url.replace(/^mongodb/, 'http').replaceAll('%2F', '!')).search;
+  const client = new MongoClient(`mongodb://127.0.0.1:${port}/${query}`, {
+    directConnection: true,
+    monitorCommands: true,
+    serverSelectionTimeoutMS: 300,
+    connectTimeoutMS: 300,
+    heartbeatFrequencyMS: 500,
+  });
+  t.teardown(() => client.close());
+  const lookups: unknown[] = [];
+  client.on('commandStarted', ({ command }) => {
+    if (command['find'] === 'projects' && '_id' in command['filter']) {
+      lookups.push(command['filter']['_id']);
+    }
+  });
+  return { db: client.db(databaseName), other, lookups, cut, mend: () => listen(port) };
+}
