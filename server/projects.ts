@@ -84,7 +84,8 @@ export class ProjectCache {
   async refresh(id: string): Promise<void> {
     this.#unknown.delete(id);
     this.#known.delete(id);
-    await this.#lookups.join(id, () => this.#load(id)).catch(() => {});
+    // A look-up that is under way may have read the project before it changed, so none is joined.
+    await this.#load(id).catch(() => {});
   }
 
   start(): void {

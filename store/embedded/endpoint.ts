@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { chmod, lstat, mkdir } from 'node:fs/promises';
+import { chmod, lstat, mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 /** `sun_path` has 108 bytes on Linux (104 on macOS and the BSDs), the last one for its end. */
 const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
@@ -30,21 +30,39 @@ export async function makePrivateFolder(folder: string): Promise<void> {
 
 /**
  * Where the store of a folder listens: in its private folder, or, where that path would be too
- * long for a socket, in a private folder among the temporary ones that is named after it.
+ * long for a socket, in a folder among the temporary ones that is named after it.
  */
-export async function prepareSocket(privateFolder: string): Promise<string> {
+export function socketPath(privateFolder: string): string {
   const inside = join(privateFolder, SOCKET_NAME);
   if (Buffer.byteLength(inside) <= MAX_SOCKET_PATH_BYTES) return inside;
   const owner = process.getuid?.() ?? 'user';
   const hash = createHash('sha256').update(`${owner}:${privateFolder}`).digest('hex');
-  const elsewhere = join(tmpdir(), `embedded-store-${hash.slice(0, 32)}`);
-  const found = await lstat(elsewhere).catch(() => null);
-  // Anyone may have made it first; one that others can write to is not to be trusted afterwards.
-  if (found !== null && (found.mode & 0o777) !== PRIVATE) {
-    throw new ForeignFolder(`${elsewhere} is open to others`);
+  return join(tmpdir(), `embedded-store-${hash.slice(0, 32)}`, SOCKET_NAME);
+}
+
+/**
+ * Makes the place ready to listen at: called by the holder of the lock, so what is left there was
+ * left behind.
+ * @throws {ForeignFolder} when somebody else may have had a hand in the folder
+ */
+export async function prepareSocket(socket: string, privateFolder: string): Promise<void> {
+  const folder = dirname(socket);
+  if (folder !== privateFolder) {
+    const found = await lstat(folder).catch(() => null);
+    // Among the temporary files anyone may have been first. Closing a folder that was open to
+    // others would not undo what they did in it.
+    if (found !== null && (found.mode & 0o777) !== PRIVATE) {
+      throw new ForeignFolder(`${folder} is open to others`);
+    }
+    await makePrivateFolder(folder);
   }
-  await makePrivateFolder(elsewhere);
-  return join(elsewhere, SOCKET_NAME);
+  await rm(socket, { force: true });
+}
+
+/** Removes the socket's folder where it is not the private one. */
+export async function removeSocketFolder(socket: string, privateFolder: string): Promise<void> {
+  const folder = dirname(socket);
+  if (folder !== privateFolder) await rm(folder, { recursive: true, force: true });
 }
 
 export function urlOf(socket: string): string {

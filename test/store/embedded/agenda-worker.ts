@@ -22,6 +22,8 @@ async function work(): Promise<void> {
   process.stdin.once('end', async () => {
     await agenda.stop();
     await client.close();
+    // Agenda leaves a timer for every job that it ran.
+    process.exit();
   });
 }
 
