@@ -13,6 +13,7 @@ import type { Fleet, FrontEndFigures, ToPrimary } from './cluster/channel.ts';
 import { frontEndEnvironment } from './cluster/environment.ts';
 import { FlightControl } from './cluster/flights.ts';
 import { Supervisor } from './cluster/supervisor.ts';
+import { RateLimit } from './control/rate-limit.ts';
 import { createLogger } from './log.ts';
 
 /** The primary: owns the store and the disk cache's index, and supervises the front ends. */
@@ -48,6 +49,7 @@ async function ownStore(): Promise<Store> {
     await mkdir(settings.dataDir, { recursive: true });
     const opened = await openStore(settings);
     await ensureIndexes(opened);
+    await new RateLimit(opened.db, settings.apiRateLimit, settings.processes).ensureIndexes();
     return opened;
   } catch (error) {
     if (error instanceof FolderHeld) {

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { Engine } from '../pool/engine.ts';
 import type { EngineSettings } from '../pool/settings.ts';
+import { JobQueue } from '../store/jobs.ts';
 import { connectStore } from '../store/open.ts';
 import { settingsOrExit } from '../store/settings/load.ts';
 import type { Settings } from '../store/settings/table.ts';
@@ -14,13 +15,18 @@ import {
 } from './cluster/channel.ts';
 import { PrimaryCoordination } from './cluster/coordination.ts';
 import { DiskNews } from './cluster/disk-news.ts';
+import { ControlPlane } from './control/api.ts';
+import { Authentication } from './control/authenticate.ts';
+import { ProjectOperations } from './control/projects.ts';
+import { RateLimit } from './control/rate-limit.ts';
 import { Health } from './health.ts';
 import { App } from './http/app.ts';
+import type { Exchange } from './http/exchange.ts';
 import { explain } from './http/explain.ts';
-import { Failure } from './http/failure.ts';
 import { Delivery } from './image/deliver.ts';
 import { createLogger } from './log.ts';
 import { ProjectCache } from './projects.ts';
+import { routes } from './routes.ts';
 
 /** One front-end process: it is forked by the primary and told over the channel what it must know. */
 
@@ -101,25 +107,32 @@ const health = new Health({
   transformTimeoutMs: settings.transformTimeoutMs,
 });
 
-const app = new App(
-  [
-    { method: 'get', path: '/img/*', handler: (exchange) => delivery.handle(exchange) },
-    { method: 'head', path: '/img/*', handler: (exchange) => delivery.handle(exchange) },
-    { method: 'get', path: '/api/health', handler: (exchange) => health.handle(exchange) },
-    { method: 'head', path: '/api/health', handler: (exchange) => health.handle(exchange) },
-    {
-      method: 'any',
-      path: '/*',
-      handler: ({ method, path }) => {
-        throw new Failure('endpoint_not_found', `There is no ${method} ${path.slice(0, 200)}.`);
-      },
+const onError = ({ id, method, path }: Exchange, error: unknown): void =>
+  log.error({ requestId: id, method, path, err: error }, 'a request failed unexpectedly');
+
+const rateLimit = new RateLimit(store.db, settings.apiRateLimit, settings.processes);
+const control = new ControlPlane({
+  authentication: new Authentication(store.keys, store.organisations),
+  rateLimit,
+  operations: new ProjectOperations({
+    projects: store.projects,
+    guard: engine.sources.guard,
+    onChange: (project) => {
+      projects.apply(project);
+      channel.send({ type: 'project-changed', id: project._id });
     },
-  ],
+  }),
+  guard: engine.sources.guard,
+  queue: new JobQueue(store.db),
+  baseUrl: settings.baseUrl,
+  onError,
+});
+
+const app = new App(
+  routes({ delivery, control, health, baseUrl: settings.baseUrl }),
   {
     explain,
-    onError: ({ id, method, path }, error) => {
-      log.error({ requestId: id, method, path, err: error }, 'a request failed unexpectedly');
-    },
+    onError,
     // The query may hold a signature, so it is not logged.
     onEnd: log.isLevelEnabled('debug')
       ? ({ id, method, path }, status, ms) => {

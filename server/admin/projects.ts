@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { AddressGuard } from '../../pool/source/guard.ts';
-import { normaliseAllowedHost } from '../../store/hosts.ts';
 import type { Settings } from '../../store/settings/table.ts';
+import { readAllowedHost } from '../control/hosts.ts';
 import { signature, signedText } from '../image/access.ts';
 import { organisationOf } from './organisations.ts';
 import type { WithStore } from './store.ts';
@@ -91,12 +91,9 @@ export function addProjectCommands(
 
 function allowedHost(text: string, { privateSources, port }: Settings): string {
   const guard = new AddressGuard({ privateSources, own: { hosts: [], port } });
-  const host = normaliseAllowedHost(text);
-  if (host === null) throw new Mistake(`${text} is not a bare host name.`);
-  if (!guard.allowsHost(host.replace(/^\*\./, ''))) {
-    throw new Mistake(`${host} is not public, and SERVICE_PRIVATE_SOURCES does not name it.`);
-  }
-  return host;
+  const result = readAllowedHost(text, guard);
+  if ('fault' in result) throw new Mistake(`${text} ${result.fault}.`);
+  return result.host;
 }
 
 function wholeSeconds(text: string): number {

@@ -36,8 +36,6 @@ export class PrimaryCoordination implements Coordination {
       const leave = () => {
         this.#end(number);
         this.#channel.send({ type: 'flight-leave', key, ticket: number });
-        // It may have been made leader meanwhile: then this is what lets others go on.
-        this.#report(key, number, { abandoned: true });
         reject(signal.reason);
       };
       const settled = () => signal.removeEventListener('abort', leave);

@@ -129,6 +129,7 @@ class UwsExchange implements Exchange {
   readonly #startedAt = performance.now();
   #controller: AbortController | null = null;
   #answered = false;
+  #bodyUnread = false;
   #over = false;
 
   constructor(res: HttpResponse, req: HttpRequest, id: string, server: Server) {
@@ -158,6 +159,24 @@ class UwsExchange implements Exchange {
     return this.#req.getHeader(name);
   }
 
+  readBody(maxBytes: number): Promise<Uint8Array | null> {
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      this.#bodyUnread = true;
+      this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true });
+      this.#res.onData((chunk, isLast) => {
+        bytes += chunk.byteLength;
+        // The chunk's memory is the server's own and gone after this call.
+        if (bytes <= maxBytes) chunks.push(Buffer.from(chunk.slice(0)));
+        else resolve(null);
+        if (!isLast) return;
+        this.#bodyUnread = false;
+        resolve(Buffer.concat(chunks));
+      });
+    });
+  }
+
   /** The request must not be read from now on. */
   seal(): void {
     this.#req = null;
@@ -177,7 +196,8 @@ class UwsExchange implements Exchange {
 
   #send(status: number, body: Uint8Array | string | null): void {
     const res = this.#res;
-    const end = this.#server.closing();
+    // The rest of a body that is not wanted would be read as the next request.
+    const end = this.#server.closing() || this.#bodyUnread;
     if (body === null) {
       res.endWithoutBody(undefined, end);
     } else if (this.method === 'HEAD') {

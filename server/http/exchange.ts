@@ -18,6 +18,11 @@ export interface Exchange {
   readonly query: string;
   /** The value of a header named in lower case, or ''. Only before the handler's first await. */
   header(name: string): string;
+  /**
+   * The whole body, or null when it has more bytes than that. To be called before the handler's
+   * first await; rejects when the client leaves.
+   */
+  readBody(maxBytes: number): Promise<Uint8Array | null>;
   /** Aborts when the client leaves before it was answered. */
   readonly signal: AbortSignal;
   /** Answers; does nothing when the client has left or was answered already. */

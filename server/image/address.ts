@@ -57,7 +57,8 @@ function readPathSource(text: string): string | null {
   }
 }
 
-function readSource(text: string): URL {
+/** @throws Failure source_invalid */
+export function readSource(text: string): URL {
   const written = text.trim();
   if (written.length > maxSourceLength) {
     throw new Failure(

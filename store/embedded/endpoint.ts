@@ -29,12 +29,14 @@ export async function makePrivateFolder(folder: string): Promise<void> {
 }
 
 /**
- * Where the store of a folder listens: in its private folder, or, where that path would be too
- * long for a socket, in a folder among the temporary ones that is named after it.
+ * Where the store of a folder listens: in its private folder, or, where that path would not do for
+ * a socket, in a folder among the temporary ones that is named after it.
  */
 export function socketPath(privateFolder: string): string {
   const inside = join(privateFolder, SOCKET_NAME);
-  if (Buffer.byteLength(inside) <= MAX_SOCKET_PATH_BYTES) return inside;
+  // The driver decodes the path from the URL twice, which a percent sign does not survive.
+  const usable = Buffer.byteLength(inside) <= MAX_SOCKET_PATH_BYTES && !inside.includes('%');
+  if (usable) return inside;
   const owner = process.getuid?.() ?? 'user';
   const hash = createHash('sha256').update(`${owner}:${privateFolder}`).digest('hex');
   return join(tmpdir(), `embedded-store-${hash.slice(0, 32)}`, SOCKET_NAME);

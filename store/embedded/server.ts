@@ -1,9 +1,15 @@
-import { unlink } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { makePrivateFolder, prepareSocket, privateFolderOf, urlOf } from './endpoint.ts';
-import { type HeldLock, takeLock } from './lock.ts';
+import {
+  makePrivateFolder,
+  prepareSocket,
+  privateFolderOf,
+  removeSocketFolder,
+  socketPath,
+  urlOf,
+} from './endpoint.ts';
+import { takeLock } from './lock.ts';
 import type { ThreadData } from './thread.ts';
 
 const DATA_FILE = 'documents.lmdb';
@@ -25,20 +31,24 @@ export interface EmbeddedStore {
  */
 export async function startEmbeddedStore(folder: string): Promise<EmbeddedStore> {
   const home = privateFolderOf(folder);
+  const socket = socketPath(home);
   await makePrivateFolder(home);
-  const socket = await prepareSocket(home);
   const lock = await takeLock(home, socket);
+  const leave = async () => {
+    await removeSocketFolder(socket, home);
+    await lock.release();
+  };
   try {
-    // Left behind by an owner that was killed; nobody else can be listening there.
-    await unlink(socket).catch(() => {});
-    return await startThread({ file: join(home, DATA_FILE), socket }, lock);
+    await prepareSocket(socket, home);
   } catch (error) {
     await lock.release();
     throw error;
   }
+  return startThread({ file: join(home, DATA_FILE), socket }, leave);
 }
 
-async function startThread(data: ThreadData, lock: HeldLock): Promise<EmbeddedStore> {
+/** @param leave called when the thread has ended, however it did */
+async function startThread(data: ThreadData, leave: () => Promise<void>): Promise<EmbeddedStore> {
   const thread = openThread(data);
   let cause: Error | undefined;
   thread.once('error', (error) => {
@@ -48,6 +58,9 @@ async function startThread(data: ThreadData, lock: HeldLock): Promise<EmbeddedSt
     thread.once('exit', (code) => {
       settle(cause ?? new Error(`the embedded store's thread ended with code ${code}`));
     });
+  }).then(async (error) => {
+    await leave();
+    return error;
   });
   const listening = new Promise<null>((settle) => {
     thread.once('message', () => settle(null));
@@ -56,23 +69,20 @@ async function startThread(data: ThreadData, lock: HeldLock): Promise<EmbeddedSt
   const failure = await Promise.race([listening, ended]);
   if (failure !== null) throw failure;
 
-  let closing: Promise<void> | undefined;
+  let closing: Promise<unknown> | undefined;
   return {
     url: urlOf(data.socket),
     failed: new Promise((settle) => {
-      void ended.then(async (error) => {
-        if (closing !== undefined) return;
-        await lock.release();
-        settle(error);
+      void ended.then((error) => {
+        if (closing === undefined) settle(error);
       });
     }),
-    close() {
-      closing ??= (async () => {
+    async close() {
+      if (closing === undefined) {
         thread.postMessage('close');
-        await ended;
-        await lock.release();
-      })();
-      return closing;
+        closing = ended;
+      }
+      await closing;
     },
   };
 }

@@ -108,3 +108,19 @@ t.test('a cache that was stopped asks no more', async (t) => {
   t.notOk(state?.stale);
   t.same(lookups, [_id]);
 });
+
+t.test('a cache that is stopped while it asks does not ask again', async (t) => {
+  const { db } = await storeLink(t);
+  let asked = 0;
+  const projects = new (class extends Projects {
+    override latestChange(): Promise<Date | null> {
+      asked += 1;
+      cache.stop();
+      return super.latestChange();
+    }
+  })(db);
+  const cache = new ProjectCache(projects, { pollEveryMs: 20, onTrouble: () => {} });
+  cache.start();
+  await sleep(300);
+  t.equal(asked, 1);
+});

@@ -42,6 +42,26 @@ t.test('when the last one leaves, wherever it is, the work is cancelled', async 
   for (const one of machine.frontEnds) t.equal(await machine.openTickets(one), 0);
 });
 
+t.test('who takes the lead over stays in the air for the others, too', async (t) => {
+  const machine = new Machine(3);
+  const [a, b, c] = [machine.frontEnd(0), machine.frontEnd(1), machine.frontEnd(2)];
+  const leaving = new AbortController();
+  for (const wish of [() => a.obtain('k'), () => b.obtain('k', leaving.signal)]) {
+    wish().catch(() => {});
+    await machine.quiet();
+  }
+  const last = c.obtain('k');
+  await machine.quiet();
+  machine.kill(a);
+  await machine.quiet();
+  leaving.abort();
+  await machine.quiet();
+  t.equal(machine.renderings[0]?.frontEnd, 1, 'what it began is not begun again');
+  machine.renderings[0]?.finish();
+  await machine.quiet();
+  t.same(await last, imageOf('k'));
+});
+
 t.test('a leader that leaves while a follower is on its way leaves the lead to it', async (t) => {
   const machine = new Machine(2);
   const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];

@@ -1,6 +1,7 @@
 import { MongoClient } from 'mongodb';
 import t from 'tap';
 import { nextLine, spawnScript } from './children.ts';
+import { shortFolder } from './folder.ts';
 
 const ROUNDS = 5;
 const WRITERS = 8;
@@ -28,7 +29,7 @@ async function write(client: MongoClient, writer: string, acknowledged: Map<stri
 }
 
 t.test('no acknowledged write is lost when the owner is killed', async (t) => {
-  const folder = t.testdir();
+  const folder = shortFolder(t);
   const acknowledged = new Map<string, number>();
   let written = 0;
   for (let round = 0; round < ROUNDS; round += 1) {

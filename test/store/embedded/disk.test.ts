@@ -2,6 +2,7 @@ import { MongoClient } from 'mongodb';
 import t from 'tap';
 import { startEmbeddedStore } from '../../../store/embedded/server.ts';
 import { nextLine, spawnScript } from './children.ts';
+import { shortFolder } from './folder.ts';
 
 interface Item {
   _id: number;
@@ -9,7 +10,7 @@ interface Item {
 }
 
 t.test('a write that does not fit on the disk is refused, and has not happened', async (t) => {
-  const folder = t.testdir();
+  const folder = shortFolder(t);
   // The shell's limit on the size of files, in blocks of 512 bytes, stands for a full disk.
   const limited = ['sh', '-c', 'ulimit -f 2000; exec "$@"', 'sh'];
   const owner = spawnScript(t, 'owner.ts', [folder], limited);

@@ -1,10 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import t from 'tap';
 import { ForeignFolder } from '../../../store/embedded/endpoint.ts';
 import { runningStoreUrl } from '../../../store/embedded/lock.ts';
 import { startEmbeddedStore } from '../../../store/embedded/server.ts';
+import { shortFolder } from './folder.ts';
 
 const socketOf = (url: string) => decodeURIComponent(new URL(url).host);
 const mode = (path: string) => statSync(path).mode & 0o777;
@@ -17,8 +18,8 @@ async function works(url: string): Promise<boolean> {
 }
 
 t.test('nobody else can reach the socket or the data', async (t) => {
-  const folder = t.testdir({ store: {} });
-  chmodSync(join(folder, 'store'), 0o755);
+  const folder = shortFolder(t);
+  mkdirSync(join(folder, 'store'), { mode: 0o755 });
   const store = await startEmbeddedStore(folder);
   t.teardown(() => store.close());
   const socket = socketOf(store.url);
@@ -29,27 +30,31 @@ t.test('nobody else can reach the socket or the data', async (t) => {
 });
 
 t.test('any folder will do, whatever its name', async (t) => {
-  const folder = join(t.testdir(), 'Größe, 100% & mehr?');
-  const store = await startEmbeddedStore(folder);
-  t.teardown(() => store.close());
-  t.ok(await works(store.url));
-  t.equal(await runningStoreUrl(folder), store.url);
+  for (const name of ['Größe: A, B & C?', '100%41']) {
+    const folder = join(shortFolder(t), name);
+    const store = await startEmbeddedStore(folder);
+    t.ok(await works(store.url), name);
+    t.equal(await runningStoreUrl(folder), store.url);
+    await store.close();
+  }
 });
 
 t.test('a deep folder has its socket elsewhere, in private too', async (t) => {
-  const folder = join(t.testdir(), 'deep'.repeat(30));
+  const folder = join(shortFolder(t), 'deep'.repeat(30));
   const store = await startEmbeddedStore(folder);
   const socket = socketOf(store.url);
-  t.teardown(() => rmSync(dirname(socket), { recursive: true, force: true }));
   t.ok(Buffer.byteLength(socket) <= 107);
   t.equal(mode(dirname(socket)), 0o700);
   t.ok(await works(store.url));
   t.equal(await runningStoreUrl(folder), store.url);
   await store.close();
+  t.notOk(existsSync(dirname(socket)), 'and leaves nothing there');
   const again = await startEmbeddedStore(folder);
   t.equal(again.url, store.url, 'the same place each time');
   await again.close();
 
+  mkdirSync(dirname(socket));
+  t.teardown(() => rmSync(dirname(socket), { recursive: true, force: true }));
   chmodSync(dirname(socket), 0o777);
   await t.rejects(
     startEmbeddedStore(folder),
@@ -58,7 +63,8 @@ t.test('a deep folder has its socket elsewhere, in private too', async (t) => {
 });
 
 t.test('a file in the place of the folder is an error, and leaves no lock', async (t) => {
-  const folder = t.testdir({ store: 'text' });
+  const folder = shortFolder(t);
+  writeFileSync(join(folder, 'store'), '');
   await t.rejects(startEmbeddedStore(folder));
   rmSync(join(folder, 'store'));
   mkdirSync(join(folder, 'store', 'documents.lmdb'), { recursive: true });

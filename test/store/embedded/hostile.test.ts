@@ -76,7 +76,7 @@ async function replyTo(socket: Socket, bytes: Buffer): Promise<BSON.Document> {
 }
 
 t.test('who does not speak the protocol is cut off, and nobody else', async (t) => {
-  const url = await embeddedUrl(t);
+  const url = await embeddedUrl();
   const client = await MongoClient.connect(url);
   t.teardown(() => client.close());
   for (const [what, bytes] of CUT_OFF) {
@@ -91,7 +91,7 @@ t.test('who does not speak the protocol is cut off, and nobody else', async (t) 
 });
 
 t.test('unsound commands get an error reply, and the connection lives on', async (t) => {
-  const socket = await open(t, await embeddedUrl(t));
+  const socket = await open(t, await embeddedUrl());
   let deep: object = {};
   for (let level = 0; level < 200; level += 1) deep = { deep };
   const cases: [bytes: Buffer, code: number][] = [
@@ -129,7 +129,7 @@ t.test('unsound commands get an error reply, and the connection lives on', async
 });
 
 t.test('what the protocol allows is understood however it arrives', async (t) => {
-  const url = await embeddedUrl(t);
+  const url = await embeddedUrl();
   const socket = await open(t, url);
   const hello = Buffer.concat([
     int32(0),
@@ -157,7 +157,7 @@ t.test('what the protocol allows is understood however it arrives', async (t) =>
 });
 
 t.test('many half messages are held without harm, up to a bound', async (t) => {
-  const url = await embeddedUrl(t);
+  const url = await embeddedUrl();
   const half = frame(2013, Buffer.alloc(7_000_000), 48_000_000);
   const sockets = await Promise.all(Array.from({ length: 60 }, () => open(t, url)));
   let closed = 0;
@@ -178,7 +178,7 @@ t.test('many half messages are held without harm, up to a bound', async (t) => {
 });
 
 t.test('connections beyond the bound are dropped', async (t) => {
-  const url = await embeddedUrl(t);
+  const url = await embeddedUrl();
   const sockets = await Promise.all(Array.from({ length: 1010 }, () => open(t, url)));
   await Promise.any(sockets.slice(1000).map((socket) => once(socket.resume(), 'close')));
   const [first] = sockets;

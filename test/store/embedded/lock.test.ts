@@ -5,9 +5,10 @@ import t from 'tap';
 import { FolderHeld, runningStoreUrl } from '../../../store/embedded/lock.ts';
 import { startEmbeddedStore } from '../../../store/embedded/server.ts';
 import { nextLine, spawnScript } from './children.ts';
+import { shortFolder } from './folder.ts';
 
 t.test('a second owner in the same process is refused', async (t) => {
-  const folder = t.testdir();
+  const folder = shortFolder(t);
   const store = await startEmbeddedStore(folder);
   t.teardown(() => store.close());
   const refusal = await startEmbeddedStore(folder).catch((error: unknown) => error);
@@ -16,7 +17,7 @@ t.test('a second owner in the same process is refused', async (t) => {
 });
 
 t.test('a second owner in another process is refused, and told who the first is', async (t) => {
-  const folder = t.testdir();
+  const folder = shortFolder(t);
   const store = await startEmbeddedStore(folder);
   t.teardown(() => store.close());
   const other = spawnScript(t, 'owner.ts', [folder]);
@@ -25,7 +26,7 @@ t.test('a second owner in another process is refused, and told who the first is'
 });
 
 t.test('whoever joins finds the owner, as long as there is one', async (t) => {
-  const folder = t.testdir();
+  const folder = shortFolder(t);
   t.equal(await runningStoreUrl(folder), null);
   t.equal(await runningStoreUrl(join(folder, 'nowhere')), null);
   const owner = spawnScript(t, 'owner.ts', [folder]);
@@ -40,7 +41,7 @@ t.test('whoever joins finds the owner, as long as there is one', async (t) => {
 });
 
 t.test("a killed owner's folder is taken over", async (t) => {
-  const folder = t.testdir();
+  const folder = shortFolder(t);
   const owner = spawnScript(t, 'owner.ts', [folder]);
   await nextLine(owner);
   owner.process.kill('SIGKILL');
@@ -54,7 +55,7 @@ t.test("a killed owner's folder is taken over", async (t) => {
 });
 
 t.test('an owner that ends without closing ends cleanly', async (t) => {
-  const folder = t.testdir();
+  const folder = shortFolder(t);
   const owner = spawnScript(t, 'owner.ts', [folder, 'exit']);
   const client = await MongoClient.connect(await nextLine(owner), {
     serverSelectionTimeoutMS: 200,
@@ -70,7 +71,7 @@ t.test('an owner that ends without closing ends cleanly', async (t) => {
 });
 
 t.test('of several that take over a stale lock at once one succeeds', async (t) => {
-  const folder = t.testdir();
+  const folder = shortFolder(t);
   const stale = spawnScript(t, 'owner.ts', [folder]);
   await nextLine(stale);
   stale.process.kill('SIGKILL');
@@ -83,14 +84,14 @@ t.test('of several that take over a stale lock at once one succeeds', async (t) 
 });
 
 t.test('a process with the number of a former owner is not taken for it', async (t) => {
-  const folder = t.testdir();
+  const folder = shortFolder(t);
   const first = await startEmbeddedStore(folder);
   const inside = join(folder, 'store');
   const [name = ''] = readdirSync(inside).filter((entry) => entry.startsWith('lock.'));
   const held = JSON.parse(readlinkSync(join(inside, name)));
   await first.close();
 
-  const forged = t.testdir({ forged: {} });
+  const forged = shortFolder(t);
   mkdirSync(join(forged, 'store'));
   symlinkSync(JSON.stringify({ ...held, started: 'earlier' }), join(forged, 'store', 'lock.7'));
   const store = await startEmbeddedStore(forged);

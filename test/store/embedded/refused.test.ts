@@ -119,7 +119,7 @@ const INDEXES: [index: { [field: string]: unknown }, code: number][] = [
 ];
 
 t.test('what is not done exactly is refused with its code', async (t) => {
-  const client = await MongoClient.connect(await embeddedUrl(t));
+  const client = await MongoClient.connect(await embeddedUrl());
   t.teardown(() => client.close());
   const db = client.db('refusals');
   const before = { _id: 1, a: 1, text: 'x', list: [1] };
@@ -147,7 +147,7 @@ t.test('what is not done exactly is refused with its code', async (t) => {
 });
 
 t.test('what cannot be stored is refused', async (t) => {
-  const client = await MongoClient.connect(await embeddedUrl(t));
+  const client = await MongoClient.connect(await embeddedUrl());
   t.teardown(() => client.close());
   const db = client.db('refusals');
   const items = db.collection<Document & { _id: number }>('items');
@@ -165,7 +165,7 @@ t.test('what cannot be stored is refused', async (t) => {
 });
 
 t.test('options that change no result are accepted', async (t) => {
-  const client = await MongoClient.connect(await embeddedUrl(t));
+  const client = await MongoClient.connect(await embeddedUrl());
   t.teardown(() => client.close());
   const db = client.db('refusals');
   await db.collection('c').createIndex({ a: 1 });

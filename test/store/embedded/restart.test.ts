@@ -1,6 +1,7 @@
 import { MongoClient } from 'mongodb';
 import t from 'tap';
 import { startEmbeddedStore } from '../../../store/embedded/server.ts';
+import { shortFolder } from './folder.ts';
 
 interface Item {
   _id: number;
@@ -9,7 +10,7 @@ interface Item {
 }
 
 t.test('documents, their order and indexes outlast a restart', async (t) => {
-  const folder = t.testdir();
+  const folder = shortFolder(t);
   const first = await startEmbeddedStore(folder);
   const writer = await MongoClient.connect(first.url);
   const items = writer.db('a').collection<Item>('items');
@@ -49,7 +50,7 @@ t.test('documents, their order and indexes outlast a restart', async (t) => {
 });
 
 t.test('closing twice is closing once, and nobody listens afterwards', async (t) => {
-  const store = await startEmbeddedStore(t.testdir());
+  const store = await startEmbeddedStore(shortFolder(t));
   const client = await MongoClient.connect(store.url);
   await client.db('a').collection('items').insertOne({});
   await Promise.all([store.close(), store.close()]);
@@ -62,7 +63,7 @@ t.test('closing twice is closing once, and nobody listens afterwards', async (t)
 t.test(
   'writes under way when the store is closed are kept when they were acknowledged',
   async (t) => {
-    const folder = t.testdir();
+    const folder = shortFolder(t);
     const first = await startEmbeddedStore(folder);
     const writer = await MongoClient.connect(first.url, { serverSelectionTimeoutMS: 200 });
     const items = writer.db('a').collection<Item>('items');

@@ -1,0 +1,172 @@
+import type { AddressGuard } from '../../pool/source/guard.ts';
+import type { JobQueue } from '../../store/jobs.ts';
+import type { ApiKey } from '../../store/keys.ts';
+import type { Exchange, Headers } from '../http/exchange.ts';
+import { explain } from '../http/explain.ts';
+import { Failure } from '../http/failure.ts';
+import { type Authentication, authorise } from './authenticate.ts';
+import { JsonInvalid, parseJson } from './json.ts';
+import { findOperation, type Match, type Operation, type OperationId } from './operations.ts';
+import { queuePrewarm } from './prewarm.ts';
+import type { ProjectOperations } from './projects.ts';
+import type { RateLimit } from './rate-limit.ts';
+import { configurationBody, projectBody } from './representation.ts';
+import { faultsOf, type Input, type InputName } from './validate.ts';
+
+const maxBodyBytes = 64 * 1024;
+
+export interface ControlPlaneEnvironment {
+  readonly authentication: Authentication;
+  readonly rateLimit: RateLimit;
+  readonly operations: ProjectOperations;
+  readonly guard: AddressGuard;
+  readonly queue: Pick<JobQueue, 'add'>;
+  readonly baseUrl: string;
+  /** What no client caused. */
+  readonly onError: (exchange: Exchange, error: unknown) => void;
+}
+
+/** A request that passed every check but the existence of its project. */
+interface Call {
+  readonly key: ApiKey;
+  readonly projectId: string;
+  readonly input: unknown;
+}
+
+/** The control plane (spec part 4.4): one way for all its operations. */
+export class ControlPlane {
+  readonly #environment: ControlPlaneEnvironment;
+
+  constructor(environment: ControlPlaneEnvironment) {
+    this.#environment = environment;
+  }
+
+  /** From the route to the answer; the order of the checks is part of the interface. */
+  async handle(exchange: Exchange): Promise<void> {
+    const match = findOperation(exchange.method, exchange.path);
+    if (match === null) throw noEndpoint(exchange);
+    const contentType = exchange.header('content-type');
+    const query = exchange.query;
+    const credentials = [exchange.header('authorization'), exchange.header('x-service-api-key')];
+    const body = match.operation.input === undefined ? null : exchange.readBody(maxBodyBytes);
+    // Nobody may be waiting for it when an earlier check fails.
+    body?.catch(() => {});
+
+    const { authentication, rateLimit } = this.#environment;
+    const [authorization = '', serviceApiKey = ''] = credentials;
+    const { key } = await authentication.authenticate(authorization, serviceApiKey);
+    const allowance = await rateLimit.consume(key._id);
+    try {
+      if (allowance.failure !== null) throw allowance.failure;
+      authorise(key, match.operation, match.projectId);
+      const input = readInput(match.operation, await body, contentType, query);
+      const { status, name } = match.operation.success;
+      const result = await this.#run(match, { key, projectId: match.projectId ?? '', input });
+      exchange.respond({
+        status,
+        headers: [...jsonHeaders, ...allowance.headers],
+        body: JSON.stringify({ [name]: result }),
+      });
+    } catch (error) {
+      const failure = Failure.of(error);
+      if (failure.code === 'internal_error') this.#environment.onError(exchange, error);
+      const { headers, ...answer } = explain(failure);
+      exchange.respond({ ...answer, headers: [...headers, ...allowance.headers] });
+    }
+  }
+
+  #run({ id }: Match, call: Call): Promise<unknown> {
+    return this.#handlers[id](call);
+  }
+
+  readonly #handlers: Readonly<Record<OperationId, (call: Call) => Promise<unknown>>> = {
+    listProjects: async ({ key }) => {
+      const projects = await this.#environment.operations.list(key);
+      return projects.map(projectBody);
+    },
+    createProject: async ({ key, input }) =>
+      projectBody(
+        await this.#environment.operations.create(given('CreateProjectInput', input), key.orgId),
+      ),
+    getProject: async ({ projectId }) =>
+      projectBody(await this.#environment.operations.find(projectId)),
+    getProjectConfiguration: async ({ projectId }) =>
+      configurationBody(
+        await this.#environment.operations.find(projectId),
+        this.#environment.baseUrl,
+      ),
+    updateProjectSettings: async ({ projectId, input }) =>
+      projectBody(
+        await this.#environment.operations.update(projectId, given('ProjectSettingsInput', input)),
+      ),
+    prewarmProjectImages: async ({ projectId, input }) => {
+      const { guard, queue, operations } = this.#environment;
+      const project = await operations.find(projectId);
+      return queuePrewarm(project, given('PrewarmInput', input), guard, queue);
+    },
+    addProjectDomain: async ({ projectId, input }) =>
+      projectBody(
+        await this.#environment.operations.addHost(projectId, given('DomainInput', input)),
+      ),
+    removeProjectDomain: async ({ projectId, input }) =>
+      projectBody(
+        await this.#environment.operations.removeHost(projectId, given('DomainInput', input)),
+      ),
+  };
+}
+
+const jsonHeaders: Headers = [
+  ['content-type', 'application/json'],
+  ['cache-control', 'no-store'],
+  ['x-content-type-options', 'nosniff'],
+];
+
+/** The input of a validated call, by the name under which it was validated. */
+function given<N extends InputName>(_name: N, input: unknown): Input<N> {
+  return input as Input<N>;
+}
+
+/** What there is no operation for. */
+export function noEndpoint({ method, path }: Exchange): Failure {
+  return new Failure('endpoint_not_found', `There is no ${method} ${path.slice(0, 200)}.`);
+}
+
+/**
+ * The input of an operation, validated.
+ * @throws Failure invalid_request with every fault
+ */
+function readInput(
+  operation: Operation,
+  body: Uint8Array | null,
+  contentType: string,
+  query: string,
+): unknown {
+  if (operation.input === undefined) return undefined;
+  const invalid = (message: string): Failure => new Failure('invalid_request', message);
+  const host = operation.inputOptional ? new URLSearchParams(query).get('host') : null;
+  if (host !== null) return { host };
+  if (body === null) throw invalid(`The body has more than ${maxBodyBytes} bytes.`);
+  if (body.byteLength === 0) {
+    throw invalid(
+      operation.inputOptional
+        ? 'host is required, in the query or in the body.'
+        : 'A JSON body is required.',
+    );
+  }
+  if (!/^application\/json *(?:; *charset="?utf-8"? *)?$/i.test(contentType)) {
+    throw invalid('The content type must be application/json.');
+  }
+  const input = readJson(body);
+  const faults = faultsOf(operation.input, input);
+  if (faults.length > 0) throw invalid(`${faults.join('; ')}.`);
+  return input;
+}
+
+function readJson(body: Uint8Array): unknown {
+  try {
+    return parseJson(body);
+  } catch (error) {
+    if (!(error instanceof JsonInvalid)) throw error;
+    throw new Failure('invalid_request', `The request is not acceptable: ${error.message}.`);
+  }
+}

@@ -1,0 +1,100 @@
+import { timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { Flights } from '../../pool/flight.ts';
+import { hashApiKey } from '../../store/identifiers.ts';
+import type { ApiKey, Keys } from '../../store/keys.ts';
+import type { Organisations } from '../../store/organisations.ts';
+import { Failure } from '../http/failure.ts';
+import type { Operation } from './operations.ts';
+
+/** A key that may be used now, and whether its organisation may use the product. */
+export interface Credential {
+  readonly key: ApiKey;
+  readonly productAccess: boolean;
+}
+
+/**
+ * How long a look-up counts: long enough to spare the store a busy client's every call, short
+ * enough for a revocation to hold everywhere within two seconds.
+ */
+const rememberMs = 1_000;
+const maxRemembered = 10_000;
+const maxKeyLength = 256;
+
+/** The key of a request: `Authorization` wins over `X-Service-Api-Key` (spec part 5). */
+export function readKey(authorization: string, serviceApiKey: string): string {
+  if (authorization === '') {
+    if (serviceApiKey !== '') return serviceApiKey;
+    throw new Failure('api_key_missing', 'The request has no API key.');
+  }
+  const bearer = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+  if (bearer !== undefined) return bearer;
+  throw new Failure('api_key_invalid', 'The Authorization header holds no bearer token.');
+}
+
+/** Knows who calls, by the keys and organisations of the store. */
+export class Authentication {
+  readonly #keys: Keys;
+  readonly #organisations: Organisations;
+  readonly #known: LRUCache<string, { readonly credential: Credential | null }>;
+  readonly #lookups = new Flights<string, Credential | null>();
+
+  constructor(keys: Keys, organisations: Organisations) {
+    this.#keys = keys;
+    this.#organisations = organisations;
+    this.#known = new LRUCache({ max: maxRemembered, ttl: rememberMs });
+  }
+
+  /**
+   * @throws Failure api_key_missing, api_key_invalid, product_access_required; the driver's error
+   *   when the store is away
+   */
+  async authenticate(authorization: string, serviceApiKey: string): Promise<Credential> {
+    const secret = readKey(authorization, serviceApiKey);
+    const credential = secret.length > maxKeyLength ? null : await this.#find(secret);
+    if (credential === null) {
+      throw new Failure('api_key_invalid', 'The API key is not known or has been revoked.');
+    }
+    if (!credential.productAccess) {
+      throw new Failure(
+        'product_access_required',
+        "The API key's organisation has no active product access.",
+      );
+    }
+    return credential;
+  }
+
+  async #find(secret: string): Promise<Credential | null> {
+    const hash = hashApiKey(secret);
+    const known = this.#known.get(hash);
+    if (known !== undefined) return known.credential;
+    const credential = await this.#lookups.join(hash, () => this.#load(secret, hash));
+    this.#known.set(hash, { credential });
+    return credential;
+  }
+
+  async #load(secret: string, hash: string): Promise<Credential | null> {
+    const key = await this.#keys.findBySecret(secret);
+    if (key === null || key.revokedAt !== null) return null;
+    if (!timingSafeEqual(Buffer.from(key.hash), Buffer.from(hash))) return null;
+    const organisation = await this.#organisations.find(key.orgId);
+    return { key, productAccess: organisation?.productAccess ?? false };
+  }
+}
+
+/**
+ * Whether a key may do an operation on a project.
+ * @throws Failure project_forbidden, write_access_required
+ */
+export function authorise(key: ApiKey, operation: Operation, projectId: string | null): void {
+  // Whether or not that project exists, so that a key learns nothing about others.
+  if (key.projectId !== null && projectId !== null && key.projectId !== projectId) {
+    throw new Failure('project_forbidden', 'The API key is for another project.');
+  }
+  if (operation.keys === 'all' && key.projectId !== null) {
+    throw new Failure('project_forbidden', 'This operation needs a key for all projects.');
+  }
+  if (operation.access === 'write' && key.access !== 'write') {
+    throw new Failure('write_access_required', 'The API key may only read.');
+  }
+}

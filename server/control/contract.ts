@@ -1,0 +1,223 @@
+import type { ExtendedJSONSchema, FromExtendedSchema } from 'json-schema-to-ts';
+import { projectFits, watermarkPositions } from '../../store/projects.ts';
+
+/**
+ * The control plane's bodies (spec part 2 and 7), once: requests are validated with these schemas,
+ * the TypeScript types derive from them, and the OpenAPI document holds them.
+ *
+ * `x-rule` says in words what an `anyOf` asks for.
+ */
+type Extension = { 'x-rule'?: string };
+type Schema = ExtendedJSONSchema<Extension>;
+
+const colour = { type: 'string', pattern: '^#[0-9A-Fa-f]{6}$' } as const;
+const uri = { type: 'string', format: 'uri' } as const;
+const percent = { type: 'integer', minimum: 1, maximum: 100 } as const;
+const quality = { type: 'integer', minimum: 30, maximum: 100 } as const;
+const ratio = { type: 'integer', minimum: 1, maximum: 3 } as const;
+const margin = { type: 'integer', minimum: 0, maximum: 500 } as const;
+const fit = { type: 'string', enum: projectFits } as const;
+const position = { type: 'string', enum: watermarkPositions } as const;
+const hosts = { type: 'array', items: { type: 'string' } } as const;
+const nullableUri = { type: ['string', 'null'], format: 'uri' } as const;
+
+export const projectSchema = {
+  type: 'object',
+  description: 'A project: transform defaults and the hosts that sources may come from.',
+  properties: {
+    id: { type: 'string', description: '`prj_` and 16 base-36 characters.' },
+    orgId: { type: 'string', description: '`org_` and 16 base-36 characters.' },
+    name: { type: 'string' },
+    origin: uri,
+    allowedOrigins: { ...hosts, description: 'Hosts; `*.example.com` allows all below it.' },
+    color1: colour,
+    color2: colour,
+    autoFormat: { type: 'boolean' },
+    defaultQuality: quality,
+    defaultDpr: ratio,
+    defaultFit: fit,
+    maxWidth: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: 10_000,
+      description: 'Device pixels; null for no bound.',
+    },
+    requireSignedUrls: { type: 'boolean' },
+    signedUrlTtlSeconds: { type: ['integer', 'null'], minimum: 60, maximum: 2_592_000 },
+    stripMetadata: { type: 'boolean' },
+    watermarkEnabled: { type: 'boolean' },
+    watermarkUrl: nullableUri,
+    watermarkPosition: position,
+    watermarkOpacity: { ...percent, description: 'Percent.' },
+    watermarkScale: { ...percent, description: "Percent of the output's width." },
+    watermarkMargin: { ...margin, description: 'Pixels.' },
+    createdAt: { type: 'string', description: 'For people, such as `November 20, 2026` (UTC).' },
+  },
+  required: [
+    'id',
+    'orgId',
+    'name',
+    'origin',
+    'allowedOrigins',
+    'color1',
+    'color2',
+    'autoFormat',
+    'defaultQuality',
+    'defaultDpr',
+    'defaultFit',
+    'maxWidth',
+    'requireSignedUrls',
+    'signedUrlTtlSeconds',
+    'stripMetadata',
+    'watermarkEnabled',
+    'watermarkUrl',
+    'watermarkPosition',
+    'watermarkOpacity',
+    'watermarkScale',
+    'watermarkMargin',
+    'createdAt',
+  ],
+  additionalProperties: false,
+} as const satisfies Schema;
+
+export const createProjectSchema = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', minLength: 1, maxLength: 80 },
+    origin: { ...uri, description: "The site's http or https address; its host is allowed." },
+    allowedOrigins: { ...hosts, description: 'Further hosts that sources may come from.' },
+  },
+  required: ['name', 'origin'],
+  additionalProperties: false,
+} as const satisfies Schema;
+
+export const projectSettingsSchema = {
+  type: 'object',
+  description: 'Transform defaults to change; the others stay.',
+  properties: {
+    autoFormat: { type: 'boolean' },
+    defaultQuality: quality,
+    defaultDpr: ratio,
+    defaultFit: fit,
+    maxWidth: { type: 'integer', minimum: 0, maximum: 10_000, description: '0 removes the bound.' },
+    stripMetadata: { type: 'boolean' },
+    watermarkEnabled: { type: 'boolean' },
+    watermarkUrl: {
+      type: 'string',
+      anyOf: [{ maxLength: 0 }, { format: 'uri' }],
+      'x-rule': 'must be empty or a URI',
+      description: 'An http or https URL; the empty string removes it.',
+    },
+    watermarkPosition: position,
+    watermarkOpacity: percent,
+    watermarkScale: percent,
+    watermarkMargin: margin,
+  },
+  minProperties: 1,
+  additionalProperties: false,
+} as const satisfies Schema;
+
+export const prewarmSchema = {
+  type: 'object',
+  description: 'Sources to warm, each in every combination of widths and formats.',
+  properties: {
+    src: uri,
+    sources: { type: 'array', items: uri, minItems: 1, maxItems: 20 },
+    widths: {
+      type: 'array',
+      items: { type: 'integer', minimum: 1, maximum: 5_000 },
+      minItems: 1,
+      maxItems: 10,
+    },
+    formats: {
+      type: 'array',
+      items: { type: 'string', enum: ['auto', 'avif', 'webp', 'jpeg', 'png'] },
+      minItems: 1,
+      maxItems: 5,
+    },
+    quality,
+    fit: { type: 'string', enum: ['contain', 'cover', 'fill', 'inside'] },
+    dpr: ratio,
+  },
+  anyOf: [{ required: ['src'] }, { required: ['sources'] }],
+  'x-rule': 'must have src or sources',
+  additionalProperties: false,
+} as const satisfies Schema;
+
+export const domainSchema = {
+  type: 'object',
+  properties: {
+    host: { type: 'string', description: 'A bare host name; `*.example.com` allows all below it.' },
+  },
+  required: ['host'],
+  additionalProperties: false,
+} as const satisfies Schema;
+
+export const projectConfigurationSchema = {
+  type: 'object',
+  description: 'What an integration needs to make delivery URLs.',
+  properties: {
+    projectId: { type: 'string' },
+    projectName: { type: 'string' },
+    origin: uri,
+    allowedOrigins: hosts,
+    imageBaseUrl: uri,
+    transformUrlTemplate: { type: 'string', description: 'A URI template (RFC 6570).' },
+    defaults: {
+      type: 'object',
+      properties: {
+        autoFormat: { type: 'boolean' },
+        defaultQuality: { type: 'integer' },
+        stripMetadata: { type: 'boolean' },
+        watermarkEnabled: { type: 'boolean' },
+      },
+      required: ['autoFormat', 'defaultQuality', 'stripMetadata', 'watermarkEnabled'],
+      additionalProperties: false,
+    },
+    watermark: {
+      type: 'object',
+      properties: {
+        enabled: { type: 'boolean' },
+        margin,
+        opacity: percent,
+        position,
+        scale: percent,
+        url: nullableUri,
+      },
+      required: ['enabled', 'margin', 'opacity', 'position', 'scale', 'url'],
+      additionalProperties: false,
+    },
+    supportedParameters: { type: 'array', items: { type: 'string' } },
+  },
+  required: [
+    'projectId',
+    'projectName',
+    'origin',
+    'allowedOrigins',
+    'imageBaseUrl',
+    'transformUrlTemplate',
+    'defaults',
+    'watermark',
+    'supportedParameters',
+  ],
+  additionalProperties: false,
+} as const satisfies Schema;
+
+export const prewarmReceiptSchema = {
+  type: 'object',
+  properties: {
+    accepted: { type: 'boolean', const: true },
+    sourceCount: { type: 'integer', minimum: 1 },
+    variantCount: { type: 'integer', minimum: 1 },
+  },
+  required: ['accepted', 'sourceCount', 'variantCount'],
+  additionalProperties: false,
+} as const satisfies Schema;
+
+export type ProjectBody = FromExtendedSchema<Extension, typeof projectSchema>;
+export type CreateProjectInput = FromExtendedSchema<Extension, typeof createProjectSchema>;
+export type ProjectSettingsInput = FromExtendedSchema<Extension, typeof projectSettingsSchema>;
+export type PrewarmInput = FromExtendedSchema<Extension, typeof prewarmSchema>;
+export type DomainInput = FromExtendedSchema<Extension, typeof domainSchema>;
+export type ProjectConfiguration = FromExtendedSchema<Extension, typeof projectConfigurationSchema>;
+export type PrewarmReceipt = FromExtendedSchema<Extension, typeof prewarmReceiptSchema>;

@@ -1,0 +1,47 @@
+const count = { type: 'integer', minimum: 0 } as const;
+const bytes = { ...count, description: 'Bytes.' } as const;
+const milliseconds = { ...count, description: 'Milliseconds.' } as const;
+
+/** The body of `GET /api/health` (spec part 4.1); fields may be added. */
+export const healthSchema = {
+  type: 'object',
+  description: 'Monitors rely on `ok`, `status`, `checks.database.ok` and the HTTP status.',
+  properties: {
+    ok: { type: 'boolean' },
+    service: { type: 'string' },
+    status: { type: 'string', enum: ['ok', 'degraded', 'unavailable', 'draining'] },
+    timestamp: { type: 'string', format: 'date-time' },
+    uptimeSeconds: count,
+    checks: {
+      type: 'object',
+      properties: {
+        cache: {
+          type: 'object',
+          properties: {
+            diskSizeBytes: bytes,
+            diskMaxBytes: bytes,
+            memorySizeBytes: bytes,
+            memoryMaxBytes: bytes,
+          },
+        },
+        database: {
+          type: 'object',
+          properties: { ok: { type: 'boolean' }, latencyMs: milliseconds },
+        },
+        transformQueue: {
+          type: 'object',
+          properties: {
+            active: count,
+            queued: count,
+            concurrency: count,
+            maxQueue: count,
+            rejected: count,
+            status: { type: 'string', enum: ['ok', 'busy', 'saturated'] },
+          },
+        },
+      },
+    },
+    latencyMs: milliseconds,
+  },
+  required: ['ok'],
+} as const;

@@ -1,0 +1,244 @@
+import { catalogue } from '../http/failure.ts';
+import { parameterNames, parameters } from '../image/parameters.ts';
+import {
+  createProjectSchema,
+  domainSchema,
+  prewarmReceiptSchema,
+  prewarmSchema,
+  projectConfigurationSchema,
+  projectSchema,
+  projectSettingsSchema,
+} from './contract.ts';
+import { examples } from './examples.ts';
+import { healthSchema } from './health-schema.ts';
+import { type Operation, operations, prefix } from './operations.ts';
+
+const schemas = {
+  Project: projectSchema,
+  ProjectConfiguration: projectConfigurationSchema,
+  CreateProjectInput: createProjectSchema,
+  ProjectSettingsInput: projectSettingsSchema,
+  PrewarmInput: prewarmSchema,
+  PrewarmReceipt: prewarmReceiptSchema,
+  DomainInput: domainSchema,
+  HealthStatus: healthSchema,
+  ApiError: {
+    type: 'object',
+    description: 'What every error says.',
+    properties: {
+      error: { type: 'string', description: 'Kept for existing SDK versions.' },
+      code: { type: 'string', enum: Object.keys(catalogue), description: 'Stable.' },
+      message: { type: 'string' },
+      resolution_hint: { type: 'string', description: 'A safe next step.' },
+    },
+    required: ['error', 'code', 'message', 'resolution_hint'],
+    additionalProperties: false,
+  },
+};
+type SchemaName = keyof typeof schemas;
+
+const meanings: Readonly<Record<number, string>> = {
+  400: 'The JSON body or a request parameter is not valid.',
+  401: 'The API key is missing or not valid.',
+  402: 'The key is valid, but its organisation has no active product access.',
+  403: 'The key cannot access the project or the operation.',
+  404: 'There is no such project or endpoint.',
+  413: 'The source has too many bytes or pixels.',
+  415: 'The source is no image that the service can read.',
+  422: 'The source is a damaged image.',
+  429: 'The key has made too many calls.',
+  500: 'The service could not complete the request.',
+  502: 'The source could not be fetched.',
+  503: 'The service is overloaded.',
+  504: 'The source or the transform took too long.',
+};
+
+const ref = (name: SchemaName) => ({ $ref: `#/components/schemas/${name}` });
+const json = (schema: unknown, example?: unknown) => ({
+  'application/json': { schema, ...(example === undefined ? {} : { example }) },
+});
+
+/** The error body that a status has, with the first code of the catalogue that leads to it. */
+function errorResponse(status: number): object {
+  const [code = 'internal_error', entry] =
+    Object.entries(catalogue).find(([, { status: its }]) => its === status) ?? [];
+  return {
+    description: meanings[status] ?? 'An error.',
+    content: json(ref('ApiError'), {
+      error: meanings[status],
+      code,
+      message: meanings[status],
+      resolution_hint: entry?.hint ?? '',
+    }),
+    ...(status === 429 || status === 503
+      ? { headers: { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } } }
+      : {}),
+  };
+}
+
+const errorReferences = (statuses: readonly number[]): object =>
+  Object.fromEntries(
+    statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]),
+  );
+
+function successBody({ success }: Operation): object {
+  const name = success.schema as SchemaName & keyof typeof examples;
+  const many = success.name === 'projects';
+  const schema = {
+    type: 'object',
+    properties: { [success.name]: many ? { type: 'array', items: ref(name) } : ref(name) },
+    required: [success.name],
+    additionalProperties: false,
+  };
+  const example = examples[name];
+  return json(schema, { [success.name]: many ? [example] : example });
+}
+
+const projectIdParameter = {
+  name: 'projectId',
+  in: 'path',
+  required: true,
+  schema: { type: 'string' },
+  example: examples.Project.id,
+};
+const hostParameter = {
+  name: 'host',
+  in: 'query',
+  description: 'The host to remove; wins over the body.',
+  schema: { type: 'string' },
+};
+
+function operationObject(id: string, operation: Operation): object {
+  const parametersOf = [
+    ...(operation.path.includes('{projectId}') ? [projectIdParameter] : []),
+    ...(operation.inputOptional ? [hostParameter] : []),
+  ];
+  return {
+    operationId: id,
+    tags: ['Control plane'],
+    summary: operation.summary,
+    description: operation.description,
+    security: [{ bearer: [] }, { serviceApiKey: [] }],
+    ...(parametersOf.length === 0 ? {} : { parameters: parametersOf }),
+    ...(operation.input === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: operation.inputOptional !== true,
+            content: json(ref(operation.input), examples[operation.input]),
+          },
+        }),
+    responses: {
+      [operation.success.status]: { description: 'Done.', content: successBody(operation) },
+      ...errorReferences([...operation.errors, 401, 402, 403, 429, 500].sort()),
+    },
+  };
+}
+
+function controlPaths(): Record<string, object> {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const [id, operation] of Object.entries(operations)) {
+    const path = `${prefix}${operation.path}`;
+    paths[path] = {
+      ...paths[path],
+      [operation.method.toLowerCase()]: operationObject(id, operation),
+    };
+  }
+  return paths;
+}
+
+function imageOperation(id: string, source: object): object {
+  return {
+    operationId: id,
+    tags: ['Images'],
+    summary: 'A transformed image',
+    description:
+      "Needs no key: the project's allowlist decides. What the query leaves open comes from client hints, Accept and the project's defaults.",
+    security: [],
+    parameters: [
+      source,
+      {
+        name: 'project',
+        in: 'query',
+        required: true,
+        schema: { type: 'string' },
+        example: examples.Project.id,
+      },
+      ...parameterNames.map((name) => ({
+        name,
+        in: 'query',
+        description: `${parameters[name].meaning} Accepts ${parameters[name].accepts}.`,
+        schema: { type: 'string' },
+        example: parameters[name].example,
+      })),
+    ],
+    responses: {
+      200: {
+        description: 'The image.',
+        content: { 'image/*': { schema: { type: 'string', format: 'binary' } } },
+      },
+      304: { description: 'The client has it already (If-None-Match).' },
+      ...errorReferences([400, 403, 404, 413, 415, 422, 500, 502, 503, 504]),
+    },
+  };
+}
+
+const inPath = {
+  name: 'source',
+  in: 'path',
+  required: true,
+  description: 'The absolute source URL, encoded as a whole.',
+  schema: { type: 'string' },
+  example: 'https://shop.example.com/a.jpg',
+};
+const inQuery = { ...inPath, name: 'url', in: 'query', description: 'The absolute source URL.' };
+
+const health = {
+  operationId: 'getHealth',
+  tags: ['Health'],
+  summary: 'Health of the service and what it depends on',
+  security: [],
+  responses: {
+    200: { description: 'Healthy.', content: json(ref('HealthStatus')) },
+    503: { description: 'Not healthy.', content: json(ref('HealthStatus')) },
+  },
+};
+
+const errorStatuses = [...new Set(Object.values(catalogue).map(({ status }) => status))].sort();
+
+/** The interface as an OpenAPI 3.1 document, from the tables and schemas that the code works with. */
+export function openApiDocument(baseUrl: string): object {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Image delivery',
+      version: '1.0.0',
+      summary: 'Transformed images, and the control plane of their projects.',
+      description: 'A self-hostable service that fetches, transforms, caches and delivers images.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: baseUrl }],
+    tags: [
+      { name: 'Images', description: 'The public transform endpoint.' },
+      { name: 'Control plane', description: 'Projects, for trusted backends with an API key.' },
+      { name: 'Health', description: 'For monitors.' },
+    ],
+    security: [{ bearer: [] }, { serviceApiKey: [] }],
+    paths: {
+      '/img/{source}': { get: imageOperation('getImage', inPath) },
+      '/img/': { get: imageOperation('getImageByQuery', inQuery) },
+      '/api/health': { get: health },
+      ...controlPaths(),
+    },
+    components: {
+      schemas,
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        serviceApiKey: { type: 'apiKey', in: 'header', name: 'X-Service-Api-Key' },
+      },
+      responses: Object.fromEntries(
+        errorStatuses.map((status) => [`Error${status}`, errorResponse(status)]),
+      ),
+    },
+  };
+}

@@ -1,0 +1,162 @@
+import type { InputName } from './validate.ts';
+
+/** One operation of the control plane (spec part 4.4). */
+export interface Operation {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Below the prefix; `{projectId}` stands for one path segment. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description: string;
+  /** What the key must be good for. */
+  readonly access: 'read' | 'write';
+  /** `all`: only a key for all projects will do. */
+  readonly keys: 'any' | 'all';
+  readonly input?: InputName;
+  /** The body may be left out. */
+  readonly inputOptional?: true;
+  readonly success: {
+    readonly status: 200 | 201 | 202;
+    readonly name: string;
+    readonly schema: string;
+  };
+  /** Errors beside those that every operation can answer with. */
+  readonly errors: readonly (400 | 404)[];
+}
+
+export const prefix = '/api/sdk/v1';
+
+const project = { status: 200, name: 'project', schema: 'Project' } as const;
+
+/** Every operation by its id. Routes, checks and the OpenAPI document derive from this table. */
+export const operations = {
+  listProjects: {
+    method: 'GET',
+    path: '/projects',
+    summary: 'List projects',
+    description: 'The projects that the key can see: its own one, or all for an all-project key.',
+    access: 'read',
+    keys: 'any',
+    success: { status: 200, name: 'projects', schema: 'Project' },
+    errors: [],
+  },
+  createProject: {
+    method: 'POST',
+    path: '/projects',
+    summary: 'Create a project',
+    description: 'Needs an all-project write key, so it is for self-hosted installations.',
+    access: 'write',
+    keys: 'all',
+    input: 'CreateProjectInput',
+    success: { status: 201, name: 'project', schema: 'Project' },
+    errors: [400],
+  },
+  getProject: {
+    method: 'GET',
+    path: '/projects/{projectId}',
+    summary: 'Read a project',
+    description: 'The project, when the key is authorised for it.',
+    access: 'read',
+    keys: 'any',
+    success: project,
+    errors: [404],
+  },
+  getProjectConfiguration: {
+    method: 'GET',
+    path: '/projects/{projectId}/configuration',
+    summary: 'Read the delivery configuration',
+    description:
+      'Delivery URLs, transform defaults, the source allowlist and the supported parameters; nothing that an integration must keep secret.',
+    access: 'read',
+    keys: 'any',
+    success: { status: 200, name: 'configuration', schema: 'ProjectConfiguration' },
+    errors: [404],
+  },
+  updateProjectSettings: {
+    method: 'PATCH',
+    path: '/projects/{projectId}/settings',
+    summary: 'Update transform defaults',
+    description: 'Changes the given defaults, at least one, and leaves the others.',
+    access: 'write',
+    keys: 'any',
+    input: 'ProjectSettingsInput',
+    success: project,
+    errors: [400, 404],
+  },
+  prewarmProjectImages: {
+    method: 'POST',
+    path: '/projects/{projectId}/prewarm',
+    summary: 'Queue prewarming',
+    description:
+      'Queues the combinations of sources, widths and formats; 202 means accepted for asynchronous work. Every source must pass the allowlist and the address checks, or nothing is queued.',
+    access: 'write',
+    keys: 'any',
+    input: 'PrewarmInput',
+    success: { status: 202, name: 'prewarm', schema: 'PrewarmReceipt' },
+    errors: [400, 404],
+  },
+  addProjectDomain: {
+    method: 'POST',
+    path: '/projects/{projectId}/domains',
+    summary: 'Allow a source host',
+    description:
+      'Adds a normalised public host name to the allowlist; adding it twice is no error.',
+    access: 'write',
+    keys: 'any',
+    input: 'DomainInput',
+    success: project,
+    errors: [400, 404],
+  },
+  removeProjectDomain: {
+    method: 'DELETE',
+    path: '/projects/{projectId}/domains',
+    summary: 'Remove a source host',
+    description:
+      'Removes a host from the allowlist; removing one that is not there is no error. The host comes from the query, which wins, or from the body.',
+    access: 'write',
+    keys: 'any',
+    input: 'DomainInput',
+    inputOptional: true,
+    success: project,
+    errors: [400, 404],
+  },
+} as const satisfies Record<string, Operation>;
+
+export type OperationId = keyof typeof operations;
+
+export interface Match {
+  readonly id: OperationId;
+  readonly operation: Operation;
+  /** Decoded; null for operations on no project. */
+  readonly projectId: string | null;
+}
+
+interface Route {
+  readonly id: OperationId;
+  readonly operation: Operation;
+  readonly pattern: RegExp;
+}
+
+const routes: readonly Route[] = Object.entries(operations).map(([id, operation]) => ({
+  id: id as OperationId,
+  operation,
+  pattern: new RegExp(`^${prefix}${operation.path.replace('{projectId}', '([^/]+)')}$`),
+}));
+
+/** The operation that a method and an undecoded path name, or null. */
+export function findOperation(method: string, path: string): Match | null {
+  for (const { id, operation, pattern } of routes) {
+    const match = operation.method === method ? pattern.exec(path) : null;
+    if (match !== null) return { id, operation, projectId: decodeSegment(match[1]) };
+  }
+  return null;
+}
+
+/** A segment that cannot be decoded is no project's id, but a segment all the same. */
+function decodeSegment(segment: string | undefined): string | null {
+  if (segment === undefined) return null;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs';
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { cacheFilePath } from '../../../pool/cache/disk.ts';
+import { CacheKeeper } from '../../../server/cluster/cache-keeper.ts';
+import { keyOf } from '../../pool/cache/pictures.ts';
+
+export const block = 4_096;
+
+/** A folder with a keeper of so many blocks, and ways to see what is there. */
+export function kept(folder: string, blocks: number) {
+  const troubles: Error[] = [];
+  const keeper = new CacheKeeper(folder, blocks * block, (error) => troubles.push(error));
+  const there = (name: string) => existsSync(cacheFilePath(folder, keyOf(name)));
+  return {
+    keeper,
+    troubles,
+    there,
+    /** Those of the names that have a file. */
+    remaining: (names: readonly string[]) => names.filter(there),
+    /** Puts a file where a front end would; its age in seconds. */
+    async put(name: string, { bytes = block, age = 0 } = {}): Promise<void> {
+      const path = cacheFilePath(folder, keyOf(name));
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, Buffer.alloc(bytes));
+      const then = Date.now() / 1_000 - age;
+      await utimes(path, then, then);
+    },
+  };
+}
+
+export const numbered = (from: number, to: number): string[] =>
+  Array.from({ length: to - from + 1 }, (_, i) => String(from + i));
