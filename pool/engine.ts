@@ -40,7 +40,7 @@ export interface EngineEnvironment {
   readonly onMemoryHit: (key: string) => void;
   /** Learns of each render that begins and of each that succeeded. */
   readonly onRender: (event: 'begun' | 'done', key: string, timings: Timings) => void;
-  /** A clock in ms. */
+  /** Unix ms; the clock of everybody who asks the memory cache. */
   readonly now: () => number;
 }
 

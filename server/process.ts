@@ -64,7 +64,7 @@ const engine = new Engine(engineSettings(settings), {
   disk: diskNews,
   onMemoryHit: (key) => diskNews.read(key),
   onRender: (event, key, timings) => log.debug({ key, ...timings }, `render ${event}`),
-  now: () => performance.now(),
+  now: Date.now,
 });
 coordination.holdFlight = (key) => engine.hold(key);
 

@@ -80,10 +80,9 @@ export class ProjectCache {
     return state;
   }
 
-  /** A change that somebody told of. Until the store has answered, the old state is not used. */
+  /** A change that somebody told of. When the store cannot say which, the poll will. */
   async refresh(id: string): Promise<void> {
     this.#unknown.delete(id);
-    this.#known.delete(id);
     // A look-up that is under way may have read the project before it changed, so none is joined.
     await this.#load(id).catch(() => {});
   }

@@ -69,7 +69,10 @@ export class ControlPlane {
       });
     } catch (error) {
       const failure = Failure.of(error);
-      if (failure.code === 'internal_error') this.#environment.onError(exchange, error);
+      // A client that leaves in the middle of its body makes reading it fail, which is no trouble.
+      if (failure.code === 'internal_error' && !exchange.signal.aborted) {
+        this.#environment.onError(exchange, error);
+      }
       const { headers, ...answer } = explain(failure);
       exchange.respond({ ...answer, headers: [...headers, ...allowance.headers] });
     }

@@ -29,8 +29,9 @@ export async function queuePrewarm(
   for (const [index, text] of (input.sources ?? []).entries()) read(text, `sources[${index}]`);
   refuse(faults);
 
-  const widths = [...new Set(input.widths ?? [])];
-  const formats = [...new Set(input.formats ?? ['auto'])];
+  // In one order, as the queue tells by the job alone whether the same work waits already.
+  const widths = [...new Set(input.widths ?? [])].sort((a, b) => a - b);
+  const formats = [...new Set(input.formats ?? ['auto'])].sort();
   const common: Omit<PrewarmJob, 'source'> = {
     projectId: project._id,
     widths,

@@ -5,6 +5,7 @@ import type { Project, ProjectSettings, Projects } from '../../store/projects.ts
 import { Failure } from '../http/failure.ts';
 import type { CreateProjectInput, DomainInput, ProjectSettingsInput } from './contract.ts';
 import { bareHostRule, readAllowedHost } from './hosts.ts';
+import { maxFaults } from './validate.ts';
 
 /** What the operations on projects work with. */
 export interface ProjectsEnvironment {
@@ -14,9 +15,10 @@ export interface ProjectsEnvironment {
   readonly onChange: (project: Project) => void;
 }
 
-/** @throws Failure invalid_request with every fault */
+/** @throws Failure invalid_request with every fault, or as many as are worth listing */
 export function refuse(faults: readonly string[]): void {
-  if (faults.length > 0) throw new Failure('invalid_request', `${faults.join('; ')}.`);
+  if (faults.length === 0) return;
+  throw new Failure('invalid_request', `${faults.slice(0, maxFaults).join('; ')}.`);
 }
 
 export class ProjectOperations {

@@ -12,7 +12,7 @@ import {
 } from './contract.ts';
 
 /** More faults than this are not worth listing, and a hostile body can have thousands. */
-const maxFaults = 20;
+export const maxFaults = 20;
 
 /** The dialect is that of OpenAPI 3.1, so that one schema serves both. */
 const ajv = new Ajv2020({ allErrors: true, verbose: true, strictTypes: false });

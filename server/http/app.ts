@@ -129,7 +129,6 @@ class UwsExchange implements Exchange {
   readonly #startedAt = performance.now();
   #controller: AbortController | null = null;
   #answered = false;
-  #bodyUnread = false;
   #over = false;
 
   constructor(res: HttpResponse, req: HttpRequest, id: string, server: Server) {
@@ -161,18 +160,19 @@ class UwsExchange implements Exchange {
 
   readBody(maxBytes: number): Promise<Uint8Array | null> {
     return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
+      let chunks: Buffer[] = [];
       let bytes = 0;
-      this.#bodyUnread = true;
       this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true });
       this.#res.onData((chunk, isLast) => {
+        // Called until the client has sent all of it, also when the answer is long gone.
         bytes += chunk.byteLength;
+        if (this.#over || bytes > maxBytes) {
+          chunks = [];
+          return resolve(null);
+        }
         // The chunk's memory is the server's own and gone after this call.
-        if (bytes <= maxBytes) chunks.push(Buffer.from(chunk.slice(0)));
-        else resolve(null);
-        if (!isLast) return;
-        this.#bodyUnread = false;
-        resolve(Buffer.concat(chunks));
+        chunks.push(Buffer.from(chunk.slice(0)));
+        if (isLast) resolve(Buffer.concat(chunks));
       });
     });
   }
@@ -196,8 +196,9 @@ class UwsExchange implements Exchange {
 
   #send(status: number, body: Uint8Array | string | null): void {
     const res = this.#res;
-    // The rest of a body that is not wanted would be read as the next request.
-    const end = this.#server.closing() || this.#bodyUnread;
+    // Not because of a body that was not read: the server library skips the rest of it, whereas a
+    // connection that is closed under a client that still sends may cost it the answer.
+    const end = this.#server.closing();
     if (body === null) {
       res.endWithoutBody(undefined, end);
     } else if (this.method === 'HEAD') {

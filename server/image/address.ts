@@ -1,4 +1,5 @@
 import { Failure } from '../http/failure.ts';
+import { isParameter } from './parameters.ts';
 
 /** What a transform URL addresses, and what it asks for. */
 export interface Address {
@@ -28,11 +29,17 @@ export function readAddress(path: string, query: string): Address {
   return { projectId, source: readSource(written), parameters };
 }
 
-/** A name that is given twice has no one meaning: a signature, a cache or a proxy may see the other. */
+/** Names that the endpoint reads beside the transform parameters. */
+const ownNames = new Set(['url', 'project', 'exp', 'sig']);
+
+/**
+ * A name that is given twice has no one meaning: a signature, a cache or a proxy may see the other.
+ * Names that nobody reads may come as they like.
+ */
 function readQuery(query: string): Map<string, string> {
   const parameters = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
-    if (parameters.has(name)) {
+    if (parameters.has(name) && (ownNames.has(name) || isParameter(name))) {
       throw new Failure('parameter_invalid', `${name} is given more than once.`);
     }
     parameters.set(name, value);

@@ -129,6 +129,9 @@ const canonicalNames = new Map<string, ParameterName>(
   ),
 );
 
+/** Whether a name, canonical or an alias, means something. */
+export const isParameter = (name: string): boolean => canonicalNames.has(name);
+
 /**
  * Options of a query's parameters. Names that are not in the table are ignored.
  * @throws Failure parameter_invalid naming the parameter and what it accepts

@@ -8,7 +8,7 @@ const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
 const SOCKET_NAME = 'mongodb.sock';
 const PRIVATE = 0o700;
 
-/** A folder that is in the place of ours and is not ours. */
+/** Somebody else's folder, or one that is open to others, is in the place of ours. */
 export class ForeignFolder extends Error {
   override readonly name = 'ForeignFolder';
 }
@@ -21,11 +21,7 @@ export function privateFolderOf(folder: string): string {
 /** Makes sure of a folder that nobody but this user can look into. */
 export async function makePrivateFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: PRIVATE });
-  const found = await lstat(folder);
-  if (!found.isDirectory() || (process.getuid !== undefined && found.uid !== process.getuid())) {
-    throw new ForeignFolder(`${folder} is not a folder of this user's`);
-  }
-  if ((found.mode & 0o777) !== PRIVATE) await chmod(folder, PRIVATE);
+  await chmod(folder, PRIVATE);
 }
 
 /**
@@ -50,13 +46,14 @@ export function socketPath(privateFolder: string): string {
 export async function prepareSocket(socket: string, privateFolder: string): Promise<void> {
   const folder = dirname(socket);
   if (folder !== privateFolder) {
-    const found = await lstat(folder).catch(() => null);
-    // Among the temporary files anyone may have been first. Closing a folder that was open to
+    await mkdir(folder, { mode: PRIVATE }).catch(() => {});
+    // Among the temporary files anyone may have been first, and closing a folder that was open to
     // others would not undo what they did in it.
-    if (found !== null && (found.mode & 0o777) !== PRIVATE) {
-      throw new ForeignFolder(`${folder} is open to others`);
+    const found = await lstat(folder);
+    const ours = process.getuid === undefined || found.uid === process.getuid();
+    if (!found.isDirectory() || !ours || (found.mode & 0o777) !== PRIVATE) {
+      throw new ForeignFolder(`${folder} is not a private folder of this user's`);
     }
-    await makePrivateFolder(folder);
   }
   await rm(socket, { force: true });
 }

@@ -1,7 +1,7 @@
-import { readdir, readFile, readlink, symlink, unlink } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { readdir, readlink, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { privateFolderOf, urlOf } from './endpoint.ts';
+import { type Holder, hasCode, isAlive, parseHolder, thisProcess } from './holder.ts';
 
 /** The folder has an owner: a live process. */
 export class FolderHeld extends Error {
@@ -14,15 +14,6 @@ export class FolderHeld extends Error {
     this.pid = pid;
     this.folder = folder;
   }
-}
-
-interface Holder {
-  readonly pid: number;
-  /** Tells the process from a later one with its number; null where the system does not say. */
-  readonly started: string | null;
-  /** The pid namespace in which the number means something; null where there are none. */
-  readonly namespace: string | null;
-  readonly socket: string;
 }
 
 interface Lock {
@@ -52,12 +43,7 @@ const ATTEMPTS = 100;
  * @throws {FolderHeld}
  */
 export async function takeLock(folder: string, socket: string): Promise<HeldLock> {
-  const holder: Holder = {
-    pid: process.pid,
-    started: await processStart(process.pid),
-    namespace: await pidNamespace(),
-    socket,
-  };
+  const holder = await thisProcess(socket);
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const last = await currentLock(folder);
     if (last?.holder && (await isAlive(last.holder))) throw new FolderHeld(last.holder.pid, folder);
@@ -106,35 +92,6 @@ async function currentLock(folder: string): Promise<Lock | null> {
   return { generation, holder: target === RELEASED ? null : parseHolder(target) };
 }
 
-function parseHolder(target: string): Holder | null {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(target);
-  } catch {
-    return null;
-  }
-  return isHolder(parsed) ? parsed : null;
-}
-
-function isHolder(value: unknown): value is Holder {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'pid' in value &&
-    Number.isSafeInteger(value.pid) &&
-    'started' in value &&
-    isTextOrNull(value.started) &&
-    'namespace' in value &&
-    isTextOrNull(value.namespace) &&
-    'socket' in value &&
-    typeof value.socket === 'string'
-  );
-}
-
-function isTextOrNull(value: unknown): boolean {
-  return value === null || typeof value === 'string';
-}
-
 async function createLock(folder: string, generation: number, target: string): Promise<boolean> {
   try {
     await symlink(target, join(folder, PREFIX + generation));
@@ -155,52 +112,7 @@ async function removeBelow(folder: string, generation: number): Promise<void> {
   }
 }
 
-async function isAlive(holder: Holder): Promise<boolean> {
-  // A process number from another container says nothing here; whether it listens does.
-  if (holder.namespace !== (await pidNamespace())) return listens(holder.socket);
-  try {
-    process.kill(holder.pid, 0);
-  } catch (error) {
-    if (hasCode(error, 'ESRCH')) return false;
-  }
-  const started = await processStart(holder.pid);
-  return holder.started === started;
-}
-
-/**
- * A text that a process keeps for life and no other process with its number shares: the system's
- * boot and the time since. A process that is dead but not yet collected has none.
- */
-async function processStart(pid: number): Promise<string | null> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
-  if (stat === null) return null;
-  // The second field is a name in parentheses, which may hold anything, so count from its end.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [state] = fields;
-  const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
-  return state === 'Z' || state === 'X' ? 'dead' : `${boot.trim()}/${fields[19] ?? ''}`;
-}
-
-async function pidNamespace(): Promise<string | null> {
-  return readlink('/proc/self/ns/pid').catch(() => null);
-}
-
-function listens(socket: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect(socket);
-    probe.once('connect', () => {
-      probe.destroy();
-      resolve(true);
-    });
-    probe.once('error', () => resolve(false));
-  });
-}
-
 function ignoreMissing(error: unknown): undefined {
   if (!hasCode(error, 'ENOENT')) throw error;
   return undefined;
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -59,7 +59,7 @@ export const splitList = (list: string): readonly string[] =>
 export const settingsTable = {
   host: text<string>(
     'SERVICE_HOST',
-    'an IP address to listen on',
+    'a host name or IP address to listen on',
     { minLength: 1 },
     {
       default: '0.0.0.0',
@@ -184,7 +184,7 @@ export const settingsTable = {
   }),
   workerHost: text<string>(
     'SERVICE_WORKER_HOST',
-    'an IP address to listen on',
+    'a host name or IP address to listen on',
     { minLength: 1 },
     {
       default: '127.0.0.1',

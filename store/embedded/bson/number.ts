@@ -107,7 +107,7 @@ export function isNaNValue(value: NumberValue): boolean {
   return Number.isNaN(asDouble(value));
 }
 
-/** The number when it is whole and within int64, else null. */
+/** The number when it is whole and within what a double holds exactly, else null. */
 export function wholeNumber(value: NumberValue): number | null {
   const double = asDouble(value);
   return double !== null && Number.isSafeInteger(double) ? double : null;

@@ -22,8 +22,17 @@ export function createIndexes(call: Call): Reply {
   const createdCollectionAutomatically = call.collection(namespace) === undefined;
   const collection = call.createCollection(namespace);
   const numIndexesBefore = collection.indexes.length + 1;
-  for (const specification of specifications) {
-    if (!exists(collection, specification)) call.store.catalog.addIndex(collection, specification);
+  const added: string[] = [];
+  try {
+    for (const specification of specifications) {
+      if (exists(collection, specification)) continue;
+      call.store.catalog.addIndex(collection, specification);
+      added.push(specification.name);
+    }
+  } catch (error) {
+    // All of them or none.
+    for (const name of added) call.store.catalog.dropIndex(collection, name);
+    throw error;
   }
   const numIndexesAfter = collection.indexes.length + 1;
   return { numIndexesBefore, numIndexesAfter, createdCollectionAutomatically };

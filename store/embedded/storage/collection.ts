@@ -15,6 +15,9 @@ import { seal } from './seal.ts';
 /**
  * A collection: every document in memory, and every change noted in the journal. Nothing here
  * waits, so each command runs against the collection as if alone.
+ *
+ * It is meant for 10,000 documents or so. With more it goes on working; what no index leads to
+ * takes longer in proportion, and holds up all other commands meanwhile.
  */
 export class Collection {
   /** Its first key in the journal. */

@@ -15,8 +15,8 @@ export function sweepExpired(catalog: Catalog, now: number): void {
     for (const { specification } of collection.indexes) {
       for (const entry of expired(collection, specification, now)) collection.remove(entry);
     }
+    void catalog.journal.durable(collection.changed).catch(() => {});
   }
-  void catalog.journal.durable(catalog.journal.batch).catch(() => {});
 }
 
 function expired(collection: Collection, index: IndexSpecification, now: number): Entry[] {

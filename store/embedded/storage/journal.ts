@@ -1,3 +1,5 @@
+import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { CommandError } from '../errors.ts';
 
@@ -16,7 +18,7 @@ export class Journal {
   readonly #database: RootDatabase<Uint8Array, RecordKey>;
   readonly #recover: () => void;
   #changes = new Map<string, { key: RecordKey; bytes: Uint8Array | null }>();
-  #committed = 0;
+  #finished = 0;
   #waiting: Waiting | null = null;
 
   /** @param recover brings the memory back to what the disk has, after a commit failed */
@@ -30,6 +32,7 @@ export class Journal {
       // With it a commit returns before the sync.
       overlappingSync: false,
     });
+    syncFolder(dirname(file));
   }
 
   put(key: RecordKey, bytes: Uint8Array): void {
@@ -42,7 +45,7 @@ export class Journal {
 
   /** The number of the batch that the next change goes into. */
   get batch(): number {
-    return this.#committed + 1;
+    return this.#finished + 1;
   }
 
   /**
@@ -50,7 +53,7 @@ export class Journal {
    * @throws {CommandError} 14031 when it could not be written; nothing of it has happened then.
    */
   durable(batch: number): Promise<void> {
-    if (batch <= this.#committed) return Promise.resolve();
+    if (batch <= this.#finished) return Promise.resolve();
     this.#waiting ??= wait(() => this.commit());
     return this.#waiting.promise;
   }
@@ -71,13 +74,13 @@ export class Journal {
         });
       }
     } catch (error) {
-      this.#committed += 1;
+      this.#finished += 1;
       this.#recover();
       const reason = error instanceof Error ? error.message : String(error);
       waiting?.reject(new CommandError(14031, `the write to disk failed: ${reason}`));
       return;
     }
-    this.#committed += 1;
+    this.#finished += 1;
     waiting?.resolve();
   }
 
@@ -94,6 +97,16 @@ export class Journal {
   async close(): Promise<void> {
     this.commit();
     await this.#database.close();
+  }
+}
+
+/** Puts a folder's entries on disk, without which a new file may be gone after a power cut. */
+function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }
 

@@ -3,6 +3,7 @@ import { CommandError } from '../errors.ts';
 import { MAX_STATEMENTS } from '../limits.ts';
 import { crc32c } from './crc32c.ts';
 import { HEADER_BYTES, MalformedMessage } from './frame.ts';
+import { Reader } from './reader.ts';
 
 const OP_REPLY = 1;
 const OP_QUERY = 2004;
@@ -139,63 +140,4 @@ export function writeReply(request: Request, reply: { readonly [field: string]: 
   header.writeInt32LE(request.id, 8);
   header.writeInt32LE(request.legacy ? OP_REPLY : OP_MSG, 12);
   return Buffer.concat([header, prelude, document]);
-}
-
-/** Reads forward through a part of a message, and never past its end. */
-class Reader {
-  readonly #bytes: Buffer;
-  readonly #end: number;
-  position: number;
-
-  constructor(bytes: Buffer, position: number, end: number) {
-    this.#bytes = bytes;
-    this.position = position;
-    this.#end = end;
-  }
-
-  get done(): boolean {
-    return this.position >= this.#end;
-  }
-
-  byte(): number {
-    return this.#bytes.readUInt8(this.#advance(1));
-  }
-
-  int32(): number {
-    return this.#bytes.readInt32LE(this.#advance(4));
-  }
-
-  cstring(): string {
-    const end = this.#bytes.indexOf(0, this.position);
-    if (end === -1 || end >= this.#end) throw new MalformedMessage('an unterminated string');
-    return this.#bytes.toString('utf8', this.#advance(end + 1 - this.position), end);
-  }
-
-  document(): Buffer {
-    const length = this.#lengthAhead(5);
-    const start = this.#advance(length);
-    return this.#bytes.subarray(start, start + length);
-  }
-
-  /** What a section with a length of its own holds. */
-  section(): Reader {
-    const length = this.#lengthAhead(4);
-    const start = this.#advance(length);
-    return new Reader(this.#bytes, start + 4, start + length);
-  }
-
-  #lengthAhead(least: number): number {
-    const start = this.#advance(4);
-    this.position = start;
-    const length = this.#bytes.readInt32LE(start);
-    if (length < least) throw new MalformedMessage(`a length of ${length}`);
-    return length;
-  }
-
-  #advance(bytes: number): number {
-    const start = this.position;
-    if (start + bytes > this.#end) throw new MalformedMessage('a message that ends too early');
-    this.position = start + bytes;
-    return start;
-  }
 }

@@ -64,6 +64,13 @@ t.test('the other parameters are passed on, decoded', async (t) => {
   t.same(Object.fromEntries(parameters), { w: '10', x: 'a&b', blur: '' });
 });
 
+t.test('a name that nobody reads may come twice', async (t) => {
+  t.equal(readAddress('/img/', `url=${picture}&project=p&utm=1&utm=2`).projectId, 'p');
+  for (const name of ['url', 'project', 'w', 'width', 'exp', 'sig']) {
+    t.equal(refusal('/img/', `url=${picture}&project=p&${name}=1&${name}=2`), 'parameter_invalid');
+  }
+});
+
 t.test('what cannot be understood is refused by its own code', async (t) => {
   const long = `https://e.com/${'a'.repeat(8_200)}`;
   const refusals: readonly (readonly [string, string, string])[] = [

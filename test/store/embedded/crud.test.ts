@@ -8,13 +8,14 @@ interface Thing {
   tags?: string[];
   parts?: { kind: string; weight?: number }[];
   owner?: { name: string } | null;
+  grid?: number[][];
 }
 
 const THINGS: Thing[] = [
   { _id: 1, name: 'anvil', size: 30, tags: ['iron', 'heavy'], owner: { name: 'Wile' } },
   { _id: 2, name: 'balloon', size: 3, tags: [], owner: null },
   { _id: 3, name: 'cup', size: 3, parts: [{ kind: 'handle', weight: 2 }, { kind: 'bowl' }] },
-  { _id: 4, size: 100, tags: ['iron'] },
+  { _id: 4, size: 100, tags: ['iron'], grid: [[1, 2, 3]] },
 ];
 
 t.test('a filter finds what MongoDB would', async (t) => {
@@ -41,6 +42,13 @@ t.test('a filter finds what MongoDB would', async (t) => {
     [{ parts: { kind: 'bowl' } }, [3]],
     [{ tags: { $all: ['heavy', 'iron'] } }, [1]],
     [{ tags: { $size: 1 } }, [4]],
+    [{ grid: { $size: 1 } }, [4]],
+    [{ grid: { $size: 3 } }, []],
+    [{ grid: [1, 2, 3] }, [4]],
+    [{ grid: 2 }, []],
+    [{ grid: { $elemMatch: { $gt: 1 } } }, []],
+    [{ grid: { $elemMatch: { $gt: [1] } } }, [4]],
+    [{ tags: { $elemMatch: { $gt: 'h', $lt: 'i' } } }, [1]],
     [{ tags: { $ne: 'iron' } }, [2, 3]],
     [{ tags: { $nin: ['heavy', null] } }, [2, 4]],
     [{ size: { $in: [100, 30] } }, [1, 4]],

@@ -38,8 +38,6 @@ t.test('a cursor is killed, and is of its collection only', async (t) => {
   const id = Long.fromValue(cursor.id);
   const cursors = [id, Long.fromInt(9)];
   await t.rejects(db.command({ getMore: id, collection: 'others' }));
-  const elsewhere = await db.command({ killCursors: 'others', cursors });
-  t.equal(elsewhere['cursorsNotFound'].length, 2);
   const killed = await db.command({ killCursors: 'items', cursors });
   t.match(killed, { cursorsKilled: [cursor.id], cursorsNotFound: [9] });
   await t.rejects(db.command({ getMore: id, collection: 'items' }), { code: 43 });

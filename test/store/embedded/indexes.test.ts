@@ -79,3 +79,12 @@ t.test('documents expire when their time has come, and others do not', async (t)
     ['missing', 'no date', 'null', 'to come'],
   );
 });
+
+t.test('of several indexes at once all are made or none', async (t) => {
+  const { db } = await testDatabase(t);
+  const items = db.collection<{ a: number }>('items');
+  await items.insertMany([{ a: 1 }, { a: 1 }]);
+  const both = [{ key: { b: 1 } }, { key: { a: 1 }, unique: true }];
+  await t.rejects(items.createIndexes(both), { code: 11000 });
+  t.equal((await items.indexes()).length, 1);
+});

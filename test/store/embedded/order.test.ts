@@ -117,6 +117,7 @@ t.test('comparisons in a filter stay within a type', async (t) => {
   const ids = async (value: object) =>
     (await items.find({ value }).sort({ _id: 1 }).toArray()).map(({ _id }) => _id);
   t.same(await ids({ $gt: Number.NEGATIVE_INFINITY }), [1], 'NaN is neither above nor below');
+  t.same(await ids({ $lt: 5 }), [1]);
   t.same(await ids({ $lte: Number.NaN }), [0]);
   t.same(await ids({ $gte: '' }), [2]);
   t.same(await ids({ $lt: true }), []);

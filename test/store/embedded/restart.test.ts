@@ -30,9 +30,7 @@ t.test('documents, their order and indexes outlast a restart', async (t) => {
   await first.close();
 
   const second = await startEmbeddedStore(folder);
-  t.teardown(() => second.close());
   const reader = await MongoClient.connect(second.url);
-  t.teardown(() => reader.close());
   const again = reader.db('a').collection<Item>('items');
   t.same(await again.find().toArray(), [
     { _id: 3, name: 'changed' },
@@ -47,6 +45,15 @@ t.test('documents, their order and indexes outlast a restart', async (t) => {
   );
   t.equal((await reader.db('a').listCollections().toArray()).length, 1);
   t.equal((await reader.db('b').collection('empty').indexes()).length, 2);
+  const documents = await again.find().toArray();
+  await reader.close();
+  await second.close();
+
+  const third = await startEmbeddedStore(folder);
+  t.teardown(() => third.close());
+  const last = await MongoClient.connect(third.url);
+  t.teardown(() => last.close());
+  t.same(await last.db('a').collection<Item>('items').find().toArray(), documents);
 });
 
 t.test('closing twice is closing once, and nobody listens afterwards', async (t) => {

@@ -79,6 +79,7 @@ t.test('each stored value is found by an equal one', async (t) => {
     if (_id !== 'regex') t.ok(await items.findOne({ _id, value: { $in: [value] } }), `$in ${_id}`);
   }
   t.equal(await items.countDocuments({ value: 5 }), 3, 'numbers of any type are equal');
+  t.equal(await items.countDocuments({ value: { $in: [Decimal128.fromString('5.0')] } }), 3);
 });
 
 t.test('int32 grows to int64, and int64 does not wrap', async (t) => {

@@ -66,6 +66,7 @@ t.test('a compound key is unique as a whole, a partial one among its own', async
     { _id: 1, email: 'a', active: true },
     { _id: 2, email: 'a', active: false },
   ]);
+  t.equal(await others.countDocuments({ email: 'a' }), 2, 'others are found all the same');
   await t.rejects(others.updateOne({ _id: 2 }, { $set: { active: true } }), { code: 11000 });
   await others.updateOne({ _id: 1 }, { $set: { active: false } });
   await t.resolves(others.updateOne({ _id: 2 }, { $set: { active: true } }));

@@ -91,6 +91,9 @@ t.test('an upsert inserts what the filter and the update say', async (t) => {
   }
   await items.replaceOne({ _id: 8, a: 1 }, { n: 2 }, { upsert: true });
   t.strictSame(await items.findOne({ _id: 8 }), { _id: 8, n: 2 });
+  const vague = { _id: 9, a: 1, $and: [{ a: 2 }] };
+  await items.replaceOne(vague, { n: 2 }, { upsert: true });
+  t.strictSame(await items.findOne({ _id: 9 }), { _id: 9, n: 2 });
   const made = await items.updateOne({ n: 77 }, { $set: { m: 1 } }, { upsert: true });
   t.match(await items.findOne({ n: 77 }), { _id: made.upsertedId, m: 1 });
   await t.rejects(items.updateOne({ _id: 99 }, { $set: { _id: 98 } }, { upsert: true }), {

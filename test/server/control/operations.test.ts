@@ -1,0 +1,51 @@
+import t from 'tap';
+import { findOperation } from '../../../server/control/operations.ts';
+
+const at = (path: string) => `/api/sdk/v1${path}`;
+
+t.test('a method and a path name an operation, with its project', async (t) => {
+  const cases = [
+    ['GET', '/projects', 'listProjects', null],
+    ['POST', '/projects', 'createProject', null],
+    ['GET', '/projects/prj_1', 'getProject', 'prj_1'],
+    ['GET', '/projects/prj_1/configuration', 'getProjectConfiguration', 'prj_1'],
+    ['PATCH', '/projects/prj_1/settings', 'updateProjectSettings', 'prj_1'],
+    ['POST', '/projects/prj_1/prewarm', 'prewarmProjectImages', 'prj_1'],
+    ['POST', '/projects/prj_1/domains', 'addProjectDomain', 'prj_1'],
+    ['DELETE', '/projects/prj_1/domains', 'removeProjectDomain', 'prj_1'],
+    ['GET', '/projects/a%2Fb', 'getProject', 'a/b'],
+    ['GET', '/projects/%70rj_1', 'getProject', 'prj_1'],
+    ['GET', '/projects/%zz', 'getProject', '%zz'],
+    ['GET', '/projects/%ff', 'getProject', '%ff'],
+    ['GET', '/projects/configuration', 'getProject', 'configuration'],
+  ] as const;
+  for (const [method, path, id, projectId] of cases) {
+    const match = findOperation(method, at(path));
+    t.same([match?.id, match?.projectId], [id, projectId], `${method} ${path}`);
+    t.equal(match?.operation.method, method);
+  }
+});
+
+t.test('nothing else does', async (t) => {
+  for (const [method, path] of [
+    ['HEAD', at('/projects')],
+    ['OPTIONS', at('/projects')],
+    ['PUT', at('/projects/prj_1')],
+    ['DELETE', at('/projects/prj_1')],
+    ['GET', at('/projects/prj_1/settings')],
+    ['GET', at('/projects/')],
+    ['GET', at('/projects//')],
+    ['GET', at('/projects//configuration')],
+    ['GET', at('/projects/prj_1/')],
+    ['GET', at('/projects/prj_1/configuration/')],
+    ['GET', at('/projects/prj_1/configuration/x')],
+    ['GET', at('/Projects')],
+    ['GET', at('')],
+    ['GET', `/x${at('/projects')}`],
+    ['GET', at('/projects\n')],
+    ['GET', '/api/sdk/v2/projects'],
+    ['GET', '/api/sdk/v1.projects'],
+  ] as const) {
+    t.equal(findOperation(method, path), null, `${method} ${path}`);
+  }
+});
