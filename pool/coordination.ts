@@ -24,8 +24,9 @@ export interface Coordination {
   /**
    * Resolves when this process is to lead, or with the image that another led to. Rejects with the
    * leader's EngineFailure, or with the signal's reason.
+   * @param live false for background work, which a live follower makes live
    */
-  enter(key: string, signal: AbortSignal): Promise<Place>;
+  enter(key: string, live: boolean, signal: AbortSignal): Promise<Place>;
 }
 
 /** For an engine that shares its caches with nobody. */

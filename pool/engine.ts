@@ -5,7 +5,7 @@ import { EngineFailure } from './failure.ts';
 import { Flights } from './flight.ts';
 import type { Image } from './image.ts';
 import type { EngineSettings } from './settings.ts';
-import { Sources } from './source/sources.ts';
+import { type SourceLease, Sources } from './source/sources.ts';
 import { TransformPool } from './transform/pool.ts';
 import type { Variant } from './transform/variant.ts';
 
@@ -15,9 +15,17 @@ export interface Job {
   readonly variant: Variant;
   /** Whether the project may use a (normalised) host; asked again for every redirect. */
   readonly allowed: (host: string) => boolean;
-  /** Background work yields to live requests. */
+  /** Background work yields to live requests, until one of them comes to wait for it too. */
   readonly background: boolean;
 }
+
+/** A job under way. */
+interface Work extends Job {
+  /** Aborts when background work becomes live. */
+  readonly promoted: AbortSignal;
+}
+
+const isLive = ({ background, promoted }: Work): boolean => !background || promoted.aborted;
 
 export interface Obtained {
   readonly image: Image;
@@ -52,6 +60,8 @@ export class Engine {
   readonly #disk: DiskCache | null;
   readonly #flights = new Flights<string, Obtained>();
   readonly #environment: EngineEnvironment;
+  /** For each flight that was begun in the background, what makes it live. */
+  readonly #promotions = new Map<string, AbortController>();
   #refused = 0;
 
   constructor(settings: EngineSettings, environment: EngineEnvironment) {
@@ -73,7 +83,20 @@ export class Engine {
   async obtain(key: string, job: Job, signal: AbortSignal): Promise<Obtained> {
     const entry = this.memory.get(key, this.#environment.now());
     if (entry !== null) return { image: entry.image, from: 'memory', timings: {} };
-    return this.#flights.join(key, (flight) => this.#lookFurther(key, job, flight), signal);
+    if (!job.background) this.promote(key);
+    return this.#flights.join(key, (flight) => this.#fly(key, job, flight), signal);
+  }
+
+  /**
+   * A live request has come to wait for the flight of a key: if that was begun in the background,
+   * it goes on as live work.
+   * @throws EngineFailure overloaded, as for any other live request
+   */
+  promote(key: string): void {
+    const promotion = this.#promotions.get(key);
+    if (promotion === undefined || promotion.signal.aborted) return;
+    if (this.pool.full) throw this.#overloaded();
+    promotion.abort();
   }
 
   /** Keeps a flight of this process in the air for a follower elsewhere; see Flights.hold. */
@@ -95,23 +118,35 @@ export class Engine {
     await Promise.all([this.pool.close(), this.sources.close()]);
   }
 
-  async #lookFurther(key: string, job: Job, signal: AbortSignal): Promise<Obtained> {
+  /** One flight, from memory's miss to the image. */
+  async #fly(key: string, job: Job, signal: AbortSignal): Promise<Obtained> {
+    const promotion = new AbortController();
+    if (job.background) this.#promotions.set(key, promotion);
+    try {
+      return await this.#look(key, { ...job, promoted: promotion.signal }, signal);
+    } finally {
+      if (this.#promotions.get(key) === promotion) this.#promotions.delete(key);
+    }
+  }
+
+  async #look(key: string, work: Work, signal: AbortSignal): Promise<Obtained> {
     const onDisk = await this.#disk?.read(key);
     if (onDisk) return this.#keep(key, { image: onDisk, from: 'disk', timings: {} });
 
-    const place = await this.#environment.coordination.enter(key, signal);
+    const { coordination } = this.#environment;
+    const place = await coordination.enter(key, isLive(work), signal);
     if (place.role === 'follower') {
       return this.#keep(key, { image: place.image, from: 'miss', timings: {} });
     }
     try {
-      return await this.#lead(key, job, signal, place);
+      return await this.#lead(key, work, signal, place);
     } catch (error) {
       place.fail(this.#asFailure(error, signal));
       throw error;
     }
   }
 
-  async #lead(key: string, job: Job, signal: AbortSignal, place: Leader): Promise<Obtained> {
+  async #lead(key: string, work: Work, signal: AbortSignal, place: Leader): Promise<Obtained> {
     // Another process may have landed between this one's look at the disk and its turn to lead.
     const landed = await this.#disk?.read(key);
     if (landed) {
@@ -119,7 +154,7 @@ export class Engine {
       return this.#keep(key, { image: landed, from: 'disk', timings: {} });
     }
     this.#environment.onRender('begun', key, {});
-    const rendered = await this.#render(job, signal);
+    const rendered = await this.#render(work, signal);
     this.#environment.onRender('done', key, rendered.timings);
     const obtained = this.#keep(key, rendered);
     const { image } = obtained;
@@ -129,15 +164,11 @@ export class Engine {
     return obtained;
   }
 
-  async #render(job: Job, signal: AbortSignal): Promise<Obtained> {
-    if (this.pool.full && !job.background) {
-      this.#refused += 1;
-      throw new EngineFailure('overloaded', 'Too many transforms are waiting.');
-    }
-    const { allowed, background } = job;
-    const source = await this.sources.acquire(job.source, { allowed, background, signal });
+  async #render(work: Work, signal: AbortSignal): Promise<Obtained> {
+    if (this.pool.full && isLive(work)) throw this.#overloaded();
+    const source = await this.#acquire(work, signal);
     try {
-      const made = await this.pool.transform(source.bytes, job.variant, { background, signal });
+      const made = await this.pool.transform(source.bytes, work.variant, { ...work, signal });
       const { body, contentType, etag, width, height } = made;
       return {
         image: { body, contentType, etag, width, height },
@@ -151,6 +182,22 @@ export class Engine {
     } finally {
       source.release();
     }
+  }
+
+  async #acquire(work: Work, signal: AbortSignal): Promise<SourceLease> {
+    const { source, allowed, promoted } = work;
+    const promote = () => this.sources.promote(source);
+    promoted.addEventListener('abort', promote, { once: true });
+    try {
+      return await this.sources.acquire(source, { allowed, background: !isLive(work), signal });
+    } finally {
+      promoted.removeEventListener('abort', promote);
+    }
+  }
+
+  #overloaded(): EngineFailure {
+    this.#refused += 1;
+    return new EngineFailure('overloaded', 'Too many transforms are waiting.');
   }
 
   #keep(key: string, obtained: Obtained): Obtained {

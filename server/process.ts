@@ -67,6 +67,10 @@ const engine = new Engine(engineSettings(settings), {
   now: Date.now,
 });
 coordination.holdFlight = (key) => engine.hold(key);
+coordination.promoteFlight = (key) => {
+  // A full pool refuses; the followers then wait as the background work does.
+  if (!engine.pool.full) engine.promote(key);
+};
 
 const projects = new ProjectCache(store.projects, {
   pollEveryMs: projectsEveryMs,
@@ -186,6 +190,7 @@ const receive = dispatcher<ToFrontEnd>({
   'flight-outcome': (order) => coordination.receive(order),
   'flight-hold': (order) => coordination.receive(order),
   'flight-release': (order) => coordination.receive(order),
+  'flight-promote': (order) => coordination.receive(order),
   'flight-landing': (order) => coordination.receive(order),
 });
 

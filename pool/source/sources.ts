@@ -137,7 +137,8 @@ export class Sources {
     const key = wanted.href;
     for (;;) {
       if (this.#closed !== null) throw this.#closed;
-      const cached = this.#cache.get(key);
+      // Prewarming asks for many variants in a row, slowly; it shall fetch their source once.
+      const cached = this.#cache.get(key, { updateAgeOnGet: options.background === true });
       if (cached !== undefined) {
         checkHosts(cached.hosts, options);
         return this.#lease(cached, null);
@@ -149,6 +150,11 @@ export class Sources {
       // Refused before this asker, who may use that host, was heard: once more, with its voice.
       if (!options.allowed(outcome.refused)) throw notAllowed(outcome.refused);
     }
+  }
+
+  /** A live request has come to wait for a fetch that may be in the background; see Slot. */
+  promote(url: URL): void {
+    this.#rides.get(canonical(url).href)?.slot.promote();
   }
 
   stats() {

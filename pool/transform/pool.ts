@@ -18,6 +18,8 @@ export interface TransformOptions {
   readonly signal: AbortSignal;
   /** Work that nobody waits for: it runs only when no other work waits. */
   readonly background?: boolean;
+  /** Aborts when somebody comes to wait for background work, which is live work from then on. */
+  readonly promoted?: AbortSignal;
 }
 
 export interface PoolStats {
@@ -45,7 +47,7 @@ type PoolSettings = Pick<
 interface Job {
   readonly source: Uint8Array;
   readonly variant: Variant;
-  readonly background: boolean;
+  background: boolean;
   readonly queuedAt: number;
   /** Both do nothing once the caller has been answered. */
   readonly resolve: (transformed: Transformed) => void;
@@ -90,14 +92,14 @@ export class TransformPool {
   }
 
   /**
-   * @param source backed by a SharedArrayBuffer, so that handing it to a thread copies nothing
+   * @param source copied once, as it is handed to the thread: others may hold it too
    * @throws EngineFailure overloaded, transform_timeout, source_unsupported, source_corrupt,
    *   source_too_large, internal_error
    */
   async transform(
     source: Uint8Array,
     variant: Variant,
-    { signal, background = false }: TransformOptions,
+    { signal, background = false, promoted }: TransformOptions,
   ): Promise<Transformed> {
     signal.throwIfAborted();
     if (background ? this.#backgroundFull : this.full) {
@@ -105,10 +107,18 @@ export class TransformPool {
       throw new EngineFailure('overloaded', 'Too many transforms are waiting.');
     }
     let abandon = () => {};
+    let promote = () => {};
     try {
       return await new Promise<Transformed>((resolve, reject) => {
         const queuedAt = performance.now();
-        const job: Job = { source, variant, background, queuedAt, resolve, reject };
+        const job: Job = {
+          source,
+          variant,
+          background: background && promoted?.aborted !== true,
+          queuedAt,
+          resolve,
+          reject,
+        };
         // A running transform goes on without its caller: to end a thread inside native code takes
         // as long as the code, and its successor has to load everything again. The thread counts as
         // busy until it is done.
@@ -117,13 +127,16 @@ export class TransformPool {
           this.#waitingBackground.delete(job);
           reject(signal.reason);
         };
+        promote = () => this.#promote(job);
         signal.addEventListener('abort', abandon, { once: true });
+        promoted?.addEventListener('abort', promote, { once: true });
         if (this.#idle) this.#lastProgress = queuedAt;
-        (background ? this.#waitingBackground : this.#waiting).add(job);
+        (job.background ? this.#waitingBackground : this.#waiting).add(job);
         this.#startNext();
       });
     } finally {
       signal.removeEventListener('abort', abandon);
+      promoted?.removeEventListener('abort', promote);
     }
   }
 
@@ -176,6 +189,14 @@ export class TransformPool {
   #nextBackground(): Job | undefined {
     const most = Math.max(1, this.#settings.threads - 1);
     return this.#backgroundRunning < most ? first(this.#waitingBackground) : undefined;
+  }
+
+  #promote(job: Job): void {
+    if (!job.background) return;
+    job.background = false;
+    if (this.#waitingBackground.delete(job)) this.#waiting.add(job);
+    if (this.#running.has(job)) this.#backgroundRunning -= 1;
+    this.#startNext();
   }
 
   async #run(job: Job): Promise<void> {

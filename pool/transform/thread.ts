@@ -7,7 +7,6 @@ import type { Variant } from './variant.ts';
 
 /** What a transform thread is sent. */
 export interface ThreadTask {
-  /** Backed by a SharedArrayBuffer, else the bytes are copied on their way. */
   readonly source: Uint8Array;
   readonly variant: Variant;
   readonly limits: RenderLimits;

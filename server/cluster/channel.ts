@@ -54,7 +54,7 @@ export type ToPrimary =
  */
 export type FlightReport = { readonly key: string; readonly ticket: number } & (
   | /** Wants the image of a key: to lead the flight to it, or to follow. */
-  { readonly type: 'flight-enter' }
+  { readonly type: 'flight-enter'; readonly live: boolean }
   /** Does not want it any more. */
   | { readonly type: 'flight-leave' }
   /** The leader has the image; it is sent only when asked for. */
@@ -70,6 +70,8 @@ export type FlightOrder = { readonly key: string; readonly ticket: number } & (
   /** Others follow: do not cancel, even if everybody here has left. */
   | { readonly type: 'flight-hold' }
   | { readonly type: 'flight-release' }
+  /** Live requests follow: go on as live work. */
+  | { readonly type: 'flight-promote' }
   /** The answer to `flight-landed`: whether others wait for the image. */
   | { readonly type: 'flight-landing'; readonly wanted: boolean }
 );

@@ -23,13 +23,15 @@ export class PrimaryCoordination implements Coordination {
   readonly #tickets = new Map<number, Ticket>();
   /** How to keep the flight of a key in the air; set once the engine is there. */
   holdFlight: (key: string) => (() => void) | null = () => null;
+  /** How to make the background flight of a key a live one; set likewise. */
+  promoteFlight: (key: string) => void = () => {};
   #next = 1;
 
   constructor(channel: PrimaryChannel) {
     this.#channel = channel;
   }
 
-  enter(key: string, signal: AbortSignal): Promise<Place> {
+  enter(key: string, live: boolean, signal: AbortSignal): Promise<Place> {
     if (signal.aborted) return Promise.reject(signal.reason);
     const number = this.#next++;
     return new Promise((resolve, reject) => {
@@ -57,7 +59,7 @@ export class PrimaryCoordination implements Coordination {
         release: null,
         image: null,
       });
-      this.#channel.send({ type: 'flight-enter', key, ticket: number });
+      this.#channel.send({ type: 'flight-enter', key, ticket: number, live });
     });
   }
 
@@ -80,6 +82,8 @@ export class PrimaryCoordination implements Coordination {
         ticket.release?.();
         ticket.release = null;
         return;
+      case 'flight-promote':
+        return this.promoteFlight(ticket.key);
       case 'flight-landing':
         if (order.wanted && ticket.image !== null) {
           this.#report(ticket.key, order.ticket, { image: ticket.image });

@@ -4,6 +4,8 @@ import type { FlightOrder, FlightOutcome, FlightReport } from './channel.ts';
 interface Seat {
   readonly frontEnd: number;
   readonly ticket: number;
+  /** False for background work; only what `flight-enter` said counts. */
+  live: boolean;
 }
 
 interface MachineFlight {
@@ -43,7 +45,7 @@ export class FlightControl {
   receive(frontEnd: number, report: FlightReport): void {
     if (this.#gone.has(frontEnd)) return;
     const { key, ticket } = report;
-    const seat = { frontEnd, ticket };
+    const seat = { frontEnd, ticket, live: report.type === 'flight-enter' && report.live };
     switch (report.type) {
       case 'flight-enter':
         return this.#enter(seat, key);
@@ -77,6 +79,14 @@ export class FlightControl {
     flight.followers.push(seat);
     this.#order(seat, key, { type: 'flight-follow' });
     if (flight.followers.length === 1) this.#order(flight.leader, key, { type: 'flight-hold' });
+    this.#promote(key, flight);
+  }
+
+  /** A background leader that live requests follow leads for them. */
+  #promote(key: string, { leader, followers }: MachineFlight): void {
+    if (leader.live || !followers.some(({ live }) => live)) return;
+    leader.live = true;
+    this.#order(leader, key, { type: 'flight-promote' });
   }
 
   #leave(seat: Seat, key: string): void {
@@ -117,6 +127,7 @@ export class FlightControl {
     flight.leader = next;
     this.#order(next, key, { type: 'flight-lead' });
     if (flight.followers.length > 0) this.#order(next, key, { type: 'flight-hold' });
+    this.#promote(key, flight);
   }
 
   #order(seat: Seat, key: string, order: Order): void {

@@ -55,6 +55,7 @@ function serve({ file, socket: path }: ThreadData, owner: NonNullable<typeof par
   owner.once('message', async () => {
     clearInterval(sweeping);
     server.close();
+    for (const connection of connections) connection.finish();
     // Whatever has run is written down and answered before the connections end.
     catalog.journal.commit();
     await new Promise((resolve) => setImmediate(resolve));

@@ -1,7 +1,7 @@
-import { ObjectId } from 'bson';
+import { ObjectId, Timestamp } from 'bson';
 import { equalityKey } from '../bson/key.ts';
 import { type Document, encode, fieldOf, isArray } from '../bson/value.ts';
-import type { CommandError } from '../errors.ts';
+import { type CommandError, notSupported } from '../errors.ts';
 import type { Filter } from '../query/filter.ts';
 import { compile } from '../query/match.ts';
 import type { IndexTuple } from '../query/path.ts';
@@ -69,6 +69,10 @@ export class Collection {
   insert(given: Document): Document {
     const identity = fieldOf(given, '_id') ?? new ObjectId();
     const { document, bytes } = seal({ _id: identity, ...given });
+    if (Object.values(document).some((value) => value instanceof Timestamp && value.isZero())) {
+      // A MongoDB server would put its own time in the place.
+      throw notSupported('inserting an empty timestamp');
+    }
     this.#refuseConflicts(document);
     const entry: Entry = { record: this.#nextRecord, document };
     this.#nextRecord += 1;

@@ -22,6 +22,7 @@ export class Connection {
   readonly #limits: Limits;
   #timeout: NodeJS.Timeout | undefined;
   #serving = false;
+  #finishing = false;
 
   constructor(socket: Socket, budget: Budget, run: Run, limits: Limits) {
     this.#socket = socket;
@@ -37,6 +38,11 @@ export class Connection {
     this.#arm(limits.messageTimeoutMs);
   }
 
+  /** Runs no further command. */
+  finish(): void {
+    this.#finishing = true;
+  }
+
   /** Ends the connection after what has been written to it. */
   end(): void {
     this.#socket.destroySoon();
@@ -49,14 +55,14 @@ export class Connection {
       this.#socket.destroy();
       return;
     }
-    if (!this.#serving) void this.#serve();
+    if (!this.#serving && !this.#finishing) void this.#serve();
   }
 
   async #serve(): Promise<void> {
     this.#serving = true;
     try {
       let message = this.#reader.take();
-      while (message !== null && !this.#socket.destroyed) {
+      while (message !== null && !this.#socket.destroyed && !this.#finishing) {
         // Nothing is read ahead, so a client that does not read its replies holds up only itself.
         this.#socket.pause();
         clearTimeout(this.#timeout);

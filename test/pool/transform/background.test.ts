@@ -78,3 +78,26 @@ t.test('waiting background work is bounded, and takes no place in the queue', as
   await Promise.all(all);
   await until(() => pool.stats().completed === 9);
 });
+
+t.test('background work that somebody comes to wait for goes on as live work', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 4 }, puppets);
+  const promotion = new AbortController();
+  const ended: string[] = [];
+  const run = (name: string, options: { background?: boolean; promoted?: AbortSignal }) => {
+    const task = puppetTask();
+    const answered = pool.transform(task.source, variant(), { ...patient, ...options });
+    return { release: task.release, done: answered.then(() => ended.push(name)) };
+  };
+  const tasks = [
+    run('live 1', {}),
+    run('background', { background: true }),
+    run('promoted', { background: true, promoted: promotion.signal }),
+    run('live 2', {}),
+  ];
+  t.match(pool.stats(), { active: 1, queued: 1, backgroundQueued: 2 });
+  promotion.abort();
+  t.match(pool.stats(), { active: 1, queued: 2, backgroundQueued: 1 });
+  for (const { release } of tasks) release();
+  await Promise.all(tasks.map(({ done }) => done));
+  t.same(ended, ['live 1', 'live 2', 'promoted', 'background']);
+});

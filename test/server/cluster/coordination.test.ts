@@ -98,7 +98,7 @@ t.test('an order to lead that crosses the word on leaving goes on to the next', 
 t.test('whoever comes with an aborted signal asks nobody', async (t) => {
   const { coordination, up } = new Machine(1).frontEnd(0);
   const reason = new Error('gone');
-  await t.rejects(coordination.enter('k', AbortSignal.abort(reason)), reason);
+  await t.rejects(coordination.enter('k', true, AbortSignal.abort(reason)), reason);
   t.same(up, []);
 });
 

@@ -51,7 +51,7 @@ export class FrontEnd {
   }
 
   async #work(key: string, signal: AbortSignal): Promise<Image> {
-    const place = await this.coordination.enter(key, signal);
+    const place = await this.coordination.enter(key, true, signal);
     if (place.role === 'follower') return place.image;
     try {
       await this.#render(key, signal);

@@ -49,7 +49,7 @@ t.test(
       ['[1e400]', /number is too large/],
       ['{"a":-1e400}', /number is too large/],
       ['['.repeat(17) + ']'.repeat(17), /nests deeper than 16/],
-      ['{"a":'.repeat(17) + '1' + '}'.repeat(17), /nests deeper than 16/],
+      [`${'{"a":'.repeat(17)}1${'}'.repeat(17)}`, /nests deeper than 16/],
       ['['.repeat(65_536), /nests deeper than 16/],
     ];
     for (const [text, because] of refused) {

@@ -156,6 +156,8 @@ t.test('what cannot be stored is refused', async (t) => {
   await t.rejects(items.insertOne({ _id: 0, ...deep }), { code: 15 });
   const { writeErrors } = await db.command({ insert: 'items', documents: [{ _id: [1] }] });
   t.match(writeErrors, [{ code: 2 }]);
+  const empty = new Timestamp({ t: 0, i: 0 });
+  await t.rejects(items.insertOne({ _id: 0, empty }), { code: 115 });
   await items.insertOne({ _id: 1 });
   const text = 'x'.repeat(9 * 1024 * 1024);
   await items.updateOne({ _id: 1 }, { $set: { first: text } });

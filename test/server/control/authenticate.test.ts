@@ -1,0 +1,104 @@
+import t, { type Test } from 'tap';
+import { Authentication, authorise, readKey } from '../../../server/control/authenticate.ts';
+import { operations } from '../../../server/control/operations.ts';
+import { type ApiKey, type KeyAccess, Keys } from '../../../store/keys.ts';
+import { Organisations } from '../../../store/organisations.ts';
+import { testDatabase } from '../../store/connection.ts';
+
+t.test('a key comes in either header, and Authorization wins', async (t) => {
+  t.equal(readKey('Bearer a', ''), 'a');
+  t.equal(readKey('bearer   a  ', ''), 'a', 'the scheme is case-insensitive (RFC 9110)');
+  t.equal(readKey('', 'b'), 'b');
+  t.equal(readKey('Bearer a', 'b'), 'a');
+  t.throws(() => readKey('', ''), { code: 'api_key_missing' });
+  for (const wrong of ['Basic a', 'a', 'Bearer', 'Bearer a b', 'Bearera', ' Bearer a']) {
+    t.throws(() => readKey(wrong, 'b'), { code: 'api_key_invalid' }, `${wrong} is no bearer token`);
+  }
+});
+
+async function authentication(t: Test) {
+  const { db } = await testDatabase(t);
+  const keys = new Keys(db);
+  const organisations = new Organisations(db);
+  const { _id: orgId } = await organisations.create('Shop');
+  const issue = (inOrganisation = orgId) =>
+    keys.issue({ name: 'shop', orgId: inOrganisation, projectId: null, access: 'write' });
+  return {
+    authentication: new Authentication(keys, organisations),
+    keys,
+    organisations,
+    orgId,
+    issue,
+  };
+}
+
+t.test('a key in the store is known by its secret and by nothing else', async (t) => {
+  const { authentication: who, keys, issue } = await authentication(t);
+  const { key, secret } = await issue();
+  t.same(await who.authenticate(`Bearer ${secret}`, ''), { key, productAccess: true });
+  t.same((await who.authenticate('', secret)).key, key);
+  const others = [key._id, key.hash, secret.slice(0, -1), secret.toUpperCase(), 'x'.repeat(10_000)];
+  for (const other of others) {
+    await t.rejects(who.authenticate(`Bearer ${other}`, ''), { code: 'api_key_invalid' });
+  }
+  const { key: ended, secret: endedSecret } = await issue();
+  await keys.revoke(ended._id);
+  await t.rejects(who.authenticate('', endedSecret), { code: 'api_key_invalid' });
+});
+
+t.test('without product access, or without its organisation, a key is not enough', async (t) => {
+  const { authentication: who, organisations, orgId, issue } = await authentication(t);
+  const { secret } = await issue();
+  const { secret: orphan } = await issue('org_0000000000000000');
+  await organisations.setProductAccess(orgId, false);
+  for (const key of [secret, orphan]) {
+    await t.rejects(who.authenticate('', key), { code: 'product_access_required' });
+  }
+});
+
+t.test('what a look-up found does not count for longer than a second', async (t) => {
+  const { authentication: who, keys, issue } = await authentication(t);
+  const { key, secret } = await issue();
+  t.same((await who.authenticate('', secret)).key, key);
+  await keys.revoke(key._id);
+  await new Promise((wake) => setTimeout(wake, 1_100));
+  await t.rejects(who.authenticate('', secret), { code: 'api_key_invalid' });
+});
+
+t.test('what a key is good for', async (t) => {
+  const key = (projectId: string | null, access: KeyAccess): ApiKey => ({
+    ...{ _id: 'key_1', hash: '', name: '', orgId: 'org_1', projectId, access },
+    ...{ createdAt: new Date(), revokedAt: null },
+  });
+  const verdict = (
+    one: ApiKey,
+    operation: (typeof operations)[keyof typeof operations],
+    project: string | null,
+  ) => {
+    try {
+      authorise(one, operation, project);
+      return 'yes';
+    } catch (error) {
+      return (error as { code: string }).code;
+    }
+  };
+  const all = Object.entries(operations);
+  for (const [id, operation] of all) {
+    const onProject = operation.path.includes('{projectId}');
+    const own = onProject ? 'prj_1' : null;
+    const writes = operation.method !== 'GET';
+    t.equal(verdict(key(null, 'write'), operation, own), 'yes', id);
+    t.equal(
+      verdict(key(null, 'read'), operation, own),
+      writes ? 'write_access_required' : 'yes',
+      id,
+    );
+    if (onProject) {
+      t.equal(verdict(key('prj_1', 'write'), operation, own), 'yes', id);
+      t.equal(verdict(key('prj_2', 'write'), operation, own), 'project_forbidden', id);
+      t.equal(verdict(key('prj_2', 'read'), operation, own), 'project_forbidden', id);
+    }
+  }
+  t.equal(verdict(key('prj_1', 'read'), operations.listProjects, null), 'yes');
+  t.equal(verdict(key('prj_1', 'write'), operations.createProject, null), 'project_forbidden');
+});

@@ -1,0 +1,140 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import t from 'tap';
+import { examples } from '../../../server/control/examples.ts';
+import { openApiDocument } from '../../../server/control/openapi.ts';
+import { parameterNames, readOptions } from '../../../server/image/parameters.ts';
+
+interface Content {
+  readonly 'application/json'?: { readonly schema: object; readonly example?: unknown };
+}
+interface Reply {
+  readonly $ref?: string;
+  readonly content?: Content;
+  readonly headers?: object;
+}
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Content };
+  readonly responses: Readonly<Record<string, Reply>>;
+  readonly security?: readonly object[];
+}
+interface Document {
+  readonly openapi: string;
+  readonly info: { readonly version: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, object>>;
+    readonly responses: Readonly<Record<string, Reply>>;
+    readonly securitySchemes: object;
+  };
+}
+
+const document: Document = JSON.parse(JSON.stringify(openApiDocument('https://images.shop.test')));
+const { paths, components } = document;
+const byId = new Map(
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(
+      ([method, operation]) =>
+        [operation.operationId, { path, method: method.toUpperCase(), operation }] as const,
+    ),
+  ),
+);
+
+/** Spec part 4.4: every operation with its method, path, success and own errors. */
+const specified = {
+  listProjects: ['GET', '/projects', 200],
+  createProject: ['POST', '/projects', 201, 400],
+  getProject: ['GET', '/projects/{projectId}', 200, 404],
+  getProjectConfiguration: ['GET', '/projects/{projectId}/configuration', 200, 404],
+  updateProjectSettings: ['PATCH', '/projects/{projectId}/settings', 200, 400, 404],
+  prewarmProjectImages: ['POST', '/projects/{projectId}/prewarm', 202, 400, 404],
+  addProjectDomain: ['POST', '/projects/{projectId}/domains', 200, 400, 404],
+  removeProjectDomain: ['DELETE', '/projects/{projectId}/domains', 200, 400, 404],
+} as const;
+
+t.test(
+  'it is OpenAPI 3.1, version 1.0.0, with exactly the operations of the interface',
+  async (t) => {
+    t.equal(document.openapi, '3.1.0');
+    t.equal(document.info.version, '1.0.0');
+    t.same(
+      [...byId.keys()].sort(),
+      [...Object.keys(specified), 'getHealth', 'getImage', 'getImageByQuery'].sort(),
+    );
+  },
+);
+
+t.test('every operation of the control plane has its path, keys, answers and errors', async (t) => {
+  const names = { 1: 'bearer', 2: 'serviceApiKey' };
+  t.same(Object.keys(components.securitySchemes), Object.values(names));
+  for (const [id, [method, path, success, ...errors]] of Object.entries(specified)) {
+    const found = byId.get(id);
+    t.equal(found?.method, method, id);
+    t.equal(found?.path, `/api/sdk/v1${path}`, id);
+    t.same(found?.operation.security, [{ bearer: [] }, { serviceApiKey: [] }], id);
+    t.same(
+      Object.keys(found?.operation.responses ?? {})
+        .map(Number)
+        .sort(),
+      [success, ...errors, 401, 402, 403, 429, 500].sort(),
+      id,
+    );
+    for (const status of [...errors, 401, 402, 403, 429, 500]) {
+      const { $ref = '' } = found?.operation.responses[status] ?? {};
+      const reply = components.responses[$ref.replace('#/components/responses/', '')];
+      const schema = reply?.content?.['application/json']?.schema;
+      t.same(schema, { $ref: '#/components/schemas/ApiError' }, `${id} ${status}`);
+    }
+  }
+  t.match(components.responses['Error429']?.headers, { 'Retry-After': {} });
+  const removal = byId.get('removeProjectDomain')?.operation;
+  t.equal(removal?.requestBody?.required, false);
+  t.match(removal?.parameters, [{ name: 'projectId' }, { name: 'host', in: 'query' }]);
+});
+
+t.test('images and health need no key, and the image parameters are all there', async (t) => {
+  for (const id of ['getImage', 'getImageByQuery', 'getHealth']) {
+    t.same(byId.get(id)?.operation.security, [], id);
+  }
+  for (const id of ['getImage', 'getImageByQuery']) {
+    const names = byId.get(id)?.operation.parameters?.map(({ name }) => name) ?? [];
+    t.same(names.slice(1), ['project', ...parameterNames], id);
+  }
+  t.same(Object.keys(byId.get('getHealth')?.operation.responses ?? {}), ['200', '503']);
+});
+
+t.test('every example is valid by the schema that it is an example of', async (t) => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  const faults = (schema: object, example: unknown) => {
+    const validate = ajv.compile({ ...schema, components });
+    validate(example);
+    return validate.errors ?? [];
+  };
+  let seen = 0;
+  const look = (value: unknown, where: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if ('schema' in value && 'example' in value && typeof value.schema === 'object') {
+      t.same(faults(value.schema ?? {}, value.example), [], where);
+      seen += 1;
+      return;
+    }
+    for (const [name, inner] of Object.entries(value)) look(inner, `${where}/${name}`);
+  };
+  look({ paths, responses: components.responses }, '');
+  t.ok(seen > 25, `${seen} examples`);
+  for (const [name, example] of Object.entries(examples)) {
+    t.same(faults(components.schemas[name] ?? {}, example), [], name);
+  }
+  t.not(faults(components.schemas['DomainInput'] ?? {}, {}).length, 0, 'it does look');
+});
+
+t.test('the example of every image parameter is one that the service takes', async (t) => {
+  for (const parameter of byId.get('getImage')?.operation.parameters ?? []) {
+    if (parameter.in !== 'query' || parameter.name === 'project') continue;
+    const example = 'example' in parameter ? String(parameter.example) : '';
+    t.ok(readOptions(new Map([[parameter.name, example]])), parameter.name);
+  }
+});

@@ -1,0 +1,118 @@
+import t from 'tap';
+import { AddressGuard } from '../../../pool/source/guard.ts';
+import type { PrewarmInput } from '../../../server/control/contract.ts';
+import { queuePrewarm } from '../../../server/control/prewarm.ts';
+import { JobQueue, type PrewarmJob } from '../../../store/jobs.ts';
+import { Projects } from '../../../store/projects.ts';
+import { testDatabase } from '../../store/connection.ts';
+
+t.test('prewarming', async (t) => {
+  const { db } = await testDatabase(t);
+  const project = await new Projects(db).create({
+    ...{ orgId: 'org_1', name: 'Shop', origin: 'https://a.example/' },
+    allowedOrigins: ['a.example', '*.cdn.example', '127.0.0.1'],
+  });
+  const guard = new AddressGuard({
+    privateSources: [],
+    own: { hosts: ['service.example'], port: 3000 },
+  });
+  const queued: PrewarmJob[] = [];
+  const queue = { add: async (jobs: readonly PrewarmJob[]) => void queued.push(...jobs) };
+  const warm = (input: PrewarmInput) => queuePrewarm(project, input, guard, queue);
+  t.beforeEach(() => void queued.splice(0));
+
+  t.test('counts sources, widths and formats, each once', async (t) => {
+    const a = 'https://a.example/1.jpg';
+    const b = 'https://x.cdn.example/2.jpg';
+    const counts = async (input: PrewarmInput) => {
+      const { accepted, sourceCount, variantCount } = await warm(input);
+      return [accepted, sourceCount, variantCount];
+    };
+    t.same(await counts({ src: a }), [true, 1, 1]);
+    t.same(await counts({ sources: [a, b], widths: [1, 2, 3], formats: ['webp', 'png'] }), [
+      true,
+      2,
+      12,
+    ]);
+    t.same(await counts({ src: a, sources: [a, `${a}#x`, b] }), [true, 2, 2]);
+    t.same(await counts({ src: a, widths: [5, 5], formats: ['auto', 'auto'] }), [true, 1, 1]);
+  });
+
+  t.test('makes a job for each source; what is left out is left to the project', async (t) => {
+    await warm({ src: 'HTTPS://A.example/1.jpg' });
+    t.same(queued, [
+      {
+        ...{ projectId: project._id, source: 'https://a.example/1.jpg', widths: [] },
+        ...{ formats: ['auto'], quality: null, fit: null, dpr: null },
+      },
+    ]);
+    queued.splice(0);
+    await warm({
+      ...{ sources: ['https://a.example/1', 'https://a.example/2'], widths: [300, 20] },
+      ...{ formats: ['webp', 'avif'], quality: 70, fit: 'inside', dpr: 2 },
+    });
+    const common = {
+      widths: [20, 300],
+      formats: ['avif', 'webp'],
+      quality: 70,
+      fit: 'inside',
+      dpr: 2,
+    };
+    t.match(queued, [
+      { ...common, source: 'https://a.example/1' },
+      { ...common, source: 'https://a.example/2' },
+    ]);
+  });
+
+  t.test(
+    'one source that may not be used refuses all, and every such source is named',
+    async (t) => {
+      const ok = 'https://a.example/1.jpg';
+      const refused: ReadonlyArray<readonly [input: PrewarmInput, ...faults: RegExp[]]> = [
+        [
+          { src: 'https://other.example/' },
+          /^src must be on an allowed host; other\.example is not\.$/,
+        ],
+        [
+          { sources: [ok, 'ftp://a.example/'] },
+          /^sources\[1\] must be an absolute http or https URL/,
+        ],
+        [{ sources: [ok, 'https://u:p@a.example/'] }, /^sources\[1\] must be .* without userinfo/],
+        [{ src: ok, sources: ['http://127.0.0.1/'] }, /^sources\[0\] must be on a public address/],
+        [{ src: 'https://a.example.evil.example/' }, /src must be on an allowed host/],
+        [{ src: 'https://cdn.example/' }, /src must be on an allowed host/],
+        [
+          { src: 'mailto:x@a.example', sources: ['https://b/'] },
+          /src must be an/,
+          /; sources\[0\] must/,
+        ],
+      ];
+      for (const [input, ...faults] of refused) {
+        const name = JSON.stringify(input);
+        const failure = await warm(input).then(
+          () => null,
+          (error: unknown) => error,
+        );
+        t.match(failure, { code: 'invalid_request' }, name);
+        for (const message of faults) t.match(failure, { message }, name);
+      }
+      t.same(queued, [], 'nothing is queued');
+    },
+  );
+
+  t.test('the same work that still waits is one job, whatever order it was asked in', async (t) => {
+    const jobs = new JobQueue(db);
+    const stored = db.collection('jobs');
+    const again = (input: PrewarmInput) => queuePrewarm(project, input, guard, jobs);
+    const src = 'https://a.example/1.jpg';
+    await again({ src, widths: [1, 2], formats: ['webp', 'avif'] });
+    await again({ src, widths: [2, 1, 1], formats: ['avif', 'webp'] });
+    t.equal(await stored.countDocuments(), 1);
+    await again({ src, widths: [1, 2], formats: ['webp', 'avif'], quality: 50 });
+    t.equal(await stored.countDocuments(), 2, 'other work is another job');
+
+    await stored.updateMany({}, { $set: { lastFinishedAt: new Date() } });
+    await again({ src, widths: [1, 2], formats: ['webp', 'avif'] });
+    t.equal(await stored.countDocuments(), 3, 'work that is done can be asked for again');
+  });
+});

@@ -1,0 +1,50 @@
+import t from 'tap';
+import { type Allowance, RateLimit } from '../../../server/control/rate-limit.ts';
+import { storeLink } from '../store-link.ts';
+
+const passed = (allowances: readonly Allowance[]) =>
+  allowances.filter(({ failure }) => failure === null).length;
+const together = (limits: readonly RateLimit[], calls: number, key = 'key_1') =>
+  Promise.all(
+    Array.from({ length: calls }, (_, i) => limits[i % limits.length]?.consume(key)),
+  ).then((all) => all.filter((one) => one !== undefined));
+
+t.test('a limit holds exactly over all who count in one store', async (t) => {
+  const { db } = await storeLink(t);
+  const limits = [new RateLimit(db, 20, 2), new RateLimit(db, 20, 2)];
+  await limits[0]?.ensureIndexes();
+  const all = await together(limits, 60);
+  t.equal(passed(all), 20);
+  t.equal(passed(await together(limits, 5, 'key_2')), 5, 'another key has its own');
+
+  const left = all.map(({ headers }) => Number(new Map(headers).get('ratelimit-remaining')));
+  t.same(
+    left.sort((a, b) => a - b),
+    [...Array(40).fill(0), ...Array(20).keys()],
+  );
+  const refused = all.find(({ failure }) => failure !== null);
+  t.equal(refused?.failure?.code, 'rate_limited');
+  const headers = Object.fromEntries(refused?.headers ?? []);
+  t.equal(headers['ratelimit-limit'], '20');
+  const wait = Number(headers['retry-after']);
+  t.ok(wait >= 1 && wait <= 60, `Retry-After ${wait}`);
+  t.equal(headers['ratelimit-reset'], headers['retry-after']);
+});
+
+t.test(
+  'while the store is away each process counts its share, and then together again',
+  async (t) => {
+    const link = await storeLink(t);
+    const limits = [new RateLimit(link.db, 20, 2), new RateLimit(link.db, 20, 2)];
+    await limits[0]?.ensureIndexes();
+    await link.cut();
+    t.equal(passed(await together(limits, 60)), 20, 'ten in each');
+    t.equal(passed(await together(limits, 10)), 0);
+    await link.mend();
+    const deadline = Date.now() + 10_000;
+    let after = await limits[0]?.consume('key_1');
+    while (after?.failure !== null && Date.now() < deadline)
+      after = await limits[0]?.consume('key_1');
+    t.equal(after?.failure, null, 'the store counts again');
+  },
+);

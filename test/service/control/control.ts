@@ -1,0 +1,129 @@
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { joinStore, type Store } from '../../../store/open.ts';
+import { loadSettings } from '../../../store/settings/load.ts';
+import { json, type Service, startService } from '../service.ts';
+import { Interface } from './interface.ts';
+
+export const rootKey = 'sk_root-key-of-the-tests';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  // What the tests say of it is the check, as in `json`.
+  readonly body: Awaited<ReturnType<typeof json>>;
+}
+
+export interface Call {
+  /** null for none; the root key when absent. */
+  readonly key?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as it is, with the content type of JSON unless the headers name another. */
+  readonly body?: string | Uint8Array;
+  readonly agent?: Agent;
+}
+
+/** A service with a root key, and a client of its control plane that checks every answer. */
+export interface Control {
+  readonly service: Service;
+  /** Rejects when the answer is not as the served specification has it. */
+  call(method: string, path: string, call?: Call): Promise<Answer>;
+  /** A new project, through the control plane. */
+  project(allowedOrigins?: readonly string[]): Promise<string>;
+  /** The secret of a new key. */
+  issue(projectId: string | null, access: 'read' | 'write'): Promise<string>;
+  /** The service's own store. */
+  readonly store: Store;
+}
+
+export const prefix = '/api/sdk/v1';
+
+interface Test {
+  teardown(action: () => Promise<unknown>): void;
+}
+
+export async function startControl(
+  t: Test,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Control> {
+  const service = await startService(t, {
+    environment: {
+      SERVICE_ROOT_API_KEY: rootKey,
+      SERVICE_API_RATE_LIMIT: '1000000',
+      ...environment,
+    },
+  });
+  const judge = await Interface.of(service.url);
+  const store = await joinStore(loadSettings(service.environment));
+  t.teardown(() => store.close());
+  const call: Control['call'] = async (method, path, options = {}) => {
+    const answer = await send(service.port, method, prefix + path, options);
+    check(answer, path);
+    if (method !== 'HEAD') judge.check(method, prefix + path, answer.status, answer.body);
+    return answer;
+  };
+  return {
+    service,
+    call,
+    store,
+    async project(allowedOrigins = []) {
+      const input = { name: 'Shop', origin: 'http://127.0.0.1/', allowedOrigins };
+      const { body } = await call('POST', '/projects', { json: input });
+      return body.project.id;
+    },
+    async issue(projectId, access) {
+      const { _id: orgId } = await store.organisations.default();
+      const { secret } = await store.keys.issue({ name: 'test', orgId, projectId, access });
+      return secret;
+    },
+  };
+}
+
+/** What every answer of the control plane has, whatever its status. */
+function check({ headers, status }: Answer, path: string): void {
+  const expected = {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  };
+  for (const [name, value] of Object.entries(expected)) {
+    if (headers[name] !== value) throw new Error(`${path} ${status}: ${name} ${headers[name]}`);
+  }
+  if (!/^\w+-\w+-\w+$/.test(String(headers['x-request-id']))) {
+    throw new Error(`${path} ${status} has no request id`);
+  }
+}
+
+/** The pid of the process that answered: it begins the request's id. */
+export function answeredBy({ headers }: Answer): number {
+  return Number.parseInt(String(headers['x-request-id']).split('-')[0] ?? '', 36);
+}
+
+/** A request on a connection of its own, unless an agent is given. */
+export function send(port: number, method: string, path: string, call: Call): Promise<Answer> {
+  const { key = rootKey, agent = false } = call;
+  const body = call.json === undefined ? call.body : JSON.stringify(call.json);
+  const headers: Record<string, string> = {
+    ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
+    ...call.headers,
+  };
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ host: '127.0.0.1', port, method, path, headers, agent });
+    outgoing.once('error', reject);
+    outgoing.once('response', async (response) => {
+      const chunks: Buffer[] = [];
+      try {
+        for await (const chunk of response) chunks.push(chunk);
+      } catch (error) {
+        return reject(error);
+      }
+      const text = Buffer.concat(chunks).toString();
+      const answer = { status: response.statusCode ?? 0, headers: response.headers };
+      resolve({ ...answer, body: text === '' ? null : JSON.parse(text) });
+    });
+    outgoing.end(body);
+  });
+}

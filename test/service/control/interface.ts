@@ -1,0 +1,68 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+
+interface Reply {
+  readonly $ref?: string;
+  readonly content?: { readonly 'application/json'?: { readonly schema: object } };
+}
+interface Document {
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { readonly responses: Record<string, Reply> }>>>
+  >;
+  readonly components: { readonly responses: Readonly<Record<string, Reply>> };
+}
+
+/**
+ * The interface specification that a service serves, as a judge of its answers: the status must be
+ * one that the operation documents, and the body valid by the schema that it has for that status.
+ */
+export class Interface {
+  readonly #document: Document;
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
+  readonly #validators = new Map<string, ValidateFunction>();
+  readonly #operations: ReadonlyArray<readonly [method: string, path: RegExp, key: string[]]>;
+
+  constructor(document: Document) {
+    this.#document = document;
+    formats.default(this.#ajv);
+    this.#operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => {
+        const pattern = new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+')}$`);
+        return [method.toUpperCase(), pattern, [path, method]] as const;
+      }),
+    );
+  }
+
+  static async of(url: string): Promise<Interface> {
+    const response = await fetch(`${url}/openapi.json`);
+    return new Interface((await response.json()) as Document);
+  }
+
+  /** @throws Error saying what is wrong with an answer */
+  check(method: string, target: string, status: number, body: unknown): void {
+    const [path = ''] = target.split('?');
+    const validate = this.#validator(method, path, status);
+    if (validate(body)) return;
+    const faults = JSON.stringify(validate.errors);
+    throw new Error(`${method} ${path} ${status}: ${JSON.stringify(body)} has ${faults}`);
+  }
+
+  #validator(method: string, path: string, status: number): ValidateFunction {
+    const [, , [template = '', verb = ''] = []] =
+      this.#operations.find(([one, pattern]) => one === method && pattern.test(path)) ?? [];
+    const key = `${verb} ${template} ${status}`;
+    const known = this.#validators.get(key);
+    if (known !== undefined) return known;
+    const { paths, components } = this.#document;
+    // What is no operation has but one answer.
+    const replies = template === '' ? { 404: components.responses['Error404'] } : undefined;
+    const reply = (replies ?? paths[template]?.[verb]?.responses)?.[status];
+    const name = reply?.$ref?.replace('#/components/responses/', '');
+    const { content } = (name === undefined ? reply : components.responses[name]) ?? {};
+    const schema = content?.['application/json']?.schema;
+    if (schema === undefined) throw new Error(`${method} ${path} does not document ${status}`);
+    const validate = this.#ajv.compile({ ...schema, components });
+    this.#validators.set(key, validate);
+    return validate;
+  }
+}

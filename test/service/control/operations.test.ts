@@ -1,0 +1,98 @@
+import t from 'tap';
+import { startControl } from './control.ts';
+
+t.test('the life of a project', async (t) => {
+  const { call, service } = await startControl(t, {
+    SERVICE_BASE_URL: 'https://img.shop.test/x/',
+  });
+  t.same((await call('GET', '/projects')).body, { projects: [] });
+
+  const created = await call('POST', '/projects', {
+    json: {
+      name: 'My shop',
+      origin: 'https://Shop.Example.com/start',
+      allowedOrigins: ['*.CDN.example.com.', 'bücher.example', 'shop.example.com'],
+    },
+  });
+  t.equal(created.status, 201);
+  const { project } = created.body;
+  const { id } = project;
+  t.match(project, {
+    ...{ id: /^prj_[0-9a-z]{16}$/, orgId: /^org_[0-9a-z]{16}$/, name: 'My shop' },
+    origin: 'https://Shop.Example.com/start',
+    allowedOrigins: ['shop.example.com', '*.cdn.example.com', 'xn--bcher-kva.example'],
+    ...{ autoFormat: true, defaultQuality: 80, defaultDpr: 1, defaultFit: 'cover', maxWidth: null },
+    ...{ requireSignedUrls: false, signedUrlTtlSeconds: null, stripMetadata: true },
+    ...{ watermarkEnabled: false, watermarkUrl: null, watermarkPosition: 'southeast' },
+    ...{ watermarkOpacity: 60, watermarkScale: 20, watermarkMargin: 16 },
+    createdAt: /^[A-Z][a-z]+ \d{1,2}, 20\d\d$/,
+  });
+
+  const on = `/projects/${id}`;
+  t.same((await call('GET', on)).body, { project }, 'read');
+  t.same((await call('GET', '/projects')).body, { projects: [project] }, 'listed');
+
+  const configuration = await call('GET', `${on}/configuration`);
+  t.equal(configuration.status, 200);
+  t.match(configuration.body.configuration, {
+    ...{ projectId: id, projectName: 'My shop', allowedOrigins: project.allowedOrigins },
+    imageBaseUrl: 'https://img.shop.test/x/img',
+    transformUrlTemplate: `https://img.shop.test/x/img/{source}?project=${id}{&w,h,q,fmt,fit,dpr,blur}`,
+  });
+
+  t.test('settings change what they name and leave the rest', async (t) => {
+    const settings = {
+      ...{ autoFormat: false, defaultQuality: 30, defaultDpr: 3, defaultFit: 'outside' },
+      ...{ maxWidth: 10_000, stripMetadata: false, watermarkEnabled: true },
+      ...{ watermarkUrl: 'https://shop.example.com/w.png', watermarkPosition: 'north' },
+      ...{ watermarkOpacity: 1, watermarkScale: 100, watermarkMargin: 0 },
+    };
+    const patch = (json: object) => call('PATCH', `${on}/settings`, { json });
+    const changed = await patch(settings);
+    t.equal(changed.status, 200);
+    t.same(changed.body.project, { ...project, ...settings });
+    const cleared = await patch({ maxWidth: 0, watermarkUrl: '' });
+    const expected = { ...project, ...settings, maxWidth: null, watermarkUrl: null };
+    t.same(cleared.body.project, expected);
+    t.same((await call('GET', on)).body.project, expected);
+    const { defaults, watermark } = (await call('GET', `${on}/configuration`)).body.configuration;
+    t.match(defaults, { autoFormat: false, defaultQuality: 30, stripMetadata: false });
+    t.match(watermark, { enabled: true, position: 'north', opacity: 1, margin: 0, url: null });
+  });
+
+  t.test('hosts come and go, and doing it twice changes nothing', async (t) => {
+    const hosts = async (method: string, target: string, host?: string) => {
+      const answer = await call(method, `${on}/domains${target}`, host ? { json: { host } } : {});
+      t.equal(answer.status, 200, `${method} ${host ?? target}`);
+      return answer.body.project.allowedOrigins.slice(3);
+    };
+    t.same(await hosts('POST', '', 'Static.Example.com.'), ['static.example.com']);
+    t.same(await hosts('POST', '', 'static.example.com'), ['static.example.com']);
+    t.same(await hosts('POST', '', '*.b.example'), ['static.example.com', '*.b.example']);
+    t.same(await hosts('DELETE', '?host=STATIC.example.com', '*.b.example'), ['*.b.example']);
+    t.same(await hosts('DELETE', '?host=static.example.com'), ['*.b.example']);
+    t.same(await hosts('DELETE', '', '*.B.example'), []);
+    t.same(await hosts('DELETE', '?host=%2A.b.example'), []);
+  });
+
+  t.test('prewarming is accepted with its counts', async (t) => {
+    const answer = await call('POST', `${on}/prewarm`, {
+      json: {
+        ...{ src: 'https://shop.example.com/a.jpg', sources: ['https://x.cdn.example.com/b.jpg'] },
+        ...{ widths: [100, 200, 300], formats: ['auto', 'png'], quality: 50, fit: 'fill', dpr: 2 },
+      },
+    });
+    t.equal(answer.status, 202);
+    t.same(answer.body, { prewarm: { accepted: true, sourceCount: 2, variantCount: 12 } });
+  });
+
+  t.test('the interface specification is served in both places, health as it says', async (t) => {
+    const [a, b] = await Promise.all(
+      ['/openapi.json', '/api/sdk/v1/openapi.json'].map((path) => fetch(service.url + path)),
+    );
+    t.equal(a?.headers.get('content-type'), 'application/json');
+    const document = await a?.json();
+    t.same(await b?.json(), document);
+    t.match(document, { openapi: '3.1.0', servers: [{ url: 'https://img.shop.test/x' }] });
+  });
+});
