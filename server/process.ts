@@ -23,6 +23,7 @@ import { Health } from './health.ts';
 import { App } from './http/app.ts';
 import type { Exchange } from './http/exchange.ts';
 import { explain } from './http/explain.ts';
+import { BackgroundSecret } from './image/background.ts';
 import { Delivery } from './image/deliver.ts';
 import { createLogger } from './log.ts';
 import { ProjectCache } from './projects.ts';
@@ -79,7 +80,13 @@ const projects = new ProjectCache(store.projects, {
     else log.error({ err: error }, 'the store is away; known projects go on being served');
   },
 });
-const delivery = new Delivery({ engine, projects, now: Date.now });
+const backgroundSecret = new BackgroundSecret(store.db);
+const delivery = new Delivery({
+  engine,
+  projects,
+  isBackground: (target, token) => backgroundSecret.marks(target, token),
+  now: Date.now,
+});
 
 let fleet: Fleet = { figures: {}, diskBytes: 0, diskMaxBytes: settings.diskCacheBytes };
 let draining = false;

@@ -1,11 +1,5 @@
-import {
-  type Collection,
-  type Db,
-  type Filter,
-  MongoServerError,
-  type UpdateFilter,
-  type WithId,
-} from 'mongodb';
+import type { Collection, Db } from 'mongodb';
+import { findDeployment, findOrInsert } from './deployment.ts';
 import { newOrganisationId } from './identifiers.ts';
 
 export interface Organisation {
@@ -16,22 +10,13 @@ export interface Organisation {
   readonly createdAt: Date;
 }
 
-/** What there is one of in a deployment. */
-interface Deployment {
-  readonly _id: 'deployment';
-  /** Self-hosted projects and keys belong to this organisation unless another is named. */
-  readonly defaultOrganisation: string;
-}
-
-const duplicateKey = 11_000;
-
 export class Organisations {
   readonly #collection: Collection<Organisation>;
-  readonly #deployments: Collection<Deployment>;
+  readonly #db: Db;
 
   constructor(db: Db) {
     this.#collection = db.collection('organisations');
-    this.#deployments = db.collection('deployments');
+    this.#db = db;
   }
 
   async create(name: string): Promise<Organisation> {
@@ -47,9 +32,7 @@ export class Organisations {
 
   /** The default organisation, made by whoever asks first; others that ask meanwhile get the same. */
   async default(): Promise<Organisation> {
-    const { defaultOrganisation: _id } = await findOrInsert(this.#deployments, 'deployment', {
-      defaultOrganisation: newOrganisationId(),
-    });
+    const { defaultOrganisation: _id } = await findDeployment(this.#db);
     return findOrInsert(this.#collection, _id, {
       name: 'Default',
       productAccess: true,
@@ -73,24 +56,4 @@ export class Organisations {
       { returnDocument: 'after' },
     );
   }
-}
-
-/** The document of an id; inserted when there is none, by one of those who ask at once. */
-async function findOrInsert<T extends { readonly _id: string }>(
-  collection: Collection<T>,
-  _id: T['_id'],
-  fresh: Omit<T, '_id'>,
-): Promise<WithId<T>> {
-  const filter = { _id } as Filter<T>;
-  const insert = { $setOnInsert: fresh } as UpdateFilter<T>;
-  const upsert = () =>
-    collection.findOneAndUpdate(filter, insert, { upsert: true, returnDocument: 'after' });
-  // Of two upserts of one id at once a server may let one fail on it (MongoDB manual, "Upsert with
-  // Unique Index"); the document of the other is there by then.
-  const document = await upsert().catch((error: unknown) => {
-    if (error instanceof MongoServerError && error.code === duplicateKey) return upsert();
-    throw error;
-  });
-  if (document === null) throw new Error(`${collection.collectionName} has no ${_id}`);
-  return document;
 }

@@ -24,33 +24,30 @@ export function signature(secret: string, text: string): string {
 }
 
 /**
- * Checks that the project lets this request have its source, and returns until when (Unix ms).
- * @throws Failure source_not_allowed, signature_invalid
+ * Checks that the project may use the source's host.
+ * @throws Failure source_not_allowed
  */
-export function checkAccess(
-  project: Project,
-  address: Address,
-  path: string,
-  query: string,
-  now: number,
-): number {
-  if (!allows(project, address.source.hostname)) {
-    throw new Failure(
-      'source_not_allowed',
-      `The host ${address.source.hostname} is not on the project's allowlist.`,
-    );
-  }
-  if (!project.requireSignedUrls) return Number.POSITIVE_INFINITY;
-  return checkSignature(project, address, path, query, now);
+export function checkSource(project: Project, { source }: Address): void {
+  if (allows(project, source.hostname)) return;
+  throw new Failure(
+    'source_not_allowed',
+    `The host ${source.hostname} is not on the project's allowlist.`,
+  );
 }
 
-function checkSignature(
+/**
+ * Checks the signature of a project that asks for one, and returns until when the URL is good (Unix
+ * ms; infinite where none is asked for).
+ * @throws Failure signature_invalid
+ */
+export function checkSignature(
   project: Project,
   { parameters }: Address,
   path: string,
   query: string,
   now: number,
 ): number {
+  if (!project.requireSignedUrls) return Number.POSITIVE_INFINITY;
   const refuse = (why: string): Failure => new Failure('signature_invalid', why);
   const exp = parameters.get('exp') ?? '';
   const given = Buffer.from(parameters.get('sig') ?? '');

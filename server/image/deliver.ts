@@ -1,9 +1,10 @@
 import type { Engine } from '../../pool/engine.ts';
 import { isLoop } from '../../pool/source/loop.ts';
+import { backgroundHeader } from '../../store/background-token.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { Failure } from '../http/failure.ts';
 import type { ProjectCache, ProjectState } from '../projects.ts';
-import { allows, checkAccess } from './access.ts';
+import { allows, checkSignature, checkSource } from './access.ts';
 import { readAddress } from './address.ts';
 import { imageHeaders, imageResponse } from './answer.ts';
 import { HotAnswers } from './hot.ts';
@@ -15,6 +16,8 @@ import { effectiveVariant, variantKey } from './variant.ts';
 export interface DeliveryEnvironment {
   readonly engine: Engine;
   readonly projects: ProjectCache;
+  /** Whether a request is marked as background work by one who may do so. */
+  readonly isBackground: (target: string, token: string) => Promise<boolean>;
   /** Unix ms. */
   readonly now: () => number;
 }
@@ -41,12 +44,14 @@ function rawRequest(exchange: Exchange, headers: NegotiationHeaders): string {
 export class Delivery {
   readonly #engine: Engine;
   readonly #projects: ProjectCache;
+  readonly #isBackground: DeliveryEnvironment['isBackground'];
   readonly #now: () => number;
   readonly #hot = new HotAnswers();
 
-  constructor({ engine, projects, now }: DeliveryEnvironment) {
+  constructor({ engine, projects, isBackground, now }: DeliveryEnvironment) {
     this.#engine = engine;
     this.#projects = projects;
+    this.#isBackground = isBackground;
     this.#now = now;
   }
 
@@ -75,6 +80,7 @@ export class Delivery {
     if (isLoop(exchange.header('cdn-loop'), this.#engine.sources.loopId)) {
       throw new Failure('source_blocked', 'The source is an image of this service itself.');
     }
+    const token = exchange.header(backgroundHeader);
     const address = readAddress(path, query);
     const options = readOptions(address.parameters);
 
@@ -83,7 +89,10 @@ export class Delivery {
       throw new Failure('project_not_found', `There is no project ${address.projectId}.`);
     }
     const { project } = state;
-    const expires = checkAccess(project, address, path, query, this.#now());
+    const background = token !== '' && (await this.#isBackground(`${path}?${query}`, token));
+    checkSource(project, address);
+    // The worker needs no signature: what it warms is delivered to signed requests only.
+    const expires = background ? 0 : checkSignature(project, address, path, query, this.#now());
 
     const variant = effectiveVariant(
       options,
@@ -99,7 +108,7 @@ export class Delivery {
         source: address.source,
         variant,
         allowed: (host) => allows(project, host),
-        background: false,
+        background,
       },
       exchange.signal,
     );

@@ -1,7 +1,13 @@
 import { createHmac } from 'node:crypto';
 import t from 'tap';
 import { Failure } from '../../../server/http/failure.ts';
-import { allows, checkAccess, signature, signedText } from '../../../server/image/access.ts';
+import {
+  allows,
+  checkSignature,
+  checkSource,
+  signature,
+  signedText,
+} from '../../../server/image/access.ts';
 import { readAddress } from '../../../server/image/address.ts';
 import type { Project } from '../../../store/projects.ts';
 import { project } from './project.ts';
@@ -13,7 +19,9 @@ const path = '/img/https://pictures.example.com/a.jpg';
 const signing = project({ requireSignedUrls: true, signingSecret: secret });
 
 function check(of: Project, query: string, at = path): number {
-  return checkAccess(of, readAddress(at, query), at, query, now);
+  const address = readAddress(at, query);
+  checkSource(of, address);
+  return checkSignature(of, address, at, query, now);
 }
 
 /** Why a request is refused; fails when it is not. */

@@ -1,0 +1,38 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/**
+ * The request header by which a worker marks its requests as background work: `<Unix seconds>.<base64url
+ * HMAC-SHA256>` over the time and the request target, by the deployment's secret. Whoever cannot read
+ * the store cannot make one, and one that was seen on the way is good for one URL and a few minutes.
+ */
+export const backgroundHeader = 'x-image-delivery-background';
+
+const validForSeconds = 300;
+
+function mac(secret: string, seconds: string, target: string): Buffer {
+  return createHmac('sha256', secret).update(`${seconds}\n${target}`).digest();
+}
+
+/**
+ * @param target path and query as they are sent
+ * @param now Unix ms
+ */
+export function backgroundToken(secret: string, target: string, now: number): string {
+  const seconds = String(Math.floor(now / 1_000));
+  return `${seconds}.${mac(secret, seconds, target).toString('base64url')}`;
+}
+
+/** Whether a token marks this request, now, as background work. */
+export function isBackgroundToken(
+  secret: string,
+  target: string,
+  token: string,
+  now: number,
+): boolean {
+  const [seconds = '', given = ''] = token.split('.', 2);
+  if (!/^\d{1,12}$/.test(seconds)) return false;
+  if (Math.abs(now / 1_000 - Number(seconds)) > validForSeconds) return false;
+  const expected = mac(secret, seconds, target);
+  const bytes = Buffer.from(given, 'base64url');
+  return bytes.length === expected.length && timingSafeEqual(bytes, expected);
+}
