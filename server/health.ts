@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JobQueue } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
 import type { Fleet, FrontEndFigures } from './cluster/channel.ts';
 import type { Exchange } from './http/exchange.ts';
@@ -6,6 +8,9 @@ import type { Exchange } from './http/exchange.ts';
 const databaseWithinMs = 2_000;
 /** A monitor may ask ten times a second; the database is asked at most this often. */
 const databaseEveryMs = 500;
+const queueEveryMs = 1_000;
+/** Work that could run and has waited for longer than this says that no worker keeps up. */
+const backlogAfterMs = 60_000;
 
 interface DatabaseCheck {
   readonly ok: boolean;
@@ -16,6 +21,7 @@ type Status = 'ok' | 'degraded' | 'unavailable' | 'draining';
 
 export interface HealthEnvironment {
   readonly store: Pick<Store, 'ping'>;
+  readonly queue: Pick<JobQueue, 'figures'>;
   /** This process's figures, now. */
   readonly figures: () => FrontEndFigures;
   /** The last news of the whole machine. */
@@ -28,6 +34,7 @@ export interface HealthEnvironment {
 /** `GET /api/health` (spec 4.1), with the figures summed over the machine's processes. */
 export class Health {
   readonly #environment: HealthEnvironment;
+  #queue: { readonly askedAt: number; readonly check: Promise<object> } | null = null;
   #database: { readonly askedAt: number; readonly check: Promise<DatabaseCheck> } | null = null;
 
   constructor(environment: HealthEnvironment) {
@@ -36,7 +43,7 @@ export class Health {
 
   async handle(exchange: Exchange): Promise<void> {
     const startedAt = performance.now();
-    const database = await this.#checkDatabase();
+    const [database, prewarmQueue] = await Promise.all([this.#checkDatabase(), this.#checkQueue()]);
     const { fleet } = this.#environment;
     const { diskBytes, diskMaxBytes } = fleet();
     const sums = this.#sums();
@@ -55,6 +62,7 @@ export class Health {
           memoryMaxBytes: sums.memoryMaxBytes,
         },
         database,
+        prewarmQueue,
         transformQueue: {
           active: sums.active,
           queued: sums.queued,
@@ -93,6 +101,28 @@ export class Health {
       this.#database = { askedAt: now, check: this.#ping() };
     }
     return this.#database.check;
+  }
+
+  #checkQueue(): Promise<object> {
+    const now = performance.now();
+    if (this.#queue === null || now - this.#queue.askedAt > queueEveryMs) {
+      this.#queue = { askedAt: now, check: this.#countQueue() };
+    }
+    return this.#queue.check;
+  }
+
+  async #countQueue(): Promise<object> {
+    const late = sleep(databaseWithinMs, null, { ref: false });
+    const figures = await Promise.race([this.#environment.queue.figures(), late]).catch(() => null);
+    if (figures === null) {
+      return { active: 0, waiting: 0, delayed: 0, queued: 0, failed: 0, status: 'unknown' };
+    }
+    const { oldestWaitingMs, ...counts } = figures;
+    return {
+      ...counts,
+      queued: counts.waiting + counts.delayed,
+      status: oldestWaitingMs > backlogAfterMs ? 'backlogged' : 'ok',
+    };
   }
 
   async #ping(): Promise<DatabaseCheck> {

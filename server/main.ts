@@ -4,6 +4,7 @@ import { extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { FolderHeld } from '../store/embedded/lock.ts';
+import { JobQueue } from '../store/jobs.ts';
 import { ensureIndexes, openStore, type Store } from '../store/open.ts';
 import { settingsExample } from '../store/settings/document.ts';
 import { settingsOrExit } from '../store/settings/load.ts';
@@ -49,6 +50,7 @@ async function ownStore(): Promise<Store> {
     await mkdir(settings.dataDir, { recursive: true });
     const opened = await openStore(settings);
     await ensureIndexes(opened);
+    await new JobQueue(opened.db).ensureIndexes();
     await new RateLimit(opened.db, settings.apiRateLimit, settings.processes).ensureIndexes();
     return opened;
   } catch (error) {
@@ -147,6 +149,8 @@ async function stop(exitCode: number): Promise<void> {
 }
 
 process.on('SIGTERM', () => void stop(0));
+// Whoever started this as a part of the whole is gone.
+process.on('disconnect', () => void stop(0));
 process.on('SIGINT', () => {
   // A second Ctrl-C is from somebody who does not want to wait for requests in flight.
   if (stopping) process.exit(130);

@@ -110,8 +110,10 @@ function figures(): FrontEndFigures {
   };
 }
 
+const queue = new JobQueue(store.db);
 const health = new Health({
   store,
+  queue,
   figures,
   fleet: () => fleet,
   draining: () => draining,
@@ -134,7 +136,7 @@ const control = new ControlPlane({
     },
   }),
   guard: engine.sources.guard,
-  queue: new JobQueue(store.db),
+  queue,
   baseUrl: settings.baseUrl,
   onError,
 });

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { MongoBackend } from '@agendajs/mongo-backend';
-import { Agenda } from 'agenda';
-import type { Db } from 'mongodb';
+import type { Agenda } from 'agenda';
+import type { Collection, Db } from 'mongodb';
+import { createAgenda, jobsCollection } from './agenda.ts';
 
 /** The name of prewarm jobs in the queue. */
 export const prewarmJobName = 'prewarm';
@@ -20,36 +19,58 @@ export interface PrewarmJob {
   readonly dpr: number | null;
 }
 
-const reconnectEveryMs = 1_000;
-
-/** Agenda begins to connect when it is made and lets a failure of that go unhandled. */
-class PatientBackend extends MongoBackend {
-  #stopped = false;
-
-  override async connect(): Promise<void> {
-    while (!this.#stopped) {
-      try {
-        return await super.connect();
-      } catch {
-        await sleep(reconnectEveryMs, undefined, { ref: false });
-      }
-    }
-  }
-
-  override async disconnect(): Promise<void> {
-    this.#stopped = true;
-    await super.disconnect();
-  }
+/** How far a job has come: requests for variants. */
+export interface JobCounts {
+  readonly done: number;
+  readonly failed: number;
+  readonly total: number;
 }
 
-/** The queue of prewarm jobs, as those who put work into it see it. */
+/** What a job's `data` holds. */
+export interface PrewarmJobData extends PrewarmJob {
+  /** Names the work, so that the same is not queued twice. */
+  readonly fingerprint: string;
+  readonly counts?: JobCounts;
+}
+
+export interface QueueFigures {
+  readonly active: number;
+  readonly waiting: number;
+  readonly delayed: number;
+  readonly failed: number;
+  /** How long the oldest job that could run has waited, ms; 0 when none waits. */
+  readonly oldestWaitingMs: number;
+}
+
+/** The part of Agenda's documents that is read here. */
+interface JobDocument {
+  readonly name: string;
+  readonly data: PrewarmJobData;
+  readonly nextRunAt: Date | null;
+  readonly lockedAt: Date | null;
+  readonly lastFinishedAt: Date | null;
+  readonly failCount: number | null;
+}
+
+const never = new Date(0);
+
+/** The queue of prewarm jobs, as those who put work into it and those who watch it see it. */
 export class JobQueue {
-  readonly #agenda: Agenda;
+  readonly #db: Db;
+  readonly #jobs: Collection<JobDocument>;
+  #agenda: Agenda | null = null;
 
   constructor(db: Db) {
-    this.#agenda = new Agenda({
-      backend: new PatientBackend({ mongo: db, collection: 'jobs', logCollection: 'jobLogs' }),
-    });
+    this.#db = db;
+    this.#jobs = db.collection(jobsCollection);
+  }
+
+  /** Safe to repeat and for several processes at once. */
+  async ensureIndexes(): Promise<void> {
+    await this.#jobs.createIndex({ name: 1, nextRunAt: 1 });
+    await this.#jobs.createIndex({ name: 1, lockedAt: 1 });
+    await this.#jobs.createIndex({ name: 1, failCount: 1 });
+    await this.#jobs.createIndex({ 'data.fingerprint': 1 });
   }
 
   /**
@@ -58,17 +79,60 @@ export class JobQueue {
    * harm.
    */
   async add(jobs: readonly PrewarmJob[]): Promise<void> {
+    this.#agenda ??= createAgenda(this.#db);
     await this.#agenda.ready;
     for (const job of jobs) {
       const fingerprint = createHash('sha256').update(JSON.stringify(job)).digest('hex');
+      const data: PrewarmJobData = { ...job, fingerprint };
+      const waiting = {
+        'data.fingerprint': fingerprint,
+        lockedAt: null,
+        nextRunAt: { $ne: null },
+      };
       await this.#agenda
-        .create(prewarmJobName, { ...job, fingerprint })
-        .unique(
-          { 'data.fingerprint': fingerprint, lockedAt: null, lastFinishedAt: null },
-          { insertOnly: true },
-        )
+        .create(prewarmJobName, data)
+        .unique(waiting, { insertOnly: true })
         .schedule(new Date())
         .save();
     }
+  }
+
+  /** Counts by indexed fields, so that it may be asked every second. */
+  async figures(): Promise<QueueFigures> {
+    const now = new Date();
+    const name = prewarmJobName;
+    const due = { name, lockedAt: null, nextRunAt: { $gt: never, $lte: now } };
+    const [active, waiting, delayed, failed, oldest] = await Promise.all([
+      this.#jobs.countDocuments({ name, lockedAt: { $gt: never } }),
+      this.#jobs.countDocuments(due),
+      this.#jobs.countDocuments({ name, nextRunAt: { $gt: now } }),
+      this.#jobs.countDocuments({ name, failCount: { $gt: 0 }, nextRunAt: null, lockedAt: null }),
+      this.#jobs
+        .find(due, { projection: { nextRunAt: 1 } })
+        .sort({ nextRunAt: 1 })
+        .limit(1)
+        .next(),
+    ]);
+    const since = oldest?.nextRunAt?.getTime() ?? now.getTime();
+    return { active, waiting, delayed, failed, oldestWaitingMs: now.getTime() - since };
+  }
+
+  /** Writes down how far the job of some work has come, for whoever looks at it. */
+  async setCounts(fingerprint: string, counts: JobCounts): Promise<void> {
+    await this.#jobs.updateOne(
+      { 'data.fingerprint': fingerprint, lockedAt: { $gt: never } },
+      { $set: { 'data.counts': counts } },
+    );
+  }
+
+  /** Removes jobs that ended, well or badly, before a date; how many. */
+  async removeEnded(before: Date): Promise<number> {
+    const { deletedCount } = await this.#jobs.deleteMany({
+      name: prewarmJobName,
+      nextRunAt: null,
+      lockedAt: null,
+      lastFinishedAt: { $gt: never, $lt: before },
+    });
+    return deletedCount;
   }
 }

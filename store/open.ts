@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, MongoClient } from 'mongodb';
 import { FolderHeld, runningStoreUrl } from './embedded/lock.ts';
@@ -16,6 +16,9 @@ function databaseOf(url: string): string {
 
 /** Long enough for a fail-over's election to be seen, short enough to answer a request. */
 const answerWithinMs = 5_000;
+
+/** How often to look whether the owner of an embedded store has come. */
+const lookEveryMs = 500;
 
 export interface Store {
   /** Where others of this deployment connect to; holds the credentials. */
@@ -38,8 +41,7 @@ export function connectStore(url: string): Store {
 
 type StoreSettings = Pick<Settings, 'mongodbUrl' | 'dataDir'>;
 
-const embeddedFolder = (settings: StoreSettings): string =>
-  resolve(join(settings.dataDir, 'store'));
+const embeddedFolder = (settings: StoreSettings): string => resolve(settings.dataDir);
 
 /**
  * The store that the settings name, as its owner: without a MongoDB URL the embedded store is
@@ -68,6 +70,18 @@ export async function joinStore(settings: StoreSettings): Promise<Store> {
     const started = error instanceof FolderHeld ? await runningStoreUrl(folder) : null;
     if (started === null) throw error;
     return assemble(started, null);
+  }
+}
+
+/**
+ * The store that the settings name, for a process that never owns it: waits until the owner of an
+ * embedded store is there. Rejects with the signal's reason.
+ */
+export async function awaitStore(settings: StoreSettings, signal: AbortSignal): Promise<Store> {
+  for (;;) {
+    const url = settings.mongodbUrl ?? (await runningStoreUrl(embeddedFolder(settings)));
+    if (url !== null) return assemble(url, null);
+    await sleep(lookEveryMs, undefined, { signal });
   }
 }
 

@@ -28,6 +28,17 @@ export const healthSchema = {
           type: 'object',
           properties: { ok: { type: 'boolean' }, latencyMs: milliseconds },
         },
+        prewarmQueue: {
+          type: 'object',
+          properties: {
+            active: count,
+            waiting: count,
+            delayed: count,
+            queued: count,
+            failed: count,
+            status: { type: 'string', enum: ['ok', 'backlogged', 'unknown'] },
+          },
+        },
         transformQueue: {
           type: 'object',
           properties: {

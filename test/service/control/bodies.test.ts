@@ -1,0 +1,109 @@
+import t from 'tap';
+import { type Call, startControl } from './control.ts';
+
+t.test('a body that is not exactly right is 400, and nothing is stored', async (t) => {
+  const control = await startControl(t);
+  const { call, store, service } = control;
+  const id = await control.project();
+  const on = `/projects/${id}`;
+  const before = await call('GET', on);
+  const create = (more: string) => `{"name":"x","origin":"https://a.example/"${more}}`;
+  const padded = (bytes: number) => {
+    const text = create('');
+    return `${' '.repeat(bytes - text.length)}${text}`;
+  };
+  const type = (contentType: string): Call => ({
+    ...{ body: create(''), headers: { 'content-type': contentType } },
+  });
+
+  const refused: ReadonlyArray<readonly [name: string, Call, message: RegExp]> = [
+    ['more than 64 KiB', { body: padded(65_537) }, /more than 65536 bytes/],
+    ['much more than 64 KiB', { body: padded(3_000_000) }, /more than 65536 bytes/],
+    ['no body', {}, /JSON body is required/],
+    ['an empty body', { body: '' }, /JSON body is required/],
+    ['another content type', type('text/plain'), /application\/json/],
+    ['a form', type('application/x-www-form-urlencoded'), /application\/json/],
+    ['another charset', type('application/json; charset=latin1'), /application\/json/],
+    ['a type that only begins like it', type('application/jsonp'), /application\/json/],
+    ['no content type', type(''), /application\/json/],
+    ['no JSON', { body: create(',') }, /not valid JSON/],
+    ['a control character', { body: '{"name":"a\u0001"}' }, /not valid JSON/],
+    ['a BOM', { body: `\ufeff${create('')}` }, /not valid JSON/],
+    ['deep nesting', { body: create(`,"a":${'['.repeat(20_000)}`) }, /nests deeper/],
+    ['a name twice', { body: create(',"name":"y"') }, /name is given more than once/],
+    ['__proto__', { body: create(',"__proto__":{"a":1}') }, /__proto__ is not allowed/],
+    ['constructor', { body: create(',"constructor":1') }, /constructor is not allowed/],
+    ['invalid UTF-8', { body: Buffer.from(create(',"a":"é"'), 'latin1') }, /UTF-8/],
+    ['UTF-16', { body: Buffer.from(create(''), 'utf16le') }, /not valid JSON/],
+    ['NUL', { body: '{"name":"a\\u0000","origin":"https://a.example/"}' }, /NUL/],
+    ['a lone surrogate', { body: '{"name":"\\ud800","origin":"https://a.example/"}' }, /surrogate/],
+    ['1e400', { body: create(',"a":1e400') }, /number is too large/],
+    ['an array', { body: `[${create('')}]` }, /the body must be object/],
+    ['a string', { body: JSON.stringify(create('')) }, /the body must be object/],
+    ['all faults', { body: '{"name":"","a":1}' }, /origin is.*; a is not a known.*; name must/],
+    ['an id', { body: create(',"id":"prj_0000000000000000"') }, /id is not a known field/],
+    ['an origin without http', { json: { name: 'x', origin: 'ftp://a.example/' } }, /^origin must/],
+    ['an origin inside', { json: { name: 'x', origin: 'http://10.0.0.1/' } }, /host of origin.*public/],
+    [
+      'hosts that are none',
+      { json: { name: 'x', origin: 'https://a.example/', allowedOrigins: ['a.b:80', 'intranet'] } },
+      /allowedOrigins\[0\] must be a bare host.*; allowedOrigins\[1\] must be a public/,
+    ],
+    [
+      'thousands of hosts that are none',
+      { json: { name: 'x', origin: 'https://a.example/', allowedOrigins: Array(9_000).fill('a') } },
+      /^.{0,2000}$/,
+    ],
+  ];
+  for (const [name, options, message] of refused) {
+    const { status, body } = await call('POST', '/projects', options);
+    t.same([status, body.code], [400, 'invalid_request'], name);
+    t.match(body.message, message, name);
+    t.match(body.resolution_hint, /Correct/, name);
+  }
+
+  t.test('the rules of each operation', async (t) => {
+    const cases: ReadonlyArray<readonly [method: string, path: string, Call, message: RegExp]> = [
+      ['PATCH', '/settings', { json: { maxWidth: 10_001 } }, /^maxWidth must be <= 10000\.$/],
+      ['PATCH', '/settings', { body: '{"maxWidth":1e400}' }, /too large/],
+      ['PATCH', '/settings', { json: {} }, /at least one property/],
+      ['PATCH', '/settings', { json: { watermarkUrl: 'http://10.0.0.1/w.png' } }, /public host/],
+      ['PATCH', '/settings', { json: { watermarkUrl: 'file:///etc/passwd' } }, /http or https/],
+      ['PATCH', '/settings', { json: { $set: { orgId: 'x' } } }, /\$set is not a known field/],
+      ['PATCH', '/settings', { json: { 'allowedOrigins.0': 'x' } }, /allowedOrigins\.0 is not/],
+      ['POST', '/prewarm', { json: { widths: [1] } }, /must have src or sources/],
+      ['POST', '/prewarm', { json: { src: 'https://b.example/' } }, /src must be on an allowed host/],
+      ...['a.example:80', 'http://a.example', 'a/b', 'u@a.example', 'a..example', ''].map(
+        (host) => ['POST', '/domains', { json: { host } }, /^host must be a bare host/] as const,
+      ),
+      ...['intranet', 'x.local', 'x.internal', '10.0.0.1', '[::1]', '169.254.169.254'].map(
+        (host) => ['POST', '/domains', { json: { host } }, /^host must be a public/] as const,
+      ),
+      ['POST', '/domains', { json: { host: { $ne: '' } } }, /^host must be string/],
+      ['DELETE', '/domains', {}, /host is required, in the query or in the body/],
+      ['DELETE', '/domains?host=', {}, /^host must be/],
+      ['DELETE', '/domains?host=a%00', {}, /^host must be/],
+      ['DELETE', '/domains?host=%ff', {}, /^host must be/],
+      ['DELETE', '/domains', { body: '{"host":1}' }, /^host must be string/],
+    ];
+    for (const [method, tail, options, message] of cases) {
+      const { status, body } = await call(method, on + tail, options);
+      t.equal(status, 400, `${method} ${tail} ${message}`);
+      t.match(body.message, message);
+    }
+  });
+
+  t.same((await call('GET', '/projects')).body.projects, [before.body.project]);
+  t.equal(await store.db.collection('jobs').countDocuments(), 0);
+  t.same(service.log.filter(({ level }) => Number(level) >= 50), [], 'none of it is trouble');
+
+  t.test('up to its bounds a body is taken', async (t) => {
+    for (const options of [
+      { body: padded(65_536) },
+      type('Application/JSON;charset=UTF-8'),
+      { json: { name: '😀'.repeat(80), origin: 'http://127.0.0.1:8000/é'.replace('é', '%C3%A9') } },
+    ]) {
+      t.equal((await call('POST', '/projects', options)).status, 201);
+    }
+  });
+});

@@ -1,0 +1,44 @@
+import t from 'tap';
+import { answeredBy, startControl } from './control.ts';
+
+t.test('changes at the same time lose nothing, in two processes', async (t) => {
+  const control = await startControl(t, { SERVICE_PROCESSES: '2' });
+  const { call } = control;
+  const on = `/projects/${await control.project()}`;
+  const { project } = (await call('GET', on)).body;
+  const settings = {
+    ...{ autoFormat: false, defaultQuality: 31, defaultDpr: 2, defaultFit: 'inside' },
+    ...{ maxWidth: 77, stripMetadata: false, watermarkEnabled: true, watermarkMargin: 3 },
+    ...{ watermarkPosition: 'west', watermarkOpacity: 5, watermarkScale: 6 },
+  };
+  const hosts = Array.from({ length: 50 }, (_, i) => `h${i}.example`);
+  const add = (host: string) => call('POST', `${on}/domains`, { json: { host } });
+  const patch = (json: object) => call('PATCH', `${on}/settings`, { json });
+  const answers = await Promise.all([
+    ...hosts.map(add),
+    ...Object.entries(settings).map(([name, value]) => patch({ [name]: value })),
+    ...Array.from({ length: 39 }, (_, i) => patch({ watermarkUrl: `https://h.example/${i}` })),
+  ]);
+  t.same(new Set(answers.map(({ status }) => status)), new Set([200]));
+  t.equal(new Set(answers.map(answeredBy)).size, 2, 'both processes took part');
+
+  const after = (await call('GET', on)).body.project;
+  const { allowedOrigins, watermarkUrl, ...rest } = after;
+  t.same(allowedOrigins.slice().sort(), [...project.allowedOrigins, ...hosts].sort());
+  t.match(watermarkUrl, /^https:\/\/h\.example\/\d+$/);
+  t.match(rest, settings);
+
+  const removed = await Promise.all([
+    ...hosts.filter((_, i) => i % 2 === 0).map((host) => call('DELETE', `${on}/domains?host=${host}`)),
+    ...Array.from({ length: 25 }, () => add('same.example')),
+  ]);
+  t.same(new Set(removed.map(({ status }) => status)), new Set([200]));
+  t.same(
+    (await call('GET', on)).body.project.allowedOrigins.slice().sort(),
+    [...project.allowedOrigins, ...hosts.filter((_, i) => i % 2 === 1), 'same.example'].sort(),
+  );
+
+  const created = await Promise.all(Array.from({ length: 50 }, () => control.project()));
+  t.equal(new Set(created).size, 50);
+  t.equal((await call('GET', '/projects')).body.projects.length, 51);
+});

@@ -1,0 +1,64 @@
+import t from 'tap';
+import { rootKey, startControl } from './control.ts';
+
+t.test('a key is good for what it was issued for', async (t) => {
+  const control = await startControl(t);
+  const { call, service } = control;
+  const own = await control.project();
+  const other = await control.project();
+  const projects = async (key: string) => {
+    const { body } = await call('GET', '/projects', { key });
+    return body.projects.map(({ id }: { id: string }) => id);
+  };
+  const issued = await service.admin(
+    ...['keys', 'create', '--name', 'shop', '--project', own, '--access', 'write'],
+  );
+  const [keyId = '', scoped = ''] = issued.split(/\s+/);
+  t.match(scoped, /^sk_[\w-]{43}$/);
+  const reader = await control.issue(own, 'read');
+  const allReader = await control.issue(null, 'read');
+
+  t.same(await projects(rootKey), [own, other]);
+  t.same(await projects(allReader), [own, other]);
+  t.same(await projects(scoped), [own], 'a scoped key sees its own project');
+  t.same(await projects(reader), [own]);
+
+  t.test('a scoped write key does everything on its own project', async (t) => {
+    const key = scoped;
+    const host = { json: { host: 'a.example' }, key };
+    const on = `/projects/${own}`;
+    t.equal((await call('GET', on, { key })).status, 200);
+    t.equal((await call('GET', `${on}/configuration`, { key })).status, 200);
+    t.equal((await call('PATCH', `${on}/settings`, { key, json: { maxWidth: 9 } })).status, 200);
+    t.equal((await call('POST', `${on}/domains`, host)).status, 200);
+    const src = 'https://a.example/1.jpg';
+    t.equal((await call('POST', `${on}/prewarm`, { key, json: { src } })).status, 202);
+    t.equal((await call('DELETE', `${on}/domains`, host)).status, 200);
+  });
+
+  t.test('a key comes in either header; Authorization wins, right or wrong', async (t) => {
+    const status = async (headers: Record<string, string>) =>
+      (await call('GET', `/projects/${own}`, { key: null, headers })).status;
+    t.equal(await status({ authorization: `Bearer ${scoped}` }), 200);
+    t.equal(await status({ Authorization: `BEARER ${scoped}` }), 200);
+    t.equal(await status({ 'x-service-api-key': scoped }), 200);
+    t.equal(await status({ 'X-SERVICE-API-KEY': scoped }), 200);
+    t.equal(await status({ authorization: `Bearer ${scoped}`, 'x-service-api-key': 'x' }), 200);
+    t.equal(await status({ authorization: 'Bearer sk_x', 'x-service-api-key': scoped }), 401);
+    t.equal(await status({ authorization: 'Basic eDp5', 'x-service-api-key': scoped }), 401);
+    t.equal(await status({ authorization: scoped }), 401);
+    t.equal(await status({ 'x-service-api-key': `Bearer ${scoped}` }), 401);
+    t.equal(await status({ authorization: `Bearer ${'x'.repeat(5_000)}` }), 401);
+    t.equal(await status({ cookie: `key=${scoped}` }), 401);
+    const inQuery = await call('GET', `/projects?api_key=${scoped}`, { key: null });
+    t.equal(inQuery.status, 401, 'an address is logged and shared, so it is no place for a key');
+  });
+
+  t.test('the list of keys shows what they are for, and no secret', async (t) => {
+    const list = await service.admin('keys', 'list');
+    t.match(list, new RegExp(`${keyId} +shop +org_\\w+ +${own} +write`));
+    for (const secret of [scoped, reader, rootKey]) t.notMatch(list, secret.slice(3));
+    const stored = JSON.stringify(await control.store.db.collection('keys').find().toArray());
+    for (const secret of [scoped, reader, rootKey]) t.notMatch(stored, secret.slice(3));
+  });
+});

@@ -1,0 +1,89 @@
+import { Agent, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import sharp from 'sharp';
+import t from 'tap';
+import { picture, startTestOrigin } from '../origin.ts';
+import { answeredBy, startControl } from './control.ts';
+
+interface Picture {
+  readonly status: number;
+  readonly cache: string;
+  readonly body: Buffer;
+  readonly pid: number;
+}
+
+function get(url: string, agent: Agent): Promise<Picture> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, { agent });
+    outgoing.once('error', reject).end();
+    outgoing.once('response', async (response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of response) chunks.push(chunk);
+      const { statusCode: status = 0, headers } = response;
+      const id = String(headers['x-request-id']);
+      resolve({
+        ...{ status, cache: String(headers['x-cache']), body: Buffer.concat(chunks) },
+        pid: Number.parseInt(id.split('-')[0] ?? '', 36),
+      });
+    });
+  });
+}
+
+t.test('changes apply to images: at once where they were made, soon everywhere', async (t) => {
+  const origin = await startTestOrigin(t);
+  origin.serve('/a.jpg', await picture(400, 300));
+  const control = await startControl(t, { SERVICE_PROCESSES: '2' });
+  const { call, service } = control;
+  const id = await control.project();
+  const on = `/projects/${id}`;
+  const image = (host: string) =>
+    `${service.url}/img/http://${host}:${origin.port}/a.jpg?project=${id}`;
+
+  // One kept connection to each process.
+  const agents = new Map<number, Agent>();
+  while (agents.size < 2) {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    t.teardown(() => agent.destroy());
+    agents.set(answeredBy(await call('GET', on, { agent })), agent);
+  }
+  const [[here, agent], [there, otherAgent]] = [...agents] as [[number, Agent], [number, Agent]];
+  const local = () => get(image('127.0.0.1'), agent);
+  const remote = () => get(image('127.0.0.1'), otherAgent);
+  const width = async ({ body }: Picture) => (await sharp(body).metadata()).width;
+  /** A change through one of the processes. */
+  const change = async (method: string, path: string, json: object) => {
+    const answer = await call(method, on + path, { json, agent });
+    t.same([answer.status, answeredBy(answer)], [200, here]);
+  };
+
+  for (const ask of [local, remote, local, remote]) t.equal((await ask()).status, 200);
+  t.same([(await local()).cache, (await remote()).cache], ['memory', 'memory']);
+  t.same([(await local()).pid, (await remote()).pid], [here, there]);
+
+  await change('PATCH', '/settings', { maxWidth: 100 });
+  t.equal(await width(await local()), 100, 'at once');
+  // A host that was refused a moment ago, by both.
+  for (const one of agents.values()) t.equal((await get(image('localhost'), one)).status, 403);
+  await change('POST', '/domains', { host: 'localhost' });
+  t.equal((await get(image('localhost'), agent)).status, 200, 'at once');
+  await sleep(2_000);
+  t.equal(await width(await remote()), 100, 'within two seconds');
+  t.equal((await get(image('localhost'), otherAgent)).status, 200);
+
+  await change('DELETE', '/domains', { host: '127.0.0.1' });
+  const gone = await local();
+  t.equal(gone.status, 403, 'a cached image stops at once');
+  t.match(JSON.parse(gone.body.toString()), { code: 'source_not_allowed' });
+  await sleep(2_000);
+  t.equal((await remote()).status, 403);
+
+  t.test('a project that was just made works in every process', async (t) => {
+    const made = await call('POST', '/projects', {
+      json: { name: 'x', origin: 'http://127.0.0.1/' },
+      agent,
+    });
+    const url = image('127.0.0.1').replace(id, made.body.project.id);
+    t.equal((await get(url, agent)).status, 200);
+    t.equal((await get(url, otherAgent)).status, 200);
+  });
+});

@@ -1,0 +1,76 @@
+import t from 'tap';
+import { prefix, send, startControl } from './control.ts';
+
+t.test('what is no operation is 404 with a body, whatever the method and the path', async (t) => {
+  const control = await startControl(t);
+  const { call, service } = control;
+  const on = `/projects/${await control.project()}`;
+
+  t.test('every path has its methods, and no others', async (t) => {
+    const allowed: ReadonlyArray<readonly [path: string, ...methods: string[]]> = [
+      ['/projects', 'GET', 'POST'],
+      [on, 'GET'],
+      [`${on}/configuration`, 'GET'],
+      [`${on}/settings`, 'PATCH'],
+      [`${on}/prewarm`, 'POST'],
+      [`${on}/domains`, 'POST', 'DELETE'],
+    ];
+    const all = 'GET HEAD OPTIONS POST PUT PATCH DELETE TRACE'.split(' ');
+    for (const [path, ...methods] of allowed) {
+      for (const method of all.filter((one) => !methods.includes(one))) {
+        const { status, headers, body } = await call(method, path);
+        t.equal(status, 404, `${method} ${path}`);
+        if (method !== 'HEAD') t.match(body, { code: 'endpoint_not_found' });
+        t.match(headers['x-request-id'], /./);
+      }
+    }
+  });
+
+  t.test('ids that are none lead to no project', async (t) => {
+    const ids = [
+      ...['a%2Fb', '..%2F..%2Fetc', '%00', 'prj%00', '%zz', '%', '%ff', '%ed%a0%80', '%c0%af'],
+      ...['$where', '%7B%22$ne%22:1%7D', '[object Object]', 'null', '__proto__', ' '],
+      ...['prj_0000000000000000%20', 'x'.repeat(1_000), 'x'.repeat(12_000), '%f0%9f%98%80'],
+    ].map((id) => id.replaceAll(' ', '%20'));
+    for (const id of ids) {
+      for (const [method, tail, options] of [
+        ['GET', '', {}],
+        ['GET', '/configuration', {}],
+        ['PATCH', '/settings', { json: { maxWidth: 5 } }],
+        ['POST', '/prewarm', { json: { src: 'https://a.example/' } }],
+        ['POST', '/domains', { json: { host: 'a.example' } }],
+        ['DELETE', '/domains?host=a.example', {}],
+      ] as const) {
+        const { status, body } = await call(method, `/projects/${id}${tail}`, options);
+        t.same([status, body.code], [404, 'project_not_found'], `${method} ${id.slice(0, 40)}`);
+        t.ok(body.message.length < 300);
+      }
+    }
+  });
+
+  t.test('paths that are nearly right are not', async (t) => {
+    const id = on.slice('/projects/'.length);
+    const paths = [
+      ...['', '/', '/projects/', '/projects//', `/projects//${id}`, `${on}/`, `${on}//settings`],
+      ...[`${on}/configuration/`, `${on}%2Fconfiguration`, `/projects%2F${id}`, '/PROJECTS'],
+      ...[`/projects/./${id}`, `/projects/../projects`, `/projects;${id}`, `${on}/../${id}/x`],
+    ];
+    for (const path of paths) {
+      const { status, body } = await send(service.port, 'GET', prefix + path, {});
+      t.equal(status, 404, path);
+      t.same(Object.keys(body).sort(), ['code', 'error', 'message', 'resolution_hint'], path);
+    }
+    for (const path of ['/api/sdk/v2/projects', '/api/sdk', '/api', '/api/health/x', '/', '/x']) {
+      const { status, body, headers } = await send(service.port, 'GET', path, { key: null });
+      t.same([status, body.code], [404, 'endpoint_not_found'], path);
+      t.match(headers['x-request-id'], /./);
+    }
+  });
+
+  t.test('an encoded id is the same id', async (t) => {
+    t.equal((await call('GET', on.replace('prj', '%70rj'))).status, 200);
+    t.equal((await call('GET', `${on}?a=%zz&b`)).status, 200, 'a query that nobody reads');
+  });
+
+  t.same(service.log.filter(({ level }) => Number(level) >= 50), [], 'none of it is trouble');
+});

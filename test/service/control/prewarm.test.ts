@@ -1,0 +1,44 @@
+import t from 'tap';
+import { startControl } from './control.ts';
+
+t.test('an accepted prewarming is a job for each source, queued once while it waits', async (t) => {
+  const control = await startControl(t);
+  const { call } = control;
+  const id = await control.project(['a.example', '*.cdn.example']);
+  const jobs = control.store.db.collection('jobs');
+  const warm = (json: object) => call('POST', `/projects/${id}/prewarm`, { json });
+  const sources = ['https://a.example/1.jpg', 'https://x.cdn.example/2.jpg?v=1'];
+  const request = { sources, widths: [400, 800], formats: ['webp'], quality: 55, fit: 'inside' };
+  t.equal((await warm(request)).status, 202);
+
+  const queued = await jobs.find().sort({ 'data.source': 1 }).toArray();
+  t.equal(queued.length, 2);
+  for (const [index, job] of queued.entries()) {
+    t.match(job, {
+      ...{ name: 'prewarm', type: 'normal', nextRunAt: Date, priority: 0 },
+      data: {
+        ...{ projectId: id, source: sources[index], widths: [400, 800], formats: ['webp'] },
+        ...{ quality: 55, fit: 'inside', dpr: null },
+      },
+    });
+    t.ok(Math.abs(Date.now() - job['nextRunAt'].getTime()) < 60_000, 'it may run now');
+    t.notOk(job['lockedAt'] ?? job['lastFinishedAt']);
+  }
+
+  await Promise.all(Array.from({ length: 10 }, () => warm(request)));
+  await warm({ ...request, sources: [...sources, sources[0]].reverse(), widths: [800, 400] });
+  t.equal(await jobs.countDocuments(), 2, 'the same work while it waits');
+  await warm({ ...request, quality: 56 });
+  t.equal(await jobs.countDocuments(), 4, 'other work');
+
+  // As a worker leaves a job that it has taken, and one that it has done.
+  await jobs.updateOne({ _id: queued[0]?._id }, { $set: { lockedAt: new Date() } });
+  await jobs.updateOne({ _id: queued[1]?._id }, { $set: { lastFinishedAt: new Date() } });
+  await warm(request);
+  t.equal(await jobs.countDocuments(), 6, 'work that does not wait any more');
+
+  const refused = await warm({ sources: [...sources, 'https://b.example/'], widths: [7] });
+  t.equal(refused.status, 400);
+  t.match(refused.body.message, /sources\[2\].*b\.example/);
+  t.equal(await jobs.countDocuments(), 6, 'one bad source, and nothing is queued');
+});

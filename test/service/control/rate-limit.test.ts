@@ -1,0 +1,67 @@
+import t from 'tap';
+import { answeredBy, rootKey, send, startControl } from './control.ts';
+
+t.test('the rate limit holds exactly over all processes', async (t) => {
+  const control = await startControl(t, { SERVICE_PROCESSES: '2', SERVICE_API_RATE_LIMIT: '20' });
+  const { call } = control;
+  const key = await control.issue(null, 'read');
+  const all = await Promise.all(
+    Array.from({ length: 60 }, () => call('GET', '/projects', { key })),
+  );
+  t.equal(new Set(all.map(answeredBy)).size, 2, 'both processes were asked');
+  const passed = all.filter(({ status }) => status === 200);
+  const refused = all.filter(({ status }) => status === 429);
+  t.same([passed.length, refused.length], [20, 40]);
+
+  for (const { headers, status } of all) {
+    t.equal(headers['ratelimit-limit'], '20');
+    const reset = Number(headers['ratelimit-reset']);
+    t.ok(reset > 0 && reset <= 60, `reset in ${reset} s`);
+    t.equal(headers['retry-after'], status === 429 ? headers['ratelimit-reset'] : undefined);
+  }
+  const left = passed.map(({ headers }) => Number(headers['ratelimit-remaining']));
+  t.same(
+    left.sort((a, b) => a - b),
+    [...Array(20).keys()],
+  );
+  t.same(new Set(refused.map(({ headers }) => headers['ratelimit-remaining'])), new Set(['0']));
+  t.match(refused[0]?.body, { code: 'rate_limited', message: /20 calls within a minute/ });
+
+  t.test('it comes after key and route, before scope, body and existence', async (t) => {
+    const asked = (method: string, path: string, more = {}) =>
+      call(method, path, { key, ...more }).then(({ status }) => status);
+    t.equal(await asked('POST', '/projects', { body: '{' }), 429);
+    t.equal(await asked('GET', '/projects/prj_0'), 429);
+    t.equal(await asked('GET', '/nothing'), 404);
+    t.equal(await asked('GET', '/projects', { key: 'sk_wrong' }), 401);
+  });
+
+  t.test('each key has its own, and every answer to a key says how it stands', async (t) => {
+    const answers = [
+      await call('GET', '/projects'),
+      await call('GET', '/projects/prj_0'),
+      await call('POST', '/projects', { body: '{' }),
+    ];
+    t.same(
+      answers.map(({ status, headers }) => [status, headers['ratelimit-remaining']]),
+      [
+        [200, '19'],
+        [404, '18'],
+        [400, '17'],
+      ],
+    );
+    const unknown = await call('GET', '/projects', { key: 'sk_wrong' });
+    t.equal(unknown.headers['ratelimit-limit'], undefined);
+    // Either header is the same key.
+    const headers = { 'x-service-api-key': rootKey };
+    const other = await call('GET', '/projects', { key: null, headers });
+    t.equal(other.headers['ratelimit-remaining'], '16');
+  });
+
+  t.test('images and health are no calls of the control plane', async (t) => {
+    for (const path of ['/api/health', '/openapi.json']) {
+      const { status } = await send(control.service.port, 'GET', path, { key });
+      t.equal(status, 200, path);
+    }
+  });
+});

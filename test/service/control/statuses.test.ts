@@ -1,0 +1,88 @@
+import t, { type Test } from 'tap';
+import { type Answer, type Call, startControl } from './control.ts';
+
+t.test('every refusal has its status and code, in the order of the checks', async (t) => {
+  const control = await startControl(t);
+  const { call, store } = control;
+  const id = await control.project();
+  const on = `/projects/${id}`;
+  const writer = await control.issue(id, 'write');
+  const reader = await control.issue(id, 'read');
+  const allReader = await control.issue(null, 'read');
+  const elsewhere = await control.issue(await control.project(), 'write');
+  const nowhere = '/projects/prj_0000000000000000';
+
+  const refused = (t: Test, answer: Answer, status: number, code: string, name: string) => {
+    t.same([answer.status, answer.body.code], [status, code], name);
+    t.same(Object.keys(answer.body).sort(), ['code', 'error', 'message', 'resolution_hint'], name);
+    for (const text of Object.values(answer.body)) t.match(text, /./, name);
+  };
+  const settings = { json: { defaultQuality: 50 } };
+  const broken = { body: '{' };
+  const input = { json: { name: 'x', origin: 'https://a.example/' } };
+
+  const cases: ReadonlyArray<
+    readonly [status: number, code: string, method: string, path: string, Call?]
+  > = [
+    // The route comes before the key.
+    [404, 'endpoint_not_found', 'GET', '/nothing', { key: null }],
+    [404, 'endpoint_not_found', 'PUT', on, { key: 'sk_wrong', body: '{}' }],
+    // The key comes before everything else.
+    [401, 'api_key_missing', 'GET', '/projects', { key: null }],
+    [401, 'api_key_missing', 'POST', '/projects', { key: null, ...broken }],
+    [401, 'api_key_invalid', 'PATCH', `${nowhere}/settings`, { key: 'sk_wrong', ...broken }],
+    // Scope and permission come before the body and the project's existence.
+    [403, 'project_forbidden', 'GET', on, { key: elsewhere }],
+    [403, 'project_forbidden', 'GET', nowhere, { key: writer }],
+    [403, 'project_forbidden', 'PATCH', `${nowhere}/settings`, { key: reader, ...broken }],
+    [403, 'project_forbidden', 'POST', '/projects', { key: writer, ...input }],
+    [403, 'project_forbidden', 'POST', '/projects', { key: writer, ...broken }],
+    [403, 'write_access_required', 'POST', '/projects', { key: allReader, ...input }],
+    [403, 'write_access_required', 'PATCH', `${on}/settings`, { key: reader, ...broken }],
+    [403, 'write_access_required', 'POST', `${on}/prewarm`, { key: reader, ...broken }],
+    [403, 'write_access_required', 'POST', `${on}/domains`, { key: allReader, ...broken }],
+    [403, 'write_access_required', 'DELETE', `${nowhere}/domains`, { key: allReader }],
+    // The body comes before the project's existence.
+    [400, 'invalid_request', 'PATCH', `${nowhere}/settings`, broken],
+    [400, 'invalid_request', 'POST', `${nowhere}/prewarm`, { json: {} }],
+    [400, 'invalid_request', 'POST', `${nowhere}/domains`, { json: { host: 'http://a' } }],
+    [400, 'invalid_request', 'DELETE', `${nowhere}/domains`, {}],
+    [404, 'project_not_found', 'GET', nowhere],
+    [404, 'project_not_found', 'GET', `${nowhere}/configuration`],
+    [404, 'project_not_found', 'PATCH', `${nowhere}/settings`, settings],
+    [404, 'project_not_found', 'POST', `${nowhere}/prewarm`, { json: { src: 'https://a.example/' } }],
+    [404, 'project_not_found', 'POST', `${nowhere}/domains`, { json: { host: 'a.example' } }],
+    [404, 'project_not_found', 'DELETE', `${nowhere}/domains?host=a.example`],
+  ];
+  for (const [status, code, method, path, options = {}] of cases) {
+    const name = `${method} ${path.replace(/prj_\w+/, 'prj')} ${status} ${code}`;
+    refused(t, await call(method, path, options), status, code, name);
+  }
+
+  t.test('product access comes after the key and before all else', async (t) => {
+    const { _id: orgId } = await store.organisations.create('Unpaid');
+    const { secret: key } = await store.keys.issue({
+      ...{ name: 'unpaid', orgId, projectId: id, access: 'read' },
+    });
+    t.equal((await call('GET', on, { key })).status, 200);
+    t.match(await control.service.admin('orgs', 'access', orgId, 'off'), /off/);
+    const deadline = Date.now() + 2_000;
+    while ((await call('GET', on, { key })).status === 200 && Date.now() < deadline);
+    for (const [method, path, options] of [
+      ['GET', on, {}],
+      ['PATCH', `${nowhere}/settings`, broken],
+      ['POST', '/projects', input],
+    ] as const) {
+      const answer = await call(method, path, { key, ...options });
+      refused(t, answer, 402, 'product_access_required', `${method} ${path}`);
+    }
+    refused(t, await call('GET', '/nothing', { key }), 404, 'endpoint_not_found', 'the route');
+    t.equal((await call('GET', on)).status, 200, 'other organisations are not concerned');
+  });
+
+  t.test('nothing of this was stored', async (t) => {
+    t.equal((await call('GET', '/projects')).body.projects.length, 2);
+    t.equal((await call('GET', on)).body.project.defaultQuality, 80);
+    t.equal(await store.db.collection('jobs').countDocuments(), 0);
+  });
+});

@@ -1,0 +1,127 @@
+import type { Agenda, BackoffStrategy, Job } from 'agenda';
+import type { Logger } from 'pino';
+import { createAgenda } from '../store/agenda.ts';
+import { findDeployment } from '../store/deployment.ts';
+import { type JobCounts, JobQueue, type PrewarmJobData, prewarmJobName } from '../store/jobs.ts';
+import type { Store } from '../store/open.ts';
+import type { WorkerMetrics } from './metrics.ts';
+import { warmRequests } from './variants.ts';
+import { WarmingFailed, warm } from './warm.ts';
+
+/** A job whose worker died is taken up again after this, ms; a long job renews its lock. */
+const lockLifetimeMs = 30_000;
+const renewEveryMs = 5_000;
+/** How often the queue is looked at. */
+const pollEveryMs = 500;
+/** Finished jobs are kept this long to be looked at, ms. */
+const keepEndedMs = 24 * 60 * 60 * 1_000;
+const tidyEveryMs = 10 * 60 * 1_000;
+/** 2 s, 4 s, 8 s … up to a minute: about five minutes in all. */
+const retries = { first: 2_000, most: 60_000, attempts: 8 };
+
+/** Retries what can pass, with growing pauses; what cannot is not tried again. */
+export const backOff: BackoffStrategy = ({ attempt, error }) => {
+  if (error instanceof WarmingFailed && !error.passing) return null;
+  if (attempt > retries.attempts) return null;
+  return Math.min(retries.first * 2 ** (attempt - 1), retries.most);
+};
+
+export interface ConsumerOptions {
+  readonly store: Store;
+  readonly baseUrl: string;
+  readonly concurrency: number;
+  readonly log: Logger;
+  readonly metrics: WorkerMetrics;
+}
+
+/** Takes prewarm jobs from the queue and does them. */
+export class Consumer {
+  readonly agenda: Agenda;
+  readonly queue: JobQueue;
+  readonly #options: ConsumerOptions;
+  readonly #stopping = new AbortController();
+  #tidying: NodeJS.Timeout | null = null;
+  #accepting = false;
+
+  constructor(options: ConsumerOptions) {
+    this.#options = options;
+    const { store, concurrency } = options;
+    this.queue = new JobQueue(store.db);
+    this.agenda = createAgenda(store.db, {
+      name: `worker-${process.pid}`,
+      processEvery: pollEveryMs,
+      maxConcurrency: concurrency,
+      defaultConcurrency: concurrency,
+    });
+    this.agenda.define<PrewarmJobData>(prewarmJobName, (job) => this.#run(job), {
+      concurrency,
+      lockLimit: concurrency,
+      lockLifetime: lockLifetimeMs,
+      backoff: (context) =>
+        // Stopped and not failed: whoever comes next goes on at once.
+        this.#stopping.signal.aborted ? 0 : backOff(context),
+    });
+  }
+
+  /** Whether jobs are being taken from the queue. */
+  get accepting(): boolean {
+    return this.#accepting && !this.#stopping.signal.aborted;
+  }
+
+  async start(): Promise<void> {
+    await this.agenda.ready;
+    await this.queue.ensureIndexes();
+    await this.agenda.start();
+    this.#accepting = true;
+    this.#tidying = setInterval(() => void this.#tidy(), tidyEveryMs);
+    void this.#tidy();
+  }
+
+  /** Ends the jobs under way between two variants, so that another worker can go on with them. */
+  async stop(withinMs: number): Promise<void> {
+    this.#stopping.abort();
+    if (this.#tidying !== null) clearInterval(this.#tidying);
+    if (this.#accepting) await this.agenda.drain({ timeout: withinMs, closeConnection: false });
+  }
+
+  async #run(job: Job<PrewarmJobData>): Promise<void> {
+    const { store, baseUrl, log, metrics } = this.#options;
+    const { data } = job.attrs;
+    const about = { job: String(job.attrs._id), project: data.projectId };
+    const startedAt = performance.now();
+    let counts: JobCounts = { done: 0, failed: 0, total: 0 };
+    const percent = (): number =>
+      counts.total === 0 ? 0 : Math.floor((100 * (counts.done + counts.failed)) / counts.total);
+    // A variant may wait long for its turn; the lock must not run out meanwhile.
+    const renewal = setInterval(() => void job.touch(percent()).catch(() => {}), renewEveryMs);
+    try {
+      const { backgroundSecret } = await findDeployment(store.db);
+      counts = await warm(warmRequests(data), {
+        baseUrl,
+        secret: backgroundSecret,
+        signal: this.#stopping.signal,
+        onProgress: async (now) => {
+          counts = now;
+          log.debug({ ...about, ...now }, 'progress');
+          await Promise.all([job.touch(percent()), this.queue.setCounts(data.fingerprint, now)]);
+        },
+      });
+      metrics.finished('done', performance.now() - startedAt);
+      log.info({ ...about, ...counts }, 'a source is warm');
+    } catch (error) {
+      metrics.finished('failed', performance.now() - startedAt);
+      log.warn({ ...about, ...counts, err: error }, 'a source could not be warmed');
+      throw error;
+    } finally {
+      clearInterval(renewal);
+    }
+  }
+
+  async #tidy(): Promise<void> {
+    try {
+      await this.queue.removeEnded(new Date(Date.now() - keepEndedMs));
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'ended jobs could not be removed');
+    }
+  }
+}
