@@ -1,5 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { hashApiKey, newApiKey, newKeyId } from './identifiers.ts';
+import { againOnDuplicate } from './upsert.ts';
 
 export type KeyAccess = 'read' | 'write';
 
@@ -60,20 +61,22 @@ export class Keys {
       { fromEnvironment: true, hash: { $ne: hash }, revokedAt: null },
       { $set: { revokedAt: new Date() } },
     );
-    await this.#collection.updateOne(
-      { hash },
-      {
-        // Whatever a key of this secret was for before: the setting promises all of it.
-        $set: { projectId: null, access: 'write', fromEnvironment: true, revokedAt: null },
-        $setOnInsert: {
-          _id: newKeyId(),
-          name: 'SERVICE_ROOT_API_KEY',
-          orgId,
-          createdAt: new Date(),
+    const upsert = () =>
+      this.#collection.updateOne(
+        { hash },
+        {
+          // Whatever a key of this secret was for before: the setting promises all of it.
+          $set: { projectId: null, access: 'write', fromEnvironment: true, revokedAt: null },
+          $setOnInsert: {
+            _id: newKeyId(),
+            name: 'SERVICE_ROOT_API_KEY',
+            orgId,
+            createdAt: new Date(),
+          },
         },
-      },
-      { upsert: true },
-    );
+        { upsert: true },
+      );
+    await againOnDuplicate(upsert);
   }
 
   /** The key behind a secret, revoked or not; null when there is none. */

@@ -1,6 +1,7 @@
 import type { Collection, Db } from 'mongodb';
-import { findDeployment, findOrInsert } from './deployment.ts';
+import { findDeployment } from './deployment.ts';
 import { newOrganisationId } from './identifiers.ts';
+import { findOrInsert } from './upsert.ts';
 
 export interface Organisation {
   readonly _id: string;

@@ -18,7 +18,7 @@ export interface TestDatabase {
  * embedded store. It is dropped when the test is over.
  */
 export async function testDatabase(t: Test): Promise<TestDatabase> {
-  const url = process.env['SERVICE_MONGODB_URL'] ?? (await embeddedUrl());
+  const url = process.env['SERVICE_MONGODB_URL'] || (await embeddedUrl());
   const client = await MongoClient.connect(url);
   const databaseName = `test_${randomBytes(8).toString('hex')}`;
   const db = client.db(databaseName);
