@@ -115,7 +115,7 @@ export class Engine {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.pool.close(), this.sources.close()]);
+    await Promise.all([this.pool.close(), this.sources.close(), this.#disk?.settle()]);
   }
 
   /** One flight, from memory's miss to the image. */

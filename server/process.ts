@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Engine } from '../pool/engine.ts';
 import type { EngineSettings } from '../pool/settings.ts';
 import { JobQueue } from '../store/jobs.ts';
@@ -21,6 +22,7 @@ import { ProjectOperations } from './control/projects.ts';
 import { RateLimit } from './control/rate-limit.ts';
 import { Health } from './health.ts';
 import { App } from './http/app.ts';
+import { untilQuiet } from './http/drain.ts';
 import type { Exchange } from './http/exchange.ts';
 import { explain } from './http/explain.ts';
 import { BackgroundSecret } from './image/background.ts';
@@ -35,6 +37,8 @@ const figuresEveryMs = 1_000;
 const projectsEveryMs = 1_000;
 /** How long a drain waits for requests in flight; the primary's patience is a little longer. */
 const drainWithinMs = 30_000;
+/** After that, for files that are being written and connections that are being closed. */
+const closeWithinMs = 2_000;
 
 function engineSettings(settings: Settings): EngineSettings {
   const { processes, baseUrl, diskCacheBytes, dataDir, port } = settings;
@@ -159,31 +163,15 @@ const app = new App(
   `${process.pid.toString(36)}-${Date.now().toString(36)}-`,
 );
 
-/**
- * Answers what is in flight, then ends. After the last request there is a moment's grace for
- * clients that are about to reuse a connection: they get an answer that ends it.
- */
+/** Answers what is in flight, then ends. */
 async function drain(graceMs: number): Promise<void> {
   if (draining) return;
   draining = true;
   log.info('draining');
-  // Right after the event loop has accepted what was waiting, which closing would reset.
-  setImmediate(() => app.stopListening());
-  const deadline = performance.now() + drainWithinMs;
-  let quietSince = performance.now();
-  let seen = app.count;
-  while (performance.now() < deadline) {
-    await new Promise((wake) => setTimeout(wake, 20));
-    if (app.open > 0 || app.count !== seen) quietSince = performance.now();
-    seen = app.count;
-    if (app.open === 0 && performance.now() - quietSince >= graceMs) break;
-  }
+  await untilQuiet(app, graceMs, drainWithinMs);
   projects.stop();
+  await Promise.race([Promise.all([engine.close(), store.close()]), sleep(closeWithinMs)]);
   diskNews.flush();
-  await Promise.race([
-    Promise.all([engine.close(), store.close()]),
-    new Promise((wake) => setTimeout(wake, 2_000)),
-  ]);
   log.info('drained');
   process.exit(0);
 }

@@ -38,7 +38,7 @@ const errorCode = (error: unknown): unknown =>
 export class DiskCache {
   readonly #folder: string;
   readonly #events: DiskCacheEvents;
-  #writes = 0;
+  readonly #writes = new Set<Promise<void>>();
 
   constructor(folder: string, events: DiskCacheEvents) {
     this.#folder = folder;
@@ -64,8 +64,19 @@ export class DiskCache {
 
   /** Resolves when the file is in its place, or could not be put there. Never rejects. */
   async write(key: string, image: Image): Promise<void> {
-    if (this.#writes >= maxWrites) return;
-    this.#writes += 1;
+    if (this.#writes.size >= maxWrites) return;
+    const write = this.#store(key, image);
+    this.#writes.add(write);
+    await write;
+    this.#writes.delete(write);
+  }
+
+  /** Resolves when the writes under way are done. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#writes);
+  }
+
+  async #store(key: string, image: Image): Promise<void> {
     const temporary = join(cacheTemporaryFolder(this.#folder), randomBytes(12).toString('hex'));
     try {
       const bytes = await this.#writeFile(temporary, cacheFilePath(this.#folder, key), key, image);
@@ -73,8 +84,6 @@ export class DiskCache {
     } catch (error) {
       this.#events.failed(error as Error);
       await rm(temporary, { force: true }).catch(() => {});
-    } finally {
-      this.#writes -= 1;
     }
   }
 
