@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { OutputFormat, Variant } from '../../pool/transform/variant.ts';
+import { type OutputFormat, plainVariant, type Variant } from '../../pool/transform/variant.ts';
 import type { ProjectSettings } from '../../store/projects.ts';
 import { type Hints, snapWidth } from './negotiate.ts';
 import type { Options } from './parameters.ts';
@@ -32,6 +32,7 @@ export function effectiveVariant(
       : snapWidth(hints.viewport * dpr);
   const format = options.fmt ?? (project.autoFormat ? 'auto' : null);
   return {
+    ...plainVariant,
     width: options.w === undefined ? hintedWidth : devicePixels(options.w, dpr),
     height: options.h === undefined ? null : devicePixels(options.h, dpr),
     fit: options.fit ?? project.defaultFit,
@@ -44,21 +45,37 @@ export function effectiveVariant(
   };
 }
 
-/**
- * A variant as text, the same for all requests that lead to the same bytes: what cannot matter
- * for the output is left out.
- */
-export function canonicalForm(variant: Variant): string {
-  const boxed = variant.width !== null && variant.height !== null;
-  const relevant: { readonly [N in keyof Variant]: unknown } = {
+/** Formats for which quality means nothing. */
+const withoutQuality = new Set<OutputFormat>(['png', 'gif']);
+
+/** A variant with what cannot matter for its bytes at its plain value. */
+function relevant(variant: Variant): Variant {
+  const { width, height, fit, formats } = variant;
+  const boxed = width !== null && height !== null;
+  const cutOrPlaced = boxed && (fit === 'cover' || fit === 'contain');
+  const [only] = formats;
+  const asked = formats.length === 1 && !variant.negotiated;
+  return {
     ...variant,
-    fit: boxed ? variant.fit : null,
-    formats: variant.formats.join('>'),
-    negotiated: variant.formats.length === 0 ? null : variant.negotiated,
+    fit: boxed ? fit : plainVariant.fit,
+    position: cutOrPlaced ? variant.position : plainVariant.position,
+    negotiated: formats.length > 0 && variant.negotiated,
+    quality:
+      asked && only !== undefined && withoutQuality.has(only)
+        ? plainVariant.quality
+        : variant.quality,
   };
-  return Object.entries(relevant)
-    .filter(([, value]) => value !== null)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/** A variant as text, the same for all requests that lead to the same bytes. */
+export function canonicalForm(variant: Variant): string {
+  const plain = Object.entries(relevant(variant)).map(([name, value]) => [
+    name,
+    JSON.stringify(value),
+  ]);
+  return plain
+    .filter(([name, value]) => value !== JSON.stringify(plainVariant[name as keyof Variant]))
+    .sort(([a = ''], [b = '']) => (a < b ? -1 : 1))
     .map(([name, value]) => `${name}=${value}`)
     .join('&');
 }

@@ -1,19 +1,12 @@
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
-import type { Variant } from '../../../pool/transform/variant.ts';
+import { plainVariant, type Variant } from '../../../pool/transform/variant.ts';
 
 /** The project's defaults, with what a test asks for. */
 export function variant(asked: Partial<Variant> = {}): Variant {
   return {
-    width: null,
-    height: null,
-    fit: 'cover',
-    maxWidth: null,
+    ...plainVariant,
     formats: ['png'],
-    negotiated: false,
-    quality: 80,
-    blur: null,
-    stripMetadata: true,
     ...asked,
   };
 }
