@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Agenda } from 'agenda';
-import type { Collection, Db } from 'mongodb';
+import { type Collection, type Db, ObjectId } from 'mongodb';
 import { createAgenda, jobsCollection } from './agenda.ts';
 
 /** The name of prewarm jobs in the queue. */
@@ -50,6 +50,8 @@ interface JobDocument {
   readonly lockedAt: Date | null;
   readonly lastFinishedAt: Date | null;
   readonly failCount: number | null;
+  /** Who locked it last. */
+  readonly lastModifiedBy: string | null;
 }
 
 const never = new Date(0);
@@ -117,11 +119,16 @@ export class JobQueue {
     return { active, waiting, delayed, failed, oldestWaitingMs: now.getTime() - since };
   }
 
-  /** Writes down how far the job of some work has come, for whoever looks at it. */
-  async setCounts(fingerprint: string, counts: JobCounts): Promise<void> {
-    await this.#jobs.updateOne(
-      { 'data.fingerprint': fingerprint, lockedAt: { $gt: never } },
-      { $set: { 'data.counts': counts } },
+  /** Writes down how far a job has come, for whoever looks at it. */
+  async setCounts(id: string, counts: JobCounts): Promise<void> {
+    await this.#jobs.updateOne({ _id: new ObjectId(id) }, { $set: { 'data.counts': counts } });
+  }
+
+  /** Gives back the jobs that a consumer of this name still holds. */
+  async release(consumer: string): Promise<void> {
+    await this.#jobs.updateMany(
+      { name: prewarmJobName, lockedAt: { $gt: never }, lastModifiedBy: consumer },
+      { $set: { lockedAt: null, nextRunAt: new Date() } },
     );
   }
 

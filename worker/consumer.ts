@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Agenda, BackoffStrategy, Job } from 'agenda';
 import type { Logger } from 'pino';
 import { createAgenda } from '../store/agenda.ts';
@@ -9,8 +10,11 @@ import { warmRequests } from './variants.ts';
 import { WarmingFailed, warm } from './warm.ts';
 
 /** A job whose worker died is taken up again after this, ms; a long job renews its lock. */
-const lockLifetimeMs = 30_000;
-const renewEveryMs = 5_000;
+const defaultLockLifetimeMs = 30_000;
+/** A lock is renewed this often in its lifetime … */
+const renewals = 6;
+/** … and work that could not renew it for this part of it ends, before another worker begins. */
+const unrenewedPart = 2 / 3;
 /** How often the queue is looked at. */
 const pollEveryMs = 500;
 /** Finished jobs are kept this long to be looked at, ms. */
@@ -32,6 +36,8 @@ export interface ConsumerOptions {
   readonly concurrency: number;
   readonly log: Logger;
   readonly metrics: WorkerMetrics;
+  /** The same for all workers of a queue. */
+  readonly lockLifetimeMs?: number;
 }
 
 /** Takes prewarm jobs from the queue and does them. */
@@ -40,15 +46,19 @@ export class Consumer {
   readonly queue: JobQueue;
   readonly #options: ConsumerOptions;
   readonly #stopping = new AbortController();
+  /** Of this consumer alone, on whatever machine. */
+  readonly #name = `worker-${process.pid}-${randomUUID()}`;
+  readonly #lockLifetimeMs: number;
   #tidying: NodeJS.Timeout | null = null;
   #accepting = false;
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
-    const { store, concurrency } = options;
+    const { store, concurrency, lockLifetimeMs = defaultLockLifetimeMs } = options;
+    this.#lockLifetimeMs = lockLifetimeMs;
     this.queue = new JobQueue(store.db);
     this.agenda = createAgenda(store.db, {
-      name: `worker-${process.pid}`,
+      name: this.#name,
       processEvery: pollEveryMs,
       maxConcurrency: concurrency,
       defaultConcurrency: concurrency,
@@ -81,40 +91,76 @@ export class Consumer {
   async stop(withinMs: number): Promise<void> {
     this.#stopping.abort();
     if (this.#tidying !== null) clearInterval(this.#tidying);
-    if (this.#accepting) await this.agenda.drain({ timeout: withinMs, closeConnection: false });
+    if (!this.#accepting) return;
+    await this.agenda.drain({ timeout: withinMs, closeConnection: false });
+    // What was locked and not begun, or did not end in time, is not left to its lock's lifetime.
+    await this.queue.release(this.#name);
   }
 
   async #run(job: Job<PrewarmJobData>): Promise<void> {
     const { store, baseUrl, log, metrics } = this.#options;
     const { data } = job.attrs;
-    const about = { job: String(job.attrs._id), project: data.projectId };
+    const id = String(job.attrs._id);
+    const about = { job: id, project: data.projectId, source: data.source };
     const startedAt = performance.now();
+    const lock = this.#hold(job);
     let counts: JobCounts = { done: 0, failed: 0, total: 0 };
-    const percent = (): number =>
-      counts.total === 0 ? 0 : Math.floor((100 * (counts.done + counts.failed)) / counts.total);
-    // A variant may wait long for its turn; the lock must not run out meanwhile.
-    const renewal = setInterval(() => void job.touch(percent()).catch(() => {}), renewEveryMs);
     try {
       const { backgroundSecret } = await findDeployment(store.db);
-      counts = await warm(warmRequests(data), {
+      await warm(warmRequests(data), {
         baseUrl,
         secret: backgroundSecret,
-        signal: this.#stopping.signal,
+        signal: AbortSignal.any([this.#stopping.signal, lock.lost]),
         onProgress: async (now) => {
           counts = now;
           log.debug({ ...about, ...now }, 'progress');
-          await Promise.all([job.touch(percent()), this.queue.setCounts(data.fingerprint, now)]);
+          await Promise.all([lock.renew(percentOf(now)), this.queue.setCounts(id, now)]);
         },
       });
       metrics.finished('done', performance.now() - startedAt);
       log.info({ ...about, ...counts }, 'a source is warm');
     } catch (error) {
-      metrics.finished('failed', performance.now() - startedAt);
-      log.warn({ ...about, ...counts, err: error }, 'a source could not be warmed');
+      if (this.#stopping.signal.aborted)
+        log.info({ ...about, ...counts }, 'a job is left for later');
+      else {
+        metrics.finished('failed', performance.now() - startedAt);
+        log.warn({ ...about, ...counts, err: error }, 'a source could not be warmed');
+      }
       throw error;
     } finally {
-      clearInterval(renewal);
+      await lock.end();
     }
+  }
+
+  /** Renews a job's lock, and says when that has not worked for so long that it may be lost. */
+  #hold(job: Job<PrewarmJobData>) {
+    const lost = new AbortController();
+    let renewedAt = performance.now();
+    let percent = 0;
+    let renewing: Promise<unknown> = Promise.resolve();
+    const renew = async (): Promise<void> => {
+      const began = performance.now();
+      await job.touch(percent);
+      renewedAt = began;
+    };
+    // A variant may wait long for its turn; the lock must not run out meanwhile.
+    const timer = setInterval(() => {
+      renewing = Promise.all([renewing, renew().catch(() => {})]);
+      const unrenewedMs = performance.now() - renewedAt;
+      if (unrenewedMs > this.#lockLifetimeMs * unrenewedPart) lost.abort();
+    }, this.#lockLifetimeMs / renewals);
+    return {
+      lost: lost.signal,
+      renew: (now: number) => {
+        percent = now;
+        return renew();
+      },
+      /** After this no renewal is under way that could undo the lock's release. */
+      end: async () => {
+        clearInterval(timer);
+        await renewing;
+      },
+    };
   }
 
   async #tidy(): Promise<void> {
@@ -125,3 +171,6 @@ export class Consumer {
     }
   }
 }
+
+const percentOf = ({ done, failed, total }: JobCounts): number =>
+  total === 0 ? 0 : Math.floor((100 * (done + failed)) / total);

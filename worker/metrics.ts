@@ -32,7 +32,10 @@ export class WorkerMetrics {
       registers,
       async collect() {
         this.reset();
-        const figures = await queue()?.figures();
+        // With the store away the other figures are still worth having.
+        const figures = await queue()
+          ?.figures()
+          .catch(() => undefined);
         if (figures === undefined) return;
         for (const state of ['active', 'waiting', 'delayed', 'failed'] as const) {
           this.set({ state }, figures[state]);

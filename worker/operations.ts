@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Settings } from '../store/settings/table.ts';
 import type { Consumer } from './consumer.ts';
@@ -27,7 +27,12 @@ interface Check {
 /** The worker's operations server (spec part 4.2). */
 export function operationsServer(environment: OperationsEnvironment): FastifyInstance {
   const { settings, metrics, consumer, pingStore, draining } = environment;
-  const server = fastify({ logger: false, forceCloseConnections: true });
+  const server = fastify({
+    logger: false,
+    forceCloseConnections: true,
+    // What is no URL at all reaches neither routes nor hooks.
+    frameworkErrors: (error, _, reply) => void refuse(error, reply),
+  });
 
   async function readiness() {
     const latency = await pingStore(storeWithinMs).catch(() => null);
@@ -92,7 +97,8 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
         ),
       ),
   );
-  server.setErrorHandler(async (error, request, reply) => {
+  server.setErrorHandler<FastifyError>(async (error, request, reply) => {
+    if (error.statusCode !== undefined && error.statusCode < 500) return refuse(error, reply);
     environment.log.error({ err: error, path: request.url }, 'a request failed unexpectedly');
     return reply
       .code(500)
@@ -100,6 +106,13 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
   });
   return server;
 }
+
+/** What the framework itself finds wrong with a request. */
+const refuse = ({ statusCode = 400, message }: FastifyError, reply: FastifyReply) =>
+  reply
+    .code(statusCode)
+    .header('cache-control', 'no-store')
+    .send(apiError('invalid_request', message, 'Check the request.'));
 
 /** The dashboard comes and goes with the store; its routes are there from the start. */
 function addWorkbench(

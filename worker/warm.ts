@@ -6,10 +6,13 @@ import type { WarmRequest } from './variants.ts';
 /** What came of a request. */
 type Outcome =
   | { readonly kind: 'done' }
-  /** Worth another attempt a little later. */
-  | { readonly kind: 'passing'; readonly reason: string }
-  /** The same the next time; `all`: for every variant of the source. */
-  | { readonly kind: 'final'; readonly reason: string; readonly all: boolean };
+  /** `passing`: worth another attempt a little later; `all`: the same for every variant now. */
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      readonly passing: boolean;
+      readonly all: boolean;
+    };
 
 /** Thrown when not all of a job's variants are warm. */
 export class WarmingFailed extends Error {
@@ -35,8 +38,10 @@ export interface Warming {
 /** A background request may wait long for its turn, but not for ever. */
 const requestTimeoutMs = 5 * 60_000;
 const passingStatuses = new Set([429, 500, 502, 503, 504]);
-/** Statuses that speak of the source and not of the variant. */
-const sourceStatuses = new Set([403, 404, 413, 415, 422]);
+/** Statuses that speak of the service or the source, and not of the variant. */
+const commonStatuses = new Set([403, 404, 413, 415, 422, 429, 502, 503, 504]);
+/** A 504 of one variant: another may be quicker to make. */
+const slowVariant = 'transform_timeout';
 
 /**
  * Asks the service for each variant of one source, one after the other over one connection, which
@@ -56,13 +61,12 @@ export async function warm(requests: readonly WarmRequest[], warming: Warming): 
   try {
     for (const request of requests) {
       if (warming.signal.aborted) throw new WarmingFailed('The worker was stopped.', true);
-      const target = `${pathname.replace(/\/$/, '')}${request.target}`;
-      const outcome = await ask(client, target, request.accept, warming);
+      const outcome = await ask(client, pathname.replace(/\/$/, ''), request, warming);
       if (outcome.kind === 'done') done += 1;
       else {
-        const passing = outcome.kind === 'passing';
-        failures.push({ reason: `${request.label}: ${outcome.reason}`, passing });
-        if (outcome.kind === 'final' && outcome.all) break;
+        const { reason, passing, all } = outcome;
+        failures.push({ reason: `${request.label}: ${reason}`, passing });
+        if (all) break;
       }
       await warming.onProgress({ done, failed: failures.length, total });
     }
@@ -82,31 +86,38 @@ export async function warm(requests: readonly WarmRequest[], warming: Warming): 
 
 async function ask(
   client: Client,
-  path: string,
-  accept: string,
+  basePath: string,
+  { target, accept }: WarmRequest,
   { secret, signal }: Warming,
 ): Promise<Outcome> {
   try {
-    const headers = { accept, [backgroundHeader]: backgroundToken(secret, path, Date.now()) };
+    // The token is for what the service sees; a path of the base URL belongs to a proxy before it.
+    const headers = { accept, [backgroundHeader]: backgroundToken(secret, target, Date.now()) };
+    const path = basePath + target;
     const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal });
     if (statusCode === 200) {
       await body.dump({ limit: Number.MAX_SAFE_INTEGER });
       return { kind: 'done' };
     }
-    const reason = `${statusCode} ${reasonOf(await body.text())}`;
-    if (passingStatuses.has(statusCode)) return { kind: 'passing', reason };
-    return { kind: 'final', reason, all: sourceStatuses.has(statusCode) };
+    const { code, words } = readError(await body.text());
+    return {
+      kind: 'failed',
+      reason: `${statusCode} ${words}`,
+      passing: passingStatuses.has(statusCode),
+      all: commonStatuses.has(statusCode) && code !== slowVariant,
+    };
   } catch (error) {
-    return { kind: 'passing', reason: error instanceof Error ? error.message : String(error) };
+    const reason = error instanceof Error ? error.message : String(error);
+    return { kind: 'failed', reason, passing: true, all: true };
   }
 }
 
 /** What an error body says: the service's own in a few words, a proxy's as far as it goes. */
-function reasonOf(text: string): string {
+function readError(text: string): { readonly code: unknown; readonly words: string } {
   try {
     const { code, message } = JSON.parse(text);
-    return `${code}: ${message}`.slice(0, 300);
+    return { code, words: `${code}: ${message}`.slice(0, 300) };
   } catch {
-    return text.slice(0, 100);
+    return { code: null, words: text.slice(0, 100) };
   }
 }
