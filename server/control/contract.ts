@@ -5,7 +5,8 @@ import { projectFits, watermarkPositions } from '../../store/projects.ts';
  * The control plane's bodies (spec part 2 and 7), once: requests are validated with these schemas,
  * the TypeScript types derive from them, and the OpenAPI document holds them.
  *
- * `x-rule` says in words what an `anyOf` asks for.
+ * `x-rule` says in words what an `anyOf` asks for. It stands in an `allOf`, since makers of clients
+ * take an `anyOf` beside properties for a choice between those and anything at all.
  */
 type Extension = { 'x-rule'?: string };
 type Schema = ExtendedJSONSchema<Extension>;
@@ -104,8 +105,7 @@ export const projectSettingsSchema = {
     watermarkEnabled: { type: 'boolean' },
     watermarkUrl: {
       type: 'string',
-      anyOf: [{ maxLength: 0 }, { format: 'uri' }],
-      'x-rule': 'must be empty or a URI',
+      allOf: [{ anyOf: [{ maxLength: 0 }, { format: 'uri' }], 'x-rule': 'must be empty or a URI' }],
       description: 'An http or https URL; the empty string removes it.',
     },
     watermarkPosition: position,
@@ -139,8 +139,12 @@ export const prewarmSchema = {
     fit: { type: 'string', enum: ['contain', 'cover', 'fill', 'inside'] },
     dpr: ratio,
   },
-  anyOf: [{ required: ['src'] }, { required: ['sources'] }],
-  'x-rule': 'must have src or sources',
+  allOf: [
+    {
+      anyOf: [{ required: ['src'] }, { required: ['sources'] }],
+      'x-rule': 'must have src or sources',
+    },
+  ],
   additionalProperties: false,
 } as const satisfies Schema;
 

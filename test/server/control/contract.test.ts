@@ -31,7 +31,7 @@ const settings = {
   maxWidth: integer(0, 10_000),
   stripMetadata: boolean,
   watermarkEnabled: boolean,
-  watermarkUrl: { type: 'string', anyOf: [{ maxLength: 0 }, { format: 'uri' }] },
+  watermarkUrl: { type: 'string', allOf: [{ anyOf: [{ maxLength: 0 }, { format: 'uri' }] }] },
   watermarkPosition: positions,
   watermarkOpacity: integer(1, 100),
   watermarkScale: integer(1, 100),
@@ -116,7 +116,7 @@ const tables: ReadonlyArray<readonly [name: string, schema: object, specified: o
     prewarmSchema,
     {
       ...{ type: 'object', properties: prewarm, additionalProperties: false },
-      anyOf: [{ required: ['src'] }, { required: ['sources'] }],
+      allOf: [{ anyOf: [{ required: ['src'] }, { required: ['sources'] }] }],
     },
   ],
   ['DomainInput', domainSchema, closed({ host: string })],

@@ -43,7 +43,11 @@ t.test('a body that is not exactly right is 400, and nothing is stored', async (
     ['all faults', { body: '{"name":"","a":1}' }, /origin is.*; a is not a known.*; name must/],
     ['an id', { body: create(',"id":"prj_0000000000000000"') }, /id is not a known field/],
     ['an origin without http', { json: { name: 'x', origin: 'ftp://a.example/' } }, /^origin must/],
-    ['an origin inside', { json: { name: 'x', origin: 'http://10.0.0.1/' } }, /host of origin.*public/],
+    [
+      'an origin inside',
+      { json: { name: 'x', origin: 'http://10.0.0.1/' } },
+      /host of origin.*public/,
+    ],
     [
       'hosts that are none',
       { json: { name: 'x', origin: 'https://a.example/', allowedOrigins: ['a.b:80', 'intranet'] } },
@@ -72,7 +76,12 @@ t.test('a body that is not exactly right is 400, and nothing is stored', async (
       ['PATCH', '/settings', { json: { $set: { orgId: 'x' } } }, /\$set is not a known field/],
       ['PATCH', '/settings', { json: { 'allowedOrigins.0': 'x' } }, /allowedOrigins\.0 is not/],
       ['POST', '/prewarm', { json: { widths: [1] } }, /must have src or sources/],
-      ['POST', '/prewarm', { json: { src: 'https://b.example/' } }, /src must be on an allowed host/],
+      [
+        'POST',
+        '/prewarm',
+        { json: { src: 'https://b.example/' } },
+        /src must be on an allowed host/,
+      ],
       ...['a.example:80', 'http://a.example', 'a/b', 'u@a.example', 'a..example', ''].map(
         (host) => ['POST', '/domains', { json: { host } }, /^host must be a bare host/] as const,
       ),
@@ -95,7 +104,11 @@ t.test('a body that is not exactly right is 400, and nothing is stored', async (
 
   t.same((await call('GET', '/projects')).body.projects, [before.body.project]);
   t.equal(await store.db.collection('jobs').countDocuments(), 0);
-  t.same(service.log.filter(({ level }) => Number(level) >= 50), [], 'none of it is trouble');
+  t.same(
+    service.log.filter(({ level }) => Number(level) >= 50),
+    [],
+    'none of it is trouble',
+  );
 
   t.test('up to its bounds a body is taken', async (t) => {
     for (const options of [

@@ -29,7 +29,9 @@ t.test('changes at the same time lose nothing, in two processes', async (t) => {
   t.match(rest, settings);
 
   const removed = await Promise.all([
-    ...hosts.filter((_, i) => i % 2 === 0).map((host) => call('DELETE', `${on}/domains?host=${host}`)),
+    ...hosts
+      .filter((_, i) => i % 2 === 0)
+      .map((host) => call('DELETE', `${on}/domains?host=${host}`)),
     ...Array.from({ length: 25 }, () => add('same.example')),
   ]);
   t.same(new Set(removed.map(({ status }) => status)), new Set([200]));

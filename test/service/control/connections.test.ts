@@ -135,5 +135,9 @@ t.test('an upload that breaks off leaves nothing behind', async (t) => {
   t.equal(await projectCount(control), 0);
   const health = await fetch(`${service.url}/api/health`);
   t.equal(health.status, 200);
-  t.same(service.log.filter(({ level }) => Number(level) >= 40), [], 'and is no trouble');
+  t.same(
+    service.log.filter(({ level }) => Number(level) >= 40),
+    [],
+    'and is no trouble',
+  );
 });

@@ -1,7 +1,7 @@
-import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { type Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { joinStore, type Store } from '../../../store/open.ts';
 import { loadSettings } from '../../../store/settings/load.ts';
-import { json, type Service, startService } from '../service.ts';
+import { type json, type Service, startService } from '../service.ts';
 import { Interface } from './interface.ts';
 
 export const rootKey = 'sk_root-key-of-the-tests';

@@ -55,8 +55,9 @@ export class Interface {
     if (known !== undefined) return known;
     const { paths, components } = this.#document;
     // What is no operation has but one answer.
-    const replies = template === '' ? { 404: components.responses['Error404'] } : undefined;
-    const reply = (replies ?? paths[template]?.[verb]?.responses)?.[status];
+    const missing =
+      template === '' && status === 404 ? components.responses['Error404'] : undefined;
+    const reply = missing ?? paths[template]?.[verb]?.responses[status];
     const name = reply?.$ref?.replace('#/components/responses/', '');
     const { content } = (name === undefined ? reply : components.responses[name]) ?? {};
     const schema = content?.['application/json']?.schema;

@@ -72,5 +72,9 @@ t.test('what is no operation is 404 with a body, whatever the method and the pat
     t.equal((await call('GET', `${on}?a=%zz&b`)).status, 200, 'a query that nobody reads');
   });
 
-  t.same(service.log.filter(({ level }) => Number(level) >= 50), [], 'none of it is trouble');
+  t.same(
+    service.log.filter(({ level }) => Number(level) >= 50),
+    [],
+    'none of it is trouble',
+  );
 });

@@ -7,7 +7,8 @@ t.test('an accepted prewarming is a job for each source, queued once while it wa
   const id = await control.project(['a.example', '*.cdn.example']);
   const jobs = control.store.db.collection('jobs');
   const warm = (json: object) => call('POST', `/projects/${id}/prewarm`, { json });
-  const sources = ['https://a.example/1.jpg', 'https://x.cdn.example/2.jpg?v=1'];
+  const [first, second] = ['https://a.example/1.jpg', 'https://x.cdn.example/2.jpg?v=1'];
+  const sources = [first, second];
   const request = { sources, widths: [400, 800], formats: ['webp'], quality: 55, fit: 'inside' };
   t.equal((await warm(request)).status, 202);
 
@@ -26,14 +27,18 @@ t.test('an accepted prewarming is a job for each source, queued once while it wa
   }
 
   await Promise.all(Array.from({ length: 10 }, () => warm(request)));
-  await warm({ ...request, sources: [...sources, sources[0]].reverse(), widths: [800, 400] });
+  await warm({ ...request, sources: [second, first, second], widths: [800, 400] });
   t.equal(await jobs.countDocuments(), 2, 'the same work while it waits');
   await warm({ ...request, quality: 56 });
   t.equal(await jobs.countDocuments(), 4, 'other work');
 
   // As a worker leaves a job that it has taken, and one that it has done.
-  await jobs.updateOne({ _id: queued[0]?._id }, { $set: { lockedAt: new Date() } });
-  await jobs.updateOne({ _id: queued[1]?._id }, { $set: { lastFinishedAt: new Date() } });
+  await jobs.updateOne(
+    { 'data.source': first, 'data.quality': 55 },
+    { $set: { lockedAt: new Date() } },
+  );
+  const done = { lastFinishedAt: new Date(), nextRunAt: null };
+  await jobs.updateOne({ 'data.source': second, 'data.quality': 55 }, { $set: done });
   await warm(request);
   t.equal(await jobs.countDocuments(), 6, 'work that does not wait any more');
 

@@ -50,7 +50,13 @@ t.test('every refusal has its status and code, in the order of the checks', asyn
     [404, 'project_not_found', 'GET', nowhere],
     [404, 'project_not_found', 'GET', `${nowhere}/configuration`],
     [404, 'project_not_found', 'PATCH', `${nowhere}/settings`, settings],
-    [404, 'project_not_found', 'POST', `${nowhere}/prewarm`, { json: { src: 'https://a.example/' } }],
+    [
+      404,
+      'project_not_found',
+      'POST',
+      `${nowhere}/prewarm`,
+      { json: { src: 'https://a.example/' } },
+    ],
     [404, 'project_not_found', 'POST', `${nowhere}/domains`, { json: { host: 'a.example' } }],
     [404, 'project_not_found', 'DELETE', `${nowhere}/domains?host=a.example`],
   ];

@@ -1,0 +1,101 @@
+// @ts-check
+import createClient from 'openapi-fetch';
+
+/**
+ * A program of somebody who integrates the service: its client's types come from the served
+ * specification and from nothing else. It is checked and run by client.test.ts, next to the
+ * `schema.d.ts` that is generated there.
+ *
+ * @typedef {import('./schema.d.ts').paths} Paths
+ * @typedef {import('./schema.d.ts').components['schemas']} Schemas
+ */
+
+/**
+ * What was asked for; an error is thrown as what it is, an ApiError.
+ *
+ * @template T
+ * @param {{ data?: T, error?: Schemas['ApiError'], response: Response }} answer
+ * @returns {T}
+ */
+function must({ data, error, response }) {
+  if (data !== undefined) return data;
+  throw new Error(`${response.status} ${error?.code}: ${error?.message} ${error?.resolution_hint}`);
+}
+
+/**
+ * Drives all eight operations.
+ *
+ * @param {string} baseUrl
+ * @param {string} key
+ */
+export async function drive(baseUrl, key) {
+  /** @type {import('openapi-fetch').Client<Paths>} */
+  const client = createClient({ baseUrl, headers: { authorization: `Bearer ${key}` } });
+
+  const { project } = must(
+    await client.POST('/api/sdk/v1/projects', {
+      body: { name: 'My shop', origin: 'https://shop.example.com/' },
+    }),
+  );
+  const params = { path: { projectId: project.id } };
+  const { projects } = must(await client.GET('/api/sdk/v1/projects'));
+  const read = must(await client.GET('/api/sdk/v1/projects/{projectId}', { params }));
+  const changed = must(
+    await client.PATCH('/api/sdk/v1/projects/{projectId}/settings', {
+      params,
+      body: { defaultQuality: 70, defaultFit: 'inside', maxWidth: 2_000 },
+    }),
+  );
+  const { configuration } = must(
+    await client.GET('/api/sdk/v1/projects/{projectId}/configuration', { params }),
+  );
+  const added = must(
+    await client.POST('/api/sdk/v1/projects/{projectId}/domains', {
+      params,
+      body: { host: 'cdn.example.com' },
+    }),
+  );
+  const { prewarm } = must(
+    await client.POST('/api/sdk/v1/projects/{projectId}/prewarm', {
+      params,
+      body: { sources: ['https://cdn.example.com/a.jpg'], widths: [400, 800], formats: ['webp'] },
+    }),
+  );
+  const removed = must(
+    await client.DELETE('/api/sdk/v1/projects/{projectId}/domains', {
+      params: { ...params, query: { host: 'cdn.example.com' } },
+    }),
+  );
+  const removedByBody = must(
+    await client.DELETE('/api/sdk/v1/projects/{projectId}/domains', {
+      params,
+      body: { host: 'shop.example.com' },
+    }),
+  );
+
+  const { error } = await client.GET('/api/sdk/v1/projects/{projectId}', {
+    params: { path: { projectId: 'prj_0000000000000000' } },
+  });
+  const { data: health } = await client.GET('/api/health');
+
+  // Written out, so that each type is held against what this program believes it to be.
+  /** @type {number | null} */
+  const maxWidth = changed.project.maxWidth;
+  /** @type {string[]} */
+  const hosts = added.project.allowedOrigins;
+  /** @type {true} */
+  const accepted = prewarm.accepted;
+  /** @type {'contain' | 'cover' | 'fill' | 'inside' | 'outside'} */
+  const fit = changed.project.defaultFit;
+  /** @type {string | undefined} */
+  const code = error?.code;
+  /** @type {boolean | undefined} */
+  const ok = health?.ok;
+  return {
+    ...{ id: project.id, listed: projects.map(({ id }) => id), name: read.project.name },
+    ...{ maxWidth, fit, template: configuration.transformUrlTemplate, hosts, accepted },
+    variants: prewarm.variantCount,
+    left: [removed.project.allowedOrigins, removedByBody.project.allowedOrigins],
+    ...{ code, ok },
+  };
+}
