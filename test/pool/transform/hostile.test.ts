@@ -26,7 +26,8 @@ t.test('a source that ends too early is corrupt', async (t) => {
 
 t.test('broken pixels are corrupt', async (t) => {
   const broken = Buffer.from(sound);
-  broken.fill(0x55, broken.byteLength / 2, broken.byteLength / 2 + 40);
+  const middle = Math.floor(broken.byteLength / 2);
+  broken.fill(0x55, middle, middle + 40);
   await t.rejects(pool.transform(shared(broken), variant(), patient), { code: 'source_corrupt' });
 });
 
