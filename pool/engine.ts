@@ -27,6 +27,11 @@ interface Work extends Job {
 
 const isLive = ({ background, promoted }: Work): boolean => !background || promoted.aborted;
 
+interface Leases {
+  readonly source: SourceLease;
+  readonly watermark: SourceLease | null;
+}
+
 export interface Obtained {
   readonly image: Image;
   /** Where it came from; what another process rendered for us counts as a miss. */
@@ -166,9 +171,14 @@ export class Engine {
 
   async #render(work: Work, signal: AbortSignal): Promise<Obtained> {
     if (this.pool.full && isLive(work)) throw this.#overloaded();
-    const source = await this.#acquire(work, signal);
+    const leases = await this.#acquire(work, signal);
     try {
-      const made = await this.pool.transform(source.bytes, work.variant, { ...work, signal });
+      const { source, watermark } = leases;
+      const made = await this.pool.transform(source.bytes, work.variant, {
+        ...work,
+        watermark: watermark?.bytes ?? null,
+        signal,
+      });
       const { body, contentType, etag, width, height } = made;
       return {
         image: { body, contentType, etag, width, height },
@@ -180,18 +190,44 @@ export class Engine {
         },
       };
     } finally {
-      source.release();
+      leases.source.release();
+      leases.watermark?.release();
     }
   }
 
-  async #acquire(work: Work, signal: AbortSignal): Promise<SourceLease> {
-    const { source, allowed, promoted } = work;
-    const promote = () => this.sources.promote(source);
-    promoted.addEventListener('abort', promote, { once: true });
+  /** The source and the watermark, which are fetched side by side: of both or of none. */
+  async #acquire(work: Work, signal: AbortSignal): Promise<Leases> {
+    const { source, variant, allowed } = work;
+    const mark = variant.watermark;
+    const [first, second] = await Promise.allSettled([
+      this.#acquireOne(source, allowed, work, signal),
+      // The project chose it, so its host needs no place on the allowlist.
+      mark === null ? null : this.#acquireOne(new URL(mark.url), () => true, work, signal),
+    ]);
+    if (first.status === 'fulfilled' && second.status === 'fulfilled') {
+      return { source: first.value, watermark: second.value };
+    }
+    if (first.status === 'rejected') {
+      if (second.status === 'fulfilled') second.value?.release();
+      throw first.reason;
+    }
+    first.value.release();
+    const { reason } = second as PromiseRejectedResult;
+    throw reason instanceof EngineFailure ? reason.ofWatermark() : reason;
+  }
+
+  async #acquireOne(
+    url: URL,
+    allowed: Job['allowed'],
+    work: Work,
+    signal: AbortSignal,
+  ): Promise<SourceLease> {
+    const promote = () => this.sources.promote(url);
+    work.promoted.addEventListener('abort', promote, { once: true });
     try {
-      return await this.sources.acquire(source, { allowed, background: !isLive(work), signal });
+      return await this.sources.acquire(url, { allowed, background: !isLive(work), signal });
     } finally {
-      promoted.removeEventListener('abort', promote);
+      work.promoted.removeEventListener('abort', promote);
     }
   }
 

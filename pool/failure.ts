@@ -3,6 +3,7 @@
  * error catalogue; what HTTP status each has is decided where HTTP is spoken.
  */
 export type EngineFailureCode =
+  | 'parameter_invalid'
   | 'source_invalid'
   | 'source_not_allowed'
   | 'source_blocked'
@@ -35,6 +36,15 @@ export class EngineFailure extends Error {
 
   static from(data: FailureData): EngineFailure {
     return new EngineFailure(data.code, data.message);
+  }
+
+  /** The same of a picture's watermark, which is a source too. */
+  ofWatermark(): EngineFailure {
+    return new EngineFailure(
+      this.code,
+      `The watermark cannot be used. ${this.message}`,
+      this.cause,
+    );
   }
 
   toData(): FailureData {

@@ -1,4 +1,4 @@
-import type { Fit } from './variant.ts';
+import type { Area, Edges, Fit } from './variant.ts';
 
 export interface Size {
   readonly width: number;
@@ -10,11 +10,13 @@ export interface BoxLimits extends Size {
   readonly pixels: number;
 }
 
+/** Of the picture itself, without its border. */
 export interface Box extends Size {
   /** How the picture fills the box: `fill` where both have the same proportions or none are kept. */
   readonly fit: 'contain' | 'cover' | 'fill';
   /** The larger of the factors by which the picture's sides are scaled. */
   readonly scale: number;
+  readonly border: Edges;
 }
 
 /** The box that is asked for; either side may be left open. */
@@ -22,7 +24,11 @@ export interface Asked {
   readonly width: number | null;
   readonly height: number | null;
   readonly fit: Fit;
+  /** Added around the box; it shrinks with the box where that meets a limit. */
+  readonly border: Edges | null;
 }
+
+const noBorder: Edges = { top: 0, right: 0, bottom: 0, left: 0 };
 
 /**
  * The size of the output. Sides are exact numbers until the end, where they are rounded to the
@@ -35,20 +41,47 @@ export interface Asked {
  */
 export function fitBox(natural: Size, asked: Asked, enlargement: number, limits: BoxLimits): Box {
   const { fit, ...wanted } = wantedBox(natural, asked, enlargement);
+  const around = asked.border ?? noBorder;
+  const outer = withBorder(wanted, around);
   const shrink = Math.min(
     1,
-    limits.width / wanted.width,
-    limits.height / wanted.height,
-    Math.sqrt(limits.pixels / (wanted.width * wanted.height)),
+    limits.width / outer.width,
+    limits.height / outer.height,
+    Math.sqrt(limits.pixels / (outer.width * outer.height)),
   );
-  const size = round(scaled(wanted, shrink), limits.pixels);
+  const { border, ...size } = round(scaled(wanted, shrink), around, shrink, limits);
   const across = size.width / natural.width;
   const down = size.height / natural.height;
   return {
     ...size,
     fit,
     scale: fit === 'contain' ? Math.min(across, down) : Math.max(across, down),
+    border,
   };
+}
+
+export function withBorder(size: Size, { top, right, bottom, left }: Edges): Size {
+  return { width: size.width + left + right, height: size.height + top + bottom };
+}
+
+/** The upright rectangle that a turned picture needs; angle in degrees. */
+export function boundsOfTurned({ width, height }: Size, angle: number): Size {
+  if (angle % 180 === 0) return { width, height };
+  if (angle % 90 === 0) return { width: height, height: width };
+  const radians = (angle * Math.PI) / 180;
+  const [cos, sin] = [Math.abs(Math.cos(radians)), Math.abs(Math.sin(radians))];
+  return { width: width * cos + height * sin, height: width * sin + height * cos };
+}
+
+/** The part of an area that lies within a picture; null when none does. */
+export function cutArea({ left, top, width, height }: Area, within: Size): Area | null {
+  const cut = {
+    left,
+    top,
+    width: Math.min(width, within.width - left),
+    height: Math.min(height, within.height - top),
+  };
+  return cut.width > 0 && cut.height > 0 ? cut : null;
 }
 
 function wantedBox(natural: Size, asked: Asked, enlargement: number): Size & Pick<Box, 'fit'> {
@@ -84,13 +117,32 @@ function scaled(size: Size, factor: number): Size {
   return { width: size.width * factor, height: size.height * factor };
 }
 
-function round(size: Size, maxPixels: number): Size {
-  const nearest = {
-    width: atLeastOne(Math.round(size.width)),
-    height: atLeastOne(Math.round(size.height)),
+/** Box and border to whole pixels, together within the limits. */
+function round(exact: Size, border: Edges, shrink: number, limits: BoxLimits) {
+  const nearest = rounded(exact, border, shrink, Math.round);
+  return fits(nearest, limits) ? nearest : rounded(exact, border, shrink, Math.floor);
+}
+
+function rounded(exact: Size, border: Edges, shrink: number, whole: (value: number) => number) {
+  return {
+    width: atLeastOne(whole(exact.width)),
+    height: atLeastOne(whole(exact.height)),
+    border: {
+      top: whole(border.top * shrink),
+      right: whole(border.right * shrink),
+      bottom: whole(border.bottom * shrink),
+      left: whole(border.left * shrink),
+    },
   };
-  if (nearest.width * nearest.height <= maxPixels) return nearest;
-  return { width: atLeastOne(Math.floor(size.width)), height: atLeastOne(Math.floor(size.height)) };
+}
+
+function fits(box: Size & { readonly border: Edges }, limits: BoxLimits): boolean {
+  const { width, height } = withBorder(box, box.border);
+  return (
+    width <= atLeastOne(limits.width) &&
+    height <= atLeastOne(limits.height) &&
+    width * height <= limits.pixels
+  );
 }
 
 function atLeastOne(side: number): number {

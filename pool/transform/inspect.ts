@@ -5,6 +5,9 @@ import type { SourceColour, SourceFacts } from './plan.ts';
 import { sniff } from './sniff.ts';
 import { drawingCost } from './svg.ts';
 
+/** Each costs time of its own, however small it is. */
+const maxFrames = 2_000;
+
 /**
  * Learns from the headers alone what a source is, and refuses what must not be decoded.
  *
@@ -24,6 +27,12 @@ export async function inspect(source: Uint8Array, maxPixels: number): Promise<So
     throw unsupported(kind);
   }
   const frames = kinds[kind].animates ? (header.pages ?? 1) : 1;
+  if (frames > maxFrames) {
+    throw new EngineFailure(
+      'source_too_large',
+      `The source has ${frames} frames; at most ${maxFrames} are allowed.`,
+    );
+  }
   const height = header.pageHeight ?? header.height;
   if (!kinds[kind].vector) requirePixels(header.width * height * frames, maxPixels);
   return {
@@ -32,6 +41,7 @@ export async function inspect(source: Uint8Array, maxPixels: number): Promise<So
     height,
     orientation: header.orientation ?? 1,
     frames,
+    timing: frames > 1 ? { delay: header.delay ?? [], loop: header.loop ?? 0 } : null,
     hasAlpha: header.hasAlpha,
     colour: colourOf(header),
     surfaces,

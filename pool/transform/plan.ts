@@ -1,7 +1,16 @@
+import { backgroundOf, type Rgba } from './background.ts';
 import { encodings } from './encode.ts';
-import { fitBox } from './geometry.ts';
+import { type Box, boundsOfTurned, fitBox, type Size, withBorder } from './geometry.ts';
 import { kinds, type SourceKind } from './kinds.ts';
-import type { OutputFormat, Variant } from './variant.ts';
+import {
+  type Area,
+  type Edges,
+  type Kernel,
+  type OutputFormat,
+  type Position,
+  strategies,
+  type Variant,
+} from './variant.ts';
 
 /** What is known of a source before a pixel of it is decoded. */
 export interface SourceFacts {
@@ -13,10 +22,19 @@ export interface SourceFacts {
   readonly orientation: number;
   /** 1 for all that is not an animation. */
   readonly frames: number;
+  /** Null for what has one frame. */
+  readonly timing: Timing | null;
   readonly hasAlpha: boolean;
   readonly colour: SourceColour;
   /** Surfaces of the output's size that drawing needs at one time; 0 but for SVG. */
   readonly surfaces: number;
+}
+
+export interface Timing {
+  /** ms for each frame. */
+  readonly delay: readonly number[];
+  /** How often all are shown; 0 for ever. */
+  readonly loop: number;
 }
 
 export interface SourceColour {
@@ -31,16 +49,33 @@ export interface Plan {
   readonly format: OutputFormat;
   /** True when all frames are read and written. */
   readonly animated: boolean;
+  /** Null for a still picture. */
+  readonly timing: Timing | null;
   /** Size of the output (of each frame), in pixels. */
   readonly width: number;
   readonly height: number;
-  /** How the oriented source is brought to that size; null when it has it already. */
-  readonly resize: { readonly fit: 'contain' | 'cover' | 'fill' } | null;
   /** Resolution at which a vector source is opened, in dots per inch; null for other kinds. */
   readonly density: number | null;
+  /** The part of the upright picture, as it was opened, that is used; null for all of it. */
+  readonly cut: Area | null;
+  /** Size at which that part is rendered before the rest is done; null where one pass does it all. */
+  readonly prepared: Size | null;
+  /** True when the frames of an animation are drawn one by one. */
+  readonly byFrame: boolean;
+  /** How the turned part is brought to its size, borders aside; null when it has it already. */
+  readonly resize: Resize | null;
+  readonly border: Edges | null;
+  /** Of what the picture does not cover. */
+  readonly background: Rgba;
   /** True when transparency has to be laid on the background. */
   readonly flatten: boolean;
   readonly profile: ProfileHandling;
+}
+
+export interface Resize extends Size {
+  readonly fit: Box['fit'];
+  readonly position: Position;
+  readonly kernel: Kernel;
 }
 
 /**
@@ -63,15 +98,22 @@ const drawingBytes = 512 * 1024 * 1024;
 /** librsvg's unit: at this density a CSS pixel is one pixel. */
 const cssDensity = 72;
 
-export function makePlan(facts: SourceFacts, variant: Variant, sourceMaxPixels: number): Plan {
-  const turned = facts.orientation >= 5;
-  const natural = {
-    width: turned ? facts.height : facts.width,
-    height: turned ? facts.width : facts.height,
-  };
-  const moving = moves(facts);
+/**
+ * @param content the part of the upright picture that is used, in its pixels; null for all of it
+ * @param sourceMaxPixels of all frames together; bounds what lies between source and output too
+ */
+export function makePlan(
+  facts: SourceFacts,
+  content: Area | null,
+  variant: Variant,
+  sourceMaxPixels: number,
+): Plan {
+  const whole = upright(facts);
+  const part: Size = content ?? whole;
+  const moving = variant.animated && moves(facts);
   const format = chooseFormat(variant, facts, moving);
-  const animated = moving && encodings[format].animates;
+  const { alpha, animates } = encodings[format];
+  const animated = moving && animates;
   const frames = animated ? facts.frames : 1;
   const { vector } = kinds[facts.kind];
   const framePixels = Math.min(maxFramePixels, sourceMaxPixels / frames);
@@ -83,38 +125,102 @@ export function makePlan(facts: SourceFacts, variant: Variant, sourceMaxPixels: 
   // A drawing has no size at which it is blurred, so it may be scaled up; but only to what may be
   // rasterised, since with `cover` much more than the output is drawn.
   const enlargement = vector
-    ? Math.min(
-        maxSide / natural.width,
-        maxSide / natural.height,
-        Math.sqrt(limits.pixels / (natural.width * natural.height)),
-      )
-    : 1;
-  const box = fitBox(natural, variant, enlargement, limits);
-  const same = box.width === natural.width && box.height === natural.height;
+    ? scaleWithin(whole, maxSide, limits.pixels)
+    : variant.enlarge
+      ? scaleWithin(whole, 10 * maxSide, sourceMaxPixels / frames)
+      : 1;
+
+  const turned = boundsOfTurned(part, variant.rotate);
+  const box = fitBox(turned, { ...variant, border: variant.extend }, enlargement, limits);
+  const density = vector ? densityFor(box.scale) : null;
+  const opened = density === null ? 1 : density / cssDensity;
+
+  const free = variant.rotate % 90 !== 0;
+  const turns = variant.rotate !== 0 || variant.flip || variant.flop;
+  const byFrame = animated && needsSingleFrames(variant, box.fit);
+  const inPasses = free || byFrame || (content !== null && turns);
+  // What is still to be turned by any angle is resampled once more, so it keeps more pixels than the
+  // output has; in either case no more than an output may have.
+  const shrink = Math.min(
+    1,
+    (box.scale / opened) * (free ? 2 : 1),
+    Math.sqrt(framePixels / (turned.width * turned.height)) / opened,
+  );
+  const same = box.width === turned.width && box.height === turned.height;
   return {
     format,
     animated,
-    width: box.width,
-    height: box.height,
-    resize: same ? null : { fit: box.fit },
-    density: vector ? densityFor(box.scale) : null,
-    flatten: facts.hasAlpha && !encodings[format].alpha,
+    timing: animated ? facts.timing : null,
+    ...withBorder(box, box.border),
+    density,
+    cut: content === null ? null : openedArea(content, opened, whole),
+    prepared: inPasses ? scaled(part, opened * shrink) : null,
+    byFrame,
+    resize:
+      same && !inPasses ? null : { ...box, ...resampling(variant, box, animated && !byFrame) },
+    border: variant.extend === null ? null : box.border,
+    background: backgroundOf(variant, alpha),
+    flatten: facts.hasAlpha && (variant.flatten || !alpha),
     profile: profileHandling(facts.colour, variant),
   };
 }
 
+/** The size of a picture (or frame) as it is meant to be seen. */
+export function upright({ width, height, orientation }: SourceFacts): Size {
+  return orientation >= 5 ? { width: height, height: width } : { width, height };
+}
+
 /**
- * Frames are stacked in one tall picture while they are worked on, which cannot be turned, so an
+ * Frames are stacked in one tall picture while they are opened, which cannot be turned, so an
  * animation that is not stored upright is treated as a still picture: its first frame, upright.
  */
 function moves(facts: SourceFacts): boolean {
   return facts.frames > 1 && kinds[facts.kind].animates && facts.orientation === 1;
 }
 
+/** What would mix up the frames where they meet in the stack, or cannot be done to it at all. */
+function needsSingleFrames(variant: Variant, fit: Box['fit']): boolean {
+  const { flip, rotate, blur, median, sharpen } = variant;
+  const smart = fit === 'cover' && isStrategy(variant.position);
+  return flip || rotate !== 0 || blur !== null || median !== null || sharpen !== null || smart;
+}
+
+const isStrategy = (position: Position): boolean =>
+  strategies.some((strategy) => strategy === position);
+
 function chooseFormat(variant: Variant, facts: SourceFacts, moving: boolean): OutputFormat {
   const suits = (format: OutputFormat) =>
     !(variant.negotiated && moving) || encodings[format].animates;
   return variant.formats.find(suits) ?? kinds[facts.kind].own ?? (facts.hasAlpha ? 'png' : 'jpeg');
+}
+
+function resampling(variant: Variant, { fit }: Box, stacked: boolean) {
+  const { position, kernel } = variant;
+  // A strategy chooses what to keep, and there is nothing to choose where nothing is cut off.
+  const placed = isStrategy(position) && (fit !== 'cover' || stacked) ? 'center' : position;
+  return { position: placed, kernel } as const;
+}
+
+function scaleWithin({ width, height }: Size, side: number, pixels: number): number {
+  return Math.min(side / width, side / height, Math.sqrt(pixels / (width * height)));
+}
+
+function scaled({ width, height }: Size, factor: number): Size {
+  const side = (length: number) => Math.max(1, Math.round(length * factor));
+  return { width: side(width), height: side(height) };
+}
+
+/** An area of the picture in the pixels that it has once it is opened. */
+function openedArea(content: Area, opened: number, whole: Size): Area {
+  if (opened === 1) return content;
+  const place = (start: number, length: number, end: number) => {
+    const last = Math.max(1, Math.floor(end * opened));
+    const from = Math.min(last - 1, Math.round(start * opened));
+    return [from, Math.min(last - from, Math.max(1, Math.round(length * opened)))] as const;
+  };
+  const [left, width] = place(content.left, content.width, whole.width);
+  const [top, height] = place(content.top, content.height, whole.height);
+  return { left, top, width, height };
 }
 
 function densityFor(scale: number): number {

@@ -1,7 +1,8 @@
 import { extname } from 'node:path';
 import { EngineFailure } from '../failure.ts';
 import type { EngineSettings } from '../settings.ts';
-import type { Rendered, RenderLimits } from './render.ts';
+import type { RenderLimits } from './picture.ts';
+import type { Rendered } from './render.ts';
 import type { ThreadResult } from './thread.ts';
 import { Threads } from './threads.ts';
 import type { Variant } from './variant.ts';
@@ -20,6 +21,8 @@ export interface TransformOptions {
   readonly background?: boolean;
   /** Aborts when somebody comes to wait for background work, which is live work from then on. */
   readonly promoted?: AbortSignal;
+  /** The bytes behind the variant's watermark, when it has one. */
+  readonly watermark?: Uint8Array | null;
 }
 
 export interface PoolStats {
@@ -46,6 +49,7 @@ type PoolSettings = Pick<
 
 interface Job {
   readonly source: Uint8Array;
+  readonly watermark: Uint8Array | null;
   readonly variant: Variant;
   background: boolean;
   readonly queuedAt: number;
@@ -92,14 +96,15 @@ export class TransformPool {
   }
 
   /**
-   * @param source copied once, as it is handed to the thread: others may hold it too
+   * @param source copied once, as it is handed to the thread: others may hold it too; so is a
+   *   watermark
    * @throws EngineFailure overloaded, transform_timeout, source_unsupported, source_corrupt,
-   *   source_too_large, internal_error
+   *   source_too_large, parameter_invalid, internal_error
    */
   async transform(
     source: Uint8Array,
     variant: Variant,
-    { signal, background = false, promoted }: TransformOptions,
+    { signal, background = false, promoted, watermark = null }: TransformOptions,
   ): Promise<Transformed> {
     signal.throwIfAborted();
     if (background ? this.#backgroundFull : this.full) {
@@ -113,6 +118,7 @@ export class TransformPool {
         const queuedAt = performance.now();
         const job: Job = {
           source,
+          watermark,
           variant,
           background: background && promoted?.aborted !== true,
           queuedAt,
@@ -200,10 +206,10 @@ export class TransformPool {
   }
 
   async #run(job: Job): Promise<void> {
-    const { source, variant } = job;
+    const { source, watermark, variant } = job;
     const startedAt = performance.now();
     if (job.background) this.#backgroundRunning += 1;
-    const run = this.#threads.run({ source, variant, limits: this.#limits });
+    const run = this.#threads.run({ source, watermark, variant, limits: this.#limits });
     let gone: Promise<void> | undefined;
     // Counted from the hand-over. Only a process's first transforms may find a thread still starting.
     const timer = setTimeout(() => {

@@ -1,18 +1,15 @@
-import sharp, { type OutputInfo, type Sharp } from 'sharp';
+import type { OverlayOptions } from 'sharp';
 import { EngineFailure } from '../failure.ts';
 import { entityTag } from '../image.ts';
+import { findContent } from './content.ts';
 import { encodings } from './encode.ts';
+import type { Size } from './geometry.ts';
 import { inspect } from './inspect.ts';
-import { kinds } from './kinds.ts';
-import { makePlan, maxSide, type Plan, type SourceFacts } from './plan.ts';
-import { applySteps } from './steps.ts';
-import type { OutputFormat, Variant } from './variant.ts';
-
-export interface RenderLimits {
-  readonly sourceMaxPixels: number;
-  /** Whole seconds after which libvips gives up between two parts of a picture; at least 1. */
-  readonly softTimeoutSeconds: number;
-}
+import { Picture, type RenderLimits } from './picture.ts';
+import { makePlan, type Plan, type SourceFacts } from './plan.ts';
+import { applySteps, passes } from './steps.ts';
+import type { OutputFormat, Substitute, Variant, Watermark } from './variant.ts';
+import { markVariant, overlay } from './watermark.ts';
 
 export interface Rendered {
   /** Alone in its ArrayBuffer, so that it can be moved to another thread. */
@@ -23,23 +20,39 @@ export interface Rendered {
   /** Of one frame, in pixels. */
   readonly width: number;
   readonly height: number;
-  readonly format: OutputFormat;
+  readonly format: OutputFormat | Substitute;
+}
+
+/** A source that was drawn as a variant says, but for its watermark. */
+interface Drawn {
+  readonly picture: Picture;
+  readonly facts: SourceFacts;
+  readonly plan: Plan;
 }
 
 /**
  * Makes one variant of a source.
  *
- * @throws EngineFailure source_unsupported, source_corrupt, source_too_large, transform_timeout
+ * @param watermark the bytes behind the variant's watermark; null when it has none
+ * @throws EngineFailure source_unsupported, source_corrupt, source_too_large, parameter_invalid,
+ *   transform_timeout
  */
 export async function render(
   source: Uint8Array,
+  watermark: Uint8Array | null,
   variant: Variant,
   limits: RenderLimits,
 ): Promise<Rendered> {
-  const facts = await inspect(source, limits.sourceMaxPixels);
-  const plan = makePlan(facts, variant, limits.sourceMaxPixels);
-  const image = applySteps(open(source, facts, plan, limits), { plan, variant });
-  const { data, info } = await write(image, facts, limits);
+  const { picture, plan } = await draw(source, variant, limits);
+  const job = { plan, variant, overlay: null };
+  if (watermark !== null && variant.watermark !== null) {
+    const mark = await drawMark(watermark, variant.watermark, plan, limits);
+    await picture.settle();
+    picture.apply((image) => applySteps(image, passes.mark, { ...job, overlay: mark }));
+  }
+  const { data, info } = await picture
+    .apply((image) => applySteps(image, passes.encode, job))
+    .write();
   const body = alone(data);
   return {
     body,
@@ -51,39 +64,43 @@ export async function render(
   };
 }
 
-function open(source: Uint8Array, facts: SourceFacts, plan: Plan, limits: RenderLimits): Sharp {
-  const { vector } = kinds[facts.kind];
-  return sharp(source, {
-    // Pixels that are missing or broken are an error; what a decoder only remarks on is not, since
-    // browsers show such pictures too.
-    failOn: 'error',
-    unlimited: false,
-    // Checked before; this is the second lock. A drawing's sides are rounded up after the plan was
-    // made, by less than a pixel each.
-    limitInputPixels: limits.sourceMaxPixels + (vector ? 2 * maxSide + 1 : 0),
-    ...(plan.animated ? { pages: -1 } : {}),
-    ...(plan.density === null ? {} : { density: plan.density }),
-  }).timeout({ seconds: limits.softTimeoutSeconds });
+async function draw(source: Uint8Array, variant: Variant, limits: RenderLimits): Promise<Drawn> {
+  const facts = await inspect(source, limits.sourceMaxPixels);
+  const still = { animated: false, density: null };
+  const content = await findContent(
+    facts,
+    variant,
+    () => new Picture(source, facts, still, limits),
+  );
+  const plan = makePlan(facts, content, variant, limits.sourceMaxPixels);
+  const job = { plan, variant, overlay: null };
+  const picture = new Picture(source, facts, plan, limits);
+  if (plan.prepared !== null) {
+    await picture.apply((image) => applySteps(image, passes.prepare, job)).settle();
+  }
+  if (plan.byFrame) await picture.eachFrame((frame) => applySteps(frame, passes.draw, job));
+  else picture.apply((image) => applySteps(image, passes.draw, job));
+  if (variant.opacity !== null) {
+    await picture.settle();
+    picture.apply((image) => applySteps(image, passes.fade, job));
+  }
+  return { picture, facts, plan };
 }
 
-async function write(
-  image: Sharp,
-  facts: SourceFacts,
+async function drawMark(
+  source: Uint8Array,
+  watermark: Watermark,
+  plan: Plan,
   limits: RenderLimits,
-): Promise<{ data: Uint8Array; info: OutputInfo }> {
-  const startedAt = performance.now();
+): Promise<OverlayOptions> {
   try {
-    return await image.toUint8Array();
+    const { picture } = await draw(source, markVariant(watermark, plan), limits);
+    const { data, info } = await picture.apply((image) => image.ensureAlpha().raw()).write();
+    const pixels = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+    const mark = { pixels, width: info.width, height: info.height };
+    return await overlay(mark, watermark, plan, plan.animated);
   } catch (error) {
-    // sharp's errors differ by their text only, so the clock tells its timeout from broken pixels.
-    if (performance.now() - startedAt >= limits.softTimeoutSeconds * 1000) {
-      throw new EngineFailure('transform_timeout', 'The transform took too long.', error);
-    }
-    throw new EngineFailure(
-      'source_corrupt',
-      `The source begins like a sound ${kinds[facts.kind].label} but cannot be decoded as a whole.`,
-      error,
-    );
+    throw error instanceof EngineFailure ? error.ofWatermark() : error;
   }
 }
 

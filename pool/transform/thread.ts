@@ -2,12 +2,15 @@ import { inspect } from 'node:util';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import sharp from 'sharp';
 import { EngineFailure, type FailureData } from '../failure.ts';
-import { type Rendered, type RenderLimits, render } from './render.ts';
+import type { RenderLimits } from './picture.ts';
+import { type Rendered, render } from './render.ts';
 import type { Variant } from './variant.ts';
 
 /** What a transform thread is sent. */
 export interface ThreadTask {
   readonly source: Uint8Array;
+  /** The bytes behind the variant's watermark; null when it has none. */
+  readonly watermark: Uint8Array | null;
   readonly variant: Variant;
   readonly limits: RenderLimits;
 }
@@ -33,7 +36,7 @@ const maxDetail = 2000;
 export default async function transform(task: ThreadTask): Promise<unknown> {
   const startedAt = performance.now();
   try {
-    const rendered = await render(task.source, task.variant, task.limits);
+    const rendered = await render(task.source, task.watermark, task.variant, task.limits);
     const result: ThreadResult = {
       ok: true,
       ...rendered,

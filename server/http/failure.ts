@@ -15,7 +15,6 @@ export type FailureCode =
   | 'rate_limited'
   | 'source_missing'
   | 'project_missing'
-  | 'parameter_invalid'
   | 'signature_invalid';
 
 interface CatalogueEntry {

@@ -9,6 +9,7 @@ const still: SourceFacts = {
   height: 100,
   orientation: 1,
   frames: 1,
+  timing: null,
   hasAlpha: true,
   colour: { model: 'rgb', hasProfile: false, deep: false },
   surfaces: 0,
@@ -16,7 +17,7 @@ const still: SourceFacts = {
 const moving: SourceFacts = { ...still, kind: 'gif', frames: 5 };
 
 function chosen(source: SourceFacts, formats: readonly OutputFormat[], negotiated: boolean) {
-  const { format, animated } = makePlan(source, variant({ formats, negotiated }), 1e8);
+  const { format, animated } = makePlan(source, null, variant({ formats, negotiated }), 1e8);
   return animated ? `${format}, animated` : format;
 }
 

@@ -12,6 +12,7 @@ function facts(width: number, height: number, more: Partial<SourceFacts> = {}): 
     height,
     orientation: 1,
     frames: 1,
+    timing: null,
     hasAlpha: false,
     colour: { model: 'rgb', hasProfile: false, deep: false },
     surfaces: 0,
@@ -149,14 +150,14 @@ const rows: readonly Row[] = [
 ];
 
 for (const [what, source, asked, size, fit] of rows) {
-  const plan = makePlan(source, variant(asked), 100 * megapixels);
+  const plan = makePlan(source, null, variant(asked), 100 * megapixels);
   t.same([plan.width, plan.height], size, what);
   t.equal(plan.resize?.fit ?? null, fit, `${what}: fit`);
 }
 
 t.test('a drawing is opened at the resolution that its output needs', async (t) => {
   const density = (source: SourceFacts, asked: Partial<Variant>) =>
-    makePlan(source, variant(asked), 100 * megapixels).density;
+    makePlan(source, null, variant(asked), 100 * megapixels).density;
   const drawing = facts(100, 50, { kind: 'svg' });
   t.equal(density(photo, { width: 10 }), null, 'pictures of pixels have none');
   t.equal(density(drawing, {}), 72);
@@ -180,7 +181,7 @@ t.test('no output is larger than its bounds, whatever is asked', async (t) => {
     for (const height of sides) {
       for (const fit of ['contain', 'cover', 'fill', 'inside', 'outside'] as const) {
         for (const source of [facts(3, 9999), facts(9999, 9999), facts(7, 2, { kind: 'svg' })]) {
-          const plan = makePlan(source, variant({ width, height, fit }), 100 * megapixels);
+          const plan = makePlan(source, null, variant({ width, height, fit }), 100 * megapixels);
           const sound =
             plan.width >= 1 &&
             plan.height >= 1 &&

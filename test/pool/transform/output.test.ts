@@ -65,7 +65,12 @@ t.test('the body is moved out of the thread, alone in its memory', async (t) => 
 
 t.test('what a thread sends is marked to be moved, not copied', async (t) => {
   const limits = { sourceMaxPixels: 1e6, softTimeoutSeconds: 10 };
-  const sent = await transform({ source, variant: variant({ width: 50 }), limits });
+  const sent = await transform({
+    source,
+    watermark: null,
+    variant: variant({ width: 50 }),
+    limits,
+  });
   t.match(sent, { [valueSymbol]: { ok: true, body: Uint8Array } });
   if (typeof sent !== 'object' || sent === null || !(transferableSymbol in sent)) {
     return t.fail('nothing is moved');

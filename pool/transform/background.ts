@@ -1,0 +1,35 @@
+import type { Colour, Variant } from './variant.ts';
+
+/** A colour as sharp takes it: channels 0..255, alpha 0..1. */
+export interface Rgba {
+  readonly r: number;
+  readonly g: number;
+  readonly b: number;
+  readonly alpha: number;
+}
+
+/** Where a format cannot hold transparency: white, since most pages are. */
+const white: Rgba = { r: 255, g: 255, b: 255, alpha: 1 };
+const transparent: Rgba = { r: 0, g: 0, b: 0, alpha: 0 };
+
+export function rgba(colour: Colour): Rgba {
+  const [r = 0, g = 0, b = 0, a = 0] = Buffer.from(colour.slice(1), 'hex');
+  return { r, g, b, alpha: a / 255 };
+}
+
+/** What is seen where a picture has nothing; opaque unless the output may be transparent. */
+export function backgroundOf(variant: Variant, alpha: boolean): Rgba {
+  const asked = variant.background === null ? transparent : rgba(variant.background);
+  return alpha && !variant.flatten ? asked : over(asked, white);
+}
+
+function over(colour: Rgba, ground: Rgba): Rgba {
+  const mix = (upper: number, lower: number) =>
+    Math.round(upper * colour.alpha + lower * (1 - colour.alpha));
+  return {
+    r: mix(colour.r, ground.r),
+    g: mix(colour.g, ground.g),
+    b: mix(colour.b, ground.b),
+    alpha: 1,
+  };
+}
