@@ -3,7 +3,6 @@ import { EngineFailure } from '../failure.ts';
 import { entityTag } from '../image.ts';
 import { findContent } from './content.ts';
 import { encodings } from './encode.ts';
-import type { Size } from './geometry.ts';
 import { inspect } from './inspect.ts';
 import { Picture, type RenderLimits } from './picture.ts';
 import { makePlan, type Plan, type SourceFacts } from './plan.ts';

@@ -1,5 +1,5 @@
 import { Failure } from '../http/failure.ts';
-import { isParameter } from './parameters.ts';
+import { isParameter } from './options.ts';
 
 /** What a transform URL addresses, and what it asks for. */
 export interface Address {

@@ -8,9 +8,10 @@ import { allows, checkSignature, checkSource } from './access.ts';
 import { readAddress } from './address.ts';
 import { imageHeaders, imageResponse } from './answer.ts';
 import { HotAnswers } from './hot.ts';
+import { variantKey } from './key.ts';
 import { acceptedFormats, type NegotiationHeaders, readHints } from './negotiate.ts';
-import { readOptions } from './parameters.ts';
-import { effectiveVariant, variantKey } from './variant.ts';
+import { readOptions } from './options.ts';
+import { effectiveVariant } from './variant.ts';
 
 /** What the story below needs of the process that it runs in. */
 export interface DeliveryEnvironment {

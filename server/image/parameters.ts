@@ -1,160 +1,213 @@
-import { type Fit, fits, type OutputFormat, outputFormats } from '../../pool/transform/variant.ts';
-import { Failure } from '../http/failure.ts';
+import {
+  type Fit,
+  fits,
+  gravities,
+  kernels,
+  type OutputFormat,
+  outputFormats,
+  type Position,
+  type Substitute,
+  strategies,
+  substitutes,
+} from '../../pool/transform/variant.ts';
+import { choice, colour, flag, flagOr, integer, number, parts, type Value } from './values.ts';
 
 /** One transform parameter of the image endpoint. */
-export interface Parameter<T> {
+export interface Parameter<T> extends Value<T> {
   readonly aliases: readonly string[];
-  /** What it accepts, in words. */
-  readonly accepts: string;
-  /** The value of a text, or undefined when the text is not acceptable. */
-  readonly parse: (text: string) => T | undefined;
   readonly meaning: string;
   readonly example: string;
+  /** The rest of a query that shows the example well. */
+  readonly beside: string;
 }
 
-type Details = Pick<Parameter<unknown>, 'aliases' | 'meaning' | 'example'>;
-
-/** Plain decimal notation only: no sign games, exponents, hex or blanks. */
-const decimal = /^-?\d{1,9}(?:\.\d{1,6})?$/;
-
-function number(minimum: number, maximum: number, details: Details): Parameter<number> {
-  return {
-    accepts: `a number from ${minimum} to ${maximum}`,
-    parse(text) {
-      const value = decimal.test(text) ? Number(text) : Number.NaN;
-      return value >= minimum && value <= maximum ? value : undefined;
-    },
-    ...details,
-  };
-}
-
-function integer(minimum: number, maximum: number, details: Details): Parameter<number> {
-  const { parse, ...rest } = number(minimum, maximum, details);
-  return {
-    ...rest,
-    accepts: `a whole number from ${minimum} to ${maximum}`,
-    parse: (text) => {
-      const value = parse(text);
-      return Number.isInteger(value) ? value : undefined;
-    },
-  };
-}
-
-function choice<T extends string>(
-  values: readonly T[],
-  details: Details & { readonly spellings?: Readonly<Record<string, T>> },
+function parameter<T>(
+  value: Value<T>,
+  meaning: string,
+  example: string,
+  { aliases = [], beside = 'w=400' }: { aliases?: readonly string[]; beside?: string } = {},
 ): Parameter<T> {
-  const { spellings = {}, ...rest } = details;
-  const known = new Map<string, T>([
-    ...values.map((value) => [value, value] as const),
-    ...Object.entries(spellings),
-  ]);
-  return {
-    accepts: `one of ${values.join(', ')}`,
-    parse: (text) => known.get(text.toLowerCase()),
-    ...rest,
-  };
+  return { ...value, meaning, example, aliases, beside };
 }
 
-/** The sigma that a mere `blur` stands for, so that `blur`, `blur=true` and `blur=1` are one thing. */
-const flagSigma = 1;
-
-const sigma = number(0.3, 100, {
-  aliases: [],
-  meaning: 'Gaussian blur with this sigma, in pixels of the output.',
-  example: '5',
-});
-
-const blur: Parameter<number | null> = {
-  ...sigma,
-  accepts: 'nothing, true or false, or a sigma from 0.3 to 100',
-  parse(text) {
-    if (text === '' || text === 'true') return flagSigma;
-    if (text === '0' || text === 'false') return null;
-    return sigma.parse(text);
-  },
+/** sharp's positions, which are its gravities in other words. */
+const positions: Readonly<Record<string, Position>> = {
+  centre: 'center',
+  top: 'north',
+  right: 'east',
+  bottom: 'south',
+  left: 'west',
+  ...corner('right', 'top', 'northeast'),
+  ...corner('right', 'bottom', 'southeast'),
+  ...corner('left', 'bottom', 'southwest'),
+  ...corner('left', 'top', 'northwest'),
 };
+
+function corner(side: string, end: string, position: Position): Record<string, Position> {
+  const spellings = [' ', '-', '_', ','].flatMap((between) => [
+    [side + between + end, position],
+    [end + between + side, position],
+  ]);
+  return Object.fromEntries(spellings);
+}
+
+const pixels = integer(0, 100_000);
+const side = integer(1, 100_000);
+const edge = integer(0, 2_000);
+const factor = number(0, 10);
+const degrees = integer(-360, 360);
+const lightness = number(-100, 100);
 
 /**
  * Every parameter by its canonical name. Parsing, error messages, the list of supported
- * parameters and the documentation derive from this table.
+ * parameters, the interface specification and the documentation derive from this table.
  */
 export const parameters = {
-  w: integer(1, 10_000, {
-    aliases: ['width'],
-    meaning: 'Width of the output in CSS pixels; the height follows unless it is given too.',
-    example: '400',
+  w: parameter(
+    integer(1, 10_000),
+    'Width of the output in CSS pixels; the height follows unless it is given too.',
+    '200',
+    { aliases: ['width'], beside: '' },
+  ),
+  h: parameter(
+    integer(1, 10_000),
+    'Height of the output in CSS pixels; the width follows unless it is given too.',
+    '200',
+    { aliases: ['height'], beside: '' },
+  ),
+  q: parameter(
+    integer(1, 100),
+    'Quality of a lossy output, on the scale of JPEG whatever the format.',
+    '20',
+    { aliases: ['quality'] },
+  ),
+  fmt: parameter(
+    choice<OutputFormat | 'auto' | Substitute>(['auto', ...outputFormats, ...substitutes], {
+      jpg: 'jpeg',
+    }),
+    'Format of the output; `auto` takes the best one that the client names in Accept. `blurhash`, ' +
+      '`thumbhash` and `lqip` answer with a text that stands for the picture while it loads, `json` ' +
+      'with facts about it.',
+    'webp',
+    { aliases: ['f', 'format'] },
+  ),
+  fit: parameter(
+    choice<Fit>(fits),
+    'How the picture fits the box when both w and h are given: `cover` cuts off what is too much, ' +
+      '`contain` adds background, `fill` distorts, `inside` and `outside` keep the shape within or ' +
+      'around the box.',
+    'contain',
+    { beside: 'w=300&h=300&bg=tomato' },
+  ),
+  dpr: parameter(
+    number(1, 3),
+    'Device pixels for each CSS pixel: multiplies w, h and extend.',
+    '2',
+    { beside: 'w=200' },
+  ),
+  pos: parameter(
+    choice<Position>([...gravities, ...strategies], positions),
+    'What `cover` keeps and where `contain` puts the picture; also top, right top and so on. ' +
+      '`entropy` and `attention` look for the part that matters.',
+    'west',
+    { aliases: ['position', 'gravity'], beside: 'w=200&h=300' },
+  ),
+  bg: parameter(
+    colour,
+    'Background of what the picture does not cover, and of transparency where it is flattened.',
+    '0a84ff80',
+    { aliases: ['background', 'b'], beside: 'w=300&h=300&fit=contain' },
+  ),
+  enlarge: parameter(flag, 'Scales small pictures up to what is asked.', '', { beside: 'w=1600' }),
+  kernel: parameter(choice(kernels), 'Interpolation when the picture is scaled.', 'nearest', {
+    beside: 'w=100',
   }),
-  h: integer(1, 10_000, {
-    aliases: ['height'],
-    meaning: 'Height of the output in CSS pixels; the width follows unless it is given too.',
-    example: '300',
+  crop: parameter(
+    parts({ left: pixels, top: pixels, width: side, height: side }),
+    'Uses this part of the upright source alone, in its pixels, before all else.',
+    '100,80,400,300',
+    { aliases: ['extract'], beside: '' },
+  ),
+  trim: parameter(
+    flagOr(number(0, 100), 10),
+    "Cuts off borders that differ from the corner's colour by no more than this.",
+    '25',
+    { beside: '' },
+  ),
+  rotate: parameter(
+    number(-360, 360),
+    'Turns clockwise by degrees, before the resize; bg fills the corners.',
+    '-12',
+    { beside: 'w=400&bg=fff' },
+  ),
+  flip: parameter(flag, 'Turns upside down, before it rotates.', ''),
+  flop: parameter(flag, 'Mirrors left and right, before it rotates.', ''),
+  extend: parameter(
+    parts({ top: edge, right: edge, bottom: edge, left: edge }),
+    'Adds a border after the resize, in CSS pixels.',
+    '10,10,40,10',
+    { beside: 'w=380&bg=fff' },
+  ),
+  flatten: parameter(flag, 'Lays transparency on the background.', '', { beside: 'w=400&bg=gold' }),
+  grayscale: parameter(flag, 'Takes the colours away.', '', { aliases: ['greyscale'] }),
+  negate: parameter(flag, 'Inverts the colours.', ''),
+  normalize: parameter(flag, 'Stretches the luminance over the whole range.', '', {
+    aliases: ['normalise'],
   }),
-  q: integer(1, 100, {
-    aliases: ['quality'],
-    meaning: 'Quality of a lossy output.',
-    example: '70',
+  gamma: parameter(
+    number(1, 3),
+    'Gamma correction around the resize: darkens before it and brightens after it.',
+    '2.2',
+  ),
+  brightness: parameter(factor, 'Multiplies the brightness.', '1.3'),
+  saturation: parameter(factor, 'Multiplies the saturation.', '2'),
+  hue: parameter(degrees, 'Turns the hues, in degrees.', '90'),
+  lightness: parameter(lightness, 'Adds to the lightness.', '20'),
+  modulate: parameter(
+    parts({ brightness: factor, saturation: factor, hue: degrees, lightness }),
+    'The four at once; each by its own name wins.',
+    '1.1,0.5,180,0',
+  ),
+  tint: parameter(colour, 'Colours the picture, keeping its luminance.', 'c08040'),
+  threshold: parameter(
+    integer(0, 255),
+    'Makes what is at least as light as this white, and the rest black.',
+    '128',
+  ),
+  median: parameter(
+    integer(1, 15),
+    'Median filter over a square of this side, which takes specks away.',
+    '5',
+  ),
+  blur: parameter(
+    flagOr(number(0.3, 100), 1),
+    'Gaussian blur with this sigma, in pixels of the output.',
+    '5',
+  ),
+  sharpen: parameter(
+    flagOr(number(0.01, 10), 1),
+    'Sharpens with an unsharp mask of this sigma, in pixels of the output.',
+    '2',
+  ),
+  opacity: parameter(
+    number(0, 1),
+    "Multiplies the picture's own opacity; the watermark keeps its own.",
+    '0.4',
+  ),
+  animated: parameter(
+    flag,
+    'Off makes a still picture of an animation; on is what happens anyway.',
+    '0',
+    { aliases: ['a'], beside: '' },
+  ),
+  lossless: parameter(flag, 'Changes no pixel, in WebP and AVIF.', '', {
+    beside: 'w=400&fmt=webp',
   }),
-  fmt: choice<OutputFormat | 'auto'>(['auto', ...outputFormats], {
-    aliases: ['f', 'format'],
-    spellings: { jpg: 'jpeg' },
-    meaning: 'Format of the output; `auto` takes the best one that the client names in Accept.',
-    example: 'webp',
-  }),
-  fit: choice<Fit>(fits, {
-    aliases: [],
-    meaning: 'How the picture fits the box when both w and h are given.',
-    example: 'contain',
-  }),
-  dpr: number(1, 3, {
-    aliases: [],
-    meaning: 'Device pixels for each CSS pixel: multiplies w and h.',
-    example: '2',
-  }),
-  blur,
 } as const;
 
 export type ParameterName = keyof typeof parameters;
-type ValueOf<P> = P extends Parameter<infer T> ? T : never;
-
-/** What a query asks for, by canonical names; what it does not mention is absent. */
-export type Options = { readonly [N in ParameterName]?: ValueOf<(typeof parameters)[N]> };
 
 export const parameterNames = Object.keys(parameters) as ParameterName[];
-
-/** Canonical names by every accepted name. */
-const canonicalNames = new Map<string, ParameterName>(
-  parameterNames.flatMap((name) =>
-    [name, ...parameters[name].aliases].map((spelling) => [spelling, name] as const),
-  ),
-);
-
-/** Whether a name, canonical or an alias, means something. */
-export const isParameter = (name: string): boolean => canonicalNames.has(name);
-
-/**
- * Options of a query's parameters. Names that are not in the table are ignored.
- * @throws Failure parameter_invalid naming the parameter and what it accepts
- */
-export function readOptions(query: ReadonlyMap<string, string>): Options {
-  const options: Record<string, unknown> = {};
-  for (const [spelling, text] of query) {
-    const name = canonicalNames.get(spelling);
-    if (name === undefined) continue;
-    if (name in options) {
-      throw new Failure(
-        'parameter_invalid',
-        `${name} is given more than once, as ${spelling} too.`,
-      );
-    }
-    const value = parameters[name].parse(text);
-    if (value === undefined) {
-      throw new Failure('parameter_invalid', `${spelling} must be ${parameters[name].accepts}.`);
-    }
-    options[name] = value;
-  }
-  return options as Options;
-}
 
 /** The parameters as a Markdown table. */
 export function parametersMarkdown(): string {

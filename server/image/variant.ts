@@ -1,8 +1,16 @@
-import { createHash } from 'node:crypto';
-import { type OutputFormat, plainVariant, type Variant } from '../../pool/transform/variant.ts';
+import {
+  type Edges,
+  type Modulation,
+  type OutputFormat,
+  plainVariant,
+  type Substitute,
+  substitutes,
+  type Variant,
+  type Watermark,
+} from '../../pool/transform/variant.ts';
 import type { ProjectSettings } from '../../store/projects.ts';
 import { type Hints, snapWidth } from './negotiate.ts';
-import type { Options } from './parameters.ts';
+import type { Options } from './options.ts';
 
 /** Device pixels of a CSS length; the smallest picture has one. */
 const devicePixels = (css: number, dpr: number): number => Math.max(1, Math.round(css * dpr));
@@ -30,59 +38,91 @@ export function effectiveVariant(
     sized || hintedWidth !== null || hints.viewport === null
       ? null
       : snapWidth(hints.viewport * dpr);
-  const format = options.fmt ?? (project.autoFormat ? 'auto' : null);
   return {
     ...plainVariant,
+    crop: options.crop ?? null,
+    trim: options.trim ?? null,
+    rotate: ((options.rotate ?? 0) + 360) % 360,
+    flip: options.flip ?? false,
+    flop: options.flop ?? false,
     width: options.w === undefined ? hintedWidth : devicePixels(options.w, dpr),
     height: options.h === undefined ? null : devicePixels(options.h, dpr),
     fit: options.fit ?? project.defaultFit,
+    position: options.pos ?? plainVariant.position,
+    enlarge: options.enlarge ?? false,
+    kernel: options.kernel ?? plainVariant.kernel,
     maxWidth: minimum(project.maxWidth, viewport),
-    formats: format === 'auto' ? accepted : format === null ? [] : [format],
-    negotiated: format === 'auto',
-    quality: options.q ?? project.defaultQuality,
+    extend: border(options.extend, dpr),
+    background: options.bg ?? null,
+    flatten: options.flatten ?? false,
+    grayscale: options.grayscale ?? false,
+    negate: options.negate ?? false,
+    normalize: options.normalize ?? false,
+    gamma: unless(1, options.gamma),
+    modulate: modulation(options),
+    tint: options.tint ?? null,
+    threshold: options.threshold ?? null,
+    median: unless(1, options.median),
     blur: options.blur ?? null,
+    sharpen: options.sharpen ?? null,
+    opacity: unless(1, options.opacity),
+    watermark: watermarkOf(project),
+    ...output(options.fmt, accepted, project.autoFormat),
+    animated: options.animated ?? true,
+    quality: options.q ?? project.defaultQuality,
+    lossless: options.lossless ?? false,
     stripMetadata: project.stripMetadata,
   };
 }
 
-/** Formats for which quality means nothing. */
-const withoutQuality = new Set<OutputFormat>(['png', 'gif']);
+/** A value, or null for the one that changes nothing. */
+const unless = (nothing: number, value: number | undefined): number | null =>
+  value === undefined || value === nothing ? null : value;
 
-/** A variant with what cannot matter for its bytes at its plain value. */
-function relevant(variant: Variant): Variant {
-  const { width, height, fit, formats } = variant;
-  const boxed = width !== null && height !== null;
-  const cutOrPlaced = boxed && (fit === 'cover' || fit === 'contain');
-  const [only] = formats;
-  const asked = formats.length === 1 && !variant.negotiated;
+function border(edges: Edges | undefined, dpr: number): Edges | null {
+  if (edges === undefined) return null;
+  const { top, right, bottom, left } = edges;
+  if (top + right + bottom + left === 0) return null;
+  const scaled = (length: number) => Math.round(length * dpr);
+  return { top: scaled(top), right: scaled(right), bottom: scaled(bottom), left: scaled(left) };
+}
+
+function modulation(options: Options): Modulation | null {
+  const asked = {
+    brightness: options.brightness ?? options.modulate?.brightness ?? 1,
+    saturation: options.saturation ?? options.modulate?.saturation ?? 1,
+    hue: ((options.hue ?? options.modulate?.hue ?? 0) + 360) % 360,
+    lightness: options.lightness ?? options.modulate?.lightness ?? 0,
+  };
+  const { brightness, saturation, hue, lightness } = asked;
+  return brightness === 1 && saturation === 1 && hue === 0 && lightness === 0 ? null : asked;
+}
+
+function watermarkOf(project: ProjectSettings): Watermark | null {
+  if (!project.watermarkEnabled || project.watermarkUrl === null) return null;
   return {
-    ...variant,
-    fit: boxed ? fit : plainVariant.fit,
-    position: cutOrPlaced ? variant.position : plainVariant.position,
-    negotiated: formats.length > 0 && variant.negotiated,
-    quality:
-      asked && only !== undefined && withoutQuality.has(only)
-        ? plainVariant.quality
-        : variant.quality,
+    url: project.watermarkUrl,
+    position: project.watermarkPosition,
+    opacity: project.watermarkOpacity,
+    scale: project.watermarkScale,
+    margin: project.watermarkMargin,
   };
 }
 
-/** A variant as text, the same for all requests that lead to the same bytes. */
-export function canonicalForm(variant: Variant): string {
-  const plain = Object.entries(relevant(variant)).map(([name, value]) => [
-    name,
-    JSON.stringify(value),
-  ]);
-  return plain
-    .filter(([name, value]) => value !== JSON.stringify(plainVariant[name as keyof Variant]))
-    .sort(([a = ''], [b = '']) => (a < b ? -1 : 1))
-    .map(([name, value]) => `${name}=${value}`)
-    .join('&');
-}
+const isSubstitute = (format: string): format is Substitute =>
+  substitutes.some((substitute) => substitute === format);
 
-/** The cache key of a variant: hexadecimal SHA-256 of project, source and canonical form. */
-export function variantKey(projectId: string, source: URL, variant: Variant): string {
-  return createHash('sha256')
-    .update(`${projectId}\n${source.href}\n${canonicalForm(variant)}`)
-    .digest('hex');
+/** Which formats may be answered; facts speak of the picture that there would be without `fmt`. */
+function output(
+  fmt: Options['fmt'],
+  accepted: readonly OutputFormat[],
+  autoFormat: boolean,
+): Pick<Variant, 'formats' | 'negotiated' | 'substitute'> {
+  const substitute = fmt !== undefined && isSubstitute(fmt) ? fmt : null;
+  if (substitute !== null && substitute !== 'json') {
+    return { substitute, formats: ['png'], negotiated: false };
+  }
+  const format = fmt === undefined || isSubstitute(fmt) ? (autoFormat ? 'auto' : null) : fmt;
+  if (format === 'auto') return { substitute, formats: accepted, negotiated: true };
+  return { substitute, formats: format === null ? [] : [format], negotiated: false };
 }

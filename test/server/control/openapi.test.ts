@@ -3,7 +3,8 @@ import formats from 'ajv-formats';
 import t from 'tap';
 import { examples } from '../../../server/control/examples.ts';
 import { openApiDocument } from '../../../server/control/openapi.ts';
-import { parameterNames, readOptions } from '../../../server/image/parameters.ts';
+import { readOptions } from '../../../server/image/options.ts';
+import { parameterNames } from '../../../server/image/parameters.ts';
 
 interface Content {
   readonly 'application/json'?: { readonly schema: object; readonly example?: unknown };
@@ -88,7 +89,8 @@ t.test('every operation of the control plane has its path, keys, answers and err
       t.same(schema, { $ref: '#/components/schemas/ApiError' }, `${id} ${status}`);
     }
   }
-  t.match(components.responses['Error429']?.headers, { 'Retry-After': {} });
+  const allowance = { 'RateLimit-Limit': {}, 'RateLimit-Remaining': {}, 'RateLimit-Reset': {} };
+  t.match(components.responses['Error429']?.headers, { ...allowance, 'Retry-After': {} });
   const removal = byId.get('removeProjectDomain')?.operation;
   t.equal(removal?.requestBody?.required, false);
   t.match(removal?.parameters, [{ name: 'projectId' }, { name: 'host', in: 'query' }]);

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { Failure } from '../../../server/http/failure.ts';
-import { parameterNames, parameters, readOptions } from '../../../server/image/parameters.ts';
+import { readOptions } from '../../../server/image/options.ts';
+import { parameterNames, parameters } from '../../../server/image/parameters.ts';
 
 const read = (query: string) => readOptions(new Map(new URLSearchParams(query)));
 

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { plainVariant, type Variant } from '../../../pool/transform/variant.ts';
+import { canonicalForm, variantKey } from '../../../server/image/key.ts';
 import type { Hints } from '../../../server/image/negotiate.ts';
-import type { Options } from '../../../server/image/parameters.ts';
-import { canonicalForm, effectiveVariant, variantKey } from '../../../server/image/variant.ts';
+import type { Options } from '../../../server/image/options.ts';
+import { effectiveVariant } from '../../../server/image/variant.ts';
 import { project } from './project.ts';
 
 const noHints: Hints = { dpr: null, width: null, viewport: null };

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { type OutputFormat, plainVariant, type Variant } from '../../pool/transform/variant.ts';
+
+/** What makes a difference to the bytes of each format. */
+const matters: Readonly<
+  Record<OutputFormat, Readonly<Record<'quality' | 'lossless' | 'animated', boolean>>>
+> = {
+  avif: { quality: true, lossless: true, animated: false },
+  webp: { quality: true, lossless: true, animated: true },
+  jpeg: { quality: true, lossless: false, animated: false },
+  png: { quality: false, lossless: false, animated: false },
+  gif: { quality: false, lossless: false, animated: true },
+};
+
+/** A variant with what cannot matter for its bytes at its plain value. */
+function relevant(variant: Variant): Variant {
+  const { width, height, fit, formats, negotiated, animated, quality } = variant;
+  const boxed = width !== null && height !== null;
+  const cutOrPlaced = boxed && (fit === 'cover' || fit === 'contain');
+  const [only] = negotiated ? [] : formats;
+  const can =
+    only === undefined ? { quality: true, lossless: true, animated: true } : matters[only];
+  const lossless = can.lossless && variant.lossless;
+  return {
+    ...variant,
+    fit: boxed ? fit : plainVariant.fit,
+    position: cutOrPlaced ? variant.position : plainVariant.position,
+    negotiated: formats.length > 0 && negotiated,
+    animated: can.animated ? animated : plainVariant.animated,
+    lossless,
+    quality: can.quality && !(lossless && only !== undefined) ? quality : plainVariant.quality,
+  };
+}
+
+/** A variant as text, the same for all requests that lead to the same bytes. */
+export function canonicalForm(variant: Variant): string {
+  const plain = Object.entries(relevant(variant)).map(([name, value]) => [
+    name,
+    JSON.stringify(value),
+  ]);
+  return plain
+    .filter(([name, value]) => value !== JSON.stringify(plainVariant[name as keyof Variant]))
+    .sort(([a = ''], [b = '']) => (a < b ? -1 : 1))
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&');
+}
+
+/** The cache key of a variant: hexadecimal SHA-256 of project, source and canonical form. */
+export function variantKey(projectId: string, source: URL, variant: Variant): string {
+  return createHash('sha256')
+    .update(`${projectId}\n${source.href}\n${canonicalForm(variant)}`)
+    .digest('hex');
+}

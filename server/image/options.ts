@@ -1,0 +1,52 @@
+import { Failure } from '../http/failure.ts';
+import { type Parameter, type ParameterName, parameterNames, parameters } from './parameters.ts';
+
+type ValueOf<P> = P extends Parameter<infer T> ? T : never;
+
+/** What a query asks for, by canonical names; what it does not mention is absent. */
+export type Options = { readonly [N in ParameterName]?: ValueOf<(typeof parameters)[N]> };
+
+/** Canonical names by every accepted name. */
+const canonicalNames = new Map<string, ParameterName>(
+  parameterNames.flatMap((name) =>
+    [name, ...parameters[name].aliases].map((spelling) => [spelling, name] as const),
+  ),
+);
+
+/** Whether a name, canonical or an alias, means something. */
+export const isParameter = (name: string): boolean => canonicalNames.has(name);
+
+/**
+ * Options of a query's parameters. Names that are not in the table are ignored.
+ * @throws Failure parameter_invalid naming the parameter and what it accepts
+ */
+export function readOptions(query: ReadonlyMap<string, string>): Options {
+  const options: Record<string, unknown> = {};
+  for (const [spelling, text] of query) {
+    const name = canonicalNames.get(spelling);
+    if (name === undefined) continue;
+    if (name in options) {
+      throw new Failure(
+        'parameter_invalid',
+        `${name} is given more than once, as ${spelling} too.`,
+      );
+    }
+    const value = parameters[name].parse(text);
+    if (value === undefined) {
+      throw new Failure('parameter_invalid', `${spelling} must be ${parameters[name].accepts}.`);
+    }
+    options[name] = value;
+  }
+  return options as Options;
+}
+
+/** The one query for some options, of all that ask for them. */
+export function writeOptions(options: Options): string {
+  const write = <N extends ParameterName>(name: N): string[] => {
+    const value = options[name];
+    if (value === undefined) return [];
+    const { write } = parameters[name] as unknown as Parameter<typeof value>;
+    return [`${name}=${encodeURIComponent(write(value))}`];
+  };
+  return parameterNames.flatMap(write).join('&');
+}

@@ -1,0 +1,136 @@
+import colourNames from 'color-name';
+import type { Colour } from '../../pool/transform/variant.ts';
+
+/** What the text of a parameter may be. */
+export interface Value<T> {
+  /** In words. */
+  readonly accepts: string;
+  /** The value of a text, or undefined when the text is not acceptable. */
+  readonly parse: (text: string) => T | undefined;
+  /** The one text for a value, of all that `parse` takes for it. */
+  readonly write: (value: T) => string;
+}
+
+/** Plain decimal notation only: no exponents, hex, blanks or signs but a minus. */
+const decimal = /^-?\d{1,9}(?:\.\d{1,6})?$/;
+
+export function number(minimum: number, maximum: number): Value<number> {
+  return {
+    accepts: `a number from ${minimum} to ${maximum}`,
+    parse(text) {
+      const value = decimal.test(text) ? Number(text) : Number.NaN;
+      // What is written -0 is 0.
+      return value >= minimum && value <= maximum ? value + 0 : undefined;
+    },
+    write: String,
+  };
+}
+
+export function integer(minimum: number, maximum: number): Value<number> {
+  const { parse, write } = number(minimum, maximum);
+  return {
+    accepts: `a whole number from ${minimum} to ${maximum}`,
+    parse: (text) => {
+      const value = parse(text);
+      return Number.isInteger(value) ? value : undefined;
+    },
+    write,
+  };
+}
+
+/** @param spellings further texts for some of the values, in lower case */
+export function choice<T extends string>(
+  values: readonly T[],
+  spellings: Readonly<Record<string, T>> = {},
+): Value<T> {
+  const known = new Map<string, T>([
+    ...values.map((value) => [value, value] as const),
+    ...Object.entries(spellings),
+  ]);
+  return {
+    accepts: `one of ${values.join(', ')}`,
+    parse: (text) => known.get(text.toLowerCase()),
+    write: (value) => value,
+  };
+}
+
+const flagWords: ReadonlyMap<string, boolean> = new Map([
+  ['', true],
+  ['1', true],
+  ['true', true],
+  ['0', false],
+  ['false', false],
+]);
+
+export const flag: Value<boolean> = {
+  accepts: 'nothing, 1 or true, or 0 or false',
+  parse: (text) => flagWords.get(text.toLowerCase()),
+  write: (on) => (on ? '1' : '0'),
+};
+
+/**
+ * A flag that may have a value instead. The words of a flag come first: 1 is `on`, whatever the
+ * value would make of it.
+ *
+ * @param on what the flag stands for; off is null
+ */
+export function flagOr(value: Value<number>, on: number): Value<number | null> {
+  return {
+    accepts: `nothing, 1 or true for ${on}, 0 or false for none, or ${value.accepts}`,
+    parse(text) {
+      const word = flag.parse(text);
+      if (word === undefined) return value.parse(text);
+      return word ? on : null;
+    },
+    write: (chosen) => (chosen === null ? '0' : chosen === on ? '1' : value.write(chosen)),
+  };
+}
+
+/** Parts that are separated by `,` or `_`, in the order of their names. */
+export function parts<N extends string>(
+  ranges: Readonly<Record<N, Value<number>>>,
+): Value<Readonly<Record<N, number>>> {
+  const names = Object.keys(ranges) as N[];
+  return {
+    accepts: `${names.join(',')}: ${rangesInWords(ranges)}`,
+    parse(text) {
+      const texts = text.split(/[,_]/);
+      if (texts.length !== names.length) return undefined;
+      const values = names.map((name, index) => ranges[name].parse(texts[index] ?? ''));
+      if (values.includes(undefined)) return undefined;
+      return Object.fromEntries(names.map((name, index) => [name, values[index]])) as Record<
+        N,
+        number
+      >;
+    },
+    write: (value) => names.map((name) => ranges[name].write(value[name])).join(','),
+  };
+}
+
+/** Parts that accept the same are told together. */
+function rangesInWords(ranges: Readonly<Record<string, Value<number>>>): string {
+  const groups = new Map<string, string[]>();
+  for (const [name, { accepts }] of Object.entries(ranges)) {
+    groups.set(accepts, [...(groups.get(accepts) ?? []), name]);
+  }
+  if (groups.size === 1) return `each ${[...groups.keys()]}`;
+  return [...groups].map(([accepts, names]) => `${names.join(' and ')} ${accepts}`).join(', ');
+}
+
+const hex = /^(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/;
+
+/** As `#rrggbbaa`. */
+export const colour: Value<Colour> = {
+  accepts: 'hex digits without # (3, 4, 6 or 8), or a CSS colour name',
+  parse(text) {
+    const lower = text.toLowerCase();
+    if (lower === 'transparent') return '#00000000';
+    if (Object.hasOwn(colourNames, lower)) {
+      return `#${Buffer.from(colourNames[lower as keyof typeof colourNames]).toString('hex')}ff`;
+    }
+    if (!hex.test(lower)) return undefined;
+    const long = lower.length <= 4 ? lower.replaceAll(/./g, '$&$&') : lower;
+    return `#${long.padEnd(8, 'f')}`;
+  },
+  write: (value) => value.slice(1).replace(/ff$/, ''),
+};
