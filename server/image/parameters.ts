@@ -79,7 +79,7 @@ export const parameters = {
     integer(1, 100),
     'Quality of a lossy output, on the scale of JPEG whatever the format.',
     '20',
-    { aliases: ['quality'] },
+    { aliases: ['quality'], beside: 'w=400&fmt=webp' },
   ),
   fmt: parameter(
     choice<OutputFormat | 'auto' | Substitute>(['auto', ...outputFormats, ...substitutes], {

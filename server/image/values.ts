@@ -69,8 +69,8 @@ export const flag: Value<boolean> = {
 };
 
 /**
- * A flag that may have a value instead. The words of a flag come first: 1 is `on`, whatever the
- * value would make of it.
+ * A flag that may have a number instead. What is 1 or 0 is always the flag, whatever the number would
+ * make of it.
  *
  * @param on what the flag stands for; off is null
  */
@@ -78,7 +78,7 @@ export function flagOr(value: Value<number>, on: number): Value<number | null> {
   return {
     accepts: `nothing, 1 or true for ${on}, 0 or false for none, or ${value.accepts}`,
     parse(text) {
-      const word = flag.parse(text);
+      const word = flag.parse(decimal.test(text) ? String(Number(text)) : text);
       if (word === undefined) return value.parse(text);
       return word ? on : null;
     },

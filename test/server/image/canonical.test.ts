@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { variantKey } from '../../../server/image/key.ts';
+import { type Options, readOptions, writeOptions } from '../../../server/image/options.ts';
+import {
+  type ParameterName,
+  parameterNames,
+  parameters,
+} from '../../../server/image/parameters.ts';
+import { effectiveVariant } from '../../../server/image/variant.ts';
+import { project } from './project.ts';
+
+const read = (pairs: Iterable<readonly [string, string]>): Options => readOptions(new Map(pairs));
+const readQuery = (query: string): Options => read(new URLSearchParams(query));
+
+function key(options: Options): string {
+  const variant = effectiveVariant(
+    options,
+    { dpr: null, width: null, viewport: null },
+    ['avif'],
+    project(),
+  );
+  return variantKey('prj_1', new URL('https://e.com/a.jpg'), variant);
+}
+
+t.test('requests that ask for the same have one key', async (t) => {
+  const alike: readonly (readonly [string, ...string[]])[] = [
+    ['w=5&h=4', 'h=4&w=5', 'width=5&height=4', 'w=5.0&h=4', 'w=005&h=4'],
+    ['fmt=jpeg', 'fmt=jpg', 'f=JPG', 'format=Jpeg'],
+    ['bg=ff0000', 'bg=FF0000', 'b=f00', 'background=red', 'bg=RED', 'bg=f00f', 'bg=ff0000ff'],
+    ['tint=808080', 'tint=GREY', 'tint=gray'],
+    ['flip', 'flip=1', 'flip=true', 'flip=TRUE', 'flip='],
+    ['blur', 'blur=1', 'blur=true', 'blur=1.0'],
+    ['sharpen', 'sharpen=1', 'sharpen=1.000'],
+    ['trim', 'trim=1', 'trim=true', 'trim=10', 'trim=10.0'],
+    ['grayscale', 'greyscale=1'],
+    ['normalize', 'normalise'],
+    ['rotate=90', 'rotate=-270', 'rotate=90.0'],
+    ['crop=1,2,3,4', 'extract=1_2_3_4', 'crop=1,2_3,4', 'crop=01,2,3,4.0'],
+    ['w=9&h=9&pos=northeast', 'w=9&h=9&gravity=right-top', 'w=9&h=9&position=top%20right'],
+    ['hue=30', 'hue=-330', 'modulate=1,1,30,0', 'modulate=1_1_90_0&hue=30'],
+    ['brightness=2&saturation=3', 'modulate=2,3,0,0', 'modulate=9,3,0,0&brightness=2'],
+    ['a=0', 'animated=false'],
+    ['fmt=webp&lossless', 'fmt=webp&lossless=1&q=7'],
+    ['fmt=png', 'fmt=png&q=7', 'fmt=png&lossless', 'fmt=png&a=0'],
+    ['fmt=jpeg', 'fmt=jpeg&lossless', 'fmt=jpeg&animated=0'],
+    ['fmt=blurhash', 'fmt=blurhash&q=3'],
+    // What is asked for is what happens anyway.
+    [
+      '',
+      ...['flip=0', 'flop=false', 'blur=0', 'trim=0', 'sharpen=false', 'rotate=0', 'rotate=360'],
+      ...['rotate=-360', 'rotate=-0', 'gamma=1', 'median=1', 'opacity=1', 'extend=0,0,0,0'],
+      ...['modulate=1,1,0,0', 'brightness=1', 'hue=360', 'lightness=0', 'enlarge=0', 'lossless=0'],
+      ...['animated', 'kernel=lanczos3', 'pos=top', 'fit=inside', 'q=80', 'dpr=1', 'fmt=auto'],
+    ],
+  ];
+  for (const [one, ...others] of alike) {
+    for (const other of others) t.equal(key(readQuery(other)), key(readQuery(one)), other || one);
+  }
+});
+
+t.test('each parameter makes a difference', async (t) => {
+  for (const name of parameterNames) {
+    const { beside, example } = parameters[name];
+    const without = key(readQuery(beside));
+    t.not(key(readQuery(`${beside}&${name}=${example}`)), without, name);
+  }
+});
+
+const words = ['webp', 'JPG', 'cover', 'Inside', 'right top', 'entropy', 'cubic', 'Tomato', 'a1B'];
+const numbers = [
+  -400, -90, -12.5, -1, -0.5, 0, 0.3, 0.5, 1, 1.5, 2, 3, 7, 10, 15, 99, 255, 360, 5000,
+];
+const lists = numbers.flatMap((one) => [`${one},1,2,3`, `1_2_3_${one}`, `1,1,${one},0`]);
+const guesses = [
+  ...['', '0', '1', 'true', 'False', 'FFF', 'abcd', '012345', '89abcdef'],
+  ...words,
+  ...numbers.flatMap((one) => [String(one), one.toFixed(2), `0${one}`]),
+  ...lists,
+];
+
+/** Texts that a parameter takes, in several spellings of its value. */
+function texts(name: ParameterName): fc.Arbitrary<string> {
+  const { parse, example } = parameters[name];
+  return fc.constantFrom(example, ...guesses.filter((text) => parse(text) !== undefined));
+}
+
+const pair = fc
+  .constantFrom(...parameterNames)
+  .chain((name) => texts(name).map((text) => ({ name, text })));
+const requests = fc.uniqueArray(pair, { selector: ({ name }) => name, maxLength: 8 });
+
+t.test('a request keeps its options and its key when it is written canonically', async () => {
+  fc.assert(
+    fc.property(requests, (pairs) => {
+      const options = read(pairs.map(({ name, text }) => [name, text]));
+      const canonical = writeOptions(options);
+      const again = readQuery(canonical);
+      return (
+        writeOptions(again) === canonical &&
+        key(again) === key(options) &&
+        JSON.stringify(again) === JSON.stringify(readQuery(canonical))
+      );
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+t.test('neither order nor aliases change the canonical form or the key', async () => {
+  fc.assert(
+    fc.property(requests, fc.infiniteStream(fc.nat()), (pairs, random) => {
+      const options = read(pairs.map(({ name, text }) => [name, text]));
+      const shuffled = pairs
+        .map(({ name, text }) => {
+          const names = [name, ...parameters[name].aliases];
+          const spelling = names[random.next().value % names.length] ?? name;
+          return { spelling, text, at: random.next().value };
+        })
+        .sort((a, b) => a.at - b.at);
+      const other = read(shuffled.map(({ spelling, text }) => [spelling, text]));
+      return writeOptions(other) === writeOptions(options) && key(other) === key(options);
+    }),
+    { numRuns: 1_000 },
+  );
+});
