@@ -1,13 +1,16 @@
 import type { Sharp } from 'sharp';
+import { avifQuality, webpQuality } from './encode/quality.ts';
 import type { OutputFormat } from './variant.ts';
 
 export interface EncodeOptions {
   /** 1..100, as asked for: the scale is JPEG's. */
   readonly quality: number;
-  /** Not a pixel is changed, where the format can do that; `quality` then has no part in it. */
+  /** What can be seen is kept bit by bit, where the format can do that; quality has no part then. */
   readonly lossless: boolean;
   /** True when the picture holds all frames of an animation. */
   readonly animated: boolean;
+  /** Width times height of the output, of one frame. */
+  readonly pixels: number;
 }
 
 interface Encoding {
@@ -20,44 +23,72 @@ interface Encoding {
 }
 
 /**
- * How each format is written. A client waits while this runs, so speed was weighed against bytes.
- * AVIF and WebP: four photos and a drawing at 800 px wide, bytes and times at the SSIM (luma, 8 x 8
- * windows) of JPEG at quality 80, which took 43 ms and 404 KB for the five. One run on a busy
- * machine: trust the ratios, and those roughly.
+ * Between these sizes a JPEG is progressive. At quality 80 four photos had 1.24 x the bytes that way
+ * at 50 px wide, 1.03 x at 200, 0.99 x at 800 and 0.98 x at 1600: so it costs next to nothing where
+ * there is something to see early, for 1.4 to 2 x the time (2 to 11 ms). Above, the coefficients of
+ * the whole picture, 3 bytes a pixel, would have to be held.
+ */
+const progressivePixels = { least: 250_000, most: 16_000_000 };
+
+/** The lossy encoders whose quality is mapped to JPEG's, at their own scale. */
+export const ownScale = {
+  avif: (image: Sharp, quality: number) =>
+    image.avif({ quality, effort: 2, chromaSubsampling: '4:2:0', tune: 'ssim' }),
+  webp: (image: Sharp, quality: number) => image.webp({ quality, effort: 2 }),
+} as const;
+
+/**
+ * How each format is written. A client waits while this runs, so time was weighed against bytes:
+ * `npm run bench:encoders` prints both beside sharp's own defaults. The figures are for photographs
+ * 400, 800 and 1600 px wide at the SSIM of JPEG at quality 80; trust the ratios, not the last digit.
  */
 export const encodings = {
-  // 4:2:0, effort 0: 0.76 x JPEG's bytes in 3.6 x its time. Effort 1: 0.70 x in 11 x. In 4:4:4,
-  // sharp's own, effort 0 is 0.78 x in 6 x and effort 2 0.68 x in 19 x. sharp's own effort 4 was
-  // about 70 x on one photo at quality 50.
+  // Against sharp's own effort 4 in 4:4:4 tuned for `iq`: 1.04 to 1.09 x the bytes in 0.09 x the
+  // time. Effort 1 needs 1.15 to 1.18 x the bytes in 0.05 x, effort 3 saves 5 % in 0.13 x, 10 bits
+  // the same in 0.12 x. Without `ssim` effort 2 has 1.11 to 1.16 x the bytes. 4:2:0 is what WebP
+  // always and JPEG here has; 4:4:4 needs a sixth more bytes.
+  // Lossless, effort 1 against 0: a third fewer bytes of a drawing, 2 to 5 % of a photo, in 2 to 3 x
+  // the time; 2 to 4 are 1.5 to 10 x slower again. WebP's are smaller and sooner done.
   avif: {
     contentType: 'image/avif',
     animates: false,
     alpha: true,
-    encode: (image, { quality }) =>
-      image.avif({ quality: avifQuality(quality), effort: 0, chromaSubsampling: '4:2:0' }),
+    encode: (image, { quality, lossless }) =>
+      lossless
+        ? image.avif({ lossless, effort: 1, chromaSubsampling: '4:4:4' })
+        : ownScale.avif(image, avifQuality(quality)),
   },
-  // Effort 2: 0.88 x the bytes in 3 x the time. Effort 3 and sharp's own 4: 0.82 x in 5.7 x, effort
-  // 0: 1.01 x in 2 x. From 20 to 90 quality is JPEG's within 5 points, so it is not mapped. `mixed`
-  // lets each frame choose lossless: of two animations one had half the bytes, the other 10 % less,
-  // for up to a quarter more time.
+  // Effort 2 against 4, sharp's own: 1.09 x the bytes (1.12 x by SSIM at full resolution) in half of
+  // the time. 3 is no faster than 4; 1 needs 1.3 x the bytes. `mixed` lets each frame choose
+  // lossless: of two animations one had half the bytes, the other 10 % less, for up to a quarter
+  // more time. Lossless, effort 1 against 0: a third fewer bytes of a drawing, 5 to 8 % of a photo,
+  // in 3 to 8 x the time; quality is then one more effort, of which 50 is enough.
   webp: {
     contentType: 'image/webp',
     animates: true,
     alpha: true,
-    encode: (image, { quality, animated }) => image.webp({ quality, effort: 2, mixed: animated }),
+    encode: (image, { quality, lossless, animated }) =>
+      lossless
+        ? image.webp({ lossless, effort: 1, quality: 50 })
+        : ownScale.webp(image, webpQuality(quality)).webp({ mixed: animated }),
   },
-  // mozjpeg: a sixth fewer bytes, but at a lower SSIM and in 5 x the time. Progressive: 4 % fewer
-  // bytes in 1.4 x the time, and the whole picture in memory.
+  // mozjpeg: no fewer bytes at equal SSIM, in 4 to 5 x the time.
   jpeg: {
     contentType: 'image/jpeg',
     animates: false,
     alpha: false,
-    encode: (image, { quality }) =>
-      image.jpeg({ quality, chromaSubsampling: '4:2:0', progressive: false, mozjpeg: false }),
+    encode: (image, { quality, pixels }) =>
+      image.jpeg({
+        quality,
+        chromaSubsampling: '4:2:0',
+        progressive: pixels >= progressivePixels.least && pixels <= progressivePixels.most,
+        mozjpeg: false,
+      }),
   },
   // Lossless, so quality has no part in it. Row filters at level 4, against sharp's own level 6
   // without them: four of five pictures had 0.65 to 0.88 x the bytes in 1.2 to 2 x the time; the
-  // fifth, a drawing with transparency, had 1.2 x in 2.3 x.
+  // fifth, a drawing with transparency, had 1.2 x in 2.3 x. sharp's palettes change colours even
+  // where there are few: see encode/indexed-png.ts.
   png: {
     contentType: 'image/png',
     animates: false,
@@ -73,34 +104,3 @@ export const encodings = {
     encode: (image, { animated }) => image.gif({ effort: animated ? 7 : 3 }),
   },
 } as const satisfies Record<OutputFormat, Encoding>;
-
-/**
- * JPEG's quality to the AVIF quality (effort 0, 4:2:0) that has the same SSIM on average over the
- * five pictures; between the points it is a straight line. A first approximation: luma only, and
- * the ends (1 and 100) were not measured.
- */
-const avifCurve = [
-  [1, 4],
-  [10, 19],
-  [20, 33],
-  [30, 40],
-  [40, 45],
-  [50, 49],
-  [60, 53],
-  [70, 59],
-  [80, 67],
-  [90, 81],
-  [95, 91],
-  [100, 100],
-] as const;
-
-function avifQuality(quality: number): number {
-  let [fromX, fromY]: readonly [number, number] = avifCurve[0];
-  for (const [x, y] of avifCurve) {
-    if (quality <= x) {
-      return x === fromX ? y : Math.round(fromY + ((quality - fromX) / (x - fromX)) * (y - fromY));
-    }
-    [fromX, fromY] = [x, y];
-  }
-  return fromY;
-}

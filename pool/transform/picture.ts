@@ -82,6 +82,11 @@ export class Picture {
     this.#image = fromRaw(all, stack, first.info.height);
   }
 
+  /** For what is made of a settled picture's pixels beside its encoded bytes. */
+  read<T>(reading: (image: Sharp) => Promise<T>): Promise<T> {
+    return reading(this.#image);
+  }
+
   /** @throws EngineFailure source_corrupt, transform_timeout */
   async write(): Promise<Pixels> {
     return this.#run(this.#image);

@@ -89,6 +89,9 @@ export type ProfileHandling = 'keep' | 'convert' | 'convert-deep';
 export const maxSide = 10_000;
 export const maxFramePixels = 40_000_000;
 
+/** What stands for a picture shows no detail: more pixels would only be averaged again. */
+const maxPlaceholderSide = 200;
+
 /** Rows of all frames together: libvips stacks them in one picture, and this is its highest. */
 const maxRows = 10_000_000;
 
@@ -117,9 +120,11 @@ export function makePlan(
   const frames = animated ? facts.frames : 1;
   const { vector } = kinds[facts.kind];
   const framePixels = Math.min(maxFramePixels, sourceMaxPixels / frames);
+  const { placeholder } = variant;
+  const longest = placeholder === null || placeholder === 'json' ? maxSide : maxPlaceholderSide;
   const limits = {
-    width: Math.min(maxSide, variant.maxWidth ?? maxSide),
-    height: Math.min(maxSide, maxRows / frames),
+    width: Math.min(longest, variant.maxWidth ?? longest),
+    height: Math.min(longest, maxRows / frames),
     pixels: vector ? Math.min(framePixels, drawingBytes / 4 / (facts.surfaces + 1)) : framePixels,
   };
   // A drawing has no size at which it is blurred, so it may be scaled up; but only to what may be

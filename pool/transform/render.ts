@@ -3,11 +3,13 @@ import { EngineFailure } from '../failure.ts';
 import { entityTag } from '../image.ts';
 import { findContent } from './content.ts';
 import { encodings } from './encode.ts';
+import type { Size } from './geometry.ts';
 import { inspect } from './inspect.ts';
 import { Picture, type RenderLimits } from './picture.ts';
-import { makePlan, type Plan, type SourceFacts } from './plan.ts';
+import { placeholders, type SourceDescription } from './placeholders.ts';
+import { makePlan, type Plan, type SourceFacts, upright } from './plan.ts';
 import { applySteps, passes } from './steps.ts';
-import type { OutputFormat, Substitute, Variant, Watermark } from './variant.ts';
+import type { OutputFormat, PlaceholderKind, Variant, Watermark } from './variant.ts';
 import { markVariant, overlay } from './watermark.ts';
 
 export interface Rendered {
@@ -19,7 +21,7 @@ export interface Rendered {
   /** Of one frame, in pixels. */
   readonly width: number;
   readonly height: number;
-  readonly format: OutputFormat | Substitute;
+  readonly format: OutputFormat | PlaceholderKind;
 }
 
 /** A source that was drawn as a variant says, but for its watermark. */
@@ -42,25 +44,49 @@ export async function render(
   variant: Variant,
   limits: RenderLimits,
 ): Promise<Rendered> {
-  const { picture, plan } = await draw(source, variant, limits);
+  const { picture, facts, plan } = await draw(source, variant, limits);
   const job = { plan, variant, overlay: null };
   if (watermark !== null && variant.watermark !== null) {
     const mark = await drawMark(watermark, variant.watermark, plan, limits);
     await picture.settle();
     picture.apply((image) => applySteps(image, passes.mark, { ...job, overlay: mark }));
   }
-  const { data, info } = await picture
-    .apply((image) => applySteps(image, passes.encode, job))
-    .write();
-  const body = alone(data);
-  return {
-    body,
-    contentType: encodings[plan.format].contentType,
-    etag: entityTag(body),
-    width: info.width,
-    height: info.pageHeight ?? info.height,
-    format: plan.format,
+  const encoded = async (): Promise<Rendered> => {
+    const { data, info } = await picture
+      .apply((image) => applySteps(image, passes.encode, job))
+      .write();
+    const size = { width: info.width, height: info.pageHeight ?? info.height };
+    return rendered(data, encodings[plan.format].contentType, plan.format, size);
   };
+  if (variant.placeholder === null) return encoded();
+
+  const { contentType, make } = placeholders[variant.placeholder];
+  await picture.settle();
+  const text = await picture.read((image) =>
+    make(image, {
+      source: describe(facts, source),
+      output: async () => {
+        const { body, width, height } = await encoded();
+        return { format: plan.format, width, height, bytes: body.byteLength };
+      },
+    }),
+  );
+  return rendered(text, contentType, variant.placeholder, plan);
+}
+
+function rendered(
+  data: Uint8Array,
+  contentType: string,
+  format: Rendered['format'],
+  { width, height }: Size,
+): Rendered {
+  const body = alone(data);
+  return { body, contentType, etag: entityTag(body), width, height, format };
+}
+
+function describe(facts: SourceFacts, source: Uint8Array): SourceDescription {
+  const { kind, frames, hasAlpha } = facts;
+  return { format: kind, ...upright(facts), bytes: source.byteLength, pages: frames, hasAlpha };
 }
 
 async function draw(source: Uint8Array, variant: Variant, limits: RenderLimits): Promise<Drawn> {

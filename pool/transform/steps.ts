@@ -112,6 +112,7 @@ const encode: Step = (image, { plan, variant }) =>
     quality: variant.quality,
     lossless: variant.lossless,
     animated: plan.animated,
+    pixels: plan.width * plan.height,
   });
 
 /** Asked for by itself, since it is lost where frames were drawn one by one. */

@@ -4,8 +4,8 @@ export type OutputFormat = (typeof outputFormats)[number];
 
 /** How a picture is fitted into a box of which both sides are given (sharp's terms). */
 /** What may be answered instead of a picture: a text that stands for it, or facts about it. */
-export const substitutes = ['blurhash', 'thumbhash', 'lqip', 'json'] as const;
-export type Substitute = (typeof substitutes)[number];
+export const placeholderKinds = ['blurhash', 'thumbhash', 'lqip', 'json'] as const;
+export type PlaceholderKind = (typeof placeholderKinds)[number];
 
 export const fits = ['contain', 'cover', 'fill', 'inside', 'outside'] as const;
 export type Fit = (typeof fits)[number];
@@ -138,8 +138,8 @@ export interface Variant {
   readonly negotiated: boolean;
   /** False makes a still picture of an animation. */
   readonly animated: boolean;
-  /** Answers with this instead of the picture that the rest describes. */
-  readonly substitute: Substitute | null;
+  /** Answered instead of the picture that the rest describes. */
+  readonly placeholder: PlaceholderKind | null;
   /** 1..100. */
   readonly quality: number;
   readonly lossless: boolean;
@@ -179,7 +179,7 @@ export const plainVariant: Variant = {
   formats: [],
   negotiated: false,
   animated: true,
-  substitute: null,
+  placeholder: null,
   quality: 80,
   lossless: false,
   stripMetadata: true,

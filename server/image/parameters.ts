@@ -5,10 +5,10 @@ import {
   kernels,
   type OutputFormat,
   outputFormats,
+  type PlaceholderKind,
   type Position,
-  type Substitute,
+  placeholderKinds,
   strategies,
-  substitutes,
 } from '../../pool/transform/variant.ts';
 import { choice, colour, flag, flagOr, integer, number, parts, type Value } from './values.ts';
 
@@ -82,9 +82,12 @@ export const parameters = {
     { aliases: ['quality'], beside: 'w=400&fmt=webp' },
   ),
   fmt: parameter(
-    choice<OutputFormat | 'auto' | Substitute>(['auto', ...outputFormats, ...substitutes], {
-      jpg: 'jpeg',
-    }),
+    choice<OutputFormat | 'auto' | PlaceholderKind>(
+      ['auto', ...outputFormats, ...placeholderKinds],
+      {
+        jpg: 'jpeg',
+      },
+    ),
     'Format of the output; `auto` takes the best one that the client names in Accept. `blurhash`, ' +
       '`thumbhash` and `lqip` answer with a text that stands for the picture while it loads, `json` ' +
       'with facts about it.',

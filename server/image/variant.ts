@@ -2,9 +2,9 @@ import {
   type Edges,
   type Modulation,
   type OutputFormat,
+  type PlaceholderKind,
+  placeholderKinds,
   plainVariant,
-  type Substitute,
-  substitutes,
   type Variant,
   type Watermark,
 } from '../../pool/transform/variant.ts';
@@ -109,20 +109,20 @@ function watermarkOf(project: ProjectSettings): Watermark | null {
   };
 }
 
-const isSubstitute = (format: string): format is Substitute =>
-  substitutes.some((substitute) => substitute === format);
+const isPlaceholder = (format: string): format is PlaceholderKind =>
+  placeholderKinds.some((placeholder) => placeholder === format);
 
 /** Which formats may be answered; facts speak of the picture that there would be without `fmt`. */
 function output(
   fmt: Options['fmt'],
   accepted: readonly OutputFormat[],
   autoFormat: boolean,
-): Pick<Variant, 'formats' | 'negotiated' | 'substitute'> {
-  const substitute = fmt !== undefined && isSubstitute(fmt) ? fmt : null;
-  if (substitute !== null && substitute !== 'json') {
-    return { substitute, formats: ['png'], negotiated: false };
+): Pick<Variant, 'formats' | 'negotiated' | 'placeholder'> {
+  const placeholder = fmt !== undefined && isPlaceholder(fmt) ? fmt : null;
+  if (placeholder !== null && placeholder !== 'json') {
+    return { placeholder, formats: ['png'], negotiated: false };
   }
-  const format = fmt === undefined || isSubstitute(fmt) ? (autoFormat ? 'auto' : null) : fmt;
-  if (format === 'auto') return { substitute, formats: accepted, negotiated: true };
-  return { substitute, formats: format === null ? [] : [format], negotiated: false };
+  const format = fmt === undefined || isPlaceholder(fmt) ? (autoFormat ? 'auto' : null) : fmt;
+  if (format === 'auto') return { placeholder, formats: accepted, negotiated: true };
+  return { placeholder, formats: format === null ? [] : [format], negotiated: false };
 }

@@ -1,0 +1,146 @@
+import { encode as encodeBlurhash } from 'blurhash';
+import sharp, { type Sharp } from 'sharp';
+import { rgbaToThumbHash } from 'thumbhash';
+import type { OutputFormat, PlaceholderKind } from './variant.ts';
+
+export interface SourceDescription {
+  /** The kind of its bytes, such as `jpeg`. */
+  readonly format: string;
+  /** Pixels of one frame, upright. */
+  readonly width: number;
+  readonly height: number;
+  readonly bytes: number;
+  /** Frames of an animation; 1 for all else. */
+  readonly pages: number;
+  readonly hasAlpha: boolean;
+}
+
+export interface OutputDescription {
+  readonly format: OutputFormat;
+  /** Pixels of one frame. */
+  readonly width: number;
+  readonly height: number;
+  readonly bytes: number;
+}
+
+/** What is said about a picture, for those placeholders that tell it. */
+export interface Description {
+  readonly source: SourceDescription;
+  /** What the same request would give without the placeholder; only called where that is told. */
+  output(): Promise<OutputDescription>;
+}
+
+interface Placeholder {
+  readonly contentType: string;
+  /**
+   * @param image one frame with all operations on its pixels, not yet encoded; it is cloned, so that
+   *   it can still be written
+   */
+  make(image: Sharp, description: Description): Promise<Uint8Array>;
+}
+
+const text = 'text/plain; charset=utf-8';
+
+/** What may stand for a picture until it is there, or tell about it. */
+export const placeholders = {
+  // https://blurha.sh: it has no transparency, so white is put behind, as most pages do.
+  blurhash: {
+    contentType: text,
+    async make(image) {
+      const { data, width, height } = await shrink(image, hashSide, '#ffffff');
+      const longer = Math.max(width, height);
+      const components = (side: number) => Math.ceil((4 * side) / longer);
+      return bytes(encodeBlurhash(data, width, height, components(width), components(height)));
+    },
+  },
+  // https://evanw.github.io/thumbhash, in base64 (RFC 4648, 4), as its examples have it.
+  thumbhash: {
+    contentType: text,
+    async make(image) {
+      const { data, width, height } = await shrink(image, hashSide);
+      return bytes(Buffer.from(rgbaToThumbHash(width, height, data)).toString('base64'));
+    },
+  },
+  // A picture of a few hundred bytes as a data URI (RFC 2397), to be shown enlarged.
+  lqip: {
+    contentType: text,
+    async make(image) {
+      const { data, width, height } = await shrink(image, previewSide);
+      const raw = { width, height, channels: 4 as const };
+      const webp = await sharp(data, { raw })
+        .webp({ quality: 40, alphaQuality: 40, effort: 4 })
+        .toBuffer();
+      return bytes(`data:image/webp;base64,${webp.toString('base64')}`);
+    },
+  },
+  json: {
+    contentType: 'application/json',
+    async make(image, description) {
+      const { data } = await shrink(image, hashSide);
+      const { source } = description;
+      const output = await description.output();
+      return bytes(JSON.stringify({ source, output, dominant: dominantColour(data) }));
+    },
+  },
+} as const satisfies Record<PlaceholderKind, Placeholder>;
+
+/** ThumbHash takes no larger ones, and what makes the hashes is slower by the square. */
+const hashSide = 100;
+const previewSide = 20;
+
+interface Pixels {
+  /** RGBA, 8 bits a channel, not premultiplied. */
+  readonly data: Uint8ClampedArray;
+  readonly width: number;
+  readonly height: number;
+}
+
+async function shrink(image: Sharp, side: number, background?: string): Promise<Pixels> {
+  // Rendered first: a second resize in the same pipeline would undo the picture's own.
+  const drawn = await image
+    .clone()
+    .toColourspace('srgb')
+    .ensureAlpha()
+    .raw({ depth: 'uchar' })
+    .toBuffer({ resolveWithObject: true });
+  const { width, height, channels } = drawn.info;
+  const small = sharp(drawn.data, { raw: { width, height, channels }, limitInputPixels: false });
+  if (background !== undefined) small.flatten({ background });
+  const { data, info } = await small
+    .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
+    .ensureAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return { data: new Uint8ClampedArray(data), width: info.width, height: info.height };
+}
+
+/**
+ * `#rrggbb` of the colours that are seen most: of 4096 groups of like colours the one that covers
+ * most, transparent parts counting less; its average. Null for a picture in which nothing is seen.
+ */
+function dominantColour(data: Uint8ClampedArray): string | null {
+  const groups = new Map<number, { red: number; green: number; blue: number; weight: number }>();
+  for (let at = 0; at < data.length; at += 4) {
+    const [red = 0, green = 0, blue = 0, weight = 0] = data.subarray(at, at + 4);
+    const key = ((red >> 4) << 8) | ((green >> 4) << 4) | (blue >> 4);
+    const sum = groups.get(key) ?? { red: 0, green: 0, blue: 0, weight: 0 };
+    groups.set(key, {
+      red: sum.red + red * weight,
+      green: sum.green + green * weight,
+      blue: sum.blue + blue * weight,
+      weight: sum.weight + weight,
+    });
+  }
+  let most = { red: 0, green: 0, blue: 0, weight: 0 };
+  for (const group of groups.values()) if (group.weight > most.weight) most = group;
+  if (most.weight === 0) return null;
+  const hex = (sum: number) =>
+    Math.round(sum / most.weight)
+      .toString(16)
+      .padStart(2, '0');
+  return `#${hex(most.red)}${hex(most.green)}${hex(most.blue)}`;
+}
+
+function bytes(content: string): Uint8Array {
+  return new TextEncoder().encode(content);
+}

@@ -1,0 +1,73 @@
+import sharp from 'sharp';
+import t from 'tap';
+import { parameterNames, parameters } from '../../server/image/parameters.ts';
+import { picture, startTestOrigin } from './origin.ts';
+import { json, startService } from './service.ts';
+
+const textual = new Set(['blurhash', 'thumbhash', 'lqip', 'json']);
+
+t.test("every parameter's example is answered, and shows", async (t) => {
+  const origin = await startTestOrigin(t);
+  // Wider than the examples' crop, with a border to trim and transparency to lay on a background.
+  const detail = await picture(500, 420);
+  const framed = sharp(detail).extend({ top: 9, bottom: 9, background: '#fff' });
+  origin.serve('/photo.png', await framed.png().toBuffer());
+  const transparent = sharp(detail).composite([
+    {
+      input: Buffer.from([0, 0, 0, 90]),
+      raw: { width: 1, height: 1, channels: 4 },
+      tile: true,
+      blend: 'dest-in',
+    },
+  ]);
+  origin.serve('/glass.png', await transparent.png().toBuffer());
+  const frames = { width: 40, height: 60, channels: 3, pageHeight: 30 } as const;
+  const stack = Buffer.alloc(40 * 60 * 3).fill(255, 0, 40 * 30 * 3);
+  origin.serve('/moving.gif', await sharp(stack, { raw: frames }).gif().toBuffer());
+  const service = await startService(t);
+  const project = await service.project();
+  const sources: Partial<Record<string, string>> = { flatten: 'glass.png', animated: 'moving.gif' };
+
+  for (const name of parameterNames) {
+    const { example, beside, aliases } = parameters[name];
+    const source = `${origin.url}/${sources[name] ?? 'photo.png'}`;
+    const ask = async (query: string) => {
+      const response = await fetch(`${service.url}/img/${source}?project=${project}&${query}`);
+      return { response, body: Buffer.from(await response.arrayBuffer()) };
+    };
+    const { response, body } = await ask(`${beside}&${name}=${example}`);
+    t.equal(response.status, 200, name);
+    t.match(await sharp(body).metadata(), { width: Number, height: Number }, `${name}: a picture`);
+    const plain = await ask(beside);
+    t.notOk(body.equals(plain.body), `${name} shows`);
+    for (const alias of aliases) {
+      const { response } = await ask(`${alias}=${example}&${beside}`);
+      t.equal(response.headers.get('x-cache'), 'memory', `${alias} is ${name}`);
+    }
+  }
+
+  t.test('what stands for a picture is answered as what it is', async (t) => {
+    for (const format of textual) {
+      const url = `${service.url}/img/${origin.url}/photo.png?project=${project}&w=100&fmt=${format}`;
+      const response = await fetch(url);
+      t.equal(response.status, 200, format);
+      t.match(response.headers.get('content-type'), format === 'json' ? /json/ : /^text\/plain/);
+      const again = await fetch(url);
+      t.equal(again.headers.get('x-cache'), 'memory');
+      t.equal(again.headers.get('etag'), response.headers.get('etag'));
+      if (format === 'json') {
+        t.match(await json(again), {
+          source: { format: 'png', width: 500, height: 438 },
+          output: { width: 100, height: 88 },
+        });
+      }
+    }
+  });
+
+  t.test('a crop outside of the source is the fault of the request', async (t) => {
+    const url = `${service.url}/img/${origin.url}/photo.png?project=${project}&crop=600,0,10,10`;
+    const response = await fetch(url);
+    t.equal(response.status, 400);
+    t.match(await json(response), { code: 'parameter_invalid', message: /500 x 438/ });
+  });
+});
