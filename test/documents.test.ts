@@ -1,6 +1,6 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import t from 'tap';
-import { parametersMarkdown } from '../server/image/parameters.ts';
+import { parameterNames, parameters, parametersMarkdown } from '../server/image/parameters.ts';
 import { settingsExample, settingsMarkdown } from '../store/settings/document.ts';
 
 /**
@@ -39,3 +39,20 @@ t.test("the README's table lists every parameter", (t) =>
 t.test("the README's table lists every setting", (t) =>
   check(t, 'README.md', (text) => withSection(text, 'settings', settingsMarkdown())),
 );
+
+t.test('the gallery shows every parameter by its example, and all its pictures', async (t) => {
+  const folder = new URL('docs/gallery/', root);
+  const page = await readFile(new URL('index.html', folder), 'utf8');
+  for (const name of parameterNames) {
+    const { beside, example } = parameters[name];
+    const own = example === '' ? name : `${name}=${example}`;
+    const query = [beside, own].filter((part) => part !== '').join('&');
+    t.ok(
+      page.includes(`&amp;${query.replaceAll('&', '&amp;')}</code>`),
+      `${query} (npm run docs:gallery)`,
+    );
+  }
+  const shown = [...page.matchAll(/src="([^"]+)"/g)].map(([, file]) => file);
+  const files = (await readdir(folder)).filter((file) => file !== 'index.html');
+  t.same(new Set(files), new Set(shown));
+});

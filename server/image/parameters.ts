@@ -121,7 +121,9 @@ export const parameters = {
     '0a84ff80',
     { aliases: ['background', 'b'], beside: 'w=300&h=300&fit=contain' },
   ),
-  enlarge: parameter(flag, 'Scales small pictures up to what is asked.', '', { beside: 'w=1600' }),
+  enlarge: parameter(flag, 'Scales small pictures up to what is asked.', '', {
+    beside: 'w=600&animated=0',
+  }),
   kernel: parameter(choice(kernels), 'Interpolation when the picture is scaled.', 'nearest', {
     beside: 'w=100',
   }),
@@ -135,7 +137,6 @@ export const parameters = {
     flagOr(number(0, 100), 10),
     "Cuts off borders that differ from the corner's colour by no more than this.",
     '25',
-    { beside: '' },
   ),
   rotate: parameter(
     number(-360, 360),
@@ -204,7 +205,7 @@ export const parameters = {
     { aliases: ['a'], beside: '' },
   ),
   lossless: parameter(flag, 'Changes no pixel, in WebP and AVIF.', '', {
-    beside: 'w=400&fmt=webp',
+    beside: 'w=200&fmt=webp',
   }),
 } as const;
 
