@@ -4,7 +4,7 @@ import type { ApiKey } from '../../store/keys.ts';
 import type { Exchange, Headers } from '../http/exchange.ts';
 import { explain } from '../http/explain.ts';
 import { Failure } from '../http/failure.ts';
-import { type Authentication, authorise } from './authenticate.ts';
+import { type Authentication, authorise, requireProductAccess } from './authenticate.ts';
 import { JsonInvalid, parseJson } from './json.ts';
 import { findOperation, type Match, type Operation, type OperationId } from './operations.ts';
 import { queuePrewarm } from './prewarm.ts';
@@ -54,9 +54,12 @@ export class ControlPlane {
 
     const { authentication, rateLimit } = this.#environment;
     const [authorization = '', serviceApiKey = ''] = credentials;
-    const { key } = await authentication.authenticate(authorization, serviceApiKey);
+    const credential = await authentication.authenticate(authorization, serviceApiKey);
+    const { key } = credential;
+    // Counted before product access is looked at, so that each answer to a key says how it stands.
     const allowance = await rateLimit.consume(key._id);
     try {
+      requireProductAccess(credential);
       if (allowance.failure !== null) throw allowance.failure;
       authorise(key, match.operation, match.projectId);
       const input = readInput(match.operation, await body, contentType, query);
@@ -146,8 +149,10 @@ function readInput(
 ): unknown {
   if (operation.input === undefined) return undefined;
   const invalid = (message: string): Failure => new Failure('invalid_request', message);
-  const host = operation.inputOptional ? new URLSearchParams(query).get('host') : null;
-  if (host !== null) return { host };
+  const [host, ...more] = operation.inputOptional ? new URLSearchParams(query).getAll('host') : [];
+  // Which one counts would be anybody's guess, as with a name twice in the body.
+  if (more.length > 0) throw invalid('host is given more than once.');
+  if (host !== undefined) return { host };
   if (body === null) throw invalid(`The body has more than ${maxBodyBytes} bytes.`);
   if (body.byteLength === 0) {
     throw invalid(

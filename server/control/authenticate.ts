@@ -46,20 +46,13 @@ export class Authentication {
   }
 
   /**
-   * @throws Failure api_key_missing, api_key_invalid, product_access_required; the driver's error
-   *   when the store is away
+   * @throws Failure api_key_missing, api_key_invalid; the driver's error when the store is away
    */
   async authenticate(authorization: string, serviceApiKey: string): Promise<Credential> {
     const secret = readKey(authorization, serviceApiKey);
     const credential = secret.length > maxKeyLength ? null : await this.#find(secret);
     if (credential === null) {
       throw new Failure('api_key_invalid', 'The API key is not known or has been revoked.');
-    }
-    if (!credential.productAccess) {
-      throw new Failure(
-        'product_access_required',
-        "The API key's organisation has no active product access.",
-      );
     }
     return credential;
   }
@@ -68,9 +61,13 @@ export class Authentication {
     const hash = hashApiKey(secret);
     const known = this.#known.get(hash);
     if (known !== undefined) return known.credential;
-    const credential = await this.#lookups.join(hash, () => this.#load(secret, hash));
-    this.#known.set(hash, { credential });
-    return credential;
+    return this.#lookups.join(hash, async () => {
+      // What a slow store answers was true when it was asked.
+      const start = performance.now();
+      const credential = await this.#load(secret, hash);
+      this.#known.set(hash, { credential }, { start });
+      return credential;
+    });
   }
 
   async #load(secret: string, hash: string): Promise<Credential | null> {
@@ -80,6 +77,15 @@ export class Authentication {
     const organisation = await this.#organisations.find(key.orgId);
     return { key, productAccess: organisation?.productAccess ?? false };
   }
+}
+
+/** @throws Failure product_access_required */
+export function requireProductAccess({ productAccess }: Credential): void {
+  if (productAccess) return;
+  throw new Failure(
+    'product_access_required',
+    "The API key's organisation has no active product access.",
+  );
 }
 
 /**

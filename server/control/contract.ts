@@ -86,7 +86,10 @@ export const createProjectSchema = {
   properties: {
     name: { type: 'string', minLength: 1, maxLength: 80 },
     origin: { ...uri, description: "The site's http or https address; its host is allowed." },
-    allowedOrigins: { ...hosts, description: 'Further hosts that sources may come from.' },
+    allowedOrigins: {
+      ...hosts,
+      description: 'Further hosts that sources may come from; 1000 in all.',
+    },
   },
   required: ['name', 'origin'],
   additionalProperties: false,

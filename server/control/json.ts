@@ -77,7 +77,8 @@ function checkObject(members: Extract<AnyNode, { type: 'Object' }>['members']): 
     const text = name.type === 'String' ? name.value : name.name;
     checkText(text);
     if (unsafeNames.has(text)) throw new JsonInvalid(`the name ${text} is not allowed`);
-    if (names.has(text)) throw new JsonInvalid(`${text.slice(0, 80)} is given more than once`);
+    if (names.has(text))
+      throw new JsonInvalid(`${text.slice(0, 80).toWellFormed()} is given more than once`);
     names.add(text);
     check(value);
   }

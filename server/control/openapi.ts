@@ -58,6 +58,15 @@ const json = (schema: unknown, example?: unknown) => ({
   'application/json': { schema, ...(example === undefined ? {} : { example }) },
 });
 
+const integerHeader = (description: string) => ({ description, schema: { type: 'integer' } });
+const retryAfter = { 'Retry-After': integerHeader('Seconds.') };
+/** On every answer to a valid key. */
+const allowanceHeaders = {
+  'RateLimit-Limit': integerHeader('Calls that the key may make a minute.'),
+  'RateLimit-Remaining': integerHeader('Calls that are left of them.'),
+  'RateLimit-Reset': integerHeader('Seconds until all are there again.'),
+};
+
 /** The error body that a status has, with the first code of the catalogue that leads to it. */
 function errorResponse(status: number): object {
   const [code = 'internal_error', entry] =
@@ -70,9 +79,8 @@ function errorResponse(status: number): object {
       message: meanings[status],
       resolution_hint: entry?.hint ?? '',
     }),
-    ...(status === 429 || status === 503
-      ? { headers: { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } } }
-      : {}),
+    ...(status === 429 ? { headers: { ...allowanceHeaders, ...retryAfter } } : {}),
+    ...(status === 503 ? { headers: retryAfter } : {}),
   };
 }
 
@@ -129,7 +137,11 @@ function operationObject(id: string, operation: Operation): object {
           },
         }),
     responses: {
-      [operation.success.status]: { description: 'Done.', content: successBody(operation) },
+      [operation.success.status]: {
+        description: 'Done.',
+        headers: allowanceHeaders,
+        content: successBody(operation),
+      },
       ...errorReferences([...operation.errors, 401, 402, 403, 429, 500].sort()),
     },
   };

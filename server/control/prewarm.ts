@@ -1,12 +1,10 @@
-import { EngineFailure } from '../../pool/failure.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
 import type { JobQueue, PrewarmJob } from '../../store/jobs.ts';
 import type { Project } from '../../store/projects.ts';
-import { Failure } from '../http/failure.ts';
 import { allows } from '../image/access.ts';
-import { readSource } from '../image/address.ts';
 import type { PrewarmInput, PrewarmReceipt } from './contract.ts';
 import { refuse } from './projects.ts';
+import { isPublic, readUrl, urlRule } from './urls.ts';
 
 /**
  * Queues the prewarming that a request asks for, a job for each source, or nothing at all.
@@ -21,9 +19,10 @@ export async function queuePrewarm(
   const faults: string[] = [];
   const sources = new Set<string>();
   const read = (text: string, field: string) => {
-    const fault = faultOf(text, project, guard);
-    if (fault !== null) faults.push(`${field} ${fault}`);
-    else sources.add(readSource(text).href);
+    const source = readUrl(text);
+    const fault = faultOf(source, project, guard);
+    if (fault !== null) faults.push(`${field} (${excerpt(text)}) ${fault}`);
+    else if (source !== null) sources.add(source.href);
   };
   if (input.src !== undefined) read(input.src, 'src');
   for (const [index, text] of (input.sources ?? []).entries()) read(text, `sources[${index}]`);
@@ -49,17 +48,17 @@ export async function queuePrewarm(
 }
 
 /** What is wrong with a source, in words, or null: the checks of the image endpoint, in its order. */
-function faultOf(text: string, project: Project, guard: AddressGuard): string | null {
-  try {
-    const source = readSource(text);
-    if (!allows(project, source.hostname)) {
-      return `must be on an allowed host; ${source.hostname} is not`;
-    }
-    guard.check(source);
-    return null;
-  } catch (error) {
-    if (error instanceof EngineFailure) return 'must be on a public address';
-    if (error instanceof Failure) return 'must be an absolute http or https URL without userinfo';
-    throw error;
-  }
+function faultOf(source: URL | null, project: Project, guard: AddressGuard): string | null {
+  if (source === null) return urlRule;
+  const { hostname } = source;
+  if (!allows(project, hostname)) return `must be on an allowed host; ${hostname} is not`;
+  return isPublic(source, guard) ? null : 'must be on a public address';
+}
+
+/** Enough of a source to know it by, without the userinfo that it should not have. */
+function excerpt(text: string): string {
+  return text
+    .replace(/\/\/[^/?#]*@/, '//')
+    .slice(0, 100)
+    .toWellFormed();
 }

@@ -5,7 +5,12 @@ import type { Project, ProjectSettings, Projects } from '../../store/projects.ts
 import { Failure } from '../http/failure.ts';
 import type { CreateProjectInput, DomainInput, ProjectSettingsInput } from './contract.ts';
 import { bareHostRule, readAllowedHost } from './hosts.ts';
+import { isPublic, readUrl, urlRule } from './urls.ts';
 import { maxFaults } from './validate.ts';
+
+/** More hosts than a site has; every request for an image looks through them. */
+const maxHosts = 1_000;
+const tooManyHosts = `allowedOrigins must not have more than ${maxHosts} hosts`;
 
 /** What the operations on projects work with. */
 export interface ProjectsEnvironment {
@@ -45,28 +50,23 @@ export class ProjectOperations {
 
   async create(input: CreateProjectInput, orgId: string): Promise<Project> {
     const faults: string[] = [];
-    const origin = URL.canParse(input.origin) ? new URL(input.origin) : null;
-    const hosts: string[] = [];
+    const origin = readUrl(input.origin);
+    const hosts = new Set<string>();
     const read = (text: string, field: string) => {
       const result = readAllowedHost(text, this.#guard);
       if ('fault' in result) faults.push(`${field} ${result.fault}`);
-      else hosts.push(result.host);
+      else hosts.add(result.host);
     };
-    if (origin === null || !/^https?:$/.test(origin.protocol)) {
-      faults.push('origin must be an http or https URL');
-    } else {
-      read(origin.hostname, 'the host of origin');
-    }
+    if (origin === null) faults.push(`origin ${urlRule}`);
+    else if (origin.hostname.startsWith('*')) faults.push('the host of origin must be one host');
+    else read(origin.hostname, 'the host of origin');
     for (const [index, text] of (input.allowedOrigins ?? []).entries()) {
       read(text, `allowedOrigins[${index}]`);
     }
+    if (hosts.size > maxHosts) faults.push(tooManyHosts);
     refuse(faults);
-    return this.#projects.create({
-      orgId,
-      name: input.name,
-      origin: input.origin,
-      allowedOrigins: [...new Set(hosts)],
-    });
+    const { name, origin: asGiven } = input;
+    return this.#projects.create({ orgId, name, origin: asGiven, allowedOrigins: [...hosts] });
   }
 
   async update(id: string, input: ProjectSettingsInput): Promise<Project> {
@@ -80,6 +80,11 @@ export class ProjectOperations {
   async addHost(id: string, { host }: DomainInput): Promise<Project> {
     const result = readAllowedHost(host, this.#guard);
     if ('fault' in result) throw new Failure('invalid_request', `host ${result.fault}.`);
+    // Adds at the same time may go a little beyond: it is there to bound, not to count.
+    const { allowedOrigins } = await this.find(id);
+    if (allowedOrigins.length >= maxHosts && !allowedOrigins.includes(result.host)) {
+      refuse([tooManyHosts]);
+    }
     return this.#changed(id, await this.#projects.addHost(id, result.host));
   }
 
@@ -91,11 +96,9 @@ export class ProjectOperations {
   }
 
   #checkWatermark(text: string): void {
-    try {
-      this.#guard.check(new URL(text));
-    } catch {
-      refuse(['watermarkUrl must be an http or https URL on a public host']);
-    }
+    const url = readUrl(text);
+    if (url === null) refuse([`watermarkUrl ${urlRule}`]);
+    else if (!isPublic(url, this.#guard)) refuse(['watermarkUrl must be on a public host']);
   }
 
   #changed(id: string, project: Project | null): Project {
@@ -107,5 +110,5 @@ export class ProjectOperations {
 
 function found(id: string, project: Project | null): Project {
   if (project !== null) return project;
-  throw new Failure('project_not_found', `There is no project ${id.slice(0, 80)}.`);
+  throw new Failure('project_not_found', `There is no project ${id.slice(0, 80).toWellFormed()}.`);
 }

@@ -64,7 +64,7 @@ function describe(error: ErrorObject): string {
     case 'required':
       return `${within}${error.params['missingProperty']} is required`;
     case 'additionalProperties':
-      return `${within}${String(error.params['additionalProperty']).slice(0, 80)} is not a known field`;
+      return `${within}${String(error.params['additionalProperty']).slice(0, 80).toWellFormed()} is not a known field`;
     case 'minProperties':
       return `${subject} must have at least one property`;
     case 'enum':

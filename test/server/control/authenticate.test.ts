@@ -1,5 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { Authentication, authorise, readKey } from '../../../server/control/authenticate.ts';
+import {
+  Authentication,
+  authorise,
+  readKey,
+  requireProductAccess,
+} from '../../../server/control/authenticate.ts';
 import { operations } from '../../../server/control/operations.ts';
 import { type ApiKey, type KeyAccess, Keys } from '../../../store/keys.ts';
 import { Organisations } from '../../../store/organisations.ts';
@@ -29,6 +35,7 @@ async function authentication(t: Test) {
     organisations,
     orgId,
     issue,
+    db,
   };
 }
 
@@ -50,9 +57,11 @@ t.test('without product access, or without its organisation, a key is not enough
   const { authentication: who, organisations, orgId, issue } = await authentication(t);
   const { secret } = await issue();
   const { secret: orphan } = await issue('org_0000000000000000');
+  requireProductAccess(await who.authenticate('', (await issue()).secret));
   await organisations.setProductAccess(orgId, false);
   for (const key of [secret, orphan]) {
-    await t.rejects(who.authenticate('', key), { code: 'product_access_required' });
+    const credential = await who.authenticate('', key);
+    t.throws(() => requireProductAccess(credential), { code: 'product_access_required' });
   }
 });
 
@@ -61,7 +70,25 @@ t.test('what a look-up found does not count for longer than a second', async (t)
   const { key, secret } = await issue();
   t.same((await who.authenticate('', secret)).key, key);
   await keys.revoke(key._id);
-  await new Promise((wake) => setTimeout(wake, 1_100));
+  await sleep(1_100);
+  await t.rejects(who.authenticate('', secret), { code: 'api_key_invalid' });
+});
+
+t.test('a second from when it was asked for, however long the store takes to answer', async (t) => {
+  class SlowKeys extends Keys {
+    override async findBySecret(secret: string) {
+      const found = await super.findBySecret(secret);
+      await sleep(1_100);
+      return found;
+    }
+  }
+  const { keys, organisations, issue, db } = await authentication(t);
+  const who = new Authentication(new SlowKeys(db), organisations);
+  const { key, secret } = await issue();
+  const asked = who.authenticate('', secret);
+  await sleep(500);
+  await keys.revoke(key._id);
+  t.equal((await asked).key._id, key._id, 'it was good when the store was asked');
   await t.rejects(who.authenticate('', secret), { code: 'api_key_invalid' });
 });
 

@@ -5,6 +5,8 @@ import { type json, type Service, startService } from '../service.ts';
 import { Interface } from './interface.ts';
 
 export const rootKey = 'sk_root-key-of-the-tests';
+/** Where clients are told to find the service, which is not where the tests do. */
+export const baseUrl = 'https://img.shop.test/x';
 
 export interface Answer {
   readonly status: number;
@@ -51,6 +53,7 @@ export async function startControl(
     environment: {
       SERVICE_ROOT_API_KEY: rootKey,
       SERVICE_API_RATE_LIMIT: '1000000',
+      SERVICE_BASE_URL: `${baseUrl}/`,
       ...environment,
     },
   });

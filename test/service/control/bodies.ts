@@ -1,17 +1,24 @@
-import t from 'tap';
-import { type Call, startControl } from './control.ts';
+import type { Test } from 'tap';
+import type { Call, Control } from './control.ts';
 
-t.test('a body that is not exactly right is 400, and nothing is stored', async (t) => {
-  const control = await startControl(t);
-  const { call, store, service } = control;
+/** A body that is not exactly right is 400, and nothing is stored. */
+export async function bodies(t: Test, control: Control): Promise<void> {
+  const { call, store } = control;
   const id = await control.project();
   const on = `/projects/${id}`;
-  const before = await call('GET', on);
+  const before = await call('GET', '/projects');
+  const jobs = store.db.collection('jobs');
+  const jobsBefore = await jobs.countDocuments();
   const create = (more: string) => `{"name":"x","origin":"https://a.example/"${more}}`;
   const padded = (bytes: number) => {
     const text = create('');
     return `${' '.repeat(bytes - text.length)}${text}`;
   };
+  const long = `https://a.example/${'x'.repeat(8_192)}`;
+  const of = (fields: object): Call => ({
+    json: { name: 'x', origin: 'https://a.example/', ...fields },
+  });
+  const manyHosts = (count: number) => Array.from({ length: count }, (_, i) => `h${i}.example`);
   const type = (contentType: string): Call => ({
     ...{ body: create(''), headers: { 'content-type': contentType } },
   });
@@ -42,21 +49,26 @@ t.test('a body that is not exactly right is 400, and nothing is stored', async (
     ['a string', { body: JSON.stringify(create('')) }, /the body must be object/],
     ['all faults', { body: '{"name":"","a":1}' }, /origin is.*; a is not a known.*; name must/],
     ['an id', { body: create(',"id":"prj_0000000000000000"') }, /id is not a known field/],
-    ['an origin without http', { json: { name: 'x', origin: 'ftp://a.example/' } }, /^origin must/],
-    [
-      'an origin inside',
-      { json: { name: 'x', origin: 'http://10.0.0.1/' } },
-      /host of origin.*public/,
-    ],
+    ...['ftp://a.example/', 'http:a.example', 'https://u:p@a.example/', long].map(
+      (origin) => [`origin ${origin.slice(0, 30)}`, of({ origin }), /^origin must/] as const,
+    ),
+    ['an origin for many', of({ origin: 'https://*.a.example/' }), /origin must be one host/],
+    ['an origin inside', of({ origin: 'http://10.0.0.1/' }), /host of origin.*public/],
     [
       'hosts that are none',
-      { json: { name: 'x', origin: 'https://a.example/', allowedOrigins: ['a.b:80', 'intranet'] } },
+      of({ allowedOrigins: ['a.b:80', 'intranet'] }),
       /allowedOrigins\[0\] must be a bare host.*; allowedOrigins\[1\] must be a public/,
     ],
     [
       'thousands of hosts that are none',
-      { json: { name: 'x', origin: 'https://a.example/', allowedOrigins: Array(9_000).fill('a') } },
+      of({ allowedOrigins: Array(9_000).fill('a') }),
       /^.{0,2000}$/,
+    ],
+    ['1,001 hosts', of({ allowedOrigins: manyHosts(1_000) }), /not have more than 1000 hosts/],
+    [
+      'an emoji that is cut',
+      of({ [`${'x'.repeat(79)}😀`]: 1 }),
+      /^x{79}\ufffd is not a known field/,
     ],
   ];
   for (const [name, options, message] of refused) {
@@ -73,6 +85,9 @@ t.test('a body that is not exactly right is 400, and nothing is stored', async (
       ['PATCH', '/settings', { json: {} }, /at least one property/],
       ['PATCH', '/settings', { json: { watermarkUrl: 'http://10.0.0.1/w.png' } }, /public host/],
       ['PATCH', '/settings', { json: { watermarkUrl: 'file:///etc/passwd' } }, /http or https/],
+      ['PATCH', '/settings', { json: { watermarkUrl: 'http:a.example' } }, /an absolute http/],
+      ['PATCH', '/settings', { json: { watermarkUrl: 'https://u:p@a.example/' } }, /userinfo/],
+      ['PATCH', '/settings', { json: { watermarkUrl: long } }, /at most 8192 characters/],
       ['PATCH', '/settings', { json: { $set: { orgId: 'x' } } }, /\$set is not a known field/],
       ['PATCH', '/settings', { json: { 'allowedOrigins.0': 'x' } }, /allowedOrigins\.0 is not/],
       ['POST', '/prewarm', { json: { widths: [1] } }, /must have src or sources/],
@@ -80,7 +95,7 @@ t.test('a body that is not exactly right is 400, and nothing is stored', async (
         'POST',
         '/prewarm',
         { json: { src: 'https://b.example/' } },
-        /src must be on an allowed host/,
+        /^src \(https:\/\/b\.example\/\) must be on an allowed host/,
       ],
       ...['a.example:80', 'http://a.example', 'a/b', 'u@a.example', 'a..example', ''].map(
         (host) => ['POST', '/domains', { json: { host } }, /^host must be a bare host/] as const,
@@ -91,6 +106,7 @@ t.test('a body that is not exactly right is 400, and nothing is stored', async (
       ['POST', '/domains', { json: { host: { $ne: '' } } }, /^host must be string/],
       ['DELETE', '/domains', {}, /host is required, in the query or in the body/],
       ['DELETE', '/domains?host=', {}, /^host must be/],
+      ['DELETE', '/domains?host=a.example&host=b.example', {}, /host is given more than once/],
       ['DELETE', '/domains?host=a%00', {}, /^host must be/],
       ['DELETE', '/domains?host=%ff', {}, /^host must be/],
       ['DELETE', '/domains', { body: '{"host":1}' }, /^host must be string/],
@@ -102,13 +118,8 @@ t.test('a body that is not exactly right is 400, and nothing is stored', async (
     }
   });
 
-  t.same((await call('GET', '/projects')).body.projects, [before.body.project]);
-  t.equal(await store.db.collection('jobs').countDocuments(), 0);
-  t.same(
-    service.log.filter(({ level }) => Number(level) >= 50),
-    [],
-    'none of it is trouble',
-  );
+  t.same((await call('GET', '/projects')).body, before.body);
+  t.equal(await jobs.countDocuments(), jobsBefore);
 
   t.test('up to its bounds a body is taken', async (t) => {
     for (const options of [
@@ -119,4 +130,17 @@ t.test('a body that is not exactly right is 400, and nothing is stored', async (
       t.equal((await call('POST', '/projects', options)).status, 201);
     }
   });
-});
+
+  t.test('an allowlist is bounded, and has room again when a host is removed', async (t) => {
+    const { body } = await call('POST', '/projects', of({ allowedOrigins: manyHosts(999) }));
+    const target = `/projects/${body.project.id}/domains`;
+    const add = (host: string) => call('POST', target, { json: { host } });
+    const { status, body: refused } = await add('more.example');
+    t.same([status, refused.code], [400, 'invalid_request']);
+    t.match(refused.message, /not have more than 1000 hosts/);
+    t.equal((await add('h1.example')).status, 200, 'one that is there already');
+    t.equal((await call('DELETE', `${target}?host=h1.example`)).status, 200);
+    const { body: added } = await add('more.example');
+    t.equal(added.project.allowedOrigins.length, 1_000);
+  });
+}

@@ -1,11 +1,9 @@
-import t from 'tap';
-import { startControl } from './control.ts';
+import type { Test } from 'tap';
+import { baseUrl, type Control } from './control.ts';
 
-t.test('the life of a project', async (t) => {
-  const { call, service } = await startControl(t, {
-    SERVICE_BASE_URL: 'https://img.shop.test/x/',
-  });
-  t.same((await call('GET', '/projects')).body, { projects: [] });
+/** The life of a project: every operation as it should go. */
+export async function operations(t: Test, { call, service }: Control): Promise<void> {
+  t.same((await call('GET', '/projects')).body, { projects: [] }, 'it is the first');
 
   const created = await call('POST', '/projects', {
     json: {
@@ -36,8 +34,8 @@ t.test('the life of a project', async (t) => {
   t.equal(configuration.status, 200);
   t.match(configuration.body.configuration, {
     ...{ projectId: id, projectName: 'My shop', allowedOrigins: project.allowedOrigins },
-    imageBaseUrl: 'https://img.shop.test/x/img',
-    transformUrlTemplate: `https://img.shop.test/x/img/{source}?project=${id}{&w,h,q,fmt,fit,dpr,blur}`,
+    imageBaseUrl: `${baseUrl}/img`,
+    transformUrlTemplate: `${baseUrl}/img/{source}?project=${id}{&w,h,q,fmt,fit,dpr,blur}`,
   });
 
   t.test('settings change what they name and leave the rest', async (t) => {
@@ -93,6 +91,6 @@ t.test('the life of a project', async (t) => {
     t.equal(a?.headers.get('content-type'), 'application/json');
     const document = await a?.json();
     t.same(await b?.json(), document);
-    t.match(document, { openapi: '3.1.0', servers: [{ url: 'https://img.shop.test/x' }] });
+    t.match(document, { openapi: '3.1.0', servers: [{ url: baseUrl }] });
   });
-});
+}

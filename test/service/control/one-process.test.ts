@@ -1,0 +1,35 @@
+import t from 'tap';
+import { bodies } from './bodies.ts';
+import { brokenUploads, unwantedBodies } from './connections.ts';
+import { startControl } from './control.ts';
+import { keys } from './keys.ts';
+import { operations } from './operations.ts';
+import { paths } from './paths.ts';
+import { prewarm } from './prewarm.ts';
+import { properties } from './properties.ts';
+import { statuses } from './statuses.ts';
+
+/** What is a matter of one process, in one service that they share, as its start is dear. */
+const behaviours = {
+  'the life of a project': operations,
+  'every refusal has its status and code, in the order of the checks': statuses,
+  'a key is good for what it was issued for': keys,
+  'what is no operation is 404 with a body, whatever the method and the path': paths,
+  'a body that is not exactly right is 400, and nothing is stored': bodies,
+  'a body that is not wanted does not hurt what comes after it': unwantedBodies,
+  'an upload that breaks off leaves nothing behind': brokenUploads,
+  'an accepted prewarming is a job for each source, queued once while it waits': prewarm,
+  'whatever is sent, the answer is documented, and what was accepted reads back': properties,
+};
+
+t.test('the control plane', async (t) => {
+  const control = await startControl(t);
+  for (const [name, behaviour] of Object.entries(behaviours)) {
+    await t.test(name, (t) => behaviour(t, control));
+  }
+  t.same(
+    control.service.log.filter(({ level }) => Number(level) >= 40),
+    [],
+    'none of it is trouble',
+  );
+});
