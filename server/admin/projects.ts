@@ -1,7 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { AddressGuard } from '../../pool/source/guard.ts';
 import type { Settings } from '../../store/settings/table.ts';
-import { readAllowedHost } from '../control/hosts.ts';
+import { ProjectOperations } from '../control/projects.ts';
+import { faultsOf } from '../control/validate.ts';
+import { Failure } from '../http/failure.ts';
 import { signature, signedText } from '../image/access.ts';
 import { organisationOf } from './organisations.ts';
 import type { WithStore } from './store.ts';
@@ -23,20 +25,23 @@ export function addProjectCommands(
     .option('--org <id>', 'organisation (default: the default one)')
     .action((options: { name: string; origin: string; allow?: string[]; org?: string }) =>
       withStore(async (store) => {
-        if (options.name.length < 1 || options.name.length > 80) {
-          throw new Mistake('The name must have 1 to 80 characters.');
-        }
-        if (!URL.canParse(options.origin)) throw new Mistake('The origin must be a URL.');
-        const hosts = [new URL(options.origin).hostname, ...(options.allow ?? [])].map((host) =>
-          allowedHost(host, settings),
-        );
-        const project = await store.projects.create({
-          orgId: await organisationOf(store, options.org),
-          name: options.name,
-          origin: options.origin,
-          allowedOrigins: [...new Set(hosts)],
+        const { name, origin, allow = [] } = options;
+        const input = { name, origin, allowedOrigins: allow };
+        const faults = faultsOf('CreateProjectInput', input);
+        if (faults.length > 0) throw new Mistake(`${faults.join('; ')}.`);
+        const { privateSources, port } = settings;
+        const operations = new ProjectOperations({
+          projects: store.projects,
+          guard: new AddressGuard({ privateSources, own: { hosts: [], port } }),
+          // The processes of a service that runs find out by themselves.
+          onChange: () => {},
         });
-        print(project._id);
+        const orgId = await organisationOf(store, options.org);
+        try {
+          print((await operations.create(input, orgId))._id);
+        } catch (error) {
+          throw error instanceof Failure ? new Mistake(error.message) : error;
+        }
       }),
     );
 
@@ -87,13 +92,6 @@ export function addProjectCommands(
         print(signUrl(options.url, project.signingSecret, ttl));
       }),
     );
-}
-
-function allowedHost(text: string, { privateSources, port }: Settings): string {
-  const guard = new AddressGuard({ privateSources, own: { hosts: [], port } });
-  const result = readAllowedHost(text, guard);
-  if ('fault' in result) throw new Mistake(`${text} ${result.fault}.`);
-  return result.host;
 }
 
 function wholeSeconds(text: string): number {

@@ -3,8 +3,8 @@ import t from 'tap';
 import { isPictureName, picture, pictureNames, pictures } from '../../../bench/origin/pictures.ts';
 
 for (const name of pictureNames) {
-  t.test(`${name} is what the table says, and the same each time it is made`, async (t) => {
-    const { type, width, height, caption, make } = pictures[name];
+  t.test(`${name} is what the table says`, async (t) => {
+    const { type, width, height, caption } = pictures[name];
     const file = await picture(name);
     const metadata = await sharp(file).metadata();
     t.equal(metadata.format, type.replace('image/', '').replace('+xml', ''));
@@ -19,7 +19,14 @@ for (const name of pictureNames) {
     );
 
     t.equal(await picture(name), file, 'kept in memory');
-    const again = await make();
+  });
+}
+
+// The quickest to paint of each kind: all are made of the same seeded noise and shapes.
+for (const name of ['bokeh.webp', 'pulse.gif', 'emblem.svg'] as const) {
+  t.test(`${name} is the same each time it is made`, async (t) => {
+    const file = await picture(name);
+    const again = await pictures[name].make();
     t.not(again, file, 'made anew');
     t.ok(again.equals(file), 'the same bytes');
   });

@@ -1,0 +1,59 @@
+import t from 'tap';
+import { startService } from './service.ts';
+
+t.test('the admin command, beside a service that runs', async (t) => {
+  const service = await startService(t);
+  const admin = (...args: string[]) => service.admin(...args);
+  const create = (...args: string[]) =>
+    admin('projects', 'create', '--name', 'Shop \u001b[31mred', ...args);
+  const id = (await create('--origin', 'https://a.example/', '--allow', '*.b.example')).trim();
+  t.match(id, /^prj_[0-9a-z]{16}$/);
+
+  const list = await admin('projects', 'list');
+  t.match(list, new RegExp(`${id} .*a\\.example \\*\\.b\\.example`));
+  t.notOk(list.includes('\u001b'), 'names cannot drive the terminal');
+
+  t.test('it takes what the control plane takes, and says what it does not', async (t) => {
+    const refused: readonly (readonly [RegExp, ...string[]])[] = [
+      [/origin must be/, '--origin', 'ftp://a.example/'],
+      [/origin must be/, '--origin', 'https://u:p@a.example/'],
+      [/origin must be a URI/, '--origin', 'nowhere'],
+      [/allowedOrigins\[0\] must be/, '--origin', 'https://a.example/', '--allow', 'a b'],
+    ];
+    for (const [message, ...args] of refused) {
+      await t.rejects(create(...args), { code: 1, stderr: message }, args.join(' '));
+    }
+  });
+
+  t.test('a key is shown once, listed without its secret, and revoked', async (t) => {
+    const [keyId = '', secret = ''] = (
+      await admin('keys', 'create', '--name', 'one', '--project', id)
+    )
+      .trim()
+      .split(/\s+/);
+    t.match(secret, /^sk_[\w-]{43}$/);
+    const keys = await admin('keys', 'list');
+    t.match(keys, keyId);
+    t.notMatch(keys, secret);
+    const call = () =>
+      fetch(`${service.url}/api/sdk/v1/projects/${id}`, {
+        headers: { 'x-service-api-key': secret },
+      });
+    t.equal((await call()).status, 200);
+    await admin('keys', 'revoke', keyId);
+    t.match(await admin('keys', 'list'), new RegExp(`${keyId}.*20\\d\\d-`));
+  });
+
+  t.test('a signed URL is answered, one that was changed is not', async (t) => {
+    const secret = (await admin('projects', 'sign', id, '--ttl', '600')).trim();
+    t.ok(secret.length >= 32);
+    const url = `${service.url}/img/https://a.example/none.jpg?project=${id}&w=5`;
+    const signed = (await admin('projects', 'sign', id, '--url', url)).trim();
+    t.ok(signed.startsWith(url));
+    const code = async (target: string) =>
+      Reflect.get(Object(await (await fetch(target)).json()), 'code');
+    t.equal(await code(url), 'signature_invalid');
+    t.equal(await code(signed.replace('w=5', 'w=6')), 'signature_invalid');
+    t.not(await code(signed), 'signature_invalid', 'it gets as far as the source');
+  });
+});
