@@ -1,0 +1,50 @@
+import { createServer } from 'node:http';
+import sharp from 'sharp';
+import { picture } from '../origin/pictures.ts';
+
+/** An origin of pictures that are alike in what they cost, and all different. */
+export interface Sources {
+  /** Of a picture; numbers go from 0. */
+  url(set: string, number: number): string;
+  /** How often a picture was fetched. */
+  fetches(set: string, number: number): number;
+  close(): Promise<void>;
+}
+
+const size = { width: 2000, height: 1500 };
+
+/** @param sets how many pictures each set has, by its name */
+export async function startSources(sets: Readonly<Record<string, number>>): Promise<Sources> {
+  const landscape = await picture('landscape.jpg');
+  const bodies = new Map<string, Buffer>();
+  const fetches = new Map<string, number>();
+  let hue = 0;
+  for (const [set, count] of Object.entries(sets)) {
+    for (let number = 0; number < count; number++) {
+      hue += 7;
+      const image = sharp(landscape)
+        .resize({ ...size, position: 'attention' })
+        .modulate({ hue });
+      bodies.set(`/${set}/${number}.jpg`, await image.jpeg({ quality: 85 }).toBuffer());
+    }
+  }
+  const server = createServer((request, response) => {
+    const path = request.url ?? '';
+    const body = bodies.get(path);
+    fetches.set(path, (fetches.get(path) ?? 0) + 1);
+    if (body === undefined) response.writeHead(404).end();
+    else response.writeHead(200, { 'content-type': 'image/jpeg' }).end(body);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: (set, number) => `http://127.0.0.1:${port}/${set}/${number}.jpg`,
+    fetches: (set, number) => fetches.get(`/${set}/${number}.jpg`) ?? 0,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
