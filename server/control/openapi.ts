@@ -1,5 +1,4 @@
 import { catalogue } from '../http/failure.ts';
-import { parameterNames, parameters } from '../image/parameters.ts';
 import {
   createProjectSchema,
   domainSchema,
@@ -11,6 +10,7 @@ import {
 } from './contract.ts';
 import { examples } from './examples.ts';
 import { healthSchema } from './health-schema.ts';
+import { imageFactsSchema, imagePaths } from './image-paths.ts';
 import { type Operation, operations, prefix } from './operations.ts';
 
 const schemas = {
@@ -22,6 +22,7 @@ const schemas = {
   PrewarmReceipt: prewarmReceiptSchema,
   DomainInput: domainSchema,
   HealthStatus: healthSchema,
+  ImageFacts: imageFactsSchema,
   ApiError: {
     type: 'object',
     description: 'What every error says.',
@@ -159,52 +160,6 @@ function controlPaths(): Record<string, object> {
   return paths;
 }
 
-function imageOperation(id: string, source: object): object {
-  return {
-    operationId: id,
-    tags: ['Images'],
-    summary: 'A transformed image',
-    description:
-      "Needs no key: the project's allowlist decides. What the query leaves open comes from client hints, Accept and the project's defaults.",
-    security: [],
-    parameters: [
-      source,
-      {
-        name: 'project',
-        in: 'query',
-        required: true,
-        schema: { type: 'string' },
-        example: examples.Project.id,
-      },
-      ...parameterNames.map((name) => ({
-        name,
-        in: 'query',
-        description: `${parameters[name].meaning} Accepts ${parameters[name].accepts}.`,
-        schema: { type: 'string' },
-        example: parameters[name].example,
-      })),
-    ],
-    responses: {
-      200: {
-        description: 'The image.',
-        content: { 'image/*': { schema: { type: 'string', format: 'binary' } } },
-      },
-      304: { description: 'The client has it already (If-None-Match).' },
-      ...errorReferences([400, 403, 404, 413, 415, 422, 500, 502, 503, 504]),
-    },
-  };
-}
-
-const inPath = {
-  name: 'source',
-  in: 'path',
-  required: true,
-  description: 'The absolute source URL, encoded as a whole.',
-  schema: { type: 'string' },
-  example: 'https://shop.example.com/a.jpg',
-};
-const inQuery = { ...inPath, name: 'url', in: 'query', description: 'The absolute source URL.' };
-
 const health = {
   operationId: 'getHealth',
   tags: ['Health'],
@@ -237,8 +192,7 @@ export function openApiDocument(baseUrl: string): object {
     ],
     security: [{ bearer: [] }, { serviceApiKey: [] }],
     paths: {
-      '/img/{source}': { get: imageOperation('getImage', inPath) },
-      '/img/': { get: imageOperation('getImageByQuery', inQuery) },
+      ...imagePaths(errorReferences([400, 403, 404, 413, 415, 422, 500, 502, 503, 504])),
       '/api/health': { get: health },
       ...controlPaths(),
     },

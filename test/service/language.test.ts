@@ -59,6 +59,7 @@ t.test("every parameter's example is answered, and shows", async (t) => {
         t.match(await json(again), {
           source: { format: 'png', width: 500, height: 438 },
           output: { width: 100, height: 88 },
+          dominant: /^#[0-9a-f]{6}$/,
         });
       }
     }

@@ -1,0 +1,113 @@
+import { parameterNames, parameters } from '../image/parameters.ts';
+import { examples } from './examples.ts';
+
+const pixels = { type: 'integer', minimum: 1, description: 'Of one frame.' };
+const bytes = { type: 'integer', minimum: 1 };
+
+/** What `fmt=json` answers. */
+export const imageFactsSchema = {
+  type: 'object',
+  description: 'Facts about a source, and the image that the request would give without `fmt`.',
+  properties: {
+    source: {
+      type: 'object',
+      properties: {
+        format: { type: 'string' },
+        width: pixels,
+        height: pixels,
+        bytes,
+        pages: { type: 'integer', minimum: 1, description: 'Frames of an animation.' },
+        hasAlpha: { type: 'boolean' },
+      },
+      required: ['format', 'width', 'height', 'bytes', 'pages', 'hasAlpha'],
+    },
+    output: {
+      type: 'object',
+      properties: { format: { type: 'string' }, width: pixels, height: pixels, bytes },
+      required: ['format', 'width', 'height', 'bytes'],
+    },
+    dominant: {
+      type: ['string', 'null'],
+      pattern: '^#[0-9a-f]{6}$',
+      description: 'The colour that covers most; null where nothing is seen.',
+    },
+  },
+  required: ['source', 'output', 'dominant'],
+};
+
+const inPath = {
+  name: 'source',
+  in: 'path',
+  required: true,
+  description: 'The absolute source URL, encoded as a whole.',
+  schema: { type: 'string' },
+  example: 'https://shop.example.com/a.jpg',
+};
+const inQuery = { ...inPath, name: 'url', in: 'query', description: 'The absolute source URL.' };
+
+const signing = [
+  {
+    name: 'exp',
+    in: 'query',
+    description: 'Until when a signed URL is good: Unix time in seconds.',
+    schema: { type: 'integer' },
+  },
+  {
+    name: 'sig',
+    in: 'query',
+    description: 'base64url HMAC-SHA256 of the path and the query without it.',
+    schema: { type: 'string' },
+  },
+];
+
+function parameterObject(name: (typeof parameterNames)[number]): object {
+  const { meaning, accepts, aliases, example } = parameters[name];
+  const also = aliases.length === 0 ? '' : ` Also: ${aliases.join(', ')}.`;
+  return {
+    name,
+    in: 'query',
+    description: `${meaning} Accepts ${accepts}.${also}`,
+    schema: { type: 'string' },
+    example,
+  };
+}
+
+/** The public image endpoint (spec part 4.3). */
+export function imagePaths(errors: object): Readonly<Record<string, object>> {
+  const operation = (operationId: string, source: object) => ({
+    operationId,
+    tags: ['Images'],
+    summary: 'A transformed image',
+    description:
+      "Needs no key: the project's allowlist decides. What the query leaves open comes from client hints, Accept and the project's defaults.",
+    security: [],
+    parameters: [
+      source,
+      {
+        name: 'project',
+        in: 'query',
+        required: true,
+        schema: { type: 'string' },
+        example: examples.Project.id,
+      },
+      ...parameterNames.map(parameterObject),
+      ...signing,
+    ],
+    responses: {
+      200: {
+        description: 'The image, or what `fmt` asks for in its place.',
+        content: {
+          'image/*': { schema: { type: 'string', format: 'binary' } },
+          'text/plain': { schema: { type: 'string' } },
+          'application/json': { schema: { $ref: '#/components/schemas/ImageFacts' } },
+        },
+      },
+      304: { description: 'The client has it already (If-None-Match).' },
+      ...errors,
+    },
+  });
+  return {
+    '/img/{source}': { get: operation('getImage', inPath) },
+    '/img/': { get: operation('getImageByQuery', inQuery) },
+  };
+}
