@@ -1,10 +1,10 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type ParameterName, parameterNames, parameters } from '../server/image/parameters.ts';
+import { deploy } from './deployment.ts';
 import { galleryPage, type Shown } from './gallery/page.ts';
 import { startOrigin } from './origin/origin.ts';
 import type { PictureName } from './origin/pictures.ts';
-import { deploy } from './prewarm/processes.ts';
 
 /**
  * Makes docs/gallery: every parameter's example and some more, asked of the real service. Whatever

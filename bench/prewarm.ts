@@ -1,8 +1,8 @@
 import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
+import { type Deployment, deploy } from './deployment.ts';
 import { percentile, table } from './prewarm/figures.ts';
-import { type Deployment, deploy } from './prewarm/processes.ts';
 import { type Sources, startSources } from './prewarm/sources.ts';
 
 /**

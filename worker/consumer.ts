@@ -30,8 +30,13 @@ export const backOff: BackoffStrategy = ({ attempt, error }) => {
   return Math.min(retries.first * 2 ** (attempt - 1), retries.most);
 };
 
+/** Thrown when the state of a job is saved whose lock has meanwhile gone to another. */
+class LockLost extends Error {
+  override readonly name = 'LockLost';
+}
+
 export interface ConsumerOptions {
-  readonly store: Store;
+  readonly store: Pick<Store, 'db'>;
   readonly baseUrl: string;
   readonly concurrency: number;
   readonly log: Logger;
@@ -63,6 +68,7 @@ export class Consumer {
       maxConcurrency: concurrency,
       defaultConcurrency: concurrency,
     });
+    this.#saveOnlyWhatIsHeld();
     this.agenda.define<PrewarmJobData>(prewarmJobName, (job) => this.#run(job), {
       concurrency,
       lockLimit: concurrency,
@@ -120,9 +126,11 @@ export class Consumer {
       metrics.finished('done', performance.now() - startedAt);
       log.info({ ...about, ...counts }, 'a source is warm');
     } catch (error) {
-      if (this.#stopping.signal.aborted)
+      if (this.#stopping.signal.aborted) {
+        // Not a failure, so it uses up none of the attempts.
+        job.attrs.failCount = (job.attrs.failCount ?? 0) - 1;
         log.info({ ...about, ...counts }, 'a job is left for later');
-      else {
+      } else {
         metrics.finished('failed', performance.now() - startedAt);
         log.warn({ ...about, ...counts, err: error }, 'a source could not be warmed');
       }
@@ -140,7 +148,12 @@ export class Consumer {
     let renewing: Promise<unknown> = Promise.resolve();
     const renew = async (): Promise<void> => {
       const began = performance.now();
-      await job.touch(percent);
+      try {
+        await job.touch(percent);
+      } catch (error) {
+        if (error instanceof LockLost) lost.abort();
+        throw error;
+      }
       renewedAt = began;
     };
     // A variant may wait long for its turn; the lock must not run out meanwhile.
@@ -160,6 +173,19 @@ export class Consumer {
         clearInterval(timer);
         await renewing;
       },
+    };
+  }
+
+  /**
+   * Agenda saves a job's state whoever holds it. After a pause longer than its lock, a worker would
+   * take the job away from the next one that does it.
+   */
+  #saveOnlyWhatIsHeld(): void {
+    const { db } = this.agenda;
+    const save = db.saveJobState.bind(db);
+    db.saveJobState = async (job, options) => {
+      if (!(await this.queue.isHeld(String(job._id), this.#name))) throw new LockLost();
+      await save(job, options);
     };
   }
 

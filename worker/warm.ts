@@ -40,6 +40,8 @@ const requestTimeoutMs = 5 * 60_000;
 const passingStatuses = new Set([429, 500, 502, 503, 504]);
 /** Statuses that speak of the service or the source, and not of the variant. */
 const commonStatuses = new Set([403, 404, 413, 415, 422, 429, 502, 503, 504]);
+/** This much of an error's body is read. */
+const errorBytes = 16_384;
 /** A 504 of one variant: another may be quicker to make. */
 const slowVariant = 'transform_timeout';
 
@@ -99,7 +101,7 @@ async function ask(
       await body.dump({ limit: Number.MAX_SAFE_INTEGER });
       return { kind: 'done' };
     }
-    const { code, words } = readError(await body.text());
+    const { code, words } = readError(await beginningOf(body));
     return {
       kind: 'failed',
       reason: `${statusCode} ${words}`,
@@ -116,8 +118,21 @@ async function ask(
 function readError(text: string): { readonly code: unknown; readonly words: string } {
   try {
     const { code, message } = JSON.parse(text);
-    return { code, words: `${code}: ${message}`.slice(0, 300) };
+    if (typeof code === 'string') return { code, words: `${code}: ${message}`.slice(0, 300) };
   } catch {
-    return { code: null, words: text.slice(0, 100) };
+    // Not JSON, so not the service's.
   }
+  return { code: null, words: text.slice(0, 100) };
+}
+
+/** A body's beginning; the service's own errors are never longer. */
+async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of body) {
+    pieces.push(piece);
+    length += piece.length;
+    if (length >= errorBytes) break;
+  }
+  return Buffer.concat(pieces).toString('utf8');
 }

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { newApiKey } from '../../store/identifiers.ts';
-import { joinStore } from '../../store/open.ts';
-import { loadSettings } from '../../store/settings/load.ts';
+import { newApiKey } from '../store/identifiers.ts';
+import { joinStore } from '../store/open.ts';
+import { loadSettings } from '../store/settings/load.ts';
 
 const readyWithinMs = 60_000;
 
@@ -76,7 +76,7 @@ export async function deploy(settings: Readonly<Record<string, string>> = {}): P
     SERVICE_LOG_LEVEL: process.env['SERVICE_LOG_LEVEL'] ?? 'error',
   };
   const run = (entry: string): ChildProcess =>
-    spawn(process.execPath, [fileURLToPath(new URL(`../../${entry}`, import.meta.url))], {
+    spawn(process.execPath, [fileURLToPath(new URL(`../${entry}`, import.meta.url))], {
       env: environment,
       cwd: dataDir,
       stdio: ['ignore', 'inherit', 'inherit'],

@@ -1,0 +1,121 @@
+import t from 'tap';
+import type { TransformPool } from '../../pool/transform/pool.ts';
+import type { FrontEndFigures } from '../../server/cluster/channel.ts';
+import { Health, type HealthEnvironment } from '../../server/health.ts';
+import type { Exchange, Response } from '../../server/http/exchange.ts';
+import { variant } from '../pool/transform/pictures.ts';
+import { openPool, patient, puppets, until } from '../pool/transform/pools.ts';
+import { puppetTask } from '../pool/transform/puppet.ts';
+
+const idle: FrontEndFigures = {
+  ...{ memoryBytes: 1, memoryMaxBytes: 10, active: 0, queued: 0, concurrency: 1, maxQueue: 1 },
+  ...{ rejected: 0, completed: 0, fetching: 0, flights: 0, exchanges: 0, stalledMs: 0 },
+};
+const figuresOf = (pool: TransformPool): FrontEndFigures => {
+  const { active, queued, concurrency, maxQueue, rejected, completed, stalledMs } = pool.stats();
+  return { ...idle, active, queued, concurrency, maxQueue, rejected, completed, stalledMs };
+};
+
+/** A front end's health with all well, but for what is given; and how often it asked the store. */
+function openHealth(given: Partial<HealthEnvironment> = {}) {
+  const asked = { database: 0, queue: 0 };
+  const health = new Health({
+    store: {
+      ping: async () => {
+        asked.database += 1;
+        return 1;
+      },
+    },
+    queue: {
+      figures: async () => {
+        asked.queue += 1;
+        return { active: 0, waiting: 0, delayed: 0, failed: 0, oldestWaitingMs: 0 };
+      },
+    },
+    figures: () => idle,
+    fleet: () => ({ figures: {}, diskBytes: 0, diskMaxBytes: 0 }),
+    draining: () => false,
+    transformTimeoutMs: 40,
+    ...given,
+  });
+  const ask = async () => {
+    let answer: Response | undefined;
+    const exchange: Exchange = {
+      ...{ id: 'x', method: 'GET', path: '/api/health', query: '' },
+      ...{ header: () => '', readBody: async () => null, signal: new AbortController().signal },
+      respond: (response) => {
+        answer = response;
+      },
+    };
+    await health.handle(exchange);
+    const { status = 0, body = '{}' } = answer ?? {};
+    return { httpStatus: status, ...JSON.parse(String(body)) };
+  };
+  return { ask, asked };
+}
+
+t.test('a pool in which nothing ends for longer than a transform may take', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 1 }, puppets);
+  const { ask } = openHealth({ figures: () => figuresOf(pool) });
+  t.match(await ask(), {
+    httpStatus: 200,
+    status: 'ok',
+    checks: { transformQueue: { active: 0 } },
+  });
+
+  const stuck = [puppetTask(), puppetTask()];
+  const images = stuck.map(({ source }) => pool.transform(source, variant(), patient));
+  await until(() => stuck[0]?.started() === true);
+  await until(() => pool.stats().stalledMs > 40);
+  const degraded = await ask();
+  t.match(degraded, { httpStatus: 503, ok: false, status: 'degraded' });
+  const transformQueue = { active: 1, queued: 1, concurrency: 1, maxQueue: 1, status: 'saturated' };
+  t.match(degraded.checks, { transformQueue, database: { ok: true } });
+
+  for (const task of stuck) task.release();
+  await Promise.all(images);
+  await until(() => pool.stats().active === 0);
+  t.match(await ask(), { httpStatus: 200, checks: { transformQueue: { completed: 2 } } });
+});
+
+t.test('one process whose pool is stuck shows in what any other answers', async (t) => {
+  const fleet = (stalledMs: number) => () => ({
+    figures: { 1: { ...idle, stalledMs, rejected: 3 }, [process.pid]: { ...idle, rejected: 100 } },
+    ...{ diskBytes: 5, diskMaxBytes: 50 },
+  });
+  const { ask } = openHealth({ fleet: fleet(41) });
+  const answer = await ask();
+  t.match(answer, { httpStatus: 503, status: 'degraded' });
+  t.match(answer.checks.transformQueue, { concurrency: 2, rejected: 3 }, 'its own as they are now');
+  t.match(answer.checks.cache, { memorySizeBytes: 2, memoryMaxBytes: 20, diskSizeBytes: 5 });
+  t.equal((await openHealth({ fleet: fleet(40) }).ask()).status, 'ok');
+});
+
+t.test(
+  'a full queue alone, or a queue of jobs that cannot be counted, is no failure',
+  async (t) => {
+    const full = { ...idle, active: 1, queued: 1, rejected: 9 };
+    const figures = () => Promise.reject(new Error('away'));
+    const answer = await openHealth({ figures: () => full, queue: { figures } }).ask();
+    t.match(answer, { httpStatus: 200, ok: true, status: 'ok' });
+    t.equal(answer.checks.transformQueue.status, 'saturated');
+    t.match(answer.checks.prewarmQueue, { queued: 0, status: 'unknown' });
+  },
+);
+
+t.test('draining comes before all else, then the database', async (t) => {
+  const store = { ping: () => Promise.reject(new Error('away')) };
+  const figures = () => ({ ...idle, stalledMs: 1_000 });
+  const away = await openHealth({ store, figures }).ask();
+  t.match(away, { httpStatus: 503, ok: false, status: 'unavailable' });
+  t.equal(away.checks.database.ok, false);
+  const draining = await openHealth({ store, figures, draining: () => true }).ask();
+  t.match(draining, { httpStatus: 503, ok: false, status: 'draining' });
+});
+
+t.test('many who ask at once cost the store one question', async (t) => {
+  const { ask, asked } = openHealth();
+  await Promise.all(Array.from({ length: 50 }, ask));
+  for (let i = 0; i < 50; i++) await ask();
+  t.same(asked, { database: 1, queue: 1 });
+});

@@ -1,0 +1,74 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { eventually } from '../../worker/queue.ts';
+import { freePort, isAlive, until } from '../service.ts';
+import { startProgram } from './worker.ts';
+
+/** What `npm start` runs, on a temporary folder. */
+async function launch(t: Test) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'image-delivery-'));
+  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+  const [port, workerPort] = [await freePort(), await freePort()];
+  const program = startProgram(t, 'server/start.js', dataDir, {
+    PATH: process.env['PATH'] ?? '',
+    SERVICE_HOST: '127.0.0.1',
+    SERVICE_PORT: String(port),
+    SERVICE_WORKER_PORT: String(workerPort),
+    SERVICE_DATA_DIR: dataDir,
+    SERVICE_POOL_THREADS: '1',
+  });
+  return { ...program, port, workerPort };
+}
+
+t.test('npm start: both run, the dead are replaced, and SIGTERM ends all', async (t) => {
+  const program = await launch(t);
+  const { log, untilLogged, port, workerPort } = program;
+  const pidOf = (message: string): number => Number(program.logged(message).at(-1)?.['pid']);
+  const answers = (url: string) =>
+    eventually(url, async () => (await fetch(url).catch(() => null))?.status === 200);
+  const both = () =>
+    Promise.all([
+      answers(`http://127.0.0.1:${port}/api/health`),
+      answers(`http://127.0.0.1:${workerPort}/health/ready`),
+    ]);
+  await both();
+
+  const workers = [pidOf('the worker is ready')];
+  const primaries = [pidOf('the service is ready')];
+  const front = log.filter(({ msg }) => msg === 'a front end listens').map((line) => line['child']);
+  t.equal(
+    new Set([...workers, ...primaries, ...front]).size,
+    2 + front.length,
+    'processes of their own',
+  );
+
+  process.kill(Number(workers[0]), 'SIGKILL');
+  process.kill(Number(primaries[0]), 'SIGKILL');
+  await untilLogged('the worker is ready', 2);
+  await untilLogged('the service is ready', 2);
+  t.match(program.logged('a process ended'), [{ why: 'SIGKILL' }, { why: 'SIGKILL' }]);
+  workers.push(pidOf('the worker is ready'));
+  primaries.push(pidOf('the service is ready'));
+  await both();
+
+  t.equal(await program.end('SIGTERM'), 0);
+  const frontEnds = log
+    .filter(({ msg }) => msg === 'a front end listens')
+    .map((line) => Number(line['child']));
+  await until('all have ended', () => ![...workers, ...primaries, ...frontEnds].some(isAlive));
+  t.equal(program.logged('a process ended').length, 2, 'none was replaced after that');
+});
+
+t.test('parts end with a launcher that is killed', async (t) => {
+  const program = await launch(t);
+  await program.untilLogged('a front end listens');
+  await program.untilLogged('the operations server listens');
+  const pids = program.log.flatMap((line) => [
+    Number(line['pid']),
+    Number(line['child'] ?? line['pid']),
+  ]);
+  await program.end('SIGKILL');
+  await until('all have ended', () => !pids.some(isAlive));
+});

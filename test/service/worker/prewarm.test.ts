@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { signature, signedText } from '../../../server/image/access.ts';
+import { backgroundHeader, backgroundToken } from '../../../store/background-token.ts';
+import { findDeployment } from '../../../store/deployment.ts';
+import { startControl } from '../control/control.ts';
+import { picture, startTestOrigin } from '../origin.ts';
+import { until } from '../service.ts';
+import { cacheOf, startWorker } from './worker.ts';
+
+/** What browsers send that know AVIF and WebP, WebP alone, and neither. */
+const browsers = [
+  'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8',
+  'image/webp,image/apng,image/*,*/*;q=0.8',
+  'image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5',
+];
+
+t.test('a prewarming makes the first live request a hit', async (t) => {
+  const origin = await startTestOrigin(t);
+  for (const name of ['/a.jpg', '/b.jpg', '/c.jpg', '/d.jpg']) {
+    origin.serve(name, await picture(400, 300));
+  }
+  const control = await startControl(t, {
+    SERVICE_POOL_THREADS: '1',
+    SERVICE_POOL_QUEUE: '1',
+    SERVICE_PROCESSES: '2',
+  });
+  const { service, store } = control;
+  const worker = await startWorker(t, service);
+  const prewarm = async (project: string, json: object) => {
+    const { body } = await control.call('POST', `/projects/${project}/prewarm`, { json });
+    return body.prewarm;
+  };
+  const target = (project: string, path: string, more: string) =>
+    `/img/${encodeURIComponent(origin.url + path)}?project=${project}${more}`;
+
+  await t.test('every answer that auto can give, and each source fetched once', async (t) => {
+    const project = await control.project();
+    const sources = [`${origin.url}/a.jpg`, `${origin.url}/b.jpg`];
+    const accepted = await prewarm(project, { sources, widths: [60, 120], formats: ['auto'] });
+    t.same(accepted, { accepted: true, sourceCount: 2, variantCount: 4 });
+    await worker.untilLogged('a source is warm', 2);
+    for (const path of ['/a.jpg', '/b.jpg']) {
+      for (const width of [60, 120]) {
+        for (const accept of browsers) {
+          const url = service.url + target(project, path, `&w=${width}`);
+          t.match(await cacheOf(url, accept), /^(memory|disk)$/, `${path} ${width} ${accept}`);
+        }
+      }
+      t.equal(origin.requests.get(path), 1, `${path} was fetched once`);
+    }
+  });
+
+  await t.test('with nothing said but the source: the project’s own width', async (t) => {
+    const project = await control.project();
+    await control.call('PATCH', `/projects/${project}/settings`, { json: { maxWidth: 90 } });
+    const src = `${origin.url}/c.jpg`;
+    t.same(await prewarm(project, { src }), { accepted: true, sourceCount: 1, variantCount: 1 });
+    await worker.untilLogged('a source is warm', 3);
+    for (const accept of browsers) {
+      const url = service.url + target(project, '/c.jpg', '');
+      t.match(await cacheOf(url, accept), /^(memory|disk)$/, accept);
+    }
+  });
+
+  await t.test('a project with signed URLs is warmed too, and stays closed', async (t) => {
+    const project = await control.project();
+    await service.admin('projects', 'sign', project);
+    const { signingSecret } = (await store.projects.find(project)) ?? {};
+    const src = `${origin.url}/d.jpg`;
+    await prewarm(project, { src, widths: [70], formats: ['webp'] });
+    await worker.untilLogged('a source is warm', 4);
+
+    const plain = target(project, '/d.jpg', '&w=70&fmt=webp');
+    const { backgroundSecret } = await findDeployment(store.db);
+    const now = Date.now();
+    const status = async (asked: string, token: string) => {
+      const headers = { [backgroundHeader]: token };
+      return (await fetch(service.url + asked, { headers })).status;
+    };
+    const forged: Record<string, string> = {
+      'any value': '1',
+      'a wrong secret': backgroundToken('a guess', plain, now),
+      'another URL': backgroundToken(backgroundSecret, `${plain}&q=9`, now),
+      'long ago': backgroundToken(backgroundSecret, plain, now - 3_600_000),
+    };
+    for (const [name, token] of Object.entries(forged)) {
+      t.equal(await status(plain, token), 403, `a mark with ${name} is ignored`);
+      t.equal(await status(`${plain}&w=71`.replace('w=70&', ''), token), 403, name);
+    }
+    t.equal(await status(plain, ''), 403);
+    t.equal(await status(plain, backgroundToken(backgroundSecret, plain, now)), 200);
+
+    const unsigned = `${plain}&exp=${Math.floor(now / 1_000) + 600}`;
+    const [path = '', query = ''] = unsigned.split('?');
+    const sig = signature(String(signingSecret), signedText(path, query));
+    t.match(await cacheOf(`${service.url}${unsigned}&sig=${sig}`), /^(memory|disk)$/);
+  });
+
+  await t.test('while live requests fill the pool, a job waits and does not fail', async (t) => {
+    const project = await control.project();
+    let live = true;
+    let refused = 0;
+    const crowd = Array.from({ length: 6 }, async (_, client) => {
+      for (let i = 0; live; i++) {
+        const url = service.url + target(project, '/a.jpg', `&q=${client + 1}&w=${100 + i}`);
+        const { status } = await fetch(`${url}&fmt=avif`);
+        if (status === 503) refused += 1;
+      }
+    });
+    await until('the crowd is there', () => refused > 0);
+    const src = `${origin.url}/b.jpg`;
+    await prewarm(project, { src, widths: [31, 32, 33], formats: ['webp'] });
+    const begun = { 'data.projectId': project, lockedAt: { $ne: null } };
+    while ((await store.db.collection('jobs').countDocuments(begun)) === 0) await sleep(20);
+    await sleep(300);
+    live = false;
+    await Promise.all(crowd);
+    await worker.untilLogged('a source is warm', 5);
+    t.equal(worker.logged('a source could not be warmed').length, 0);
+  });
+
+  await t.test('the worker’s figures tell of it', async (t) => {
+    const { text } = await worker.get('/metrics');
+    t.match(text, 'prewarm_job_duration_seconds_count{outcome="done"} 5\n');
+    t.match(text, 'prewarm_job_failures_total 0\n');
+    t.match(text, /^prewarm_queue_jobs\{state="waiting"\} 0$/m);
+    t.match(text, /^process_cpu_seconds_total /m);
+    const { body } = await worker.get('/health/details');
+    t.match(body.queue, { active: 0, waiting: 0, delayed: 0, failed: 0, oldestWaitingMs: 0 });
+    t.ok(body.queue.averageRunMs > 0);
+  });
+});

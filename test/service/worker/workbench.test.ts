@@ -1,0 +1,65 @@
+import { access, constants } from 'node:fs/promises';
+import { chromium } from 'playwright-core';
+import t from 'tap';
+import { startControl } from '../control/control.ts';
+import { picture, startTestOrigin } from '../origin.ts';
+import { startWorker } from './worker.ts';
+
+const executablePath = '/usr/bin/chromium';
+const missing = await access(executablePath, constants.X_OK).then(
+  () => false,
+  () => `there is no ${executablePath} (Debian: apt-get install chromium)`,
+);
+const login = { username: 'operator', password: 'a pass:word' };
+
+t.test('the workbench in a browser', { skip: missing }, async (t) => {
+  const origin = await startTestOrigin(t);
+  origin.serve('/a.jpg', await picture(300, 200));
+  const control = await startControl(t, { SERVICE_POOL_THREADS: '1' });
+  const project = await control.project(['localhost']);
+  const source = `${origin.url}/a.jpg`;
+  const sources = [source, source.replace('127.0.0.1', 'localhost')];
+  const json = { sources, widths: [40, 80], formats: ['webp'] };
+  await control.call('POST', `/projects/${project}/prewarm`, { json });
+  // What was allowed when it was queued and is not any more fails for good.
+  const domains = `/projects/${project}/domains`;
+  await control.call('DELETE', `${domains}?host=localhost`);
+  const worker = await startWorker(t, control.service, {
+    SERVICE_WORKBENCH_USERNAME: login.username,
+    SERVICE_WORKBENCH_PASSWORD: login.password,
+  });
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  t.teardown(() => browser.close());
+  await worker.untilLogged('a source is warm');
+  await worker.untilLogged('a source could not be warmed');
+
+  const stranger = await browser.newPage();
+  await t.rejects(stranger.goto(`${worker.url}/workbench`), /ERR_INVALID_AUTH_CREDENTIALS/);
+  await stranger.close();
+
+  const page = await browser.newPage({
+    httpCredentials: login,
+    viewport: { width: 1400, height: 900 },
+  });
+  page.setDefaultTimeout(10_000);
+  await page.goto(`${worker.url}/workbench`);
+  const row = (state: string) => page.locator('tbody tr').filter({ hasText: state });
+  await row('Completed').waitFor();
+  t.match(await row('Failed').innerText(), /2 of 2 variants .* 403 source_not_allowed/);
+
+  await row('Completed').getByTitle('Job Data').click();
+  t.equal(await page.getByRole('progressbar').innerText(), '100%');
+  t.match(await page.locator('pre').innerText(), /"done": 2,\s+"failed": 0,\s+"total": 2/);
+  await page.getByRole('button', { name: 'Close', exact: true }).last().click();
+
+  await control.call('POST', domains, { json: { host: 'localhost' } });
+  await row('Failed').getByTitle('Requeue').click();
+  await page.getByRole('button', { name: 'Requeue', exact: true }).click();
+  await worker.untilLogged('a source is warm', 2);
+  t.equal(worker.logged('a source is warm')[1]?.['source'], sources[1]);
+  await page.reload();
+  await row('Completed').nth(1).waitFor();
+  t.equal(await row('Failed').count(), 1, 'the failed job itself stays to be looked at');
+  const shot = process.env['WORKBENCH_PICTURE'];
+  if (shot !== undefined) await page.screenshot({ path: shot });
+});

@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { freePort, type json, type LogLine, type Service, until } from '../service.ts';
+
+const dist = new URL('../../../dist/', import.meta.url).pathname;
+
+interface Teardown {
+  teardown(action: () => Promise<unknown>): void;
+}
+
+/** A built program of the service in a process of its own. */
+export interface Program {
+  readonly process: ChildProcess;
+  readonly log: readonly LogLine[];
+  readonly stderr: () => string;
+  logged(message: string): LogLine[];
+  /** Resolves when so many lines with this message are there; rejects when it takes too long. */
+  untilLogged(message: string, count?: number): Promise<void>;
+  /** Sends a signal, if any, and resolves with the exit code, or the signal that ended it. */
+  end(signal: NodeJS.Signals | null): Promise<number | NodeJS.Signals | null>;
+}
+
+export interface Worker extends Program {
+  readonly url: string;
+  /** What the operations server answers; status 0 while it does not listen. */
+  get(
+    path: string,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<{ status: number; headers: Headers; text: string; body: Body }>;
+}
+
+type Body = Awaited<ReturnType<typeof json>>;
+type Environment = Readonly<Record<string, string>>;
+
+/** @param entry below the build's folder, such as `worker/main.js` */
+export function startProgram(
+  t: Teardown,
+  entry: string,
+  cwd: string,
+  environment: Environment,
+): Program {
+  const child = spawn(process.execPath, [join(dist, entry)], {
+    cwd,
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
+  const log: LogLine[] = [];
+  let stderr = '';
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (line.startsWith('{')) log.push(JSON.parse(line));
+  });
+  child.stderr.on('data', (text) => {
+    stderr += text;
+  });
+  const logged = (message: string) => log.filter(({ msg }) => msg === message);
+  const end: Program['end'] = (signal) => {
+    if (signal !== null) child.kill(signal);
+    return ended;
+  };
+  t.teardown(() => end('SIGKILL'));
+  return {
+    ...{ process: child, log, logged, end, stderr: () => stderr },
+    untilLogged: async (message, count = 1) => {
+      const there = () => logged(message).length >= count;
+      await until(`${count} x '${message}' in the log`, there).catch((error) => {
+        throw new Error(`${error.message}\n${stderr}\n${JSON.stringify(log.slice(-20))}`);
+      });
+    },
+  };
+}
+
+/** A worker on the data of a service that runs or will run; its readiness is not waited for. */
+export async function startWorker(
+  t: Teardown,
+  { dataDir, environment }: Pick<Service, 'dataDir' | 'environment'>,
+  more: Environment = {},
+): Promise<Worker> {
+  const port = await freePort();
+  const program = startProgram(t, 'worker/main.js', dataDir, {
+    ...environment,
+    SERVICE_WORKER_PORT: String(port),
+    // Whatever name a test gives to the service, here it is reached without a resolver.
+    SERVICE_BASE_URL: `http://127.0.0.1:${environment['SERVICE_PORT'] ?? 3000}`,
+    ...more,
+  });
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    ...program,
+    url,
+    async get(path, headers = {}) {
+      const response = await fetch(url + path, { headers, redirect: 'manual' }).catch(() => null);
+      if (response === null) return { status: 0, headers: new Headers(), text: '', body: null };
+      const text = await response.text();
+      const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+      const body: Body = isJson ? JSON.parse(text) : null;
+      return { status: response.status, headers: response.headers, text, body };
+    },
+  };
+}
+
+/** Where a live client's request finds an image: the `x-cache` of an answer of 200. */
+export async function cacheOf(url: string, accept = '*/*'): Promise<string> {
+  const response = await fetch(url, { headers: { accept } });
+  await response.arrayBuffer();
+  return response.status === 200 ? String(response.headers.get('x-cache')) : `${response.status}`;
+}

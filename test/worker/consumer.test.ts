@@ -1,0 +1,107 @@
+import t from 'tap';
+import { backOff } from '../../worker/consumer.ts';
+import { WarmingFailed } from '../../worker/warm.ts';
+import { apiErrorText } from './listener.ts';
+import { eventually, startQueue } from './queue.ts';
+
+const source = 'https://a.example/1.jpg';
+const agoMs = (ms: number): Date => new Date(Date.now() - ms);
+
+t.test('what can pass is tried again later, and then done', async (t) => {
+  const { add, consume, jobs, listener, queue } = await startQueue(t);
+  listener.answer((_, count) =>
+    count === 1 ? [503, apiErrorText('overloaded', 'Too many.')] : [200],
+  );
+  await add([source], [100, 200]);
+  await consume();
+  const failed = await eventually('a failure', async () =>
+    (await jobs()).find((job) => job['failedAt'] !== null && job['lockedAt'] === null),
+  );
+  t.match(failed, { failCount: 1, failReason: /w=100 webp: 503 overloaded: Too many\./ });
+  t.match(failed, { data: { counts: { done: 0, failed: 2, total: 2 } } });
+  const pauseMs = Number(failed['nextRunAt']) - Number(failed['lastFinishedAt']);
+  t.ok(pauseMs >= 2_000 && pauseMs < 4_000, `a pause of ${pauseMs} ms`);
+  t.match(await queue.figures(), { active: 0, waiting: 0, delayed: 1, failed: 0 });
+
+  const done = await eventually('success', async () =>
+    (await jobs()).find((job) => job['nextRunAt'] === null && job['lockedAt'] === null),
+  );
+  t.equal(listener.asked.length, 3, 'the first attempt ended with the first refusal');
+  t.match(done, { failCount: 0, progress: 100, data: { counts: { done: 2, failed: 0 } } });
+  t.ok(Number(done['lastRunAt']) >= Number(failed['nextRunAt']));
+  t.match(await queue.figures(), { active: 0, waiting: 0, delayed: 0, failed: 0 });
+});
+
+t.test('what cannot pass is not tried again; the job says why', async (t) => {
+  const { add, consume, jobs, listener, queue } = await startQueue(t);
+  listener.answer(() => [404, apiErrorText('source_not_found', 'It is not there.')]);
+  await add([source], [100, 200]);
+  await consume();
+  const ended = await eventually('the end', async () =>
+    (await jobs()).find((job) => job['failedAt'] !== null && job['lockedAt'] === null),
+  );
+  t.match(ended, { nextRunAt: null, failCount: 1, failReason: /404 source_not_found: It is not/ });
+  t.match(await queue.figures(), { active: 0, waiting: 0, delayed: 0, failed: 1 });
+  t.equal(listener.asked.length, 1);
+});
+
+t.test('the pauses grow, up to a minute, and come to an end', async (t) => {
+  const pause = (attempt: number, error: Error = new WarmingFailed('later', true)) =>
+    backOff({ attempt, error, jobName: 'prewarm', jobData: {} });
+  t.same(
+    Array.from({ length: 9 }, (_, index) => pause(index + 1)),
+    [2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000, null],
+  );
+  t.equal(pause(1, new WarmingFailed('never', false)), null);
+  t.equal(pause(1, new Error('the store was away')), 2_000, 'what nobody foresaw may pass');
+});
+
+t.test('a consumer that stops gives its jobs back at once, and uses up no attempt', async (t) => {
+  const { add, consume, jobs, listener, queue } = await startQueue(t);
+  listener.answer((target) => (target.includes('w=100') ? [200] : () => {}));
+  await add([source, 'https://a.example/2.jpg', 'https://a.example/3.jpg'], [100, 200]);
+  const first = await consume();
+  await eventually('two jobs in their second variant', () => listener.asked.length === 4);
+  t.match(await queue.figures(), { active: 2, waiting: 1 });
+  t.equal(first.accepting, true);
+  await first.stop(5_000);
+  t.equal(first.accepting, false);
+  t.match(await queue.figures(), { active: 0, waiting: 3, delayed: 0, failed: 0 });
+  for (const job of await jobs()) t.notOk(job['failCount'], 'being stopped is no failure');
+
+  listener.answer(() => [200]);
+  await consume();
+  await eventually('all are done', async () =>
+    (await jobs()).every((job) => job['nextRunAt'] === null && job['lockedAt'] === null),
+  );
+});
+
+t.test('jobs that ended are removed after a day', async (t) => {
+  const { add, consume, jobs, db } = await startQueue(t);
+  const names = ['done-long-ago', 'failed-long-ago', 'done', 'to-come', 'under-way'];
+  await add(names.map((name) => `https://a.example/${name}`));
+  const set = (name: string, state: object) =>
+    db
+      .collection('jobs')
+      .updateOne({ 'data.source': `https://a.example/${name}` }, { $set: state });
+  const [day, hour] = [24 * 3_600_000, 3_600_000];
+  const ended = { nextRunAt: null, lastFinishedAt: agoMs(day + hour) };
+  await set('done-long-ago', ended);
+  await set('failed-long-ago', { ...ended, failCount: 3 });
+  await set('done', { ...ended, lastFinishedAt: agoMs(day - hour) });
+  await set('to-come', { ...ended, nextRunAt: new Date(Date.now() + hour), failCount: 1 });
+  await set('under-way', { ...ended, lockedAt: new Date() });
+  await consume();
+  const left = await eventually('some are gone', async () => {
+    const all = await jobs();
+    return all.length < names.length && all;
+  });
+  t.same(
+    left.map((job) =>
+      String((job['data'] as { source: string }).source)
+        .split('/')
+        .at(-1),
+    ),
+    ['done', 'to-come', 'under-way'],
+  );
+});

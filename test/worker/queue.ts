@@ -1,0 +1,74 @@
+import type { Db, WithId } from 'mongodb';
+import { pino } from 'pino';
+import type { Test } from 'tap';
+import { JobQueue, type PrewarmJob } from '../../store/jobs.ts';
+import { Consumer, type ConsumerOptions } from '../../worker/consumer.ts';
+import { WorkerMetrics } from '../../worker/metrics.ts';
+import { testDatabase } from '../store/connection.ts';
+import { type Listener, startListener } from './listener.ts';
+
+/** A queue in the tests' store, and a listener in the service's place. */
+export interface TestQueue {
+  readonly db: Db;
+  readonly queue: JobQueue;
+  readonly listener: Listener;
+  /** Queues a job for each source, of one variant unless there are widths. */
+  add(sources: readonly string[], widths?: readonly number[]): Promise<void>;
+  /** A consumer that ends with the test. */
+  consume(options?: Partial<ConsumerOptions>): Promise<Consumer>;
+  /** The jobs as they are stored, by source. */
+  jobs(): Promise<WithId<Record<string, unknown>>[]>;
+}
+
+export async function startQueue(t: Test, given?: Db): Promise<TestQueue> {
+  const listener = await startListener(t);
+  const db = given ?? (await testDatabase(t)).db;
+  const queue = new JobQueue(db);
+  await queue.ensureIndexes();
+  return {
+    db,
+    queue,
+    listener,
+    add: (sources, widths = [100]) =>
+      queue.add(sources.map((source): PrewarmJob => ({ ...job, source, widths }))),
+    async consume(options = {}) {
+      const consumer = new Consumer({
+        store: { db },
+        baseUrl: listener.url,
+        concurrency: 2,
+        log: pino({ level: 'silent' }),
+        metrics: new WorkerMetrics(() => null),
+        // Agenda keeps a process alive for up to half of it after a job's end.
+        lockLifetimeMs: 4_000,
+        ...options,
+      });
+      t.teardown(() => consumer.stop(1_000).catch(() => {}));
+      await consumer.start();
+      return consumer;
+    },
+    jobs: () => db.collection('jobs').find().sort({ 'data.source': 1 }).toArray(),
+  };
+}
+
+const job = {
+  projectId: 'prj_0123456789abcdef',
+  formats: ['webp'],
+  quality: null,
+  fit: null,
+  dpr: null,
+};
+
+/** Resolves with the first value that is one, looked for often. */
+export async function eventually<Value>(
+  what: string,
+  look: () => Promise<Value | undefined | false> | Value | undefined | false,
+  withinMs = 15_000,
+): Promise<Value> {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    const value = await look();
+    if (value !== undefined && value !== false) return value;
+    if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await new Promise((wake) => setTimeout(wake, 20));
+  }
+}

@@ -1,0 +1,54 @@
+import t from 'tap';
+import { readAddress } from '../../server/image/address.ts';
+import { acceptedFormats } from '../../server/image/negotiate.ts';
+import type { PrewarmJob } from '../../store/jobs.ts';
+import { warmRequests } from '../../worker/variants.ts';
+
+const job: PrewarmJob = {
+  projectId: 'prj_0123456789abcdef',
+  source: 'https://a.example/x y.jpg?v=1&w=9#top',
+  widths: [],
+  formats: ['auto'],
+  quality: null,
+  fit: null,
+  dpr: null,
+};
+const read = (target: string) => {
+  const [path = '', query = ''] = target.split('?');
+  const { source, projectId, parameters } = readAddress(path, query);
+  return { source: source.href, projectId, parameters: Object.fromEntries(parameters) };
+};
+
+t.test('auto is what an AVIF, a WebP and a plain client would ask for', async (t) => {
+  const requests = warmRequests(job);
+  t.equal(new Set(requests.map(({ target }) => target)).size, 1, 'one URL');
+  t.same(
+    requests.map(({ accept }) => acceptedFormats(accept)),
+    [['avif', 'webp'], ['webp'], []],
+  );
+});
+
+t.test('what a job leaves open is left to the project', async (t) => {
+  const [{ target = '' } = {}] = warmRequests(job);
+  t.same(read(target), {
+    source: 'https://a.example/x%20y.jpg?v=1&w=9',
+    projectId: job.projectId,
+    parameters: { fmt: 'auto' },
+  });
+  const [full] = warmRequests({ ...job, widths: [640], quality: 55, fit: 'inside', dpr: 2 });
+  t.same(read(full?.target ?? '').parameters, {
+    ...{ w: '640', fmt: 'auto', q: '55', fit: 'inside', dpr: '2' },
+  });
+});
+
+t.test('every width in every format, each once', async (t) => {
+  const requests = warmRequests({ ...job, widths: [100, 200], formats: ['webp', 'auto', 'png'] });
+  const asked = requests.map(({ target, accept }) => {
+    const { w, fmt } = read(target).parameters;
+    return `${w} ${fmt} ${accept}`;
+  });
+  t.equal(asked.length, 2 * (1 + 3 + 1));
+  t.equal(new Set(asked).size, asked.length);
+  t.ok(asked.includes('200 png */*'));
+  t.equal(new Set(requests.map(({ label }) => label)).size, asked.length, 'and can be told apart');
+});
