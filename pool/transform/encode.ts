@@ -43,26 +43,24 @@ export const ownScale = {
  * 400, 800 and 1600 px wide at the SSIM of JPEG at quality 80; trust the ratios, not the last digit.
  */
 export const encodings = {
-  // Against sharp's own effort 4 in 4:4:4 tuned for `iq`: 1.04 to 1.09 x the bytes in 0.09 x the
-  // time. Effort 1 needs 1.15 to 1.18 x the bytes in 0.05 x, effort 3 saves 5 % in 0.13 x, 10 bits
-  // the same in 0.12 x. Without `ssim` effort 2 has 1.11 to 1.16 x the bytes. 4:2:0 is what WebP
-  // always and JPEG here has; 4:4:4 needs a sixth more bytes.
-  // Lossless, effort 1 against 0: a third fewer bytes of a drawing, 2 to 5 % of a photo, in 2 to 3 x
+  // Against sharp's own effort 4 in 4:4:4 tuned for `iq`: about 1.05 x the bytes in 0.1 x the time.
+  // Effort 1 needs 1.15 x the bytes in 0.05 x, effort 3 saves 5 % in 0.13 x, 10 bits the same in
+  // 0.12 x. Without `ssim` effort 2 has 1.13 x the bytes. 4:2:0 is what WebP always and JPEG here
+  // has; in 4:4:4 it is a sixth more bytes.
+  // Lossless, effort 1 against 0: a quarter fewer bytes of a drawing, 2 to 5 % of a photo, in 2 to 3 x
   // the time; 2 to 4 are 1.5 to 10 x slower again. WebP's are smaller and sooner done.
   avif: {
     contentType: 'image/avif',
     animates: false,
     alpha: true,
     encode: (image, { quality, lossless }) =>
-      lossless
-        ? image.avif({ lossless, effort: 1, chromaSubsampling: '4:4:4' })
-        : ownScale.avif(image, avifQuality(quality)),
+      lossless ? image.avif({ lossless, effort: 1 }) : ownScale.avif(image, avifQuality(quality)),
   },
-  // Effort 2 against 4, sharp's own: 1.09 x the bytes (1.12 x by SSIM at full resolution) in half of
-  // the time. 3 is no faster than 4; 1 needs 1.3 x the bytes. `mixed` lets each frame choose
-  // lossless: of two animations one had half the bytes, the other 10 % less, for up to a quarter
-  // more time. Lossless, effort 1 against 0: a third fewer bytes of a drawing, 5 to 8 % of a photo,
-  // in 3 to 8 x the time; quality is then one more effort, of which 50 is enough.
+  // Effort 2 against 4, sharp's own: 1.1 x the bytes in half of the time. 3 is no faster than 4; 1
+  // needs 1.3 x the bytes. `mixed` lets each frame choose lossless: of two animations one had half
+  // the bytes, the other 10 % less, for up to a quarter more time.
+  // Lossless, effort 1 against 0: a third fewer bytes of a drawing, 5 to 8 % of a photo, in 3 to 8 x
+  // the time; quality is then one more effort, of which 50 is enough.
   webp: {
     contentType: 'image/webp',
     animates: true,

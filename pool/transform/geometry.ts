@@ -84,6 +84,25 @@ export function cutArea({ left, top, width, height }: Area, within: Size): Area 
   return cut.width > 0 && cut.height > 0 ? cut : null;
 }
 
+/** In whole pixels, at least one a side. */
+export function scaledSize({ width, height }: Size, factor: number): Size {
+  const side = (length: number) => atLeastOne(Math.round(length * factor));
+  return { width: side(width), height: side(height) };
+}
+
+/** An area of a picture in the pixels that it has once it is opened at another scale. */
+export function shrunkArea(area: Area, scale: number, whole: Size): Area {
+  if (scale === 1) return area;
+  const place = (start: number, length: number, end: number) => {
+    const last = Math.max(1, Math.floor(end * scale));
+    const from = Math.min(last - 1, Math.round(start * scale));
+    return [from, Math.min(last - from, Math.max(1, Math.round(length * scale)))] as const;
+  };
+  const [left, width] = place(area.left, area.width, whole.width);
+  const [top, height] = place(area.top, area.height, whole.height);
+  return { left, top, width, height };
+}
+
 function wantedBox(natural: Size, asked: Asked, enlargement: number): Size & Pick<Box, 'fit'> {
   const { width, height, fit } = asked;
   if (width === null || height === null) {
@@ -123,17 +142,29 @@ function round(exact: Size, border: Edges, shrink: number, limits: BoxLimits) {
   return fits(nearest, limits) ? nearest : rounded(exact, border, shrink, Math.floor);
 }
 
-function rounded(exact: Size, border: Edges, shrink: number, whole: (value: number) => number) {
+function rounded(exact: Size, edges: Edges, shrink: number, whole: (value: number) => number) {
+  const border = {
+    top: whole(edges.top * shrink),
+    right: whole(edges.right * shrink),
+    bottom: whole(edges.bottom * shrink),
+    left: whole(edges.left * shrink),
+  };
+  const size = { width: whole(exact.width), height: whole(exact.height) };
+  // The one pixel of a picture that was rounded to nothing is taken from its border.
   return {
-    width: atLeastOne(whole(exact.width)),
-    height: atLeastOne(whole(exact.height)),
+    width: atLeastOne(size.width),
+    height: atLeastOne(size.height),
     border: {
-      top: whole(border.top * shrink),
-      right: whole(border.right * shrink),
-      bottom: whole(border.bottom * shrink),
-      left: whole(border.left * shrink),
+      ...border,
+      ...(size.width < 1 ? withoutOne(border, 'left', 'right') : {}),
+      ...(size.height < 1 ? withoutOne(border, 'top', 'bottom') : {}),
     },
   };
+}
+
+function withoutOne(border: Edges, first: keyof Edges, second: keyof Edges): Partial<Edges> {
+  const larger = border[first] > border[second] ? first : second;
+  return { [larger]: Math.max(0, border[larger] - 1) };
 }
 
 function fits(box: Size & { readonly border: Edges }, limits: BoxLimits): boolean {

@@ -1,5 +1,6 @@
 import sharp, { type Metadata } from 'sharp';
 import { EngineFailure } from '../failure.ts';
+import { drawingPixels, drawingScales } from './bounds.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import type { SourceColour, SourceFacts } from './plan.ts';
 import { sniff } from './sniff.ts';
@@ -34,7 +35,8 @@ export async function inspect(source: Uint8Array, maxPixels: number): Promise<So
     );
   }
   const height = header.pageHeight ?? header.height;
-  if (!kinds[kind].vector) requirePixels(header.width * height * frames, maxPixels);
+  if (kinds[kind].vector) requireDrawable(header, surfaces, maxPixels);
+  else requirePixels(header.width * height * frames, maxPixels);
   return {
     kind,
     width: header.width,
@@ -86,6 +88,16 @@ function requirePixels(pixels: number, maxPixels: number): void {
   throw new EngineFailure(
     'source_too_large',
     `The source has ${pixels} pixels in all its frames; at most ${maxPixels} are allowed.`,
+  );
+}
+
+/** A drawing can be made smaller, but not without end, and a very narrow one is gone before that. */
+function requireDrawable({ width, height }: Metadata, surfaces: number, maxPixels: number): void {
+  const scales = drawingScales({ width, height }, drawingPixels(surfaces, maxPixels));
+  if (scales.smallest <= scales.largest) return;
+  throw new EngineFailure(
+    'source_too_large',
+    `The drawing is too large or too narrow: ${width} x ${height}.`,
   );
 }
 

@@ -1,7 +1,8 @@
-import sharp, { type OutputInfo, type Sharp } from 'sharp';
+import sharp, { type OutputInfo, type Sharp, type TimeoutOptions } from 'sharp';
 import { EngineFailure } from '../failure.ts';
+import { maxSide } from './bounds.ts';
 import { kinds } from './kinds.ts';
-import { maxSide, type SourceFacts } from './plan.ts';
+import type { SourceFacts } from './plan.ts';
 
 export interface RenderLimits {
   readonly sourceMaxPixels: number;
@@ -29,6 +30,10 @@ export class Picture {
   /** True while the source itself is what the pipeline reads. */
   #decoding = true;
   #image: Sharp;
+  /** False when the pipeline has operations that did not run yet. */
+  #settled = false;
+  /** The frames that `eachFrame` made, for as long as nothing else was done to them. */
+  #frames: Pixels | null = null;
 
   constructor(source: Uint8Array, facts: SourceFacts, opening: Opening, limits: RenderLimits) {
     const { vector, label } = kinds[facts.kind];
@@ -50,36 +55,45 @@ export class Picture {
 
   apply(operations: (image: Sharp) => Sharp): this {
     this.#image = operations(this.#image);
+    this.#settled = false;
+    this.#frames = null;
     return this;
   }
 
   /** Runs the pipeline; what comes next begins with its pixels. */
   async settle(): Promise<void> {
-    if (this.#animated) {
-      const { data, info } = await this.#pixels();
-      this.#image = fromRaw(data, info, info.pageHeight ?? info.height);
-      return;
-    }
-    // Unlike raw pixels a TIFF keeps the profile, the metadata and the depth.
-    const { data } = await this.#run(this.#image.tiff({ compression: 'none' }));
-    this.#image = sharp(data, { limitInputPixels: false });
+    if (this.#settled) return;
+    this.#settled = true;
+    // Unlike raw pixels a TIFF keeps frames apart, the profile, the metadata, and the transparency of
+    // what was made grey.
+    const { data } = await this.#between(this.#image.tiff({ compression: 'none' }));
+    this.#image = sharp(data, { limitInputPixels: false, pages: this.#animated ? -1 : 1 });
   }
 
-  /** Settles a picture frame by frame. */
+  /** Settles an animation frame by frame. */
   async eachFrame(operations: (frame: Sharp) => Sharp): Promise<void> {
-    const { data, info } = await this.#pixels();
+    const { data, info } = this.#frames ?? (await this.#between(this.#image.ensureAlpha().raw()));
     const height = info.pageHeight ?? info.height;
-    const size = data.byteLength / (info.height / height);
-    const done: Pixels[] = [];
-    for (let start = 0; start < data.byteLength; start += size) {
-      const frame = fromRaw(data.subarray(start, start + size), { ...info, height }, height);
-      done.push(await this.#run(operations(frame).ensureAlpha().raw()));
+    const frames = info.height / height;
+    const size = data.byteLength / frames;
+    let all = data;
+    let made: OutputInfo = info;
+    for (let index = 0; index < frames; index += 1) {
+      const pixels = data.subarray(index * size, (index + 1) * size);
+      const frame = fromRaw(pixels, { ...info, height });
+      const done = await this.#rgba(operations(frame));
+      const length = done.data.byteLength;
+      // All frames become of one size. Where that is no larger, they take the place of those that
+      // were read before: all frames together are the largest thing there is.
+      if (length > size && index === 0) all = new Uint8Array(length * frames);
+      all.set(done.data, index * length);
+      made = done.info;
     }
-    const [first] = done;
-    if (first === undefined) return;
-    const all = Buffer.concat(done.map((frame) => frame.data));
-    const stack = { ...first.info, height: first.info.height * done.length };
-    this.#image = fromRaw(all, stack, first.info.height);
+    const { height: pageHeight } = made;
+    all = all.subarray(0, made.width * pageHeight * made.channels * frames);
+    this.#frames = { data: all, info: { ...made, height: pageHeight * frames, pageHeight } };
+    this.#image = fromRaw(all, this.#frames.info, pageHeight);
+    this.#settled = true;
   }
 
   /** For what is made of a settled picture's pixels beside its encoded bytes. */
@@ -89,18 +103,25 @@ export class Picture {
 
   /** @throws EngineFailure source_corrupt, transform_timeout */
   async write(): Promise<Pixels> {
-    return this.#run(this.#image);
+    return this.#run((options) => this.#image.timeout(options).toUint8Array());
   }
 
-  #pixels(): Promise<Pixels> {
-    return this.#run(this.#image.raw());
+  /** In two steps, since raw pixels of what was made grey are grey, without transparency. */
+  async #rgba(image: Sharp): Promise<Pixels> {
+    const { data } = await this.#between(image.tiff({ compression: 'none' }));
+    return this.#between(sharp(data, { limitInputPixels: false }).ensureAlpha().raw());
   }
 
-  async #run(image: Sharp): Promise<Pixels> {
+  /** What only lies between two pipelines is handed over as it is, and need not be copied. */
+  #between(image: Sharp): Promise<Pixels> {
+    return this.#run((options) => image.timeout(options).toBuffer({ resolveWithObject: true }));
+  }
+
+  async #run(execute: (options: TimeoutOptions) => Promise<Pixels>): Promise<Pixels> {
     const { softTimeoutSeconds } = this.#limits;
     const startedAt = performance.now();
     try {
-      const pixels = await image.timeout({ seconds: softTimeoutSeconds }).toUint8Array();
+      const pixels = await execute({ seconds: softTimeoutSeconds });
       this.#decoding = false;
       return pixels;
     } catch (error) {
@@ -121,8 +142,9 @@ export class Picture {
 function fromRaw(
   data: Uint8Array,
   { width, height, channels }: Pick<OutputInfo, 'width' | 'height' | 'channels'>,
-  pageHeight: number,
+  pageHeight = height,
 ): Sharp {
-  const raw = { width, height, channels, pageHeight };
+  // A single frame must not know the height of its page, which outlives a change of its size.
+  const raw = { width, height, channels, ...(pageHeight < height ? { pageHeight } : {}) };
   return sharp(data, { raw, limitInputPixels: false });
 }

@@ -99,7 +99,6 @@ async function shrink(image: Sharp, side: number, background?: string): Promise<
   // Rendered first: a second resize in the same pipeline would undo the picture's own.
   const drawn = await image
     .clone()
-    .toColourspace('srgb')
     .ensureAlpha()
     .raw({ depth: 'uchar' })
     .toBuffer({ resolveWithObject: true });

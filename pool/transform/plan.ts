@@ -1,6 +1,23 @@
 import { backgroundOf, type Rgba } from './background.ts';
+import {
+  densityAt,
+  drawingPixels,
+  maxFramePixels,
+  maxRows,
+  maxSide,
+  scaleAt,
+  scaleWithin,
+} from './bounds.ts';
 import { encodings } from './encode.ts';
-import { type Box, boundsOfTurned, fitBox, type Size, withBorder } from './geometry.ts';
+import {
+  type Box,
+  boundsOfTurned,
+  fitBox,
+  type Size,
+  scaledSize,
+  shrunkArea,
+  withBorder,
+} from './geometry.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import {
   type Area,
@@ -56,6 +73,11 @@ export interface Plan {
   readonly height: number;
   /** Resolution at which a vector source is opened, in dots per inch; null for other kinds. */
   readonly density: number | null;
+  /**
+   * True when 16 bits a channel are made 8 before all else: sharp loses a profile that is to be kept
+   * when such a picture is turned, blurred or normalised in the same pass.
+   */
+  readonly levelled: boolean;
   /** The part of the upright picture, as it was opened, that is used; null for all of it. */
   readonly cut: Area | null;
   /** Size at which that part is rendered before the rest is done; null where one pass does it all. */
@@ -65,6 +87,10 @@ export interface Plan {
   /** How the turned part is brought to its size, borders aside; null when it has it already. */
   readonly resize: Resize | null;
   readonly border: Edges | null;
+  /** True when background is added in a pass after the one that scales. */
+  readonly paddedApart: boolean;
+  /** True when each filter has a pass of its own. */
+  readonly filtersApart: boolean;
   /** Of what the picture does not cover. */
   readonly background: Rgba;
   /** True when transparency has to be laid on the background. */
@@ -85,21 +111,8 @@ export interface Resize extends Size {
  */
 export type ProfileHandling = 'keep' | 'convert' | 'convert-deep';
 
-/** Bounds of an output: pixels a side, and pixels of a frame. */
-export const maxSide = 10_000;
-export const maxFramePixels = 40_000_000;
-
 /** What stands for a picture shows no detail: more pixels would only be averaged again. */
 const maxPlaceholderSide = 200;
-
-/** Rows of all frames together: libvips stacks them in one picture, and this is its highest. */
-const maxRows = 10_000_000;
-
-/** Bytes that the surfaces of one drawing may take together, at 4 a pixel. */
-const drawingBytes = 512 * 1024 * 1024;
-
-/** librsvg's unit: at this density a CSS pixel is one pixel. */
-const cssDensity = 72;
 
 /**
  * @param content the part of the upright picture that is used, in its pixels; null for all of it
@@ -125,23 +138,26 @@ export function makePlan(
   const limits = {
     width: Math.min(longest, variant.maxWidth ?? longest),
     height: Math.min(longest, maxRows / frames),
-    pixels: vector ? Math.min(framePixels, drawingBytes / 4 / (facts.surfaces + 1)) : framePixels,
+    pixels: vector ? drawingPixels(facts.surfaces, sourceMaxPixels) : framePixels,
   };
+  const turned = boundsOfTurned(part, variant.rotate);
   // A drawing has no size at which it is blurred, so it may be scaled up; but only to what may be
-  // rasterised, since with `cover` much more than the output is drawn.
+  // rasterised, since with a crop or `cover` much more than the output is drawn.
   const enlargement = vector
     ? scaleWithin(whole, maxSide, limits.pixels)
     : variant.enlarge
-      ? scaleWithin(whole, 10 * maxSide, sourceMaxPixels / frames)
+      ? Math.max(1, scaleWithin(turned, 10 * maxSide, sourceMaxPixels / frames))
       : 1;
 
-  const turned = boundsOfTurned(part, variant.rotate);
   const box = fitBox(turned, { ...variant, border: variant.extend }, enlargement, limits);
-  const density = vector ? densityFor(box.scale) : null;
-  const opened = density === null ? 1 : density / cssDensity;
+  const density = vector ? densityAt(box.scale, whole, limits.pixels) : null;
+  const opened = density === null ? 1 : scaleAt(density);
 
   const free = variant.rotate % 90 !== 0;
   const turns = variant.rotate !== 0 || variant.flip || variant.flop;
+  const padded = box.fit === 'contain' || variant.extend !== null;
+  // What gamma brightens again was darkened before; a background would only be brightened.
+  const paddedApart = padded && variant.gamma !== null;
   const byFrame = animated && needsSingleFrames(variant, box.fit);
   const inPasses = free || byFrame || (content !== null && turns);
   // What is still to be turned by any angle is resampled once more, so it keeps more pixels than the
@@ -151,6 +167,11 @@ export function makePlan(
     (box.scale / opened) * (free ? 2 : 1),
     Math.sqrt(framePixels / (turned.width * turned.height)) / opened,
   );
+  const background = backgroundOf(variant, alpha);
+  const clear =
+    alpha && !variant.flatten && (facts.hasAlpha || (background.alpha < 1 && (padded || free)));
+  const filtersApart = needsFiltersApart(variant, facts, clear);
+  const profile = profileHandling(facts.colour, variant, byFrame);
   const same = box.width === turned.width && box.height === turned.height;
   return {
     format,
@@ -158,15 +179,18 @@ export function makePlan(
     timing: animated ? facts.timing : null,
     ...withBorder(box, box.border),
     density,
-    cut: content === null ? null : openedArea(content, opened, whole),
-    prepared: inPasses ? scaled(part, opened * shrink) : null,
+    levelled: profile === 'keep' && facts.colour.deep,
+    cut: content === null ? null : shrunkArea(content, opened, whole),
+    prepared: inPasses ? scaledSize(part, opened * shrink) : null,
     byFrame,
     resize:
       same && !inPasses ? null : { ...box, ...resampling(variant, box, animated && !byFrame) },
     border: variant.extend === null ? null : box.border,
-    background: backgroundOf(variant, alpha),
+    paddedApart,
+    filtersApart,
+    background,
     flatten: facts.hasAlpha && (variant.flatten || !alpha),
-    profile: profileHandling(facts.colour, variant),
+    profile,
   };
 }
 
@@ -190,6 +214,19 @@ function needsSingleFrames(variant: Variant, fit: Box['fit']): boolean {
   return flip || rotate !== 0 || blur !== null || median !== null || sharpen !== null || smart;
 }
 
+/**
+ * sharp multiplies the colours with alpha for as long as it scales, blurs and sharpens, which is
+ * wrong for what changes colours in between; and it does not when there was no alpha at the
+ * beginning, so that blurred edges of the picture would be mixed with the black of clear pixels.
+ *
+ * @param clear whether there may be transparent pixels
+ */
+function needsFiltersApart(variant: Variant, { hasAlpha }: SourceFacts, clear: boolean): boolean {
+  const { threshold, modulate, blur, sharpen } = variant;
+  const mixes = blur !== null || sharpen !== null;
+  return threshold !== null || (clear && (modulate !== null || (mixes && !hasAlpha)));
+}
+
 const isStrategy = (position: Position): boolean =>
   strategies.some((strategy) => strategy === position);
 
@@ -206,36 +243,17 @@ function resampling(variant: Variant, { fit }: Box, stacked: boolean) {
   return { position: placed, kernel } as const;
 }
 
-function scaleWithin({ width, height }: Size, side: number, pixels: number): number {
-  return Math.min(side / width, side / height, Math.sqrt(pixels / (width * height)));
-}
-
-function scaled({ width, height }: Size, factor: number): Size {
-  const side = (length: number) => Math.max(1, Math.round(length * factor));
-  return { width: side(width), height: side(height) };
-}
-
-/** An area of the picture in the pixels that it has once it is opened. */
-function openedArea(content: Area, opened: number, whole: Size): Area {
-  if (opened === 1) return content;
-  const place = (start: number, length: number, end: number) => {
-    const last = Math.max(1, Math.floor(end * opened));
-    const from = Math.min(last - 1, Math.round(start * opened));
-    return [from, Math.min(last - from, Math.max(1, Math.round(length * opened)))] as const;
-  };
-  const [left, width] = place(content.left, content.width, whole.width);
-  const [top, height] = place(content.top, content.height, whole.height);
-  return { left, top, width, height };
-}
-
-function densityFor(scale: number): number {
-  // The range that sharp takes. Outside it the picture is scaled when it is opened again.
-  return Math.min(Math.max(cssDensity * scale, 1), 100_000);
-}
-
-/** Outputs are RGB, so the profile of a grey or CMYK source would be wrong for them. */
-function profileHandling(colour: SourceColour, variant: Variant): ProfileHandling {
-  if (!colour.hasProfile || colour.model !== 'rgb') return 'convert';
+/**
+ * Outputs are RGB, so the profile of a grey or CMYK source would be wrong for them.
+ *
+ * @param byFrame true when frames are drawn one by one from raw pixels, which have no profile
+ */
+function profileHandling(
+  colour: SourceColour,
+  variant: Variant,
+  byFrame: boolean,
+): ProfileHandling {
+  if (!colour.hasProfile || colour.model !== 'rgb' || byFrame) return 'convert';
   if (!variant.stripMetadata) return 'keep';
   return colour.deep ? 'convert-deep' : 'convert';
 }

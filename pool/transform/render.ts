@@ -8,7 +8,7 @@ import { inspect } from './inspect.ts';
 import { Picture, type RenderLimits } from './picture.ts';
 import { placeholders, type SourceDescription } from './placeholders.ts';
 import { makePlan, type Plan, type SourceFacts, upright } from './plan.ts';
-import { applySteps, passes } from './steps.ts';
+import { applySteps, drawingPasses, passes } from './steps.ts';
 import type { OutputFormat, PlaceholderKind, Variant, Watermark } from './variant.ts';
 import { markVariant, overlay } from './watermark.ts';
 
@@ -91,20 +91,29 @@ function describe(facts: SourceFacts, source: Uint8Array): SourceDescription {
 
 async function draw(source: Uint8Array, variant: Variant, limits: RenderLimits): Promise<Drawn> {
   const facts = await inspect(source, limits.sourceMaxPixels);
-  const still = { animated: false, density: null };
   const content = await findContent(
     facts,
     variant,
-    () => new Picture(source, facts, still, limits),
+    limits.sourceMaxPixels,
+    (density) => new Picture(source, facts, { animated: false, density }, limits),
   );
   const plan = makePlan(facts, content, variant, limits.sourceMaxPixels);
   const job = { plan, variant, overlay: null };
   const picture = new Picture(source, facts, plan, limits);
-  if (plan.prepared !== null) {
-    await picture.apply((image) => applySteps(image, passes.prepare, job)).settle();
+  if (plan.levelled) {
+    await picture.apply((image) => applySteps(image, passes.level, job)).settle();
   }
-  if (plan.byFrame) await picture.eachFrame((frame) => applySteps(frame, passes.draw, job));
-  else picture.apply((image) => applySteps(image, passes.draw, job));
+  if (plan.prepared !== null) {
+    picture.apply((image) => applySteps(image, passes.prepare, job));
+    if (!plan.byFrame) await picture.settle();
+  }
+  for (const [index, steps] of drawingPasses(job).entries()) {
+    if (plan.byFrame) await picture.eachFrame((frame) => applySteps(frame, steps, job));
+    else {
+      if (index > 0) await picture.settle();
+      picture.apply((image) => applySteps(image, steps, job));
+    }
+  }
   if (variant.opacity !== null) {
     await picture.settle();
     picture.apply((image) => applySteps(image, passes.fade, job));

@@ -1,5 +1,5 @@
 import type { OverlayOptions, Sharp } from 'sharp';
-import { rgba } from './background.ts';
+import { type Rgba, rgba } from './background.ts';
 import { encodings } from './encode.ts';
 import type { Plan } from './plan.ts';
 import type { Variant } from './variant.ts';
@@ -30,7 +30,14 @@ const flip: Step = (image, { variant }) => (variant.flip ? image.flip() : image)
 const flop: Step = (image, { variant }) => (variant.flop ? image.flop() : image);
 
 const rotate: Step = (image, { plan, variant }) =>
-  variant.rotate === 0 ? image : image.rotate(variant.rotate, { background: plan.background });
+  variant.rotate === 0
+    ? image
+    : image.rotate(variant.rotate, { background: premultiplied(plan.background) });
+
+/** libvips turns colours that it multiplied with alpha, and takes the background as it is. */
+function premultiplied({ r, g, b, alpha }: Rgba): Rgba {
+  return { r: Math.round(r * alpha), g: Math.round(g * alpha), b: Math.round(b * alpha), alpha };
+}
 
 const flatten: Step = (image, { plan }) =>
   plan.flatten ? image.flatten({ background: plan.background }) : image;
@@ -47,17 +54,24 @@ const resize: Step = (image, { plan }) => {
   return image.resize({ width, height, fit, position, kernel, background: plan.background });
 };
 
+/** As far as that needs no background; what is left for `resize` is to put it in its place. */
+const scale: Step = (image, job) => {
+  const { plan } = job;
+  if (plan.resize?.fit !== 'contain') return resize(image, job);
+  const { width, height, kernel } = plan.resize;
+  return image.resize({ width, height, fit: 'inside', kernel });
+};
+
 const extend: Step = (image, { plan }) =>
   plan.border === null ? image : image.extend({ ...plan.border, background: plan.background });
 
-const median: Step = (image, { variant }) =>
-  variant.median === null ? image : image.median(variant.median);
+/** libvips takes no window that is larger than the picture. */
+const median: Step = (image, { plan, variant }) =>
+  variant.median === null ? image : image.median(Math.min(variant.median, plan.width, plan.height));
 
-/** sharp takes 0 for no threshold; as one it makes all of a picture white. */
-const threshold: Step = (image, { variant }) => {
-  if (variant.threshold === null) return image;
-  return variant.threshold === 0 ? image.linear(0, 255) : image.threshold(variant.threshold);
-};
+/** A line so steep that it has but two values; sharp's own threshold takes in the alpha channel. */
+const threshold: Step = (image, { variant }) =>
+  variant.threshold === null ? image : image.grayscale().linear(255, 255 * (1 - variant.threshold));
 
 const blur: Step = (image, { variant }) =>
   variant.blur === null ? image : image.blur({ sigma: variant.blur });
@@ -67,6 +81,15 @@ const modulate: Step = (image, { variant }) =>
 
 const sharpen: Step = (image, { variant }) =>
   variant.sharpen === null ? image : image.sharpen({ sigma: variant.sharpen });
+
+/** By what asks for them, in sharp's order. */
+const filters = [
+  ['median', median],
+  ['threshold', threshold],
+  ['blur', blur],
+  ['modulate', modulate],
+  ['sharpen', sharpen],
+] as const satisfies readonly (readonly [keyof Variant, Step])[];
 
 const normalize: Step = (image, { variant }) => (variant.normalize ? image.normalize() : image);
 
@@ -79,7 +102,7 @@ const negate: Step = (image, { variant }) =>
 /** Where the output cannot be transparent the background shines through. */
 const fade: Step = (image, { plan, variant }) => {
   const opacity = variant.opacity ?? 1;
-  if (plan.flatten || !encodings[plan.format].alpha) {
+  if (variant.flatten || !encodings[plan.format].alpha) {
     const { r, g, b } = plan.background;
     const rest = [r, g, b].map((channel) => channel * (1 - opacity));
     return image.linear([opacity, opacity, opacity], rest);
@@ -128,17 +151,37 @@ const timing: Step = (image, { plan }) => {
  * another, the picture is rendered and the next list begins with what came out.
  */
 export const passes = {
+  /** 8 bits of 16 in the source's own profile, see the plan. */
+  level: [colour, metadata],
   /** The part that is used, where it cannot be had in one pass with the rest. */
   prepare: [orient, crop, shrink, colour, metadata],
-  /** All that makes the picture. */
-  draw: [
-    ...[orient, flip, flop, rotate, cropUnlessPrepared, flatten, gamma, grayscale, resize, extend],
-    ...[median, threshold, blur, modulate, sharpen, normalize, tint, negate, colour, metadata],
-  ],
   fade: [fade, colour, metadata],
   mark: [watermark, colour, metadata],
   encode: [encode, timing],
 } satisfies Readonly<Record<string, readonly Step[]>>;
+
+/** All that makes the picture: more than one pass only where one would not be right. */
+export function drawingPasses({ plan, variant }: Job): readonly (readonly Step[])[] {
+  const begin = [orient, flip, flop, rotate, cropUnlessPrepared, flatten, gamma, grayscale];
+  const shaping = plan.paddedApart
+    ? [
+        [...begin, scale],
+        [resize, extend],
+      ]
+    : [[...begin, resize, extend]];
+  const filtering = filters.filter(([name]) => variant[name] !== null).map(([, step]) => [step]);
+  const stages = [...shaping, ...filtering];
+  const lists = plan.filtersApart
+    ? stages
+    : [...shaping.slice(0, -1), stages.slice(shaping.length - 1).flat()];
+  const last = lists.length - 1;
+  return lists.map((steps, index) => [
+    ...steps,
+    ...(index === last ? [normalize, tint, negate] : []),
+    colour,
+    metadata,
+  ]);
+}
 
 export function applySteps(image: Sharp, steps: readonly Step[], job: Job): Sharp {
   return steps.reduce((done, step) => step(done, job), image);

@@ -2,11 +2,11 @@
 export const outputFormats = ['avif', 'webp', 'jpeg', 'png', 'gif'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
-/** How a picture is fitted into a box of which both sides are given (sharp's terms). */
 /** What may be answered instead of a picture: a text that stands for it, or facts about it. */
 export const placeholderKinds = ['blurhash', 'thumbhash', 'lqip', 'json'] as const;
 export type PlaceholderKind = (typeof placeholderKinds)[number];
 
+/** How a picture is fitted into a box of which both sides are given (sharp's terms). */
 export const fits = ['contain', 'cover', 'fill', 'inside', 'outside'] as const;
 export type Fit = (typeof fits)[number];
 

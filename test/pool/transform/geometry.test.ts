@@ -1,6 +1,6 @@
 import t from 'tap';
 import { makePlan, type SourceFacts } from '../../../pool/transform/plan.ts';
-import type { Variant } from '../../../pool/transform/variant.ts';
+import type { Area, Edges, Variant } from '../../../pool/transform/variant.ts';
 import { variant } from './pictures.ts';
 
 const megapixels = 1_000_000;
@@ -26,7 +26,21 @@ type Row = readonly [
   asked: Partial<Variant>,
   size: readonly [number, number],
   fit: 'contain' | 'cover' | 'fill' | null,
+  content?: Area,
 ];
+
+const part = (left: number, top: number, width: number, height: number): Area => ({
+  left,
+  top,
+  width,
+  height,
+});
+const edges = (top: number, right: number, bottom: number, left: number): Edges => ({
+  top,
+  right,
+  bottom,
+  left,
+});
 
 const photo = facts(1000, 667);
 const rows: readonly Row[] = [
@@ -147,10 +161,141 @@ const rows: readonly Row[] = [
     [316, 316],
     'contain',
   ],
+
+  ['a part', photo, {}, [200, 100], null, part(0, 0, 200, 100)],
+  ['a part, width alone', photo, { width: 50 }, [50, 25], 'fill', part(800, 500, 200, 100)],
+  ['a part is not enlarged', photo, { width: 400 }, [200, 100], null, part(9, 9, 200, 100)],
+  [
+    'a part of a turned picture',
+    facts(1000, 500, { orientation: 6 }),
+    { height: 50 },
+    [25, 50],
+    'fill',
+    part(0, 0, 500, 1000),
+  ],
+  [
+    'a small part of a large picture, enlarged',
+    facts(9000, 9000),
+    { width: 1000, enlarge: true },
+    [1000, 500],
+    'fill',
+    part(0, 0, 100, 50),
+  ],
+
+  ['a quarter turn', photo, { rotate: 90 }, [667, 1000], null],
+  ['half a turn', photo, { rotate: 180 }, [1000, 667], null],
+  ['three quarters', photo, { rotate: 270, width: 100 }, [100, 150], 'fill'],
+  ['a quarter turn of a part', photo, { rotate: 90 }, [10, 40], 'fill', part(0, 0, 40, 10)],
+  ['45 degrees', facts(100, 100), { rotate: 45 }, [141, 141], 'fill'],
+  ['-12.5 degrees', facts(400, 300), { rotate: 347.5 }, [455, 379], 'fill'],
+  ['an angle and a width', facts(400, 300), { rotate: 347.5, width: 91 }, [91, 76], 'fill'],
+  [
+    'an angle and a box',
+    facts(400, 300),
+    { rotate: 30, width: 80, height: 80, fit: 'cover' },
+    [80, 80],
+    'cover',
+  ],
+  ['a line at an angle', facts(1000, 1), { rotate: 1, width: 10 }, [10, 1], 'fill'],
+
+  ['a border', photo, { extend: edges(1, 2, 3, 4) }, [1006, 671], null],
+  ['a border around a width', photo, { width: 333, extend: edges(1, 2, 3, 4) }, [339, 226], 'fill'],
+  [
+    'a border around a box',
+    photo,
+    { width: 300, height: 300, fit: 'contain', extend: edges(5, 5, 5, 5) },
+    [310, 310],
+    'contain',
+  ],
+  [
+    'a border within maxWidth',
+    photo,
+    { width: 800, extend: edges(0, 100, 0, 100), maxWidth: 500 },
+    [500, 267],
+    'fill',
+  ],
+  [
+    'a border within 10000 pixels a side',
+    facts(8000, 100),
+    { extend: edges(0, 6000, 0, 6000) },
+    [10_000, 50],
+    'fill',
+  ],
+  [
+    'a border within 40 megapixels',
+    facts(1000, 1000),
+    { extend: edges(4000, 4000, 4000, 4000) },
+    [6322, 6322],
+    'fill',
+  ],
+  [
+    'a border alone would be too wide',
+    facts(9, 9),
+    { extend: edges(0, 9, 0, 9), maxWidth: 1 },
+    [1, 1],
+    'fill',
+  ],
+
+  ['enlarged, width alone', facts(10, 5), { width: 200, enlarge: true }, [200, 100], 'fill'],
+  [
+    'enlarged, cover',
+    facts(10, 5),
+    { width: 200, height: 200, fit: 'cover', enlarge: true },
+    [200, 200],
+    'cover',
+  ],
+  [
+    'enlarged, contain',
+    facts(10, 5),
+    { width: 200, height: 200, fit: 'contain', enlarge: true },
+    [200, 200],
+    'contain',
+  ],
+  [
+    'enlarged, fill',
+    facts(10, 5),
+    { width: 200, height: 300, fit: 'fill', enlarge: true },
+    [200, 300],
+    'fill',
+  ],
+  [
+    'enlarged, inside',
+    facts(10, 5),
+    { width: 200, height: 200, fit: 'inside', enlarge: true },
+    [200, 100],
+    'fill',
+  ],
+  [
+    'enlarged, outside',
+    facts(10, 5),
+    { width: 200, height: 200, fit: 'outside', enlarge: true },
+    [400, 200],
+    'fill',
+  ],
+  [
+    'enlarged within maxWidth',
+    facts(10, 5),
+    { width: 3000, enlarge: true, maxWidth: 1000 },
+    [1000, 500],
+    'fill',
+  ],
+  [
+    'what would be cut off an enlarged picture is bounded too',
+    facts(1, 10_000),
+    { width: 10_000, height: 10_000, fit: 'cover', enlarge: true },
+    [10, 10],
+    'cover',
+  ],
+  ['one pixel enlarged', facts(1, 1), { width: 10_000, enlarge: true }, [6324, 6324], 'fill'],
+
+  ['one pixel', facts(1, 1), { width: 10 }, [1, 1], null],
+  ['one pixel wide', facts(1, 9999), { height: 10 }, [1, 10], 'fill'],
+  ['very wide', facts(9999, 1), { height: 1, width: 100, fit: 'cover' }, [100, 1], 'cover'],
+  ['very wide, inside', facts(9999, 3), { width: 10, height: 10, fit: 'inside' }, [10, 1], 'fill'],
 ];
 
-for (const [what, source, asked, size, fit] of rows) {
-  const plan = makePlan(source, null, variant(asked), 100 * megapixels);
+for (const [what, source, asked, size, fit, content = null] of rows) {
+  const plan = makePlan(source, content, variant(asked), 100 * megapixels);
   t.same([plan.width, plan.height], size, what);
   t.equal(plan.resize?.fit ?? null, fit, `${what}: fit`);
 }
@@ -193,4 +338,11 @@ t.test('no output is larger than its bounds, whatever is asked', async (t) => {
       }
     }
   }
+});
+
+t.test('the one pixel that is left of a picture is taken from its border', async (t) => {
+  const asked = variant({ width: 1, extend: edges(0, 0, 6000, 6000) });
+  const { width, height, resize } = makePlan(facts(60, 40), null, asked, 400_000);
+  t.same([resize?.width, resize?.height], [1, 1]);
+  t.ok(width * height <= 400_000, `${width} x ${height}`);
 });

@@ -140,7 +140,11 @@ t.test('operations of the pipeline count, its own resize included', async (t) =>
   const image = cut();
   await made('lqip', image);
   const { info } = await image.png().toBuffer({ resolveWithObject: true });
-  t.same([info.width, info.height], [40, 60], 'the pipeline can still be written');
+  t.same(
+    [info.width, info.height, info.channels],
+    [40, 60, 3],
+    'it can still be written as it was',
+  );
 });
 
 t.test('grey, 16-bit, one-pixel and very wide pictures', async (t) => {
@@ -154,4 +158,6 @@ t.test('grey, 16-bit, one-pixel and very wide pictures', async (t) => {
     }
   }
   t.equal(JSON.parse(await made('json', sharp(deep))).dominant, '#ff0000');
+  const oneChannel = sharp(grey).toColourspace('b-w');
+  t.match(JSON.parse(await made('json', oneChannel)).dominant, /^#(..)\1\1$/);
 });

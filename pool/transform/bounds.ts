@@ -1,0 +1,50 @@
+import type { Size } from './geometry.ts';
+
+/** Bounds of an output: pixels a side, and pixels of a frame. */
+export const maxSide = 10_000;
+export const maxFramePixels = 40_000_000;
+
+/** Rows of all frames together: libvips stacks them in one picture, and this is its highest. */
+export const maxRows = 10_000_000;
+
+/** Bytes that the surfaces of one drawing may take together, at 4 a pixel. */
+const drawingBytes = 512 * 1024 * 1024;
+
+/** librsvg's unit: at this density a CSS pixel is one pixel. */
+const cssDensity = 72;
+
+/** The range of densities that sharp takes. */
+const densities = { lowest: 1, highest: 100_000 };
+
+/** Pixels a side that sharp takes of a drawing. */
+const maxDrawnSide = 32_767;
+
+/** Pixels that a drawing may be rasterised to. */
+export function drawingPixels(surfaces: number, sourceMaxPixels: number): number {
+  return Math.min(maxFramePixels, sourceMaxPixels, drawingBytes / 4 / (surfaces + 1));
+}
+
+/** The scales at which a drawing can be rasterised; there may be none. */
+export function drawingScales(size: Size, pixels: number) {
+  const thin = 1 / Math.min(size.width, size.height);
+  return {
+    smallest: Math.max(densities.lowest / cssDensity, thin),
+    largest: Math.min(densities.highest / cssDensity, scaleWithin(size, maxDrawnSide, pixels)),
+  };
+}
+
+/** Dots per inch at which a drawing is rasterised at a scale, as near as can be. */
+export function densityAt(scale: number, size: Size, pixels: number): number {
+  const { smallest, largest } = drawingScales(size, pixels);
+  return cssDensity * Math.min(Math.max(scale, smallest), largest);
+}
+
+/** The scale at which a drawing is rasterised at so many dots per inch. */
+export function scaleAt(density: number): number {
+  return density / cssDensity;
+}
+
+/** The largest factor at which a picture has at most so many pixels a side and in all. */
+export function scaleWithin({ width, height }: Size, side: number, pixels: number): number {
+  return Math.min(side / width, side / height, Math.sqrt(pixels / (width * height)));
+}
