@@ -101,6 +101,11 @@ export class Picture {
     return reading(this.#image);
   }
 
+  /** 8 bits a channel, whatever the depth of the source was. */
+  pixels(): Promise<Pixels> {
+    return this.#between(this.#image.clone().raw({ depth: 'uchar' }));
+  }
+
   /** @throws EngineFailure source_corrupt, transform_timeout */
   async write(): Promise<Pixels> {
     return this.#run((options) => this.#image.timeout(options).toUint8Array());

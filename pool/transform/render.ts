@@ -2,6 +2,7 @@ import type { OverlayOptions } from 'sharp';
 import { EngineFailure } from '../failure.ts';
 import { entityTag } from '../image.ts';
 import { findContent } from './content.ts';
+import { indexedPng } from './encode/indexed-png.ts';
 import { encodings } from './encode.ts';
 import type { Size } from './geometry.ts';
 import { inspect } from './inspect.ts';
@@ -45,19 +46,13 @@ export async function render(
   limits: RenderLimits,
 ): Promise<Rendered> {
   const { picture, facts, plan } = await draw(source, variant, limits);
-  const job = { plan, variant, overlay: null };
   if (watermark !== null && variant.watermark !== null) {
     const mark = await drawMark(watermark, variant.watermark, plan, limits);
     await picture.settle();
-    picture.apply((image) => applySteps(image, passes.mark, { ...job, overlay: mark }));
+    const job = { plan, variant, overlay: mark };
+    picture.apply((image) => applySteps(image, passes.mark, job));
   }
-  const encoded = async (): Promise<Rendered> => {
-    const { data, info } = await picture
-      .apply((image) => applySteps(image, passes.encode, job))
-      .write();
-    const size = { width: info.width, height: info.pageHeight ?? info.height };
-    return rendered(data, encodings[plan.format].contentType, plan.format, size);
-  };
+  const encoded = () => encode(picture, plan, variant);
   if (variant.placeholder === null) return encoded();
 
   const { contentType, make } = placeholders[variant.placeholder];
@@ -72,6 +67,21 @@ export async function render(
     }),
   );
   return rendered(text, contentType, variant.placeholder, plan);
+}
+
+async function encode(picture: Picture, plan: Plan, variant: Variant): Promise<Rendered> {
+  const { contentType } = encodings[plan.format];
+  if (plan.format === 'png' && variant.stripMetadata) {
+    await picture.settle();
+    const { data, info } = await picture.pixels();
+    const indexed = indexedPng({ ...info, data });
+    if (indexed !== null) return rendered(indexed, contentType, plan.format, info);
+  }
+  const { data, info } = await picture
+    .apply((image) => applySteps(image, passes.encode, { plan, variant, overlay: null }))
+    .write();
+  const size = { width: info.width, height: info.pageHeight ?? info.height };
+  return rendered(data, contentType, plan.format, size);
 }
 
 function rendered(

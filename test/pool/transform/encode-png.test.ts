@@ -1,7 +1,9 @@
 import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
 import { indexedPng } from '../../../pool/transform/encode/indexed-png.ts';
-import { noise, quarters } from './pictures.ts';
+import { render } from '../../../pool/transform/render.ts';
+import type { Variant } from '../../../pool/transform/variant.ts';
+import { noise, pixels, quarters, variant } from './pictures.ts';
 
 async function raw(image: Sharp) {
   const { data, info } = await image.raw().toBuffer({ resolveWithObject: true });
@@ -75,4 +77,19 @@ t.test('it has fewer bytes than truecolour', async (t) => {
     .png()
     .toBuffer();
   t.ok((indexedPng(picture)?.length ?? Number.POSITIVE_INFINITY) < truecolour.length);
+});
+
+t.test('a transform takes a palette where it loses nothing, and only there', async (t) => {
+  const limits = { sourceMaxPixels: 1e6, softTimeoutSeconds: 10 };
+  const kind = async (source: Uint8Array, asked: Partial<Variant> = {}) => {
+    const { body } = await render(source, null, variant(asked), limits);
+    // IHDR: bits, then the colour type, of which 3 is indexed.
+    return body[25] === 3 ? body[24] : null;
+  };
+  const few = await quarters(80, 60).png().toBuffer();
+  t.equal(await kind(few), 2);
+  t.equal(await kind(await noise(80, 60).png().toBuffer()), null);
+  t.equal(await kind(few, { stripMetadata: false }), null, 'it could not hold the metadata');
+  const { body } = await render(few, null, variant({ width: 40 }), limits);
+  t.same((await pixels(body)).at(1, 1), [255, 0, 0, 255]);
 });
