@@ -21,7 +21,7 @@ function load(url: string) {
         failures.push(String(error));
       }
       count += 1;
-      await sleep(2);
+      await sleep(10);
     }
     await agent.close();
   }

@@ -8,6 +8,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { MongoClient } from 'mongodb';
+import { joinStore } from '../../store/open.ts';
+import { loadSettings } from '../../store/settings/load.ts';
 
 const run = promisify(execFile);
 const dist = new URL('../../dist/', import.meta.url).pathname;
@@ -189,11 +191,16 @@ class RunningService implements Service {
     return stdout.trim();
   }
 
-  project(...hosts: string[]): Promise<string> {
-    return this.admin(
-      ...['projects', 'create', '--name', 'Test', '--origin', 'http://127.0.0.1/'],
-      ...['--allow', 'localhost', ...hosts],
-    );
+  async project(...hosts: string[]): Promise<string> {
+    const store = await joinStore(loadSettings(this.environment));
+    try {
+      const { _id: orgId } = await store.organisations.default();
+      const allowedOrigins = [...new Set(['127.0.0.1', 'localhost', ...hosts])];
+      const fields = { orgId, name: 'Test', origin: 'http://127.0.0.1/', allowedOrigins };
+      return (await store.projects.create(fields))._id;
+    } finally {
+      await store.close();
+    }
   }
 
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | NodeJS.Signals | null> {

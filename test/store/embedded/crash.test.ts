@@ -3,7 +3,7 @@ import t from 'tap';
 import { nextLine, spawnScript } from './children.ts';
 import { shortFolder } from './folder.ts';
 
-const ROUNDS = 5;
+const ROUNDS = 3;
 const WRITERS = 8;
 const LIFE_MS = 500;
 
