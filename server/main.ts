@@ -151,6 +151,7 @@ async function stop(exitCode: number): Promise<void> {
 process.on('SIGTERM', () => void stop(0));
 // Whoever started this as a part of the whole is gone.
 process.on('disconnect', () => void stop(0));
+if (process.connected === false) void stop(0);
 process.on('SIGINT', () => {
   // A second Ctrl-C is from somebody who does not want to wait for requests in flight.
   if (stopping) process.exit(130);

@@ -195,7 +195,13 @@ const receive = dispatcher<ToFrontEnd>({
 process.on('SIGINT', () => {});
 process.on('SIGHUP', () => {});
 process.on('SIGTERM', () => void drain(0));
-process.on('disconnect', () => process.exit(1));
+/**
+ * Without a primary nothing is left to do or to tell. An orderly exit, which is what node:cluster has
+ * in mind, would wait for threads, and one that is inside native code may keep it from ending.
+ */
+const endOrphaned = (): void => void process.kill(process.pid, 'SIGKILL');
+process.prependListener('disconnect', endOrphaned);
+if (process.connected === false) endOrphaned();
 process.on('uncaughtException', (error) => {
   log.fatal({ err: error }, 'this process ends because of an error that nobody caught');
   process.exit(1);

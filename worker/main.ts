@@ -53,6 +53,7 @@ async function stop(exitCode: number): Promise<void> {
 process.on('SIGTERM', () => void stop(0));
 // Whoever started this as a part of the whole is gone.
 process.on('disconnect', () => void stop(0));
+if (process.connected === false) void stop(0);
 process.on('SIGINT', () => {
   if (stopping.signal.aborted) process.exit(130);
   void stop(0);

@@ -122,7 +122,7 @@ export function notAllowed(host: string): EngineFailure {
 }
 
 async function request(url: URL, options: FetchOptions): Promise<Dispatcher.ResponseData> {
-  const { connections, signal, timeoutMs } = options;
+  const { connections, signal } = options;
   const send = () =>
     // undici hears an abort only once the request is on a connection.
     unlessAborted(
@@ -131,8 +131,6 @@ async function request(url: URL, options: FetchOptions): Promise<Dispatcher.Resp
         path: url.pathname + url.search,
         method: 'GET',
         headers: { ...headers, 'cdn-loop': options.loopId },
-        headersTimeout: timeoutMs,
-        bodyTimeout: timeoutMs,
         signal,
       }),
       signal,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { isAlive, startService, until } from './service.ts';
 
@@ -39,4 +40,19 @@ t.test('when the primary is killed, no process stays behind', async (t) => {
   const frontEnds = service.frontEnds();
   t.equal(await service.end('SIGKILL'), 'SIGKILL');
   await until('the front ends end', () => !frontEnds.some(isAlive));
+});
+
+t.test('nor does one that was only starting', async (t) => {
+  const service = await startService(t);
+  let open = true;
+  // The pipe is closed when the last process that writes to it is gone.
+  service.primary.stdout?.once('close', () => {
+    open = false;
+  });
+  const [pid = 0] = service.frontEnds();
+  process.kill(pid, 'SIGKILL');
+  await service.waitForLog((line) => line.msg === 'a front end died and is replaced');
+  await sleep(120);
+  await service.end('SIGKILL');
+  await until('all have ended', () => !open);
 });
