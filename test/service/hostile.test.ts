@@ -75,6 +75,8 @@ t.test('hostile bytes neither end a process nor get anything', async (t) => {
   t.ok(Math.max(...levels) < 50, 'and had nothing to complain of');
 
   t.test('requests in one packet are answered one after the other', async (t) => {
+    // uWebSockets.js ends a connection that sends on while an answer is still in the making.
+    t.match(await exchange(service.port, get(good), 20_000, 1), /^HTTP\/1\.1 200/);
     const answer = await exchange(service.port, get(good) + get('/nothing') + get(good), 20_000, 3);
     t.same(
       [...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]),
