@@ -14,6 +14,13 @@ import { loadSettings } from '../../store/settings/load.ts';
 const run = promisify(execFile);
 const dist = new URL('../../dist/', import.meta.url).pathname;
 
+/**
+ * Node without tap's hooks, which NODE_OPTIONS gives to every child: they are not what runs in
+ * production, slow its processes down, and can keep one whose parent dies from ever starting.
+ */
+export const plainNode = ['env', '-u', 'NODE_OPTIONS', process.execPath] as const;
+const [program, ...programArgs] = plainNode;
+
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
 
 export interface Service {
@@ -100,7 +107,7 @@ export async function launch(t: Teardown, options: ServiceOptions = {}): Promise
     ...storeEnvironment(),
     ...options.environment,
   };
-  const primary = spawn(process.execPath, [join(dist, 'server/main.js')], {
+  const primary = spawn(program, [...programArgs, join(dist, 'server/main.js')], {
     // Somewhere without a .env file of the developer's.
     cwd: dataDir,
     env: environment,
@@ -184,10 +191,8 @@ class RunningService implements Service {
   }
 
   async admin(...args: string[]): Promise<string> {
-    const { stdout } = await run(process.execPath, [join(dist, 'server/admin/main.js'), ...args], {
-      cwd: this.dataDir,
-      env: this.environment,
-    });
+    const command = [...programArgs, join(dist, 'server/admin/main.js'), ...args];
+    const { stdout } = await run(program, command, { cwd: this.dataDir, env: this.environment });
     return stdout.trim();
   }
 

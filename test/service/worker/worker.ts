@@ -2,9 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { freePort, type json, type LogLine, type Service, until } from '../service.ts';
+import { freePort, type json, type LogLine, plainNode, type Service, until } from '../service.ts';
 
 const dist = new URL('../../../dist/', import.meta.url).pathname;
+const [program, ...args] = plainNode;
 
 interface Teardown {
   teardown(action: () => Promise<unknown>): void;
@@ -41,7 +42,7 @@ export function startProgram(
   cwd: string,
   environment: Environment,
 ): Program {
-  const child = spawn(process.execPath, [join(dist, entry)], {
+  const child = spawn(program, [...args, join(dist, entry)], {
     cwd,
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],

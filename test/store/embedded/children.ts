@@ -14,7 +14,12 @@ export interface Child {
 /** Runs a script of this folder as a process, which does not outlive the test. */
 export function spawnScript(t: Test, script: string, args: string[], prefix: string[] = []): Child {
   const file = fileURLToPath(new URL(script, import.meta.url));
-  const [command = '', ...rest] = [...prefix, process.execPath, '--import=tsx', file, ...args];
+  const [command = '', ...rest] = [
+    ...prefix,
+    // Without the hooks that tap would have every child load.
+    ...['env', '-u', 'NODE_OPTIONS', process.execPath, '--import=tsx', file],
+    ...args,
+  ];
   const child = spawn(command, rest, { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = new Promise<number | null>((resolve) => {
     child.once('exit', (code) => resolve(code));
