@@ -80,8 +80,10 @@ export class App {
   /** Stops listening; every answer from now on ends its connection. */
   stopListening(): void {
     this.#closing = true;
-    if (this.#listenSocket !== null) uws.us_listen_socket_close(this.#listenSocket);
+    const socket = this.#listenSocket;
     this.#listenSocket = null;
+    // Right after the event loop has accepted what was waiting, which closing would reset.
+    if (socket !== null) setImmediate(() => uws.us_listen_socket_close(socket));
   }
 
   #handle(res: HttpResponse, req: HttpRequest, handler: Handler): void {

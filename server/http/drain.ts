@@ -14,8 +14,7 @@ export async function untilQuiet(
   graceMs: number,
   withinMs: number,
 ): Promise<void> {
-  // Right after the event loop has accepted what was waiting, which closing would reset.
-  setImmediate(() => app.stopListening());
+  app.stopListening();
   const deadline = performance.now() + withinMs;
   let quietSince = performance.now();
   let seen = app.count;
