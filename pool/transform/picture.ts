@@ -66,13 +66,13 @@ export class Picture {
     this.#settled = true;
     // Unlike raw pixels a TIFF keeps frames apart, the profile, the metadata, and the transparency of
     // what was made grey.
-    const { data } = await this.#between(this.#image.tiff({ compression: 'none' }));
+    const { data } = await this.#toBuffer(this.#image.tiff({ compression: 'none' }));
     this.#image = sharp(data, { limitInputPixels: false, pages: this.#animated ? -1 : 1 });
   }
 
   /** Settles an animation frame by frame. */
   async eachFrame(operations: (frame: Sharp) => Sharp): Promise<void> {
-    const { data, info } = this.#frames ?? (await this.#between(this.#image.ensureAlpha().raw()));
+    const { data, info } = this.#frames ?? (await this.#toBuffer(this.#image.ensureAlpha().raw()));
     const height = info.pageHeight ?? info.height;
     const frames = info.height / height;
     const size = data.byteLength / frames;
@@ -103,22 +103,27 @@ export class Picture {
 
   /** 8 bits a channel, whatever the depth of the source was. */
   pixels(): Promise<Pixels> {
-    return this.#between(this.#image.clone().raw({ depth: 'uchar' }));
+    return this.#toBuffer(this.#image.clone().raw({ depth: 'uchar' }));
   }
 
-  /** @throws EngineFailure source_corrupt, transform_timeout */
-  async write(): Promise<Pixels> {
-    return this.#run((options) => this.#image.timeout(options).toUint8Array());
+  /**
+   * Not by `toUint8Array()`: sharp 0.35.5 never frees what that has written, as src/pipeline.cc hands
+   * it to `FreeCallback(hint, data)` as the hint. A Buffer of sharp's cannot be moved to another
+   * thread, so it has to be copied for that.
+   *
+   * @throws EngineFailure source_corrupt, transform_timeout
+   */
+  write(): Promise<Pixels> {
+    return this.#toBuffer(this.#image);
   }
 
   /** In two steps, since raw pixels of what was made grey are grey, without transparency. */
   async #rgba(image: Sharp): Promise<Pixels> {
-    const { data } = await this.#between(image.tiff({ compression: 'none' }));
-    return this.#between(sharp(data, { limitInputPixels: false }).ensureAlpha().raw());
+    const { data } = await this.#toBuffer(image.tiff({ compression: 'none' }));
+    return this.#toBuffer(sharp(data, { limitInputPixels: false }).ensureAlpha().raw());
   }
 
-  /** What only lies between two pipelines is handed over as it is, and need not be copied. */
-  #between(image: Sharp): Promise<Pixels> {
+  #toBuffer(image: Sharp): Promise<Pixels> {
     return this.#run((options) => image.timeout(options).toBuffer({ resolveWithObject: true }));
   }
 

@@ -90,7 +90,8 @@ function rendered(
   format: Rendered['format'],
   { width, height }: Size,
 ): Rendered {
-  const body = alone(data);
+  // A copy: what sharp or Buffer's pool allocated cannot be moved to another thread.
+  const body = new Uint8Array(data);
   return { body, contentType, etag: entityTag(body), width, height, format };
 }
 
@@ -148,9 +149,3 @@ async function drawMark(
   }
 }
 
-function alone(data: Uint8Array): Uint8Array<ArrayBuffer> {
-  const { buffer } = data;
-  return buffer instanceof ArrayBuffer && buffer.byteLength === data.byteLength
-    ? new Uint8Array(buffer)
-    : new Uint8Array(data);
-}
