@@ -201,10 +201,12 @@ class UwsExchange implements Exchange {
     // Not because of a body that was not read: the server library skips the rest of it, whereas a
     // connection that is closed under a client that still sends may cost it the answer.
     const end = this.#server.closing();
-    if (body === null) {
-      res.endWithoutBody(undefined, end);
-    } else if (this.method === 'HEAD') {
-      res.endWithoutBody(Buffer.byteLength(body), end);
+    if (body === null || this.method === 'HEAD') {
+      // RFC 9110, 8.6: a HEAD's length is the body's; a 304 needs none. Any argument to
+      // endWithoutBody makes uWebSockets.js 20.30 write a wrong length, or never finish.
+      if (body !== null) res.writeHeader('content-length', String(Buffer.byteLength(body)));
+      if (end) res.writeHeader('connection', 'close');
+      res.endWithoutBody();
     } else if (typeof body === 'string' || body.byteLength <= pieceAboveBytes || end) {
       res.end(body, end);
     } else {

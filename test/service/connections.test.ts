@@ -1,0 +1,47 @@
+import t from 'tap';
+import { picture, startTestOrigin } from './origin.ts';
+import { StrictConnection } from './raw-http.ts';
+import { startService } from './service.ts';
+
+t.test('a connection goes on after every kind of response', async (t) => {
+  const origin = await startTestOrigin(t);
+  origin.serve('/a.jpg', await picture(400, 300));
+  const service = await startService(t);
+  const project = await service.project();
+  const image = `/img/${origin.url}/a.jpg?project=${project}&w=100&fmt=png`;
+  const missing = `/img/${origin.url}/missing.jpg?project=${project}`;
+  const first = await fetch(service.url + image);
+  const etag = first.headers.get('etag') ?? '';
+  const length = String((await first.arrayBuffer()).byteLength);
+
+  const responses = [
+    ['GET', image, {}, 200, length],
+    ['HEAD', image, {}, 200, length],
+    // RFC 9110, 8.6: a 304 says nothing of a length, or that of the 200.
+    ['GET', image, { 'if-none-match': etag }, 304, undefined],
+    ['HEAD', image, { 'if-none-match': etag }, 304, undefined],
+    ['GET', missing, {}, 404, null],
+    ['HEAD', missing, {}, 404, null],
+    ['GET', '/img/', {}, 400, null],
+    ['HEAD', '/api/health', {}, 200, null],
+    ['GET', '/nothing', {}, 404, null],
+    ['GET', '/api/sdk/v1/projects', {}, 401, null],
+  ] as const;
+  for (const [method, target, headers, status, contentLength] of responses) {
+    const name = `${method} ${target.slice(0, 40)} ${status}`;
+    const connection = await StrictConnection.open(service.port);
+    t.teardown(async () => connection.close());
+    for (const time of ['once', 'again']) {
+      const response = await connection.request(method, target, headers);
+      t.equal(response.status, status, `${name}, ${time}`);
+      const given = response.headers.get('content-length');
+      if (contentLength === null) t.match(given, /^[1-9]\d*$/, `${name} has a length`);
+      else t.equal(given, contentLength, `${name} has the right length`);
+      t.notOk(response.headers.has('connection'), `${name} does not end the connection`);
+    }
+    const next = await connection.request('GET', image);
+    t.equal(next.status, 200, `${name}, and a picture after it`);
+    t.equal(next.body.byteLength, Number(length));
+    t.ok(connection.clean);
+  }
+});
