@@ -2,9 +2,27 @@ import type { Obtained } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
 import type { Headers, Response } from '../http/exchange.ts';
 
-/** The headers of every image (spec 4.3, rule 3), and what lets any page embed and read it. */
+/** Spec 4.3, rule 3: another image has another URL. */
+const immutable = 'public, max-age=31536000, immutable';
+const maxAgeSeconds = 31_536_000;
+
+/**
+ * How caches may keep an image.
+ *
+ * @param expires until when the URL is valid, Unix ms: infinite without a signature, and null for a
+ *   worker's request, which has no signature either but gets the images of signed projects: a CDN
+ *   on its way must not keep them for everybody
+ * @param now Unix ms
+ */
+export function cacheControl(expires: number | null, now: number): string {
+  if (expires === null) return 'private, no-store';
+  if (expires === Number.POSITIVE_INFINITY) return immutable;
+  const seconds = Math.min(Math.max(0, Math.floor((expires - now) / 1_000)), maxAgeSeconds);
+  return `public, max-age=${seconds}`;
+}
+
+/** The other headers of every image (spec 4.3, rule 3), and what lets any page embed and read it. */
 const constantHeaders: Headers = [
-  ['cache-control', 'public, max-age=31536000, immutable'],
   ['accept-ch', 'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width'],
   ['vary', 'Accept, Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, DPR, Width, Viewport-Width'],
   ['x-content-type-options', 'nosniff'],
@@ -18,14 +36,16 @@ function serverTiming({ from, timings }: Pick<Obtained, 'from' | 'timings'>): st
   return [`cache;desc=${from}`, ...durations].join(', ');
 }
 
-/** The headers of an image's answer. */
+/** The headers of an image's answer; see `cacheControl` for that part. */
 export function imageHeaders(
   image: Pick<Image, 'contentType' | 'etag'>,
   origin: Pick<Obtained, 'from' | 'timings'>,
+  cacheControl: string,
 ): Headers {
   return [
     ['content-type', image.contentType],
     ['etag', image.etag],
+    ['cache-control', cacheControl],
     ...constantHeaders,
     ['x-cache', origin.from],
     ['server-timing', serverTiming(origin)],

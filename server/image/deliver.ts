@@ -1,13 +1,14 @@
 import type { Engine } from '../../pool/engine.ts';
+import type { Image } from '../../pool/image.ts';
 import { isLoop } from '../../pool/source/loop.ts';
 import { backgroundHeader } from '../../store/background-token.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { Exchange, Headers } from '../http/exchange.ts';
 import { Failure } from '../http/failure.ts';
 import type { ProjectCache, ProjectState } from '../projects.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
 import { readAddress } from './address.ts';
-import { imageHeaders, imageResponse } from './answer.ts';
-import { HotAnswers } from './hot.ts';
+import { cacheControl, imageHeaders, imageResponse } from './answer.ts';
+import { type HotAnswer, HotAnswers } from './hot.ts';
 import { variantKey } from './key.ts';
 import { acceptedFormats, type NegotiationHeaders, readHints } from './negotiate.ts';
 import { readOptions } from './options.ts';
@@ -60,14 +61,17 @@ export class Delivery {
   handle(exchange: Exchange): void | Promise<void> {
     const headers = negotiationHeaders(exchange);
     const ifNoneMatch = exchange.header('if-none-match');
+    const token = exchange.header(backgroundHeader);
     const request = rawRequest(exchange, headers);
     const now = this.#now();
-    const hot = this.#hot.get(request, now);
+    // A worker's request is answered with other headers, so no answer to another is one for it.
+    const hot = token === '' ? this.#hot.get(request, now) : undefined;
     if (hot === undefined || hot.entry.image === null) {
-      return this.#deliver(exchange, request, headers, ifNoneMatch);
+      return this.#deliver(exchange, request, headers, ifNoneMatch, token);
     }
     this.#engine.memory.touch(hot.entry, now);
-    exchange.respond(imageResponse(hot.entry.image, hot.headers, ifNoneMatch));
+    const { image } = hot.entry;
+    exchange.respond(imageResponse(image, hitHeaders(image, hot, now), ifNoneMatch));
   }
 
   /** The way of a request, from its URL to its answer. */
@@ -76,12 +80,12 @@ export class Delivery {
     request: string,
     headers: NegotiationHeaders,
     ifNoneMatch: string,
+    token: string,
   ): Promise<void> {
     const { path, query } = exchange;
     if (isLoop(exchange.header('cdn-loop'), this.#engine.sources.loopId)) {
       throw new Failure('source_blocked', 'The source is an image of this service itself.');
     }
-    const token = exchange.header(backgroundHeader);
     const address = readAddress(path, query);
     const options = readOptions(address.parameters);
 
@@ -93,7 +97,7 @@ export class Delivery {
     const background = token !== '' && (await this.#isBackground(`${path}?${query}`, token));
     checkSource(project, address);
     // The worker needs no signature: what it warms is delivered to signed requests only.
-    const expires = background ? 0 : checkSignature(project, address, path, query, this.#now());
+    const expires = background ? null : checkSignature(project, address, path, query, this.#now());
 
     const variant = effectiveVariant(
       options,
@@ -115,14 +119,25 @@ export class Delivery {
     );
 
     const { image } = obtained;
-    exchange.respond(imageResponse(image, imageHeaders(image, obtained), ifNoneMatch));
-    this.#remember(request, key, state, expires);
+    const imageHead = imageHeaders(image, obtained, cacheControl(expires, this.#now()));
+    exchange.respond(imageResponse(image, imageHead, ifNoneMatch));
+    if (expires !== null) this.#remember(request, key, state, expires);
   }
 
   #remember(request: string, key: string, project: ProjectState, expires: number): void {
-    const entry = this.#engine.memory.get(key, this.#now());
+    const now = this.#now();
+    const entry = this.#engine.memory.get(key, now);
     if (entry === null) return;
-    const headers = imageHeaders(entry.image, { from: 'memory', timings: {} });
+    const headers = imageHeaders(entry.image, fromMemory, cacheControl(expires, now));
     this.#hot.set(request, { project, entry, headers, expires });
   }
+}
+
+const fromMemory = { from: 'memory', timings: {} } as const;
+
+/** Of a repeated answer: those of a signed URL change from second to second. */
+function hitHeaders(image: Image, { headers, expires }: HotAnswer, now: number): Headers {
+  return expires === Number.POSITIVE_INFINITY
+    ? headers
+    : imageHeaders(image, fromMemory, cacheControl(expires, now));
 }

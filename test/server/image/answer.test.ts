@@ -1,10 +1,17 @@
 import t from 'tap';
 import { entityTag } from '../../../pool/image.ts';
-import { imageHeaders, imageResponse, isNotModified } from '../../../server/image/answer.ts';
+import {
+  cacheControl,
+  imageHeaders,
+  imageResponse,
+  isNotModified,
+} from '../../../server/image/answer.ts';
 
 const body = Buffer.from('a picture');
 const image = { body, contentType: 'image/webp', etag: entityTag(body), width: 4, height: 3 };
-const headers = imageHeaders(image, { from: 'miss', timings: { fetch: 12.345, transform: 7 } });
+const forever = cacheControl(Number.POSITIVE_INFINITY, 0);
+const timings = { fetch: 12.345, transform: 7 };
+const headers = imageHeaders(image, { from: 'miss', timings }, forever);
 
 t.test("an image's headers are the interface's, word for word", async (t) => {
   t.match(Object.fromEntries(headers), {
@@ -26,12 +33,25 @@ t.test('pages anywhere may embed and read images, and nobody may sniff them', as
   for (const [name] of headers) t.equal(name, name.toLowerCase());
 });
 
+t.test(
+  'an image of a signed URL may be kept until the URL ends, a prewarmed one not at all',
+  async (t) => {
+    const now = 1_000_000;
+    t.equal(cacheControl(now + 60_000, now), 'public, max-age=60');
+    t.equal(cacheControl(now + 59_999, now), 'public, max-age=59', 'never longer than the URL');
+    t.equal(cacheControl(now + 10, now), 'public, max-age=0');
+    t.equal(cacheControl(now - 5_000, now), 'public, max-age=0');
+    t.equal(cacheControl(now + 1e14, now), 'public, max-age=31536000');
+    t.equal(cacheControl(null, now), 'private, no-store');
+  },
+);
+
 t.test('where it came from and how long it took is said', async (t) => {
   t.match(Object.fromEntries(headers), {
     'x-cache': 'miss',
     'server-timing': 'cache;desc=miss, fetch;dur=12.3, transform;dur=7.0',
   });
-  const hit = Object.fromEntries(imageHeaders(image, { from: 'memory', timings: {} }));
+  const hit = Object.fromEntries(imageHeaders(image, { from: 'memory', timings: {} }, forever));
   t.match(hit, { 'x-cache': 'memory', 'server-timing': 'cache;desc=memory' });
 });
 

@@ -89,12 +89,23 @@ t.test('a prewarming makes the first live request a hit', async (t) => {
       t.equal(await status(`${plain}&w=71`.replace('w=70&', ''), token), 403, name);
     }
     t.equal(await status(plain, ''), 403);
-    t.equal(await status(plain, backgroundToken(backgroundSecret, plain, now)), 200);
+    const marked = { [backgroundHeader]: backgroundToken(backgroundSecret, plain, now) };
+    for (const time of ['once', 'again']) {
+      const { status, headers } = await fetch(service.url + plain, { headers: marked });
+      t.equal(status, 200);
+      t.equal(headers.get('cache-control'), 'private, no-store', `no cache keeps it, ${time}`);
+    }
 
     const unsigned = `${plain}&exp=${Math.floor(now / 1_000) + 600}`;
     const [path = '', query = ''] = unsigned.split('?');
     const sig = signature(String(signingSecret), signedText(path, query));
-    t.match(await cacheOf(`${service.url}${unsigned}&sig=${sig}`), /^(memory|disk)$/);
+    const signed = `${service.url}${unsigned}&sig=${sig}`;
+    t.match(await cacheOf(signed), /^(memory|disk)$/);
+    for (const time of ['by the long way', 'by the short one']) {
+      const control = (await fetch(signed)).headers.get('cache-control') ?? '';
+      const [, seconds = ''] = /^public, max-age=(\d+)$/.exec(control) ?? [];
+      t.ok(Number(seconds) > 500 && Number(seconds) <= 600, `kept until exp, ${time}: ${control}`);
+    }
   });
 
   await t.test('while live requests fill the pool, a job waits and does not fail', async (t) => {
