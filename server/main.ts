@@ -67,7 +67,13 @@ async function ensureRootKey({ keys, organisations }: Store): Promise<void> {
   if (settings.rootApiKey !== null) {
     await keys.adoptFromEnvironment(settings.rootApiKey, orgId);
   } else if (await keys.isEmpty()) {
-    const { secret } = await keys.issue({ name: 'root', orgId, projectId: null, access: 'write' });
+    const { secret } = await keys.issue({
+      name: 'root',
+      orgId,
+      projectId: null,
+      allOrganisations: true,
+      access: 'write',
+    });
     process.stdout.write(
       `\nA first API key was made, for all projects. It is shown only now:\n\n  ${secret}\n\n`,
     );

@@ -131,6 +131,7 @@ const rateLimit = new RateLimit(store.db, settings.apiRateLimit, settings.proces
 const control = new ControlPlane({
   authentication: new Authentication(store.keys, store.organisations),
   rateLimit,
+  projects: store.projects,
   operations: new ProjectOperations({
     projects: store.projects,
     guard: engine.sources.guard,

@@ -10,8 +10,10 @@ export interface ApiKey {
   readonly hash: string;
   readonly name: string;
   readonly orgId: string;
-  /** The one project that the key is for; null for all of them. */
+  /** The one project that the key is for; null for all of its organisation. */
   readonly projectId: string | null;
+  /** Set for a root key, whose projects are those of every organisation. */
+  readonly allOrganisations?: true;
   readonly access: KeyAccess;
   /** Set for the key that the environment names. */
   readonly fromEnvironment?: true;
@@ -23,6 +25,7 @@ export interface NewKey {
   readonly name: string;
   readonly orgId: string;
   readonly projectId: string | null;
+  readonly allOrganisations?: true;
   readonly access: KeyAccess;
 }
 
@@ -66,7 +69,13 @@ export class Keys {
         { hash },
         {
           // Whatever a key of this secret was for before: the setting promises all of it.
-          $set: { projectId: null, access: 'write', fromEnvironment: true, revokedAt: null },
+          $set: {
+            projectId: null,
+            allOrganisations: true,
+            access: 'write',
+            fromEnvironment: true,
+            revokedAt: null,
+          },
           $setOnInsert: {
             _id: newKeyId(),
             name: 'SERVICE_ROOT_API_KEY',

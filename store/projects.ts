@@ -125,8 +125,16 @@ export class Projects {
     return this.#collection.findOne({ _id: id });
   }
 
-  list(): Promise<Project[]> {
-    return this.#collection.find().sort({ createdAt: 1, _id: 1 }).toArray();
+  /** The organisation that a project belongs to, for good; null when there is no such project. */
+  async organisationOf(id: string): Promise<string | null> {
+    const project = await this.#collection.findOne({ _id: id }, { projection: { orgId: 1 } });
+    return project?.orgId ?? null;
+  }
+
+  /** @param orgId null for the projects of every organisation */
+  list(orgId: string | null = null): Promise<Project[]> {
+    const filter = orgId === null ? {} : { orgId };
+    return this.#collection.find(filter).sort({ createdAt: 1, _id: 1 }).toArray();
   }
 
   /** When any project was last changed; null when there is none. */

@@ -11,7 +11,7 @@ export function addKeyCommands(program: Command, withStore: WithStore): void {
     .command('create')
     .description('make a key; it is shown only now')
     .option('--name <text>', 'what the key is for', 'admin')
-    .option('--org <id>', 'organisation (default: the default one)')
+    .option('--org <id>', 'the organisation whose projects it is for (default: the default one)')
     .option('--project <id>', 'limit the key to one project')
     .addOption(
       new Option('--access <kind>', 'what it may do').choices(['read', 'write']).default('write'),

@@ -1,6 +1,7 @@
 import type { AddressGuard } from '../../pool/source/guard.ts';
 import type { JobQueue } from '../../store/jobs.ts';
 import type { ApiKey } from '../../store/keys.ts';
+import type { Projects } from '../../store/projects.ts';
 import type { Exchange, Headers } from '../http/exchange.ts';
 import { explain } from '../http/explain.ts';
 import { Failure } from '../http/failure.ts';
@@ -18,6 +19,7 @@ const maxBodyBytes = 64 * 1024;
 export interface ControlPlaneEnvironment {
   readonly authentication: Authentication;
   readonly rateLimit: RateLimit;
+  readonly projects: Pick<Projects, 'organisationOf'>;
   readonly operations: ProjectOperations;
   readonly guard: AddressGuard;
   readonly queue: Pick<JobQueue, 'add'>;
@@ -52,7 +54,7 @@ export class ControlPlane {
     // Nobody may be waiting for it when an earlier check fails.
     body?.catch(() => {});
 
-    const { authentication, rateLimit } = this.#environment;
+    const { authentication, projects, rateLimit } = this.#environment;
     const [authorization = '', serviceApiKey = ''] = credentials;
     const credential = await authentication.authenticate(authorization, serviceApiKey);
     const { key } = credential;
@@ -61,7 +63,7 @@ export class ControlPlane {
     try {
       requireProductAccess(credential);
       if (allowance.failure !== null) throw allowance.failure;
-      authorise(key, match.operation, match.projectId);
+      await authorise(key, match.operation, match.projectId, projects);
       const input = readInput(match.operation, await body, contentType, query);
       const { status, name } = match.operation.success;
       const result = await this.#run(match, { key, projectId: match.projectId ?? '', input });

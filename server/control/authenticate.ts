@@ -4,6 +4,7 @@ import { Flights } from '../../pool/flight.ts';
 import { hashApiKey } from '../../store/identifiers.ts';
 import type { ApiKey, Keys } from '../../store/keys.ts';
 import type { Organisations } from '../../store/organisations.ts';
+import type { Projects } from '../../store/projects.ts';
 import { Failure } from '../http/failure.ts';
 import type { Operation } from './operations.ts';
 
@@ -89,10 +90,15 @@ export function requireProductAccess({ productAccess }: Credential): void {
 }
 
 /**
- * Whether a key may do an operation on a project.
+ * Whether a key may do an operation on a project, which need not exist.
  * @throws Failure project_forbidden, write_access_required
  */
-export function authorise(key: ApiKey, operation: Operation, projectId: string | null): void {
+export async function authorise(
+  key: ApiKey,
+  operation: Operation,
+  projectId: string | null,
+  projects: Pick<Projects, 'organisationOf'>,
+): Promise<void> {
   // Whether or not that project exists, so that a key learns nothing about others.
   if (key.projectId !== null && projectId !== null && key.projectId !== projectId) {
     throw new Failure('project_forbidden', 'The API key is for another project.');
@@ -102,5 +108,13 @@ export function authorise(key: ApiKey, operation: Operation, projectId: string |
   }
   if (operation.access === 'write' && key.access !== 'write') {
     throw new Failure('write_access_required', 'The API key may only read.');
+  }
+  if (key.projectId !== null || key.allOrganisations || projectId === null) return;
+  const orgId = await projects.organisationOf(projectId);
+  if (orgId !== null && orgId !== key.orgId) {
+    throw new Failure(
+      'project_forbidden',
+      'The API key is for the projects of another organisation.',
+    );
   }
 }

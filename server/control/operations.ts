@@ -33,7 +33,8 @@ export const operations = {
     method: 'GET',
     path: '/projects',
     summary: 'List projects',
-    description: 'The projects that the key can see: its own one, or all for an all-project key.',
+    description:
+      'The projects that the key can see: its own one, or for an all-project key all of its organisation.',
     access: 'read',
     keys: 'any',
     success: { status: 200, name: 'projects', schema: 'Project' },

@@ -39,7 +39,9 @@ export class ProjectOperations {
 
   /** The projects that a key can see. */
   async list(key: ApiKey): Promise<Project[]> {
-    if (key.projectId === null) return this.#projects.list();
+    if (key.projectId === null) {
+      return this.#projects.list(key.allOrganisations ? null : key.orgId);
+    }
     const project = await this.#projects.find(key.projectId);
     return project === null ? [] : [project];
   }

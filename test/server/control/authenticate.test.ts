@@ -93,39 +93,41 @@ t.test('a second from when it was asked for, however long the store takes to ans
 });
 
 t.test('what a key is good for', async (t) => {
-  const key = (projectId: string | null, access: KeyAccess): ApiKey => ({
-    ...{ _id: 'key_1', hash: '', name: '', orgId: 'org_1', projectId, access },
+  const key = (projectId: string | null, access: KeyAccess, orgId = 'org_1'): ApiKey => ({
+    ...{ _id: 'key_1', hash: '', name: '', orgId, projectId, access },
     ...{ createdAt: new Date(), revokedAt: null },
   });
+  const organisationOf = async (id: string) => (id.startsWith('prj_') ? 'org_1' : null);
   const verdict = (
     one: ApiKey,
     operation: (typeof operations)[keyof typeof operations],
     project: string | null,
-  ) => {
-    try {
-      authorise(one, operation, project);
-      return 'yes';
-    } catch (error) {
-      return (error as { code: string }).code;
-    }
-  };
+  ) =>
+    authorise(one, operation, project, { organisationOf }).then(
+      () => 'yes',
+      (error) => error.code,
+    );
   const all = Object.entries(operations);
   for (const [id, operation] of all) {
     const onProject = operation.path.includes('{projectId}');
     const own = onProject ? 'prj_1' : null;
     const writes = operation.method !== 'GET';
-    t.equal(verdict(key(null, 'write'), operation, own), 'yes', id);
-    t.equal(
-      verdict(key(null, 'read'), operation, own),
-      writes ? 'write_access_required' : 'yes',
-      id,
-    );
+    const reading = writes ? 'write_access_required' : 'yes';
+    t.equal(await verdict(key(null, 'write'), operation, own), 'yes', id);
+    t.equal(await verdict(key(null, 'read'), operation, own), reading, id);
     if (onProject) {
-      t.equal(verdict(key('prj_1', 'write'), operation, own), 'yes', id);
-      t.equal(verdict(key('prj_2', 'write'), operation, own), 'project_forbidden', id);
-      t.equal(verdict(key('prj_2', 'read'), operation, own), 'project_forbidden', id);
+      t.equal(await verdict(key('prj_1', 'write'), operation, own), 'yes', id);
+      t.equal(await verdict(key('prj_2', 'write'), operation, own), 'project_forbidden', id);
+      t.equal(await verdict(key('prj_2', 'read'), operation, own), 'project_forbidden', id);
+      const stranger = key(null, 'write', 'org_2');
+      t.equal(await verdict(stranger, operation, own), 'project_forbidden', id);
+      t.equal(await verdict(stranger, operation, 'none'), 'yes', `${id}, to be found missing`);
+      t.equal(await verdict({ ...stranger, allOrganisations: true }, operation, own), 'yes', id);
     }
   }
-  t.equal(verdict(key('prj_1', 'read'), operations.listProjects, null), 'yes');
-  t.equal(verdict(key('prj_1', 'write'), operations.createProject, null), 'project_forbidden');
+  t.equal(await verdict(key('prj_1', 'read'), operations.listProjects, null), 'yes');
+  t.equal(
+    await verdict(key('prj_1', 'write'), operations.createProject, null),
+    'project_forbidden',
+  );
 });

@@ -37,6 +37,36 @@ export async function keys(t: Test, control: Control): Promise<void> {
     t.equal((await call('DELETE', `${on}/domains`, host)).status, 200);
   });
 
+  t.test('an all-project key is for the projects of its organisation', async (t) => {
+    const orgId = (await service.admin('orgs', 'create', 'Other')).trim();
+    const made = await service.admin('keys', 'create', '--org', orgId);
+    const [, key = ''] = made.trim().split(/\s+/);
+    t.same(await projects(key), []);
+    const calls = [
+      ['GET', `/projects/${own}`],
+      ['GET', `/projects/${own}/configuration`],
+      ['PATCH', `/projects/${own}/settings`, { maxWidth: 9 }],
+      ['POST', `/projects/${own}/domains`, { host: 'evil.example' }],
+      ['DELETE', `/projects/${own}/domains`, { host: '127.0.0.1' }],
+      ['POST', `/projects/${own}/prewarm`, { src: 'http://127.0.0.1/1.jpg' }],
+      ['PATCH', `/projects/${own}/settings`, { maxWidth: 'not even valid' }],
+    ] as const;
+    for (const [method, path, json] of calls) {
+      const { status, body } = await call(method, path, { key, json });
+      t.match([status, body.code], [403, 'project_forbidden'], `${method} ${path}`);
+    }
+    t.equal((await call('GET', '/projects/prj_0000000000000000', { key })).status, 404);
+    const input = { name: 'Theirs', origin: 'http://127.0.0.1/' };
+    const created = await call('POST', '/projects', { key, json: input });
+    t.equal(created.body.project.orgId, orgId);
+    const { id } = created.body.project;
+    t.same(await projects(key), [id]);
+    const settings = `/projects/${id}/settings`;
+    t.equal((await call('PATCH', settings, { key, json: { maxWidth: 9 } })).status, 200);
+    t.equal((await call('GET', `/projects/${id}`, { key: allReader })).status, 403);
+    t.ok((await projects(rootKey)).includes(id), 'the root key sees every organisation');
+  });
+
   t.test('a key comes in either header; Authorization wins, right or wrong', async (t) => {
     const status = async (headers: Record<string, string>) =>
       (await call('GET', `/projects/${own}`, { key: null, headers })).status;
