@@ -237,8 +237,16 @@ function settle(job: Job, result: ThreadResult, queueMs: number): void {
     const { ok, ...rendered } = result;
     job.resolve({ ...rendered, queueMs });
   } else {
-    job.reject(new EngineFailure(result.failure.code, result.failure.message, result.detail));
+    const { code, message } = result.failure;
+    job.reject(new EngineFailure(code, message, threadError(result.detail)));
   }
+}
+
+/** What a thread's error looked like there; as an error, because a logger shows no other cause. */
+function threadError(detail: string): Error {
+  const error = new Error('on a transform thread');
+  error.stack = detail;
+  return error;
 }
 
 function first(jobs: ReadonlySet<Job>): Job | undefined {

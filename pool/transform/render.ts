@@ -148,4 +148,3 @@ async function drawMark(
     throw error instanceof EngineFailure ? error.ofWatermark() : error;
   }
 }
-

@@ -138,10 +138,14 @@ const encode: Step = (image, { plan, variant }) =>
     pixels: plan.width * plan.height,
   });
 
+/** The most that sharp takes as a delay in ms or as a loop count; decoders give more of both. */
+const mostTiming = 65_535;
+
 /** Asked for by itself, since it is lost where frames were drawn one by one. */
 const timing: Step = (image, { plan }) => {
   if (plan.timing === null) return image;
-  const options = { delay: [...plan.timing.delay], loop: plan.timing.loop };
+  const delay = plan.timing.delay.map((ms) => Math.min(ms, mostTiming));
+  const options = { delay, loop: Math.min(plan.timing.loop, mostTiming) };
   return plan.format === 'gif' ? image.gif(options) : image.webp(options);
 };
 

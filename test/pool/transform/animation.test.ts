@@ -43,6 +43,27 @@ t.test('a size that does not divide keeps the frames apart', async (t) => {
   }
 });
 
+t.test('a GIF may loop as often and show a frame as long as its fields hold', async (t) => {
+  const bytes = Buffer.from(gif);
+  const loops = bytes.indexOf('NETSCAPE2.0') + 'NETSCAPE2.0'.length + 2;
+  bytes.writeUInt16LE(65_535, loops);
+  // The first graphic control extension: its delay is in hundredths of a second.
+  bytes.writeUInt16LE(65_535, bytes.indexOf(Buffer.from([0x21, 0xf9, 0x04])) + 4);
+  const { loop, delay } = await sharp(bytes, { pages: -1 }).metadata();
+  t.same([loop, delay?.[0]], [65_536, 655_350], 'what decoders make of it');
+  for (const format of ['gif', 'webp'] as const) {
+    for (const rotate of [0, 30]) {
+      const asked = variant({ formats: [format], rotate });
+      const made = await pool.transform(shared(bytes), asked, patient);
+      const header = await sharp(made.body, { pages: -1 }).metadata();
+      t.equal(header.pages, 4, `${format}, turned by ${rotate}`);
+      t.ok(Number(header.loop) >= 65_535, `${header.loop} loops`);
+      t.ok(Number(header.delay?.[0]) > 65_000, `${header.delay?.[0]} ms`);
+      t.equal(header.delay?.[1], 150, 'the others are as they were');
+    }
+  }
+});
+
 t.test('a still format has the first frame', async (t) => {
   for (const format of ['jpeg', 'png', 'avif'] as const) {
     const made = await pool.transform(gif, variant({ formats: [format] }), patient);

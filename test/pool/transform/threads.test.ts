@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { pino } from 'pino';
 import t from 'tap';
 import { noise, shared, variant } from './pictures.ts';
 import { openPool, patient, puppets, until } from './pools.ts';
@@ -100,4 +101,19 @@ t.test('native work that takes too long ends too', async (t) => {
   await t.rejects(pool.transform(source, slow, patient), { code: 'transform_timeout' });
   const quick = variant({ width: 10, height: 10 });
   t.same((await pool.transform(source, quick, patient)).width, 10);
+});
+
+t.test('the log shows what a thread failed of', async (t) => {
+  const pool = openPool(t);
+  const impossible = variant({ width: 5, kernel: 'none' as never });
+  const error = await pool
+    .transform(shared(await noise(10, 10).png().toBuffer()), impossible, patient)
+    .then(
+      () => null,
+      (thrown) => thrown,
+    );
+  t.equal(error.code, 'internal_error');
+  const { stack } = pino.stdSerializers.err(error);
+  t.match(stack, /Expected valid kernel name for kernel but received none/);
+  t.match(stack, /steps\.ts/, 'and where');
 });
