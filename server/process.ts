@@ -21,7 +21,7 @@ import { Authentication } from './control/authenticate.ts';
 import { ProjectOperations } from './control/projects.ts';
 import { RateLimit } from './control/rate-limit.ts';
 import { Health } from './health.ts';
-import { App } from './http/app.ts';
+import { App, engineFailure } from './http/app.ts';
 import { untilQuiet } from './http/drain.ts';
 import type { Exchange } from './http/exchange.ts';
 import { explain } from './http/explain.ts';
@@ -209,7 +209,9 @@ process.on('uncaughtException', (error) => {
 });
 process.on('message', (message) => receive(message as ToFrontEnd));
 
-if (await app.listen(settings.host, settings.port)) {
+if (engineFailure !== null) {
+  channel.send({ type: 'hopeless', reason: engineFailure });
+} else if (await app.listen(settings.host, settings.port)) {
   projects.start();
   setInterval(() => channel.send({ type: 'figures', figures: figures() }), figuresEveryMs).unref();
   channel.send({ type: 'ready' });

@@ -18,6 +18,15 @@ const pieceAboveBytes = 64 * 1024;
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS']);
 
+/**
+ * Why this process cannot serve, or null. Where no native binary of uWebSockets.js loads, the package
+ * puts an incomplete implementation in JavaScript in its place, which fails on every request.
+ */
+export const engineFailure: string | null =
+  typeof uws.SSLApp === 'function'
+    ? null
+    : `uWebSockets.js has no native binary for Node ${process.versions.node} on ${process.platform}-${process.arch} with this C library; use Node 20 on Linux with glibc, macOS or Windows`;
+
 export interface Route {
   readonly method: 'get' | 'head' | 'post' | 'patch' | 'del' | 'any';
   /** The server library's pattern: `*` at the end matches any rest. */

@@ -43,3 +43,11 @@ t.test('a first key is made and shown once', async (t) => {
   const again = await startService(t, { dataDir, environment, port: service.port });
   t.notMatch(again.stdout(), /sk_/);
 });
+
+t.test('without the native HTTP server it does not begin', async (t) => {
+  // What the package does by itself where none of its binaries loads.
+  const service = await launch(t, { environment: { UWS_USE_FALLBACK: '1' } });
+  t.equal(await service.end('SIGCONT'), 1);
+  t.match(service.stderr(), /could not start: uWebSockets\.js has no native binary for Node \d+/);
+  t.notOk(service.log.some(({ msg }) => msg === 'the service is ready'));
+});
