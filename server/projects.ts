@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { EngineFailure } from '../pool/failure.ts';
 import { Flights } from '../pool/flight.ts';
+import { isProjectId } from '../store/identifiers.ts';
 import type { Project, Projects } from '../store/projects.ts';
 
 /** A project as it was at one revision. Whoever keeps one sees by `stale` that it is out of date. */
@@ -62,7 +63,7 @@ export class ProjectCache {
   find(id: string): ProjectState | null | Promise<ProjectState | null> {
     const known = this.#known.get(id);
     if (known !== undefined) return known;
-    if (this.#unknown.has(id)) return null;
+    if (!isProjectId(id) || this.#unknown.has(id)) return null;
     if (this.#lookups.size >= maxLookups) {
       throw new EngineFailure('overloaded', 'Too many projects are being looked up.');
     }

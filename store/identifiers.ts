@@ -10,6 +10,8 @@ function random36(length: number): string {
 
 /** `prj_` and 16 base-36 characters. */
 export const newProjectId = (): string => `prj_${random36(16)}`;
+/** Whether a text can be a project's id: what cannot need not be looked up, or kept as a key. */
+export const isProjectId = (text: string): boolean => /^prj_[0-9a-z]{16}$/.test(text);
 /** `org_` and 16 base-36 characters. */
 export const newOrganisationId = (): string => `org_${random36(16)}`;
 /** `key_` and 16 base-36 characters: names a key where its secret must not be shown. */

@@ -2,7 +2,7 @@ import type { AddressGuard } from '../../pool/source/guard.ts';
 import { normaliseAllowedHost } from '../../store/hosts.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import type { Project, ProjectSettings, Projects } from '../../store/projects.ts';
-import { Failure } from '../http/failure.ts';
+import { Failure, projectNotFound } from '../http/failure.ts';
 import type { CreateProjectInput, DomainInput, ProjectSettingsInput } from './contract.ts';
 import { bareHostRule, readAllowedHost } from './hosts.ts';
 import { isPublic, readUrl, urlRule } from './urls.ts';
@@ -112,5 +112,5 @@ export class ProjectOperations {
 
 function found(id: string, project: Project | null): Project {
   if (project !== null) return project;
-  throw new Failure('project_not_found', `There is no project ${id.slice(0, 80).toWellFormed()}.`);
+  throw projectNotFound(id);
 }

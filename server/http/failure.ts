@@ -166,3 +166,8 @@ export class Failure extends Error {
     return new Failure('internal_error', 'The request could not be completed.', error);
   }
 }
+
+/** @param id as the client gave it, of any length */
+export function projectNotFound(id: string): Failure {
+  return new Failure('project_not_found', `There is no project ${id.slice(0, 80).toWellFormed()}.`);
+}

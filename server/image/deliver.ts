@@ -3,7 +3,7 @@ import type { Image } from '../../pool/image.ts';
 import { isLoop } from '../../pool/source/loop.ts';
 import { backgroundHeader } from '../../store/background-token.ts';
 import type { Exchange, Headers } from '../http/exchange.ts';
-import { Failure } from '../http/failure.ts';
+import { Failure, projectNotFound } from '../http/failure.ts';
 import type { ProjectCache, ProjectState } from '../projects.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
 import { readAddress } from './address.ts';
@@ -91,7 +91,7 @@ export class Delivery {
 
     const state = await this.#projects.find(address.projectId);
     if (state === null) {
-      throw new Failure('project_not_found', `There is no project ${address.projectId}.`);
+      throw projectNotFound(address.projectId);
     }
     const { project } = state;
     const background = token !== '' && (await this.#isBackground(`${path}?${query}`, token));

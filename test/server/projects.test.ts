@@ -141,6 +141,19 @@ t.test('a new project is not missed by a look-up that began before it', async (t
   t.match(await cache.find(id), { project: { _id: id } });
 });
 
+const idOf = (number: number): string => `prj_${String(number).padStart(16, '0')}`;
+
+t.test('what cannot be an id is neither looked up nor kept', async (t) => {
+  const { cache, lookups } = await cached(t);
+  const texts = ['', 'prj_', 'x'.repeat(100_000), `${idOf(1)}0`, idOf(1).toUpperCase()];
+  for (const text of [...texts, `${idOf(1)}\n`, `org_${'0'.repeat(16)}`, '{"$ne":null}']) {
+    t.equal(cache.find(text), null, JSON.stringify(text.slice(0, 30)));
+  }
+  t.same(lookups, []);
+  t.equal(await cache.find(idOf(1)), null);
+  t.same(lookups, [idOf(1)], 'what can be one is');
+});
+
 t.test('look-ups that wait are bounded, and known projects are served all the same', async (t) => {
   const { cache, others, projects } = await cached(t);
   const { _id } = await others.create(input);
@@ -149,7 +162,7 @@ t.test('look-ups that wait are bounded, and known projects are served all the sa
   const waiting: unknown[] = [];
   t.throws(
     () => {
-      for (let i = 0; i < 2_000; i++) waiting.push(cache.find(`prj_${i}`));
+      for (let i = 0; i < 2_000; i++) waiting.push(cache.find(idOf(i)));
     },
     { code: 'overloaded' },
   );
@@ -158,5 +171,5 @@ t.test('look-ups that wait are bounded, and known projects are served all the sa
   await projects.held(waiting.length);
   projects.release();
   for (const found of await Promise.all(waiting)) t.equal(found, null);
-  t.equal(await cache.find('prj_other'), null, 'and then there is room again');
+  t.equal(await cache.find(idOf(2_000)), null, 'and then there is room again');
 });
