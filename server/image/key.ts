@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type OutputFormat, plainVariant, type Variant } from '../../pool/transform/variant.ts';
+import { rendererVersion } from '../../pool/transform/version.ts';
 
 /** What makes a difference to the bytes of each format. */
 const matters: Readonly<
@@ -45,9 +46,17 @@ export function canonicalForm(variant: Variant): string {
     .join('&');
 }
 
-/** The cache key of a variant: hexadecimal SHA-256 of project, source and canonical form. */
-export function variantKey(projectId: string, source: URL, variant: Variant): string {
+/**
+ * The cache key of a variant: hexadecimal SHA-256 of the renderer's version, project, source and
+ * canonical form.
+ */
+export function variantKey(
+  projectId: string,
+  source: URL,
+  variant: Variant,
+  version = rendererVersion,
+): string {
   return createHash('sha256')
-    .update(`${projectId}\n${source.href}\n${canonicalForm(variant)}`)
+    .update(`${version}\n${projectId}\n${source.href}\n${canonicalForm(variant)}`)
     .digest('hex');
 }

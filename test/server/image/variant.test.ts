@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import t from 'tap';
 import { plainVariant, type Variant } from '../../../pool/transform/variant.ts';
+import { rendererVersion } from '../../../pool/transform/version.ts';
 import { canonicalForm, variantKey } from '../../../server/image/key.ts';
 import type { Hints } from '../../../server/image/negotiate.ts';
 import type { Options } from '../../../server/image/options.ts';
@@ -119,6 +121,18 @@ t.test('everything that changes the bytes makes another key', async (t) => {
     { settings: { defaultQuality: 50 } },
   ];
   t.equal(new Set(requests.map(key)).size, requests.length);
+});
+
+t.test('a key is of one version of the renderer, which knows its libraries', async (t) => {
+  const key = variantKey('prj_1', source, variant({}));
+  t.not(key, variantKey('prj_1', source, variant({}), rendererVersion - 1));
+  const { dependencies } = JSON.parse(await readFile('package.json', 'utf8'));
+  const decided: Record<typeof rendererVersion, string> = { 2: '0.35.5' };
+  t.equal(
+    decided[rendererVersion],
+    dependencies.sharp,
+    'another sharp may make other pixels: look, count the version up if so, and note it here',
+  );
 });
 
 t.test('a key is of one project and one source', async (t) => {
