@@ -53,10 +53,18 @@ interface Job {
   readonly variant: Variant;
   background: boolean;
   readonly queuedAt: number;
+  /** Ends the job when it has waited too long; does nothing to one that runs. */
+  deadline: NodeJS.Timeout | null;
   /** Both do nothing once the caller has been answered. */
   readonly resolve: (transformed: Transformed) => void;
   readonly reject: (reason: unknown) => void;
 }
+
+/**
+ * How long work may wait for a thread, as a multiple of the time that a transform may take: a client
+ * that is refused can try again, one that is never answered cannot. The worker waits longer.
+ */
+const waitFactor = { live: 1, background: 10 };
 
 /** Background work that may wait, as a multiple of the queue for live work. */
 const backgroundQueueFactor = 4;
@@ -122,6 +130,7 @@ export class TransformPool {
           variant,
           background: background && promoted?.aborted !== true,
           queuedAt,
+          deadline: null,
           resolve,
           reject,
         };
@@ -129,8 +138,7 @@ export class TransformPool {
         // as long as the code, and its successor has to load everything again. The thread counts as
         // busy until it is done.
         abandon = () => {
-          this.#waiting.delete(job);
-          this.#waitingBackground.delete(job);
+          this.#leaveQueue(job);
           reject(signal.reason);
         };
         promote = () => this.#promote(job);
@@ -138,6 +146,7 @@ export class TransformPool {
         promoted?.addEventListener('abort', promote, { once: true });
         if (this.#idle) this.#lastProgress = queuedAt;
         (job.background ? this.#waitingBackground : this.#waiting).add(job);
+        this.#setDeadline(job);
         this.#startNext();
       });
     } finally {
@@ -164,10 +173,9 @@ export class TransformPool {
   async close(): Promise<void> {
     this.#closed = true;
     for (const job of [...this.#waiting, ...this.#waitingBackground]) {
+      this.#leaveQueue(job);
       job.reject(new EngineFailure('overloaded', 'The service is shutting down.'));
     }
-    this.#waiting.clear();
-    this.#waitingBackground.clear();
     await Promise.all(this.#running.values());
     await this.#threads.close();
   }
@@ -185,8 +193,7 @@ export class TransformPool {
     while (this.#running.size < this.#settings.threads && this.#threads.available) {
       const job = first(this.#waiting) ?? this.#nextBackground();
       if (job === undefined) return;
-      this.#waiting.delete(job);
-      this.#waitingBackground.delete(job);
+      this.#leaveQueue(job);
       this.#running.set(job, this.#run(job));
     }
   }
@@ -197,10 +204,29 @@ export class TransformPool {
     return this.#backgroundRunning < most ? first(this.#waitingBackground) : undefined;
   }
 
+  #setDeadline(job: Job): void {
+    if (job.deadline !== null) clearTimeout(job.deadline);
+    const factor = job.background ? waitFactor.background : waitFactor.live;
+    job.deadline = setTimeout(() => {
+      this.#leaveQueue(job);
+      this.#rejected += 1;
+      job.reject(new EngineFailure('overloaded', 'The transform waited too long for a thread.'));
+    }, factor * this.#settings.transformTimeoutMs);
+  }
+
+  #leaveQueue(job: Job): void {
+    this.#waiting.delete(job);
+    this.#waitingBackground.delete(job);
+    if (job.deadline !== null) clearTimeout(job.deadline);
+  }
+
   #promote(job: Job): void {
     if (!job.background) return;
     job.background = false;
-    if (this.#waitingBackground.delete(job)) this.#waiting.add(job);
+    if (this.#waitingBackground.delete(job)) {
+      this.#waiting.add(job);
+      this.#setDeadline(job);
+    }
     if (this.#running.has(job)) this.#backgroundRunning -= 1;
     this.#startNext();
   }

@@ -120,3 +120,31 @@ t.test('closing refuses what waits and lets end what runs', async (t) => {
   t.equal((await running).etag, '"puppet"');
   await closing;
 });
+
+t.test('what waits longer than a transform may take is refused, what runs is not', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 4, transformTimeoutMs: 1_500 }, puppets);
+  const stuck = puppetTask('native');
+  const running = pool.transform(stuck.source, variant(), patient);
+  const background = pool.transform(puppetTask().source, variant(), {
+    ...patient,
+    background: true,
+  });
+  const promotion = new AbortController();
+  const promoted = pool.transform(puppetTask().source, variant(), {
+    ...patient,
+    background: true,
+    promoted: promotion.signal,
+  });
+  promotion.abort();
+  const closing = t.rejects(background, { code: 'overloaded', message: /shutting down/ });
+  await Promise.all([
+    t.rejects(running, { code: 'transform_timeout' }),
+    t.rejects(promoted, { code: 'overloaded', message: /waited too long/ }),
+    t.rejects(pool.transform(puppetTask().source, variant(), patient), {
+      code: 'overloaded',
+      message: /waited too long/,
+    }),
+  ]);
+  t.match(pool.stats(), { queued: 0, backgroundQueued: 1, rejected: 2 });
+  await Promise.all([pool.close(), closing]);
+});
