@@ -134,6 +134,7 @@ const supervisor = new Supervisor({
   processes: settings.processes,
   environment: frontEndEnvironment(settings, store.url),
   log,
+  stalledAfterMs: 2 * settings.transformTimeoutMs,
   onMessage: receive,
   onEnd: (frontEnd) => {
     figures.delete(frontEnd);

@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from '../log.ts';
-import type { ToFrontEnd, ToPrimary } from './channel.ts';
+import type { FrontEndFigures, ToFrontEnd, ToPrimary } from './channel.ts';
+import { Liveness } from './liveness.ts';
 
 /** A process that lived this long had no trouble starting; its end is answered at once. */
 const healthyAfterMs = 30_000;
@@ -14,6 +15,8 @@ const drainWithinMs = 35_000;
  * (uWebSockets.js closes idle ones after 10 s), and each gets an answer that ends its connection.
  */
 const connectionGraceMs = 11_000;
+
+const stuckDrainWithinMs = connectionGraceMs + 1_000;
 
 /** One of the N places for a front end, whichever process fills it now. */
 interface Slot {
@@ -30,6 +33,8 @@ export interface SupervisorOptions {
   /** Added to the environment of every front end. */
   readonly environment: Readonly<Record<string, string>>;
   readonly log: Logger;
+  /** A front end whose transform pool has made no progress for this long, ms, is replaced. */
+  readonly stalledAfterMs: number;
   /** Messages other than those about the process's own life. */
   readonly onMessage: (frontEnd: number, message: ToPrimary) => void;
   readonly onEnd: (frontEnd: number) => void;
@@ -42,6 +47,9 @@ export class Supervisor {
   /** Every process that lives, those that drain included, by cluster id. */
   readonly #living = new Map<number, Worker>();
   readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #liveness: Liveness;
+  /** Front ends that were found stuck, and whose successors start. */
+  readonly #stuck = new Set<number>();
   #rolling: Promise<void> | null = null;
   #stopping = false;
 
@@ -52,11 +60,13 @@ export class Supervisor {
       worker: null,
       earlyEnds: 0,
     }));
+    this.#liveness = new Liveness({ onSilent: (frontEnd) => this.#endFrozen(frontEnd) });
     cluster.setupPrimary({ exec: options.entry, serialization: 'advanced' });
   }
 
   /** Resolves when every place is filled and listens; rejects when that is hopeless. */
   async start(): Promise<void> {
+    this.#liveness.start();
     await Promise.all(this.#slots.map((slot) => this.#fill(slot)));
   }
 
@@ -86,6 +96,7 @@ export class Supervisor {
   /** Drains all front ends; resolves when they have ended. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    this.#liveness.stop();
     for (const timer of this.#timers) clearTimeout(timer);
     await Promise.all([...this.#living.values()].map((worker) => this.#drain(worker, 0)));
   }
@@ -116,16 +127,18 @@ export class Supervisor {
     return new Promise((resolve, reject) => {
       const impatience = setTimeout(() => worker.process.kill('SIGKILL'), startWithinMs);
       worker.on('message', (message: ToPrimary) => {
+        this.#liveness.heard(id);
         if (message.type === 'ready') {
           clearTimeout(impatience);
           log.info({ frontEnd: id, child: worker.process.pid }, 'a front end listens');
-          if (slot.worker !== null) void this.#drain(slot.worker, connectionGraceMs);
+          if (slot.worker !== null) void this.#retire(slot.worker);
           slot.worker = worker;
           resolve();
         } else if (message.type === 'hopeless') {
           worker.process.kill('SIGKILL');
           reject(new Error(message.reason));
         } else {
+          if (message.type === 'figures') this.#requireProgress(slot, worker, message.figures);
           this.#options.onMessage(id, message);
         }
       });
@@ -133,6 +146,8 @@ export class Supervisor {
       worker.once('exit', (code, signal) => {
         clearTimeout(impatience);
         this.#living.delete(id);
+        this.#liveness.forget(id);
+        this.#stuck.delete(id);
         this.#options.onEnd(id);
         reject(new Error(`a front end ended before it listened (${signal ?? code})`));
         if (slot.worker === worker) this.#replace(slot, startedAt, signal ?? code);
@@ -156,11 +171,43 @@ export class Supervisor {
     });
   }
 
-  async #drain(worker: Worker, graceMs: number): Promise<void> {
+  /** Its connections are of no use to anybody, and a process that is stopped hears no signal but one. */
+  #endFrozen(frontEnd: number): void {
+    const worker = this.#living.get(frontEnd);
+    const child = worker?.process.pid;
+    this.#options.log.error({ frontEnd, child }, 'a front end says nothing any more and is killed');
+    worker?.process.kill('SIGKILL');
+  }
+
+  /** One whose threads are all stuck in native code still answers what is cached, till the other does. */
+  #requireProgress(slot: Slot, worker: Worker, { stalledMs }: FrontEndFigures): void {
+    const { log, stalledAfterMs } = this.#options;
+    const { id } = worker;
+    if (stalledMs <= stalledAfterMs || slot.worker !== worker) return;
+    if (this.#stopping || this.#stuck.has(id)) return;
+    this.#stuck.add(id);
+    log.error(
+      { frontEnd: id, child: worker.process.pid, stalledMs },
+      'a front end is stuck and replaced',
+    );
+    this.#fill(slot).catch((error) => {
+      log.error({ err: error }, 'the replacement could not start');
+      worker.process.kill('SIGKILL');
+    });
+  }
+
+  /** Drains one whose successor listens; what is stuck would never end by itself. */
+  #retire(worker: Worker): Promise<void> {
+    return this.#stuck.has(worker.id)
+      ? this.#drain(worker, connectionGraceMs, stuckDrainWithinMs)
+      : this.#drain(worker, connectionGraceMs);
+  }
+
+  async #drain(worker: Worker, graceMs: number, withinMs = drainWithinMs): Promise<void> {
     if (worker.isDead()) return;
     const ended = new Promise((resolve) => worker.once('exit', resolve));
     this.send(worker.id, { type: 'drain', graceMs });
-    const impatience = setTimeout(() => worker.process.kill('SIGKILL'), drainWithinMs);
+    const impatience = setTimeout(() => worker.process.kill('SIGKILL'), withinMs);
     await ended;
     clearTimeout(impatience);
   }

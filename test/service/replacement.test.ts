@@ -53,3 +53,21 @@ t.test(
     await until('all have ended', () => !open);
   },
 );
+
+t.test('a front end that is frozen is killed and replaced', async (t) => {
+  const service = await startService(t);
+  const [frozen = 0] = service.frontEnds();
+  process.kill(frozen, 'SIGSTOP');
+  const hanging = fetch(`${service.url}/api/health`).then(
+    ({ status }) => status,
+    () => 'ended',
+  );
+  await until('another front end', () => service.frontEnds().some((pid) => pid !== frozen), 40_000);
+  t.notOk(isAlive(frozen));
+  t.equal(await hanging, 'ended', 'its connections do not hang for ever');
+  const response = await fetch(`${service.url}/api/health`);
+  t.equal(response.status, 200);
+  t.match(await service.waitForLog(({ msg }) => msg.startsWith('a front end says nothing')), {
+    child: frozen,
+  });
+});
