@@ -8,6 +8,8 @@ export interface StoreLink {
   readonly db: Db;
   /** The same database, over one that cannot. */
   readonly other: Db;
+  /** The link as a URL, for processes under test. */
+  readonly url: string;
   /** Ids that were looked up one by one over the link, in order. */
   readonly lookups: readonly unknown[];
   cut(): Promise<void>;
@@ -62,5 +64,8 @@ export async function storeLink(t: Test): Promise<StoreLink> {
       lookups.push(command['filter']['_id']);
     }
   });
-  return { db: client.db(databaseName), other, lookups, cut, mend: () => listen(port) };
+  return {
+    ...{ db: client.db(databaseName), other, lookups, cut, mend: () => listen(port) },
+    url: `mongodb://127.0.0.1:${port}/${databaseName}${query}`,
+  };
 }
