@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type MongoClient, MongoTopologyClosedError } from 'mongodb';
+import { type MongoClient, MongoNotConnectedError, MongoTopologyClosedError } from 'mongodb';
+import { watchHeartbeats } from './heartbeats.ts';
 import { isOutage, outageInWords, StoreAway } from './outage.ts';
 
 /** Hears why the store is away, and again when that is of another kind; null when it is over. */
@@ -51,27 +52,31 @@ export async function throughOutages<T>(
  * Connects a client, for as long as that takes.
  *
  * The driver connects by itself when it is first used, but once: after a failure every operation
- * is refused until somebody calls `connect()`. From the first success on it recovers alone.
+ * is refused until somebody calls `connect()`. From the first success on it recovers alone, but for
+ * a heartbeat that never ends, after which it is connected anew.
  */
 export class Connection {
   readonly #client: MongoClient;
   readonly #closing = new AbortController();
+  readonly #onOutage: OnOutage;
+  /** For the first time. */
   readonly #connected: Promise<void>;
+  #connecting: Promise<void>;
   #cause = 'it has not answered yet';
 
   constructor(client: MongoClient, onOutage: OnOutage) {
     this.#client = client;
-    this.#connected = throughOutages(() => connect(client), {
-      signal: this.#closing.signal,
-      onOutage: (cause) => {
-        this.#cause = cause ?? this.#cause;
-        onOutage(cause);
-      },
-      // Also a name without records, or a certificate's file that is not there yet.
-      passes: () => true,
-    });
+    this.#onOutage = (cause) => {
+      this.#cause = cause ?? this.#cause;
+      onOutage(cause);
+    };
+    this.#connected = this.#connect();
+    this.#connecting = this.#connected;
     // Only `close` makes it fail.
-    this.#connected.catch(() => {});
+    this.#connected.then(
+      () => watchHeartbeats(client, () => this.#reconnect()),
+      () => {},
+    );
   }
 
   /**
@@ -92,15 +97,35 @@ export class Connection {
 
   /** What an operation failed with; the reason where the driver only says that it is closed. */
   explain(error: unknown): unknown {
-    return error instanceof MongoTopologyClosedError ? new StoreAway(this.#cause) : error;
+    const closed =
+      error instanceof MongoTopologyClosedError || error instanceof MongoNotConnectedError;
+    return closed ? new StoreAway(this.#cause) : error;
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#client.close();
     // An attempt that was still looking for its servers has connected after that.
-    await this.#connected.catch(() => {});
+    await this.#connecting.catch(() => {});
     await this.#client.close();
+  }
+
+  #connect(): Promise<void> {
+    return throughOutages(() => connect(this.#client), {
+      signal: this.#closing.signal,
+      onOutage: this.#onOutage,
+      // Also a name without records, or a certificate's file that is not there yet.
+      passes: () => true,
+    });
+  }
+
+  #reconnect(): void {
+    if (this.#closing.signal.aborted) return;
+    this.#connecting = this.#connecting
+      .then(() => this.#client.close())
+      .catch(() => {})
+      .then(() => this.#connect());
+    this.#connecting.catch(() => {});
   }
 }
 
