@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Engine } from '../pool/engine.ts';
 import type { EngineSettings } from '../pool/settings.ts';
+import { logOutages } from '../store/connection.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { connectStore } from '../store/open.ts';
 import { settingsOrExit } from '../store/settings/load.ts';
@@ -60,7 +61,7 @@ function engineSettings(settings: Settings): EngineSettings {
 const settings = settingsOrExit();
 const log = createLogger(settings.logLevel, 'front-end');
 const channel = channelToPrimary();
-const store = connectStore(process.env[storeUrlVariable] ?? '');
+const store = connectStore(process.env[storeUrlVariable] ?? '', logOutages(log));
 const coordination = new PrimaryCoordination(channel);
 const diskNews = new DiskNews(channel, log);
 
@@ -125,7 +126,10 @@ const health = new Health({
 });
 
 const onError = ({ id, method, path }: Exchange, error: unknown): void =>
-  log.error({ requestId: id, method, path, err: error }, 'a request failed unexpectedly');
+  log.error(
+    { requestId: id, method, path, err: store.explain(error) },
+    'a request failed unexpectedly',
+  );
 
 const rateLimit = new RateLimit(store.db, settings.apiRateLimit, settings.processes);
 const control = new ControlPlane({
@@ -212,7 +216,11 @@ process.on('message', (message) => receive(message as ToFrontEnd));
 if (engineFailure !== null) {
   channel.send({ type: 'hopeless', reason: engineFailure });
 } else if (await app.listen(settings.host, settings.port)) {
-  projects.start();
+  // Until then the connection itself says that the store is away.
+  store.established().then(
+    () => projects.start(),
+    () => {},
+  );
   setInterval(() => channel.send({ type: 'figures', figures: figures() }), figuresEveryMs).unref();
   channel.send({ type: 'ready' });
 } else {

@@ -84,6 +84,7 @@ export class Consumer {
     return this.#accepting && !this.#stopping.signal.aborted;
   }
 
+  /** May be repeated when it fails, as while the store is away. */
   async start(): Promise<void> {
     await this.agenda.ready;
     await this.queue.ensureIndexes();

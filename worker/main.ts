@@ -1,6 +1,8 @@
 import { Command } from 'commander';
 import { pino } from 'pino';
+import { logOutages, throughOutages } from '../store/connection.ts';
 import { awaitStore, type Store } from '../store/open.ts';
+import { StoreUrlInvalid } from '../store/outage.ts';
 import { settingsExample } from '../store/settings/document.ts';
 import { settingsOrExit } from '../store/settings/load.ts';
 import { Consumer } from './consumer.ts';
@@ -75,14 +77,19 @@ try {
 log.info({ port: settings.workerPort }, 'the operations server listens');
 
 try {
-  store = await awaitStore(settings, stopping.signal);
+  const { signal } = stopping;
+  const onOutage = logOutages(log);
+  store = await awaitStore(settings, signal, onOutage);
   const { baseUrl, workerConcurrency: concurrency } = settings;
-  consumer = new Consumer({ store, baseUrl, concurrency, log, metrics });
-  await consumer.start();
+  const starting = new Consumer({ store, baseUrl, concurrency, log, metrics });
+  consumer = starting;
+  // The store may go away again before that is done.
+  await throughOutages(() => starting.start(), { signal, onOutage });
   log.info('the worker is ready');
 } catch (error) {
   if (!stopping.signal.aborted) {
     log.fatal({ err: error }, 'the worker could not start');
+    if (error instanceof StoreUrlInvalid) process.stderr.write(`${error.message}\n`);
     await stop(1);
   }
 }

@@ -1,5 +1,7 @@
 import { ensureIndexes, joinStore, type Store } from '../../store/open.ts';
+import { StoreAway, StoreUrlInvalid } from '../../store/outage.ts';
 import type { Settings } from '../../store/settings/table.ts';
+import { Mistake } from './terminal.ts';
 
 /** Runs an action on the store and lets go of the store whatever happens. */
 export type WithStore = (action: (store: Store) => Promise<void>) => Promise<void>;
@@ -7,7 +9,10 @@ export type WithStore = (action: (store: Store) => Promise<void>) => Promise<voi
 /** For commands on the store that the settings name, also while a service runs on it. */
 export function storeOf(settings: Settings): WithStore {
   return async (action) => {
-    const store = await joinStore(settings);
+    const store = await joinStore(settings).catch((error) => {
+      const told = error instanceof StoreAway || error instanceof StoreUrlInvalid;
+      throw told ? new Mistake(error.message) : error;
+    });
     try {
       await ensureIndexes(store);
       await action(store);

@@ -8,8 +8,12 @@ export interface StoreLink {
   readonly db: Db;
   /** The same database, over one that cannot. */
   readonly other: Db;
+  /** The link as a URL, for processes under test. */
+  readonly url: string;
   /** Ids that were looked up one by one over the link, in order. */
   readonly lookups: readonly unknown[];
+  /** Lets nothing more through, in either direction; resolves when something was sent in vain. */
+  freeze(): Promise<void>;
   cut(): Promise<void>;
   mend(): Promise<void>;
 }
@@ -40,6 +44,13 @@ export async function storeLink(t: Test): Promise<StoreLink> {
     new Promise<void>((done) => proxy.listen(port, '127.0.0.1', done));
   await listen(0);
   const { port } = proxy.address() as AddressInfo;
+  const freeze = () =>
+    new Promise<void>((done) => {
+      for (const socket of sockets) {
+        socket.unpipe();
+        socket.on('data', () => done()).resume();
+      }
+    });
   const cut = async () => {
     const closed = new Promise((done) => proxy.close(done));
     for (const socket of sockets) socket.destroy();
@@ -62,5 +73,8 @@ export async function storeLink(t: Test): Promise<StoreLink> {
       lookups.push(command['filter']['_id']);
     }
   });
-  return { db: client.db(databaseName), other, lookups, cut, mend: () => listen(port) };
+  return {
+    ...{ db: client.db(databaseName), other, lookups, freeze, cut, mend: () => listen(port) },
+    url: `mongodb://127.0.0.1:${port}/${databaseName}${query}`,
+  };
 }

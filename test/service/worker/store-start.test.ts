@@ -1,0 +1,34 @@
+import t, { type Test } from 'tap';
+import { storeLink } from '../../server/store-link.ts';
+import { eventually } from '../../worker/queue.ts';
+import { startWorker } from './worker.ts';
+
+/** A worker that was started while the store was away, and listens. */
+async function startedTooEarly(t: Test) {
+  const link = await storeLink(t);
+  await link.cut();
+  const environment = { PATH: process.env['PATH'] ?? '', SERVICE_MONGODB_URL: link.url };
+  const worker = await startWorker(t, { dataDir: t.testdir(), environment });
+  await worker.untilLogged('the operations server listens');
+  return { link, worker };
+}
+
+t.test('a worker that starts while the store is away', async (t) => {
+  const { link, worker } = await startedTooEarly(t);
+  const unready = await worker.get('/health/ready');
+  t.equal(unready.status, 503);
+  t.match(unready.body, { status: 'unavailable', checks: { queue: { ok: false } } });
+  const away = () => worker.log.filter(({ msg }) => msg.startsWith('the store is away: '));
+  await eventually('the log says so', () => away().length > 0);
+  t.match(away()[0]?.msg, 'refuses connections (ECONNREFUSED)');
+  await link.mend();
+  await eventually('ready', async () => (await worker.get('/health/ready')).status === 200);
+  t.equal(away().length, 1, 'said once');
+  t.equal(worker.logged('the store answers').length, 1, 'and its end');
+  t.equal(await worker.end('SIGTERM'), 0, 'in the same process');
+});
+
+t.test('SIGTERM ends a worker that waits for the store', async (t) => {
+  const { worker } = await startedTooEarly(t);
+  t.equal(await worker.end('SIGTERM'), 0);
+});

@@ -1,0 +1,88 @@
+import { createServer, type Server } from 'node:net';
+import t, { type Test } from 'tap';
+import { connectStore, joinStore } from '../../store/open.ts';
+import { storeLink } from '../server/store-link.ts';
+import { eventually } from '../worker/queue.ts';
+
+/** A store over a link that is cut, and what is told of it. */
+async function connectTooEarly(t: Test) {
+  const link = await storeLink(t);
+  await link.cut();
+  const told: (string | null)[] = [];
+  const store = connectStore(link.url, (cause) => told.push(cause));
+  t.teardown(() => store.close());
+  return { link, told, store };
+}
+
+t.test(
+  'operations while the store is away fail with the cause, and do not keep it away',
+  async (t) => {
+    const { link, told, store } = await connectTooEarly(t);
+    const messages = new Set<string>();
+    let found = false;
+    const asking = eventually('an answer', async () => {
+      await store.projects.find('prj_none').then(
+        () => {
+          found = true;
+        },
+        (error) => void messages.add((store.explain(error) as Error).message),
+      );
+      return found;
+    });
+    await eventually('told', () => told.length > 0);
+    await eventually('a failure', () => messages.size > 0);
+    await link.mend();
+    await store.established();
+    await asking;
+    t.match(told, [/^127\.0\.0\.1:\d+ refuses connections \(ECONNREFUSED\)$/, null]);
+    t.match([...messages].join(), /ECONNREFUSED/);
+    t.notMatch([...messages].join(), /topology/i);
+  },
+);
+
+t.test('a store that accepts connections and says nothing is away, too', async (t) => {
+  const { link, told, store } = await connectTooEarly(t);
+  const { port } = new URL(link.url.replace(/^mongodb/, 'http'));
+  const sockets = new Set<{ destroy(): void }>();
+  const silent: Server = createServer((socket) => sockets.add(socket.on('error', () => {})));
+  await new Promise<void>((done) => silent.listen(Number(port), '127.0.0.1', done));
+  await eventually('told', () => told.length > 0);
+  const closed = new Promise((done) => silent.close(done));
+  for (const socket of sockets) socket.destroy();
+  await closed;
+  await link.mend();
+  await store.established();
+  t.equal(await store.projects.find('prj_none'), null);
+});
+
+t.test('a store is closed while it is being connected', async (t) => {
+  const { store, told } = await connectTooEarly(t);
+  const waiting = t.rejects(store.established());
+  await store.close();
+  await waiting;
+  t.same(told, [], 'which is no outage');
+});
+
+t.test('what a command is told has no credentials', async (t) => {
+  const { link } = await connectTooEarly(t);
+  await link.mend();
+  const join = (mongodbUrl: string) => joinStore({ mongodbUrl, dataDir: t.testdir() });
+  await t.rejects(join(link.url.replace('//', '//somebody:s3cret@')), {
+    name: 'StoreAway',
+    message: /^The store is away: authentication failed: (?!.*s3cret)/,
+  });
+  await t.rejects(join('mongodb+srv://somebody:s3cret@there-is-none.invalid/'), {
+    name: 'StoreAway',
+    message: /^The store is away: query\w+ \w+ _mongodb\._tcp\.there-is-none\.invalid\.$/,
+  });
+  for (const url of [
+    'mongodb://me:s3@cret@h/',
+    'mongodb://me:s3/cret@h/',
+    'mongodb://me:s3%cret@h',
+  ]) {
+    await t.rejects(join(url), {
+      name: 'StoreUrlInvalid',
+      message: /^SERVICE_MONGODB_URL cannot be used: (?!.*(s3|cret))/,
+    });
+  }
+});
