@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { loadSettings } from '../contract/settings/load.ts';
 import { newApiKey } from '../store/identifiers.ts';
 import { joinStore, type Store } from '../store/open.ts';
-import { loadSettings } from '../store/settings/load.ts';
 import { startOrigin } from './origin/origin.ts';
 
 /**

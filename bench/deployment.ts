@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { loadSettings } from '../contract/settings/load.ts';
 import { newApiKey } from '../store/identifiers.ts';
 import { joinStore } from '../store/open.ts';
-import { loadSettings } from '../store/settings/load.ts';
 
 const readyWithinMs = 60_000;
 

@@ -1,4 +1,4 @@
-import type { EngineFailure } from './failure.ts';
+import type { ServiceError } from '../contract/errors.ts';
 import type { Image } from './image.ts';
 
 /**
@@ -12,7 +12,7 @@ export interface Leader {
   /** To be called once, when the image is where another process's cache look-up would find it. */
   land(image: Image): void;
   /** To be called once, instead of `land`. */
-  fail(failure: EngineFailure | Cancelled): void;
+  fail(failure: ServiceError | Cancelled): void;
 }
 
 /** All that waited in the leading process have left: no failure of the work itself. */
@@ -23,7 +23,7 @@ export class Cancelled extends Error {
 export interface Coordination {
   /**
    * Resolves when this process is to lead, or with the image that another led to. Rejects with the
-   * leader's EngineFailure, or with the signal's reason.
+   * leader's ServiceError, or with the signal's reason.
    * @param live false for background work, which a live follower makes live
    */
   enter(key: string, live: boolean, signal: AbortSignal): Promise<Place>;

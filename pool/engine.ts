@@ -1,7 +1,7 @@
+import { ServiceError } from '../contract/errors.ts';
 import { DiskCache, type DiskCacheEvents } from './cache/disk.ts';
 import { MemoryCache } from './cache/memory.ts';
 import { Cancelled, type Coordination, type Leader } from './coordination.ts';
-import { EngineFailure } from './failure.ts';
 import { Flights } from './flight.ts';
 import type { Image } from './image.ts';
 import type { EngineSettings } from './settings.ts';
@@ -83,7 +83,7 @@ export class Engine {
   /**
    * The image of a key: from memory, else from disk, else by joining or leading the one flight that
    * renders it. The caller has checked that the project may have it.
-   * @throws EngineFailure, or the signal's reason
+   * @throws ServiceError, or the signal's reason
    */
   async obtain(key: string, job: Job, signal: AbortSignal): Promise<Obtained> {
     const entry = this.memory.get(key, this.#environment.now());
@@ -95,7 +95,7 @@ export class Engine {
   /**
    * A live request has come to wait for the flight of a key: if that was begun in the background,
    * it goes on as live work.
-   * @throws EngineFailure overloaded, as for any other live request
+   * @throws ServiceError overloaded, as for any other live request
    */
   promote(key: string): void {
     const promotion = this.#promotions.get(key);
@@ -213,7 +213,7 @@ export class Engine {
     }
     first.value.release();
     const { reason } = second as PromiseRejectedResult;
-    throw reason instanceof EngineFailure ? reason.ofWatermark() : reason;
+    throw reason instanceof ServiceError ? reason.ofWatermark() : reason;
   }
 
   async #acquireOne(
@@ -231,9 +231,9 @@ export class Engine {
     }
   }
 
-  #overloaded(): EngineFailure {
+  #overloaded(): ServiceError {
     this.#refused += 1;
-    return new EngineFailure('overloaded', 'Too many transforms are waiting.');
+    return new ServiceError('overloaded', 'Too many transforms are waiting.');
   }
 
   #keep(key: string, obtained: Obtained): Obtained {
@@ -241,9 +241,9 @@ export class Engine {
     return obtained;
   }
 
-  #asFailure(error: unknown, signal: AbortSignal): EngineFailure | Cancelled {
-    if (error instanceof EngineFailure) return error;
+  #asFailure(error: unknown, signal: AbortSignal): ServiceError | Cancelled {
+    if (error instanceof ServiceError) return error;
     if (signal.aborted) return new Cancelled();
-    return new EngineFailure('internal_error', 'The image could not be made.', error);
+    return new ServiceError('internal_error', 'The image could not be made.', error);
   }
 }

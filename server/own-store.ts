@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
+import type { Logger } from '../contract/log.ts';
+import type { Settings } from '../contract/settings/table.ts';
 import { logOutages, throughOutages } from '../store/connection.ts';
 import { FolderHeld } from '../store/embedded/lock.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { ensureIndexes, openStore, type Store } from '../store/open.ts';
 import { outageInWords, StoreUrlInvalid } from '../store/outage.ts';
-import type { Settings } from '../store/settings/table.ts';
 import { RateLimit } from './control/rate-limit.ts';
-import type { Logger } from './log.ts';
 import type { Shutdown } from './shutdown.ts';
 
 /**

@@ -1,12 +1,13 @@
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createLogger } from '../contract/log.ts';
+import { settingsOrExit } from '../contract/settings/load.ts';
+import type { Settings } from '../contract/settings/table.ts';
 import { Engine } from '../pool/engine.ts';
 import type { EngineSettings } from '../pool/settings.ts';
 import { logOutages } from '../store/connection.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { connectStore } from '../store/open.ts';
-import { settingsOrExit } from '../store/settings/load.ts';
-import type { Settings } from '../store/settings/table.ts';
 import {
   channelToPrimary,
   dispatcher,
@@ -24,11 +25,10 @@ import { RateLimit } from './control/rate-limit.ts';
 import { Health } from './health.ts';
 import { App, engineFailure } from './http/app.ts';
 import { untilQuiet } from './http/drain.ts';
+import { explain } from './http/error-response.ts';
 import type { Exchange } from './http/exchange.ts';
-import { explain } from './http/explain.ts';
 import { BackgroundSecret } from './image/background.ts';
 import { Delivery } from './image/deliver.ts';
-import { createLogger } from './log.ts';
 import { ProjectCache } from './projects.ts';
 import { routes } from './routes.ts';
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { EngineFailure } from '../pool/failure.ts';
+import { ServiceError } from '../contract/errors.ts';
 import { Flights } from '../pool/flight.ts';
 import { isProjectId } from '../store/identifiers.ts';
 import type { Project, Projects } from '../store/projects.ts';
@@ -58,14 +58,14 @@ export class ProjectCache {
 
   /**
    * The project of an id, or null when there is none.
-   * @throws EngineFailure overloaded; the driver's error when the store is away
+   * @throws ServiceError overloaded; the driver's error when the store is away
    */
   find(id: string): ProjectState | null | Promise<ProjectState | null> {
     const known = this.#known.get(id);
     if (known !== undefined) return known;
     if (!isProjectId(id) || this.#unknown.has(id)) return null;
     if (this.#lookups.size >= maxLookups) {
-      throw new EngineFailure('overloaded', 'Too many projects are being looked up.');
+      throw new ServiceError('overloaded', 'Too many projects are being looked up.');
     }
     return this.#lookups.join(id, () => this.#load(id));
   }

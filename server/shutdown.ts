@@ -1,4 +1,4 @@
-import type { Logger } from './log.ts';
+import type { Logger } from '../contract/log.ts';
 
 /** How the primary ends: when it is told to, with whoever started it, or because it must. */
 export class Shutdown {

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { settingsOrExit } from '../store/settings/load.ts';
-import { createLogger } from './log.ts';
+import { createLogger } from '../contract/log.ts';
+import { settingsOrExit } from '../contract/settings/load.ts';
 
 /**
  * `npm start`: the service and its worker, each a process of its own that is started again when it

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from 'mongodb';
+import type { Settings } from '../contract/settings/table.ts';
 import { clientOf } from './client.ts';
 import { Connection, type OnOutage } from './connection.ts';
 import { FolderHeld, runningStoreUrl } from './embedded/lock.ts';
@@ -9,7 +10,6 @@ import { Keys } from './keys.ts';
 import { Organisations } from './organisations.ts';
 import { StoreAway } from './outage.ts';
 import { Projects } from './projects.ts';
-import type { Settings } from './settings/table.ts';
 
 /** How often to look whether the owner of an embedded store has come. */
 const lookEveryMs = 500;

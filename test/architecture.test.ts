@@ -7,12 +7,13 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** The rooms, and the others that each may import from. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
-  server: ['pool', 'store'],
-  worker: ['store'],
-  pool: [],
-  store: [],
-  bench: ['server', 'pool', 'store', 'worker'],
-  test: ['server', 'pool', 'store', 'worker', 'bench'],
+  contract: [],
+  server: ['contract', 'pool', 'store'],
+  worker: ['contract', 'store'],
+  pool: ['contract'],
+  store: ['contract'],
+  bench: ['contract', 'server', 'pool', 'store', 'worker'],
+  test: ['contract', 'server', 'pool', 'store', 'worker', 'bench'],
 };
 /** What a build or a run leaves behind; none of it is part of the house. */
 const leftBehind = new Set(['node_modules', 'dist', 'data']);

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import t from 'tap';
+import { settingsExample, settingsMarkdown } from '../contract/settings/document.ts';
 import { parameterNames, parameters, parametersMarkdown } from '../server/image/parameters.ts';
-import { settingsExample, settingsMarkdown } from '../store/settings/document.ts';
 
 /**
  * What is generated from the code stands in the documents as it is generated. `npm run docs` runs

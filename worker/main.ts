@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 import { pino } from 'pino';
+import { settingsExample } from '../contract/settings/document.ts';
+import { settingsOrExit } from '../contract/settings/load.ts';
 import { logOutages, throughOutages } from '../store/connection.ts';
 import { awaitStore, type Store } from '../store/open.ts';
 import { StoreUrlInvalid } from '../store/outage.ts';
-import { settingsExample } from '../store/settings/document.ts';
-import { settingsOrExit } from '../store/settings/load.ts';
 import { Consumer } from './consumer.ts';
 import { WorkerMetrics } from './metrics.ts';
 import { operationsServer } from './operations.ts';

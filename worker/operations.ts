@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
-import type { Settings } from '../store/settings/table.ts';
+import { ServiceError } from '../contract/errors.ts';
+import type { Settings } from '../contract/settings/table.ts';
 import type { Consumer } from './consumer.ts';
-import { apiError } from './errors.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { agendashPlugin, workbenchGuard } from './workbench.ts';
 
@@ -31,7 +31,7 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
     logger: false,
     forceCloseConnections: true,
     // What is no URL at all reaches neither routes nor hooks.
-    frameworkErrors: (error, _, reply) => void refuse(error, reply),
+    frameworkErrors: (error, _, reply) => void sendError(toServiceError(error), reply),
   });
 
   async function readiness() {
@@ -86,33 +86,29 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
     reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
   );
   addWorkbench(server, environment);
-  server.setNotFoundHandler(async (request, reply) =>
-    reply
-      .code(404)
-      .send(
-        apiError(
-          'endpoint_not_found',
-          `There is no ${request.method} ${request.url.slice(0, 200)}.`,
-          'Check the method and the path.',
-        ),
-      ),
-  );
-  server.setErrorHandler<FastifyError>(async (error, request, reply) => {
-    if (error.statusCode !== undefined && error.statusCode < 500) return refuse(error, reply);
-    environment.log.error({ err: error, path: request.url }, 'a request failed unexpectedly');
-    return reply
-      .code(500)
-      .send(apiError('internal_error', 'The request could not be completed.', 'Try again.'));
+  server.setNotFoundHandler(async ({ method, url }) => {
+    throw new ServiceError('endpoint_not_found', `There is no ${method} ${url.slice(0, 200)}.`);
+  });
+  server.setErrorHandler<FastifyError>(async (thrown, request, reply) => {
+    const error = toServiceError(thrown);
+    if (error.code === 'internal_error') {
+      environment.log.error({ err: thrown, path: request.url }, 'a request failed unexpectedly');
+    }
+    return sendError(error, reply);
   });
   return server;
 }
 
-/** What the framework itself finds wrong with a request. */
-const refuse = ({ statusCode = 400, message }: FastifyError, reply: FastifyReply) =>
-  reply
-    .code(statusCode)
-    .header('cache-control', 'no-store')
-    .send(apiError('invalid_request', message, 'Check the request.'));
+/** What fastify itself finds wrong with a request has a status below 500. */
+function toServiceError(error: FastifyError): ServiceError {
+  const { statusCode, message } = error;
+  return statusCode !== undefined && statusCode < 500 && !(error instanceof ServiceError)
+    ? new ServiceError('invalid_request', message)
+    : ServiceError.of(error);
+}
+
+const sendError = (error: ServiceError, reply: FastifyReply) =>
+  reply.code(error.status).header('cache-control', 'no-store').send(error.toBody());
 
 /** The dashboard comes and goes with the store; its routes are there from the start. */
 function addWorkbench(
@@ -143,9 +139,7 @@ function addWorkbench(
     scope.all('/workbench/*', async (request, reply) => {
       const target = await inner();
       if (target === null) {
-        return reply
-          .code(503)
-          .send(apiError('store_unavailable', 'The store is not there yet.', 'Try again shortly.'));
+        throw new ServiceError('store_unavailable', 'The store does not answer yet.');
       }
       const { 'content-type': type, accept } = request.headers;
       const answer = await target.inject({

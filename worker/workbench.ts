@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import type { Agenda } from 'agenda';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
-import type { Settings } from '../store/settings/table.ts';
-import { apiError } from './errors.ts';
+import { ServiceError } from '../contract/errors.ts';
+import type { Settings } from '../contract/settings/table.ts';
 
 type Credentials = Pick<Settings, 'workbenchUsername' | 'workbenchPassword'>;
 
@@ -45,36 +45,23 @@ function namesLoopback(host: string | undefined): boolean {
 
 /** Lets in who may see the queue dashboard: by HTTP Basic when credentials are set, else only loopback. */
 export function workbenchGuard({ workbenchUsername, workbenchPassword }: Credentials) {
-  return async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<FastifyReply | undefined> => {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     if (workbenchUsername === null || workbenchPassword === null) {
-      if (isLoopback(request.ip) && namesLoopback(request.headers.host)) return undefined;
-      return reply
-        .code(403)
-        .send(
-          apiError(
-            'workbench_forbidden',
-            'Without credentials the workbench answers this machine only.',
-            'Set SERVICE_WORKBENCH_USERNAME and SERVICE_WORKBENCH_PASSWORD.',
-          ),
-        );
+      if (isLoopback(request.ip) && namesLoopback(request.headers.host)) return;
+      throw new ServiceError(
+        'workbench_forbidden',
+        'Without credentials the workbench answers this machine only.',
+      );
     }
     const [user, password] = readBasic(request.headers.authorization);
     // Both are compared whatever the first says, so that time does not tell which was wrong.
     const userFits = sameText(user, workbenchUsername);
     const passwordFits = sameText(password, workbenchPassword);
-    if (userFits && passwordFits) return undefined;
-    return reply
-      .code(401)
-      .header('www-authenticate', 'Basic realm="workbench", charset="UTF-8"')
-      .send(
-        apiError(
-          'workbench_unauthorized',
-          'The workbench needs a user name and password.',
-          'Log in with the credentials that the operator has set.',
-        ),
-      );
+    if (userFits && passwordFits) return;
+    reply.header('www-authenticate', 'Basic realm="workbench", charset="UTF-8"');
+    throw new ServiceError(
+      'workbench_unauthorized',
+      'The workbench needs a user name and password.',
+    );
   };
 }

@@ -1,4 +1,4 @@
-import { EngineFailure } from '../failure.ts';
+import { ServiceError } from '../../contract/errors.ts';
 import type { ByteBudget } from './budget.ts';
 
 /**
@@ -23,7 +23,7 @@ export interface BodyLimits {
  * The buffer is an ordinary ArrayBuffer on purpose. V8 does not count the bytes of a
  * SharedArrayBuffer when it decides whether to collect garbage, so that dead ones pile up: passing
  * 2,000 pieces of 5 MB to a thread peaked at 2 GB, against 145 MB with copies of ordinary ones.
- * @throws EngineFailure source_too_large | source_corrupt (empty) | overloaded, or as `chunks` does
+ * @throws ServiceError source_too_large | source_corrupt (empty) | overloaded, or as `chunks` does
  */
 export async function gather(
   chunks: AsyncIterable<Uint8Array>,
@@ -36,7 +36,7 @@ export async function gather(
     if (size === bytes.byteLength) return;
     // The old and the new one are there together for a moment, so both count.
     if (!budget.reserve(size)) {
-      throw new EngineFailure('overloaded', 'Too many bytes of sources are in memory.');
+      throw new ServiceError('overloaded', 'Too many bytes of sources are in memory.');
     }
     const resized = new Uint8Array(size);
     resized.set(bytes.subarray(0, filled));
@@ -55,7 +55,7 @@ export async function gather(
       bytes.set(chunk, filled);
       filled = needed;
     }
-    if (filled === 0) throw new EngineFailure('source_corrupt', 'The source is empty.');
+    if (filled === 0) throw new ServiceError('source_corrupt', 'The source is empty.');
     resize(filled);
     return bytes;
   } catch (error) {
@@ -64,8 +64,8 @@ export async function gather(
   }
 }
 
-export function tooLarge(maxBytes: number): EngineFailure {
-  return new EngineFailure('source_too_large', `The source is larger than ${maxBytes} bytes.`);
+export function tooLarge(maxBytes: number): ServiceError {
+  return new ServiceError('source_too_large', `The source is larger than ${maxBytes} bytes.`);
 }
 
 function firstSize(length: number | null): number {

@@ -1,6 +1,6 @@
 import { pipeline, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { EngineFailure } from '../failure.ts';
+import { ServiceError } from '../../contract/errors.ts';
 import { tooLarge } from './body.ts';
 
 const decoders: Readonly<Record<string, () => Transform>> = {
@@ -32,8 +32,8 @@ async function* decoded(chunks: AsyncIterable<Uint8Array>, decoder: Transform) {
   try {
     yield* decoder;
   } catch (error) {
-    if (error instanceof EngineFailure) throw error;
-    throw new EngineFailure('source_corrupt', 'The source is not validly compressed.', error);
+    if (error instanceof ServiceError) throw error;
+    throw new ServiceError('source_corrupt', 'The source is not validly compressed.', error);
   }
 }
 

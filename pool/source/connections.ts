@@ -1,5 +1,5 @@
 import { Agent, buildConnector, Pool } from 'undici';
-import { EngineFailure } from '../failure.ts';
+import { ServiceError } from '../../contract/errors.ts';
 import { type AddressGuard, portOf } from './guard.ts';
 
 export interface ConnectionLimits {
@@ -51,12 +51,12 @@ function connector(guard: AddressGuard, port: number, timeout: number): buildCon
     });
 }
 
-function asFailure(error: Error, { hostname, protocol }: buildConnector.Options): EngineFailure {
+function asFailure(error: Error, { hostname, protocol }: buildConnector.Options): ServiceError {
   // What the guard or the resolver said.
-  if (error instanceof EngineFailure) return error;
+  if (error instanceof ServiceError) return error;
   const code = codeOf(error);
   if (code === 'UND_ERR_CONNECT_TIMEOUT') {
-    return new EngineFailure(
+    return new ServiceError(
       'source_timeout',
       `The source could not be fetched (connect): ${hostname} did not answer in time.`,
       error,
@@ -64,7 +64,7 @@ function asFailure(error: Error, { hostname, protocol }: buildConnector.Options)
   }
   const connected = !('syscall' in error && error.syscall === 'connect') && !isAggregate(error);
   const stage = connected && protocol === 'https:' ? 'TLS' : 'connect';
-  return new EngineFailure(
+  return new ServiceError(
     'source_unreachable',
     `The source could not be fetched (${stage}): no connection to ${hostname}${inBrackets(code)}.`,
     error,

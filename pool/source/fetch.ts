@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { EngineFailure } from '../failure.ts';
+import { ServiceError } from '../../contract/errors.ts';
 import { gather, tooLarge } from './body.ts';
 import type { ByteBudget } from './budget.ts';
 import { decode } from './coding.ts';
@@ -50,7 +50,7 @@ const headers = {
  * source_unreachable: 401 and 403 too, since a refusal says nothing about whether the source is
  * there; and 206, since no part was asked for. A redirect that cannot be followed is the origin's
  * fault, so source_unreachable as well.
- * @throws EngineFailure, or the signal's reason
+ * @throws ServiceError, or the signal's reason
  */
 export async function fetchSource(url: URL, options: FetchOptions): Promise<FetchedSource> {
   const { signal, timeoutMs } = options;
@@ -60,7 +60,7 @@ export async function fetchSource(url: URL, options: FetchOptions): Promise<Fetc
   let step = '';
   const timer = setTimeout(() => {
     const text = `The source did not arrive within ${timeoutMs} ms (${step}).`;
-    ending.abort(new EngineFailure('source_timeout', text));
+    ending.abort(new ServiceError('source_timeout', text));
   }, timeoutMs);
   signal.addEventListener('abort', abort, { once: true });
   try {
@@ -100,7 +100,7 @@ async function follow(
     try {
       guard.check(next);
     } catch (error) {
-      if (error instanceof EngineFailure && error.code === 'source_blocked') throw error;
+      if (error instanceof ServiceError && error.code === 'source_blocked') throw error;
       throw badResponse(url, 'redirects to what is no source', error);
     }
     url = canonical(next);
@@ -117,8 +117,8 @@ export function canonical(url: URL): URL {
   return copy;
 }
 
-export function notAllowed(host: string): EngineFailure {
-  return new EngineFailure('source_not_allowed', `The source redirects to ${host}, not allowed.`);
+export function notAllowed(host: string): ServiceError {
+  return new ServiceError('source_not_allowed', `The source redirects to ${host}, not allowed.`);
 }
 
 async function request(url: URL, options: FetchOptions): Promise<Dispatcher.ResponseData> {
@@ -168,7 +168,7 @@ async function read(
   body.on('error', () => {});
   if (statusCode === 404 || statusCode === 410) {
     const text = `The source was not found: ${url.hostname} answered ${statusCode}.`;
-    throw new EngineFailure('source_not_found', text);
+    throw new ServiceError('source_not_found', text);
   }
   if (statusCode !== 200 && statusCode !== 203) throw badResponse(url, `answered ${statusCode}`);
 
@@ -179,7 +179,7 @@ async function read(
   const chunks = typeof coding === 'string' ? decode(raw, coding, maxBytes) : null;
   if (chunks === null) {
     const text = 'The source has a content coding that is not supported.';
-    throw new EngineFailure('source_unsupported', text);
+    throw new ServiceError('source_unsupported', text);
   }
   return gather(chunks, { maxBytes, budget, length: chunks === raw ? length : null });
 }
@@ -206,18 +206,18 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-function asFailure(error: unknown, url: URL, what: string): EngineFailure {
-  if (error instanceof EngineFailure) return error;
+function asFailure(error: unknown, url: URL, what: string): ServiceError {
+  if (error instanceof ServiceError) return error;
   const code = codeOf(error);
   const late = code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT';
-  return new EngineFailure(
+  return new ServiceError(
     late ? 'source_timeout' : 'source_unreachable',
     `The source could not be fetched (response): ${what} ${url.hostname}${inBrackets(code)}.`,
     error,
   );
 }
 
-function badResponse(url: URL, what: string, cause?: unknown): EngineFailure {
+function badResponse(url: URL, what: string, cause?: unknown): ServiceError {
   const text = `The source could not be fetched (response): ${url.hostname} ${what}.`;
-  return new EngineFailure('source_unreachable', text, cause);
+  return new ServiceError('source_unreachable', text, cause);
 }

@@ -1,7 +1,7 @@
 import { ADDRCONFIG, promises as dns, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { EngineFailure } from '../failure.ts';
+import { ServiceError } from '../../contract/errors.ts';
 import {
   type Address,
   isPublic,
@@ -58,28 +58,25 @@ export class AddressGuard {
   /**
    * Judges a URL by itself, before any look-up: this is the only check that an IP literal gets,
    * for which Node calls no `lookup`.
-   * @throws EngineFailure source_invalid | source_blocked
+   * @throws ServiceError source_invalid | source_blocked
    */
   check(url: URL): void {
     if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-      throw new EngineFailure('source_invalid', 'The source must be an http or https URL.');
+      throw new ServiceError('source_invalid', 'The source must be an http or https URL.');
     }
     if (url.username !== '' || url.password !== '') {
-      throw new EngineFailure(
-        'source_invalid',
-        'The source must not hold a user name or password.',
-      );
+      throw new ServiceError('source_invalid', 'The source must not hold a user name or password.');
     }
     const host = canonicalHost(url.hostname);
-    if (host === null) throw new EngineFailure('source_invalid', 'The source has no valid host.');
+    if (host === null) throw new ServiceError('source_invalid', 'The source has no valid host.');
     if (!this.allowsHost(host)) {
-      throw new EngineFailure('source_blocked', `The source host ${host} is not public.`);
+      throw new ServiceError('source_blocked', `The source host ${host} is not public.`);
     }
     const address = literalAddress(host);
     const port = portOf(url);
     if (port !== this.#ownPort) return;
     if (this.#ownHosts.has(host) || (address !== null && isLocal(address))) {
-      throw new EngineFailure('source_blocked', 'The service is not a source for itself.');
+      throw new ServiceError('source_blocked', 'The service is not a source for itself.');
     }
   }
 
@@ -125,14 +122,14 @@ export class AddressGuard {
     });
     for (const { address } of resolved) {
       if (!this.allowsAddress(address, name)) {
-        throw new EngineFailure(
+        throw new ServiceError(
           'source_blocked',
           `The source host ${name} has an address that is not public.`,
         );
       }
       const parsed = parseAddress(address);
       if (port === this.#ownPort && (parsed === null || isLocal(parsed))) {
-        throw new EngineFailure('source_blocked', 'The service is not a source for itself.');
+        throw new ServiceError('source_blocked', 'The service is not a source for itself.');
       }
     }
     const [first, ...rest] = resolved.filter((one) => family === 0 || one.family === family);
@@ -154,8 +151,8 @@ function isLocal(address: Address): boolean {
   );
 }
 
-function dnsFailure(name: string, cause: unknown): EngineFailure {
-  return new EngineFailure(
+function dnsFailure(name: string, cause: unknown): ServiceError {
+  return new ServiceError(
     'source_unreachable',
     `The source could not be fetched (DNS): the host name ${name} was not resolved.`,
     cause,

@@ -1,4 +1,4 @@
-import { EngineFailure } from '../failure.ts';
+import { ServiceError } from '../../contract/errors.ts';
 
 /** Background fetches that may wait; who queues more has to come again later. */
 const maxWaiting = 1024;
@@ -44,7 +44,7 @@ export class FetchSlots {
     return this.#rejected;
   }
 
-  /** @throws EngineFailure overloaded */
+  /** @throws ServiceError overloaded */
   enter(background: boolean): Slot {
     if (background ? this.#queue.size >= maxWaiting : this.#running >= this.limit) {
       throw this.overloaded();
@@ -100,9 +100,9 @@ export class FetchSlots {
   }
 
   /** Counts a live fetch that is turned away, and says so. */
-  overloaded(): EngineFailure {
+  overloaded(): ServiceError {
     this.#rejected += 1;
-    return new EngineFailure('overloaded', 'Too many sources are being fetched.');
+    return new ServiceError('overloaded', 'Too many sources are being fetched.');
   }
 
   #next(): void {

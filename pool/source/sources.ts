@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Agent } from 'undici';
-import { EngineFailure } from '../failure.ts';
+import { ServiceError } from '../../contract/errors.ts';
 import { Flights } from '../flight.ts';
 import type { EngineSettings } from '../settings.ts';
 import { ByteBudget } from './budget.ts';
@@ -64,7 +64,7 @@ interface Source {
 }
 
 interface Failed {
-  readonly failure: EngineFailure;
+  readonly failure: ServiceError;
   /** Hosts that were passed before it. */
   readonly hosts: readonly string[];
 }
@@ -94,7 +94,7 @@ export class Sources {
   readonly #rides = new Map<string, Ride>();
   readonly #cache: LRUCache<string, Source>;
   readonly #failures: LRUCache<string, Failed>;
-  #closed: EngineFailure | null = null;
+  #closed: ServiceError | null = null;
   #fetches = 0;
 
   constructor(settings: SourceSettings, options: SourceOptions = {}) {
@@ -128,7 +128,7 @@ export class Sources {
   /**
    * The bytes of a source: cached, or by joining or starting the one fetch for its URL. A redirect
    * is followed while anyone who waits may use its host; who may not, gets source_not_allowed.
-   * @throws EngineFailure, or the signal's reason
+   * @throws ServiceError, or the signal's reason
    */
   async acquire(url: URL, options: AcquireOptions): Promise<SourceLease> {
     options.signal.throwIfAborted();
@@ -173,7 +173,7 @@ export class Sources {
 
   /** Ends what is under way with `overloaded` and closes all connections. */
   async close(): Promise<void> {
-    this.#closed = new EngineFailure('overloaded', 'The service is shutting down.');
+    this.#closed = new ServiceError('overloaded', 'The service is shutting down.');
     for (const { ending } of this.#rides.values()) ending.abort(this.#closed);
     this.#cache.clear();
     this.#failures.clear();
@@ -237,9 +237,9 @@ export class Sources {
       if (signal.aborted) throw signal.reason;
       if (refused !== null) return { refused, hosts };
       const failure =
-        error instanceof EngineFailure
+        error instanceof ServiceError
           ? error
-          : new EngineFailure('internal_error', 'The source could not be fetched.', error);
+          : new ServiceError('internal_error', 'The source could not be fetched.', error);
       const failed = { failure, hosts };
       if (!notRemembered.has(failure.code)) this.#failures.set(key, failed);
       return failed;

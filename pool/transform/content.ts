@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp';
-import { EngineFailure } from '../failure.ts';
+import { ServiceError } from '../../contract/errors.ts';
 import { densityAt, drawingPixels, maxSide, scaleAt, scaleWithin } from './bounds.ts';
 import { cutArea, type Size, scaledSize, shrunkArea } from './geometry.ts';
 import { kinds } from './kinds.ts';
@@ -23,7 +23,7 @@ const minTrimmedSide = 3;
  * The part of the upright source that a variant uses: what `crop` leaves of it, less the borders that
  * `trim` takes away; null for all of it.
  *
- * @throws EngineFailure parameter_invalid when the crop is outside, and what reading the source throws
+ * @throws ServiceError parameter_invalid when the crop is outside, and what reading the source throws
  */
 export async function findContent(
   facts: SourceFacts,
@@ -35,7 +35,7 @@ export async function findContent(
   const whole = upright(facts);
   const cropped = cutArea(crop ?? { left: 0, top: 0, ...whole }, whole);
   if (cropped === null) {
-    throw new EngineFailure(
+    throw new ServiceError(
       'parameter_invalid',
       `crop is outside of the source, which is ${whole.width} x ${whole.height}.`,
     );

@@ -1,5 +1,5 @@
 import sharp, { type Metadata } from 'sharp';
-import { EngineFailure } from '../failure.ts';
+import { ServiceError } from '../../contract/errors.ts';
 import { drawingPixels, drawingScales } from './bounds.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import type { SourceColour, SourceFacts } from './plan.ts';
@@ -12,12 +12,12 @@ const maxFrames = 2_000;
 /**
  * Learns from the headers alone what a source is, and refuses what must not be decoded.
  *
- * @throws EngineFailure source_unsupported, source_corrupt, source_too_large
+ * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */
 export async function inspect(source: Uint8Array, maxPixels: number): Promise<SourceFacts> {
   const kind = sniff(source);
   if (kind === null) {
-    throw new EngineFailure(
+    throw new ServiceError(
       'source_unsupported',
       'The source is not a JPEG, PNG, WebP, GIF, AVIF, TIFF or SVG.',
     );
@@ -29,7 +29,7 @@ export async function inspect(source: Uint8Array, maxPixels: number): Promise<So
   }
   const frames = kinds[kind].animates ? (header.pages ?? 1) : 1;
   if (frames > maxFrames) {
-    throw new EngineFailure(
+    throw new ServiceError(
       'source_too_large',
       `The source has ${frames} frames; at most ${maxFrames} are allowed.`,
     );
@@ -69,7 +69,7 @@ async function readHeader(bytes: Uint8Array, kind: SourceKind): Promise<Metadata
     return await sharp(bytes, { limitInputPixels: false, failOn: 'error' }).metadata();
   } catch (error) {
     if (kind === 'heif') throw unsupported(kind);
-    throw new EngineFailure(
+    throw new ServiceError(
       'source_corrupt',
       `The source cannot be read as ${kinds[kind].label}.`,
       error,
@@ -77,15 +77,15 @@ async function readHeader(bytes: Uint8Array, kind: SourceKind): Promise<Metadata
   }
 }
 
-function unsupported(kind: SourceKind): EngineFailure {
+function unsupported(kind: SourceKind): ServiceError {
   const reason =
     kind === 'heif' ? 'HEIF with other than AV1 pictures is not supported' : 'mixed kinds';
-  return new EngineFailure('source_unsupported', `The source cannot be decoded: ${reason}.`);
+  return new ServiceError('source_unsupported', `The source cannot be decoded: ${reason}.`);
 }
 
 function requirePixels(pixels: number, maxPixels: number): void {
   if (pixels <= maxPixels) return;
-  throw new EngineFailure(
+  throw new ServiceError(
     'source_too_large',
     `The source has ${pixels} pixels in all its frames; at most ${maxPixels} are allowed.`,
   );
@@ -95,7 +95,7 @@ function requirePixels(pixels: number, maxPixels: number): void {
 function requireDrawable({ width, height }: Metadata, surfaces: number, maxPixels: number): void {
   const scales = drawingScales({ width, height }, drawingPixels(surfaces, maxPixels));
   if (scales.smallest <= scales.largest) return;
-  throw new EngineFailure(
+  throw new ServiceError(
     'source_too_large',
     `The drawing is too large or too narrow: ${width} x ${height}.`,
   );

@@ -1,5 +1,5 @@
 import sharp, { type OutputInfo, type Sharp, type TimeoutOptions } from 'sharp';
-import { EngineFailure } from '../failure.ts';
+import { ServiceError } from '../../contract/errors.ts';
 import { maxSide } from './bounds.ts';
 import { kinds } from './kinds.ts';
 import type { SourceFacts } from './plan.ts';
@@ -111,7 +111,7 @@ export class Picture {
    * it to `FreeCallback(hint, data)` as the hint. A Buffer of sharp's cannot be moved to another
    * thread, so it has to be copied for that.
    *
-   * @throws EngineFailure source_corrupt, transform_timeout
+   * @throws ServiceError source_corrupt, transform_timeout
    */
   write(): Promise<Pixels> {
     return this.#toBuffer(this.#image);
@@ -137,10 +137,10 @@ export class Picture {
     } catch (error) {
       // sharp's errors differ by their text only, so the clock tells its timeout from broken pixels.
       if (performance.now() - startedAt >= softTimeoutSeconds * 1000) {
-        throw new EngineFailure('transform_timeout', 'The transform took too long.', error);
+        throw new ServiceError('transform_timeout', 'The transform took too long.', error);
       }
       if (!this.#decoding) throw error;
-      throw new EngineFailure(
+      throw new ServiceError(
         'source_corrupt',
         `The source begins like a sound ${this.#label} but cannot be decoded as a whole.`,
         error,

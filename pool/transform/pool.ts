@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { EngineFailure } from '../failure.ts';
+import { ServiceError } from '../../contract/errors.ts';
 import type { EngineSettings } from '../settings.ts';
 import type { RenderLimits } from './picture.ts';
 import type { Rendered } from './render.ts';
@@ -106,7 +106,7 @@ export class TransformPool {
   /**
    * @param source copied once, as it is handed to the thread: others may hold it too; so is a
    *   watermark
-   * @throws EngineFailure overloaded, transform_timeout, source_unsupported, source_corrupt,
+   * @throws ServiceError overloaded, transform_timeout, source_unsupported, source_corrupt,
    *   source_too_large, parameter_invalid, internal_error
    */
   async transform(
@@ -117,7 +117,7 @@ export class TransformPool {
     signal.throwIfAborted();
     if (background ? this.#backgroundFull : this.full) {
       this.#rejected += 1;
-      throw new EngineFailure('overloaded', 'Too many transforms are waiting.');
+      throw new ServiceError('overloaded', 'Too many transforms are waiting.');
     }
     let abandon = () => {};
     let promote = () => {};
@@ -174,7 +174,7 @@ export class TransformPool {
     this.#closed = true;
     for (const job of [...this.#waiting, ...this.#waitingBackground]) {
       this.#leaveQueue(job);
-      job.reject(new EngineFailure('overloaded', 'The service is shutting down.'));
+      job.reject(new ServiceError('overloaded', 'The service is shutting down.'));
     }
     await Promise.all(this.#running.values());
     await this.#threads.close();
@@ -210,7 +210,7 @@ export class TransformPool {
     job.deadline = setTimeout(() => {
       this.#leaveQueue(job);
       this.#rejected += 1;
-      job.reject(new EngineFailure('overloaded', 'The transform waited too long for a thread.'));
+      job.reject(new ServiceError('overloaded', 'The transform waited too long for a thread.'));
     }, factor * this.#settings.transformTimeoutMs);
   }
 
@@ -239,13 +239,13 @@ export class TransformPool {
     let gone: Promise<void> | undefined;
     // Counted from the hand-over. Only a process's first transforms may find a thread still starting.
     const timer = setTimeout(() => {
-      job.reject(new EngineFailure('transform_timeout', 'The transform took too long.'));
+      job.reject(new ServiceError('transform_timeout', 'The transform took too long.'));
       gone = run.terminate();
     }, this.#settings.transformTimeoutMs);
     try {
       settle(job, await run.result, startedAt - job.queuedAt);
     } catch (error) {
-      job.reject(new EngineFailure('internal_error', 'The transform ended unexpectedly.', error));
+      job.reject(new ServiceError('internal_error', 'The transform ended unexpectedly.', error));
     }
     clearTimeout(timer);
     // A thread that is stuck in native code still has its core, so its place is not given away.
@@ -264,7 +264,7 @@ function settle(job: Job, result: ThreadResult, queueMs: number): void {
     job.resolve({ ...rendered, queueMs });
   } else {
     const { code, message } = result.failure;
-    job.reject(new EngineFailure(code, message, threadError(result.detail)));
+    job.reject(new ServiceError(code, message, threadError(result.detail)));
   }
 }
 

@@ -1,5 +1,5 @@
 import type { OverlayOptions } from 'sharp';
-import { EngineFailure } from '../failure.ts';
+import { ServiceError } from '../../contract/errors.ts';
 import { entityTag } from '../image.ts';
 import { findContent } from './content.ts';
 import { indexedPng } from './encode/indexed-png.ts';
@@ -36,7 +36,7 @@ interface Drawn {
  * Makes one variant of a source.
  *
  * @param watermark the bytes behind the variant's watermark; null when it has none
- * @throws EngineFailure source_unsupported, source_corrupt, source_too_large, parameter_invalid,
+ * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid,
  *   transform_timeout
  */
 export async function render(
@@ -145,6 +145,6 @@ async function drawMark(
     const mark = { pixels, width: info.width, height: info.height };
     return await overlay(mark, watermark, plan, plan.animated);
   } catch (error) {
-    throw error instanceof EngineFailure ? error.ofWatermark() : error;
+    throw error instanceof ServiceError ? error.ofWatermark() : error;
   }
 }

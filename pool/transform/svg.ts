@@ -1,4 +1,4 @@
-import { EngineFailure } from '../failure.ts';
+import { ServiceError } from '../../contract/errors.ts';
 import { sniff } from './sniff.ts';
 
 /** What a drawing would cost beyond the size of its output. */
@@ -17,7 +17,7 @@ export interface DrawingCost {
  * A search for literal text is enough, since names of elements cannot be escaped in XML, what
  * `sniff` lets through declares no entities, and `<` cannot stand in an attribute's value.
  *
- * @throws EngineFailure source_unsupported for what could not be judged.
+ * @throws ServiceError source_unsupported for what could not be judged.
  */
 export function drawingCost(source: Uint8Array): DrawingCost {
   const text = Buffer.from(source.buffer, source.byteOffset, source.byteLength).toString('latin1');
@@ -49,8 +49,8 @@ function embeddedPictures(text: string): Uint8Array[] {
   return found;
 }
 
-function unreadablePicture(): EngineFailure {
-  return new EngineFailure(
+function unreadablePicture(): ServiceError {
+  return new ServiceError(
     'source_unsupported',
     'The SVG embeds a picture that is not a plain JPEG, PNG, GIF, WebP or AVIF.',
   );

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import sharp from 'sharp';
-import { EngineFailure, type FailureData } from '../failure.ts';
+import { type ErrorData, ServiceError } from '../../contract/errors.ts';
 import type { RenderLimits } from './picture.ts';
 import { type Rendered, render } from './render.ts';
 import type { Variant } from './variant.ts';
@@ -20,7 +20,7 @@ export type ThreadResult =
   | (Rendered & { readonly ok: true; readonly transformMs: number })
   | {
       readonly ok: false;
-      readonly failure: FailureData;
+      readonly failure: ErrorData;
       /** For the log. */
       readonly detail: string;
     };
@@ -52,9 +52,9 @@ export default async function transform(task: ThreadTask): Promise<unknown> {
     });
   } catch (error) {
     const failure =
-      error instanceof EngineFailure
+      error instanceof ServiceError
         ? error
-        : new EngineFailure('internal_error', 'The transform failed unexpectedly.', error);
+        : new ServiceError('internal_error', 'The transform failed unexpectedly.', error);
     const detail = inspect(failure.cause).slice(0, maxDetail);
     return { ok: false, failure: failure.toData(), detail } satisfies ThreadResult;
   }

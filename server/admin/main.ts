@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { settingsOrExit } from '../../store/settings/load.ts';
+import { settingsOrExit } from '../../contract/settings/load.ts';
 import { addKeyCommands } from './keys.ts';
 import { addOrganisationCommands } from './organisations.ts';
 import { addProjectCommands } from './projects.ts';

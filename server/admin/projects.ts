@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { ServiceError } from '../../contract/errors.ts';
+import type { Settings } from '../../contract/settings/table.ts';
 import { AddressGuard } from '../../pool/source/guard.ts';
-import type { Settings } from '../../store/settings/table.ts';
 import { ProjectOperations } from '../control/projects.ts';
 import { faultsOf } from '../control/validate.ts';
-import { Failure } from '../http/failure.ts';
 import { signature, signedText } from '../image/access.ts';
 import { organisationOf } from './organisations.ts';
 import type { WithStore } from './store.ts';
@@ -40,7 +40,7 @@ export function addProjectCommands(
         try {
           print((await operations.create(input, orgId))._id);
         } catch (error) {
-          throw error instanceof Failure ? new Mistake(error.message) : error;
+          throw error instanceof ServiceError ? new Mistake(error.message) : error;
         }
       }),
     );

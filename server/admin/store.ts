@@ -1,6 +1,6 @@
+import type { Settings } from '../../contract/settings/table.ts';
 import { ensureIndexes, joinStore, type Store } from '../../store/open.ts';
 import { StoreAway, StoreUrlInvalid } from '../../store/outage.ts';
-import type { Settings } from '../../store/settings/table.ts';
 import { Mistake } from './terminal.ts';
 
 /** Runs an action on the store and lets go of the store whatever happens. */

@@ -1,10 +1,10 @@
-import type { FailureData } from '../../pool/failure.ts';
+import type { ErrorData } from '../../contract/errors.ts';
 import type { Image } from '../../pool/image.ts';
 
 /** How a flight ended for those who followed it from another process. */
 export type FlightOutcome =
   | { readonly image: Image }
-  | { readonly failure: FailureData }
+  | { readonly failure: ErrorData }
   /** The leader gave up for reasons of its own: somebody else has to lead. */
   | { readonly abandoned: true };
 

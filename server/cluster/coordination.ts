@@ -1,5 +1,5 @@
+import { ServiceError } from '../../contract/errors.ts';
 import { Cancelled, type Coordination, type Place } from '../../pool/coordination.ts';
-import { EngineFailure } from '../../pool/failure.ts';
 import type { Image } from '../../pool/image.ts';
 import type { FlightOrder, FlightOutcome, PrimaryChannel } from './channel.ts';
 
@@ -117,7 +117,7 @@ export class PrimaryCoordination implements Coordination {
 
   #arrive(ticket: Ticket, outcome: FlightOutcome): void {
     if ('image' in outcome) ticket.settle.resolve({ role: 'follower', image: outcome.image });
-    else if ('failure' in outcome) ticket.settle.reject(EngineFailure.from(outcome.failure));
+    else if ('failure' in outcome) ticket.settle.reject(ServiceError.fromData(outcome.failure));
   }
 
   #report(key: string, ticket: number, outcome: FlightOutcome): void {

@@ -1,5 +1,5 @@
+import type { Logger } from '../../contract/log.ts';
 import type { DiskCacheEvents } from '../../pool/cache/disk.ts';
-import type { Logger } from '../log.ts';
 import type { PrimaryChannel } from './channel.ts';
 
 const flushEveryMs = 250;

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Settings } from '../../store/settings/table.ts';
+import type { Settings } from '../../contract/settings/table.ts';
 import { storeUrlVariable } from './channel.ts';
 
 /** Where Linux distributions put jemalloc. */

@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
-import type { Logger } from '../log.ts';
+import type { Logger } from '../../contract/log.ts';
 import type { FrontEndFigures, ToFrontEnd, ToPrimary } from './channel.ts';
 import { Liveness } from './liveness.ts';
 

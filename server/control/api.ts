@@ -1,10 +1,10 @@
+import { ServiceError } from '../../contract/errors.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
 import type { JobQueue } from '../../store/jobs.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import type { Projects } from '../../store/projects.ts';
+import { explain } from '../http/error-response.ts';
 import type { Exchange, Headers } from '../http/exchange.ts';
-import { explain } from '../http/explain.ts';
-import { Failure } from '../http/failure.ts';
 import { type Authentication, authorise, requireProductAccess } from './authenticate.ts';
 import { JsonInvalid, parseJson } from './json.ts';
 import { findOperation, type Match, type Operation, type OperationId } from './operations.ts';
@@ -73,7 +73,7 @@ export class ControlPlane {
         body: JSON.stringify({ [name]: result }),
       });
     } catch (error) {
-      const failure = Failure.of(error);
+      const failure = ServiceError.of(error);
       // A client that leaves in the middle of its body makes reading it fail, which is no trouble.
       if (failure.code === 'internal_error' && !exchange.signal.aborted) {
         this.#environment.onError(exchange, error);
@@ -135,13 +135,13 @@ function given<N extends InputName>(_name: N, input: unknown): Input<N> {
 }
 
 /** What there is no operation for. */
-export function noEndpoint({ method, path }: Exchange): Failure {
-  return new Failure('endpoint_not_found', `There is no ${method} ${path.slice(0, 200)}.`);
+export function noEndpoint({ method, path }: Exchange): ServiceError {
+  return new ServiceError('endpoint_not_found', `There is no ${method} ${path.slice(0, 200)}.`);
 }
 
 /**
  * The input of an operation, validated.
- * @throws Failure invalid_request with every fault
+ * @throws ServiceError invalid_request with every fault
  */
 function readInput(
   operation: Operation,
@@ -150,7 +150,7 @@ function readInput(
   query: string,
 ): unknown {
   if (operation.input === undefined) return undefined;
-  const invalid = (message: string): Failure => new Failure('invalid_request', message);
+  const invalid = (message: string): ServiceError => new ServiceError('invalid_request', message);
   const [host, ...more] = operation.inputOptional ? new URLSearchParams(query).getAll('host') : [];
   // Which one counts would be anybody's guess, as with a name twice in the body.
   if (more.length > 0) throw invalid('host is given more than once.');
@@ -177,6 +177,6 @@ function readJson(body: Uint8Array): unknown {
     return parseJson(body);
   } catch (error) {
     if (!(error instanceof JsonInvalid)) throw error;
-    throw new Failure('invalid_request', `The request is not acceptable: ${error.message}.`);
+    throw new ServiceError('invalid_request', `The request is not acceptable: ${error.message}.`);
   }
 }

@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { ServiceError } from '../../contract/errors.ts';
 import { Flights } from '../../pool/flight.ts';
 import { hashApiKey } from '../../store/identifiers.ts';
 import type { ApiKey, Keys } from '../../store/keys.ts';
 import type { Organisations } from '../../store/organisations.ts';
 import type { Projects } from '../../store/projects.ts';
-import { Failure } from '../http/failure.ts';
 import type { Operation } from './operations.ts';
 
 /** A key that may be used now, and whether its organisation may use the product. */
@@ -26,11 +26,11 @@ const maxKeyLength = 256;
 export function readKey(authorization: string, serviceApiKey: string): string {
   if (authorization === '') {
     if (serviceApiKey !== '') return serviceApiKey;
-    throw new Failure('api_key_missing', 'The request has no API key.');
+    throw new ServiceError('api_key_missing', 'The request has no API key.');
   }
   const bearer = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
   if (bearer !== undefined) return bearer;
-  throw new Failure('api_key_invalid', 'The Authorization header holds no bearer token.');
+  throw new ServiceError('api_key_invalid', 'The Authorization header holds no bearer token.');
 }
 
 /** Knows who calls, by the keys and organisations of the store. */
@@ -47,13 +47,13 @@ export class Authentication {
   }
 
   /**
-   * @throws Failure api_key_missing, api_key_invalid; the driver's error when the store is away
+   * @throws ServiceError api_key_missing, api_key_invalid; the driver's error when the store is away
    */
   async authenticate(authorization: string, serviceApiKey: string): Promise<Credential> {
     const secret = readKey(authorization, serviceApiKey);
     const credential = secret.length > maxKeyLength ? null : await this.#find(secret);
     if (credential === null) {
-      throw new Failure('api_key_invalid', 'The API key is not known or has been revoked.');
+      throw new ServiceError('api_key_invalid', 'The API key is not known or has been revoked.');
     }
     return credential;
   }
@@ -80,10 +80,10 @@ export class Authentication {
   }
 }
 
-/** @throws Failure product_access_required */
+/** @throws ServiceError product_access_required */
 export function requireProductAccess({ productAccess }: Credential): void {
   if (productAccess) return;
-  throw new Failure(
+  throw new ServiceError(
     'product_access_required',
     "The API key's organisation has no active product access.",
   );
@@ -91,7 +91,7 @@ export function requireProductAccess({ productAccess }: Credential): void {
 
 /**
  * Whether a key may do an operation on a project, which need not exist.
- * @throws Failure project_forbidden, write_access_required
+ * @throws ServiceError project_forbidden, write_access_required
  */
 export async function authorise(
   key: ApiKey,
@@ -101,18 +101,18 @@ export async function authorise(
 ): Promise<void> {
   // Whether or not that project exists, so that a key learns nothing about others.
   if (key.projectId !== null && projectId !== null && key.projectId !== projectId) {
-    throw new Failure('project_forbidden', 'The API key is for another project.');
+    throw new ServiceError('project_forbidden', 'The API key is for another project.');
   }
   if (operation.keys === 'all' && key.projectId !== null) {
-    throw new Failure('project_forbidden', 'This operation needs a key for all projects.');
+    throw new ServiceError('project_forbidden', 'This operation needs a key for all projects.');
   }
   if (operation.access === 'write' && key.access !== 'write') {
-    throw new Failure('write_access_required', 'The API key may only read.');
+    throw new ServiceError('write_access_required', 'The API key may only read.');
   }
   if (key.projectId !== null || key.allOrganisations || projectId === null) return;
   const orgId = await projects.organisationOf(projectId);
   if (orgId !== null && orgId !== key.orgId) {
-    throw new Failure(
+    throw new ServiceError(
       'project_forbidden',
       'The API key is for the projects of another organisation.',
     );

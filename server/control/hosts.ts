@@ -1,5 +1,5 @@
+import { normaliseAllowedHost } from '../../contract/hosts.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
-import { normaliseAllowedHost } from '../../store/hosts.ts';
 
 /** What a host has to be, in words. */
 export const bareHostRule = 'must be a bare host name, without scheme, port or path';

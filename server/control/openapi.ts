@@ -1,4 +1,4 @@
-import { catalogue } from '../http/failure.ts';
+import { errorCatalogue } from '../../contract/errors.ts';
 import {
   createProjectSchema,
   domainSchema,
@@ -28,7 +28,7 @@ const schemas = {
     description: 'What every error says.',
     properties: {
       error: { type: 'string', description: 'Kept for existing SDK versions.' },
-      code: { type: 'string', enum: Object.keys(catalogue), description: 'Stable.' },
+      code: { type: 'string', enum: Object.keys(errorCatalogue), description: 'Stable.' },
       message: { type: 'string' },
       resolution_hint: { type: 'string', description: 'A safe next step.' },
     },
@@ -68,10 +68,10 @@ const allowanceHeaders = {
   'RateLimit-Reset': integerHeader('Seconds until all are there again.'),
 };
 
-/** The error body that a status has, with the first code of the catalogue that leads to it. */
+/** The error body that a status has, with the first code of the errorCatalogue that leads to it. */
 function errorResponse(status: number): object {
   const [code = 'internal_error', entry] =
-    Object.entries(catalogue).find(([, { status: its }]) => its === status) ?? [];
+    Object.entries(errorCatalogue).find(([, { status: its }]) => its === status) ?? [];
   return {
     description: meanings[status] ?? 'An error.',
     content: json(ref('ApiError'), {
@@ -171,7 +171,9 @@ const health = {
   },
 };
 
-const errorStatuses = [...new Set(Object.values(catalogue).map(({ status }) => status))].sort();
+const errorStatuses = [
+  ...new Set(Object.values(errorCatalogue).map(({ status }) => status)),
+].sort();
 
 /** The interface as an OpenAPI 3.1 document, from the tables and schemas that the code works with. */
 export function openApiDocument(baseUrl: string): object {

@@ -8,7 +8,7 @@ import { isPublic, readUrl, urlRule } from './urls.ts';
 
 /**
  * Queues the prewarming that a request asks for, a job for each source, or nothing at all.
- * @throws Failure invalid_request naming every source that the project may not use
+ * @throws ServiceError invalid_request naming every source that the project may not use
  */
 export async function queuePrewarm(
   project: Project,

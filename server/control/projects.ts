@@ -1,8 +1,8 @@
+import { projectNotFound, ServiceError } from '../../contract/errors.ts';
+import { normaliseAllowedHost } from '../../contract/hosts.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
-import { normaliseAllowedHost } from '../../store/hosts.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import type { Project, ProjectSettings, Projects } from '../../store/projects.ts';
-import { Failure, projectNotFound } from '../http/failure.ts';
 import type { CreateProjectInput, DomainInput, ProjectSettingsInput } from './contract.ts';
 import { bareHostRule, readAllowedHost } from './hosts.ts';
 import { isPublic, readUrl, urlRule } from './urls.ts';
@@ -20,10 +20,10 @@ export interface ProjectsEnvironment {
   readonly onChange: (project: Project) => void;
 }
 
-/** @throws Failure invalid_request with every fault, or as many as are worth listing */
+/** @throws ServiceError invalid_request with every fault, or as many as are worth listing */
 export function refuse(faults: readonly string[]): void {
   if (faults.length === 0) return;
-  throw new Failure('invalid_request', `${faults.slice(0, maxFaults).join('; ')}.`);
+  throw new ServiceError('invalid_request', `${faults.slice(0, maxFaults).join('; ')}.`);
 }
 
 export class ProjectOperations {
@@ -81,7 +81,7 @@ export class ProjectOperations {
 
   async addHost(id: string, { host }: DomainInput): Promise<Project> {
     const result = readAllowedHost(host, this.#guard);
-    if ('fault' in result) throw new Failure('invalid_request', `host ${result.fault}.`);
+    if ('fault' in result) throw new ServiceError('invalid_request', `host ${result.fault}.`);
     // Adds at the same time may go a little beyond: it is there to bound, not to count.
     const { allowedOrigins } = await this.find(id);
     if (allowedOrigins.length >= maxHosts && !allowedOrigins.includes(result.host)) {
@@ -93,7 +93,7 @@ export class ProjectOperations {
   /** Also a host that could not be added now: it may be on the list from other times. */
   async removeHost(id: string, { host }: DomainInput): Promise<Project> {
     const entry = normaliseAllowedHost(host);
-    if (entry === null) throw new Failure('invalid_request', `host ${bareHostRule}.`);
+    if (entry === null) throw new ServiceError('invalid_request', `host ${bareHostRule}.`);
     return this.#changed(id, await this.#projects.removeHost(id, entry));
   }
 

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { RateLimiterMemory, RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible';
+import { ServiceError } from '../../contract/errors.ts';
 import type { Headers } from '../http/exchange.ts';
-import { Failure } from '../http/failure.ts';
 
 const windowSeconds = 60;
 
@@ -10,7 +10,7 @@ export interface Allowance {
   /** `RateLimit-*` (IETF draft-ietf-httpapi-ratelimit-headers-06), and `Retry-After` beyond it. */
   readonly headers: Headers;
   /** Set when the call is beyond it. */
-  readonly failure: Failure | null;
+  readonly failure: ServiceError | null;
 }
 
 /**
@@ -52,7 +52,7 @@ export class RateLimit {
       const seconds = Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000));
       return {
         headers: [...this.#headers(refusal), ['retry-after', String(seconds)]],
-        failure: new Failure(
+        failure: new ServiceError(
           'rate_limited',
           `The API key has made more than ${this.#limit} calls within a minute.`,
         ),

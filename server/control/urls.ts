@@ -1,6 +1,5 @@
-import { EngineFailure } from '../../pool/failure.ts';
+import { ServiceError } from '../../contract/errors.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
-import { Failure } from '../http/failure.ts';
 import { readSource } from '../image/address.ts';
 
 /** What a URL has to be, in words. */
@@ -12,7 +11,7 @@ export function readUrl(text: string): URL | null {
   try {
     return readSource(text);
   } catch (error) {
-    if (error instanceof Failure) return null;
+    if (error instanceof ServiceError) return null;
     throw error;
   }
 }
@@ -23,7 +22,7 @@ export function isPublic(url: URL, guard: AddressGuard): boolean {
     guard.check(url);
     return true;
   } catch (error) {
-    if (error instanceof EngineFailure) return false;
+    if (error instanceof ServiceError) return false;
     throw error;
   }
 }

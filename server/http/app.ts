@@ -5,8 +5,8 @@ import uws, {
   type us_listen_socket,
 } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
+import { ServiceError } from '../../contract/errors.ts';
 import type { Exchange, Handler, Response } from './exchange.ts';
-import { Failure } from './failure.ts';
 
 /** Status lines as the protocol writes them, made once. */
 const statusLines = new Map(
@@ -40,7 +40,7 @@ export interface AppEnvironment {
   /** What a handler threw that no client caused. */
   readonly onError: (exchange: Exchange, error: unknown) => void;
   /** The answer to a failure. */
-  readonly explain: (failure: Failure) => Response;
+  readonly explain: (failure: ServiceError) => Response;
 }
 
 /**
@@ -117,7 +117,7 @@ export class App {
 
   #fail(exchange: UwsExchange, error: unknown): void {
     if (exchange.over) return;
-    const failure = Failure.of(error);
+    const failure = ServiceError.of(error);
     if (failure.code === 'internal_error') this.#environment.onError(exchange, error);
     exchange.respond(this.#environment.explain(failure));
   }

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { hostIsAllowed, normaliseHost } from '../../store/hosts.ts';
+import { ServiceError } from '../../contract/errors.ts';
+import { hostIsAllowed, normaliseHost } from '../../contract/hosts.ts';
 import type { Project } from '../../store/projects.ts';
-import { Failure } from '../http/failure.ts';
 import type { Address } from './address.ts';
 
 /** A URL's host as allowlists hold it: its trailing dot, which is the same host, removed. */
@@ -25,11 +25,11 @@ export function signature(secret: string, text: string): string {
 
 /**
  * Checks that the project may use the source's host.
- * @throws Failure source_not_allowed
+ * @throws ServiceError source_not_allowed
  */
 export function checkSource(project: Project, { source }: Address): void {
   if (allows(project, source.hostname)) return;
-  throw new Failure(
+  throw new ServiceError(
     'source_not_allowed',
     `The host ${source.hostname} is not on the project's allowlist.`,
   );
@@ -38,7 +38,7 @@ export function checkSource(project: Project, { source }: Address): void {
 /**
  * Checks the signature of a project that asks for one, and returns until when the URL is good (Unix
  * ms; infinite where none is asked for).
- * @throws Failure signature_invalid
+ * @throws ServiceError signature_invalid
  */
 export function checkSignature(
   project: Project,
@@ -48,7 +48,7 @@ export function checkSignature(
   now: number,
 ): number {
   if (!project.requireSignedUrls) return Number.POSITIVE_INFINITY;
-  const refuse = (why: string): Failure => new Failure('signature_invalid', why);
+  const refuse = (why: string): ServiceError => new ServiceError('signature_invalid', why);
   const exp = parameters.get('exp') ?? '';
   const given = Buffer.from(parameters.get('sig') ?? '');
   if (given.length === 0 || !/^\d{1,12}$/.test(exp)) {

@@ -1,4 +1,4 @@
-import { Failure } from '../http/failure.ts';
+import { ServiceError } from '../../contract/errors.ts';
 import { isParameter } from './options.ts';
 
 /** What a transform URL addresses, and what it asks for. */
@@ -16,14 +16,15 @@ const maxSourceLength = 8_192;
 
 /**
  * Reads `/img/<source_url>?project=…` and `/img/?url=…&project=…` (spec 4.3).
- * @throws Failure source_missing, project_missing, source_invalid, parameter_invalid
+ * @throws ServiceError source_missing, project_missing, source_invalid, parameter_invalid
  */
 export function readAddress(path: string, query: string): Address {
   const parameters = readQuery(query);
   const written = readPathSource(path.slice(prefix.length)) ?? parameters.get('url') ?? '';
   const projectId = parameters.get('project') ?? '';
-  if (written === '') throw new Failure('source_missing', 'The source URL is missing.');
-  if (projectId === '') throw new Failure('project_missing', 'The project parameter is missing.');
+  if (written === '') throw new ServiceError('source_missing', 'The source URL is missing.');
+  if (projectId === '')
+    throw new ServiceError('project_missing', 'The project parameter is missing.');
   parameters.delete('url');
   parameters.delete('project');
   return { projectId, source: readSource(written), parameters };
@@ -40,7 +41,7 @@ function readQuery(query: string): Map<string, string> {
   const parameters = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
     if (parameters.has(name) && (ownNames.has(name) || isParameter(name))) {
-      throw new Failure('parameter_invalid', `${name} is given more than once.`);
+      throw new ServiceError('parameter_invalid', `${name} is given more than once.`);
     }
     parameters.set(name, value);
   }
@@ -60,26 +61,29 @@ function readPathSource(text: string): string | null {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new Failure('source_invalid', 'The source URL in the path is not encoded properly.');
+    throw new ServiceError('source_invalid', 'The source URL in the path is not encoded properly.');
   }
 }
 
-/** @throws Failure source_invalid */
+/** @throws ServiceError source_invalid */
 export function readSource(text: string): URL {
   const written = text.trim();
   if (written.length > maxSourceLength) {
-    throw new Failure(
+    throw new ServiceError(
       'source_invalid',
       `The source URL has more than ${maxSourceLength} characters.`,
     );
   }
   // WHATWG parsing would make a URL even of `https:example.com`.
   if (!/^https?:\/\/[^/]/i.test(written) || !URL.canParse(written)) {
-    throw new Failure('source_invalid', 'The source must be an absolute http or https URL.');
+    throw new ServiceError('source_invalid', 'The source must be an absolute http or https URL.');
   }
   const source = new URL(written);
   if (source.username !== '' || source.password !== '') {
-    throw new Failure('source_invalid', 'The source URL must not hold a user name or password.');
+    throw new ServiceError(
+      'source_invalid',
+      'The source URL must not hold a user name or password.',
+    );
   }
   source.hash = '';
   return source;

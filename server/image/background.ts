@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { isBackgroundToken } from '../../store/background-token.ts';
+import { isBackgroundToken } from '../../contract/background-token.ts';
 import { findDeployment } from '../../store/deployment.ts';
 
 /** Tells requests of workers from those of others who only say so. */

@@ -1,9 +1,9 @@
+import { backgroundHeader } from '../../contract/background-token.ts';
+import { projectNotFound, ServiceError } from '../../contract/errors.ts';
 import type { Engine } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
 import { isLoop } from '../../pool/source/loop.ts';
-import { backgroundHeader } from '../../store/background-token.ts';
 import type { Exchange, Headers } from '../http/exchange.ts';
-import { Failure, projectNotFound } from '../http/failure.ts';
 import type { ProjectCache, ProjectState } from '../projects.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
 import { readAddress } from './address.ts';
@@ -84,7 +84,7 @@ export class Delivery {
   ): Promise<void> {
     const { path, query } = exchange;
     if (isLoop(exchange.header('cdn-loop'), this.#engine.sources.loopId)) {
-      throw new Failure('source_blocked', 'The source is an image of this service itself.');
+      throw new ServiceError('source_blocked', 'The source is an image of this service itself.');
     }
     const address = readAddress(path, query);
     const options = readOptions(address.parameters);

@@ -1,4 +1,4 @@
-import { Failure } from '../http/failure.ts';
+import { ServiceError } from '../../contract/errors.ts';
 import { type Parameter, type ParameterName, parameterNames, parameters } from './parameters.ts';
 
 type ValueOf<P> = P extends Parameter<infer T> ? T : never;
@@ -18,7 +18,7 @@ export const isParameter = (name: string): boolean => canonicalNames.has(name);
 
 /**
  * Options of a query's parameters. Names that are not in the table are ignored.
- * @throws Failure parameter_invalid naming the parameter and what it accepts
+ * @throws ServiceError parameter_invalid naming the parameter and what it accepts
  */
 export function readOptions(query: ReadonlyMap<string, string>): Options {
   const options: Record<string, unknown> = {};
@@ -26,14 +26,17 @@ export function readOptions(query: ReadonlyMap<string, string>): Options {
     const name = canonicalNames.get(spelling);
     if (name === undefined) continue;
     if (name in options) {
-      throw new Failure(
+      throw new ServiceError(
         'parameter_invalid',
         `${name} is given more than once, as ${spelling} too.`,
       );
     }
     const value = parameters[name].parse(text);
     if (value === undefined) {
-      throw new Failure('parameter_invalid', `${spelling} must be ${parameters[name].accepts}.`);
+      throw new ServiceError(
+        'parameter_invalid',
+        `${spelling} must be ${parameters[name].accepts}.`,
+      );
     }
     options[name] = value;
   }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import t from 'tap';
+import { loadSettings } from '../../contract/settings/load.ts';
 import { joinStore } from '../../store/open.ts';
-import { loadSettings } from '../../store/settings/load.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { startService } from './service.ts';
 

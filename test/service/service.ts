@@ -8,8 +8,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { MongoClient } from 'mongodb';
+import { loadSettings } from '../../contract/settings/load.ts';
 import { joinStore } from '../../store/open.ts';
-import { loadSettings } from '../../store/settings/load.ts';
 
 const run = promisify(execFile);
 const dist = new URL('../../dist/', import.meta.url).pathname;

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import t from 'tap';
-import { EngineFailure } from '../../../pool/failure.ts';
+import { ServiceError } from '../../../contract/errors.ts';
 import { AddressGuard } from '../../../pool/source/guard.ts';
 
 const own = { hosts: ['Images.Example.com.', 'localhost'], port: 3000 };
@@ -12,7 +12,7 @@ function refusal(guard: AddressGuard, url: string): string | null {
     guard.check(new URL(url));
     return null;
   } catch (error) {
-    if (error instanceof EngineFailure) return error.code;
+    if (error instanceof ServiceError) return error.code;
     throw error;
   }
 }

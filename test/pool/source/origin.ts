@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import type { Test } from 'tap';
-import { EngineFailure } from '../../../pool/failure.ts';
+import { ServiceError } from '../../../contract/errors.ts';
 import {
   type AcquireOptions,
   type SourceOptions,
@@ -55,11 +55,11 @@ export async function listen(t: Test, server: Server) {
 }
 
 /** What a promise failed with; an error of another kind fails the test by being thrown. */
-export async function failureOf(promise: Promise<unknown>): Promise<EngineFailure> {
+export async function failureOf(promise: Promise<unknown>): Promise<ServiceError> {
   try {
     await promise;
   } catch (error) {
-    if (error instanceof EngineFailure) return error;
+    if (error instanceof ServiceError) return error;
     throw error;
   }
   throw new Error('it did not fail');

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { EngineFailure } from '../../../pool/failure.ts';
+import { ServiceError } from '../../../contract/errors.ts';
 import { type FrontEnd, imageOf, Machine, type Rendering } from './machine.ts';
 
 /** A machine of three front ends. */
@@ -57,11 +57,11 @@ t.test('different keys do not wait for one another', async (t) => {
 t.test("a failure of the work is everybody's", async (t) => {
   const { all, a, b, c } = machine();
   const wishes = await wanting(all, a, b, c);
-  onlyRendering(all).finish(new EngineFailure('source_not_found', 'It is not there.'));
+  onlyRendering(all).finish(new ServiceError('source_not_found', 'It is not there.'));
   await all.quiet();
   for (const error of await Promise.all(wishes)) {
     t.match(error, { code: 'source_not_found', message: 'It is not there.' });
-    t.ok(error instanceof EngineFailure);
+    t.ok(error instanceof ServiceError);
   }
   t.equal(all.control.size, 0);
 });
@@ -69,7 +69,7 @@ t.test("a failure of the work is everybody's", async (t) => {
 t.test('a front end that is overloaded hands the work on', async (t) => {
   const { all, a, b, c } = machine();
   const [first, ...others] = await wanting(all, a, b, c);
-  onlyRendering(all).finish(new EngineFailure('overloaded', 'Too much to do.'));
+  onlyRendering(all).finish(new ServiceError('overloaded', 'Too much to do.'));
   await all.quiet();
   t.match(await first, { code: 'overloaded' });
   t.equal(onlyRendering(all).frontEnd, 1, 'the one that has waited longest');

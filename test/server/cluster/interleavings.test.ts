@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { EngineFailure } from '../../../pool/failure.ts';
+import { ServiceError } from '../../../contract/errors.ts';
 import type { Image } from '../../../pool/image.ts';
 import { type FrontEnd, Machine, settle } from './machine.ts';
 
@@ -45,9 +45,9 @@ class Story {
       case 'finish':
         return rendering?.finish();
       case 'fail':
-        return rendering?.finish(new EngineFailure('source_corrupt', 'It is torn.'));
+        return rendering?.finish(new ServiceError('source_corrupt', 'It is torn.'));
       case 'overload':
-        return rendering?.finish(new EngineFailure('overloaded', 'Too much to do.'));
+        return rendering?.finish(new ServiceError('overloaded', 'Too much to do.'));
       case 'land':
         return one?.landings.shift()?.();
       case 'die':
@@ -85,7 +85,7 @@ class Story {
         wish.end = Buffer.from(body).toString() === key ? 'image' : 'wrong image';
       },
       (error: unknown) => {
-        wish.end = error instanceof EngineFailure ? 'failure' : 'left';
+        wish.end = error instanceof ServiceError ? 'failure' : 'left';
       },
     );
   }

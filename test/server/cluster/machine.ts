@@ -1,5 +1,5 @@
+import { ServiceError } from '../../../contract/errors.ts';
 import { Cancelled, type Leader } from '../../../pool/coordination.ts';
-import { EngineFailure } from '../../../pool/failure.ts';
 import { Flights } from '../../../pool/flight.ts';
 import type { Image } from '../../../pool/image.ts';
 import type { FlightOrder, FlightReport, ToPrimary } from '../../../server/cluster/channel.ts';
@@ -21,7 +21,7 @@ export const settle = (): Promise<void> => new Promise((resolve) => setImmediate
 export interface Rendering {
   readonly key: string;
   readonly frontEnd: number;
-  finish(failure?: EngineFailure): void;
+  finish(failure?: ServiceError): void;
 }
 
 /** A front end as the engine makes one of a coordination: its own flights around the machine's. */
@@ -56,7 +56,7 @@ export class FrontEnd {
     try {
       await this.#render(key, signal);
     } catch (error) {
-      place.fail(error instanceof EngineFailure ? error : new Cancelled());
+      place.fail(error instanceof ServiceError ? error : new Cancelled());
       throw error;
     }
     this.#landLater(place, key);

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import t from 'tap';
-import { Failure } from '../../../server/http/failure.ts';
+import { ServiceError } from '../../../contract/errors.ts';
 import {
   allows,
   checkSignature,
@@ -29,7 +29,7 @@ function refusal(of: Project, query: string, at = path): { code: string; message
   try {
     check(of, query, at);
   } catch (error) {
-    if (error instanceof Failure) return error;
+    if (error instanceof ServiceError) return error;
     throw error;
   }
   return { code: 'accepted', message: '' };

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { Failure } from '../../../server/http/failure.ts';
+import { ServiceError } from '../../../contract/errors.ts';
 import { readAddress } from '../../../server/image/address.ts';
 
-/** The code of the Failure that a URL is answered with; anything else thrown fails the test. */
+/** The code of the ServiceError that a URL is answered with; anything else thrown fails the test. */
 function refusal(path: string, query: string): string {
   try {
     const { source } = readAddress(path, query);
     return `accepted as ${source.href}`;
   } catch (error) {
-    if (error instanceof Failure) return error.code;
+    if (error instanceof ServiceError) return error.code;
     throw error;
   }
 }
@@ -109,7 +109,7 @@ t.test('a source is encoded once: what it decodes to is not decoded again', asyn
   t.equal(refusal(`/img/${twice}`, 'project=p'), 'source_invalid');
 });
 
-t.test('whatever is sent, an address or a Failure comes of it', async () => {
+t.test('whatever is sent, an address or a ServiceError comes of it', async () => {
   const piece = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom('https://', 'http:/', '%', '%2', '&', '=', '?', '#', '@', '\\', '\t', '\n'),
@@ -130,7 +130,7 @@ t.test('whatever is sent, an address or a Failure comes of it', async () => {
           projectId !== ''
         );
       } catch (error) {
-        return error instanceof Failure;
+        return error instanceof ServiceError;
       }
     }),
     { numRuns: 2_000 },

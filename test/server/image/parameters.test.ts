@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { Failure } from '../../../server/http/failure.ts';
+import { ServiceError } from '../../../contract/errors.ts';
 import { readOptions } from '../../../server/image/options.ts';
 import { parameterNames, parameters } from '../../../server/image/parameters.ts';
 
 const read = (query: string) => readOptions(new Map(new URLSearchParams(query)));
 
-function refusal(query: string): Failure {
+function refusal(query: string): ServiceError {
   try {
     read(query);
   } catch (error) {
-    if (error instanceof Failure) return error;
+    if (error instanceof ServiceError) return error;
     throw error;
   }
   throw new Error(`${query} was accepted`);
@@ -139,7 +139,7 @@ t.test('every name leads to one parameter, and every example is accepted', async
   }
 });
 
-t.test('whatever is sent, options or a Failure come of it', async () => {
+t.test('whatever is sent, options or a ServiceError come of it', async () => {
   const spellings = parameterNames.flatMap((name) => [name, ...parameters[name].aliases]);
   const name = fc.oneof(fc.constantFrom(...spellings, '__proto__', 'hasOwnProperty'), fc.string());
   const value = fc.oneof(
@@ -156,7 +156,7 @@ t.test('whatever is sent, options or a Failure come of it', async () => {
           ([key, one]) => parameterNames.some((known) => known === key) && one !== undefined,
         );
       } catch (error) {
-        return error instanceof Failure && error.code === 'parameter_invalid';
+        return error instanceof ServiceError && error.code === 'parameter_invalid';
       }
     }),
     { numRuns: 2_000 },

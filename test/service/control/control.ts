@@ -1,6 +1,6 @@
 import { type Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { loadSettings } from '../../../contract/settings/load.ts';
 import { joinStore, type Store } from '../../../store/open.ts';
-import { loadSettings } from '../../../store/settings/load.ts';
 import { type json, type Service, startService } from '../service.ts';
 import { Interface } from './interface.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { backgroundHeader, backgroundToken } from '../../../contract/background-token.ts';
 import { signature, signedText } from '../../../server/image/access.ts';
-import { backgroundHeader, backgroundToken } from '../../../store/background-token.ts';
 import { findDeployment } from '../../../store/deployment.ts';
 import { startControl } from '../control/control.ts';
 import { picture, startTestOrigin } from '../origin.ts';

@@ -1,8 +1,8 @@
 import { parseEnv } from 'node:util';
 import t from 'tap';
-import { settingsExample, settingsMarkdown } from '../../../store/settings/document.ts';
-import { loadSettings } from '../../../store/settings/load.ts';
-import { settingRows } from '../../../store/settings/table.ts';
+import { settingsExample, settingsMarkdown } from '../../../contract/settings/document.ts';
+import { loadSettings } from '../../../contract/settings/load.ts';
+import { settingRows } from '../../../contract/settings/table.ts';
 
 t.test('the table has a row for every setting, with default and meaning', async (t) => {
   const [head, line, ...rows] = settingsMarkdown().split('\n');

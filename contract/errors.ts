@@ -1,21 +1,4 @@
 import { STATUS_CODES } from 'node:http';
-import { EngineFailure, type EngineFailureCode } from '../../pool/failure.ts';
-
-/** Every `code` of an error body; stable, as clients tell errors apart by it. */
-export type FailureCode =
-  | EngineFailureCode
-  | 'invalid_request'
-  | 'api_key_missing'
-  | 'api_key_invalid'
-  | 'product_access_required'
-  | 'project_forbidden'
-  | 'write_access_required'
-  | 'project_not_found'
-  | 'endpoint_not_found'
-  | 'rate_limited'
-  | 'source_missing'
-  | 'project_missing'
-  | 'signature_invalid';
 
 interface CatalogueEntry {
   readonly status: number;
@@ -23,8 +6,11 @@ interface CatalogueEntry {
   readonly hint: string;
 }
 
-/** Code -> HTTP status and hint; the type checker knows when an entry is missing. */
-export const catalogue: Readonly<Record<FailureCode, CatalogueEntry>> = {
+/**
+ * Every `code` of an error body, of the service and of its worker, with its HTTP status and a hint.
+ * Codes are stable, as clients tell errors apart by them.
+ */
+export const errorCatalogue = {
   invalid_request: {
     status: 400,
     hint: 'Correct the fields that the message names and send the request again.',
@@ -125,49 +111,83 @@ export const catalogue: Readonly<Record<FailureCode, CatalogueEntry>> = {
     status: 504,
     hint: 'Ask for a smaller output or use a smaller source.',
   },
-};
+  store_unavailable: {
+    status: 503,
+    hint: 'Try again in a few seconds.',
+  },
+  workbench_unauthorized: {
+    status: 401,
+    hint: 'Log in with the credentials that the operator has set.',
+  },
+  workbench_forbidden: {
+    status: 403,
+    hint: 'Set SERVICE_WORKBENCH_USERNAME and SERVICE_WORKBENCH_PASSWORD.',
+  },
+} as const satisfies Readonly<Record<string, CatalogueEntry>>;
 
-/** The error body of the whole service (spec part 7). */
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** The error body of the service and its worker (spec part 7). */
 export interface ApiError {
   readonly error: string;
-  readonly code: FailureCode;
+  readonly code: ErrorCode;
   readonly message: string;
   readonly resolution_hint: string;
 }
 
-/** Thrown where a request cannot be answered as asked. The message reaches the client. */
-export class Failure extends Error {
-  override readonly name = 'Failure';
-  readonly code: FailureCode;
+/** An error as plain data: a class loses its fields when it crosses a thread or a process. */
+export type ErrorData = Pick<ApiError, 'code' | 'message'>;
 
-  constructor(code: FailureCode, message: string, cause?: unknown) {
+/**
+ * Thrown wherever a request cannot be answered as asked, in any process or thread. The message
+ * reaches the client and holds nothing secret; `cause` is for the log.
+ */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
   }
 
   get status(): number {
-    return catalogue[this.code].status;
+    return errorCatalogue[this.code].status;
   }
 
-  toApiError(): ApiError {
+  toBody(): ApiError {
     const { code, message, status } = this;
     return {
       error: STATUS_CODES[status] ?? 'Error',
       code,
       message,
-      resolution_hint: catalogue[code].hint,
+      resolution_hint: errorCatalogue[code].hint,
     };
   }
 
-  /** Any thrown thing as a failure; what nobody foresaw says nothing about itself to the client. */
-  static of(error: unknown): Failure {
-    if (error instanceof Failure) return error;
-    if (error instanceof EngineFailure) return new Failure(error.code, error.message, error);
-    return new Failure('internal_error', 'The request could not be completed.', error);
+  toData(): ErrorData {
+    return { code: this.code, message: this.message };
+  }
+
+  static fromData({ code, message }: ErrorData): ServiceError {
+    return new ServiceError(code, message);
+  }
+
+  /** Anything that was thrown; an error that nobody foresaw says nothing about itself to the client. */
+  static of(error: unknown): ServiceError {
+    if (error instanceof ServiceError) return error;
+    return new ServiceError('internal_error', 'The request could not be completed.', error);
+  }
+
+  /** The same error of a request's watermark, which is a source too. */
+  ofWatermark(): ServiceError {
+    const message = `The watermark cannot be used. ${this.message}`;
+    return new ServiceError(this.code, message, this.cause);
   }
 }
 
 /** @param id as the client gave it, of any length */
-export function projectNotFound(id: string): Failure {
-  return new Failure('project_not_found', `There is no project ${id.slice(0, 80).toWellFormed()}.`);
+export function projectNotFound(id: string): ServiceError {
+  const shown = id.slice(0, 80).toWellFormed();
+  return new ServiceError('project_not_found', `There is no project ${shown}.`);
 }

@@ -1,10 +1,9 @@
 import t from 'tap';
-import { EngineFailure } from '../../../pool/failure.ts';
-import { explain } from '../../../server/http/explain.ts';
-import { catalogue, Failure, type FailureCode } from '../../../server/http/failure.ts';
+import { type ErrorCode, errorCatalogue, ServiceError } from '../../contract/errors.ts';
+import { explain } from '../../server/http/error-response.ts';
 
 /** What outside clients rely on. */
-const statuses: Record<FailureCode, number> = {
+const statuses: Record<ErrorCode, number> = {
   invalid_request: 400,
   api_key_missing: 401,
   api_key_invalid: 401,
@@ -30,17 +29,20 @@ const statuses: Record<FailureCode, number> = {
   overloaded: 503,
   source_timeout: 504,
   transform_timeout: 504,
+  store_unavailable: 503,
+  workbench_unauthorized: 401,
+  workbench_forbidden: 403,
 };
-const codes = Object.keys(statuses) as FailureCode[];
+const codes = Object.keys(statuses) as ErrorCode[];
 
-t.test('the catalogue holds these codes with these statuses, and no others', async (t) => {
-  const found = Object.entries(catalogue).map(([code, { status }]) => [code, status]);
+t.test('the errorCatalogue holds these codes with these statuses, and no others', async (t) => {
+  const found = Object.entries(errorCatalogue).map(([code, { status }]) => [code, status]);
   t.same(Object.fromEntries(found), statuses);
 });
 
 t.test('every failure is explained in the four fields of an ApiError', async (t) => {
   for (const code of codes) {
-    const failure = new Failure(code, 'What happened.');
+    const failure = new ServiceError(code, 'What happened.');
     const { status, body, headers } = explain(failure);
     t.equal(status, statuses[code], code);
     const error = JSON.parse(String(body));
@@ -58,30 +60,33 @@ t.test('every failure is explained in the four fields of an ApiError', async (t)
 });
 
 t.test('error is text for people, as older clients show it', async (t) => {
-  t.equal(new Failure('source_not_found', 'x').toApiError().error, 'Not Found');
-  t.equal(new Failure('overloaded', 'x').toApiError().error, 'Service Unavailable');
+  t.equal(new ServiceError('source_not_found', 'x').toBody().error, 'Not Found');
+  t.equal(new ServiceError('overloaded', 'x').toBody().error, 'Service Unavailable');
 });
 
 t.test('who is told to wait is told how long', async (t) => {
   for (const code of codes) {
-    const { headers } = explain(new Failure(code, 'x'));
+    const { headers } = explain(new ServiceError(code, 'x'));
     const wait = new Map(headers).get('retry-after');
     if (code === 'overloaded') t.match(wait, /^[1-9]\d*$/);
     else t.equal(wait, undefined, code);
   }
 });
 
-t.test("the engine's failures keep their code and message", async (t) => {
-  const cause = new EngineFailure('source_too_large', 'It is too big.', new Error('of the log'));
-  const failure = Failure.of(cause);
-  t.match(failure.toApiError(), { code: 'source_too_large', message: 'It is too big.' });
-  t.equal(failure.cause, cause);
-  t.notMatch(JSON.stringify(failure.toApiError()), /of the log/);
-});
+t.test(
+  'an error crosses threads and processes with its code and message, but not its cause',
+  async (t) => {
+    const error = new ServiceError('source_too_large', 'It is too big.', new Error('of the log'));
+    const data = structuredClone(error.toData());
+    t.same(data, { code: 'source_too_large', message: 'It is too big.' });
+    t.match(ServiceError.fromData(data).toBody(), data);
+    t.notMatch(JSON.stringify(error.toBody()), /of the log/);
+  },
+);
 
 t.test('a failure stays the one that it is', async (t) => {
-  const failure = new Failure('rate_limited', 'Slowly.');
-  t.equal(Failure.of(failure), failure);
+  const failure = new ServiceError('rate_limited', 'Slowly.');
+  t.equal(ServiceError.of(failure), failure);
 });
 
 t.test('what nobody foresaw leaks nothing', async (t) => {
@@ -99,7 +104,7 @@ t.test('what nobody foresaw leaks nothing', async (t) => {
     new Proxy({}, {}),
   ];
   for (const one of thrown) {
-    const failure = Failure.of(one);
+    const failure = ServiceError.of(one);
     t.equal(failure.cause, one, 'kept for the log');
     const { status, body } = explain(failure);
     t.equal(status, 500);

@@ -1,5 +1,5 @@
 import { type Logger, pino } from 'pino';
-import type { LogLevel } from '../store/settings/table.ts';
+import type { LogLevel } from './settings/table.ts';
 
 export type { Logger } from 'pino';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { loadSettings, SettingsInvalid } from '../../../store/settings/load.ts';
+import { loadSettings, SettingsInvalid } from '../../../contract/settings/load.ts';
 
 /** The mistakes of an environment; empty when it is valid. */
 function mistakes(environment: Record<string, string>): readonly string[] {

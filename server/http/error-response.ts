@@ -1,13 +1,13 @@
+import type { ServiceError } from '../../contract/errors.ts';
 import type { Headers, Response } from './exchange.ts';
-import type { Failure } from './failure.ts';
 
 /** Seconds; load passes quickly, or the client should slow down anyway. */
-const retryAfter: Partial<Record<Failure['code'], string>> = {
+const retryAfter: Partial<Record<ServiceError['code'], string>> = {
   overloaded: '1',
 };
 
 /** The service's answer to a failure: an ApiError that no cache keeps. */
-export function explain(failure: Failure): Response {
+export function explain(failure: ServiceError): Response {
   const wait = retryAfter[failure.code];
   const headers: Headers = [
     ['content-type', 'application/json'],
@@ -16,5 +16,5 @@ export function explain(failure: Failure): Response {
     ['access-control-allow-origin', '*'],
     ...(wait === undefined ? [] : ([['retry-after', wait]] as const)),
   ];
-  return { status: failure.status, headers, body: JSON.stringify(failure.toApiError()) };
+  return { status: failure.status, headers, body: JSON.stringify(failure.toBody()) };
 }

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import t from 'tap';
-import { loadSettings } from '../../../store/settings/load.ts';
-import { settingRows } from '../../../store/settings/table.ts';
+import { loadSettings } from '../../../contract/settings/load.ts';
+import { settingRows } from '../../../contract/settings/table.ts';
 
 const cores = availableParallelism();
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { hostIsAllowed, normaliseAllowedHost, normaliseHost } from '../../store/hosts.ts';
+import { hostIsAllowed, normaliseAllowedHost, normaliseHost } from '../../contract/hosts.ts';
 
 t.test('a host is stored in one spelling', async (t) => {
   const spellings: Record<string, string> = {
