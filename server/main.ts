@@ -25,7 +25,7 @@ new Command('image-delivery')
   .parse();
 
 const settings = settingsOrExit();
-const log = createLogger(settings.logLevel, 'primary');
+const log = createLogger(settings, 'primary');
 
 const shutdown = new Shutdown(log);
 // Before there are front ends, none can be renewed.

@@ -59,7 +59,7 @@ function engineSettings(settings: Settings): EngineSettings {
 }
 
 const settings = settingsOrExit();
-const log = createLogger(settings.logLevel, 'front-end');
+const log = createLogger(settings, 'front-end');
 const channel = channelToPrimary();
 const store = connectStore(process.env[storeUrlVariable] ?? '', logOutages(log));
 const coordination = new PrimaryCoordination(channel);

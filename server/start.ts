@@ -13,7 +13,7 @@ const healthyAfterMs = 30_000;
 const backOffMs = { first: 500, most: 30_000 };
 
 const settings = settingsOrExit();
-const log = createLogger(settings.logLevel, 'start');
+const log = createLogger(settings, 'start');
 const here = fileURLToPath(import.meta.url);
 
 interface Part {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Agenda, BackoffStrategy, Job } from 'agenda';
-import type { Logger } from 'pino';
+import type { Logger } from '../contract/log.ts';
 import { createAgenda } from '../store/agenda.ts';
 import { findDeployment } from '../store/deployment.ts';
 import { type JobCounts, JobQueue, type PrewarmJobData, prewarmJobName } from '../store/jobs.ts';

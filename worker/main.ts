@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { pino } from 'pino';
+import { createLogger } from '../contract/log.ts';
 import { settingsExample } from '../contract/settings/document.ts';
 import { settingsOrExit } from '../contract/settings/load.ts';
 import { logOutages, throughOutages } from '../store/connection.ts';
@@ -21,10 +21,7 @@ new Command('image-delivery-worker')
 const drainWithinMs = 10_000;
 
 const settings = settingsOrExit();
-const log = pino(
-  { level: settings.logLevel, base: { part: 'worker', pid: process.pid } },
-  pino.destination({ sync: true }),
-);
+const log = createLogger(settings, 'worker');
 
 let store: Store | null = null;
 let consumer: Consumer | null = null;

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify';
-import type { Logger } from 'pino';
 import { ServiceError } from '../contract/errors.ts';
+import type { Logger } from '../contract/log.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import type { Consumer } from './consumer.ts';
 import type { WorkerMetrics } from './metrics.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
 import formats from 'ajv-formats';
-import { isNetworkOrHost } from '../hosts.ts';
+import { parseNetworkOrHost } from '../networks.ts';
 import { type Setting, type Settings, settingRows, splitList } from './table.ts';
 
 /** Thrown with every mistake of the environment at once, a line each. */
@@ -19,7 +19,9 @@ const byVariable = new Map(settingRows.map(([, setting]) => [setting.variable as
 
 const ajv = new Ajv({ allErrors: true });
 formats.default(ajv, ['uri']);
-ajv.addFormat('source-list', (list) => splitList(list).every(isNetworkOrHost));
+ajv.addFormat('source-list', (list) =>
+  splitList(list).every((entry) => parseNetworkOrHost(entry) !== null),
+);
 const validate = ajv.compile({
   type: 'object',
   properties: Object.fromEntries(

@@ -1,10 +1,5 @@
-import { isIP } from 'node:net';
-import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
-
-export type Address = ipaddr.IPv4 | ipaddr.IPv6;
-/** A network as its first address and the length of its prefix in bits. */
-export type Network = readonly [Address, number];
+import { type Address, type Network, within } from '../../contract/networks.ts';
 
 const networks = (...cidrs: string[]): readonly Network[] =>
   cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
@@ -27,35 +22,6 @@ const nat64 = networks('64:ff9b::/96');
 /** Looks public and is the host's own service for its guests in one big cloud. */
 const cloudServices = networks('168.63.129.16/32');
 
-/** True when one of the networks holds the address. */
-export function within(address: Address, list: readonly Network[]): boolean {
-  return list.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
-}
-
-/**
- * An IP address in its standard text form, or null for any other text. An IPv4-mapped IPv6 address
- * becomes the IPv4 address that it stands for: a socket connects to just that.
- */
-export function parseAddress(text: string): Address | null {
-  const version = isIP(text);
-  if (version === 0) return null;
-  if (version === 4 || !text.includes('.')) return ipaddr.process(text);
-  // ipaddr.js takes ::192.0.2.1 for the mapped ::ffff:192.0.2.1, so it gets groups of hex digits.
-  return ipaddr.process(domainToASCII(`[${text.replace(/%.*/, '')}]`).slice(1, -1));
-}
-
-/** "10.0.0.0/8", "fd00::/8" or one address; null for anything else, short forms included. */
-export function parseNetwork(text: string): Network | null {
-  const [base = '', bits, more] = text.split('/');
-  const address = parseAddress(base);
-  if (address === null || more !== undefined) return null;
-  const width = address.kind() === 'ipv4' ? 32 : 128;
-  if (bits === undefined) return [address, width];
-  // A mapped base lost its 96 bits above; better refused than misunderstood.
-  if (isIP(base) === 6 && width === 32) return null;
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= width ? [address, Number(bits)] : null;
-}
-
 /**
  * True for an address that belongs to a host on the public internet. Every other kind is false:
  * this host, private, shared, link-local, multicast, documentation, benchmarking, tunnels, reserved
@@ -73,4 +39,23 @@ export function isPublic(address: Address): boolean {
 export function isThisMachine(address: Address): boolean {
   const range = address.range();
   return range === 'loopback' || range === 'unspecified';
+}
+
+/**
+ * Top-level names that never belong to a public host: loopback (RFC 6761, 6.3), multicast DNS
+ * (RFC 6762), private use (reserved by ICANN in 2024), home networks (RFC 8375), and two that must
+ * not be looked up in DNS at all (RFC 7686, RFC 9476). `.test`, `.example` and `.invalid` are not
+ * among them: applications should treat the first two like other names (RFC 6761, 6.2 and 6.5),
+ * and the third does not exist, which is another answer than "not public".
+ */
+const notPublic = ['localhost', 'local', 'internal', 'home.arpa', 'onion', 'alt'];
+
+/** True when a canonical host name can be one of a public host, by its form alone. */
+export function isPublicName(name: string): boolean {
+  const labels = name.split('.');
+  return (
+    labels.length > 1 &&
+    !labels.includes('') &&
+    !notPublic.some((suffix) => name.endsWith(`.${suffix}`))
+  );
 }

@@ -1,11 +1,11 @@
 import type { Dispatcher } from 'undici';
 import { ServiceError } from '../../contract/errors.ts';
+import { canonicalHost } from '../../contract/hosts.ts';
 import { gather, tooLarge } from './body.ts';
 import type { ByteBudget } from './budget.ts';
 import { decode } from './coding.ts';
 import { codeOf, inBrackets } from './connections.ts';
 import type { AddressGuard } from './guard.ts';
-import { canonicalHost } from './host.ts';
 
 export interface FetchOptions {
   readonly guard: AddressGuard;

@@ -2,16 +2,16 @@ import { ADDRCONFIG, promises as dns, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { ServiceError } from '../../contract/errors.ts';
+import { canonicalHost, hostMatches } from '../../contract/hosts.ts';
 import {
   type Address,
-  isPublic,
-  isThisMachine,
+  addressOfHost,
   type Network,
   parseAddress,
-  parseNetwork,
+  parseNetworkOrHost,
   within,
-} from './addresses.ts';
-import { canonicalHost, HostNames, isPublicName, literalAddress } from './host.ts';
+} from '../../contract/networks.ts';
+import { isPublic, isPublicName, isThisMachine } from './addresses.ts';
 
 /** All addresses of a host name. */
 export type Resolver = (name: string) => Promise<readonly LookupAddress[]>;
@@ -36,7 +36,7 @@ export function portOf(url: URL): number {
 /** Decides which hosts and addresses sources may be fetched from. */
 export class AddressGuard {
   readonly #networks: Network[] = [];
-  readonly #names = new HostNames();
+  readonly #hosts: string[] = [];
   readonly #ownHosts: ReadonlySet<string | null>;
   readonly #ownPort: number;
   readonly #resolve: Resolver;
@@ -44,11 +44,12 @@ export class AddressGuard {
   /** @throws RangeError for an entry of `privateSources` that is neither network nor host name */
   constructor(options: GuardOptions) {
     for (const entry of options.privateSources) {
-      const network = parseNetwork(entry);
-      if (network !== null) this.#networks.push(network);
-      else if (!this.#names.add(entry)) {
+      const parsed = parseNetworkOrHost(entry);
+      if (parsed === null) {
         throw new RangeError(`"${entry}" is neither a CIDR nor an address nor a host name`);
       }
+      if (typeof parsed === 'string') this.#hosts.push(parsed);
+      else this.#networks.push(parsed);
     }
     this.#ownHosts = new Set(options.own.hosts.map(canonicalHost));
     this.#ownPort = options.own.port;
@@ -72,7 +73,7 @@ export class AddressGuard {
     if (!this.allowsHost(host)) {
       throw new ServiceError('source_blocked', `The source host ${host} is not public.`);
     }
-    const address = literalAddress(host);
+    const address = addressOfHost(host);
     const port = portOf(url);
     if (port !== this.#ownPort) return;
     if (this.#ownHosts.has(host) || (address !== null && isLocal(address))) {
@@ -84,15 +85,15 @@ export class AddressGuard {
   allowsHost(host: string): boolean {
     const canonical = canonicalHost(host);
     if (canonical === null) return false;
-    if (this.#names.has(canonical)) return true;
-    const address = literalAddress(canonical);
+    if (hostMatches(this.#hosts, canonical)) return true;
+    const address = addressOfHost(canonical);
     return address === null ? isPublicName(canonical) : this.#allows(address);
   }
 
   /** True when a host may be reached at an address that it resolved to. */
   allowsAddress(address: string, host: string): boolean {
     const canonical = canonicalHost(host);
-    if (canonical !== null && this.#names.has(canonical)) return true;
+    if (canonical !== null && hostMatches(this.#hosts, canonical)) return true;
     const parsed = parseAddress(address);
     return parsed !== null && this.#allows(parsed);
   }

@@ -1,4 +1,4 @@
-import { normaliseAllowedHost } from '../../contract/hosts.ts';
+import { canonicalHostPattern } from '../../contract/hosts.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
 
 /** What a host has to be, in words. */
@@ -12,7 +12,7 @@ export function readAllowedHost(
   text: string,
   guard: AddressGuard,
 ): { readonly host: string } | { readonly fault: string } {
-  const host = normaliseAllowedHost(text);
+  const host = canonicalHostPattern(text);
   if (host === null) return { fault: bareHostRule };
   if (!guard.allowsHost(host.replace(/^\*\./, ''))) {
     return { fault: 'must be a public host name' };

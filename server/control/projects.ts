@@ -1,5 +1,5 @@
 import { projectNotFound, ServiceError } from '../../contract/errors.ts';
-import { normaliseAllowedHost } from '../../contract/hosts.ts';
+import { canonicalHostPattern } from '../../contract/hosts.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import type { Project, ProjectSettings, Projects } from '../../store/projects.ts';
@@ -92,7 +92,7 @@ export class ProjectOperations {
 
   /** Also a host that could not be added now: it may be on the list from other times. */
   async removeHost(id: string, { host }: DomainInput): Promise<Project> {
-    const entry = normaliseAllowedHost(host);
+    const entry = canonicalHostPattern(host);
     if (entry === null) throw new ServiceError('invalid_request', `host ${bareHostRule}.`);
     return this.#changed(id, await this.#projects.removeHost(id, entry));
   }

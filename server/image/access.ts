@@ -1,13 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../../contract/errors.ts';
-import { hostIsAllowed, normaliseHost } from '../../contract/hosts.ts';
+import { canonicalHost, hostMatches } from '../../contract/hosts.ts';
 import type { Project } from '../../store/projects.ts';
 import type { Address } from './address.ts';
 
 /** A URL's host as allowlists hold it: its trailing dot, which is the same host, removed. */
 export function allows(project: Project, host: string): boolean {
-  const normalised = normaliseHost(host);
-  return normalised !== null && hostIsAllowed(project.allowedOrigins, normalised);
+  const canonical = canonicalHost(host);
+  return canonical !== null && hostMatches(project.allowedOrigins, canonical);
 }
 
 /**

@@ -106,7 +106,7 @@ t.test('hosts for an allowlist', async (t) => {
   const guard = guardOf('10.0.0.0/8', 'origin.internal', '*.lan.local', 'localhost');
   for (const host of [
     ...['example.com', 'EXAMPLE.com.', 'münchen.de', 'a.example', 'a.test', 'none.invalid'],
-    ...['8.8.8.8', '2606:4700::1111', '[2606:4700::1111]', '10.2.3.4', '10.1', 'local.example.com'],
+    ...['8.8.8.8', '[2606:4700::1111]', '10.2.3.4', '10.1', 'local.example.com'],
     ...['origin.internal', 'Origin.Internal.', 'a.lan.local', 'a.b.lan.local', 'localhost'],
   ]) {
     t.equal(guard.allowsHost(host), true, host);

@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process';
+import t from 'tap';
+
+const log = new URL('../../contract/log.ts', import.meta.url).href;
+const settings = new URL('../../contract/settings/load.ts', import.meta.url).href;
+
+/** The lines that a process with these settings logs. */
+function logged(environment: Record<string, string>, statements: string): string {
+  const program = `
+    const { createLogger } = await import(${JSON.stringify(log)});
+    const { loadSettings } = await import(${JSON.stringify(settings)});
+    const log = createLogger(loadSettings(${JSON.stringify(environment)}), 'test');
+    ${statements}`;
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    ['--import=tsx', '--input-type=module', '-e', program],
+    { encoding: 'utf8' },
+  );
+  t.equal(status, 0, stderr);
+  return stdout;
+}
+
+t.test(
+  'a line is JSON, names its process, and is there though the process ends at once',
+  async (t) => {
+    const lines = logged({}, "log.info({ a: 1 }, 'said'); log.debug('too fine'); process.exit(0);");
+    t.match(JSON.parse(lines), { level: 30, part: 'test', a: 1, msg: 'said' });
+  },
+);
+
+t.test('secret settings appear in no line', async (t) => {
+  const url = 'mongodb://user:p%40ss"word@db.internal/x';
+  const lines = logged(
+    {
+      SERVICE_MONGODB_URL: url,
+      SERVICE_ROOT_API_KEY: 'sk_secret-of-the-test',
+      SERVICE_WORKBENCH_USERNAME: 'admin',
+      SERVICE_WORKBENCH_PASSWORD: 'hunter22',
+    },
+    `log.error({ err: new Error('cannot use ${url}'), key: ['sk_secret-of-the-test'] }, 'hunter22');
+     log.warn('the password is p%40ss"word of admin');`,
+  );
+  for (const secret of ['p%40ss', 'sk_secret', 'hunter22']) t.notMatch(lines, secret);
+  t.match(lines, /the password is \[secret\] of admin/, 'a user name is none');
+  t.equal(
+    lines
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)).length,
+    2,
+  );
+});
