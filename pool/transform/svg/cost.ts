@@ -22,8 +22,8 @@ const nothing: Cost = { elements: 0, vertices: 0, work: 0, surfaces: 0 };
 /** Elements that references may add to those of the document; librsvg stops at 500,000 references. */
 const maxRepeated = 200_000;
 
-/** References that lead from one to the next, each with elements around the next one. */
-const maxSteps = 1_500;
+/** Elements in elements and references that lead from one to the next, which takes stack. */
+const maxSteps = 500;
 
 /** More than any document has elements. */
 const maxCounts = 2_000_000;

@@ -81,6 +81,17 @@ t.test('a document that tries the reader is judged in a bounded time', async (t)
   }
 });
 
+t.test('references that lead on and on are refused, not followed to the end', async (t) => {
+  const groups = (count: number) =>
+    Array.from(
+      { length: count },
+      (_, index) => `<g id="g${index}"><use href="#g${index + 1}"/></g>`,
+    ).join('');
+  const chain = (count: number) => svg(`<defs>${groups(count)}</defs><use href="#g0"/>`);
+  await t.rejects(inspect(chain(20_000), 1e8), { code: 'source_unsupported' });
+  await t.resolves(inspect(chain(200), 1e8));
+});
+
 t.test('what takes long at its size is drawn smaller', async (t) => {
   const filtered = svg(`${turbulence}<rect width="10" height="10" filter="url(#f)"/>`, 10_000);
   const { drawing } = await inspect(filtered, 1e8);
