@@ -1,4 +1,5 @@
 import type { Size } from './geometry.ts';
+import type { DrawingCost } from './svg/drawing.ts';
 
 /** Bounds of an output: pixels a side, and pixels of a frame. */
 export const maxSide = 10_000;
@@ -19,9 +20,32 @@ const densities = { lowest: 1, highest: 100_000 };
 /** Pixels a side that sharp takes of a drawing. */
 const maxDrawnSide = 32_767;
 
+/** ms of one core that the filters of one drawing may take. */
+const drawingMs = 10_000;
+
+/** Fewer than most drawings are asked in; one that could only be made smaller is refused. */
+export const minDrawingPixels = 500_000;
+
+/** libvips draws in parts of so many pixels a side, and librsvg does all filters for each of them. */
+const partSide = 2000;
+
 /** Pixels that a drawing may be rasterised to. */
-export function drawingPixels(surfaces: number, sourceMaxPixels: number): number {
-  return Math.min(maxFramePixels, sourceMaxPixels, drawingBytes / 4 / (surfaces + 1));
+export function drawingPixels(size: Size, cost: DrawingCost | null, sourceMaxPixels: number) {
+  const { surfaces, work } = cost ?? { surfaces: 0, work: 0 };
+  const most = Math.min(maxFramePixels, sourceMaxPixels, drawingBytes / 4 / (surfaces + 1));
+  return work === 0 ? most : timelyPixels(size, most, (1e6 * drawingMs) / work);
+}
+
+/** @param affordable pixels, each as often as it is drawn */
+function timelyPixels(size: Size, most: number, affordable: number): number {
+  let pixels = Math.min(most, affordable);
+  while (pixels * partsAt(size, pixels) > affordable) pixels *= 0.95;
+  return pixels;
+}
+
+function partsAt({ width, height }: Size, pixels: number): number {
+  const scale = Math.sqrt(pixels / (width * height));
+  return Math.ceil((width * scale) / partSide) * Math.ceil((height * scale) / partSide);
 }
 
 /** The scales at which a drawing can be rasterised; there may be none. */

@@ -87,7 +87,7 @@ function openDrawing(
   open: Open,
 ) {
   const whole = upright(facts);
-  const pixels = drawingPixels(facts.surfaces, sourceMaxPixels);
+  const pixels = drawingPixels(whole, facts.drawing, sourceMaxPixels);
   const density = densityAt(scale, whole, pixels);
   const size = shrunkArea(area, scaleAt(density), whole);
   return { picture: open(density).apply((image) => image.extract(size)), size };

@@ -1,10 +1,10 @@
 import sharp, { type Metadata } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
-import { drawingPixels, drawingScales } from './bounds.ts';
+import { drawingPixels, drawingScales, minDrawingPixels } from './bounds.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import type { SourceColour, SourceFacts } from './plan.ts';
 import { sniff } from './sniff.ts';
-import { drawingCost } from './svg.ts';
+import { type DrawingCost, judgeDrawing } from './svg/drawing.ts';
 
 /** Each costs time of its own, however small it is. */
 const maxFrames = 2_000;
@@ -22,7 +22,7 @@ export async function inspect(source: Uint8Array, maxPixels: number): Promise<So
       'The source is not a JPEG, PNG, WebP, GIF, AVIF, TIFF or SVG.',
     );
   }
-  const surfaces = kind === 'svg' ? await inspectDrawing(source, maxPixels) : 0;
+  const drawing = kind === 'svg' ? await inspectDrawing(source, maxPixels) : null;
   const header = await readHeader(source, kind);
   if (header.format !== kinds[kind].decoder || header.compression === 'hevc') {
     throw unsupported(kind);
@@ -35,7 +35,7 @@ export async function inspect(source: Uint8Array, maxPixels: number): Promise<So
     );
   }
   const height = header.pageHeight ?? header.height;
-  if (kinds[kind].vector) requireDrawable(header, surfaces, maxPixels);
+  if (drawing !== null) requireDrawable(header, drawing, maxPixels);
   else requirePixels(header.width * height * frames, maxPixels);
   return {
     kind,
@@ -46,20 +46,20 @@ export async function inspect(source: Uint8Array, maxPixels: number): Promise<So
     timing: frames > 1 ? { delay: header.delay ?? [], loop: header.loop ?? 0 } : null,
     hasAlpha: header.hasAlpha,
     colour: colourOf(header),
-    surfaces,
+    drawing,
   };
 }
 
 /** Embedded pictures are decoded as a whole, so their pixels count like those of any source. */
-async function inspectDrawing(source: Uint8Array, maxPixels: number): Promise<number> {
-  const { embedded, surfaces } = drawingCost(source);
+async function inspectDrawing(source: Uint8Array, maxPixels: number): Promise<DrawingCost> {
+  const { embedded, cost } = judgeDrawing(source);
   let pixels = 0;
   for (const picture of embedded) {
     const header = await readHeader(picture, 'svg');
     pixels += header.width * header.height;
     requirePixels(pixels, maxPixels);
   }
-  return surfaces;
+  return cost;
 }
 
 async function readHeader(bytes: Uint8Array, kind: SourceKind): Promise<Metadata> {
@@ -92,8 +92,15 @@ function requirePixels(pixels: number, maxPixels: number): void {
 }
 
 /** A drawing can be made smaller, but not without end, and a very narrow one is gone before that. */
-function requireDrawable({ width, height }: Metadata, surfaces: number, maxPixels: number): void {
-  const scales = drawingScales({ width, height }, drawingPixels(surfaces, maxPixels));
+function requireDrawable({ width, height }: Metadata, cost: DrawingCost, maxPixels: number): void {
+  const pixels = drawingPixels({ width, height }, cost, maxPixels);
+  if (pixels < Math.min(minDrawingPixels, maxPixels)) {
+    throw new ServiceError(
+      'source_too_large',
+      "The SVG's filters would take too much time or memory to draw.",
+    );
+  }
+  const scales = drawingScales({ width, height }, pixels);
   if (scales.smallest <= scales.largest) return;
   throw new ServiceError(
     'source_too_large',

@@ -19,6 +19,7 @@ import {
   withBorder,
 } from './geometry.ts';
 import { kinds, type SourceKind } from './kinds.ts';
+import type { DrawingCost } from './svg/drawing.ts';
 import {
   type Area,
   type Edges,
@@ -43,8 +44,8 @@ export interface SourceFacts {
   readonly timing: Timing | null;
   readonly hasAlpha: boolean;
   readonly colour: SourceColour;
-  /** Surfaces of the output's size that drawing needs at one time; 0 but for SVG. */
-  readonly surfaces: number;
+  /** What drawing costs; null for all but SVG. */
+  readonly drawing: DrawingCost | null;
 }
 
 export interface Timing {
@@ -138,7 +139,7 @@ export function makePlan(
   const limits = {
     width: Math.min(longest, variant.maxWidth ?? longest),
     height: Math.min(longest, maxRows / frames),
-    pixels: vector ? drawingPixels(facts.surfaces, sourceMaxPixels) : framePixels,
+    pixels: vector ? drawingPixels(whole, facts.drawing, sourceMaxPixels) : framePixels,
   };
   const turned = boundsOfTurned(part, variant.rotate);
   // A drawing has no size at which it is blurred, so it may be scaled up; but only to what may be

@@ -50,9 +50,9 @@ function brands(head: Buffer): string[] {
 }
 
 /**
- * Only an XML declaration, processing instructions, comments and a document type without an
- * internal subset may come before the root: the subset is where entities and default attributes
- * are declared, and with them a document can say one thing to a reader and another to the decoder.
+ * Only an XML declaration, processing instructions, comments and a document type may come before
+ * the root. Where the document type has an internal subset, it has to name the root: the document
+ * is going to be refused for that subset.
  */
 function startsWithSvgRoot(head: Buffer): boolean {
   const text = head.toString('latin1');
@@ -60,24 +60,27 @@ function startsWithSvgRoot(head: Buffer): boolean {
   let at = text.startsWith(byteOrderMark) ? byteOrderMark.length : 0;
   for (;;) {
     while (/\s/.test(text.charAt(at))) at += 1;
-    const prologue = prologues.find(({ open }) => text.startsWith(open, at));
-    if (prologue === undefined) return /^<svg[\s/>]/.test(text.slice(at, at + 5));
-    const end = text.indexOf(prologue.close, at + prologue.open.length);
-    if (end === -1 || prologue.refused?.test(text.slice(at, end)) === true) return false;
-    at = end + prologue.close.length;
+    const rest = text.slice(at);
+    const prologue = prologues.find(({ open }) => rest.startsWith(open));
+    if (prologue === undefined) return /^<svg[\s/>]/.test(rest);
+    const [all] = prologue.whole.exec(rest) ?? [];
+    if (all === undefined || prologue.refused?.test(all) === true) return false;
+    if (all.endsWith('[')) return /^<!DOCTYPE\s+svg\s/.test(all);
+    at += all.length;
   }
 }
 
-const prologues: readonly { open: string; close: string; refused: RegExp | null }[] = [
+const prologues: readonly { open: string; whole: RegExp; refused: RegExp | null }[] = [
   // In an encoding that does not hold ASCII as it is, the decoder would see other elements.
   {
     open: '<?',
-    close: '?>',
+    whole: /^<\?[\s\S]*?\?>/,
     refused:
       /\sencoding\s*=\s*["'](?!(?:utf-8|us-ascii|iso-8859-[0-9]{1,2}|windows-125[0-9])["'])/i,
   },
-  { open: '<!--', close: '-->', refused: null },
-  { open: '<!DOCTYPE', close: '>', refused: /\[/ },
+  { open: '<!--', whole: /^<!--[\s\S]*?-->/, refused: null },
+  // To its end, or to where its internal subset begins.
+  { open: '<!DOCTYPE', whole: /^<!DOCTYPE(?:"[^"]*"|'[^']*'|[^"'[>])*[[>]/, refused: null },
 ];
 
 function hasBytes(head: Buffer, at: number, expected: readonly number[]): boolean {

@@ -12,7 +12,7 @@ const still: SourceFacts = {
   timing: null,
   hasAlpha: true,
   colour: { model: 'rgb', hasProfile: false, deep: false },
-  surfaces: 0,
+  drawing: null,
 };
 const moving: SourceFacts = { ...still, kind: 'gif', frames: 5 };
 

@@ -15,7 +15,7 @@ function facts(width: number, height: number, more: Partial<SourceFacts> = {}): 
     timing: null,
     hasAlpha: false,
     colour: { model: 'rgb', hasProfile: false, deep: false },
-    surfaces: 0,
+    drawing: null,
     ...more,
   };
 }
@@ -141,7 +141,7 @@ const rows: readonly Row[] = [
   ],
   [
     'drawings with many surfaces',
-    facts(4000, 4000, { kind: 'svg', surfaces: 127 }),
+    facts(4000, 4000, { kind: 'svg', drawing: { surfaces: 127, work: 0 } }),
     {},
     [1024, 1024],
     'fill',

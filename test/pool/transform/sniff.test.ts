@@ -27,7 +27,11 @@ t.test('SVG, by its root element', async (t) => {
     ['<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://example.com/svg11.dtd"><svg>', 'svg'],
     ['<?xml version="1.0" encoding="ISO-8859-1"?><svg/>', 'svg'],
     ['<?xml version="1.0" encoding="UTF-16"?><svg/>', null],
-    ['<!DOCTYPE svg [ ]><svg>', null],
+    ['<!DOCTYPE svg SYSTEM "a>b"><svg>', 'svg'],
+    // The document is refused for its subset by what reads all of it.
+    ['<!DOCTYPE svg [ ]><svg>', 'svg'],
+    ['<!DOCTYPE html [ ]><svg>', null],
+    ['<!DOCTYPE html SYSTEM "><svg "><html>', null],
     ['<html><svg></svg></html>', null],
     ['<svgz>', null],
     ['text <svg>', null],

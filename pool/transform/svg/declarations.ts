@@ -1,0 +1,99 @@
+import { type CSSToken, TokenType, tokenizer } from '@csstools/css-tokenizer';
+import { unsupported } from './document.ts';
+import { refuseDataUrl } from './embedded.ts';
+
+/** What one declaration of CSS, or the attribute of that name, adds to the cost of an element. */
+export interface Effect {
+  readonly property: 'filter' | 'mask' | 'clip-path' | 'paint' | 'marker' | 'layer';
+  /** The element that is referred to; null for a filter function, and for a layer. */
+  readonly id: string | null;
+}
+
+/** The properties that matter; all others are left out. */
+const properties: ReadonlyMap<string, Effect['property']> = new Map([
+  ['filter', 'filter'],
+  ['mask', 'mask'],
+  ['clip-path', 'clip-path'],
+  ['fill', 'paint'],
+  ['stroke', 'paint'],
+  ['marker', 'marker'],
+  ['marker-start', 'marker'],
+  ['marker-mid', 'marker'],
+  ['marker-end', 'marker'],
+  ['opacity', 'layer'],
+  ['mix-blend-mode', 'layer'],
+  ['isolation', 'layer'],
+] as const);
+
+/** Values that make no layer. */
+const plain: ReadonlySet<string> = new Set(['1', '1.0', '100%', 'normal', 'auto']);
+
+/** What children have, too; anything else they have only where `inherit` says so. */
+export const inheritable: ReadonlySet<Effect['property']> = new Set(['paint', 'marker', 'layer']);
+
+const ignored: ReadonlySet<TokenType> = new Set([TokenType.Whitespace, TokenType.Comment]);
+
+/** The effects of a presentation attribute; none for any other attribute. */
+export function effectsOfAttribute(name: string, value: string): Effect[] {
+  const property = properties.get(name);
+  if (property === undefined || !mayHaveEffect(property, value)) return [];
+  return effectsOfValue(property, cssTokens(value));
+}
+
+/**
+ * The effects of a list of declarations. A declaration that is not valid, or that another one
+ * overrides, counts like any other: what is wanted is an upper bound.
+ */
+export function effectsOfDeclarations(tokens: Iterable<CSSToken>): Effect[] {
+  const effects: Effect[] = [];
+  let name: string | null = null;
+  let value: CSSToken[] | null = null;
+  const end = () => {
+    const property = properties.get(name ?? '');
+    if (property !== undefined && value !== null) effects.push(...effectsOfValue(property, value));
+    name = null;
+    value = null;
+  };
+  for (const token of tokens) {
+    const [type] = token;
+    if (type === TokenType.Semicolon || type === TokenType.CloseCurly) end();
+    else if (value !== null) value.push(token);
+    else if (type === TokenType.Colon && name !== null) value = [];
+    else if (type === TokenType.Ident) name = token[4].value.toLowerCase();
+    else if (!ignored.has(type)) name = null;
+  }
+  end();
+  return effects;
+}
+
+export function* cssTokens(css: string): Generator<CSSToken> {
+  const source = tokenizer({ css });
+  while (!source.endOfFile()) yield source.nextToken();
+}
+
+/** Nearly all attributes are plain colours, which need no tokenizer. */
+function mayHaveEffect(property: Effect['property'], value: string): boolean {
+  return property === 'layer' || /[(\\]|inherit/i.test(value);
+}
+
+function effectsOfValue(property: Effect['property'], tokens: Iterable<CSSToken>): Effect[] {
+  const effects: Effect[] = [];
+  const add = (id: string | null) => effects.push({ property, id });
+  let text = '';
+  for (const token of tokens) {
+    const [type, written] = token;
+    if (!ignored.has(type)) text += written.toLowerCase();
+    if (type === TokenType.URL || type === TokenType.String) {
+      const url = token[4].value;
+      refuseDataUrl(url);
+      if (url.startsWith('#')) add(url.slice(1));
+    } else if (type === TokenType.Function && property === 'filter') {
+      if (token[4].value.toLowerCase() !== 'url') add(null);
+    }
+  }
+  if (property === 'layer' && !plain.has(text)) add(null);
+  else if (text.includes('inherit') && !inheritable.has(property)) {
+    throw unsupported(`The SVG has a ${property} that is inherited.`);
+  }
+  return effects;
+}
