@@ -1,12 +1,12 @@
 import { ServiceError } from '../contract/errors.ts';
 import { DiskCache, type DiskCacheEvents } from './cache/disk.ts';
 import { MemoryCache } from './cache/memory.ts';
-import { Cancelled, type Coordination, type Leader } from './coordination.ts';
-import { Flights } from './flight.ts';
+import { Cancelled, type Coordination, type Leader } from './coalescer.ts';
+import { Flights } from './single-flight.ts';
 import type { Image } from './image.ts';
 import type { EngineSettings } from './settings.ts';
 import { type SourceLease, Sources } from './source/sources.ts';
-import { TransformPool } from './transform/pool.ts';
+import { TransformPool } from './transform/transform-queue.ts';
 import type { Variant } from './transform/variant.ts';
 
 /** What is to be made. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobQueue } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
 import type { Fleet, FrontEndFigures } from './cluster/channel.ts';
-import type { Exchange } from './http/exchange.ts';
+import type { Exchange } from './http/request.ts';
 
 /** How long the database may take before health calls it away. */
 const databaseWithinMs = 2_000;

@@ -16,20 +16,20 @@ import {
   storeUrlVariable,
   type ToFrontEnd,
 } from './cluster/channel.ts';
-import { PrimaryCoordination } from './cluster/coordination.ts';
-import { DiskNews } from './cluster/disk-news.ts';
+import { PrimaryCoordination } from './cluster/coalescer-client.ts';
+import { DiskNews } from './cluster/disk-cache-reporter.ts';
 import { ControlPlane } from './control/api.ts';
 import { Authentication } from './control/authenticate.ts';
-import { ProjectOperations } from './control/projects.ts';
+import { ProjectOperations } from './control/project-operations.ts';
 import { RateLimit } from './control/rate-limit.ts';
 import { Health } from './health.ts';
 import { App, engineFailure } from './http/app.ts';
 import { untilQuiet } from './http/drain.ts';
 import { explain } from './http/error-response.ts';
-import type { Exchange } from './http/exchange.ts';
+import type { Exchange } from './http/request.ts';
 import { BackgroundSecret } from './image/background.ts';
 import { Delivery } from './image/deliver.ts';
-import { ProjectCache } from './projects.ts';
+import { ProjectCache } from './project-cache.ts';
 import { routes } from './routes.ts';
 
 /** One front-end process: it is forked by the primary and told over the channel what it must know. */

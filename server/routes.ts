@@ -3,7 +3,7 @@ import { openApiDocument } from './control/openapi.ts';
 import { prefix } from './control/operations.ts';
 import type { Health } from './health.ts';
 import type { Route } from './http/app.ts';
-import type { Handler } from './http/exchange.ts';
+import type { Handler } from './http/request.ts';
 import type { Delivery } from './image/deliver.ts';
 
 export interface Endpoints {

@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import type { Agent } from 'undici';
 import { ServiceError } from '../../contract/errors.ts';
-import { Flights } from '../flight.ts';
+import { Flights } from '../single-flight.ts';
 import type { EngineSettings } from '../settings.ts';
 import { ByteBudget } from './budget.ts';
 import { openConnections } from './connections.ts';
 import { canonical, fetchSource, notAllowed } from './fetch.ts';
 import { AddressGuard, type Resolver } from './guard.ts';
 import { loopIdOf } from './loop.ts';
-import { FetchSlots, type Slot } from './slots.ts';
+import { FetchSlots, type Slot } from './fetch-slots.ts';
 
 export type SourceSettings = Pick<
   EngineSettings,

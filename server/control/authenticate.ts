@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../contract/errors.ts';
-import { Flights } from '../../pool/flight.ts';
+import { Flights } from '../../pool/single-flight.ts';
 import { hashApiKey } from '../../store/identifiers.ts';
 import type { ApiKey, Keys } from '../../store/keys.ts';
 import type { Organisations } from '../../store/organisations.ts';

@@ -7,7 +7,7 @@ import {
   projectConfigurationSchema,
   projectSchema,
   projectSettingsSchema,
-} from './contract.ts';
+} from './schemas.ts';
 import { examples } from './examples.ts';
 import { healthSchema } from './health-schema.ts';
 import { imageFactsSchema, imagePaths } from './image-paths.ts';

@@ -6,7 +6,7 @@ import uws, {
 } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import { ServiceError } from '../../contract/errors.ts';
-import type { Exchange, Handler, Response } from './exchange.ts';
+import type { Exchange, Handler, Response } from './request.ts';
 
 /** Status lines as the protocol writes them, made once. */
 const statusLines = new Map(

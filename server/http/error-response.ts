@@ -1,5 +1,5 @@
 import type { ServiceError } from '../../contract/errors.ts';
-import type { Headers, Response } from './exchange.ts';
+import type { Headers, Response } from './request.ts';
 
 /** Seconds; load passes quickly, or the client should slow down anyway. */
 const retryAfter: Partial<Record<ServiceError['code'], string>> = {

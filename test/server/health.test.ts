@@ -1,8 +1,8 @@
 import t from 'tap';
-import type { TransformPool } from '../../pool/transform/pool.ts';
+import type { TransformPool } from '../../pool/transform/transform-queue.ts';
 import type { FrontEndFigures } from '../../server/cluster/channel.ts';
 import { Health, type HealthEnvironment } from '../../server/health.ts';
-import type { Exchange, Response } from '../../server/http/exchange.ts';
+import type { Exchange, Response } from '../../server/http/request.ts';
 import { variant } from '../pool/transform/pictures.ts';
 import { openPool, patient, puppets, until } from '../pool/transform/pools.ts';
 import { puppetTask } from '../pool/transform/puppet.ts';

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { TransformPool } from '../../../pool/transform/pool.ts';
+import { TransformPool } from '../../../pool/transform/transform-queue.ts';
 
 const settings = {
   threads: 1,

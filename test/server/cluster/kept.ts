@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { cacheFilePath } from '../../../pool/cache/disk.ts';
-import { CacheKeeper } from '../../../server/cluster/cache-keeper.ts';
+import { CacheKeeper } from '../../../server/cluster/disk-cache-index.ts';
 import { keyOf } from '../../pool/cache/pictures.ts';
 
 export const block = 4_096;

@@ -1,10 +1,10 @@
 import { ServiceError } from '../../../contract/errors.ts';
-import { Cancelled, type Leader } from '../../../pool/coordination.ts';
-import { Flights } from '../../../pool/flight.ts';
+import { Cancelled, type Leader } from '../../../pool/coalescer.ts';
+import { Flights } from '../../../pool/single-flight.ts';
 import type { Image } from '../../../pool/image.ts';
 import type { FlightOrder, FlightReport, ToPrimary } from '../../../server/cluster/channel.ts';
-import { PrimaryCoordination } from '../../../server/cluster/coordination.ts';
-import { FlightControl } from '../../../server/cluster/flights.ts';
+import { PrimaryCoordination } from '../../../server/cluster/coalescer-client.ts';
+import { FlightControl } from '../../../server/cluster/coalescer.ts';
 
 export const imageOf = (key: string): Image => ({
   body: Buffer.from(key),

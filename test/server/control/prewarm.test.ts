@@ -1,6 +1,6 @@
 import t from 'tap';
 import { AddressGuard } from '../../../pool/source/guard.ts';
-import type { PrewarmInput } from '../../../server/control/contract.ts';
+import type { PrewarmInput } from '../../../server/control/schemas.ts';
 import { queuePrewarm } from '../../../server/control/prewarm.ts';
 import { JobQueue, type PrewarmJob } from '../../../store/jobs.ts';
 import { Projects } from '../../../store/projects.ts';

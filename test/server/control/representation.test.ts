@@ -1,5 +1,5 @@
 import t from 'tap';
-import { projectSchema } from '../../../server/control/contract.ts';
+import { projectSchema } from '../../../server/control/schemas.ts';
 import { configurationBody, projectBody } from '../../../server/control/representation.ts';
 import { Projects } from '../../../store/projects.ts';
 import { testDatabase } from '../../store/connection.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { MemoryCache } from '../../../pool/cache/memory.ts';
-import { type HotAnswer, HotAnswers } from '../../../server/image/hot.ts';
+import { type HotAnswer, HotAnswers } from '../../../server/image/response-cache.ts';
 import { project } from './project.ts';
 
 const image = {

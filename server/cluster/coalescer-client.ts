@@ -1,5 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { Cancelled, type Coordination, type Place } from '../../pool/coordination.ts';
+import { Cancelled, type Coordination, type Place } from '../../pool/coalescer.ts';
 import type { Image } from '../../pool/image.ts';
 import type { FlightOrder, FlightOutcome, PrimaryChannel } from './channel.ts';
 

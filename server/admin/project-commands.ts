@@ -2,10 +2,10 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings/table.ts';
 import { AddressGuard } from '../../pool/source/guard.ts';
-import { ProjectOperations } from '../control/projects.ts';
+import { ProjectOperations } from '../control/project-operations.ts';
 import { faultsOf } from '../control/validate.ts';
 import { signature, signedText } from '../image/access.ts';
-import { organisationOf } from './organisations.ts';
+import { organisationOf } from './organisation-commands.ts';
 import type { WithStore } from './store.ts';
 import { Mistake, print, printTable } from './terminal.ts';
 

@@ -4,7 +4,7 @@ import type { EngineSettings } from '../settings.ts';
 import type { RenderLimits } from './picture.ts';
 import type { Rendered } from './render.ts';
 import type { ThreadResult } from './thread.ts';
-import { Threads } from './threads.ts';
+import { Threads } from './thread-pool.ts';
 import type { Variant } from './variant.ts';
 
 export interface Transformed extends Rendered {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { MemoryEntry } from '../../pool/cache/memory.ts';
-import type { Headers } from '../http/exchange.ts';
-import type { ProjectState } from '../projects.ts';
+import type { Headers } from '../http/request.ts';
+import type { ProjectState } from '../project-cache.ts';
 
 /** A request that was answered before, and all that tells whether the answer still holds. */
 export interface HotAnswer {

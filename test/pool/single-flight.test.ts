@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Flights } from '../../pool/flight.ts';
+import { Flights } from '../../pool/single-flight.ts';
 
 /** A work whose end the test decides. */
 function manual<V>() {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
-import { Flights } from '../pool/flight.ts';
+import { Flights } from '../pool/single-flight.ts';
 import { isProjectId } from '../store/identifiers.ts';
 import type { Project, Projects } from '../store/projects.ts';
 

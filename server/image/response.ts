@@ -1,6 +1,6 @@
 import type { Obtained } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
-import type { Headers, Response } from '../http/exchange.ts';
+import type { Headers, Response } from '../http/request.ts';
 
 /** Spec 4.3, rule 3: another image has another URL. */
 const immutable = 'public, max-age=31536000, immutable';

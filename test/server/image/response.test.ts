@@ -5,7 +5,7 @@ import {
   imageHeaders,
   imageResponse,
   isNotModified,
-} from '../../../server/image/answer.ts';
+} from '../../../server/image/response.ts';
 
 const body = Buffer.from('a picture');
 const image = { body, contentType: 'image/webp', etag: entityTag(body), width: 4, height: 3 };
