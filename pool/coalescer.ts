@@ -2,36 +2,48 @@ import type { ServiceError } from '../contract/errors.ts';
 import type { Image } from './image.ts';
 
 /**
- * What a process that wants to render learns from whoever arranges that a machine renders each key
- * once: it leads, or it gets what the leader of another process made.
+ * The role of a process in rendering a key that several processes of the machine may want: the
+ * leader renders, and a follower gets the leader's image.
  */
-export type Place = Leader | { readonly role: 'follower'; readonly image: Image };
+export type Role = Leader | { readonly role: 'follower'; readonly image: Image };
 
 export interface Leader {
   readonly role: 'leader';
-  /** To be called once, when the image is where another process's cache look-up would find it. */
-  land(image: Image): void;
-  /** To be called once, instead of `land`. */
-  fail(failure: ServiceError | Cancelled): void;
+  /** To be called once, when the image is where another process's look at the disk cache finds it. */
+  succeed(image: Image): void;
+  /** To be called once, instead of `succeed`. */
+  fail(error: ServiceError | Cancelled): void;
 }
 
-/** All that waited in the leading process have left: no failure of the work itself. */
+/** All requests that waited in the leading process have left: no failure of the work itself. */
 export class Cancelled extends Error {
   override readonly name = 'Cancelled';
 }
 
-export interface Coordination {
-  /**
-   * Resolves when this process is to lead, or with the image that another led to. Rejects with the
-   * leader's ServiceError, or with the signal's reason.
-   * @param live false for background work, which a live follower makes live
-   */
-  enter(key: string, live: boolean, signal: AbortSignal): Promise<Place>;
+/** What a process tells of itself when it joins, and what a leader can be asked for. */
+export interface Participant {
+  /** False for background work. */
+  readonly live: boolean;
+  /** Aborts when this process does not want the image any more. */
+  readonly signal: AbortSignal;
+  /** Followers elsewhere wait: the work must not be aborted until the returned function is called. */
+  retain(): (() => void) | null;
+  /** Live requests elsewhere wait for this background work. */
+  promote(): void;
 }
 
-/** For an engine that shares its caches with nobody. */
-export const alone: Coordination = {
-  async enter() {
-    return { role: 'leader', land() {}, fail() {} };
+/** Sees to it that a machine renders each key once at a time. */
+export interface Coalescer {
+  /**
+   * Resolves when this process is to lead, or with the image of another that led. Rejects with the
+   * leader's ServiceError, or with the signal's reason.
+   */
+  join(key: string, participant: Participant): Promise<Role>;
+}
+
+/** For an engine that shares its caches with no other process. */
+export const onlyProcess: Coalescer = {
+  async join() {
+    return { role: 'leader', succeed() {}, fail() {} };
   },
 };

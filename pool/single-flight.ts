@@ -1,82 +1,81 @@
-interface Flight<V> {
-  readonly landed: Promise<V>;
+/** One run of the work for a key. */
+interface Call<V> {
+  readonly result: Promise<V>;
   readonly controller: AbortController;
-  /** Waiters and holders together. */
-  riders: number;
+  /** Callers that wait for the result, and those that retain the call for somebody elsewhere. */
+  waiting: number;
 }
 
 /**
  * Single flight: callers that want the same key at the same time share one run of the work. Every
  * caller may leave by its own signal; the work is aborted only when the last one left.
  */
-export class Flights<K, V> {
-  readonly #flights = new Map<K, Flight<V>>();
+export class SingleFlight<K, V> {
+  readonly #calls = new Map<K, Call<V>>();
 
-  /** Flights under way that can still be joined. */
+  /** Calls in progress that can still be joined. */
   get size(): number {
-    return this.#flights.size;
+    return this.#calls.size;
   }
 
   /**
-   * Joins the flight for `key`, or starts it by `work(signal)`; `work` is called before this returns.
+   * Joins the call for `key`, or starts it by `work(signal)`, which is called before this returns.
    * Rejects with `signal.reason` as soon as this caller's own signal aborts, else settles as the
-   * work does. A caller that comes with an aborted signal starts and joins nothing.
+   * work does. With a signal that is aborted already nothing is started or joined.
    */
-  join(key: K, work: (signal: AbortSignal) => Promise<V>, signal?: AbortSignal): Promise<V> {
+  run(key: K, work: (signal: AbortSignal) => Promise<V>, signal?: AbortSignal): Promise<V> {
     if (signal?.aborted) return Promise.reject(signal.reason);
-    const flight = this.#flights.get(key) ?? this.#start(key, work);
-    flight.riders += 1;
+    const call = this.#calls.get(key) ?? this.#start(key, work);
+    call.waiting += 1;
     return new Promise<V>((resolve, reject) => {
       const leave = () => {
         reject(signal?.reason);
-        this.#leave(key, flight, signal?.reason);
+        this.#leave(key, call, signal?.reason);
       };
       signal?.addEventListener('abort', leave, { once: true });
-      flight.landed
-        .then(resolve, reject)
-        .finally(() => signal?.removeEventListener('abort', leave));
+      call.result.then(resolve, reject).finally(() => signal?.removeEventListener('abort', leave));
     });
   }
 
   /**
-   * Holds the flight for `key` open on behalf of someone elsewhere, e.g. in another process.
-   * Returns the function that lets go again (harmless when called twice), or null without a flight.
+   * Keeps the call for `key` from being aborted, on behalf of somebody in another process. Returns
+   * the function that ends that (harmless when called twice), or null when there is no such call.
    */
-  hold(key: K): (() => void) | null {
-    const flight = this.#flights.get(key);
-    if (flight === undefined) return null;
-    flight.riders += 1;
-    let held = true;
+  retain(key: K): (() => void) | null {
+    const call = this.#calls.get(key);
+    if (call === undefined) return null;
+    call.waiting += 1;
+    let retained = true;
     return () => {
-      if (!held) return;
-      held = false;
-      this.#leave(key, flight);
+      if (!retained) return;
+      retained = false;
+      this.#leave(key, call);
     };
   }
 
-  #start(key: K, work: (signal: AbortSignal) => Promise<V>): Flight<V> {
+  #start(key: K, work: (signal: AbortSignal) => Promise<V>): Call<V> {
     const controller = new AbortController();
     // `async` turns a work that throws at once into one that rejects.
-    const landed = (async () => work(controller.signal))();
-    const flight: Flight<V> = { landed, controller, riders: 0 };
-    this.#flights.set(key, flight);
-    // The first reaction on `landed`: whoever sees the outcome finds the key free. It also keeps a
-    // failure that nobody waits for any more from counting as unhandled.
-    const land = () => this.#forget(key, flight);
-    landed.then(land, land);
-    return flight;
+    const result = (async () => work(controller.signal))();
+    const call: Call<V> = { result, controller, waiting: 0 };
+    this.#calls.set(key, call);
+    // The first reaction on `result`: callers that see the outcome find the key free. It also keeps
+    // a rejection for which no caller waits any more from counting as unhandled.
+    const forget = () => this.#forget(key, call);
+    result.then(forget, forget);
+    return call;
   }
 
-  #leave(key: K, flight: Flight<V>, reason?: unknown): void {
-    flight.riders -= 1;
-    if (flight.riders > 0 || this.#flights.get(key) !== flight) return;
-    // Forgotten before the abort, so that whoever comes next starts afresh instead of joining a
-    // flight that is doomed but has not settled yet.
-    this.#forget(key, flight);
-    flight.controller.abort(reason);
+  #leave(key: K, call: Call<V>, reason?: unknown): void {
+    call.waiting -= 1;
+    if (call.waiting > 0 || this.#calls.get(key) !== call) return;
+    // Forgotten before the abort, so that the next caller starts the work again instead of joining
+    // a call that is aborted but has not settled yet.
+    this.#forget(key, call);
+    call.controller.abort(reason);
   }
 
-  #forget(key: K, flight: Flight<V>): void {
-    if (this.#flights.get(key) === flight) this.#flights.delete(key);
+  #forget(key: K, call: Call<V>): void {
+    if (this.#calls.get(key) === call) this.#calls.delete(key);
   }
 }

@@ -1,139 +1,136 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { Cancelled, type Coordination, type Place } from '../../pool/coalescer.ts';
+import { Cancelled, type Coalescer, type Participant, type Role } from '../../pool/coalescer.ts';
 import type { Image } from '../../pool/image.ts';
-import type { FlightOrder, FlightOutcome, PrimaryChannel } from './channel.ts';
+import type { CoalescerReply, PrimaryChannel, RenderOutcome } from './channel.ts';
 
-/** A primary that does not answer within this must not hold a request up: we lead by ourselves. */
-const answerWithinMs = 2_000;
+/** When the primary does not answer within this time, the process leads without being told to. */
+const replyWithinMs = 2_000;
 
-interface Ticket {
+/** One participation of this process, until its outcome is known to all who need it. */
+interface Join {
   readonly key: string;
-  readonly settle: { resolve(place: Place): void; reject(error: unknown): void };
-  readonly hold: () => (() => void) | null;
-  patience: NodeJS.Timeout | null;
-  /** Set while followers elsewhere keep our flight in the air. */
+  readonly participant: Participant;
+  readonly settle: { resolve(role: Role): void; reject(error: unknown): void };
+  replyTimer: NodeJS.Timeout | null;
+  /** Set while followers in other processes retain the work of this one. */
   release: (() => void) | null;
-  /** Set from landing until the primary has said whether anybody wants it. */
+  /** Set from success until the primary has said whether followers want the image. */
   image: Image | null;
 }
 
-/** A front end's part in rendering each key once on the machine (see FlightControl). */
-export class PrimaryCoordination implements Coordination {
+/** A front end's part in rendering each key once on the machine (see RenderCoalescer). */
+export class CoalescerClient implements Coalescer {
   readonly #channel: PrimaryChannel;
-  readonly #tickets = new Map<number, Ticket>();
-  /** How to keep the flight of a key in the air; set once the engine is there. */
-  holdFlight: (key: string) => (() => void) | null = () => null;
-  /** How to make the background flight of a key a live one; set likewise. */
-  promoteFlight: (key: string) => void = () => {};
-  #next = 1;
+  readonly #joins = new Map<number, Join>();
+  #nextId = 1;
 
   constructor(channel: PrimaryChannel) {
     this.#channel = channel;
   }
 
-  enter(key: string, live: boolean, signal: AbortSignal): Promise<Place> {
+  join(key: string, participant: Participant): Promise<Role> {
+    const { live, signal } = participant;
     if (signal.aborted) return Promise.reject(signal.reason);
-    const number = this.#next++;
+    const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       const leave = () => {
-        this.#end(number);
-        this.#channel.send({ type: 'flight-leave', key, ticket: number });
+        this.#end(id);
+        this.#channel.send({ type: 'render-leave', key, joinId: id });
         reject(signal.reason);
       };
       const settled = () => signal.removeEventListener('abort', leave);
       signal.addEventListener('abort', leave, { once: true });
-      this.#tickets.set(number, {
+      this.#joins.set(id, {
         key,
+        participant,
         settle: {
-          resolve: (place) => {
+          resolve: (role) => {
             settled();
-            resolve(place);
+            resolve(role);
           },
           reject: (error) => {
             settled();
             reject(error);
           },
         },
-        hold: () => this.holdFlight(key),
-        patience: setTimeout(() => this.#lead(number), answerWithinMs),
+        replyTimer: setTimeout(() => this.#lead(id), replyWithinMs),
         release: null,
         image: null,
       });
-      this.#channel.send({ type: 'flight-enter', key, ticket: number, live });
+      this.#channel.send({ type: 'render-join', key, joinId: id, live });
     });
   }
 
-  receive(order: FlightOrder): void {
-    const ticket = this.#tickets.get(order.ticket);
-    if (ticket === undefined) {
-      // An order to lead that crossed our word on leaving: the flight must not wait for us.
-      if (order.type === 'flight-lead') this.#report(order.key, order.ticket, { abandoned: true });
+  receive(reply: CoalescerReply): void {
+    const { key, joinId } = reply;
+    const join = this.#joins.get(joinId);
+    if (join === undefined) {
+      // It was sent before the primary knew that this process has left: another one has to lead.
+      if (reply.type === 'render-lead') this.#report(key, joinId, { abandoned: true });
       return;
     }
-    switch (order.type) {
-      case 'flight-lead':
-        return this.#lead(order.ticket);
-      case 'flight-follow':
-        return this.#stopWaiting(ticket);
-      case 'flight-hold':
-        ticket.release ??= ticket.hold();
+    switch (reply.type) {
+      case 'render-lead':
+        return this.#lead(joinId);
+      case 'render-follow':
+        return this.#clearTimer(join);
+      case 'render-retain':
+        join.release ??= join.participant.retain();
         return;
-      case 'flight-release':
-        ticket.release?.();
-        ticket.release = null;
+      case 'render-release':
+        join.release?.();
+        join.release = null;
         return;
-      case 'flight-promote':
-        return this.promoteFlight(ticket.key);
-      case 'flight-landing':
-        if (order.wanted && ticket.image !== null) {
-          this.#report(ticket.key, order.ticket, { image: ticket.image });
-        }
-        return this.#end(order.ticket);
-      case 'flight-outcome':
-        this.#end(order.ticket);
-        return this.#arrive(ticket, order.outcome);
+      case 'render-promote':
+        return join.participant.promote();
+      case 'render-acknowledged':
+        if (reply.wanted && join.image !== null) this.#report(key, joinId, { image: join.image });
+        return this.#end(joinId);
+      case 'render-outcome':
+        this.#end(joinId);
+        return this.#follow(join, reply.outcome);
     }
   }
 
-  #lead(number: number): void {
-    const ticket = this.#tickets.get(number);
-    if (ticket === undefined) return;
-    this.#stopWaiting(ticket);
-    const { key } = ticket;
-    ticket.settle.resolve({
+  #lead(joinId: number): void {
+    const join = this.#joins.get(joinId);
+    if (join === undefined) return;
+    this.#clearTimer(join);
+    const { key } = join;
+    join.settle.resolve({
       role: 'leader',
-      land: (image) => {
-        ticket.image = image;
-        this.#channel.send({ type: 'flight-landed', key, ticket: number });
+      succeed: (image) => {
+        join.image = image;
+        this.#channel.send({ type: 'render-succeeded', key, joinId });
       },
-      fail: (failure) => {
-        this.#end(number);
-        // What only says how this process fares must not fail those of another.
-        const abandoned = failure instanceof Cancelled || failure.code === 'overloaded';
-        this.#report(key, number, abandoned ? { abandoned } : { failure: failure.toData() });
+      fail: (error) => {
+        this.#end(joinId);
+        // What only says how this process fares must not fail the requests of another.
+        const abandoned = error instanceof Cancelled || error.code === 'overloaded';
+        this.#report(key, joinId, abandoned ? { abandoned } : { error: error.toData() });
       },
     });
   }
 
-  #arrive(ticket: Ticket, outcome: FlightOutcome): void {
-    if ('image' in outcome) ticket.settle.resolve({ role: 'follower', image: outcome.image });
-    else if ('failure' in outcome) ticket.settle.reject(ServiceError.fromData(outcome.failure));
+  #follow({ settle }: Join, outcome: RenderOutcome): void {
+    if ('image' in outcome) settle.resolve({ role: 'follower', image: outcome.image });
+    else if ('error' in outcome) settle.reject(ServiceError.fromData(outcome.error));
   }
 
-  #report(key: string, ticket: number, outcome: FlightOutcome): void {
-    this.#channel.send({ type: 'flight-outcome', key, ticket, outcome });
+  #report(key: string, joinId: number, outcome: RenderOutcome): void {
+    this.#channel.send({ type: 'render-outcome', key, joinId, outcome });
   }
 
-  #stopWaiting(ticket: Ticket): void {
-    if (ticket.patience !== null) clearTimeout(ticket.patience);
-    ticket.patience = null;
+  #clearTimer(join: Join): void {
+    if (join.replyTimer !== null) clearTimeout(join.replyTimer);
+    join.replyTimer = null;
   }
 
-  #end(number: number): void {
-    const ticket = this.#tickets.get(number);
-    if (ticket === undefined) return;
-    this.#tickets.delete(number);
-    this.#stopWaiting(ticket);
-    ticket.release?.();
+  #end(joinId: number): void {
+    const join = this.#joins.get(joinId);
+    if (join === undefined) return;
+    this.#joins.delete(joinId);
+    this.#clearTimer(join);
+    join.release?.();
   }
 }

@@ -1,136 +1,138 @@
-import type { FlightOrder, FlightOutcome, FlightReport } from './channel.ts';
+import type { CoalescerReply, CoalescerRequest, RenderOutcome } from './channel.ts';
 
-/** One front end's wish for a key. */
-interface Seat {
+/** A front end's participation in the render of a key. */
+interface Member {
   readonly frontEnd: number;
-  readonly ticket: number;
-  /** False for background work; only what `flight-enter` said counts. */
+  readonly joinId: number;
+  /** False for background work; only what `render-join` said counts. */
   live: boolean;
 }
 
-interface MachineFlight {
-  leader: Seat;
+/** A render in progress on the machine. */
+interface Render {
+  leader: Member;
   /** In the order in which they came. */
-  followers: Seat[];
+  followers: Member[];
 }
 
-/** An order before it is addressed; Omit alone would not distribute over the union. */
-type Order = FlightOrder extends infer O
-  ? O extends unknown
-    ? Omit<O, 'key' | 'ticket'>
+/** A reply before it is addressed; Omit alone would not distribute over the union. */
+type Reply = CoalescerReply extends infer R
+  ? R extends unknown
+    ? Omit<R, 'key' | 'joinId'>
     : never
   : never;
 
-const same = (a: Seat, b: Seat): boolean => a.frontEnd === b.frontEnd && a.ticket === b.ticket;
+const same = (a: Member, b: Member): boolean => a.frontEnd === b.frontEnd && a.joinId === b.joinId;
 
 /**
  * The primary's part in rendering each key once on the machine: it lets the first front end that
- * asks lead and the others follow, and finds a new leader when one dies or gives up. A landed
- * flight stays until the image was handed on, so nobody falls between the flight and the caches.
+ * asks lead and the others follow, and finds a new leader when one ends or gives up. A render that
+ * succeeded stays known until the image was handed on, so that no request comes between the render
+ * and the caches.
  */
-export class FlightControl {
-  readonly #flights = new Map<string, MachineFlight>();
-  readonly #send: (frontEnd: number, order: FlightOrder) => void;
-  /** Front ends that have ended. Should words of theirs arrive after, nobody must wait for them. */
-  readonly #gone = new Set<number>();
+export class RenderCoalescer {
+  readonly #renders = new Map<string, Render>();
+  readonly #send: (frontEnd: number, reply: CoalescerReply) => void;
+  /** Front ends that have ended: messages of theirs that arrive later must make no one wait. */
+  readonly #ended = new Set<number>();
 
-  constructor(send: (frontEnd: number, order: FlightOrder) => void) {
+  constructor(send: (frontEnd: number, reply: CoalescerReply) => void) {
     this.#send = send;
   }
 
   get size(): number {
-    return this.#flights.size;
+    return this.#renders.size;
   }
 
-  receive(frontEnd: number, report: FlightReport): void {
-    if (this.#gone.has(frontEnd)) return;
-    const { key, ticket } = report;
-    const seat = { frontEnd, ticket, live: report.type === 'flight-enter' && report.live };
-    switch (report.type) {
-      case 'flight-enter':
-        return this.#enter(seat, key);
-      case 'flight-leave':
-        return this.#leave(seat, key);
-      case 'flight-landed':
-        return this.#landed(seat, key);
-      case 'flight-outcome':
-        return this.#settle(seat, key, report.outcome);
+  receive(frontEnd: number, request: CoalescerRequest): void {
+    if (this.#ended.has(frontEnd)) return;
+    const { key, joinId } = request;
+    const member = { frontEnd, joinId, live: request.type === 'render-join' && request.live };
+    switch (request.type) {
+      case 'render-join':
+        return this.#join(member, key);
+      case 'render-leave':
+        return this.#leave(member, key);
+      case 'render-succeeded':
+        return this.#succeeded(member, key);
+      case 'render-outcome':
+        return this.#settle(member, key, request.outcome);
     }
   }
 
-  /** A front end has ended: what it led passes on, what it followed goes on without it. */
+  /** A front end has ended: what it led is led by a follower, what it followed goes on without it. */
   forget(frontEnd: number): void {
-    this.#gone.add(frontEnd);
-    for (const [key, flight] of this.#flights) {
-      for (const seat of flight.followers.filter((one) => one.frontEnd === frontEnd)) {
-        this.#leave(seat, key);
+    this.#ended.add(frontEnd);
+    for (const [key, render] of this.#renders) {
+      for (const member of render.followers.filter((one) => one.frontEnd === frontEnd)) {
+        this.#leave(member, key);
       }
-      if (flight.leader.frontEnd === frontEnd) this.#passOn(key, flight);
+      if (render.leader.frontEnd === frontEnd) this.#passOn(key, render);
     }
   }
 
-  #enter(seat: Seat, key: string): void {
-    const flight = this.#flights.get(key);
-    if (flight === undefined) {
-      this.#flights.set(key, { leader: seat, followers: [] });
-      this.#order(seat, key, { type: 'flight-lead' });
+  #join(member: Member, key: string): void {
+    const render = this.#renders.get(key);
+    if (render === undefined) {
+      this.#renders.set(key, { leader: member, followers: [] });
+      this.#reply(member, key, { type: 'render-lead' });
       return;
     }
-    flight.followers.push(seat);
-    this.#order(seat, key, { type: 'flight-follow' });
-    if (flight.followers.length === 1) this.#order(flight.leader, key, { type: 'flight-hold' });
-    this.#promote(key, flight);
+    render.followers.push(member);
+    this.#reply(member, key, { type: 'render-follow' });
+    if (render.followers.length === 1) this.#reply(render.leader, key, { type: 'render-retain' });
+    this.#promote(key, render);
   }
 
-  /** A background leader that live requests follow leads for them. */
-  #promote(key: string, { leader, followers }: MachineFlight): void {
+  /** A leader of background work that live requests follow becomes live. */
+  #promote(key: string, { leader, followers }: Render): void {
     if (leader.live || !followers.some(({ live }) => live)) return;
     leader.live = true;
-    this.#order(leader, key, { type: 'flight-promote' });
+    this.#reply(leader, key, { type: 'render-promote' });
   }
 
-  #leave(seat: Seat, key: string): void {
-    const flight = this.#flights.get(key);
-    if (flight === undefined) return;
-    const staying = flight.followers.filter((one) => !same(one, seat));
-    if (staying.length === flight.followers.length) return;
-    flight.followers = staying;
-    if (staying.length === 0) this.#order(flight.leader, key, { type: 'flight-release' });
+  #leave(member: Member, key: string): void {
+    const render = this.#renders.get(key);
+    if (render === undefined) return;
+    const staying = render.followers.filter((one) => !same(one, member));
+    if (staying.length === render.followers.length) return;
+    render.followers = staying;
+    if (staying.length === 0) this.#reply(render.leader, key, { type: 'render-release' });
   }
 
-  #landed(seat: Seat, key: string): void {
-    const flight = this.#flights.get(key);
-    const leads = flight !== undefined && same(flight.leader, seat);
-    const wanted = leads && flight.followers.length > 0;
-    if (leads && !wanted) this.#flights.delete(key);
-    // One that lost patience and led by itself follows no more.
-    if (!leads) this.#leave(seat, key);
-    this.#order(seat, key, { type: 'flight-landing', wanted });
+  #succeeded(member: Member, key: string): void {
+    const render = this.#renders.get(key);
+    const leads = render !== undefined && same(render.leader, member);
+    const wanted = leads && render.followers.length > 0;
+    if (leads && !wanted) this.#renders.delete(key);
+    // One that had waited too long for a reply, and led without it, follows no more.
+    if (!leads) this.#leave(member, key);
+    this.#reply(member, key, { type: 'render-acknowledged', wanted });
   }
 
-  #settle(seat: Seat, key: string, outcome: FlightOutcome): void {
-    const flight = this.#flights.get(key);
-    if (flight === undefined || !same(flight.leader, seat)) return this.#leave(seat, key);
-    if ('abandoned' in outcome) return this.#passOn(key, flight);
-    this.#flights.delete(key);
-    for (const follower of flight.followers) {
-      this.#order(follower, key, { type: 'flight-outcome', outcome });
+  #settle(member: Member, key: string, outcome: RenderOutcome): void {
+    const render = this.#renders.get(key);
+    if (render === undefined || !same(render.leader, member)) return this.#leave(member, key);
+    if ('abandoned' in outcome) return this.#passOn(key, render);
+    this.#renders.delete(key);
+    for (const follower of render.followers) {
+      this.#reply(follower, key, { type: 'render-outcome', outcome });
     }
   }
 
-  #passOn(key: string, flight: MachineFlight): void {
-    const next = flight.followers.shift();
+  #passOn(key: string, render: Render): void {
+    const next = render.followers.shift();
     if (next === undefined) {
-      this.#flights.delete(key);
+      this.#renders.delete(key);
       return;
     }
-    flight.leader = next;
-    this.#order(next, key, { type: 'flight-lead' });
-    if (flight.followers.length > 0) this.#order(next, key, { type: 'flight-hold' });
-    this.#promote(key, flight);
+    render.leader = next;
+    this.#reply(next, key, { type: 'render-lead' });
+    if (render.followers.length > 0) this.#reply(next, key, { type: 'render-retain' });
+    this.#promote(key, render);
   }
 
-  #order(seat: Seat, key: string, order: Order): void {
-    this.#send(seat.frontEnd, { ...order, key, ticket: seat.ticket } as FlightOrder);
+  #reply(member: Member, key: string, reply: Reply): void {
+    this.#send(member.frontEnd, { ...reply, key, joinId: member.joinId } as CoalescerReply);
   }
 }

@@ -1,4 +1,8 @@
 import { errorCatalogue } from '../../contract/errors.ts';
+import { examples } from './examples.ts';
+import { healthSchema } from './health-schema.ts';
+import { imageFactsSchema, imagePaths } from './image-paths.ts';
+import { type Operation, operations, prefix } from './operations.ts';
 import {
   createProjectSchema,
   domainSchema,
@@ -8,10 +12,6 @@ import {
   projectSchema,
   projectSettingsSchema,
 } from './schemas.ts';
-import { examples } from './examples.ts';
-import { healthSchema } from './health-schema.ts';
-import { imageFactsSchema, imagePaths } from './image-paths.ts';
-import { type Operation, operations, prefix } from './operations.ts';
 
 const schemas = {
   Project: projectSchema,
