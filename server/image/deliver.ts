@@ -4,7 +4,7 @@ import type { Engine } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
 import { isLoop } from '../../pool/source/loop.ts';
 import type { Headers, HttpRequest } from '../http/request.ts';
-import type { ProjectCache, ProjectState } from '../project-cache.ts';
+import type { ProjectCache } from '../project-cache.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
 import { readAddress } from './address.ts';
 import { variantKey } from './key.ts';
