@@ -95,8 +95,11 @@ export class Connection {
     if (this.#socket.write(bytes)) return;
     this.#arm(this.#limits.replyTimeoutMs);
     await new Promise<void>((resolve) => {
-      this.#socket.once('drain', resolve);
-      this.#socket.once('close', () => resolve());
+      const settle = () => {
+        this.#socket.off('drain', settle).off('close', settle);
+        resolve();
+      };
+      this.#socket.on('drain', settle).on('close', settle);
     });
     clearTimeout(this.#timeout);
   }
