@@ -32,11 +32,6 @@ export interface Result {
 /** Open cursors, bounded in number: the one that has waited longest gives way to a new one. */
 export class Cursors {
   readonly #open = new Map<string, Cursor>();
-  readonly #maxOpen: number;
-
-  constructor(maxOpen = MAX_OPEN) {
-    this.#maxOpen = maxOpen;
-  }
 
   /** The reply with a result's first batch. */
   start(result: Result): Reply {
@@ -89,7 +84,7 @@ export class Cursors {
   #keep(cursor: Cursor): Long {
     // The map is in the order of last use, since every use takes a cursor out and puts it back.
     for (const oldest of this.#open.keys()) {
-      if (this.#open.size < this.#maxOpen) break;
+      if (this.#open.size < MAX_OPEN) break;
       this.#open.delete(oldest);
     }
     // Not 0, which means "no cursor", and not to be guessed.
