@@ -10,7 +10,10 @@ import {
   type Value,
 } from '../bson/value.ts';
 import { CommandError, notSupported } from '../errors.ts';
+import { PIPELINE_OPERATORS } from '../supported.ts';
 import { type Filter, parseFilter } from './filter.ts';
+
+const [MATCH, GROUP, SUM] = PIPELINE_OPERATORS;
 
 /** A `$match`, if any, and then a `$group`: what counting and listing a field's values need. */
 export interface Pipeline {
@@ -23,14 +26,14 @@ export function parsePipeline(stages: readonly Document[]): Pipeline {
   const operands = new Map<string, Document>();
   for (const stage of stages) {
     const [name, operand] = onlyEntry(stage);
-    const known = name === '$match' ? operands.size === 0 : name === '$group';
-    if (!known || operands.has('$group')) throw notSupported(`${name} at its place in a pipeline`);
+    const known = name === MATCH ? operands.size === 0 : name === GROUP;
+    if (!known || operands.has(GROUP)) throw notSupported(`${name} at its place in a pipeline`);
     if (!isDocument(operand)) throw new CommandError(14, `the ${name} stage needs an object`);
     operands.set(name, operand);
   }
-  const group = operands.get('$group');
-  if (group === undefined) throw notSupported('a pipeline without $group');
-  return { filter: parseFilter(operands.get('$match') ?? {}), group: parseGroup(group) };
+  const group = operands.get(GROUP);
+  if (group === undefined) throw notSupported(`a pipeline without ${GROUP}`);
+  return { filter: parseFilter(operands.get(MATCH) ?? {}), group: parseGroup(group) };
 }
 
 /** Groups by a field's value or a constant number; what is counted is documents. */
@@ -60,13 +63,14 @@ function parseIdentity(expression: Value | undefined): (document: Document) => V
     const field = expression.slice(1);
     return (document) => fieldOf(document, field) ?? null;
   }
-  throw notSupported('$group by anything but a field or a number');
+  throw notSupported(`${GROUP} by anything but a field or a number`);
 }
 
 function refuseUncountable(accumulator: Value): void {
   const [name, amount] = isDocument(accumulator) ? onlyEntry(accumulator) : ['', null];
-  if (name !== '$sum') throw notSupported(`the accumulator ${name}`);
-  if (!isNumber(amount) || wholeNumber(amount) !== 1) throw notSupported('$sum of anything but 1');
+  if (name !== SUM) throw notSupported(`the accumulator ${name}`);
+  if (!isNumber(amount) || wholeNumber(amount) !== 1)
+    throw notSupported(`${SUM} of anything but 1`);
 }
 
 function onlyEntry(document: Document): readonly [string, Value] {

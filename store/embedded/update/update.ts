@@ -17,8 +17,8 @@ export type Update = readonly Change[];
 
 /**
  * Parses the `u` of an update.
- * @throws {CommandError} 9 or 52 for a mixture of fields and operators, 40 for conflicting paths,
- *   115 for a replacement or an operator that is not supported.
+ * @throws {CommandError} 9 for a field beside operators, 40 for conflicting paths, 115 for a
+ *   replacement or an operator that is not supported.
  */
 export function parseUpdate(update: Document): Update {
   const [first = ''] = Object.keys(update);
