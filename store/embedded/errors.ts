@@ -5,6 +5,7 @@ const CODE_NAMES = {
   9: 'FailedToParse',
   14: 'TypeMismatch',
   15: 'Overflow',
+  18: 'AuthenticationFailed',
   22: 'InvalidBSON',
   28: 'PathNotViable',
   40: 'ConflictingUpdateOperators',

@@ -76,12 +76,22 @@ export function setField(document: Document, field: string, value: Value): void 
  *   that could not be written back as they came, 15 for excessive nesting.
  */
 export function decode(bytes: Uint8Array): Document {
+  const decoded = parse(bytes);
+  refuseUnsound(decoded, 0);
+  if (isDocument(decoded)) return decoded;
+  throw new CommandError(22, 'no document');
+}
+
+/**
+ * As {@link decode}, with values of every type.
+ * @throws {CommandError} 22 for malformed BSON
+ */
+export function parse(bytes: Uint8Array): object {
   if (bytes.length > MAX_COMMAND_BYTES) {
     throw new CommandError(10334, `a document of ${bytes.length} bytes is too large`);
   }
-  let decoded: unknown;
   try {
-    decoded = deserialize(bytes, {
+    return deserialize(bytes, {
       promoteValues: false,
       promoteLongs: false,
       promoteBuffers: false,
@@ -90,9 +100,6 @@ export function decode(bytes: Uint8Array): Document {
   } catch (error) {
     throw new CommandError(22, error instanceof Error ? error.message : 'malformed BSON');
   }
-  refuseUnsound(decoded, 0);
-  if (isDocument(decoded)) return decoded;
-  throw new CommandError(22, 'no document');
 }
 
 export function encode(document: object): Uint8Array {

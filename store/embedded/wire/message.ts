@@ -1,4 +1,4 @@
-import { type Document, decode, encode } from '../bson/value.ts';
+import { type Document, decode, encode, parse } from '../bson/value.ts';
 import { CommandError, notSupported } from '../errors.ts';
 import { HEADER_BYTES, MalformedMessage } from './frame.ts';
 
@@ -14,6 +14,9 @@ const BINDING_FLAGS = 0xffff;
 
 const FLAGS_BYTES = 4;
 const BODY_SECTION = 0;
+
+/** What a handshake has when the URL names a user. */
+const CREDENTIALS = ['saslSupportedMechs', 'speculativeAuthenticate'];
 
 const QUERY_FAILURE = 2;
 const AWAIT_CAPABLE = 8;
@@ -67,6 +70,10 @@ function readQuery(message: Buffer): Request['command'] {
   // After the name there are two numbers that say which results are wanted.
   const query = documentAt(message, nameEnd + 1 + 8);
   return () => {
+    const handshake = parse(query);
+    if (CREDENTIALS.some((field) => Object.hasOwn(handshake, field))) {
+      throw new CommandError(18, 'the embedded store has no users: leave them out of the URL');
+    }
     const command = decode(query);
     const [name = ''] = Object.keys(command);
     if (namespace === 'admin.$cmd' && name === 'ismaster') return { ...command, $db: 'admin' };
