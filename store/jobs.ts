@@ -33,7 +33,7 @@ export interface PrewarmJobData extends PrewarmJob {
   readonly counts?: JobCounts;
 }
 
-export interface QueueFigures {
+export interface QueueStats {
   readonly active: number;
   readonly waiting: number;
   readonly delayed: number;
@@ -100,7 +100,7 @@ export class JobQueue {
   }
 
   /** Counts by indexed fields, so that it may be asked every second. */
-  async figures(): Promise<QueueFigures> {
+  async stats(): Promise<QueueStats> {
     const now = new Date();
     const name = prewarmJobName;
     const due = { name, lockedAt: null, nextRunAt: { $gt: never, $lte: now } };

@@ -58,17 +58,17 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
   }
   server.get('/health/details', async (_, reply) => {
     const body = await readiness();
-    const figures = await consumer()
-      ?.queue.figures()
+    const stats = await consumer()
+      ?.queue.stats()
       .catch(() => null);
     return reply.code(body.ok ? 200 : 503).send({
       ...body,
       queue: {
-        active: figures?.active ?? null,
-        waiting: figures?.waiting ?? null,
-        delayed: figures?.delayed ?? null,
-        failed: figures?.failed ?? null,
-        oldestWaitingMs: figures?.oldestWaitingMs ?? null,
+        active: stats?.active ?? null,
+        waiting: stats?.waiting ?? null,
+        delayed: stats?.delayed ?? null,
+        failed: stats?.failed ?? null,
+        oldestWaitingMs: stats?.oldestWaitingMs ?? null,
         averageRunMs: metrics.averageRunMs,
         concurrency: settings.workerConcurrency,
       },
