@@ -124,12 +124,6 @@ export class JobQueue {
     await this.#jobs.updateOne({ _id: new ObjectId(id) }, { $set: { 'data.counts': counts } });
   }
 
-  /** Whether a job is locked, and by a consumer of this name. */
-  async isHeld(id: string, consumer: string): Promise<boolean> {
-    const held = { _id: new ObjectId(id), lockedAt: { $gt: never }, lastModifiedBy: consumer };
-    return (await this.#jobs.findOne(held, { projection: { _id: 1 } })) !== null;
-  }
-
   /** Gives back the jobs that a consumer of this name still holds. */
   async release(consumer: string): Promise<void> {
     await this.#jobs.updateMany(
