@@ -3,9 +3,9 @@ import type { Settings } from '../../contract/settings/table.ts';
 import { AddressGuard } from '../../pool/source/guard.ts';
 import type { Store } from '../../store/open.ts';
 import type { Project } from '../../store/projects.ts';
-import { ProjectOperations } from '../control/projects.ts';
+import { ProjectOperations } from '../control/project-operations.ts';
 import { faultsOf, type Input } from '../control/validate.ts';
-import { organisationOf } from './organisations.ts';
+import { organisationOf } from './organisation-commands.ts';
 import { Mistake } from './terminal.ts';
 
 /** Makes a project by the control plane's own rules, in an organisation or the default one. */

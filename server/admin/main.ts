@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { addKeyCommands } from './keys.ts';
-import { addOrganisationCommands } from './organisations.ts';
-import { addProjectCommands } from './projects.ts';
+import { addKeyCommands } from './key-commands.ts';
+import { addOrganisationCommands } from './organisation-commands.ts';
+import { addProjectCommands } from './project-commands.ts';
 import type { WithStore } from './store.ts';
 import { Mistake } from './terminal.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { ProjectCache } from '../../server/projects.ts';
+import { ProjectCache } from '../../server/project-cache.ts';
 import { type NewProject, Projects } from '../../store/projects.ts';
 import { storeLink } from './store-link.ts';
 

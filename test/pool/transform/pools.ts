@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { TransformPool } from '../../../pool/transform/pool.ts';
+import { TransformQueue } from '../../../pool/transform/transform-queue.ts';
 
 const settings = {
   threads: 1,
@@ -13,8 +13,8 @@ export function openPool(
   t: Pick<Test, 'teardown'>,
   changed: Partial<typeof settings> = {},
   entry?: URL,
-): TransformPool {
-  const pool = new TransformPool({ ...settings, ...changed }, entry);
+): TransformQueue {
+  const pool = new TransformQueue({ ...settings, ...changed }, entry);
   t.teardown(() => pool.close());
   return pool;
 }

@@ -13,11 +13,12 @@ t.test('a front end whose pool makes no progress is replaced, once', async (t) =
     environment: {},
     log,
     stalledAfterMs: 4_000,
+  });
+  t.teardown(() => supervisor.stop());
+  await supervisor.start({
     onMessage: () => {},
     onEnd: (frontEnd) => ended.push(frontEnd),
   });
-  t.teardown(() => supervisor.stop());
-  await supervisor.start();
   while (count('a front end listens') < 2) await new Promise((done) => setTimeout(done, 20));
   t.equal(count('a front end is stuck and replaced'), 1);
   while (ended.length === 0) await new Promise((done) => setTimeout(done, 50));

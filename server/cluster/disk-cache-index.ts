@@ -23,12 +23,12 @@ interface Found {
  * The disk cache's index: which files there are, how big, and which were used last. One process
  * owns it, hears of the others' writes and hits, and keeps the folder below its limit.
  */
-export class CacheKeeper {
+export class DiskCacheIndex {
   readonly maxBytes: number;
   readonly #folder: string;
   readonly #onTrouble: (error: Error) => void;
   /** Sizes by key; the limit is kept by hand, with a low-water mark, so it has none of its own. */
-  #files = CacheKeeper.#newIndex();
+  #files = DiskCacheIndex.#newIndex();
   /** What happened, while a scan runs, to files that it may find or have found. */
   #meanwhile: { readonly used: Set<string>; readonly gone: Set<string> } | null = null;
   #deleting: Promise<void> = Promise.resolve();
@@ -62,7 +62,7 @@ export class CacheKeeper {
     const found: Found[] = [];
     for await (const batch of this.#walk()) found.push(...batch);
     found.sort((a, b) => a.modifiedMs - b.modifiedMs);
-    const index = CacheKeeper.#newIndex();
+    const index = DiskCacheIndex.#newIndex();
     for (const { key, bytes } of found) {
       if (!meanwhile.gone.has(key)) index.set(key, occupied(bytes));
     }

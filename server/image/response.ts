@@ -1,6 +1,6 @@
-import type { Obtained } from '../../pool/engine.ts';
+import type { CacheResult } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
-import type { Headers, Response } from '../http/exchange.ts';
+import type { Headers, HttpResponse } from '../http/request.ts';
 
 /** Spec 4.3, rule 3: another image has another URL. */
 const immutable = 'public, max-age=31536000, immutable';
@@ -31,15 +31,15 @@ const constantHeaders: Headers = [
 ];
 
 /** Server-Timing metrics (W3C), durations in ms. */
-function serverTiming({ from, timings }: Pick<Obtained, 'from' | 'timings'>): string {
+function serverTiming({ tier, timings }: Pick<CacheResult, 'tier' | 'timings'>): string {
   const durations = Object.entries(timings).map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`);
-  return [`cache;desc=${from}`, ...durations].join(', ');
+  return [`cache;desc=${tier}`, ...durations].join(', ');
 }
 
 /** The headers of an image's answer; see `cacheControl` for that part. */
 export function imageHeaders(
   image: Pick<Image, 'contentType' | 'etag'>,
-  origin: Pick<Obtained, 'from' | 'timings'>,
+  origin: Pick<CacheResult, 'tier' | 'timings'>,
   cacheControl: string,
 ): Headers {
   return [
@@ -47,7 +47,7 @@ export function imageHeaders(
     ['etag', image.etag],
     ['cache-control', cacheControl],
     ...constantHeaders,
-    ['x-cache', origin.from],
+    ['x-cache', origin.tier],
     ['server-timing', serverTiming(origin)],
   ];
 }
@@ -60,7 +60,7 @@ export function isNotModified(ifNoneMatch: string, etag: string): boolean {
 }
 
 /** The answer with an image: 304 when the client has it, else all of it. */
-export function imageResponse(image: Image, headers: Headers, ifNoneMatch: string): Response {
+export function imageResponse(image: Image, headers: Headers, ifNoneMatch: string): HttpResponse {
   return isNotModified(ifNoneMatch, image.etag)
     ? // RFC 9110, 15.4.5: the headers that a 200 would have, but those of the body.
       { status: 304, headers: headers.filter(([name]) => name !== 'content-type'), body: null }

@@ -20,7 +20,7 @@ const heapMegabytes = 128;
  * A fixed number of threads, each with one task at a time. The order of tasks that wait is the
  * caller's, which hands one over when a thread is `available`; Piscina's own queue is a fallback.
  */
-export class Threads {
+export class ThreadPool {
   readonly #piscina: Piscina<ThreadTask, ThreadResult>;
   readonly #count: number;
   readonly #running = new Set<AbortController>();
@@ -63,7 +63,7 @@ export class Threads {
     return this.#piscina.idleThreads > 0 || this.#piscina.threads.length < this.#count;
   }
 
-  /** Threads that died or were ended, and were replaced. */
+  /** ThreadPool that died or were ended, and were replaced. */
   get replaced(): number {
     return this.#replaced;
   }

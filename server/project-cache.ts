@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
-import { Flights } from '../pool/flight.ts';
+import { SingleFlight } from '../pool/single-flight.ts';
 import { isProjectId } from '../store/identifiers.ts';
 import type { Project, Projects } from '../store/projects.ts';
 
@@ -38,7 +38,7 @@ export class ProjectCache {
   readonly #environment: ProjectCacheEnvironment;
   readonly #known: LRUCache<string, ProjectState>;
   readonly #unknown = new LRUCache<string, true>({ max: maxUnknown, ttl: unknownForMs });
-  readonly #lookups = new Flights<string, ProjectState | null>();
+  readonly #lookups = new SingleFlight<string, ProjectState | null>();
   #latest: Date | null = null;
   #troubled = false;
   #timer: NodeJS.Timeout | null = null;
@@ -67,7 +67,7 @@ export class ProjectCache {
     if (this.#lookups.size >= maxLookups) {
       throw new ServiceError('overloaded', 'Too many projects are being looked up.');
     }
-    return this.#lookups.join(id, () => this.#load(id));
+    return this.#lookups.run(id, () => this.#load(id));
   }
 
   /** A change that was made here, or that somebody told of with the project itself. */

@@ -4,7 +4,7 @@ import type { EngineSettings } from '../settings.ts';
 import type { RenderLimits } from './picture.ts';
 import type { Rendered } from './render.ts';
 import type { ThreadResult } from './thread.ts';
-import { Threads } from './threads.ts';
+import { ThreadPool } from './thread-pool.ts';
 import type { Variant } from './variant.ts';
 
 export interface Transformed extends Rendered {
@@ -26,7 +26,7 @@ export interface TransformOptions {
 }
 
 export interface PoolStats {
-  /** Threads that are busy, with what their callers gave up included. */
+  /** ThreadPool that are busy, with what their callers gave up included. */
   readonly active: number;
   /** Waiting for a thread, background work aside. */
   readonly queued: number;
@@ -72,10 +72,10 @@ const backgroundQueueFactor = 4;
 const defaultEntry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
 
 /** Transforms on threads, with a bounded number of them running and waiting. */
-export class TransformPool {
+export class TransformQueue {
   readonly #settings: PoolSettings;
   readonly #limits: RenderLimits;
-  readonly #threads: Threads;
+  readonly #threads: ThreadPool;
   // Sets keep the order of arrival, and let one that gives up leave from the middle.
   readonly #waiting = new Set<Job>();
   readonly #waitingBackground = new Set<Job>();
@@ -94,7 +94,7 @@ export class TransformPool {
       // they do not, it still ends native work of a thread that was given up.
       softTimeoutSeconds: Math.max(1, Math.ceil(settings.transformTimeoutMs / 1000) - 1),
     };
-    this.#threads = new Threads(entry, settings.threads, () => this.#startNext());
+    this.#threads = new ThreadPool(entry, settings.threads, () => this.#startNext());
   }
 
   /** True when a transform would be refused now: lets a caller refuse before it fetches. */

@@ -7,7 +7,7 @@ import {
   projectConfigurationSchema,
   projectSchema,
   projectSettingsSchema,
-} from '../../../server/control/contract.ts';
+} from '../../../server/control/schemas.ts';
 
 /** The tables of spec part 2 and 8, as JSON Schema. */
 const string = { type: 'string' };

@@ -5,13 +5,13 @@ import {
   imageHeaders,
   imageResponse,
   isNotModified,
-} from '../../../server/image/answer.ts';
+} from '../../../server/image/response.ts';
 
 const body = Buffer.from('a picture');
 const image = { body, contentType: 'image/webp', etag: entityTag(body), width: 4, height: 3 };
 const forever = cacheControl(Number.POSITIVE_INFINITY, 0);
 const timings = { fetch: 12.345, transform: 7 };
-const headers = imageHeaders(image, { from: 'miss', timings }, forever);
+const headers = imageHeaders(image, { tier: 'miss', timings }, forever);
 
 t.test("an image's headers are the interface's, word for word", async (t) => {
   t.match(Object.fromEntries(headers), {
@@ -51,7 +51,7 @@ t.test('where it came from and how long it took is said', async (t) => {
     'x-cache': 'miss',
     'server-timing': 'cache;desc=miss, fetch;dur=12.3, transform;dur=7.0',
   });
-  const hit = Object.fromEntries(imageHeaders(image, { from: 'memory', timings: {} }, forever));
+  const hit = Object.fromEntries(imageHeaders(image, { tier: 'memory', timings: {} }, forever));
   t.match(hit, { 'x-cache': 'memory', 'server-timing': 'cache;desc=memory' });
 });
 

@@ -1,14 +1,14 @@
 /** Header names in lower case with their values. */
 export type Headers = ReadonlyArray<readonly [name: string, value: string]>;
 
-export interface Response {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Uint8Array | string | null;
 }
 
 /** One request and the way to answer it, without the server library's rules about lifetimes. */
-export interface Exchange {
+export interface HttpRequest {
   /** Names this request in logs and in `x-request-id`. */
   readonly id: string;
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'PUT' | 'OPTIONS' | 'OTHER';
@@ -26,8 +26,8 @@ export interface Exchange {
   /** Aborts when the client leaves before it was answered. */
   readonly signal: AbortSignal;
   /** Answers; does nothing when the client has left or was answered already. */
-  respond(response: Response): void;
+  respond(response: HttpResponse): void;
 }
 
-/** Answers an exchange, at once or later; whatever it throws becomes the service's error body. */
-export type Handler = (exchange: Exchange) => void | Promise<void>;
+/** Answers an request, at once or later; whatever it throws becomes the service's error body. */
+export type Handler = (request: HttpRequest) => void | Promise<void>;

@@ -6,9 +6,9 @@ t.test('one that leaves does not cancel the others', async (t) => {
   const machine = new Machine(2);
   const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
   const leaving = new AbortController();
-  const left = a.obtain('k', leaving.signal);
+  const left = a.get('k', leaving.signal);
   await machine.quiet();
-  const stayed = b.obtain('k');
+  const stayed = b.get('k');
   await machine.quiet();
 
   leaving.abort(new Error('the client left'));
@@ -18,7 +18,7 @@ t.test('one that leaves does not cancel the others', async (t) => {
   machine.renderings[0]?.finish();
   await machine.quiet();
   t.same(await stayed, imageOf('k'));
-  t.equal(machine.control.size, 0);
+  t.equal(machine.coalescer.size, 0);
 });
 
 t.test('when the last one leaves, wherever it is, the work is cancelled', async (t) => {
@@ -26,11 +26,11 @@ t.test('when the last one leaves, wherever it is, the work is cancelled', async 
   const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
   const first = new AbortController();
   const last = new AbortController();
-  const wishes = [a.obtain('k', first.signal)];
+  const waiting = [a.get('k', first.signal)];
   await machine.quiet();
-  wishes.push(b.obtain('k', last.signal));
+  waiting.push(b.get('k', last.signal));
   await machine.quiet();
-  for (const one of wishes) one.catch(() => {});
+  for (const one of waiting) one.catch(() => {});
 
   first.abort();
   await machine.quiet();
@@ -38,19 +38,19 @@ t.test('when the last one leaves, wherever it is, the work is cancelled', async 
   last.abort();
   await machine.quiet();
   t.equal(machine.renderings.length, 0);
-  t.equal(machine.control.size, 0);
-  for (const one of machine.frontEnds) t.equal(await machine.openTickets(one), 0);
+  t.equal(machine.coalescer.size, 0);
+  for (const one of machine.frontEnds) t.equal(await machine.openJoins(one), 0);
 });
 
 t.test('who takes the lead over stays in the air for the others, too', async (t) => {
   const machine = new Machine(3);
   const [a, b, c] = [machine.frontEnd(0), machine.frontEnd(1), machine.frontEnd(2)];
   const leaving = new AbortController();
-  for (const wish of [() => a.obtain('k'), () => b.obtain('k', leaving.signal)]) {
-    wish().catch(() => {});
+  for (const wanted of [() => a.get('k'), () => b.get('k', leaving.signal)]) {
+    wanted().catch(() => {});
     await machine.quiet();
   }
-  const last = c.obtain('k');
+  const last = c.get('k');
   await machine.quiet();
   machine.kill(a);
   await machine.quiet();
@@ -66,39 +66,47 @@ t.test('a leader that leaves while a follower is on its way leaves the lead to i
   const machine = new Machine(2);
   const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
   const leaving = new AbortController();
-  a.obtain('k', leaving.signal).catch(() => {});
+  a.get('k', leaving.signal).catch(() => {});
   await machine.quiet();
-  const wish = b.obtain('k');
+  const wanted = b.get('k');
   t.ok(machine.deliverUp(b), 'the follower is known to the primary');
   leaving.abort();
   await machine.quiet();
   t.equal(machine.renderings[0]?.frontEnd, 1);
   machine.renderings[0]?.finish();
   await machine.quiet();
-  t.same(await wish, imageOf('k'));
+  t.same(await wanted, imageOf('k'));
 });
 
 t.test('an order to lead that crosses the word on leaving goes on to the next', async (t) => {
   const machine = new Machine(2);
   const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
   const leaving = new AbortController();
-  a.obtain('k', leaving.signal).catch(() => {});
+  a.get('k', leaving.signal).catch(() => {});
   t.ok(machine.deliverUp(a), 'the order to lead is under way');
   leaving.abort();
-  const wish = b.obtain('k');
+  const wanted = b.get('k');
   t.ok(machine.deliverUp(b));
   await machine.quiet();
   t.equal(machine.renderings[0]?.frontEnd, 1);
   machine.renderings[0]?.finish();
   await machine.quiet();
-  t.same(await wish, imageOf('k'));
-  t.equal(machine.control.size, 0);
+  t.same(await wanted, imageOf('k'));
+  t.equal(machine.coalescer.size, 0);
 });
 
 t.test('whoever comes with an aborted signal asks nobody', async (t) => {
-  const { coordination, up } = new Machine(1).frontEnd(0);
+  const { coalescer, up } = new Machine(1).frontEnd(0);
   const reason = new Error('gone');
-  await t.rejects(coordination.enter('k', true, AbortSignal.abort(reason)), reason);
+  await t.rejects(
+    coalescer.join('k', {
+      live: true,
+      signal: AbortSignal.abort(reason),
+      retain: () => null,
+      promote: () => {},
+    }),
+    reason,
+  );
   t.same(up, []);
 });
 
@@ -107,9 +115,9 @@ t.test('a primary that does not answer holds no request up', async (t) => {
   t.teardown(() => mock.timers.reset());
   const machine = new Machine(2);
   const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
-  const other = b.obtain('k');
+  const other = b.get('k');
   await machine.quiet();
-  const wish = a.obtain('k');
+  const wanted = a.get('k');
   mock.timers.tick(1_000);
   await settle();
   t.equal(a.renderings.length, 0);
@@ -121,13 +129,13 @@ t.test('a primary that does not answer holds no request up', async (t) => {
   t.equal(machine.renderings.length, 2, 'the documented second leader');
   a.renderings[0]?.finish();
   await machine.quiet();
-  t.same(await wish, imageOf('k'));
-  t.equal(machine.control.size, 1, "the other's flight goes on");
+  t.same(await wanted, imageOf('k'));
+  t.equal(machine.coalescer.size, 1, "the other's flight goes on");
   b.renderings[0]?.finish();
   await machine.quiet();
   t.same(await other, imageOf('k'));
-  t.equal(machine.control.size, 0);
-  for (const one of machine.frontEnds) t.equal(await machine.openTickets(one), 0);
+  t.equal(machine.coalescer.size, 0);
+  for (const one of machine.frontEnds) t.equal(await machine.openJoins(one), 0);
 });
 
 t.test('one that leads by itself keeps nobody else in the air when it is done', async (t) => {
@@ -136,27 +144,27 @@ t.test('one that leads by itself keeps nobody else in the air when it is done', 
   const machine = new Machine(2);
   const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
   const leaving = new AbortController();
-  b.obtain('k', leaving.signal).catch(() => {});
+  b.get('k', leaving.signal).catch(() => {});
   await machine.quiet();
-  const wish = a.obtain('k');
+  const wanted = a.get('k');
   mock.timers.tick(3_000);
   await machine.quiet();
   a.renderings[0]?.finish();
   await machine.quiet();
-  await wish;
+  await wanted;
   leaving.abort();
   await machine.quiet();
   t.equal(machine.renderings.length, 0);
-  t.equal(machine.control.size, 0);
+  t.equal(machine.coalescer.size, 0);
 });
 
 t.test('a follower waits as long as it takes once the primary has answered', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] });
   t.teardown(() => mock.timers.reset());
   const machine = new Machine(2);
-  const wishes: Promise<unknown>[] = [];
+  const waiting: Promise<unknown>[] = [];
   for (const one of machine.frontEnds) {
-    wishes.push(one.obtain('k'));
+    waiting.push(one.get('k'));
     await machine.quiet();
   }
   mock.timers.tick(60_000);
@@ -164,5 +172,5 @@ t.test('a follower waits as long as it takes once the primary has answered', asy
   t.equal(machine.renderings.length, 1);
   machine.renderings[0]?.finish();
   await machine.quiet();
-  t.same(await Promise.all(wishes), [imageOf('k'), imageOf('k')]);
+  t.same(await Promise.all(waiting), [imageOf('k'), imageOf('k')]);
 });

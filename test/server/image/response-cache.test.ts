@@ -1,6 +1,6 @@
 import t from 'tap';
 import { MemoryCache } from '../../../pool/cache/memory.ts';
-import { type HotAnswer, HotAnswers } from '../../../server/image/hot.ts';
+import { type CachedResponse, ResponseCache } from '../../../server/image/response-cache.ts';
 import { project } from './project.ts';
 
 const image = {
@@ -17,12 +17,12 @@ function answer(expires = Number.POSITIVE_INFINITY) {
   const entry = memory.set('k', image, 0);
   if (entry === null) throw new Error('the image was not kept');
   const state = { project: project(), stale: false };
-  const hot: HotAnswer = { project: state, entry, headers: [['etag', '"x"']], expires };
+  const hot: CachedResponse = { project: state, entry, headers: [['etag', '"x"']], expires };
   return { hot, memory, state };
 }
 
 t.test('a request that was answered is answered again', async (t) => {
-  const answers = new HotAnswers();
+  const answers = new ResponseCache();
   const { hot } = answer();
   t.equal(answers.get('/img/a', 0), undefined);
   answers.set('/img/a', hot);
@@ -31,7 +31,7 @@ t.test('a request that was answered is answered again', async (t) => {
 });
 
 t.test('an answer ends with the project as it was', async (t) => {
-  const answers = new HotAnswers();
+  const answers = new ResponseCache();
   const { hot, state } = answer();
   answers.set('/img/a', hot);
   state.stale = true;
@@ -40,7 +40,7 @@ t.test('an answer ends with the project as it was', async (t) => {
 });
 
 t.test('an answer ends when the memory cache lets its image go', async (t) => {
-  const answers = new HotAnswers();
+  const answers = new ResponseCache();
   const { hot, memory } = answer();
   answers.set('/img/a', hot);
   for (const key of ['l', 'm', 'n', 'o']) memory.set(key, image, 0);
@@ -50,7 +50,7 @@ t.test('an answer ends when the memory cache lets its image go', async (t) => {
 });
 
 t.test('an answer to a signed URL ends when the URL does', async (t) => {
-  const answers = new HotAnswers();
+  const answers = new ResponseCache();
   answers.set('/img/a', answer(1_000).hot);
   t.ok(answers.get('/img/a', 999));
   t.equal(answers.get('/img/a', 1_000), undefined);
@@ -58,7 +58,7 @@ t.test('an answer to a signed URL ends when the URL does', async (t) => {
 });
 
 t.test('the number of answers and the length of each request are bounded', async (t) => {
-  const answers = new HotAnswers();
+  const answers = new ResponseCache();
   const { hot } = answer();
   answers.set(`/img/${'a'.repeat(3_000)}`, hot);
   t.equal(answers.count, 0);

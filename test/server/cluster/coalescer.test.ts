@@ -18,29 +18,29 @@ function onlyRendering({ renderings }: Machine): Rendering {
 
 /** Front ends that want a key, one after the other; the first of them leads. */
 async function wanting(all: Machine, ...frontEnds: FrontEnd[]): Promise<Promise<unknown>[]> {
-  const wishes: Promise<unknown>[] = [];
+  const waiting: Promise<unknown>[] = [];
   for (const one of frontEnds) {
-    wishes.push(one.obtain('k').catch((error: unknown) => error));
+    waiting.push(one.get('k').catch((error: unknown) => error));
     await all.quiet();
   }
-  return wishes;
+  return waiting;
 }
 
 t.test('a machine renders a key once, and everybody gets the image', async (t) => {
   const { all, a, b, c } = machine();
-  const wishes = await wanting(all, a, b, c, b);
-  t.equal(all.control.size, 1);
+  const waiting = await wanting(all, a, b, c, b);
+  t.equal(all.coalescer.size, 1);
   onlyRendering(all).finish();
   await all.quiet();
-  for (const image of await Promise.all(wishes)) t.same(image, imageOf('k'));
-  t.equal(all.control.size, 0);
-  for (const one of all.frontEnds) t.equal(await all.openTickets(one), 0);
+  for (const image of await Promise.all(waiting)) t.same(image, imageOf('k'));
+  t.equal(all.coalescer.size, 0);
+  for (const one of all.frontEnds) t.equal(await all.openJoins(one), 0);
 });
 
 t.test('different keys do not wait for one another', async (t) => {
   const { all, a, b } = machine();
-  const first = a.obtain('k');
-  const second = b.obtain('l');
+  const first = a.get('k');
+  const second = b.get('l');
   await all.quiet();
   t.same(
     all.renderings.map(({ key, frontEnd }) => [key, frontEnd]),
@@ -56,14 +56,14 @@ t.test('different keys do not wait for one another', async (t) => {
 
 t.test("a failure of the work is everybody's", async (t) => {
   const { all, a, b, c } = machine();
-  const wishes = await wanting(all, a, b, c);
+  const waiting = await wanting(all, a, b, c);
   onlyRendering(all).finish(new ServiceError('source_not_found', 'It is not there.'));
   await all.quiet();
-  for (const error of await Promise.all(wishes)) {
+  for (const error of await Promise.all(waiting)) {
     t.match(error, { code: 'source_not_found', message: 'It is not there.' });
     t.ok(error instanceof ServiceError);
   }
-  t.equal(all.control.size, 0);
+  t.equal(all.coalescer.size, 0);
 });
 
 t.test('a front end that is overloaded hands the work on', async (t) => {
@@ -90,7 +90,7 @@ t.test('a leader that dies is followed by the next', async (t) => {
   onlyRendering(all).finish();
   await all.quiet();
   t.same(await others[1], imageOf('k'));
-  t.equal(all.control.size, 0);
+  t.equal(all.coalescer.size, 0);
 });
 
 t.test('a leader that dies between its word that it has landed and the image', async (t) => {
@@ -98,7 +98,7 @@ t.test('a leader that dies between its word that it has landed and the image', a
   const [, other] = await wanting(all, a, b);
   onlyRendering(all).finish();
   await new Promise((resolve) => setImmediate(resolve));
-  for (const land of a.landings.splice(0)) land();
+  for (const land of a.writes.splice(0)) land();
   t.ok(all.deliverUp(a), 'it says that it has landed');
   all.kill(a);
   await all.quiet();
@@ -115,38 +115,38 @@ t.test('a follower that dies leaves nothing behind', async (t) => {
   onlyRendering(all).finish();
   await all.quiet();
   t.same(await first, imageOf('k'));
-  t.equal(all.control.size, 0);
+  t.equal(all.coalescer.size, 0);
 });
 
 t.test(
   'what a front end sent before it died, and arrives after, leads nobody astray',
   async (t) => {
     const { all, a, b } = machine();
-    a.obtain('k').catch(() => {});
+    a.get('k').catch(() => {});
     all.kill(a);
-    t.ok(all.deliverUp(a), 'its wish arrives');
-    t.equal(all.control.size, 0);
-    const wish = b.obtain('k');
+    t.ok(all.deliverUp(a), 'its wanted arrives');
+    t.equal(all.coalescer.size, 0);
+    const wanted = b.get('k');
     await all.quiet();
     t.equal(onlyRendering(all).frontEnd, 1, 'nobody waits for the dead');
     onlyRendering(all).finish();
     await all.quiet();
-    t.same(await wish, imageOf('k'));
+    t.same(await wanted, imageOf('k'));
   },
 );
 
 t.test('who comes while the image is being handed on gets it too', async (t) => {
   const { all, a, b, c } = machine();
-  const wishes = await wanting(all, a, b);
+  const waiting = await wanting(all, a, b);
   onlyRendering(all).finish();
   await new Promise((resolve) => setImmediate(resolve));
-  for (const land of a.landings.splice(0)) land();
+  for (const land of a.writes.splice(0)) land();
   t.ok(all.deliverUp(a));
-  wishes.push(c.obtain('k'));
+  waiting.push(c.get('k'));
   t.ok(all.deliverUp(c));
   await all.quiet();
-  for (const image of await Promise.all(wishes)) t.same(image, imageOf('k'));
-  t.equal(all.control.size, 0);
+  for (const image of await Promise.all(waiting)) t.same(image, imageOf('k'));
+  t.equal(all.coalescer.size, 0);
 });
 
 t.test('the image crosses to other processes only when one of them waits', async (t) => {

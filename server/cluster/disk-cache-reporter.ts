@@ -3,11 +3,11 @@ import type { DiskCacheEvents } from '../../pool/cache/disk.ts';
 import type { PrimaryChannel } from './channel.ts';
 
 const flushEveryMs = 250;
-/** Disk trouble comes in floods; a line now and then says as much. */
+/** A disk that fails does so for every request; a line now and then says as much. */
 const logEveryMs = 10_000;
 
-/** Tells the keeper of the disk cache, in batches, what this process wrote, used and removed. */
-export class DiskNews implements DiskCacheEvents {
+/** Reports to the primary's index of the disk cache, in batches, what this process wrote, used and removed. */
+export class DiskCacheReporter implements DiskCacheEvents {
   readonly #channel: PrimaryChannel;
   readonly #log: Logger;
   #stored: [key: string, bytes: number][] = [];
@@ -47,11 +47,11 @@ export class DiskNews implements DiskCacheEvents {
   flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    const news = { stored: this.#stored, used: [...this.#used], removed: this.#removed };
+    const changes = { stored: this.#stored, used: [...this.#used], removed: this.#removed };
     this.#stored = [];
     this.#used = new Set();
     this.#removed = [];
-    this.#channel.send({ type: 'disk', ...news });
+    this.#channel.send({ type: 'disk-cache-changes', ...changes });
   }
 
   #schedule(): void {

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { MemoryEntry } from '../../pool/cache/memory.ts';
-import type { Headers } from '../http/exchange.ts';
-import type { ProjectState } from '../projects.ts';
+import type { Headers } from '../http/request.ts';
+import type { ProjectState } from '../project-cache.ts';
 
 /** A request that was answered before, and all that tells whether the answer still holds. */
-export interface HotAnswer {
+export interface CachedResponse {
   readonly project: ProjectState;
   readonly entry: MemoryEntry;
   readonly headers: Headers;
@@ -21,19 +21,19 @@ const maxKeyLength = 2_048;
  * From raw requests to finished answers, so that a repeated hit skips all parsing and hashing. It
  * keeps no bodies: the memory cache does, and says by the entry when it has let go.
  */
-export class HotAnswers {
-  readonly #answers = new LRUCache<string, HotAnswer>({ max: maxAnswers });
+export class ResponseCache {
+  readonly #answers = new LRUCache<string, CachedResponse>({ max: maxAnswers });
 
-  get(request: string, now: number): HotAnswer | undefined {
-    const answer = this.#answers.get(request);
+  get(requestKey: string, now: number): CachedResponse | undefined {
+    const answer = this.#answers.get(requestKey);
     if (answer === undefined) return undefined;
     if (answer.entry.image !== null && !answer.project.stale && answer.expires > now) return answer;
-    this.#answers.delete(request);
+    this.#answers.delete(requestKey);
     return undefined;
   }
 
-  set(request: string, answer: HotAnswer): void {
-    if (request.length <= maxKeyLength) this.#answers.set(request, answer);
+  set(requestKey: string, answer: CachedResponse): void {
+    if (requestKey.length <= maxKeyLength) this.#answers.set(requestKey, answer);
   }
 
   get count(): number {

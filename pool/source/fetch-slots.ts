@@ -6,7 +6,7 @@ const maxWaiting = 1024;
 type State = 'waiting' | 'running' | 'left';
 
 /** One fetch's place. */
-export interface Slot {
+export interface FetchSlot {
   /** Resolves when the fetch may start; rejects when the signal aborts before. */
   admitted(signal: AbortSignal): Promise<void>;
   /**
@@ -45,7 +45,7 @@ export class FetchSlots {
   }
 
   /** @throws ServiceError overloaded */
-  enter(background: boolean): Slot {
+  enter(background: boolean): FetchSlot {
     if (background ? this.#queue.size >= maxWaiting : this.#running >= this.limit) {
       throw this.overloaded();
     }

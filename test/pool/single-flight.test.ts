@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Flights } from '../../pool/flight.ts';
+import { SingleFlight } from '../../pool/single-flight.ts';
 
 /** A work whose end the test decides. */
 function manual<V>() {
@@ -24,33 +24,33 @@ function manual<V>() {
 }
 
 t.test('everyone who joins a key shares one run and its value', async (t) => {
-  const flights = new Flights<string, object>();
+  const calls = new SingleFlight<string, object>();
   const source = manual<object>();
-  const joined = [1, 2, 3].map(() => flights.join('a', source.work));
+  const joined = [1, 2, 3].map(() => calls.run('a', source.work));
   t.equal(source.runs(), 1, 'the work starts before join returns');
-  t.equal(flights.size, 1);
+  t.equal(calls.size, 1);
   const value = {};
   source.resolve(value);
   for (const result of await Promise.all(joined)) t.equal(result, value);
-  t.equal(flights.size, 0);
+  t.equal(calls.size, 0);
 });
 
 t.test('keys fly apart, and a landed key starts afresh', async (t) => {
-  const flights = new Flights<string, string>();
+  const calls = new SingleFlight<string, string>();
   let runs = 0;
   const work = async () => String(++runs);
-  t.same(await Promise.all([flights.join('a', work), flights.join('b', work)]), ['1', '2']);
-  t.equal(await flights.join('a', work), '3');
+  t.same(await Promise.all([calls.run('a', work), calls.run('b', work)]), ['1', '2']);
+  t.equal(await calls.run('a', work), '3');
 });
 
 t.test('a failure reaches everyone and leaves the key free at once', async (t) => {
-  const flights = new Flights<string, string>();
+  const calls = new SingleFlight<string, string>();
   const source = manual<string>();
   const failure = new Error('no');
   const sizes: number[] = [];
   const joined = [1, 2].map(() =>
-    flights.join('a', source.work).catch((error: unknown) => {
-      sizes.push(flights.size);
+    calls.run('a', source.work).catch((error: unknown) => {
+      sizes.push(calls.size);
       return error;
     }),
   );
@@ -60,20 +60,20 @@ t.test('a failure reaches everyone and leaves the key free at once', async (t) =
 });
 
 t.test('a work that throws at once is a rejection', async (t) => {
-  const flights = new Flights<string, string>();
-  const joined = flights.join('a', () => {
+  const calls = new SingleFlight<string, string>();
+  const joined = calls.run('a', () => {
     throw new Error('at once');
   });
   await t.rejects(joined, { message: 'at once' });
-  t.equal(flights.size, 0);
+  t.equal(calls.size, 0);
 });
 
 t.test('one who leaves gets its reason at once and does not cancel the others', async (t) => {
-  const flights = new Flights<string, string>();
+  const calls = new SingleFlight<string, string>();
   const source = manual<string>();
   const leaving = new AbortController();
-  const left = flights.join('a', source.work, leaving.signal);
-  const stayed = flights.join('a', source.work, new AbortController().signal);
+  const left = calls.run('a', source.work, leaving.signal);
+  const stayed = calls.run('a', source.work, new AbortController().signal);
   const reason = new Error('gone');
   leaving.abort(reason);
   t.equal(await left.catch((error: unknown) => error), reason);
@@ -83,44 +83,44 @@ t.test('one who leaves gets its reason at once and does not cancel the others', 
 });
 
 t.test('when the last one leaves the work is aborted and the next one starts afresh', async (t) => {
-  const flights = new Flights<string, string>();
+  const calls = new SingleFlight<string, string>();
   const source = manual<string>();
   const one = new AbortController();
   const two = new AbortController();
   const left = [
-    flights.join('a', source.work, one.signal),
-    flights.join('a', source.work, two.signal),
+    calls.run('a', source.work, one.signal),
+    calls.run('a', source.work, two.signal),
   ].map((joined) => joined.catch((error: unknown) => error));
   one.abort(new Error('one'));
   two.abort(new Error('two'));
   t.equal(source.signal(0)?.aborted, true);
-  t.equal(flights.size, 0, 'the doomed flight cannot be joined');
+  t.equal(calls.size, 0, 'the doomed call cannot be joined');
   const settleFirst = source.reject;
   const rejectFirst = manual<string>();
-  const next = flights.join('a', rejectFirst.work);
-  t.equal(flights.size, 1);
+  const next = calls.run('a', rejectFirst.work);
+  t.equal(calls.size, 1);
   settleFirst(new Error('aborted'));
   await Promise.all(left);
-  t.equal(flights.size, 1, 'the old flight landing does not remove the new one');
+  t.equal(calls.size, 1, 'the old call landing does not remove the new one');
   t.equal(rejectFirst.signal(0)?.aborted, false);
   rejectFirst.resolve('fresh');
   t.equal(await next, 'fresh');
 });
 
 t.test('an aborted signal starts and joins nothing', async (t) => {
-  const flights = new Flights<string, string>();
+  const calls = new SingleFlight<string, string>();
   const source = manual<string>();
   const reason = new Error('before');
-  await t.rejects(flights.join('a', source.work, AbortSignal.abort(reason)), reason);
+  await t.rejects(calls.run('a', source.work, AbortSignal.abort(reason)), reason);
   t.equal(source.runs(), 0);
-  t.equal(flights.size, 0);
+  t.equal(calls.size, 0);
 });
 
 t.test('an abort after landing touches nothing', async (t) => {
-  const flights = new Flights<string, string>();
+  const calls = new SingleFlight<string, string>();
   const source = manual<string>();
   const controller = new AbortController();
-  const joined = flights.join('a', source.work, controller.signal);
+  const joined = calls.run('a', source.work, controller.signal);
   source.resolve('done');
   t.equal(await joined, 'done');
   controller.abort();
@@ -128,10 +128,10 @@ t.test('an abort after landing touches nothing', async (t) => {
 });
 
 t.test('a work that ignores its abort and fails later is no unhandled rejection', async (t) => {
-  const flights = new Flights<string, string>();
+  const calls = new SingleFlight<string, string>();
   const source = manual<string>();
   const controller = new AbortController();
-  const joined = flights.join('a', source.work, controller.signal);
+  const joined = calls.run('a', source.work, controller.signal);
   controller.abort(new Error('left'));
   await t.rejects(joined, { message: 'left' });
   source.reject(new Error('nobody hears this'));
@@ -140,13 +140,13 @@ t.test('a work that ignores its abort and fails later is no unhandled rejection'
 });
 
 t.test('a hold keeps the work going after its waiters left', async (t) => {
-  const flights = new Flights<string, string>();
-  t.equal(flights.hold('a'), null, 'nothing to hold');
+  const calls = new SingleFlight<string, string>();
+  t.equal(calls.retain('a'), null, 'nothing to hold');
   const source = manual<string>();
   const controller = new AbortController();
-  const left = flights.join('a', source.work, controller.signal);
-  const release = flights.hold('a');
-  const other = flights.hold('a');
+  const left = calls.run('a', source.work, controller.signal);
+  const release = calls.retain('a');
+  const other = calls.retain('a');
   controller.abort(new Error('left'));
   await t.rejects(left, { message: 'left' });
   t.equal(source.signal(0)?.aborted, false);
@@ -155,14 +155,14 @@ t.test('a hold keeps the work going after its waiters left', async (t) => {
   t.equal(source.signal(0)?.aborted, false, 'letting go twice counts once');
   other?.();
   t.equal(source.signal(0)?.aborted, true);
-  t.equal(flights.size, 0);
+  t.equal(calls.size, 0);
 });
 
 t.test('a hold may be let go after landing', async (t) => {
-  const flights = new Flights<string, string>();
+  const calls = new SingleFlight<string, string>();
   const source = manual<string>();
-  const joined = flights.join('a', source.work);
-  const release = flights.hold('a');
+  const joined = calls.run('a', source.work);
+  const release = calls.retain('a');
   source.resolve('done');
   t.equal(await joined, 'done');
   release?.();

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { KeyAccess } from '../../store/keys.ts';
-import { organisationOf } from './organisations.ts';
+import { organisationOf } from './organisation-commands.ts';
 import type { WithStore } from './store.ts';
 import { day, Mistake, print, printTable } from './terminal.ts';
 
