@@ -223,7 +223,7 @@ export class Sources {
     };
     const started = performance.now();
     try {
-      const { bytes } = await fetchSource(url, {
+      const bytes = await fetchSource(url, {
         guard: this.guard,
         loopId: this.loopId,
         connections: this.#connections,

@@ -1,13 +1,14 @@
 import { extname } from 'node:path';
 import { ServiceError } from '../../contract/errors.ts';
+import type { Image } from '../image.ts';
 import type { EngineSettings } from '../settings.ts';
 import type { RenderLimits } from './picture.ts';
-import type { Rendered } from './render.ts';
 import type { ThreadResult } from './thread.ts';
 import { ThreadPool } from './thread-pool.ts';
 import type { Variant } from './variant.ts';
 
-export interface Transformed extends Rendered {
+/** An image, with the time that it took. */
+export interface Transformed extends Image {
   /** Time that the request waited for a thread. */
   readonly queueMs: number;
   /** Time that the thread worked on it. */
@@ -47,13 +48,13 @@ type PoolSettings = Pick<
   'threads' | 'queue' | 'sourceMaxPixels' | 'transformTimeoutMs'
 >;
 
-interface Job {
+interface QueuedTransform {
   readonly source: Uint8Array;
   readonly watermark: Uint8Array | null;
   readonly variant: Variant;
   background: boolean;
   readonly queuedAt: number;
-  /** Ends the job when it has waited too long; does nothing to one that runs. */
+  /** Ends the task when it has waited too long; does nothing to one that runs. */
   deadline: NodeJS.Timeout | null;
   /** Both do nothing once the caller has been answered. */
   readonly resolve: (transformed: Transformed) => void;
@@ -61,10 +62,18 @@ interface Job {
 }
 
 /**
- * How long work may wait for a thread, as a multiple of the time that a transform may take: a client
- * that is refused can try again, one that is never answered cannot. The worker waits longer.
+ * How long work may wait for a thread. A client that is refused can try again, one that is never
+ * answered cannot; the worker waits longer.
  */
-const waitFactor = { live: 1, background: 10 };
+export interface WaitLimits {
+  readonly liveMs: number;
+  readonly backgroundMs: number;
+}
+
+const defaultWaitLimits = (transformTimeoutMs: number): WaitLimits => ({
+  liveMs: 2 * transformTimeoutMs,
+  backgroundMs: 10 * transformTimeoutMs,
+});
 
 /** Background work that may wait, as a multiple of the queue for live work. */
 const backgroundQueueFactor = 4;
@@ -75,19 +84,25 @@ const defaultEntry = new URL(`./thread${extname(import.meta.url)}`, import.meta.
 export class TransformQueue {
   readonly #settings: PoolSettings;
   readonly #limits: RenderLimits;
+  readonly #waitLimits: WaitLimits;
   readonly #threads: ThreadPool;
   // Sets keep the order of arrival, and let one that gives up leave from the middle.
-  readonly #waiting = new Set<Job>();
-  readonly #waitingBackground = new Set<Job>();
-  readonly #running = new Map<Job, Promise<void>>();
+  readonly #waiting = new Set<QueuedTransform>();
+  readonly #waitingBackground = new Set<QueuedTransform>();
+  readonly #running = new Map<QueuedTransform, Promise<void>>();
   #backgroundRunning = 0;
   #rejected = 0;
   #completed = 0;
   #lastProgress = 0;
   #closed = false;
 
-  constructor(settings: PoolSettings, entry: URL = defaultEntry) {
+  constructor(
+    settings: PoolSettings,
+    entry: URL = defaultEntry,
+    waitLimits = defaultWaitLimits(settings.transformTimeoutMs),
+  ) {
     this.#settings = settings;
+    this.#waitLimits = waitLimits;
     this.#limits = {
       sourceMaxPixels: settings.sourceMaxPixels,
       // Earlier than the hard bound where whole seconds allow it, since it keeps the thread; where
@@ -124,7 +139,7 @@ export class TransformQueue {
     try {
       return await new Promise<Transformed>((resolve, reject) => {
         const queuedAt = performance.now();
-        const job: Job = {
+        const task: QueuedTransform = {
           source,
           watermark,
           variant,
@@ -138,15 +153,15 @@ export class TransformQueue {
         // as long as the code, and its successor has to load everything again. The thread counts as
         // busy until it is done.
         abandon = () => {
-          this.#leaveQueue(job);
+          this.#leaveQueue(task);
           reject(signal.reason);
         };
-        promote = () => this.#promote(job);
+        promote = () => this.#promote(task);
         signal.addEventListener('abort', abandon, { once: true });
         promoted?.addEventListener('abort', promote, { once: true });
         if (this.#idle) this.#lastProgress = queuedAt;
-        (job.background ? this.#waitingBackground : this.#waiting).add(job);
-        this.#setDeadline(job);
+        (task.background ? this.#waitingBackground : this.#waiting).add(task);
+        this.#setDeadline(task);
         this.#startNext();
       });
     } finally {
@@ -172,9 +187,9 @@ export class TransformQueue {
   /** Refuses what waits and what comes, lets what runs end (the timeout bounds it), then stops. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const job of [...this.#waiting, ...this.#waitingBackground]) {
-      this.#leaveQueue(job);
-      job.reject(new ServiceError('overloaded', 'The service is shutting down.'));
+    for (const task of [...this.#waiting, ...this.#waitingBackground]) {
+      this.#leaveQueue(task);
+      task.reject(new ServiceError('overloaded', 'The service is shutting down.'));
     }
     await Promise.all(this.#running.values());
     await this.#threads.close();
@@ -191,80 +206,83 @@ export class TransformQueue {
 
   #startNext(): void {
     while (this.#running.size < this.#settings.threads && this.#threads.available) {
-      const job = first(this.#waiting) ?? this.#nextBackground();
-      if (job === undefined) return;
-      this.#leaveQueue(job);
-      this.#running.set(job, this.#run(job));
+      const task = first(this.#waiting) ?? this.#nextBackground();
+      if (task === undefined) return;
+      this.#leaveQueue(task);
+      this.#running.set(task, this.#run(task));
     }
   }
 
   /** One thread is kept free of background work, where there is more than one. */
-  #nextBackground(): Job | undefined {
+  #nextBackground(): QueuedTransform | undefined {
     const most = Math.max(1, this.#settings.threads - 1);
     return this.#backgroundRunning < most ? first(this.#waitingBackground) : undefined;
   }
 
-  #setDeadline(job: Job): void {
-    if (job.deadline !== null) clearTimeout(job.deadline);
-    const factor = job.background ? waitFactor.background : waitFactor.live;
-    job.deadline = setTimeout(() => {
-      this.#leaveQueue(job);
-      this.#rejected += 1;
-      job.reject(new ServiceError('overloaded', 'The transform waited too long for a thread.'));
-    }, factor * this.#settings.transformTimeoutMs);
+  #setDeadline(task: QueuedTransform): void {
+    if (task.deadline !== null) clearTimeout(task.deadline);
+    const { liveMs, backgroundMs } = this.#waitLimits;
+    task.deadline = setTimeout(
+      () => {
+        this.#leaveQueue(task);
+        this.#rejected += 1;
+        task.reject(new ServiceError('overloaded', 'The transform waited too long for a thread.'));
+      },
+      task.background ? backgroundMs : liveMs,
+    );
   }
 
-  #leaveQueue(job: Job): void {
-    this.#waiting.delete(job);
-    this.#waitingBackground.delete(job);
-    if (job.deadline !== null) clearTimeout(job.deadline);
+  #leaveQueue(task: QueuedTransform): void {
+    this.#waiting.delete(task);
+    this.#waitingBackground.delete(task);
+    if (task.deadline !== null) clearTimeout(task.deadline);
   }
 
-  #promote(job: Job): void {
-    if (!job.background) return;
-    job.background = false;
-    if (this.#waitingBackground.delete(job)) {
-      this.#waiting.add(job);
-      this.#setDeadline(job);
+  #promote(task: QueuedTransform): void {
+    if (!task.background) return;
+    task.background = false;
+    if (this.#waitingBackground.delete(task)) {
+      this.#waiting.add(task);
+      this.#setDeadline(task);
     }
-    if (this.#running.has(job)) this.#backgroundRunning -= 1;
+    if (this.#running.has(task)) this.#backgroundRunning -= 1;
     this.#startNext();
   }
 
-  async #run(job: Job): Promise<void> {
-    const { source, watermark, variant } = job;
+  async #run(task: QueuedTransform): Promise<void> {
+    const { source, watermark, variant } = task;
     const startedAt = performance.now();
-    if (job.background) this.#backgroundRunning += 1;
+    if (task.background) this.#backgroundRunning += 1;
     const run = this.#threads.run({ source, watermark, variant, limits: this.#limits });
     let gone: Promise<void> | undefined;
     // Counted from the hand-over. Only a process's first transforms may find a thread still starting.
     const timer = setTimeout(() => {
-      job.reject(new ServiceError('transform_timeout', 'The transform took too long.'));
+      task.reject(new ServiceError('transform_timeout', 'The transform took too long.'));
       gone = run.terminate();
     }, this.#settings.transformTimeoutMs);
     try {
-      settle(job, await run.result, startedAt - job.queuedAt);
+      settle(task, await run.result, startedAt - task.queuedAt);
     } catch (error) {
-      job.reject(new ServiceError('internal_error', 'The transform ended unexpectedly.', error));
+      task.reject(new ServiceError('internal_error', 'The transform ended unexpectedly.', error));
     }
     clearTimeout(timer);
     // A thread that is stuck in native code still has its core, so its place is not given away.
     await gone;
-    if (job.background) this.#backgroundRunning -= 1;
-    this.#running.delete(job);
+    if (task.background) this.#backgroundRunning -= 1;
+    this.#running.delete(task);
     this.#completed += 1;
     this.#lastProgress = performance.now();
     this.#startNext();
   }
 }
 
-function settle(job: Job, result: ThreadResult, queueMs: number): void {
+function settle(task: QueuedTransform, result: ThreadResult, queueMs: number): void {
   if (result.ok) {
-    const { ok, ...rendered } = result;
-    job.resolve({ ...rendered, queueMs });
+    const { ok, ...image } = result;
+    task.resolve({ ...image, queueMs });
   } else {
-    const { code, message } = result.failure;
-    job.reject(new ServiceError(code, message, threadError(result.detail)));
+    const { code, message } = result.error;
+    task.reject(new ServiceError(code, message, threadError(result.detail)));
   }
 }
 
@@ -275,7 +293,7 @@ function threadError(detail: string): Error {
   return error;
 }
 
-function first(jobs: ReadonlySet<Job>): Job | undefined {
-  const [job] = jobs;
-  return job;
+function first(queued: ReadonlySet<QueuedTransform>): QueuedTransform | undefined {
+  const [task] = queued;
+  return task;
 }

@@ -97,6 +97,7 @@ export async function startService(t: Teardown, options: ServiceOptions = {}): P
 export async function launch(t: Teardown, options: ServiceOptions = {}): Promise<Service> {
   const port = options.port ?? (await freePort());
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'image-delivery-')));
+  const ownStore = storeEnvironment();
   const environment: Record<string, string> = {
     PATH: process.env['PATH'] ?? '',
     HOME: process.env['HOME'] ?? '',
@@ -104,7 +105,7 @@ export async function launch(t: Teardown, options: ServiceOptions = {}): Promise
     SERVICE_PORT: String(port),
     SERVICE_DATA_DIR: dataDir,
     SERVICE_PRIVATE_SOURCES: '127.0.0.0/8,localhost',
-    ...storeEnvironment(),
+    ...ownStore,
     ...options.environment,
   };
   const primary = spawn(program, [...programArgs, join(dist, 'server/main.js')], {
@@ -117,7 +118,7 @@ export async function launch(t: Teardown, options: ServiceOptions = {}): Promise
   t.teardown(async () => {
     await service.end('SIGKILL');
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
-    if (options.dataDir === undefined) await dropDatabase(environment['SERVICE_MONGODB_URL']);
+    if (options.dataDir === undefined) await dropDatabase(ownStore['SERVICE_MONGODB_URL']);
   });
   return service;
 }

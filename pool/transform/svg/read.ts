@@ -2,8 +2,8 @@ import { costOf } from './cost.ts';
 import { readDocument } from './document.ts';
 import { embeddedPictures } from './embedded.ts';
 
-/** What a drawing costs for each pixel of its output. */
-export interface DrawingCost {
+/** What an SVG costs for each pixel of its output. */
+export interface SvgCost {
   /** Upper bound of the surfaces of the output's size that are needed at one time, but for its own. */
   readonly surfaces: number;
   /** Upper bound of the time that filters and masks take, in ms of one core for each megapixel. */
@@ -17,8 +17,8 @@ export interface DrawingCost {
  *
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */
-export function judgeDrawing(source: Uint8Array): {
-  readonly cost: DrawingCost;
+export function readSvg(source: Uint8Array): {
+  readonly cost: SvgCost;
   /** Pictures that are decoded as a whole. */
   readonly embedded: readonly Uint8Array[];
 } {
