@@ -41,11 +41,23 @@ export const errorCatalogue = {
   },
   endpoint_not_found: {
     status: 404,
-    hint: 'Check the method and the path against the interface specification at /openapi.json.',
+    hint: 'Check the path against the interface specification at /openapi.json.',
+  },
+  method_not_allowed: {
+    status: 405,
+    hint: 'Use one of the methods that the Allow header names.',
+  },
+  request_timeout: {
+    status: 408,
+    hint: 'Send the whole request without long pauses.',
   },
   rate_limited: {
     status: 429,
     hint: 'Wait as long as Retry-After says, then try again.',
+  },
+  headers_too_large: {
+    status: 431,
+    hint: 'Send fewer or shorter headers, or a shorter URL.',
   },
   internal_error: {
     status: 500,

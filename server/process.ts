@@ -23,8 +23,9 @@ import { Authentication } from './control/authenticate.ts';
 import { ProjectOperations } from './control/project-operations.ts';
 import { RateLimit } from './control/rate-limit.ts';
 import { Health } from './health.ts';
-import { App, engineFailure } from './http/app.ts';
+import { App } from './http/app.ts';
 import { untilQuiet } from './http/drain.ts';
+import { chooseEngine, EngineUnavailable } from './http/engine-choice.ts';
 import { errorResponse } from './http/error-response.ts';
 import type { HttpRequest } from './http/request.ts';
 import { BackgroundSecret } from './image/background.ts';
@@ -206,9 +207,17 @@ process.on('uncaughtException', (error) => {
 });
 process.on('message', (message) => receive(message as ToFrontEnd));
 
-if (engineFailure !== null) {
-  channel.send({ type: 'cannot-start', reason: engineFailure });
-} else if (await app.listen(settings.host, settings.port)) {
+/** Null when there is none, which the primary has been told. */
+const httpEngine = await chooseEngine(settings.httpEngine).catch((error: unknown) => {
+  if (!(error instanceof EngineUnavailable)) throw error;
+  channel.send({ type: 'cannot-start', reason: error.message });
+  return null;
+});
+if (httpEngine === null) {
+  // The primary ends this process.
+} else if (await app.listen(httpEngine.start, settings.host, settings.port)) {
+  const { name, because } = httpEngine;
+  log.info({ engine: name, because }, 'the HTTP server listens');
   // Until then the connection itself says that the store is away.
   store.established().then(
     () => projects.start(),

@@ -1,9 +1,9 @@
-import { type ControlPlane, noEndpoint } from './control/api.ts';
+import type { ControlPlane } from './control/api.ts';
 import { openApiDocument } from './control/openapi.ts';
-import { prefix } from './control/operations.ts';
+import { methodsAt, prefix } from './control/operations.ts';
 import type { Health } from './health.ts';
 import type { Route } from './http/app.ts';
-import type { Handler } from './http/request.ts';
+import type { Handler, HttpResponse } from './http/request.ts';
 import type { Delivery } from './image/deliver.ts';
 
 export interface Endpoints {
@@ -17,25 +17,39 @@ export interface Endpoints {
 export function routes({ delivery, control, health, baseUrl }: Endpoints): Route[] {
   const openApi = openApiHandler(baseUrl);
   return [
-    ...readable('/img/*', (request) => delivery.handle(request)),
-    ...readable('/api/health', (request) => health.handle(request)),
-    ...readable('/openapi.json', openApi),
-    ...readable(`${prefix}/openapi.json`, openApi),
-    { method: 'any', path: `${prefix}/*`, handler: (request) => control.handle(request) },
-    {
-      method: 'any',
-      path: '/*',
-      handler: (request) => {
-        throw noEndpoint(request);
-      },
-    },
+    readable('/img/*', (request) => delivery.handle(request)),
+    readable('/api/health', (request) => health.handle(request)),
+    readable('/openapi.json', openApi),
+    readable(`${prefix}/openapi.json`, openApi),
+    // Without OPTIONS, so that no preflight succeeds: keys belong to backends, not to pages.
+    { path: `${prefix}/*`, methods: methodsAt, handler: (request) => control.handle(request) },
   ];
 }
 
-const readable = (path: string, handler: Handler): Route[] => [
-  { method: 'get', path, handler },
-  { method: 'head', path, handler },
-];
+const readMethods = ['GET', 'HEAD', 'OPTIONS'];
+
+/** To be read by anybody, by pages of other sites too. */
+function readable(path: string, handler: Handler): Route {
+  return {
+    path,
+    methods: () => readMethods,
+    handler: (request) =>
+      request.method === 'OPTIONS' ? request.respond(preflightResponse) : handler(request),
+  };
+}
+
+/** What a browser asks before a request with headers that a plain <img> does not send. */
+const preflightResponse: HttpResponse = {
+  status: 204,
+  headers: [
+    ['allow', readMethods.join(', ')],
+    ['access-control-allow-origin', '*'],
+    ['access-control-allow-methods', 'GET, HEAD'],
+    ['access-control-allow-headers', '*'],
+    ['access-control-max-age', '86400'],
+  ],
+  body: null,
+};
 
 function openApiHandler(baseUrl: string): Handler {
   const body = JSON.stringify(openApiDocument(baseUrl), null, 2);

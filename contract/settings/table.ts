@@ -40,6 +40,9 @@ function text<T>(
   return { variable, accepts, schema: { type: 'string', ...schema }, ...details };
 }
 
+const httpEngines = ['auto', 'uws', 'node'] as const;
+export type HttpEngineSetting = (typeof httpEngines)[number];
+
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
@@ -79,6 +82,16 @@ export const settingsTable = {
       defaultInWords: 'http://localhost:<port>',
       meaning: 'The address that delivery URLs are made with: what clients or the CDN reach.',
       convert: trimSlashes,
+    },
+  ),
+  httpEngine: text<HttpEngineSetting>(
+    'SERVICE_HTTP_ENGINE',
+    httpEngines.join(', '),
+    { enum: httpEngines },
+    {
+      default: 'auto',
+      meaning:
+        "The HTTP server: `uws` is uWebSockets.js, `node` is Node's own, `auto` the first where its binary loads and else the second.",
     },
   ),
   processes: integer('SERVICE_PROCESSES', 1, 256, {

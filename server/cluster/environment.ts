@@ -16,7 +16,8 @@ const jemallocPaths = [
  * libuv's pool does sharp's work, file reads and DNS: it gets as many threads as transforms can
  * ever hold and some more, so that a disk hit never waits behind an encode. glibc's allocator
  * keeps what many threads free for each of them; jemalloc where the system has it, else two
- * arenas, keep memory flat.
+ * arenas, keep memory flat. Releases of uWebSockets.js after 20.30 take the size of a request's
+ * head, 4 KB by themselves, from the environment.
  */
 export function frontEndEnvironment(
   settings: Settings,
@@ -28,6 +29,7 @@ export function frontEndEnvironment(
   return {
     [storeUrlVariable]: storeUrl,
     UV_THREADPOOL_SIZE: String(settings.poolThreads + 6),
+    UWS_HTTP_MAX_HEADERS_SIZE: process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ?? '16384',
     MALLOC_ARENA_MAX: process.env['MALLOC_ARENA_MAX'] ?? '2',
     ...(jemalloc === undefined || preloaded !== undefined ? {} : { LD_PRELOAD: jemalloc }),
   };

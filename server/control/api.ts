@@ -46,7 +46,8 @@ export class ControlPlane {
   /** From the route to the answer; the order of the checks is part of the interface. */
   async handle(request: HttpRequest): Promise<void> {
     const match = findOperation(request.method, request.path);
-    if (match === null) throw noEndpoint(request);
+    // The app asks for the methods of a path first.
+    if (match === null) throw new Error(`no operation for ${request.method} ${request.path}`);
     const contentType = request.header('content-type');
     const query = request.query;
     const credentials = [request.header('authorization'), request.header('x-service-api-key')];
@@ -132,11 +133,6 @@ const jsonHeaders: Headers = [
 /** The input of a validated call, by the name under which it was validated. */
 function given<N extends InputName>(_name: N, input: unknown): Input<N> {
   return input as Input<N>;
-}
-
-/** What there is no operation for. */
-export function noEndpoint({ method, path }: HttpRequest): ServiceError {
-  return new ServiceError('endpoint_not_found', `There is no ${method} ${path.slice(0, 200)}.`);
 }
 
 /**

@@ -152,6 +152,11 @@ export function findOperation(method: string, path: string): Match | null {
   return null;
 }
 
+/** The methods of the operations at an undecoded path. */
+export function methodsAt(path: string): readonly string[] {
+  return routes.flatMap(({ operation, pattern }) => (pattern.test(path) ? operation.method : []));
+}
+
 /** A segment that cannot be decoded is no project's id, but a segment all the same. */
 function decodeSegment(segment: string | undefined): string | null {
   if (segment === undefined) return null;

@@ -1,36 +1,14 @@
-import uws, {
-  type TemplatedApp,
-  type HttpRequest as UwsRequest,
-  type HttpResponse as UwsResponse,
-  type us_listen_socket,
-} from 'uWebSockets.js';
-import { STATUS_CODES } from 'node:http';
 import { ServiceError } from '../../contract/errors.ts';
+import type { EngineHost, HttpEngine, StartEngine } from './engine.ts';
+import { MethodNotAllowed } from './method-not-allowed.ts';
 import type { Handler, HttpRequest, HttpResponse } from './request.ts';
 
-/** Status lines as the protocol writes them, made once. */
-const statusLines = new Map(
-  Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
-);
-
-/** A bigger body is handed over piece by piece as the client takes it; a smaller one in one copy. */
-const pieceAboveBytes = 64 * 1024;
-
-const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS']);
-
-/**
- * Why this process cannot serve, or null. Where no native binary of uWebSockets.js loads, the package
- * puts an incomplete implementation in JavaScript in its place, which fails on every request.
- */
-export const engineFailure: string | null =
-  typeof uws.SSLApp === 'function'
-    ? null
-    : `uWebSockets.js has no native binary for Node ${process.versions.node} on ${process.platform}-${process.arch} with this C library; use Node 20 on Linux with glibc, macOS or Windows`;
-
 export interface Route {
-  readonly method: 'get' | 'head' | 'post' | 'patch' | 'del' | 'any';
-  /** The server library's pattern: `*` at the end matches any rest. */
+  /** A whole path, or with `*` at its end the beginning of one. */
   readonly path: string;
+  /** The methods that there are at a path of this route; with none there is no such path. */
+  readonly methods: (path: string) => readonly string[];
+  /** Called for those methods alone. */
   readonly handler: Handler;
 }
 
@@ -43,27 +21,32 @@ export interface AppEnvironment {
   readonly errorResponse: (failure: ServiceError) => HttpResponse;
 }
 
-/**
- * The HTTP server. Only this file knows uWebSockets.js, whose rules it keeps: the abort handler is
- * attached before anything else, the request is not read after the handler's first await, writes
- * are corked, and nothing is written after an abort.
- */
-export class App {
-  readonly #app: TemplatedApp = uws.App();
+/** What there is no route for. */
+function noEndpoint(method: string, path: string): ServiceError {
+  return new ServiceError('endpoint_not_found', `There is no ${method} ${path.slice(0, 200)}.`);
+}
+
+/** The HTTP server, whichever engine drives it: routes, failures, and how many requests are open. */
+export class App implements EngineHost {
+  readonly #routes: readonly { route: Route; prefix: string | null }[];
   readonly #environment: AppEnvironment;
   readonly #idPrefix: string;
-  #listenSocket: us_listen_socket | null = null;
+  #engine: HttpEngine | null = null;
   #requests = 0;
   #open = 0;
   #closing = false;
 
-  /** @param idPrefix makes request ids unique over processes and restarts */
+  /**
+   * @param routes the first that fits a path is the one that counts
+   * @param idPrefix makes request ids unique over processes and restarts
+   */
   constructor(routes: readonly Route[], environment: AppEnvironment, idPrefix: string) {
     this.#environment = environment;
     this.#idPrefix = idPrefix;
-    for (const { method, path, handler } of routes) {
-      this.#app[method](path, (res, req) => this.#handle(res, req, handler));
-    }
+    this.#routes = routes.map((route) => ({
+      route,
+      prefix: route.path.endsWith('*') ? route.path.slice(0, -1) : null,
+    }));
   }
 
   /** Exchanges not yet over. */
@@ -76,174 +59,72 @@ export class App {
     return this.#requests;
   }
 
+  get closing(): boolean {
+    return this.#closing;
+  }
+
   /** Shares the port with the other processes that listen on it. False when it can't. */
-  listen(host: string, port: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      this.#app.listen(host, port, (socket) => {
-        this.#listenSocket = socket || null;
-        resolve(this.#listenSocket !== null);
-      });
-    });
+  listen(start: StartEngine, host: string, port: number): Promise<boolean> {
+    this.#engine = start(this);
+    return this.#engine.listen(host, port);
   }
 
   /** Stops listening; every answer from now on ends its connection. */
   stopListening(): void {
     this.#closing = true;
-    const socket = this.#listenSocket;
-    this.#listenSocket = null;
-    // Right after the event loop has accepted what was waiting, which closing would reset.
-    if (socket !== null) setImmediate(() => uws.us_listen_socket_close(socket));
+    this.#engine?.stopListening();
+    this.#engine = null;
   }
 
-  #handle(res: UwsResponse, req: UwsRequest, handler: Handler): void {
+  begin(): string {
     this.#requests += 1;
     this.#open += 1;
-    const id = this.#idPrefix + this.#requests.toString(36);
-    const request = new UwsHttpRequest(res, req, id, {
-      closing: () => this.#closing,
-      over: (status, ms) => {
-        this.#open -= 1;
-        this.#environment.onEnd?.(request, status, ms);
-      },
-    });
+    return this.#idPrefix + this.#requests.toString(36);
+  }
+
+  over(request: HttpRequest, status: number | null, ms: number): void {
+    this.#open -= 1;
+    this.#environment.onEnd?.(request, status, ms);
+  }
+
+  handle(request: HttpRequest): void {
     try {
-      const pending = handler(request);
+      const pending = this.#handler(request.method, request.path)(request);
       if (pending !== undefined) pending.catch((error) => this.#fail(request, error));
     } catch (error) {
       this.#fail(request, error);
     }
-    request.seal();
   }
 
-  #fail(request: UwsHttpRequest, error: unknown): void {
-    if (request.over) return;
+  errorResponse(failure: ServiceError): HttpResponse {
+    return this.#environment.errorResponse(failure);
+  }
+
+  refusal(method: string, path: string): ServiceError {
+    const allowed = this.#route(path)?.methods(path) ?? [];
+    return allowed.length === 0
+      ? noEndpoint(method, path)
+      : new MethodNotAllowed(method, path, allowed);
+  }
+
+  #handler(method: string, path: string): Handler {
+    const route = this.#route(path);
+    if (route?.methods(path).includes(method)) return route.handler;
+    throw this.refusal(method, path);
+  }
+
+  #route(path: string): Route | undefined {
+    for (const { route, prefix } of this.#routes) {
+      if (prefix === null ? path === route.path : path.startsWith(prefix)) return route;
+    }
+    return undefined;
+  }
+
+  #fail(request: HttpRequest, error: unknown): void {
+    // Whatever a handler fails at after its client has left is no news.
+    if (request.signal.aborted) return;
     const failure = ServiceError.of(error);
     if (failure.code === 'internal_error') this.#environment.onError(request, error);
     request.respond(this.#environment.errorResponse(failure));
-  }
-}
-
-interface Server {
-  /** Whether answers are to end their connections. */
-  closing(): boolean;
-  over(status: number | null, ms: number): void;
-}
-
-class UwsHttpRequest implements HttpRequest {
-  readonly id: string;
-  readonly method: HttpRequest['method'];
-  readonly path: string;
-  readonly query: string;
-  readonly #res: UwsResponse;
-  #req: UwsRequest | null;
-  readonly #server: Server;
-  readonly #startedAt = performance.now();
-  #controller: AbortController | null = null;
-  #answered = false;
-  #over = false;
-
-  constructor(res: UwsResponse, req: UwsRequest, id: string, server: Server) {
-    this.#res = res;
-    this.#req = req;
-    this.#server = server;
-    res.onAborted(() => this.#abort());
-    this.id = id;
-    const method = req.getCaseSensitiveMethod();
-    this.method = methods.has(method) ? (method as HttpRequest['method']) : 'OTHER';
-    this.path = req.getUrl();
-    this.query = req.getQuery() ?? '';
-  }
-
-  get over(): boolean {
-    return this.#over;
-  }
-
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#over) this.#controller.abort();
-    return this.#controller.signal;
-  }
-
-  header(name: string): string {
-    if (this.#req === null) throw new Error(`the request was gone when its ${name} was asked for`);
-    return this.#req.getHeader(name);
-  }
-
-  readBody(maxBytes: number): Promise<Uint8Array | null> {
-    return new Promise((resolve, reject) => {
-      let chunks: Buffer[] = [];
-      let bytes = 0;
-      this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true });
-      this.#res.onData((chunk, isLast) => {
-        // Called until the client has sent all of it, also when the answer is long gone.
-        bytes += chunk.byteLength;
-        if (this.#over || bytes > maxBytes) {
-          chunks = [];
-          return resolve(null);
-        }
-        // The chunk's memory is the server's own and gone after this call.
-        chunks.push(Buffer.from(chunk.slice(0)));
-        if (isLast) resolve(Buffer.concat(chunks));
-      });
-    });
-  }
-
-  /** The request must not be read from now on. */
-  seal(): void {
-    this.#req = null;
-  }
-
-  respond({ status, headers, body }: HttpResponse): void {
-    if (this.#over || this.#answered) return;
-    this.#answered = true;
-    const res = this.#res;
-    res.cork(() => {
-      res.writeStatus(statusLines.get(status) ?? String(status));
-      for (const [name, value] of headers) res.writeHeader(name, value);
-      res.writeHeader('x-request-id', this.id);
-      this.#send(status, body);
-    });
-  }
-
-  #send(status: number, body: Uint8Array | string | null): void {
-    const res = this.#res;
-    // Not because of a body that was not read: the server library skips the rest of it, whereas a
-    // connection that is closed under a client that still sends may cost it the answer.
-    const end = this.#server.closing();
-    if (body === null || this.method === 'HEAD') {
-      // RFC 9110, 8.6: a HEAD's length is the body's; a 304 needs none. Any argument to
-      // endWithoutBody makes uWebSockets.js 20.30 write a wrong length, or never finish.
-      if (body !== null) res.writeHeader('content-length', String(Buffer.byteLength(body)));
-      if (end) res.writeHeader('connection', 'close');
-      res.endWithoutBody();
-    } else if (typeof body === 'string' || body.byteLength <= pieceAboveBytes || end) {
-      res.end(body, end);
-    } else {
-      return this.#sendInPieces(status, body);
-    }
-    this.#end(status);
-  }
-
-  /** Keeps only a reference to the body while a slow client takes its time. */
-  #sendInPieces(status: number, body: Uint8Array): void {
-    const total = body.byteLength;
-    const [, done] = this.#res.tryEnd(body, total);
-    if (done) return this.#end(status);
-    this.#res.onWritable((offset) => {
-      const [ok, finished] = this.#res.tryEnd(body.subarray(offset), total);
-      if (finished) this.#end(status);
-      return ok;
-    });
-  }
-
-  #abort(): void {
-    if (this.#over) return;
-    this.#end(null);
-    this.#controller?.abort();
-  }
-
-  #end(status: number | null): void {
-    this.#over = true;
-    this.#server.over(status, performance.now() - this.#startedAt);
   }
 }

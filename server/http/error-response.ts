@@ -1,4 +1,5 @@
 import type { ServiceError } from '../../contract/errors.ts';
+import { MethodNotAllowed } from './method-not-allowed.ts';
 import type { Headers, HttpResponse } from './request.ts';
 
 /** Seconds; load passes quickly, or the client should slow down anyway. */
@@ -15,6 +16,9 @@ export function errorResponse(failure: ServiceError): HttpResponse {
     ['x-content-type-options', 'nosniff'],
     ['access-control-allow-origin', '*'],
     ...(wait === undefined ? [] : ([['retry-after', wait]] as const)),
+    ...(failure instanceof MethodNotAllowed
+      ? ([['allow', failure.allowed.join(', ')]] as const)
+      : []),
   ];
   return { status: failure.status, headers, body: JSON.stringify(failure.toBody()) };
 }

@@ -11,7 +11,8 @@ export interface HttpResponse {
 export interface HttpRequest {
   /** Names this request in logs and in `x-request-id`. */
   readonly id: string;
-  readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'PUT' | 'OPTIONS' | 'OTHER';
+  /** As it was sent: methods are case-sensitive. */
+  readonly method: string;
   /** The undecoded path, as it was sent. */
   readonly path: string;
   /** The undecoded query without `?`; empty when there is none. */

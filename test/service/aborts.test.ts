@@ -3,8 +3,9 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import t from 'tap';
+import { type EngineName, eachEngine, engines } from './engines.ts';
 import { picture, startTestOrigin } from './origin.ts';
-import { json, startService, until } from './service.ts';
+import { json, type Service, startService, until } from './service.ts';
 
 /** Sends a request, and leaves after a while or when told to. */
 function leave(port: number, target: string, afterMs: number) {
@@ -23,10 +24,19 @@ function leave(port: number, target: string, afterMs: number) {
   return { left, leave: () => socket.resetAndDestroy() };
 }
 
-const service = await startService(t);
-const project = await service.project();
+const services = new Map<EngineName, { service: Service; project: string }>();
+for (const name of engines) {
+  const service = await startService(t, { environment: { SERVICE_HTTP_ENGINE: name } });
+  services.set(name, { service, project: await service.project() });
+}
+function serviceOf(name: EngineName): { service: Service; project: string } {
+  const found = services.get(name);
+  if (found === undefined) throw new Error(`no service with ${name}`);
+  return found;
+}
 
-t.test('1,000 clients that leave in the middle leave nothing behind', async (t) => {
+eachEngine('1,000 clients that leave in the middle leave nothing behind', async (t, { name }) => {
+  const { service, project } = serviceOf(name);
   const origin = await startTestOrigin(t);
   const body = await picture(800, 600);
   let open = 0;
@@ -84,7 +94,8 @@ t.test('1,000 clients that leave in the middle leave nothing behind', async (t) 
   );
 });
 
-t.test('one of two clients leaves: the other gets its picture', async (t) => {
+eachEngine('one of two clients leaves: the other gets its picture', async (t, { name }) => {
+  const { service, project } = serviceOf(name);
   const origin = await startTestOrigin(t);
   const body = await picture(800, 600);
   origin.serve('/a.jpg', async (_, response) => {
@@ -100,7 +111,8 @@ t.test('one of two clients leaves: the other gets its picture', async (t) => {
   t.equal(origin.requests.get('/a.jpg'), 1);
 });
 
-t.test('a client that reads slowly gets all of it', async (t) => {
+eachEngine('a client that reads slowly gets all of it', async (t, { name }) => {
+  const { service, project } = serviceOf(name);
   const origin = await startTestOrigin(t);
   const raw = { width: 1_000, height: 1_000, channels: 3 } as const;
   const noise = sharp(randomBytes(3_000_000), { raw });

@@ -1,17 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import t from 'tap';
 import { Agent, request } from 'undici';
+import { eachEngine } from './engines.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { isAlive, startService, until } from './service.ts';
 
-t.test('SIGTERM: what is in flight is answered, then all processes end with 0', async (t) => {
+eachEngine('SIGTERM: what is in flight is answered, then all end with 0', async (t, engine) => {
   const origin = await startTestOrigin(t);
   const body = await picture(400, 300);
   origin.serve('/slow.jpg', async (_, response) => {
     await sleep(1_500);
     response.end(body);
   });
-  const service = await startService(t, { environment: { SERVICE_PROCESSES: '2' } });
+  const service = await startService(t, {
+    environment: { ...engine.environment, SERVICE_PROCESSES: '2' },
+  });
   const project = await service.project();
   const agent = new Agent({ keepAliveTimeout: 60_000 });
   t.teardown(() => agent.close());

@@ -1,8 +1,8 @@
-import t from 'tap';
+import { eachEngine } from './engines.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { json, startService } from './service.ts';
 
-t.test('every error of the image endpoint says what is wrong and is not cached', async (t) => {
+eachEngine('every error of the image endpoint says what is wrong', async (t, engine) => {
   const origin = await startTestOrigin(t);
   const image = await picture(400, 300);
   origin.serve('/ok.jpg', image);
@@ -23,6 +23,7 @@ t.test('every error of the image endpoint says what is wrong and is not cached',
   );
   const service = await startService(t, {
     environment: {
+      ...engine.environment,
       SERVICE_SOURCE_MAX_BYTES: '1000000',
       SERVICE_SOURCE_MAX_PIXELS: '1000000',
       SERVICE_SOURCE_TIMEOUT_MS: '800',
@@ -108,12 +109,13 @@ t.test('every error of the image endpoint says what is wrong and is not cached',
     t.equal(status, 200);
   });
 
-  t.test('HEAD gets the status and no body, another method no endpoint', async (t) => {
+  t.test('HEAD gets the status and no body, another method is not allowed', async (t) => {
     const head = await fetch(service.url + of('/missing.jpg'), { method: 'HEAD' });
     t.equal(head.status, 404);
     t.equal(head.headers.get('cache-control'), 'no-store');
     const post = await fetch(service.url + of('/ok.jpg'), { method: 'POST', body: 'x' });
-    t.equal(post.status, 404);
-    t.match(await post.json(), { code: 'endpoint_not_found' });
+    t.equal(post.status, 405);
+    t.equal(post.headers.get('allow'), 'GET, HEAD, OPTIONS');
+    t.match(await post.json(), { code: 'method_not_allowed' });
   });
 });

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
-import t from 'tap';
+import { eachEngine } from './engines.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { startService } from './service.ts';
 
@@ -27,10 +27,10 @@ function request(
   });
 }
 
-t.test('hostile bytes neither end a process nor get anything', async (t) => {
+eachEngine('hostile bytes neither end a process nor get anything', async (t, { environment }) => {
   const origin = await startTestOrigin(t);
   origin.serve('/a.jpg', await picture(200, 100));
-  const service = await startService(t);
+  const service = await startService(t, { environment });
   const project = await service.project();
   const good = `/img/${origin.url}/a.jpg?project=${project}&w=50`;
   const [pid] = service.frontEnds();

@@ -47,6 +47,12 @@ export class StrictConnection {
     return !this.#ended && this.#received.length === 0;
   }
 
+  /** Resolves when the server has ended the connection; false when it sent more before. */
+  async end(): Promise<boolean> {
+    while (!this.#ended) await this.#more();
+    return this.#received.length === 0;
+  }
+
   async request(
     method: string,
     target: string,
@@ -55,7 +61,17 @@ export class StrictConnection {
     const lines = Object.entries({ host: 'test', ...headers }).map(
       ([name, value]) => `${name}: ${value}\r\n`,
     );
-    this.#socket.write(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`);
+    this.send(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`);
+    return this.response(method);
+  }
+
+  /** Bytes as they are, for what `request` would not send. */
+  send(bytes: string): void {
+    this.#socket.write(bytes, 'latin1');
+  }
+
+  /** The next response, to a request with that method. */
+  async response(method = 'GET'): Promise<RawResponse> {
     const head = (await this.#take(headLength)).toString('latin1');
     const [statusLine = '', ...fields] = head.slice(0, -4).split('\r\n');
     const status = /^HTTP\/1\.1 (\d{3}) \S.*$/.exec(statusLine)?.[1];
@@ -82,10 +98,14 @@ export class StrictConnection {
         return taken;
       }
       if (this.#ended) throw new Error('the connection ended in the middle of a response');
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+      await this.#more();
     }
+  }
+
+  #more(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
   }
 }
 
@@ -102,6 +122,7 @@ function bodyLength(method: string, response: Omit<RawResponse, 'body'>): number
     throw new Error(`content-length: ${length}`);
   }
   if (method === 'HEAD' || status === 204 || status === 304) return 0;
+  if (headers.has('transfer-encoding')) throw new Error('a transfer coding');
   if (length === undefined) throw new Error('a body without a length');
   return Number(length);
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import t from 'tap';
 import { Agent, request } from 'undici';
+import { eachEngine } from './engines.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { isAlive, startService, until } from './service.ts';
 
@@ -35,10 +35,12 @@ function load(url: string) {
   };
 }
 
-t.test('SIGHUP replaces every process without a failed request', async (t) => {
+eachEngine('SIGHUP replaces every process without a failed request', async (t, engine) => {
   const origin = await startTestOrigin(t);
   origin.serve('/a.jpg', await picture(400, 300));
-  const service = await startService(t, { environment: { SERVICE_PROCESSES: '2' } });
+  const service = await startService(t, {
+    environment: { ...engine.environment, SERVICE_PROCESSES: '2' },
+  });
   const project = await service.project();
   const url = `${service.url}/img/${origin.url}/a.jpg?project=${project}&w=50`;
   const before = service.frontEnds();

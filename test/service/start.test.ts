@@ -44,9 +44,22 @@ t.test('a first key is made and shown once', async (t) => {
   t.notMatch(again.stdout(), /sk_/);
 });
 
-t.test('without the native HTTP server it does not begin', async (t) => {
-  // What the package does by itself where none of its binaries loads.
-  const service = await launch(t, { environment: { UWS_USE_FALLBACK: '1' } });
+/** What tells uWebSockets.js to do without its binary, as where none loads. */
+const withoutBinary = { UWS_USE_FALLBACK: '1' };
+
+t.test("where uWebSockets.js does not load, Node's own HTTP server serves", async (t) => {
+  const service = await startService(t, { environment: withoutBinary });
+  const { engine, because } = await service.waitForLog((line) => 'engine' in line);
+  t.equal(engine, 'node');
+  t.match(because, /^uWebSockets\.js has no native binary for Node \d+/);
+  t.equal((await fetch(`${service.url}/api/health`)).status, 200);
+  const notJson = service.stdout().replaceAll(/^(\{.*)?\n/gm, '');
+  t.notMatch(notJson, /µWS|fallback/i, 'the package says nothing of it');
+});
+
+t.test('the engine that the setting insists on or none', async (t) => {
+  const environment = { ...withoutBinary, SERVICE_HTTP_ENGINE: 'uws' };
+  const service = await launch(t, { environment });
   t.equal(await service.end('SIGCONT'), 1);
   t.match(service.stderr(), /could not start: uWebSockets\.js has no native binary for Node \d+/);
   t.notOk(service.log.some(({ msg }) => msg === 'the service is ready'));

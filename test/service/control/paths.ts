@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { type Control, prefix, send } from './control.ts';
 
-/** What is no operation is 404 with a body, whatever the method and the path. */
+/** What is no operation is 404 or 405 with a body, whatever the method and the path. */
 export async function paths(t: Test, control: Control): Promise<void> {
   const { call, service } = control;
   const on = `/projects/${await control.project()}`;
@@ -19,8 +19,9 @@ export async function paths(t: Test, control: Control): Promise<void> {
     for (const [path, ...methods] of allowed) {
       for (const method of all.filter((one) => !methods.includes(one))) {
         const { status, headers, body } = await call(method, path);
-        t.equal(status, 404, `${method} ${path}`);
-        if (method !== 'HEAD') t.match(body, { code: 'endpoint_not_found' });
+        t.equal(status, 405, `${method} ${path}`);
+        t.same(headers['allow'], methods.join(', '), `${method} ${path}`);
+        if (method !== 'HEAD') t.match(body, { code: 'method_not_allowed' });
         t.match(headers['x-request-id'], /./);
       }
     }

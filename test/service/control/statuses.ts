@@ -29,7 +29,7 @@ export async function statuses(t: Test, control: Control): Promise<void> {
   > = [
     // The route comes before the key.
     [404, 'endpoint_not_found', 'GET', '/nothing', { key: null }],
-    [404, 'endpoint_not_found', 'PUT', on, { key: 'sk_wrong', body: '{}' }],
+    [405, 'method_not_allowed', 'PUT', on, { key: 'sk_wrong', body: '{}' }],
     // The key comes before everything else.
     [401, 'api_key_missing', 'GET', '/projects', { key: null }],
     [401, 'api_key_missing', 'POST', '/projects', { key: null, ...broken }],

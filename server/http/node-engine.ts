@@ -1,0 +1,127 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Server as NetServer, type Socket } from 'node:net';
+import { ServiceError } from '../../contract/errors.ts';
+import type { EngineHost, HttpEngine } from './engine.ts';
+import { NodeConnection } from './node-connection.ts';
+import { NodeExchange, pathOf } from './node-exchange.ts';
+
+/** Those of uWebSockets.js, or a little stricter. */
+const limits = {
+  maxHeaderSize: 16_384,
+  /** Idle between two requests. */
+  keepAliveTimeout: 10_000,
+  headersTimeout: 10_000,
+  /** From the first byte of a request to the last of its body. */
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 2_000,
+} as const;
+
+/** What the parser of Node's http says about bytes that are no request it takes. */
+interface ParserError extends Error {
+  readonly code?: string;
+  readonly rawPacket?: Buffer;
+  readonly bytesParsed?: number;
+}
+
+/** Node's own HTTP server. */
+export class NodeEngine implements HttpEngine {
+  readonly #host: EngineHost;
+  readonly #server: Server;
+  readonly #connections = new WeakMap<Socket, NodeConnection>();
+
+  constructor(host: EngineHost) {
+    this.#host = host;
+    const accept = (req: IncomingMessage, res: ServerResponse): void => this.#accept(req, res);
+    this.#server = createServer({
+      ...limits,
+      noDelay: true,
+      insecureHTTPParser: false,
+      // Checked here, for an answer with a body and a length.
+      requireHostHeader: false,
+    })
+      .on('request', accept)
+      // RFC 9110, 10.1.1: what is expected beyond 100-continue may be ignored.
+      .on('checkExpectation', accept)
+      .on('connection', (socket: Socket) =>
+        this.#connections.set(socket, new NodeConnection(socket, host)),
+      )
+      .on('connect', (req, socket) =>
+        this.#refuse(socket as Socket, host.refusal('CONNECT', req.url ?? '')),
+      )
+      .on('clientError', (error, socket) => this.#clientError(error, socket as Socket));
+  }
+
+  listen(host: string, port: number): Promise<boolean> {
+    // From Node 22.12 each process has a listener of its own, as with uWebSockets.js. An older one
+    // does not know the option; then the primary accepts connections and hands them out.
+    const options = { host, port, reusePort: process.platform === 'linux' };
+    return new Promise((resolve) => {
+      this.#server.on('error', () => resolve(false));
+      this.#server.listen(options, () => resolve(true));
+    });
+  }
+
+  stopListening(): void {
+    // Not http's own close, which also ends idle connections: a client may be about to use one, and
+    // gets an answer that ends it. Right after the event loop has accepted what was waiting.
+    setImmediate(() => NetServer.prototype.close.call(this.#server));
+  }
+
+  #accept(req: IncomingMessage, res: ServerResponse): void {
+    const connection = this.#connections.get(req.socket);
+    if (connection === undefined) return;
+    const exchange = new NodeExchange(req, res, this.#host, connection);
+    connection.open.add(exchange);
+    const fault = faultOf(req);
+    if (fault === null) return this.#host.handle(exchange);
+    exchange.respond(this.#host.errorResponse(new ServiceError('invalid_request', fault)));
+  }
+
+  #refuse(socket: Socket, failure: ServiceError): void {
+    this.#connections.get(socket)?.refuse(failure);
+  }
+
+  #clientError(error: ParserError, socket: Socket): void {
+    const failure = this.#failureOf(error);
+    // Not what was sent, but the connection itself.
+    if (failure === null || !socket.writable) socket.destroy();
+    else this.#refuse(socket, failure);
+  }
+
+  #failureOf(error: ParserError): ServiceError | null {
+    const { code = '' } = error;
+    if (code === 'HPE_HEADER_OVERFLOW') {
+      const message = `The request line and the headers have more than ${limits.maxHeaderSize} bytes.`;
+      return new ServiceError('headers_too_large', message);
+    }
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+      return new ServiceError('request_timeout', 'The request did not come to its end in time.');
+    }
+    const unknown = code === 'HPE_INVALID_METHOD' ? requestLineOf(error) : null;
+    if (unknown !== null) return this.#host.refusal(unknown.method, pathOf(unknown.target).path);
+    return code.startsWith('HPE_')
+      ? new ServiceError('invalid_request', 'This is no well-formed HTTP request.')
+      : null;
+  }
+}
+
+/** What the parser lets pass although RFC 9112 (2.3 and 3.2) does not. */
+function faultOf({ httpVersion, rawHeaders }: IncomingMessage): string | null {
+  if (httpVersion === '1.0') return null;
+  if (httpVersion !== '1.1') return `HTTP/${httpVersion} is not spoken here, but HTTP/1.1.`;
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts === 1 ? null : 'A request of HTTP/1.1 must have one Host header.';
+}
+
+/** The line in which the parser found a method that it does not know, if it is a request line. */
+function requestLineOf(error: ParserError): { method: string; target: string } | null {
+  const { rawPacket = Buffer.alloc(0), bytesParsed = 0 } = error;
+  const begin = rawPacket.lastIndexOf('\n', bytesParsed) + 1;
+  const text = rawPacket.subarray(begin, begin + limits.maxHeaderSize).toString('latin1');
+  const [, method, target] = /^([\w!#$%&'*+.^`|~-]+) (\S+) HTTP\/1\.[01]\r\n/.exec(text) ?? [];
+  return method === undefined || target === undefined ? null : { method, target };
+}

@@ -1,0 +1,140 @@
+import uws, {
+  type TemplatedApp,
+  type HttpRequest as UwsRequest,
+  type HttpResponse as UwsResponse,
+  type us_listen_socket,
+} from 'uWebSockets.js';
+import { STATUS_CODES } from 'node:http';
+import type { EngineHost, HttpEngine } from './engine.ts';
+import { Exchange } from './exchange.ts';
+import type { HttpResponse } from './request.ts';
+
+/** Status lines as the protocol writes them, made once. */
+const statusLines = new Map(
+  Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
+);
+
+/** A bigger body is handed over piece by piece as the client takes it; a smaller one in one copy. */
+const pieceAboveBytes = 64 * 1024;
+
+/**
+ * uWebSockets.js, which only this file knows, and whose rules it keeps: the abort handler is
+ * attached before anything else, the request is not read after the handler's first await, writes
+ * are corked, and nothing is written after an abort.
+ */
+export class UwsEngine implements HttpEngine {
+  readonly #app: TemplatedApp = uws.App();
+  #listenSocket: us_listen_socket | null = null;
+
+  constructor(host: EngineHost) {
+    this.#app.any('/*', (res, req) => {
+      const exchange = new UwsExchange(res, req, host);
+      host.handle(exchange);
+      exchange.seal();
+    });
+  }
+
+  listen(host: string, port: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#app.listen(host, port, (socket) => {
+        this.#listenSocket = socket || null;
+        resolve(this.#listenSocket !== null);
+      });
+    });
+  }
+
+  stopListening(): void {
+    const socket = this.#listenSocket;
+    this.#listenSocket = null;
+    // Right after the event loop has accepted what was waiting, which closing would reset.
+    if (socket !== null) setImmediate(() => uws.us_listen_socket_close(socket));
+  }
+}
+
+class UwsExchange extends Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly #res: UwsResponse;
+  #req: UwsRequest | null;
+
+  constructor(res: UwsResponse, req: UwsRequest, host: EngineHost) {
+    super(host);
+    this.#res = res;
+    this.#req = req;
+    res.onAborted(() => this.leave());
+    this.method = req.getCaseSensitiveMethod();
+    this.path = req.getUrl();
+    this.query = req.getQuery() ?? '';
+  }
+
+  header(name: string): string {
+    if (this.#req === null) throw new Error(`the request was gone when its ${name} was asked for`);
+    return this.#req.getHeader(name);
+  }
+
+  readBody(maxBytes: number): Promise<Uint8Array | null> {
+    return new Promise((resolve, reject) => {
+      let chunks: Buffer[] = [];
+      let bytes = 0;
+      this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true });
+      this.#res.onData((chunk, isLast) => {
+        // Called until the client has sent all of it, also when the answer is long gone.
+        bytes += chunk.byteLength;
+        if (this.over || bytes > maxBytes) {
+          chunks = [];
+          return resolve(null);
+        }
+        // The chunk's memory is the server's own and gone after this call.
+        chunks.push(Buffer.from(chunk.slice(0)));
+        if (isLast) resolve(Buffer.concat(chunks));
+      });
+    });
+  }
+
+  /** The request must not be read from now on. */
+  seal(): void {
+    this.#req = null;
+  }
+
+  protected write({ status, headers, body }: HttpResponse): void {
+    const res = this.#res;
+    res.cork(() => {
+      res.writeStatus(statusLines.get(status) ?? String(status));
+      for (const [name, value] of headers) res.writeHeader(name, value);
+      res.writeHeader('x-request-id', this.id);
+      this.#send(status, body);
+    });
+  }
+
+  #send(status: number, body: Uint8Array | string | null): void {
+    const res = this.#res;
+    // Not because of a body that was not read: the server library skips the rest of it, whereas a
+    // connection that is closed under a client that still sends may cost it the answer.
+    const end = this.host.closing;
+    if (body === null || this.method === 'HEAD') {
+      // RFC 9110, 8.6: a HEAD's length is the body's; a 304 needs none. Any argument to
+      // endWithoutBody makes uWebSockets.js 20.30 write a wrong length, or never finish.
+      if (body !== null) res.writeHeader('content-length', String(Buffer.byteLength(body)));
+      if (end) res.writeHeader('connection', 'close');
+      res.endWithoutBody();
+    } else if (typeof body === 'string' || body.byteLength <= pieceAboveBytes || end) {
+      res.end(body, end);
+    } else {
+      return this.#sendInPieces(status, body);
+    }
+    this.finish(status);
+  }
+
+  /** Keeps only a reference to the body while a slow client takes its time. */
+  #sendInPieces(status: number, body: Uint8Array): void {
+    const total = body.byteLength;
+    const [, done] = this.#res.tryEnd(body, total);
+    if (done) return this.finish(status);
+    this.#res.onWritable((offset) => {
+      const [ok, finished] = this.#res.tryEnd(body.subarray(offset), total);
+      if (finished) this.finish(status);
+      return ok;
+    });
+  }
+}

@@ -1,0 +1,203 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eachEngine } from './engines.ts';
+import { picture, startTestOrigin } from './origin.ts';
+import { StrictConnection } from './raw-http.ts';
+import { startService } from './service.ts';
+
+const readMethods = 'GET, HEAD, OPTIONS';
+
+/** What RFC 9110 and 9112 let any client send; `node` answers all of it, `uws` what it can. */
+eachEngine('every request gets an answer', async (t, { name, environment }) => {
+  const strict = name === 'node';
+  const origin = await startTestOrigin(t);
+  const body = await picture(400, 300);
+  origin.serve('/a.jpg', body);
+  origin.serve('/slow.jpg', async (_, response) => {
+    await sleep(400);
+    response.end(body);
+  });
+  const service = await startService(t, { environment });
+  const project = await service.project();
+  const image = `/img/${origin.url}/a.jpg?project=${project}&w=50`;
+  const slow = (n: number) =>
+    `/img/${encodeURIComponent(`${origin.url}/slow.jpg?${n}`)}?project=${project}&w=50`;
+  const connect = async () => {
+    const connection = await StrictConnection.open(service.port);
+    t.teardown(async () => connection.close());
+    return connection;
+  };
+  const get = (target: string, fields = '') => `GET ${target} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
+  const codeOf = (response: { body: Buffer }) => JSON.parse(response.body.toString()).code;
+  const bytes = (await (await fetch(service.url + image)).arrayBuffer()).byteLength;
+
+  t.test('a method that a path does not have is told those that it has', async (t) => {
+    const own = `/api/sdk/v1/projects/${project}`;
+    const cases = [
+      ['POST', image, readMethods],
+      ['DELETE', '/api/health', readMethods],
+      ['PUT', '/openapi.json', readMethods],
+      ['TRACE', '/api/sdk/v1/openapi.json', readMethods],
+      ['PUT', '/api/sdk/v1/projects', 'GET, POST'],
+      ['OPTIONS', '/api/sdk/v1/projects', 'GET, POST'],
+      ['PATCH', `${own}/domains`, 'POST, DELETE'],
+      ['POST', own, 'GET'],
+      ...(strict
+        ? ([
+            ['QUERY', image, readMethods],
+            ['PROPFIND', image, readMethods],
+            ['BREW', image, readMethods],
+            ['get', image, readMethods],
+            ['BREW', own, 'GET'],
+          ] as const)
+        : []),
+    ] as const;
+    for (const [method, target, allow] of cases) {
+      const connection = await connect();
+      const response = await connection.request(method, target);
+      t.equal(response.status, 405, `${method} ${target}`);
+      t.equal(response.headers.get('allow'), allow, `${method} ${target}`);
+      t.equal(codeOf(response), 'method_not_allowed');
+    }
+    const nowhere = await (await connect()).request('PUT', '/nothing');
+    t.equal(nowhere.status, 404);
+    t.equal(nowhere.headers.get('allow'), undefined);
+    if (strict) t.equal((await (await connect()).request('BREW', '/nothing')).status, 404);
+    if (strict) t.equal((await (await connect()).request('CONNECT', 'a.example:1')).status, 404);
+  });
+
+  t.test('a preflight succeeds for what pages may read, and only for that', async (t) => {
+    const connection = await connect();
+    const asks = { origin: 'https://a.example', 'access-control-request-method': 'GET' };
+    for (const target of [image, '/openapi.json']) {
+      const { status, headers } = await connection.request('OPTIONS', target, asks);
+      t.equal(status, 204);
+      t.equal(headers.get('access-control-allow-origin'), '*');
+      t.equal(headers.get('access-control-allow-methods'), 'GET, HEAD');
+      t.match(headers.get('access-control-max-age'), /^\d+$/);
+      t.notOk(headers.has('content-length'), 'RFC 9110, 8.6');
+    }
+    const control = await connection.request('OPTIONS', '/api/sdk/v1/projects', asks);
+    t.equal(control.status, 405);
+    t.notOk(control.headers.has('access-control-allow-methods'));
+    t.ok(connection.clean);
+  });
+
+  t.test('heads up to 16 KB', async (t) => {
+    const connection = await connect();
+    const long = `X-Long: ${'a'.repeat(15_000)}\r\n`;
+    connection.send(get(image, long));
+    t.equal((await connection.response()).status, 200, 'in one packet');
+    if (!strict) return;
+    const head = get(image, long);
+    for (let at = 0; at < head.length; at += 2_000) {
+      connection.send(head.slice(at, at + 2_000));
+      await sleep(5);
+    }
+    t.equal((await connection.response()).status, 200, 'in many');
+    const many = Array.from({ length: 200 }, (_, i) => `X-${i}: a\r\n`).join('');
+    connection.send(get(image, many));
+    t.equal((await connection.response()).status, 200, '200 headers');
+    connection.send(get(image, `X-Long: ${'a'.repeat(20_000)}\r\n`));
+    const refused = await connection.response();
+    t.equal(refused.status, 431);
+    t.equal(codeOf(refused), 'headers_too_large');
+    t.equal(refused.headers.get('connection'), 'close');
+    t.ok(await connection.end());
+  });
+
+  t.test('requests that are sent ahead are answered in their order', async (t) => {
+    const connection = await connect();
+    connection.send(get(image) + get('/nothing') + get(image));
+    for (const status of [200, 404, 200]) t.equal((await connection.response()).status, status);
+    t.ok(connection.clean);
+    if (!strict) return;
+    connection.send(get(slow(1)) + get(image) + get(slow(2)) + get('/nothing'));
+    for (const status of [200, 200, 200, 404]) {
+      t.equal((await connection.response()).status, status, 'behind a slow one');
+    }
+    connection.send(`${get(slow(3))}${get(image)}BREW ${image} HTTP/1.1\r\n\r\n`);
+    for (const status of [200, 200, 405]) {
+      t.equal((await connection.response()).status, status, 'before one that is refused');
+    }
+    t.ok(await connection.end());
+    const other = await connect();
+    other.send(`${get(slow(4))}${get(image)}garbage\r\n\r\n`);
+    for (const status of [200, 200, 400]) {
+      t.equal((await other.response()).status, status, 'before garbage');
+    }
+    t.ok(await other.end());
+  });
+
+  t.test('a body that is not wanted does no harm to the next request', async (t) => {
+    const connection = await connect();
+    const unwanted = 'x'.repeat(200_000);
+    connection.send(
+      `POST ${image} HTTP/1.1\r\nHost: x\r\nContent-Length: ${unwanted.length}\r\n\r\n${unwanted}`,
+    );
+    t.equal((await connection.response()).status, 405);
+    t.equal((await connection.request('GET', image)).body.length, bytes);
+    t.ok(connection.clean);
+  });
+
+  if (!strict) return;
+
+  t.test('a target may be a whole URL', async (t) => {
+    const connection = await connect();
+    for (const base of [service.url, 'https://images.example:8443', 'HTTP://x']) {
+      t.equal((await connection.request('GET', base + image)).body.length, bytes, base);
+    }
+    t.equal((await connection.request('GET', `${service.url}`)).status, 404);
+    t.equal((await connection.request('GET', `${service.url}?x`)).status, 404);
+    t.ok(connection.clean);
+  });
+
+  t.test('one Host, no more and no less', async (t) => {
+    for (const hosts of ['', 'Host: a\r\nHost: b\r\n']) {
+      const connection = await connect();
+      connection.send(`GET ${image} HTTP/1.1\r\n${hosts}\r\n`);
+      const response = await connection.response();
+      t.equal(response.status, 400);
+      t.equal(codeOf(response), 'invalid_request');
+    }
+  });
+
+  t.test('HTTP/1.0', async (t) => {
+    const once = await connect();
+    once.send(`GET ${image} HTTP/1.0\r\n\r\n`);
+    const response = await once.response();
+    t.equal(response.body.length, bytes);
+    t.equal(response.headers.get('connection'), 'close');
+    t.ok(await once.end());
+    const kept = await connect();
+    for (const method of ['GET', 'HEAD', 'GET']) {
+      kept.send(`${method} ${image} HTTP/1.0\r\nConnection: keep-alive\r\n\r\n`);
+      const { status, headers } = await kept.response(method);
+      t.equal(status, 200);
+      t.equal(headers.get('content-length'), String(bytes));
+      t.equal(headers.get('connection'), 'keep-alive');
+    }
+    t.ok(kept.clean);
+  });
+
+  t.test('what is no request is told so', async (t) => {
+    for (const sent of [
+      'garbage\r\n\r\n',
+      'GET / HTTP/2.0\r\nHost: x\r\n\r\n',
+      get(image, 'bad header\r\n'),
+      get(image, 'Content-Length: 1\r\nContent-Length: 2\r\n'),
+      get(image, 'Content-Length: 1\r\nTransfer-Encoding: chunked\r\n'),
+    ]) {
+      const connection = await connect();
+      connection.send(sent);
+      const response = await connection.response();
+      t.equal(response.status, 400, sent.slice(0, 30));
+      t.equal(codeOf(response), 'invalid_request');
+      t.ok(await connection.end());
+    }
+    const connection = await connect();
+    const chunked = `POST /api/sdk/v1/projects HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer sk_x\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    connection.send(`${chunked}zz\r\n`);
+    t.ok([400, 401].includes((await connection.response()).status));
+    t.ok(await connection.end(), 'a broken body is the end of its connection');
+  });
+});
