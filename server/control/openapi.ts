@@ -63,6 +63,7 @@ const json = (schema: unknown, example?: unknown) => ({
 });
 
 const integerHeader = (description: string) => ({ description, schema: { type: 'integer' } });
+const allow = { Allow: { description: 'Those that there are.', schema: { type: 'string' } } };
 const retryAfter = { 'Retry-After': integerHeader('Seconds.') };
 /** On every answer to a valid key. */
 const allowanceHeaders = {
@@ -84,6 +85,7 @@ function errorResponse(status: number): object {
       resolution_hint: entry?.hint ?? '',
     }),
     ...(status === 429 ? { headers: { ...allowanceHeaders, ...retryAfter } } : {}),
+    ...(status === 405 ? { headers: allow } : {}),
     ...(status === 503 ? { headers: retryAfter } : {}),
   };
 }

@@ -54,9 +54,11 @@ export class Interface {
     const known = this.#validators.get(key);
     if (known !== undefined) return known;
     const { paths, components } = this.#document;
-    // What is no operation has but one answer.
+    // What is no operation has one answer where there are others at its path, and one elsewhere.
     const missing =
-      template === '' && status === 404 ? components.responses['Error404'] : undefined;
+      template === '' && (status === 404 || status === 405)
+        ? components.responses[`Error${status}`]
+        : undefined;
     const reply = missing ?? paths[template]?.[verb]?.responses[status];
     const name = reply?.$ref?.replace('#/components/responses/', '');
     const { content } = (name === undefined ? reply : components.responses[name]) ?? {};
