@@ -3,8 +3,9 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import t from 'tap';
+import { until } from '../until.ts';
 import { picture, startTestOrigin } from './origin.ts';
-import { json, startService, until } from './service.ts';
+import { json, startService } from './service.ts';
 
 /** Sends a request, and leaves after a while or when told to. */
 function leave(port: number, target: string, afterMs: number) {

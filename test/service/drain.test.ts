@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { Agent, request } from 'undici';
+import { until } from '../until.ts';
 import { picture, startTestOrigin } from './origin.ts';
-import { isAlive, startService, until } from './service.ts';
+import { isAlive, startService } from './service.ts';
 
 t.test('SIGTERM: what is in flight is answered, then all processes end with 0', async (t) => {
   const origin = await startTestOrigin(t);

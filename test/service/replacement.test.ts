@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { isAlive, startService, until } from './service.ts';
+import { until } from '../until.ts';
+import { isAlive, startService } from './service.ts';
 
 t.test('a front end that is killed is replaced, and keeps its siblings serving', async (t) => {
   const service = await startService(t, { environment: { SERVICE_PROCESSES: '2' } });
@@ -62,7 +63,7 @@ t.test('a front end that is frozen is killed and replaced', async (t) => {
     ({ status }) => status,
     () => 'ended',
   );
-  await until('another front end', () => service.frontEnds().some((pid) => pid !== frozen), 40_000);
+  await until('another front end', () => service.frontEnds().some((pid) => pid !== frozen));
   t.notOk(isAlive(frozen));
   t.equal(await hanging, 'ended', 'its connections do not hang for ever');
   const response = await fetch(`${service.url}/api/health`);

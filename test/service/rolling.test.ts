@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { Agent, request } from 'undici';
+import { until } from '../until.ts';
 import { picture, startTestOrigin } from './origin.ts';
-import { isAlive, startService, until } from './service.ts';
+import { isAlive, startService } from './service.ts';
 
 /** Requests on kept and on new connections until told to stop; what went wrong. */
 function load(url: string) {
@@ -46,7 +47,7 @@ t.test('SIGHUP replaces every process without a failed request', async (t) => {
   await sleep(300);
   service.primary.kill('SIGHUP');
   await service.waitForLog((line) => line.msg === 'the front ends are replaced');
-  await until('the old ones are gone', () => !before.some(isAlive), 30_000);
+  await until('the old ones are gone', () => !before.some(isAlive));
   await sleep(200);
   const { failures, count } = await traffic.end();
   t.same(failures, []);

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import { storeLink } from '../server/store-link.ts';
-import { eventually } from '../worker/queue.ts';
+import { until } from '../until.ts';
 import { picture, startTestOrigin } from './origin.ts';
-import { launch, type Service, until } from './service.ts';
+import { launch, type Service } from './service.ts';
 
 const awayMessages = (service: Service, part: string) =>
   service.log.filter(
@@ -57,7 +57,7 @@ t.test('a service that starts while the store is away', async (t) => {
     t.match(awayMessages(service, 'front-end')[0]?.msg, cause);
 
     await link.mend();
-    await eventually('the image', async () => (await image()) === 200);
+    await until('the image', async () => (await image()) === 200);
     t.equal((await fetch(`${service.url}/api/health`)).status, 200);
     const [frontEnd] = service.frontEnds();
     const own = service.log.filter(({ pid }) => pid === frontEnd);

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { storeLink } from '../server/store-link.ts';
-import { eventually, startQueue } from './queue.ts';
+import { until } from '../until.ts';
+import { startQueue } from './queue.ts';
 
 const sourceOf = (target: string): string => decodeURIComponent(target.split(/[/?]/)[2] ?? '');
 
@@ -23,7 +24,7 @@ t.test('two consumers share a queue and never do a job twice', async (t) => {
   const sources = Array.from({ length: 12 }, (_, i) => `https://a.example/${100 + i}.jpg`);
   const consumers = await Promise.all([consume(), consume()]);
   await add(sources, [1, 2, 3]);
-  await eventually('all are done', async () =>
+  await until('all are done', async () =>
     (await jobs()).every((job) => job['nextRunAt'] === null && job['lockedAt'] === null),
   );
   t.equal(listener.asked.length, 12 * 3, 'each variant once');
@@ -42,7 +43,7 @@ t.test('a lock is renewed while one variant takes longer than its lifetime', asy
   listener.answer(() => (_, response) => void setTimeout(() => response.end(), 2_000));
   await add(['https://a.example/1.jpg']);
   await Promise.all([consume({ lockLifetimeMs: 600 }), consume({ lockLifetimeMs: 600 })]);
-  await eventually('it is done', async () => (await jobs())[0]?.['progress'] === 100);
+  await until('it is done', async () => (await jobs())[0]?.['progress'] === 100);
   t.equal(listener.asked.length, 1);
 });
 
@@ -56,11 +57,11 @@ t.test('work whose lock another has taken ends, and leaves that lock alone', asy
   });
   await add(['https://a.example/1.jpg']);
   const consumer = await consume({ lockLifetimeMs: 900 });
-  await eventually('it has begun', () => listener.asked.length === 1);
+  await until('it has begun', () => listener.asked.length === 1);
   // As another does for whom this one's lock has run out while its process was paused.
   const other = { lockedAt: new Date(Date.now() + 60_000), lastModifiedBy: 'another' };
   await db.collection('jobs').updateOne({}, { $set: other });
-  await eventually('it has ended', () => closed, 2_000);
+  await until('it has ended', () => closed, 2_000);
   await consumer.stop(2_000);
   t.match(await jobs(), [{ ...other, failCount: null, failReason: null }]);
 });
@@ -77,14 +78,14 @@ t.test('work whose lock cannot be renewed ends before another may begin it', asy
   await add(['https://a.example/1.jpg']);
   const lockLifetimeMs = 3_000;
   await consume({ store: { db: link.db }, lockLifetimeMs });
-  await eventually('it has begun', () => listener.asked.length === 1);
+  await until('it has begun', () => listener.asked.length === 1);
   const cutAt = performance.now();
   await link.cut();
-  await eventually('it has ended', () => closedAt > 0, lockLifetimeMs);
+  await until('it has ended', () => closedAt > 0, lockLifetimeMs);
   t.ok(closedAt - cutAt < lockLifetimeMs, `${closedAt - cutAt} ms after the cut`);
   t.equal(listener.asked.length, 1);
 
   listener.answer(() => [200]);
   await link.mend();
-  await eventually('it is done', async () => (await jobs())[0]?.['progress'] === 100);
+  await until('it is done', async () => (await jobs())[0]?.['progress'] === 100);
 });

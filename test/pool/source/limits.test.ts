@@ -1,7 +1,8 @@
 import { createServer } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import t from 'tap';
-import { asker, failureOf, listen, openSources, startOrigin, until } from './origin.ts';
+import { until } from '../../until.ts';
+import { asker, failureOf, listen, openSources, startOrigin } from './origin.ts';
 
 t.test('a Content-Length over the limit is refused before any of the body', async (t) => {
   const origin = await startOrigin(t, (_, response) => {
@@ -30,7 +31,7 @@ t.test('bytes are counted as they stream', async (t) => {
   t.equal((await sources.acquire(origin.url('/exact'), asker())).bytes.byteLength, 10_000);
   const failure = await failureOf(sources.acquire(origin.url('/more'), asker()));
   t.equal(failure.code, 'source_too_large');
-  await until(() => cut);
+  await until('the answer is cut off', () => cut);
   t.equal(sources.stats().heldBytes, 10_000);
 });
 

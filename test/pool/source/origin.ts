@@ -65,11 +65,6 @@ export async function failureOf(promise: Promise<unknown>): Promise<ServiceError
   throw new Error('it did not fail');
 }
 
-/** Resolves when the condition holds; the test's own time limit ends it when it never does. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
-}
-
 /** Sources that may use 127.0.0.1, closed with the test. Every name resolves to it. */
 export function openSources(
   t: Test,

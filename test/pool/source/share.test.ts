@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import t from 'tap';
 import type { SourceLease } from '../../../pool/source/sources.ts';
-import { asker, failureOf, openSources, startOrigin, until } from './origin.ts';
+import { until } from '../../until.ts';
+import { asker, failureOf, openSources, startOrigin } from './origin.ts';
 
 t.test('a hundred that want one URL make one request and share the bytes', async (t) => {
   const origin = await startOrigin(t, (_, response) => {
@@ -37,7 +38,7 @@ t.test('the one who leaves does not end the fetch, the last one does', async (t)
   const acquired = leaving.map(({ signal }) =>
     sources.acquire(origin.url(), asker({ signal })).catch((error: unknown) => error),
   );
-  await until(() => answers.length === 1);
+  await until('a request', () => answers.length === 1);
   leaving[0]?.abort('first');
   t.equal(await acquired[0], 'first');
   leaving[1]?.abort('second');
@@ -46,11 +47,11 @@ t.test('the one who leaves does not end the fetch, the last one does', async (t)
   t.equal(cut, 0);
   leaving[2]?.abort('third');
   t.equal(await acquired[2], 'third');
-  await until(() => cut === 1 && sources.stats().fetching === 0);
+  await until('the fetch has ended', () => cut === 1 && sources.stats().fetching === 0);
   t.equal(sources.stats().heldBytes, 0);
 
   const again = sources.acquire(origin.url(), asker());
-  await until(() => answers.length === 2);
+  await until('another request', () => answers.length === 2);
   answers[1]?.end('ture');
   t.equal((await again).bytes.byteLength, 7, 'nothing of the abort is remembered');
 });
@@ -125,7 +126,7 @@ t.test('closing ends what is under way', async (t) => {
   const sources = openSources(t, { fetchConcurrency: 1 });
   const running = failureOf(sources.acquire(origin.url('/1'), asker()));
   const waiting = failureOf(sources.acquire(origin.url('/2'), asker({ background: true })));
-  await until(() => origin.requests.length === 1);
+  await until('a request', () => origin.requests.length === 1);
   await sources.close();
   t.equal((await running).code, 'overloaded');
   t.equal((await waiting).code, 'overloaded');

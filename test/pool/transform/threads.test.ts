@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { pino } from 'pino';
 import t from 'tap';
+import { until } from '../../until.ts';
 import { noise, shared, variant } from './pictures.ts';
-import { openPool, patient, puppets, until } from './pools.ts';
+import { openPool, patient, puppets } from './pools.ts';
 import { puppetTask } from './puppet.ts';
 
 setMaxListeners(20, patient.signal);
@@ -60,7 +61,7 @@ t.test('threads die many times without a loss of capacity', async (t) => {
   }
   const tasks = [puppetTask(), puppetTask()];
   const all = tasks.map(({ source }) => pool.transform(source, variant(), patient));
-  await until(() => tasks.every((task) => task.started()));
+  await until('both run', () => tasks.every((task) => task.started()));
   for (const task of tasks) task.release();
   await Promise.all(all);
   t.equal(pool.stats().threadsReplaced, 4);

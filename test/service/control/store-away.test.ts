@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { storeLink } from '../../server/store-link.ts';
+import { until } from '../../until.ts';
 import { picture, startTestOrigin } from '../origin.ts';
-import { until } from '../service.ts';
 import { rootKey, startControl } from './control.ts';
 
 t.test(

@@ -1,7 +1,7 @@
 import t from 'tap';
+import { until } from '../../until.ts';
 import { startControl } from '../control/control.ts';
 import { picture, startTestOrigin } from '../origin.ts';
-import { until } from '../service.ts';
 import { cacheOf, startWorker, type Worker } from './worker.ts';
 
 t.test('a worker that ends in the middle of a prewarming loses nothing', async (t) => {

@@ -3,9 +3,9 @@ import t from 'tap';
 import { backgroundHeader, backgroundToken } from '../../../contract/background-token.ts';
 import { signature, signedText } from '../../../server/image/access.ts';
 import { findDeployment } from '../../../store/deployment.ts';
+import { until } from '../../until.ts';
 import { startControl } from '../control/control.ts';
 import { picture, startTestOrigin } from '../origin.ts';
-import { until } from '../service.ts';
 import { cacheOf, startWorker } from './worker.ts';
 
 /** What browsers send that know AVIF and WebP, WebP alone, and neither. */

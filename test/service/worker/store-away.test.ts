@@ -1,9 +1,8 @@
 import t from 'tap';
 import { storeLink } from '../../server/store-link.ts';
-import { eventually } from '../../worker/queue.ts';
+import { until } from '../../until.ts';
 import { startControl } from '../control/control.ts';
 import { picture, startTestOrigin } from '../origin.ts';
-import { until } from '../service.ts';
 import { cacheOf, startWorker } from './worker.ts';
 
 t.test('the store goes and comes back under a worker that runs', async (t) => {
@@ -30,7 +29,7 @@ t.test('the store goes and comes back under a worker that runs', async (t) => {
   t.equal((await worker.get('/health/ready')).status, 200);
 
   await link.cut();
-  const away = await eventually('not ready', async () => {
+  const away = await until('not ready', async () => {
     const answer = await worker.get('/health/ready');
     return answer.status === 503 && answer;
   });
@@ -56,14 +55,14 @@ t.test('the store goes and comes back under a worker that runs', async (t) => {
   });
 
   await link.mend();
-  await eventually('ready', async () => (await worker.get('/health')).status === 200);
+  await until('ready', async () => (await worker.get('/health')).status === 200);
   const answering = setInterval(() => {
     for (const answer of held) answer();
     held = [];
   }, 50);
   t.teardown(async () => clearInterval(answering));
   const jobs = link.other.collection('jobs');
-  await eventually(
+  await until(
     'all are done',
     async () => (await jobs.countDocuments({ progress: 100, lockedAt: null })) === 3,
     60_000,
