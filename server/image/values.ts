@@ -7,8 +7,6 @@ export interface Value<T> {
   readonly accepts: string;
   /** The value of a text, or undefined when the text is not acceptable. */
   readonly parse: (text: string) => T | undefined;
-  /** The one text for a value, of all that `parse` takes for it. */
-  readonly write: (value: T) => string;
 }
 
 /** Plain decimal notation only: no exponents, hex, blanks or signs but a minus. */
@@ -22,19 +20,17 @@ export function number(minimum: number, maximum: number): Value<number> {
       // What is written -0 is 0.
       return value >= minimum && value <= maximum ? value + 0 : undefined;
     },
-    write: String,
   };
 }
 
 export function integer(minimum: number, maximum: number): Value<number> {
-  const { parse, write } = number(minimum, maximum);
+  const { parse } = number(minimum, maximum);
   return {
     accepts: `a whole number from ${minimum} to ${maximum}`,
     parse: (text) => {
       const value = parse(text);
       return Number.isInteger(value) ? value : undefined;
     },
-    write,
   };
 }
 
@@ -50,7 +46,6 @@ export function choice<T extends string>(
   return {
     accepts: `one of ${values.join(', ')}`,
     parse: (text) => known.get(text.toLowerCase()),
-    write: (value) => value,
   };
 }
 
@@ -65,7 +60,6 @@ const flagWords: ReadonlyMap<string, boolean> = new Map([
 export const flag: Value<boolean> = {
   accepts: 'nothing, 1 or true, or 0 or false',
   parse: (text) => flagWords.get(text.toLowerCase()),
-  write: (on) => (on ? '1' : '0'),
 };
 
 /**
@@ -82,7 +76,6 @@ export function flagOr(value: Value<number>, on: number): Value<number | null> {
       if (word === undefined) return value.parse(text);
       return word ? on : null;
     },
-    write: (chosen) => (chosen === null ? '0' : chosen === on ? '1' : value.write(chosen)),
   };
 }
 
@@ -103,7 +96,6 @@ export function parts<N extends string>(
         number
       >;
     },
-    write: (value) => names.map((name) => ranges[name].write(value[name])).join(','),
   };
 }
 
@@ -132,5 +124,4 @@ export const colour: Value<Colour> = {
     const long = lower.length <= 4 ? lower.replaceAll(/./g, '$&$&') : lower;
     return `#${long.padEnd(8, 'f')}`;
   },
-  write: (value) => value.slice(1).replace(/ff$/, ''),
 };
