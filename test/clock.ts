@@ -1,0 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** The clock that measures spans of time in this process, which stands still and is moved by hand. */
+export interface StoppedClock {
+  /** Resolves when everyone can have noticed: lru-cache looks at the clock once in a millisecond. */
+  forward(ms: number): Promise<void>;
+}
+
+export function stopClock(t: { teardown(action: () => void): void }): StoppedClock {
+  const { now } = performance;
+  let at = now.call(performance);
+  performance.now = () => at;
+  t.teardown(() => {
+    performance.now = now;
+  });
+  return {
+    async forward(ms) {
+      at += ms;
+      await sleep(5);
+    },
+  };
+}
