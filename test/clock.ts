@@ -20,3 +20,9 @@ export function stopClock(t: { teardown(action: () => void): void }): StoppedClo
     },
   };
 }
+
+/** What this process with all its threads has used of processors, which no other process lengthens. */
+export function usedCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}

@@ -1,3 +1,4 @@
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import t from 'tap';
@@ -118,16 +119,17 @@ t.test('a look-up that never ends is within the time limit', async (t) => {
 t.test(
   'no connection is idle for longer than the time limit, not even after an abort',
   async (t) => {
-    const origin = await startOrigin(t, (request, response) => {
+    const server = createHttpServer((request, response) => {
       if (request.url === '/kept') response.end('picture');
       else response.flushHeaders();
     });
+    // By itself it never ends a kept connection.
+    server.keepAliveTimeout = 0;
+    const origin = await listen(t, server);
     const sources = openSources(t, { sourceTimeoutMs: 200 });
-    const started = performance.now();
     await Promise.all(
       ['/kept', '/late'].map((path) => sources.acquire(origin.url(path), asker()).catch(() => {})),
     );
     await origin.quiet();
-    t.ok(performance.now() - started < 2_000, 'long before a kept connection ends by itself');
   },
 );

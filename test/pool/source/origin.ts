@@ -8,6 +8,7 @@ import {
   type SourceSettings,
   Sources,
 } from '../../../pool/source/sources.ts';
+import { until } from '../../until.ts';
 
 export interface Origin {
   readonly port: number;
@@ -49,7 +50,7 @@ export async function listen(t: Test, server: Server) {
     sockets,
     url: (path = '/', host = '127.0.0.1') => new URL(`http://${host}:${port}${path}`),
     quiet: async () => {
-      while (sockets.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      await until('all connections are closed', () => sockets.size === 0);
     },
   };
 }

@@ -5,13 +5,17 @@ import { until } from '../../until.ts';
 import { asker, failureOf, openSources, startOrigin } from './origin.ts';
 
 t.test('a hundred that want one URL make one request and share the bytes', async (t) => {
+  let answer = () => {};
   const origin = await startOrigin(t, (_, response) => {
-    setTimeout(() => response.end('picture'), 20);
+    answer = () => void response.end('picture');
   });
   const sources = openSources(t);
-  const leases = await Promise.all(
-    Array.from({ length: 100 }, (_, i) => sources.acquire(origin.url(`/a#${i}`), asker())),
+  const acquired = Array.from({ length: 100 }, (_, i) =>
+    sources.acquire(origin.url(`/a#${i}`), asker()),
   );
+  await until('a request', () => origin.requests.length === 1);
+  answer();
+  const leases = await Promise.all(acquired);
   t.equal(origin.requests.length, 1);
   t.equal(new Set(leases.map(({ bytes }) => bytes)).size, 1);
   t.ok(leases.every(({ fetchMs }) => fetchMs !== null && fetchMs > 0));
@@ -66,11 +70,9 @@ t.test('whoever comes with an aborted signal has nothing fetched', async (t) => 
 
 t.test('each allowlist holds for its own asker, whoever had the source fetched', async (t) => {
   const origin = await startOrigin(t, (request, response) => {
-    if (request.url === '/end') setTimeout(() => response.end('picture'), 20);
-    else {
-      const location = `http://b.example:${origin.port}/end`;
-      setTimeout(() => response.writeHead(302, { location }).end(), 20);
-    }
+    // Whoever asks, asks in the same turn as the first one, long before this comes to it.
+    if (request.url === '/end') response.end('picture');
+    else response.writeHead(302, { location: `http://b.example:${origin.port}/end` }).end();
   });
   const url = origin.url('/', 'a.example');
   const strict = asker({ allowed: (host) => host === 'a.example' });

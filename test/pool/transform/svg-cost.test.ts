@@ -1,5 +1,6 @@
 import t from 'tap';
 import { inspect } from '../../../pool/transform/inspect.ts';
+import { usedCpuMs } from '../../clock.ts';
 import { noise, shared, variant } from './pictures.ts';
 import { openPool, patient } from './pools.ts';
 
@@ -48,11 +49,11 @@ const expensive: Record<string, string> = {
 
 for (const [what, inner] of Object.entries(expensive)) {
   t.test(`${what}: refused at once`, async (t) => {
-    const startedAt = performance.now();
+    const before = usedCpuMs();
     await t.rejects(pool.transform(svg(inner), variant({ width: 100 }), patient), {
       code: 'source_too_large',
     });
-    t.ok(performance.now() - startedAt < 3000);
+    t.ok(usedCpuMs() - before < 3000);
   });
 }
 
@@ -75,9 +76,9 @@ t.test('a document that tries the reader is judged in a bounded time', async (t)
     ).join(''),
   };
   for (const [what, inner] of Object.entries(documents)) {
-    const startedAt = performance.now();
+    const before = usedCpuMs();
     await inspect(svg(inner), 1e8).catch(() => {});
-    t.ok(performance.now() - startedAt < 8000, what);
+    t.ok(usedCpuMs() - before < 8000, what);
   }
 });
 
