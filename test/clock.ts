@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The clock that measures spans of time in this process, which stands still and is moved by hand. */
@@ -19,6 +20,13 @@ export function stopClock(t: { teardown(action: () => void): void }): StoppedClo
       await sleep(5);
     },
   };
+}
+
+/** Timers of this thread go off when the returned function lets so many milliseconds pass. */
+export function stopTimers(t: { teardown(action: () => void): void }): (ms: number) => void {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  return (ms) => mock.timers.tick(ms);
 }
 
 /** What this process with all its threads has used of processors, which no other process lengthens. */

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { stopClock, stopTimers } from '../../clock.ts';
 import { until } from '../../until.ts';
 import { variant } from './pictures.ts';
 import { openPool, patient, puppets } from './pools.ts';
@@ -94,13 +95,15 @@ t.test('a signal that was aborted before is not queued', async (t) => {
 });
 
 t.test('the time without progress is told', async (t) => {
+  const clock = stopClock(t);
   const pool = openPool(t, { threads: 1, queue: 1 }, puppets);
   t.equal(pool.stats().stalledMs, 0, 'none while idle');
-  await new Promise((resolve) => setTimeout(resolve, 60));
+  await clock.forward(60);
   const task = puppetTask();
   const running = pool.transform(task.source, variant(), patient);
-  t.ok(pool.stats().stalledMs < 50, 'idle time does not count');
-  await until('it stalls', () => pool.stats().stalledMs >= 30);
+  t.equal(pool.stats().stalledMs, 0, 'idle time does not count');
+  await clock.forward(30);
+  t.equal(pool.stats().stalledMs, 30);
   task.release();
   await running;
   await until('the pool is idle', () => pool.stats().active === 0);
@@ -123,6 +126,7 @@ t.test('closing refuses what waits and lets end what runs', async (t) => {
 });
 
 t.test('what waits longer than a transform may take is refused, what runs is not', async (t) => {
+  const tick = stopTimers(t);
   const pool = openPool(t, { threads: 1, queue: 4, transformTimeoutMs: 1_500 }, puppets);
   const stuck = puppetTask('native');
   const running = pool.transform(stuck.source, variant(), patient);
@@ -138,13 +142,13 @@ t.test('what waits longer than a transform may take is refused, what runs is not
   });
   promotion.abort();
   const closing = t.rejects(background, { code: 'overloaded', message: /shutting down/ });
+  const live = pool.transform(puppetTask().source, variant(), patient);
+  await until('one runs', stuck.started);
+  tick(1_500);
   await Promise.all([
     t.rejects(running, { code: 'transform_timeout' }),
     t.rejects(promoted, { code: 'overloaded', message: /waited too long/ }),
-    t.rejects(pool.transform(puppetTask().source, variant(), patient), {
-      code: 'overloaded',
-      message: /waited too long/,
-    }),
+    t.rejects(live, { code: 'overloaded', message: /waited too long/ }),
   ]);
   t.match(pool.stats(), { queued: 0, backgroundQueued: 1, rejected: 2 });
   await Promise.all([pool.close(), closing]);
