@@ -21,7 +21,7 @@ function leave(port: number, target: string, afterMs: number) {
   return { sent, left };
 }
 
-const service = await startService(t, { environment: { SERVICE_PROCESSES: '1' } });
+const service = await startService(t);
 const project = await service.project();
 
 t.test('1,000 clients that leave in the middle leave nothing behind', async (t) => {

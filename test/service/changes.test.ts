@@ -61,7 +61,7 @@ t.test('a changed project takes effect in every process', async (t) => {
 t.test('a signed URL that the project’s secret did not make is refused', async (t) => {
   const origin = await startTestOrigin(t);
   origin.serve('/a.jpg', await picture(400, 300));
-  const service = await startService(t, { environment: { SERVICE_PROCESSES: '1' } });
+  const service = await startService(t);
   const project = await service.project();
   await service.admin('projects', 'sign', project, '--ttl', '60');
   const target = `/img/${encodeURIComponent(`${origin.url}/a.jpg`)}?project=${project}&w=40`;

@@ -103,6 +103,8 @@ export async function launch(t: Teardown, options: ServiceOptions = {}): Promise
     SERVICE_HOST: '127.0.0.1',
     SERVICE_PORT: String(port),
     SERVICE_DATA_DIR: dataDir,
+    // Whatever the machine; a test of several says how many.
+    SERVICE_PROCESSES: '1',
     SERVICE_PRIVATE_SOURCES: '127.0.0.0/8,localhost',
     ...storeEnvironment(),
     ...options.environment,
