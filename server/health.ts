@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobQueue } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
-import type { Fleet, FrontEndFigures } from './cluster/channel.ts';
-import type { Exchange } from './http/exchange.ts';
+import type { FrontEndStats, MachineStats } from './cluster/channel.ts';
+import type { HttpRequest } from './http/request.ts';
 
 /** How long the database may take before health calls it away. */
 const databaseWithinMs = 2_000;
@@ -22,16 +22,16 @@ type Status = 'ok' | 'degraded' | 'unavailable' | 'draining';
 export interface HealthEnvironment {
   readonly store: Pick<Store, 'ping'>;
   readonly queue: Pick<JobQueue, 'figures'>;
-  /** This process's figures, now. */
-  readonly figures: () => FrontEndFigures;
-  /** The last news of the whole machine. */
-  readonly fleet: () => Fleet;
+  /** The stats of this process, now. */
+  readonly stats: () => FrontEndStats;
+  /** The latest stats of the whole machine. */
+  readonly machine: () => MachineStats;
   readonly draining: () => boolean;
   /** A transform may take this long; a pool where none finishes for longer is stuck. */
   readonly transformTimeoutMs: number;
 }
 
-/** `GET /api/health` (spec 4.1), with the figures summed over the machine's processes. */
+/** `GET /api/health` (spec 4.1), with stats summed over the machine's processes. */
 export class Health {
   readonly #environment: HealthEnvironment;
   #queue: { readonly askedAt: number; readonly check: Promise<object> } | null = null;
@@ -41,11 +41,10 @@ export class Health {
     this.#environment = environment;
   }
 
-  async handle(exchange: Exchange): Promise<void> {
+  async handle(request: HttpRequest): Promise<void> {
     const startedAt = performance.now();
     const [database, prewarmQueue] = await Promise.all([this.#checkDatabase(), this.#checkQueue()]);
-    const { fleet } = this.#environment;
-    const { diskBytes, diskMaxBytes } = fleet();
+    const { diskBytes, diskMaxBytes } = this.#environment.machine();
     const sums = this.#sums();
     const status = this.#status(database, sums);
     const body = {
@@ -71,13 +70,13 @@ export class Health {
           rejected: sums.rejected,
           completed: sums.completed,
           fetching: sums.fetching,
-          flights: sums.flights,
+          misses: sums.misses,
           status: queueStatus(sums),
         },
       },
       latencyMs: Math.round(performance.now() - startedAt),
     };
-    exchange.respond({
+    request.respond({
       status: body.ok ? 200 : 503,
       headers: [
         ['content-type', 'application/json'],
@@ -88,7 +87,7 @@ export class Health {
     });
   }
 
-  #status(database: DatabaseCheck, sums: FrontEndFigures): Status {
+  #status(database: DatabaseCheck, sums: FrontEndStats): Status {
     const { draining, transformTimeoutMs } = this.#environment;
     if (draining()) return 'draining';
     if (!database.ok) return 'unavailable';
@@ -134,15 +133,15 @@ export class Health {
     return { ok, latencyMs: Math.round(performance.now() - startedAt) };
   }
 
-  /** The fleet's figures with this process's own as they are now instead of a second ago. */
-  #sums(): FrontEndFigures {
-    const { fleet, figures } = this.#environment;
-    const all = { ...fleet().figures, [process.pid]: figures() };
+  /** The machine's stats, with those of this process as they are now instead of a second ago. */
+  #sums(): FrontEndStats {
+    const { machine, stats } = this.#environment;
+    const all = { ...machine().frontEnds, [process.pid]: stats() };
     return Object.values(all).reduce(add);
   }
 }
 
-function add(a: FrontEndFigures, b: FrontEndFigures): FrontEndFigures {
+function add(a: FrontEndStats, b: FrontEndStats): FrontEndStats {
   return {
     memoryBytes: a.memoryBytes + b.memoryBytes,
     memoryMaxBytes: a.memoryMaxBytes + b.memoryMaxBytes,
@@ -153,14 +152,13 @@ function add(a: FrontEndFigures, b: FrontEndFigures): FrontEndFigures {
     rejected: a.rejected + b.rejected,
     completed: a.completed + b.completed,
     fetching: a.fetching + b.fetching,
-    flights: a.flights + b.flights,
-    exchanges: a.exchanges + b.exchanges,
+    misses: a.misses + b.misses,
     // One stuck pool is enough to say so.
     stalledMs: Math.max(a.stalledMs, b.stalledMs),
   };
 }
 
-function queueStatus({ active, queued, concurrency, maxQueue }: FrontEndFigures): string {
+function queueStatus({ active, queued, concurrency, maxQueue }: FrontEndStats): string {
   if (queued >= maxQueue && active >= concurrency) return 'saturated';
   return queued > 0 ? 'busy' : 'ok';
 }

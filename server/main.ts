@@ -6,17 +6,17 @@ import { createLogger } from '../contract/log.ts';
 import { settingsExample } from '../contract/settings/document.ts';
 import { settingsOrExit } from '../contract/settings/load.ts';
 import type { Settings } from '../contract/settings/table.ts';
-import { CacheKeeper } from './cluster/cache-keeper.ts';
-import type { Fleet, FrontEndFigures, ToPrimary } from './cluster/channel.ts';
+import type { FrontEndStats, MachineStats, ToPrimary } from './cluster/channel.ts';
+import { RenderCoalescer } from './cluster/coalescer.ts';
+import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
 import { frontEndEnvironment } from './cluster/environment.ts';
-import { FlightControl } from './cluster/flights.ts';
 import { Supervisor } from './cluster/supervisor.ts';
 import { ownStore } from './own-store.ts';
 import { Shutdown } from './shutdown.ts';
 
 /** The primary: owns the store and the disk cache's index, and supervises the front ends. */
 
-const fleetEveryMs = 1_000;
+const statsEveryMs = 1_000;
 
 new Command('image-delivery')
   .description('Delivers transformed images. Configured by environment variables, or a .env file:')
@@ -46,46 +46,17 @@ await checkPortIsFree(settings).catch((error: unknown) =>
 );
 const store = await ownStore(settings, log, shutdown);
 
-const keeper = new CacheKeeper(
+const diskCacheIndex = new DiskCacheIndex(
   resolve(join(settings.dataDir, 'cache')),
   settings.diskCacheBytes,
   (error) => log.error({ err: error }, 'the disk cache could not be tidied'),
 );
 if (settings.diskCacheBytes > 0) {
-  await keeper
+  await diskCacheIndex
     .prepare()
     .catch((error) => log.error({ err: error }, 'the disk cache does not work'));
 }
-shutdown.add(() => keeper.close());
-
-const figures = new Map<number, FrontEndFigures>();
-const flights = new FlightControl((frontEnd, order) => supervisor.send(frontEnd, order));
-
-function receive(frontEnd: number, message: ToPrimary): void {
-  switch (message.type) {
-    case 'figures':
-      figures.set(frontEnd, message.figures);
-      return;
-    case 'project-changed':
-      return supervisor.broadcast(message, frontEnd);
-    case 'disk':
-      for (const [key, bytes] of message.stored) keeper.stored(key, bytes);
-      for (const key of message.used) keeper.used(key);
-      for (const key of message.removed) keeper.removed(key);
-      return;
-    case 'ready':
-    case 'hopeless':
-      return;
-    default:
-      return flights.receive(frontEnd, message);
-  }
-}
-
-function fleet(): Fleet {
-  const byPid: Record<number, FrontEndFigures> = {};
-  for (const [frontEnd, one] of figures) byPid[supervisor.pidOf(frontEnd) ?? 0] = one;
-  return { figures: byPid, diskBytes: keeper.bytes, diskMaxBytes: keeper.maxBytes };
-}
+shutdown.add(() => diskCacheIndex.close());
 
 const here = fileURLToPath(import.meta.url);
 const supervisor = new Supervisor({
@@ -94,23 +65,57 @@ const supervisor = new Supervisor({
   environment: frontEndEnvironment(settings, store.url),
   log,
   stalledAfterMs: 2 * settings.transformTimeoutMs,
-  onMessage: receive,
-  onEnd: (frontEnd) => {
-    figures.delete(frontEnd);
-    flights.forget(frontEnd);
-  },
 });
-
 shutdown.add(() => supervisor.stop());
 process.on('SIGHUP', () => void supervisor.roll());
 
+const stats = new Map<number, FrontEndStats>();
+const coalescer = new RenderCoalescer((frontEnd, reply) => supervisor.send(frontEnd, reply));
+
+function receive(frontEnd: number, message: ToPrimary): void {
+  switch (message.type) {
+    case 'stats':
+      stats.set(frontEnd, message.stats);
+      return;
+    case 'project-changed':
+      return supervisor.broadcast(message, frontEnd);
+    case 'disk-cache-changes':
+      for (const [key, bytes] of message.stored) diskCacheIndex.stored(key, bytes);
+      for (const key of message.used) diskCacheIndex.used(key);
+      for (const key of message.removed) diskCacheIndex.removed(key);
+      return;
+    case 'ready':
+    case 'cannot-start':
+      return;
+    default:
+      return coalescer.receive(frontEnd, message);
+  }
+}
+
+function machineStats(): MachineStats {
+  const frontEnds: Record<number, FrontEndStats> = {};
+  for (const [frontEnd, one] of stats) frontEnds[supervisor.pidOf(frontEnd) ?? 0] = one;
+  return { frontEnds, diskBytes: diskCacheIndex.bytes, diskMaxBytes: diskCacheIndex.maxBytes };
+}
+
 await supervisor
-  .start()
+  .start({
+    onMessage: receive,
+    onEnd: (frontEnd) => {
+      stats.delete(frontEnd);
+      coalescer.forget(frontEnd);
+    },
+  })
   .catch((error) => shutdown.giveUp(`The service could not start: ${error.message}.`));
-setInterval(() => supervisor.broadcast({ type: 'fleet', fleet: fleet() }), fleetEveryMs);
+setInterval(
+  () => supervisor.broadcast({ type: 'machine-stats', stats: machineStats() }),
+  statsEveryMs,
+);
 log.info({ url: settings.baseUrl, processes: settings.processes }, 'the service is ready');
 
 if (settings.diskCacheBytes > 0) {
-  await keeper.scan().catch((error) => log.error({ err: error }, 'the disk cache was not scanned'));
-  log.info({ files: keeper.count, bytes: keeper.bytes }, 'the disk cache is known');
+  await diskCacheIndex
+    .scan()
+    .catch((error) => log.error({ err: error }, 'the disk cache was not scanned'));
+  log.info({ files: diskCacheIndex.count, bytes: diskCacheIndex.bytes }, 'the disk cache is known');
 }

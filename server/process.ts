@@ -11,30 +11,30 @@ import { connectStore } from '../store/open.ts';
 import {
   channelToPrimary,
   dispatcher,
-  type Fleet,
-  type FrontEndFigures,
+  type FrontEndStats,
+  type MachineStats,
   storeUrlVariable,
   type ToFrontEnd,
 } from './cluster/channel.ts';
-import { PrimaryCoordination } from './cluster/coordination.ts';
-import { DiskNews } from './cluster/disk-news.ts';
+import { CoalescerClient } from './cluster/coalescer-client.ts';
+import { DiskCacheReporter } from './cluster/disk-cache-reporter.ts';
 import { ControlPlane } from './control/api.ts';
 import { Authentication } from './control/authenticate.ts';
-import { ProjectOperations } from './control/projects.ts';
+import { ProjectOperations } from './control/project-operations.ts';
 import { RateLimit } from './control/rate-limit.ts';
 import { Health } from './health.ts';
 import { App, engineFailure } from './http/app.ts';
 import { untilQuiet } from './http/drain.ts';
-import { explain } from './http/error-response.ts';
-import type { Exchange } from './http/exchange.ts';
+import { errorResponse } from './http/error-response.ts';
+import type { HttpRequest } from './http/request.ts';
 import { BackgroundSecret } from './image/background.ts';
 import { Delivery } from './image/deliver.ts';
-import { ProjectCache } from './projects.ts';
+import { ProjectCache } from './project-cache.ts';
 import { routes } from './routes.ts';
 
 /** One front-end process: it is forked by the primary and told over the channel what it must know. */
 
-const figuresEveryMs = 1_000;
+const statsEveryMs = 1_000;
 const projectsEveryMs = 1_000;
 /** How long a drain waits for requests in flight; the primary's patience is a little longer. */
 const drainWithinMs = 30_000;
@@ -62,22 +62,16 @@ const settings = settingsOrExit();
 const log = createLogger(settings, 'front-end');
 const channel = channelToPrimary();
 const store = connectStore(process.env[storeUrlVariable] ?? '', logOutages(log));
-const coordination = new PrimaryCoordination(channel);
-const diskNews = new DiskNews(channel, log);
+const coalescer = new CoalescerClient(channel);
+const diskCacheReporter = new DiskCacheReporter(channel, log);
 
 const engine = new Engine(engineSettings(settings), {
-  coordination,
-  disk: diskNews,
-  onMemoryHit: (key) => diskNews.read(key),
+  coalescer,
+  disk: diskCacheReporter,
+  onMemoryHit: (key) => diskCacheReporter.read(key),
   onRender: (event, key, timings) => log.debug({ key, ...timings }, `render ${event}`),
   now: Date.now,
 });
-coordination.holdFlight = (key) => engine.hold(key);
-coordination.promoteFlight = (key) => {
-  // A full pool refuses; the followers then wait as the background work does.
-  if (!engine.pool.full) engine.promote(key);
-};
-
 const projects = new ProjectCache(store.projects, {
   pollEveryMs: projectsEveryMs,
   onTrouble: (error) => {
@@ -93,12 +87,12 @@ const delivery = new Delivery({
   now: Date.now,
 });
 
-let fleet: Fleet = { figures: {}, diskBytes: 0, diskMaxBytes: settings.diskCacheBytes };
+let machine: MachineStats = { frontEnds: {}, diskBytes: 0, diskMaxBytes: settings.diskCacheBytes };
 let draining = false;
 
-function figures(): FrontEndFigures {
-  const pool = engine.pool.stats();
-  const sources = engine.sources.stats();
+function stats(): FrontEndStats {
+  const pool = engine.producer.transforms.stats();
+  const sources = engine.producer.sources.stats();
   return {
     memoryBytes: engine.memory.bytes,
     memoryMaxBytes: engine.memory.maxBytes,
@@ -106,11 +100,10 @@ function figures(): FrontEndFigures {
     queued: pool.queued,
     concurrency: pool.concurrency,
     maxQueue: pool.maxQueue,
-    rejected: engine.refused,
+    rejected: engine.producer.refused,
     completed: pool.completed,
     fetching: sources.fetching,
-    flights: engine.flights,
-    exchanges: app.open,
+    misses: engine.misses,
     stalledMs: pool.stalledMs,
   };
 }
@@ -119,13 +112,13 @@ const queue = new JobQueue(store.db);
 const health = new Health({
   store,
   queue,
-  figures,
-  fleet: () => fleet,
+  stats,
+  machine: () => machine,
   draining: () => draining,
   transformTimeoutMs: settings.transformTimeoutMs,
 });
 
-const onError = ({ id, method, path }: Exchange, error: unknown): void =>
+const onError = ({ id, method, path }: HttpRequest, error: unknown): void =>
   log.error(
     { requestId: id, method, path, err: store.explain(error) },
     'a request failed unexpectedly',
@@ -138,13 +131,13 @@ const control = new ControlPlane({
   projects: store.projects,
   operations: new ProjectOperations({
     projects: store.projects,
-    guard: engine.sources.guard,
+    guard: engine.producer.sources.guard,
     onChange: (project) => {
       projects.apply(project);
       channel.send({ type: 'project-changed', id: project._id });
     },
   }),
-  guard: engine.sources.guard,
+  guard: engine.producer.sources.guard,
   queue,
   baseUrl: settings.baseUrl,
   onError,
@@ -153,7 +146,7 @@ const control = new ControlPlane({
 const app = new App(
   routes({ delivery, control, health, baseUrl: settings.baseUrl }),
   {
-    explain,
+    errorResponse,
     onError,
     // The query may hold a signature, so it is not logged.
     onEnd: log.isLevelEnabled('debug')
@@ -176,24 +169,24 @@ async function drain(graceMs: number): Promise<void> {
   await untilQuiet(app, graceMs, drainWithinMs);
   projects.stop();
   await Promise.race([Promise.all([engine.close(), store.close()]), sleep(closeWithinMs)]);
-  diskNews.flush();
+  diskCacheReporter.flush();
   log.info('drained');
   process.exit(0);
 }
 
 const receive = dispatcher<ToFrontEnd>({
   drain: ({ graceMs }) => void drain(graceMs),
-  fleet: (message) => {
-    fleet = message.fleet;
+  'machine-stats': (message) => {
+    machine = message.stats;
   },
   'project-changed': ({ id }) => void projects.refresh(id),
-  'flight-lead': (order) => coordination.receive(order),
-  'flight-follow': (order) => coordination.receive(order),
-  'flight-outcome': (order) => coordination.receive(order),
-  'flight-hold': (order) => coordination.receive(order),
-  'flight-release': (order) => coordination.receive(order),
-  'flight-promote': (order) => coordination.receive(order),
-  'flight-landing': (order) => coordination.receive(order),
+  'render-lead': (reply) => coalescer.receive(reply),
+  'render-follow': (reply) => coalescer.receive(reply),
+  'render-outcome': (reply) => coalescer.receive(reply),
+  'render-retain': (reply) => coalescer.receive(reply),
+  'render-release': (reply) => coalescer.receive(reply),
+  'render-promote': (reply) => coalescer.receive(reply),
+  'render-acknowledged': (reply) => coalescer.receive(reply),
 });
 
 // The primary decides when to end, also when a terminal signals the whole group.
@@ -214,18 +207,18 @@ process.on('uncaughtException', (error) => {
 process.on('message', (message) => receive(message as ToFrontEnd));
 
 if (engineFailure !== null) {
-  channel.send({ type: 'hopeless', reason: engineFailure });
+  channel.send({ type: 'cannot-start', reason: engineFailure });
 } else if (await app.listen(settings.host, settings.port)) {
   // Until then the connection itself says that the store is away.
   store.established().then(
     () => projects.start(),
     () => {},
   );
-  setInterval(() => channel.send({ type: 'figures', figures: figures() }), figuresEveryMs).unref();
+  setInterval(() => channel.send({ type: 'stats', stats: stats() }), statsEveryMs).unref();
   channel.send({ type: 'ready' });
 } else {
   channel.send({
-    type: 'hopeless',
+    type: 'cannot-start',
     reason: `cannot listen on ${settings.host} port ${settings.port}`,
   });
 }

@@ -3,7 +3,7 @@ import { openApiDocument } from './control/openapi.ts';
 import { prefix } from './control/operations.ts';
 import type { Health } from './health.ts';
 import type { Route } from './http/app.ts';
-import type { Handler } from './http/exchange.ts';
+import type { Handler } from './http/request.ts';
 import type { Delivery } from './image/deliver.ts';
 
 export interface Endpoints {
@@ -17,16 +17,16 @@ export interface Endpoints {
 export function routes({ delivery, control, health, baseUrl }: Endpoints): Route[] {
   const openApi = openApiHandler(baseUrl);
   return [
-    ...readable('/img/*', (exchange) => delivery.handle(exchange)),
-    ...readable('/api/health', (exchange) => health.handle(exchange)),
+    ...readable('/img/*', (request) => delivery.handle(request)),
+    ...readable('/api/health', (request) => health.handle(request)),
     ...readable('/openapi.json', openApi),
     ...readable(`${prefix}/openapi.json`, openApi),
-    { method: 'any', path: `${prefix}/*`, handler: (exchange) => control.handle(exchange) },
+    { method: 'any', path: `${prefix}/*`, handler: (request) => control.handle(request) },
     {
       method: 'any',
       path: '/*',
-      handler: (exchange) => {
-        throw noEndpoint(exchange);
+      handler: (request) => {
+        throw noEndpoint(request);
       },
     },
   ];
@@ -39,8 +39,8 @@ const readable = (path: string, handler: Handler): Route[] => [
 
 function openApiHandler(baseUrl: string): Handler {
   const body = JSON.stringify(openApiDocument(baseUrl), null, 2);
-  return (exchange) =>
-    exchange.respond({
+  return (request) =>
+    request.respond({
       status: 200,
       headers: [
         ['content-type', 'application/json'],

@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import type { Agent } from 'undici';
 import { ServiceError } from '../../contract/errors.ts';
-import { Flights } from '../flight.ts';
 import type { EngineSettings } from '../settings.ts';
+import { SingleFlight } from '../single-flight.ts';
 import { ByteBudget } from './budget.ts';
 import { openConnections } from './connections.ts';
 import { canonical, fetchSource, notAllowed } from './fetch.ts';
+import { type FetchSlot, FetchSlots } from './fetch-slots.ts';
 import { AddressGuard, type Resolver } from './guard.ts';
 import { loopIdOf } from './loop.ts';
-import { FetchSlots, type Slot } from './slots.ts';
 
 export type SourceSettings = Pick<
   EngineSettings,
@@ -38,7 +38,6 @@ export interface SourceLease {
   readonly fetchMs: number | null;
   /** Harmless when called twice. */
   release(): void;
-  [Symbol.dispose](): void;
 }
 
 /** Long enough for the variants that a page asks for together; the origin's caching rules are not asked. */
@@ -54,7 +53,7 @@ const failureBytes = 4 * 1024 * 1024;
 const defaultHeldBytes = (sourceMaxBytes: number) =>
   Math.max(4 * sourceMaxBytes, 128 * 1024 * 1024);
 
-/** What is our own state or the asker's, and says nothing about the source. */
+/** What is the state of this service or of one request, and says nothing about the source. */
 const notRemembered = new Set(['overloaded', 'source_not_allowed', 'internal_error']);
 
 interface Source {
@@ -72,14 +71,15 @@ interface Failed {
 type Outcome =
   | ({ readonly fetchMs: number } & Pick<Source, 'hosts'> & { readonly source: Source })
   | Failed
-  /** Nobody who waited at the time may use the host that the source redirects to. */
+  /** No request that waited may use the host that the source redirects to. */
   | { readonly refused: string; readonly hosts: readonly string[] };
 
-/** A fetch under way, and whom it is for. */
-interface Ride {
-  readonly slot: Slot;
-  readonly ending: AbortController;
-  readonly askers: Set<Pick<AcquireOptions, 'allowed'>>;
+/** A fetch in progress. */
+interface Fetch {
+  readonly slot: FetchSlot;
+  readonly controller: AbortController;
+  /** The requests that wait for it. */
+  readonly waiting: Set<Pick<AcquireOptions, 'allowed'>>;
 }
 
 /** Fetches sources: each once for all that want it, guarded, bounded, and kept for a moment. */
@@ -90,12 +90,12 @@ export class Sources {
   readonly #connections: Agent;
   readonly #slots: FetchSlots;
   readonly #budget: ByteBudget;
-  readonly #flights = new Flights<string, Outcome>();
-  readonly #rides = new Map<string, Ride>();
+  readonly #sharedFetches = new SingleFlight<string, Outcome>();
+  readonly #fetches = new Map<string, Fetch>();
   readonly #cache: LRUCache<string, Source>;
   readonly #failures: LRUCache<string, Failed>;
   #closed: ServiceError | null = null;
-  #fetches = 0;
+  #fetchCount = 0;
 
   constructor(settings: SourceSettings, options: SourceOptions = {}) {
     const { now, resolve, cacheBytes = defaultCacheBytes } = options;
@@ -147,14 +147,14 @@ export class Sources {
       checkHosts(outcome.hosts, options);
       if ('source' in outcome) return this.#lease(outcome.source, outcome.fetchMs);
       if ('failure' in outcome) throw outcome.failure;
-      // Refused before this asker, who may use that host, was heard: once more, with its voice.
+      // The redirect was refused before this request, whose project may use that host, had joined.
       if (!options.allowed(outcome.refused)) throw notAllowed(outcome.refused);
     }
   }
 
   /** A live request has come to wait for a fetch that may be in the background; see Slot. */
   promote(url: URL): void {
-    this.#rides.get(canonical(url).href)?.slot.promote();
+    this.#fetches.get(canonical(url).href)?.slot.promote();
   }
 
   stats() {
@@ -167,14 +167,14 @@ export class Sources {
       /** Bytes of fetches in flight and of leases. */
       heldBytes: this.#budget.held,
       /** Fetches started so far. */
-      fetches: this.#fetches,
+      fetches: this.#fetchCount,
     };
   }
 
   /** Ends what is under way with `overloaded` and closes all connections. */
   async close(): Promise<void> {
     this.#closed = new ServiceError('overloaded', 'The service is shutting down.');
-    for (const { ending } of this.#rides.values()) ending.abort(this.#closed);
+    for (const { controller } of this.#fetches.values()) controller.abort(this.#closed);
     this.#cache.clear();
     this.#failures.clear();
     await this.#connections.destroy();
@@ -182,38 +182,39 @@ export class Sources {
 
   async #join(key: string, url: URL, options: AcquireOptions): Promise<Outcome> {
     const { background = false, signal } = options;
-    if (!background && this.#rides.get(key)?.slot.promote() === false) {
+    if (!background && this.#fetches.get(key)?.slot.promote() === false) {
       throw this.#slots.overloaded();
     }
-    const joined = this.#flights.join(
+    const joined = this.#sharedFetches.run(
       key,
-      (flight) => {
+      (shared) => {
         const slot = this.#slots.enter(background);
-        const ride: Ride = { slot, ending: new AbortController(), askers: new Set() };
-        flight.addEventListener('abort', () => ride.ending.abort(flight.reason), { once: true });
-        this.#rides.set(key, ride);
-        return this.#fetch(key, url, ride).finally(() => {
+        const fetch: Fetch = { slot, controller: new AbortController(), waiting: new Set() };
+        const { controller } = fetch;
+        shared.addEventListener('abort', () => controller.abort(shared.reason), { once: true });
+        this.#fetches.set(key, fetch);
+        return this.#fetch(key, url, fetch).finally(() => {
           slot.leave();
-          if (this.#rides.get(key) === ride) this.#rides.delete(key);
+          if (this.#fetches.get(key) === fetch) this.#fetches.delete(key);
         });
       },
       signal,
     );
-    const askers = this.#rides.get(key)?.askers;
-    const asker = { allowed: options.allowed };
-    askers?.add(asker);
-    return joined.finally(() => askers?.delete(asker));
+    const waiting = this.#fetches.get(key)?.waiting;
+    const request = { allowed: options.allowed };
+    waiting?.add(request);
+    return joined.finally(() => waiting?.delete(request));
   }
 
-  async #fetch(key: string, url: URL, ride: Ride): Promise<Outcome> {
-    const { signal } = ride.ending;
-    await ride.slot.admitted(signal);
-    this.#fetches += 1;
+  async #fetch(key: string, url: URL, fetch: Fetch): Promise<Outcome> {
+    const { signal } = fetch.controller;
+    await fetch.slot.admitted(signal);
+    this.#fetchCount += 1;
     const hosts = [url.hostname];
     let refused: string | null = null;
     const allowed = (host: string) => {
-      for (const asker of ride.askers) {
-        if (!asker.allowed(host)) continue;
+      for (const request of fetch.waiting) {
+        if (!request.allowed(host)) continue;
         hosts.push(host);
         return true;
       }
@@ -232,7 +233,7 @@ export class Sources {
         timeoutMs: this.#settings.sourceTimeoutMs,
         signal,
       });
-      return { source: this.#land(key, bytes, hosts), hosts, fetchMs: performance.now() - started };
+      return { source: this.#keep(key, bytes, hosts), hosts, fetchMs: performance.now() - started };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (refused !== null) return { refused, hosts };
@@ -246,7 +247,7 @@ export class Sources {
     }
   }
 
-  #land(key: string, bytes: Uint8Array, hosts: readonly string[]): Source {
+  #keep(key: string, bytes: Uint8Array, hosts: readonly string[]): Source {
     // The fetch's reservation goes on as a first lease until those who waited have taken theirs,
     // which all happens before the event loop turns.
     const source: Source = { bytes, hosts, leases: 1 };
@@ -268,7 +269,7 @@ export class Sources {
       released = true;
       this.#release(source);
     };
-    return { bytes: source.bytes, fetchMs, release, [Symbol.dispose]: release };
+    return { bytes: source.bytes, fetchMs, release };
   }
 
   #release(source: Source): void {
@@ -277,7 +278,7 @@ export class Sources {
   }
 }
 
-/** The asker's own allowlist holds for every host that was passed, whoever had it fetched. */
+/** A request's own allowlist holds for every host of a redirect, whichever request had it fetched. */
 function checkHosts(hosts: readonly string[], { allowed }: AcquireOptions): void {
   for (const host of hosts) if (!allowed(host)) throw notAllowed(host);
 }

@@ -1,13 +1,13 @@
 import type { Sharp } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
-import { densityAt, drawingPixels, maxSide, scaleAt, scaleWithin } from './bounds.ts';
+import { densityAt, maxSide, scaleAt, scaleWithin, svgPixels } from './bounds.ts';
 import { cutArea, type Size, scaledSize, shrunkArea } from './geometry.ts';
 import { kinds } from './kinds.ts';
 import type { Picture } from './picture.ts';
 import { type SourceFacts, upright } from './plan.ts';
 import type { Area, Variant } from './variant.ts';
 
-/** Opens the first frame of the source; a drawing at this many dots per inch, else null. */
+/** Opens the first frame of the source; an SVG at this many dots per inch, else null. */
 type Open = (density: number | null) => Picture;
 
 /**
@@ -53,7 +53,7 @@ async function trimmed(
 ): Promise<Area> {
   const scale = Math.min(1, scaleWithin(area, maxSide, maxTrimmedPixels));
   const { picture, size } = kinds[facts.kind].vector
-    ? openDrawing(facts, area, scale, sourceMaxPixels, open)
+    ? openSvg(facts, area, scale, sourceMaxPixels, open)
     : openPixels(area, scale, open);
   if (size.width < minTrimmedSide || size.height < minTrimmedSide) return area;
   // In a pass of its own, since sharp trims before it crops and scales.
@@ -79,7 +79,7 @@ function openPixels(area: Area, scale: number, open: Open) {
   return { picture, size };
 }
 
-function openDrawing(
+function openSvg(
   facts: SourceFacts,
   area: Area,
   scale: number,
@@ -87,7 +87,7 @@ function openDrawing(
   open: Open,
 ) {
   const whole = upright(facts);
-  const pixels = drawingPixels(whole, facts.drawing, sourceMaxPixels);
+  const pixels = svgPixels(whole, facts.svg, sourceMaxPixels);
   const density = densityAt(scale, whole, pixels);
   const size = shrunkArea(area, scaleAt(density), whole);
   return { picture: open(density).apply((image) => image.extract(size)), size };

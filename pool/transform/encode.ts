@@ -47,7 +47,7 @@ export const encodings = {
   // Effort 1 needs 1.15 x the bytes in 0.05 x, effort 3 saves 5 % in 0.13 x, 10 bits the same in
   // 0.12 x. Without `ssim` effort 2 has 1.13 x the bytes. 4:2:0 is what WebP always and JPEG here
   // has; in 4:4:4 it is a sixth more bytes.
-  // Lossless, effort 1 against 0: a quarter fewer bytes of a drawing, 2 to 5 % of a photo, in 2 to 3 x
+  // Lossless, effort 1 against 0: a quarter fewer bytes of a graphic, 2 to 5 % of a photo, in 2 to 3 x
   // the time; 2 to 4 are 1.5 to 10 x slower again. WebP's are smaller and sooner done.
   avif: {
     contentType: 'image/avif',
@@ -59,7 +59,7 @@ export const encodings = {
   // Effort 2 against 4, sharp's own: 1.1 x the bytes in half of the time. 3 is no faster than 4; 1
   // needs 1.3 x the bytes. `mixed` lets each frame choose lossless: of two animations one had half
   // the bytes, the other 10 % less, for up to a quarter more time.
-  // Lossless, effort 1 against 0: a third fewer bytes of a drawing, 5 to 8 % of a photo, in 3 to 8 x
+  // Lossless, effort 1 against 0: a third fewer bytes of a graphic, 5 to 8 % of a photo, in 3 to 8 x
   // the time; quality is then one more effort, of which 50 is enough.
   webp: {
     contentType: 'image/webp',
@@ -85,7 +85,7 @@ export const encodings = {
   },
   // Lossless, so quality has no part in it. Row filters at level 4, against sharp's own level 6
   // without them: four of five pictures had 0.65 to 0.88 x the bytes in 1.2 to 2 x the time; the
-  // fifth, a drawing with transparency, had 1.2 x in 2.3 x. sharp's palettes change colours even
+  // fifth, a graphic with transparency, had 1.2 x in 2.3 x. sharp's palettes change colours even
   // where there are few: see encode/indexed-png.ts.
   png: {
     contentType: 'image/png',

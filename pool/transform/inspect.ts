@@ -1,10 +1,10 @@
 import sharp, { type Metadata } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
-import { drawingPixels, drawingScales, minDrawingPixels } from './bounds.ts';
+import { minSvgPixels, svgPixels, svgScales } from './bounds.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import type { SourceColour, SourceFacts } from './plan.ts';
 import { sniff } from './sniff.ts';
-import { type DrawingCost, judgeDrawing } from './svg/drawing.ts';
+import { readSvg, type SvgCost } from './svg/read.ts';
 
 /** Each costs time of its own, however small it is. */
 const maxFrames = 2_000;
@@ -22,7 +22,7 @@ export async function inspect(source: Uint8Array, maxPixels: number): Promise<So
       'The source is not a JPEG, PNG, WebP, GIF, AVIF, TIFF or SVG.',
     );
   }
-  const drawing = kind === 'svg' ? await inspectDrawing(source, maxPixels) : null;
+  const svg = kind === 'svg' ? await inspectSvg(source, maxPixels) : null;
   const header = await readHeader(source, kind);
   if (header.format !== kinds[kind].decoder || header.compression === 'hevc') {
     throw unsupported(kind);
@@ -35,7 +35,7 @@ export async function inspect(source: Uint8Array, maxPixels: number): Promise<So
     );
   }
   const height = header.pageHeight ?? header.height;
-  if (drawing !== null) requireDrawable(header, drawing, maxPixels);
+  if (svg !== null) requireDrawable(header, svg, maxPixels);
   else requirePixels(header.width * height * frames, maxPixels);
   return {
     kind,
@@ -46,13 +46,13 @@ export async function inspect(source: Uint8Array, maxPixels: number): Promise<So
     timing: frames > 1 ? { delay: header.delay ?? [], loop: header.loop ?? 0 } : null,
     hasAlpha: header.hasAlpha,
     colour: colourOf(header),
-    drawing,
+    svg,
   };
 }
 
 /** Embedded pictures are decoded as a whole, so their pixels count like those of any source. */
-async function inspectDrawing(source: Uint8Array, maxPixels: number): Promise<DrawingCost> {
-  const { embedded, cost } = judgeDrawing(source);
+async function inspectSvg(source: Uint8Array, maxPixels: number): Promise<SvgCost> {
+  const { embedded, cost } = readSvg(source);
   let pixels = 0;
   for (const picture of embedded) {
     const header = await readHeader(picture, 'svg');
@@ -91,20 +91,20 @@ function requirePixels(pixels: number, maxPixels: number): void {
   );
 }
 
-/** A drawing can be made smaller, but not without end, and a very narrow one is gone before that. */
-function requireDrawable({ width, height }: Metadata, cost: DrawingCost, maxPixels: number): void {
-  const pixels = drawingPixels({ width, height }, cost, maxPixels);
-  if (pixels < Math.min(minDrawingPixels, maxPixels)) {
+/** An SVG can be made smaller, but not without end, and a very narrow one is gone before that. */
+function requireDrawable({ width, height }: Metadata, cost: SvgCost, maxPixels: number): void {
+  const pixels = svgPixels({ width, height }, cost, maxPixels);
+  if (pixels < Math.min(minSvgPixels, maxPixels)) {
     throw new ServiceError(
       'source_too_large',
       "The SVG's filters would take too much time or memory to draw.",
     );
   }
-  const scales = drawingScales({ width, height }, pixels);
+  const scales = svgScales({ width, height }, pixels);
   if (scales.smallest <= scales.largest) return;
   throw new ServiceError(
     'source_too_large',
-    `The drawing is too large or too narrow: ${width} x ${height}.`,
+    `The SVG is too large or too narrow: ${width} x ${height}.`,
   );
 }
 

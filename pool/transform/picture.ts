@@ -45,7 +45,7 @@ export class Picture {
       // browsers show such pictures too.
       failOn: 'error',
       unlimited: false,
-      // Checked before; this is the second lock. A drawing's sides are rounded up after the plan was
+      // Checked before; this is the second lock. An SVG's sides are rounded up after the plan was
       // made, by less than a pixel each.
       limitInputPixels: limits.sourceMaxPixels + (vector ? 2 * maxSide + 1 : 0),
       ...(opening.animated ? { pages: -1 } : {}),

@@ -1,12 +1,12 @@
 import { backgroundOf, type Rgba } from './background.ts';
 import {
   densityAt,
-  drawingPixels,
   maxFramePixels,
   maxRows,
   maxSide,
   scaleAt,
   scaleWithin,
+  svgPixels,
 } from './bounds.ts';
 import { encodings } from './encode.ts';
 import {
@@ -19,7 +19,7 @@ import {
   withBorder,
 } from './geometry.ts';
 import { kinds, type SourceKind } from './kinds.ts';
-import type { DrawingCost } from './svg/drawing.ts';
+import type { SvgCost } from './svg/read.ts';
 import {
   type Area,
   type Edges,
@@ -45,7 +45,7 @@ export interface SourceFacts {
   readonly hasAlpha: boolean;
   readonly colour: SourceColour;
   /** What drawing costs; null for all but SVG. */
-  readonly drawing: DrawingCost | null;
+  readonly svg: SvgCost | null;
 }
 
 export interface Timing {
@@ -83,7 +83,7 @@ export interface Plan {
   readonly cut: Area | null;
   /** Size at which that part is rendered before the rest is done; null where one pass does it all. */
   readonly prepared: Size | null;
-  /** True when the frames of an animation are drawn one by one. */
+  /** True when the frames of an animation are processed one by one. */
   readonly byFrame: boolean;
   /** How the turned part is brought to its size, borders aside; null when it has it already. */
   readonly resize: Resize | null;
@@ -139,11 +139,11 @@ export function makePlan(
   const limits = {
     width: Math.min(longest, variant.maxWidth ?? longest),
     height: Math.min(longest, maxRows / frames),
-    pixels: vector ? drawingPixels(whole, facts.drawing, sourceMaxPixels) : framePixels,
+    pixels: vector ? svgPixels(whole, facts.svg, sourceMaxPixels) : framePixels,
   };
   const turned = boundsOfTurned(part, variant.rotate);
-  // A drawing has no size at which it is blurred, so it may be scaled up; but only to what may be
-  // rasterised, since with a crop or `cover` much more than the output is drawn.
+  // An SVG has no size at which it is blurred, so it may be scaled up; but only to what may be
+  // rasterised, since with a crop or `cover` much more than the output is rasterised.
   const enlargement = vector
     ? scaleWithin(whole, maxSide, limits.pixels)
     : variant.enlarge
@@ -247,7 +247,7 @@ function resampling(variant: Variant, { fit }: Box, stacked: boolean) {
 /**
  * Outputs are RGB, so the profile of a grey or CMYK source would be wrong for them.
  *
- * @param byFrame true when frames are drawn one by one from raw pixels, which have no profile
+ * @param byFrame true when frames are processed one by one from raw pixels, which have no profile
  */
 function profileHandling(
   colour: SourceColour,

@@ -1,6 +1,6 @@
 import type { OverlayOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
-import { entityTag } from '../image.ts';
+import { entityTag, type Image } from '../image.ts';
 import { findContent } from './content.ts';
 import { indexedPng } from './encode/indexed-png.ts';
 import { encodings } from './encode.ts';
@@ -9,24 +9,15 @@ import { inspect } from './inspect.ts';
 import { Picture, type RenderLimits } from './picture.ts';
 import { placeholders, type SourceDescription } from './placeholders.ts';
 import { makePlan, type Plan, type SourceFacts, upright } from './plan.ts';
-import { applySteps, drawingPasses, passes } from './steps.ts';
-import type { OutputFormat, PlaceholderKind, Variant, Watermark } from './variant.ts';
+import { applySteps, passes, picturePasses } from './steps.ts';
+import type { Variant, Watermark } from './variant.ts';
 import { markVariant, overlay } from './watermark.ts';
 
-export interface Rendered {
-  /** Alone in its ArrayBuffer, so that it can be moved to another thread. */
-  readonly body: Uint8Array<ArrayBuffer>;
-  readonly contentType: string;
-  /** Strong entity tag, with its quotes. */
-  readonly etag: string;
-  /** Of one frame, in pixels. */
-  readonly width: number;
-  readonly height: number;
-  readonly format: OutputFormat | PlaceholderKind;
-}
+/** An image whose body is alone in its ArrayBuffer, so that it can be moved to another thread. */
+export type RenderedImage = Image & { readonly body: Uint8Array<ArrayBuffer> };
 
-/** A source that was drawn as a variant says, but for its watermark. */
-interface Drawn {
+/** A source that was transformed as a variant says, but for its watermark. */
+interface Transformed {
   readonly picture: Picture;
   readonly facts: SourceFacts;
   readonly plan: Plan;
@@ -44,13 +35,13 @@ export async function render(
   watermark: Uint8Array | null,
   variant: Variant,
   limits: RenderLimits,
-): Promise<Rendered> {
-  const { picture, facts, plan } = await draw(source, variant, limits);
+): Promise<RenderedImage> {
+  const { picture, facts, plan } = await transform(source, variant, limits);
   if (watermark !== null && variant.watermark !== null) {
-    const mark = await drawMark(watermark, variant.watermark, plan, limits);
+    const mark = await transformWatermark(watermark, variant.watermark, plan, limits);
     await picture.settle();
-    const job = { plan, variant, overlay: mark };
-    picture.apply((image) => applySteps(image, passes.mark, job));
+    const context = { plan, variant, overlay: mark };
+    picture.apply((image) => applySteps(image, passes.mark, context));
   }
   const encoded = () => encode(picture, plan, variant);
   if (variant.placeholder === null) return encoded();
@@ -66,33 +57,28 @@ export async function render(
       },
     }),
   );
-  return rendered(text, contentType, variant.placeholder, plan);
+  return imageOf(text, contentType, plan);
 }
 
-async function encode(picture: Picture, plan: Plan, variant: Variant): Promise<Rendered> {
+async function encode(picture: Picture, plan: Plan, variant: Variant): Promise<RenderedImage> {
   const { contentType } = encodings[plan.format];
   if (plan.format === 'png' && variant.stripMetadata) {
     await picture.settle();
     const { data, info } = await picture.pixels();
     const indexed = indexedPng({ ...info, data });
-    if (indexed !== null) return rendered(indexed, contentType, plan.format, info);
+    if (indexed !== null) return imageOf(indexed, contentType, info);
   }
   const { data, info } = await picture
     .apply((image) => applySteps(image, passes.encode, { plan, variant, overlay: null }))
     .write();
   const size = { width: info.width, height: info.pageHeight ?? info.height };
-  return rendered(data, contentType, plan.format, size);
+  return imageOf(data, contentType, size);
 }
 
-function rendered(
-  data: Uint8Array,
-  contentType: string,
-  format: Rendered['format'],
-  { width, height }: Size,
-): Rendered {
+function imageOf(data: Uint8Array, contentType: string, { width, height }: Size): RenderedImage {
   // A copy: what sharp or Buffer's pool allocated cannot be moved to another thread.
   const body = new Uint8Array(data);
-  return { body, contentType, etag: entityTag(body), width, height, format };
+  return { body, contentType, etag: entityTag(body), width, height };
 }
 
 function describe(facts: SourceFacts, source: Uint8Array): SourceDescription {
@@ -100,7 +86,11 @@ function describe(facts: SourceFacts, source: Uint8Array): SourceDescription {
   return { format: kind, ...upright(facts), bytes: source.byteLength, pages: frames, hasAlpha };
 }
 
-async function draw(source: Uint8Array, variant: Variant, limits: RenderLimits): Promise<Drawn> {
+async function transform(
+  source: Uint8Array,
+  variant: Variant,
+  limits: RenderLimits,
+): Promise<Transformed> {
   const facts = await inspect(source, limits.sourceMaxPixels);
   const content = await findContent(
     facts,
@@ -109,37 +99,37 @@ async function draw(source: Uint8Array, variant: Variant, limits: RenderLimits):
     (density) => new Picture(source, facts, { animated: false, density }, limits),
   );
   const plan = makePlan(facts, content, variant, limits.sourceMaxPixels);
-  const job = { plan, variant, overlay: null };
+  const context = { plan, variant, overlay: null };
   const picture = new Picture(source, facts, plan, limits);
   if (plan.levelled) {
-    await picture.apply((image) => applySteps(image, passes.level, job)).settle();
+    await picture.apply((image) => applySteps(image, passes.level, context)).settle();
   }
   if (plan.prepared !== null) {
-    picture.apply((image) => applySteps(image, passes.prepare, job));
+    picture.apply((image) => applySteps(image, passes.prepare, context));
     if (!plan.byFrame) await picture.settle();
   }
-  for (const [index, steps] of drawingPasses(job).entries()) {
-    if (plan.byFrame) await picture.eachFrame((frame) => applySteps(frame, steps, job));
+  for (const [index, steps] of picturePasses(context).entries()) {
+    if (plan.byFrame) await picture.eachFrame((frame) => applySteps(frame, steps, context));
     else {
       if (index > 0) await picture.settle();
-      picture.apply((image) => applySteps(image, steps, job));
+      picture.apply((image) => applySteps(image, steps, context));
     }
   }
   if (variant.opacity !== null) {
     await picture.settle();
-    picture.apply((image) => applySteps(image, passes.fade, job));
+    picture.apply((image) => applySteps(image, passes.fade, context));
   }
   return { picture, facts, plan };
 }
 
-async function drawMark(
+async function transformWatermark(
   source: Uint8Array,
   watermark: Watermark,
   plan: Plan,
   limits: RenderLimits,
 ): Promise<OverlayOptions> {
   try {
-    const { picture } = await draw(source, markVariant(watermark, plan), limits);
+    const { picture } = await transform(source, markVariant(watermark, plan), limits);
     const { data, info } = await picture.apply((image) => image.ensureAlpha().raw()).write();
     const pixels = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     const mark = { pixels, width: info.width, height: info.height };

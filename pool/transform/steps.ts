@@ -5,22 +5,22 @@ import type { Plan } from './plan.ts';
 import type { Variant } from './variant.ts';
 
 /** What a step may look at: all numbers were decided in the plan. */
-export interface Job {
+export interface StepContext {
   readonly plan: Plan;
   readonly variant: Variant;
-  /** The watermark, drawn and in its place. */
+  /** The watermark, transformed and positioned. */
   readonly overlay: OverlayOptions | null;
 }
 
 /** Adds one operation to the picture's pipeline, or nothing when the variant does not ask for it. */
-type Step = (image: Sharp, job: Job) => Sharp;
+type Step = (image: Sharp, context: StepContext) => Sharp;
 
 /** Turns the picture as its EXIF orientation says, and sets the tag to 1 for where it is kept. */
 const orient: Step = (image) => image.autoOrient();
 
 const crop: Step = (image, { plan }) => (plan.cut === null ? image : image.extract(plan.cut));
-const cropUnlessPrepared: Step = (image, job) =>
-  job.plan.prepared === null ? crop(image, job) : image;
+const cropUnlessPrepared: Step = (image, context) =>
+  context.plan.prepared === null ? crop(image, context) : image;
 
 /** To the pixels that are worth keeping for the steps after it. */
 const shrink: Step = (image, { plan }) =>
@@ -55,9 +55,9 @@ const resize: Step = (image, { plan }) => {
 };
 
 /** As far as that needs no background; what is left for `resize` is to put it in its place. */
-const scale: Step = (image, job) => {
-  const { plan } = job;
-  if (plan.resize?.fit !== 'contain') return resize(image, job);
+const scale: Step = (image, context) => {
+  const { plan } = context;
+  if (plan.resize?.fit !== 'contain') return resize(image, context);
   const { width, height, kernel } = plan.resize;
   return image.resize({ width, height, fit: 'inside', kernel });
 };
@@ -141,7 +141,7 @@ const encode: Step = (image, { plan, variant }) =>
 /** The most that sharp takes as a delay in ms or as a loop count; decoders give more of both. */
 const mostTiming = 65_535;
 
-/** Asked for by itself, since it is lost where frames were drawn one by one. */
+/** Asked for by itself, since it is lost where frames were processed one by one. */
 const timing: Step = (image, { plan }) => {
   if (plan.timing === null) return image;
   const delay = plan.timing.delay.map((ms) => Math.min(ms, mostTiming));
@@ -165,7 +165,7 @@ export const passes = {
 } satisfies Readonly<Record<string, readonly Step[]>>;
 
 /** All that makes the picture: more than one pass only where one would not be right. */
-export function drawingPasses({ plan, variant }: Job): readonly (readonly Step[])[] {
+export function picturePasses({ plan, variant }: StepContext): readonly (readonly Step[])[] {
   const begin = [orient, flip, flop, rotate, cropUnlessPrepared, flatten, gamma, grayscale];
   const shaping = plan.paddedApart
     ? [
@@ -187,6 +187,6 @@ export function drawingPasses({ plan, variant }: Job): readonly (readonly Step[]
   ]);
 }
 
-export function applySteps(image: Sharp, steps: readonly Step[], job: Job): Sharp {
-  return steps.reduce((done, step) => step(done, job), image);
+export function applySteps(image: Sharp, steps: readonly Step[], context: StepContext): Sharp {
+  return steps.reduce((done, step) => step(done, context), image);
 }

@@ -3,7 +3,7 @@ import { move, transferableSymbol, valueSymbol } from 'piscina';
 import sharp from 'sharp';
 import { type ErrorData, ServiceError } from '../../contract/errors.ts';
 import type { RenderLimits } from './picture.ts';
-import { type Rendered, render } from './render.ts';
+import { type RenderedImage, render } from './render.ts';
 import type { Variant } from './variant.ts';
 
 /** What a transform thread is sent. */
@@ -15,12 +15,12 @@ export interface ThreadTask {
   readonly limits: RenderLimits;
 }
 
-/** What it answers. Failures are data: an error would lose its code between threads. */
+/** What it answers. An error would lose its code between threads, so it is sent as data. */
 export type ThreadResult =
-  | (Rendered & { readonly ok: true; readonly transformMs: number })
+  | (RenderedImage & { readonly ok: true; readonly transformMs: number })
   | {
       readonly ok: false;
-      readonly failure: ErrorData;
+      readonly error: ErrorData;
       /** For the log. */
       readonly detail: string;
     };
@@ -36,26 +36,20 @@ const maxDetail = 2000;
 export default async function transform(task: ThreadTask): Promise<unknown> {
   const startedAt = performance.now();
   try {
-    const rendered = await render(task.source, task.watermark, task.variant, task.limits);
-    const result: ThreadResult = {
-      ok: true,
-      ...rendered,
-      transformMs: performance.now() - startedAt,
-    };
+    const image = await render(task.source, task.watermark, task.variant, task.limits);
+    const transformMs = performance.now() - startedAt;
+    const result: ThreadResult = { ok: true, ...image, transformMs };
     return move({
       get [transferableSymbol]() {
-        return rendered.body.buffer;
+        return image.body.buffer;
       },
       get [valueSymbol]() {
         return result;
       },
     });
-  } catch (error) {
-    const failure =
-      error instanceof ServiceError
-        ? error
-        : new ServiceError('internal_error', 'The transform failed unexpectedly.', error);
-    const detail = inspect(failure.cause).slice(0, maxDetail);
-    return { ok: false, failure: failure.toData(), detail } satisfies ThreadResult;
+  } catch (thrown) {
+    const error = ServiceError.of(thrown);
+    const detail = inspect(error.cause).slice(0, maxDetail);
+    return { ok: false, error: error.toData(), detail } satisfies ThreadResult;
   }
 }

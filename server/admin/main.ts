@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { settingsOrExit } from '../../contract/settings/load.ts';
-import { addKeyCommands } from './keys.ts';
-import { addOrganisationCommands } from './organisations.ts';
-import { addProjectCommands } from './projects.ts';
+import { addKeyCommands } from './key-commands.ts';
+import { addOrganisationCommands } from './organisation-commands.ts';
+import { addProjectCommands } from './project-commands.ts';
 import { storeOf } from './store.ts';
 import { Mistake } from './terminal.ts';
 

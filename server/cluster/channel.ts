@@ -1,15 +1,15 @@
 import type { ErrorData } from '../../contract/errors.ts';
 import type { Image } from '../../pool/image.ts';
 
-/** How a flight ended for those who followed it from another process. */
-export type FlightOutcome =
+/** How a render ended for those who followed it from another process. */
+export type RenderOutcome =
   | { readonly image: Image }
-  | { readonly failure: ErrorData }
+  | { readonly error: ErrorData }
   /** The leader gave up for reasons of its own: somebody else has to lead. */
   | { readonly abandoned: true };
 
-/** One front end's figures, as health and metrics sum them over the processes. */
-export interface FrontEndFigures {
+/** One front end's stats, as health and metrics sum them over the processes. */
+export interface FrontEndStats {
   readonly memoryBytes: number;
   readonly memoryMaxBytes: number;
   readonly active: number;
@@ -20,15 +20,16 @@ export interface FrontEndFigures {
   /** Transforms that ended, in whatever way, since the process began. */
   readonly completed: number;
   readonly fetching: number;
-  readonly flights: number;
-  readonly exchanges: number;
+  /** Misses in progress, each with all requests that wait for it. */
+  readonly misses: number;
   /** How long transforms have waited without one finishing, ms. */
   readonly stalledMs: number;
 }
 
-/** The whole machine's figures, sent round by the primary once a second. */
-export interface Fleet {
-  readonly figures: Readonly<Record<number, FrontEndFigures>>;
+/** The stats of the whole machine, sent to every front end by the primary once a second. */
+export interface MachineStats {
+  /** By process id. */
+  readonly frontEnds: Readonly<Record<number, FrontEndStats>>;
   readonly diskBytes: number;
   readonly diskMaxBytes: number;
 }
@@ -36,53 +37,53 @@ export interface Fleet {
 /** From a front end to the primary. */
 export type ToPrimary =
   | { readonly type: 'ready' }
-  /** Cannot serve, and starting it again would not help. */
-  | { readonly type: 'hopeless'; readonly reason: string }
-  | { readonly type: 'figures'; readonly figures: FrontEndFigures }
+  /** Starting it again would not help. */
+  | { readonly type: 'cannot-start'; readonly reason: string }
+  | { readonly type: 'stats'; readonly stats: FrontEndStats }
   | { readonly type: 'project-changed'; readonly id: string }
   | {
-      readonly type: 'disk';
+      readonly type: 'disk-cache-changes';
       readonly stored: readonly (readonly [key: string, bytes: number])[];
       readonly used: readonly string[];
       readonly removed: readonly string[];
     }
-  | FlightReport;
+  | CoalescerRequest;
 
 /**
- * A front end's word on a flight. A ticket names one wish for a key: a front end may already have
- * a new one for a key while its word on giving up the old one is still under way.
+ * A front end's message about the render of a key. `joinId` names one participation: a front end may
+ * join for a key again before the primary has heard that it left.
  */
-export type FlightReport = { readonly key: string; readonly ticket: number } & (
-  | /** Wants the image of a key: to lead the flight to it, or to follow. */
-  { readonly type: 'flight-enter'; readonly live: boolean }
+export type CoalescerRequest = { readonly key: string; readonly joinId: number } & (
+  | /** Wants the image of a key: to lead its render, or to follow. */
+  { readonly type: 'render-join'; readonly live: boolean }
   /** Does not want it any more. */
-  | { readonly type: 'flight-leave' }
+  | { readonly type: 'render-leave' }
   /** The leader has the image; it is sent only when asked for. */
-  | { readonly type: 'flight-landed' }
-  | { readonly type: 'flight-outcome'; readonly outcome: FlightOutcome }
+  | { readonly type: 'render-succeeded' }
+  | { readonly type: 'render-outcome'; readonly outcome: RenderOutcome }
 );
 
-/** The primary's orders and news about a flight, to the holder of a ticket. */
-export type FlightOrder = { readonly key: string; readonly ticket: number } & (
-  | { readonly type: 'flight-lead' }
-  | { readonly type: 'flight-follow' }
-  | { readonly type: 'flight-outcome'; readonly outcome: FlightOutcome }
-  /** Others follow: do not cancel, even if everybody here has left. */
-  | { readonly type: 'flight-hold' }
-  | { readonly type: 'flight-release' }
+/** The primary's message to one participant of the render of a key. */
+export type CoalescerReply = { readonly key: string; readonly joinId: number } & (
+  | { readonly type: 'render-lead' }
+  | { readonly type: 'render-follow' }
+  | { readonly type: 'render-outcome'; readonly outcome: RenderOutcome }
+  /** Others follow: do not cancel, even when all requests of the leading process have left. */
+  | { readonly type: 'render-retain' }
+  | { readonly type: 'render-release' }
   /** Live requests follow: go on as live work. */
-  | { readonly type: 'flight-promote' }
-  /** The answer to `flight-landed`: whether others wait for the image. */
-  | { readonly type: 'flight-landing'; readonly wanted: boolean }
+  | { readonly type: 'render-promote' }
+  /** The reply to `render-succeeded`: whether followers wait for the image. */
+  | { readonly type: 'render-acknowledged'; readonly wanted: boolean }
 );
 
 /** From the primary to a front end. */
 export type ToFrontEnd =
-  /** Answer what is in flight and end; `graceMs` is how long to wait for connections in use. */
+  /** Answer the requests in progress and end; `graceMs` is how long to wait for connections in use. */
   | { readonly type: 'drain'; readonly graceMs: number }
-  | { readonly type: 'fleet'; readonly fleet: Fleet }
+  | { readonly type: 'machine-stats'; readonly stats: MachineStats }
   | { readonly type: 'project-changed'; readonly id: string }
-  | FlightOrder;
+  | CoalescerReply;
 
 type Handlers<M extends { type: string }> = {
   readonly [T in M['type']]: (message: Extract<M, { type: T }>) => void;

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from '../../contract/log.ts';
-import type { FrontEndFigures, ToFrontEnd, ToPrimary } from './channel.ts';
+import type { FrontEndStats, ToFrontEnd, ToPrimary } from './channel.ts';
 import { Liveness } from './liveness.ts';
 
 /** A process that lived this long had no trouble starting; its end is answered at once. */
@@ -35,9 +35,12 @@ export interface SupervisorOptions {
   readonly log: Logger;
   /** A front end whose transform pool has made no progress for this long, ms, is replaced. */
   readonly stalledAfterMs: number;
+}
+
+export interface FrontEndListener {
   /** Messages other than those about the process's own life. */
-  readonly onMessage: (frontEnd: number, message: ToPrimary) => void;
-  readonly onEnd: (frontEnd: number) => void;
+  onMessage(frontEnd: number, message: ToPrimary): void;
+  onEnd(frontEnd: number): void;
 }
 
 /** Starts the front ends, replaces those that die, renews and drains them. */
@@ -51,6 +54,7 @@ export class Supervisor {
   /** Front ends that were found stuck, and whose successors start. */
   readonly #stuck = new Set<number>();
   #rolling: Promise<void> | null = null;
+  #listener: FrontEndListener | null = null;
   #stopping = false;
 
   constructor(options: SupervisorOptions) {
@@ -65,7 +69,8 @@ export class Supervisor {
   }
 
   /** Resolves when every place is filled and listens; rejects when that is hopeless. */
-  async start(): Promise<void> {
+  async start(listener: FrontEndListener): Promise<void> {
+    this.#listener = listener;
     this.#liveness.start();
     await Promise.all(this.#slots.map((slot) => this.#fill(slot)));
   }
@@ -134,12 +139,12 @@ export class Supervisor {
           if (slot.worker !== null) void this.#retire(slot.worker);
           slot.worker = worker;
           resolve();
-        } else if (message.type === 'hopeless') {
+        } else if (message.type === 'cannot-start') {
           worker.process.kill('SIGKILL');
           reject(new Error(message.reason));
         } else {
-          if (message.type === 'figures') this.#requireProgress(slot, worker, message.figures);
-          this.#options.onMessage(id, message);
+          if (message.type === 'stats') this.#requireProgress(slot, worker, message.stats);
+          this.#listener?.onMessage(id, message);
         }
       });
       worker.on('error', (error) => log.error({ frontEnd: id, err: error }, 'a front end failed'));
@@ -148,7 +153,7 @@ export class Supervisor {
         this.#living.delete(id);
         this.#liveness.forget(id);
         this.#stuck.delete(id);
-        this.#options.onEnd(id);
+        this.#listener?.onEnd(id);
         reject(new Error(`a front end ended before it listened (${signal ?? code})`));
         if (slot.worker === worker) this.#replace(slot, startedAt, signal ?? code);
       });
@@ -180,7 +185,7 @@ export class Supervisor {
   }
 
   /** One whose threads are all stuck in native code still answers what is cached, till the other does. */
-  #requireProgress(slot: Slot, worker: Worker, { stalledMs }: FrontEndFigures): void {
+  #requireProgress(slot: Slot, worker: Worker, { stalledMs }: FrontEndStats): void {
     const { log, stalledAfterMs } = this.#options;
     const { id } = worker;
     if (stalledMs <= stalledAfterMs || slot.worker !== worker) return;

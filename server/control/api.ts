@@ -3,13 +3,13 @@ import type { AddressGuard } from '../../pool/source/guard.ts';
 import type { JobQueue } from '../../store/jobs.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import type { Projects } from '../../store/projects.ts';
-import { explain } from '../http/error-response.ts';
-import type { Exchange, Headers } from '../http/exchange.ts';
+import { errorResponse } from '../http/error-response.ts';
+import type { Headers, HttpRequest } from '../http/request.ts';
 import { type Authentication, authorise, requireProductAccess } from './authenticate.ts';
 import { JsonInvalid, parseJson } from './json.ts';
 import { findOperation, type Match, type Operation, type OperationId } from './operations.ts';
 import { queuePrewarm } from './prewarm.ts';
-import type { ProjectOperations } from './projects.ts';
+import type { ProjectOperations } from './project-operations.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { configurationBody, projectBody } from './representation.ts';
 import { faultsOf, type Input, type InputName } from './validate.ts';
@@ -25,7 +25,7 @@ export interface ControlPlaneEnvironment {
   readonly queue: Pick<JobQueue, 'add'>;
   readonly baseUrl: string;
   /** What no client caused. */
-  readonly onError: (exchange: Exchange, error: unknown) => void;
+  readonly onError: (request: HttpRequest, error: unknown) => void;
 }
 
 /** A request that passed every check but the existence of its project. */
@@ -44,13 +44,13 @@ export class ControlPlane {
   }
 
   /** From the route to the answer; the order of the checks is part of the interface. */
-  async handle(exchange: Exchange): Promise<void> {
-    const match = findOperation(exchange.method, exchange.path);
-    if (match === null) throw noEndpoint(exchange);
-    const contentType = exchange.header('content-type');
-    const query = exchange.query;
-    const credentials = [exchange.header('authorization'), exchange.header('x-service-api-key')];
-    const body = match.operation.input === undefined ? null : exchange.readBody(maxBodyBytes);
+  async handle(request: HttpRequest): Promise<void> {
+    const match = findOperation(request.method, request.path);
+    if (match === null) throw noEndpoint(request);
+    const contentType = request.header('content-type');
+    const query = request.query;
+    const credentials = [request.header('authorization'), request.header('x-service-api-key')];
+    const body = match.operation.input === undefined ? null : request.readBody(maxBodyBytes);
     // Nobody may be waiting for it when an earlier check fails.
     body?.catch(() => {});
 
@@ -67,7 +67,7 @@ export class ControlPlane {
       const input = readInput(match.operation, await body, contentType, query);
       const { status, name } = match.operation.success;
       const result = await this.#run(match, { key, projectId: match.projectId ?? '', input });
-      exchange.respond({
+      request.respond({
         status,
         headers: [...jsonHeaders, ...allowance.headers],
         body: JSON.stringify({ [name]: result }),
@@ -75,11 +75,11 @@ export class ControlPlane {
     } catch (error) {
       const failure = ServiceError.of(error);
       // A client that leaves in the middle of its body makes reading it fail, which is no trouble.
-      if (failure.code === 'internal_error' && !exchange.signal.aborted) {
-        this.#environment.onError(exchange, error);
+      if (failure.code === 'internal_error' && !request.signal.aborted) {
+        this.#environment.onError(request, error);
       }
-      const { headers, ...answer } = explain(failure);
-      exchange.respond({ ...answer, headers: [...headers, ...allowance.headers] });
+      const { headers, ...answer } = errorResponse(failure);
+      request.respond({ ...answer, headers: [...headers, ...allowance.headers] });
     }
   }
 
@@ -135,7 +135,7 @@ function given<N extends InputName>(_name: N, input: unknown): Input<N> {
 }
 
 /** What there is no operation for. */
-export function noEndpoint({ method, path }: Exchange): ServiceError {
+export function noEndpoint({ method, path }: HttpRequest): ServiceError {
   return new ServiceError('endpoint_not_found', `There is no ${method} ${path.slice(0, 200)}.`);
 }
 

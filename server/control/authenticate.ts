@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../contract/errors.ts';
-import { Flights } from '../../pool/flight.ts';
+import { SingleFlight } from '../../pool/single-flight.ts';
 import { hashApiKey } from '../../store/identifiers.ts';
 import type { ApiKey, Keys } from '../../store/keys.ts';
 import type { Organisations } from '../../store/organisations.ts';
@@ -38,7 +38,7 @@ export class Authentication {
   readonly #keys: Keys;
   readonly #organisations: Organisations;
   readonly #known: LRUCache<string, { readonly credential: Credential | null }>;
-  readonly #lookups = new Flights<string, Credential | null>();
+  readonly #lookups = new SingleFlight<string, Credential | null>();
 
   constructor(keys: Keys, organisations: Organisations) {
     this.#keys = keys;
@@ -62,7 +62,7 @@ export class Authentication {
     const hash = hashApiKey(secret);
     const known = this.#known.get(hash);
     if (known !== undefined) return known.credential;
-    return this.#lookups.join(hash, async () => {
+    return this.#lookups.run(hash, async () => {
       // What a slow store answers was true when it was asked.
       const start = performance.now();
       const credential = await this.#load(secret, hash);

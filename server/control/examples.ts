@@ -6,7 +6,7 @@ import type {
   ProjectBody,
   ProjectConfiguration,
   ProjectSettingsInput,
-} from './contract.ts';
+} from './schemas.ts';
 
 /** The examples of the OpenAPI document; a test validates each with the schema that it is of. */
 const project: ProjectBody = {

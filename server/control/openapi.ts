@@ -1,4 +1,8 @@
 import { errorCatalogue } from '../../contract/errors.ts';
+import { examples } from './examples.ts';
+import { healthSchema } from './health-schema.ts';
+import { imageFactsSchema, imagePaths } from './image-paths.ts';
+import { type Operation, operations, prefix } from './operations.ts';
 import {
   createProjectSchema,
   domainSchema,
@@ -7,11 +11,7 @@ import {
   projectConfigurationSchema,
   projectSchema,
   projectSettingsSchema,
-} from './contract.ts';
-import { examples } from './examples.ts';
-import { healthSchema } from './health-schema.ts';
-import { imageFactsSchema, imagePaths } from './image-paths.ts';
-import { type Operation, operations, prefix } from './operations.ts';
+} from './schemas.ts';
 
 const schemas = {
   Project: projectSchema,

@@ -2,8 +2,8 @@ import type { AddressGuard } from '../../pool/source/guard.ts';
 import type { JobQueue, PrewarmJob } from '../../store/jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import { allows } from '../image/access.ts';
-import type { PrewarmInput, PrewarmReceipt } from './contract.ts';
-import { refuse } from './projects.ts';
+import { refuse } from './project-operations.ts';
+import type { PrewarmInput, PrewarmReceipt } from './schemas.ts';
 import { isPublic, readUrl, urlRule } from './urls.ts';
 
 /**

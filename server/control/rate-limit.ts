@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { RateLimiterMemory, RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible';
 import { ServiceError } from '../../contract/errors.ts';
-import type { Headers } from '../http/exchange.ts';
+import type { Headers } from '../http/request.ts';
 
 const windowSeconds = 60;
 

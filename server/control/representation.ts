@@ -1,6 +1,6 @@
 import type { Project } from '../../store/projects.ts';
 import { parameterNames } from '../image/parameters.ts';
-import type { ProjectBody, ProjectConfiguration } from './contract.ts';
+import type { ProjectBody, ProjectConfiguration } from './schemas.ts';
 
 const creationDate = new Intl.DateTimeFormat('en-US', {
   year: 'numeric',

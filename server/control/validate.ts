@@ -9,7 +9,7 @@ import {
   type ProjectSettingsInput,
   prewarmSchema,
   projectSettingsSchema,
-} from './contract.ts';
+} from './schemas.ts';
 
 /** More faults than this are not worth listing, and a hostile body can have thousands. */
 export const maxFaults = 20;

@@ -1,12 +1,12 @@
 import uws, {
-  type HttpRequest,
-  type HttpResponse,
   type TemplatedApp,
+  type HttpRequest as UwsRequest,
+  type HttpResponse as UwsResponse,
   type us_listen_socket,
 } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import { ServiceError } from '../../contract/errors.ts';
-import type { Exchange, Handler, Response } from './exchange.ts';
+import type { Handler, HttpRequest, HttpResponse } from './request.ts';
 
 /** Status lines as the protocol writes them, made once. */
 const statusLines = new Map(
@@ -36,11 +36,11 @@ export interface Route {
 
 export interface AppEnvironment {
   /** Called for each request when it is over; `status` is null when the client left before. */
-  readonly onEnd: ((exchange: Exchange, status: number | null, ms: number) => void) | null;
+  readonly onEnd: ((request: HttpRequest, status: number | null, ms: number) => void) | null;
   /** What a handler threw that no client caused. */
-  readonly onError: (exchange: Exchange, error: unknown) => void;
+  readonly onError: (request: HttpRequest, error: unknown) => void;
   /** The answer to a failure. */
-  readonly explain: (failure: ServiceError) => Response;
+  readonly errorResponse: (failure: ServiceError) => HttpResponse;
 }
 
 /**
@@ -95,31 +95,31 @@ export class App {
     if (socket !== null) setImmediate(() => uws.us_listen_socket_close(socket));
   }
 
-  #handle(res: HttpResponse, req: HttpRequest, handler: Handler): void {
+  #handle(res: UwsResponse, req: UwsRequest, handler: Handler): void {
     this.#requests += 1;
     this.#open += 1;
     const id = this.#idPrefix + this.#requests.toString(36);
-    const exchange = new UwsExchange(res, req, id, {
+    const request = new UwsHttpRequest(res, req, id, {
       closing: () => this.#closing,
       over: (status, ms) => {
         this.#open -= 1;
-        this.#environment.onEnd?.(exchange, status, ms);
+        this.#environment.onEnd?.(request, status, ms);
       },
     });
     try {
-      const pending = handler(exchange);
-      if (pending !== undefined) pending.catch((error) => this.#fail(exchange, error));
+      const pending = handler(request);
+      if (pending !== undefined) pending.catch((error) => this.#fail(request, error));
     } catch (error) {
-      this.#fail(exchange, error);
+      this.#fail(request, error);
     }
-    exchange.seal();
+    request.seal();
   }
 
-  #fail(exchange: UwsExchange, error: unknown): void {
-    if (exchange.over) return;
+  #fail(request: UwsHttpRequest, error: unknown): void {
+    if (request.over) return;
     const failure = ServiceError.of(error);
-    if (failure.code === 'internal_error') this.#environment.onError(exchange, error);
-    exchange.respond(this.#environment.explain(failure));
+    if (failure.code === 'internal_error') this.#environment.onError(request, error);
+    request.respond(this.#environment.errorResponse(failure));
   }
 }
 
@@ -129,27 +129,27 @@ interface Server {
   over(status: number | null, ms: number): void;
 }
 
-class UwsExchange implements Exchange {
+class UwsHttpRequest implements HttpRequest {
   readonly id: string;
-  readonly method: Exchange['method'];
+  readonly method: HttpRequest['method'];
   readonly path: string;
   readonly query: string;
-  readonly #res: HttpResponse;
-  #req: HttpRequest | null;
+  readonly #res: UwsResponse;
+  #req: UwsRequest | null;
   readonly #server: Server;
   readonly #startedAt = performance.now();
   #controller: AbortController | null = null;
   #answered = false;
   #over = false;
 
-  constructor(res: HttpResponse, req: HttpRequest, id: string, server: Server) {
+  constructor(res: UwsResponse, req: UwsRequest, id: string, server: Server) {
     this.#res = res;
     this.#req = req;
     this.#server = server;
     res.onAborted(() => this.#abort());
     this.id = id;
     const method = req.getCaseSensitiveMethod();
-    this.method = methods.has(method) ? (method as Exchange['method']) : 'OTHER';
+    this.method = methods.has(method) ? (method as HttpRequest['method']) : 'OTHER';
     this.path = req.getUrl();
     this.query = req.getQuery() ?? '';
   }
@@ -193,7 +193,7 @@ class UwsExchange implements Exchange {
     this.#req = null;
   }
 
-  respond({ status, headers, body }: Response): void {
+  respond({ status, headers, body }: HttpResponse): void {
     if (this.#over || this.#answered) return;
     this.#answered = true;
     const res = this.#res;

@@ -1,5 +1,5 @@
 import type { ServiceError } from '../../contract/errors.ts';
-import type { Headers, Response } from './exchange.ts';
+import type { Headers, HttpResponse } from './request.ts';
 
 /** Seconds; load passes quickly, or the client should slow down anyway. */
 const retryAfter: Partial<Record<ServiceError['code'], string>> = {
@@ -7,7 +7,7 @@ const retryAfter: Partial<Record<ServiceError['code'], string>> = {
 };
 
 /** The service's answer to a failure: an ApiError that no cache keeps. */
-export function explain(failure: ServiceError): Response {
+export function errorResponse(failure: ServiceError): HttpResponse {
   const wait = retryAfter[failure.code];
   const headers: Headers = [
     ['content-type', 'application/json'],

@@ -3,15 +3,15 @@ import { projectNotFound, ServiceError } from '../../contract/errors.ts';
 import type { Engine } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
 import { isLoop } from '../../pool/source/loop.ts';
-import type { Exchange, Headers } from '../http/exchange.ts';
-import type { ProjectCache, ProjectState } from '../projects.ts';
+import type { Headers, HttpRequest } from '../http/request.ts';
+import type { ProjectCache } from '../project-cache.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
 import { readAddress } from './address.ts';
-import { cacheControl, imageHeaders, imageResponse } from './answer.ts';
-import { type HotAnswer, HotAnswers } from './hot.ts';
 import { variantKey } from './key.ts';
 import { acceptedFormats, type NegotiationHeaders, readHints } from './negotiate.ts';
 import { readOptions } from './options.ts';
+import { cacheControl, imageHeaders, imageResponse } from './response.ts';
+import { type CachedResponse, ResponseCache } from './response-cache.ts';
 import { effectiveVariant } from './variant.ts';
 
 /** What the story below needs of the process that it runs in. */
@@ -25,21 +25,21 @@ export interface DeliveryEnvironment {
 }
 
 /** The headers that decide the answer: copied at once, as the request is gone after an await. */
-function negotiationHeaders(exchange: Exchange): NegotiationHeaders {
+function negotiationHeaders(request: HttpRequest): NegotiationHeaders {
   return {
-    accept: exchange.header('accept'),
-    'sec-ch-dpr': exchange.header('sec-ch-dpr'),
-    dpr: exchange.header('dpr'),
-    'sec-ch-width': exchange.header('sec-ch-width'),
-    width: exchange.header('width'),
-    'sec-ch-viewport-width': exchange.header('sec-ch-viewport-width'),
-    'viewport-width': exchange.header('viewport-width'),
+    accept: request.header('accept'),
+    'sec-ch-dpr': request.header('sec-ch-dpr'),
+    dpr: request.header('dpr'),
+    'sec-ch-width': request.header('sec-ch-width'),
+    width: request.header('width'),
+    'sec-ch-viewport-width': request.header('sec-ch-viewport-width'),
+    'viewport-width': request.header('viewport-width'),
   };
 }
 
 /** Everything that can make two requests differ in their answers, in one text. */
-function rawRequest(exchange: Exchange, headers: NegotiationHeaders): string {
-  return `${exchange.path}?${exchange.query}\n${headers.accept}\n${headers['sec-ch-dpr']}\n${headers.dpr}\n${headers['sec-ch-width']}\n${headers.width}\n${headers['sec-ch-viewport-width']}\n${headers['viewport-width']}`;
+function cacheableRequest(request: HttpRequest, headers: NegotiationHeaders): string {
+  return `${request.path}?${request.query}\n${headers.accept}\n${headers['sec-ch-dpr']}\n${headers.dpr}\n${headers['sec-ch-width']}\n${headers.width}\n${headers['sec-ch-viewport-width']}\n${headers['viewport-width']}`;
 }
 
 /** The image endpoint (spec 4.3). */
@@ -48,7 +48,7 @@ export class Delivery {
   readonly #projects: ProjectCache;
   readonly #isBackground: DeliveryEnvironment['isBackground'];
   readonly #now: () => number;
-  readonly #hot = new HotAnswers();
+  readonly #responses = new ResponseCache();
 
   constructor({ engine, projects, isBackground, now }: DeliveryEnvironment) {
     this.#engine = engine;
@@ -58,32 +58,32 @@ export class Delivery {
   }
 
   /** A repeated request is answered on the spot, any other by the long way. */
-  handle(exchange: Exchange): void | Promise<void> {
-    const headers = negotiationHeaders(exchange);
-    const ifNoneMatch = exchange.header('if-none-match');
-    const token = exchange.header(backgroundHeader);
-    const request = rawRequest(exchange, headers);
+  handle(request: HttpRequest): void | Promise<void> {
+    const headers = negotiationHeaders(request);
+    const ifNoneMatch = request.header('if-none-match');
+    const token = request.header(backgroundHeader);
+    const requestKey = cacheableRequest(request, headers);
     const now = this.#now();
-    // A worker's request is answered with other headers, so no answer to another is one for it.
-    const hot = token === '' ? this.#hot.get(request, now) : undefined;
-    if (hot === undefined || hot.entry.image === null) {
-      return this.#deliver(exchange, request, headers, ifNoneMatch, token);
+    // A worker's request is answered with other headers than those of the cached response.
+    const cached = token === '' ? this.#responses.get(requestKey, now) : undefined;
+    if (cached === undefined || cached.entry.image === null) {
+      return this.#deliver(request, requestKey, headers, ifNoneMatch, token);
     }
-    this.#engine.memory.touch(hot.entry, now);
-    const { image } = hot.entry;
-    exchange.respond(imageResponse(image, hitHeaders(image, hot, now), ifNoneMatch));
+    this.#engine.memory.touch(cached.entry, now);
+    const { image } = cached.entry;
+    request.respond(imageResponse(image, headersNow(image, cached, now), ifNoneMatch));
   }
 
   /** The way of a request, from its URL to its answer. */
   async #deliver(
-    exchange: Exchange,
-    request: string,
+    request: HttpRequest,
+    requestKey: string,
     headers: NegotiationHeaders,
     ifNoneMatch: string,
     token: string,
   ): Promise<void> {
-    const { path, query } = exchange;
-    if (isLoop(exchange.header('cdn-loop'), this.#engine.sources.loopId)) {
+    const { path, query } = request;
+    if (isLoop(request.header('cdn-loop'), this.#engine.producer.sources.loopId)) {
       throw new ServiceError('source_blocked', 'The source is an image of this service itself.');
     }
     const address = readAddress(path, query);
@@ -107,7 +107,7 @@ export class Delivery {
     );
     const key = variantKey(project._id, address.source, variant);
 
-    const obtained = await this.#engine.obtain(
+    const result = await this.#engine.get(
       key,
       {
         source: address.source,
@@ -115,28 +115,23 @@ export class Delivery {
         allowed: (host) => allows(project, host),
         background,
       },
-      exchange.signal,
+      request.signal,
     );
 
-    const { image } = obtained;
-    const imageHead = imageHeaders(image, obtained, cacheControl(expires, this.#now()));
-    exchange.respond(imageResponse(image, imageHead, ifNoneMatch));
-    if (expires !== null) this.#remember(request, key, state, expires);
-  }
-
-  #remember(request: string, key: string, project: ProjectState, expires: number): void {
+    const { image, entry } = result;
     const now = this.#now();
-    const entry = this.#engine.memory.get(key, now);
-    if (entry === null) return;
-    const headers = imageHeaders(entry.image, fromMemory, cacheControl(expires, now));
-    this.#hot.set(request, { project, entry, headers, expires });
+    const responseHeaders = imageHeaders(image, result, cacheControl(expires, now));
+    request.respond(imageResponse(image, responseHeaders, ifNoneMatch));
+    if (entry === null || expires === null) return;
+    const hitHeaders = imageHeaders(image, fromMemory, cacheControl(expires, now));
+    this.#responses.set(requestKey, { project: state, entry, headers: hitHeaders, expires });
   }
 }
 
-const fromMemory = { from: 'memory', timings: {} } as const;
+const fromMemory = { tier: 'memory', timings: {} } as const;
 
 /** Of a repeated answer: those of a signed URL change from second to second. */
-function hitHeaders(image: Image, { headers, expires }: HotAnswer, now: number): Headers {
+function headersNow(image: Image, { headers, expires }: CachedResponse, now: number): Headers {
   return expires === Number.POSITIVE_INFINITY
     ? headers
     : imageHeaders(image, fromMemory, cacheControl(expires, now));

@@ -1,5 +1,3 @@
-import type { Document } from './bson/value.ts';
-
 /** The error codes that this server replies with, and their names in the protocol. */
 const CODE_NAMES = {
   1: 'InternalError',
@@ -8,54 +6,48 @@ const CODE_NAMES = {
   14: 'TypeMismatch',
   15: 'Overflow',
   18: 'AuthenticationFailed',
-  20: 'IllegalOperation',
   22: 'InvalidBSON',
-  26: 'NamespaceNotFound',
-  27: 'IndexNotFound',
   28: 'PathNotViable',
   40: 'ConflictingUpdateOperators',
   43: 'CursorNotFound',
   52: 'DollarPrefixedFieldName',
-  54: 'NotSingleValueField',
   56: 'EmptyFieldName',
   59: 'CommandNotFound',
   66: 'ImmutableField',
   67: 'CannotCreateIndex',
-  72: 'InvalidOptions',
   73: 'InvalidNamespace',
   85: 'IndexOptionsConflict',
   86: 'IndexKeySpecsConflict',
   115: 'CommandNotSupported',
-  171: 'CannotIndexParallelArrays',
-  322: 'APIVersionError',
   352: 'UnsupportedOpQueryCommand',
   10334: 'BSONObjectTooLarge',
   11000: 'DuplicateKey',
   14031: 'OutOfDiskSpace',
-  31249: 'Location31249',
-  31254: 'Location31254',
-  40234: 'Location40234',
-  40323: 'Location40323',
-  40573: 'Location40573',
 } as const;
 
 export type ErrorCode = keyof typeof CODE_NAMES;
+
+interface Fields {
+  readonly [field: string]: unknown;
+}
 
 /** A refusal that reaches the client as the protocol's error reply. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly code: ErrorCode;
   /** Further fields of the reply, such as `keyPattern` and `keyValue` of a duplicate key. */
-  readonly details: Document;
+  readonly details: Fields;
 
-  constructor(code: ErrorCode, message: string, details: Document = {}) {
+  constructor(code: ErrorCode, message: string, details: Fields = {}) {
     super(message);
     this.code = code;
     this.details = details;
   }
 
-  get codeName(): string {
-    return CODE_NAMES[this.code];
+  /** The fields as they stand in a reply, or in one of its `writeErrors`. */
+  get fields(): Fields {
+    const { code, message: errmsg, details } = this;
+    return { errmsg, code, codeName: CODE_NAMES[code], ...details };
   }
 }
 

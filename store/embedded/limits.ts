@@ -9,5 +9,5 @@ export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
 /** A document in a message: a stored one and the command around it. */
 export const MAX_COMMAND_BYTES = MAX_DOCUMENT_BYTES + 16 * 1024;
 
-/** The statements of one write command. */
-export const MAX_STATEMENTS = 100_000;
+/** The statements of one write command: only bulk writes have more than one, and nobody sends those. */
+export const MAX_STATEMENTS = 1;

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { type ErrorCode, errorCatalogue, ServiceError } from '../../contract/errors.ts';
-import { explain } from '../../server/http/error-response.ts';
+import { errorResponse } from '../../server/http/error-response.ts';
 
 /** What outside clients rely on. */
 const statuses: Record<ErrorCode, number> = {
@@ -43,7 +43,7 @@ t.test('the errorCatalogue holds these codes with these statuses, and no others'
 t.test('every failure is explained in the four fields of an ApiError', async (t) => {
   for (const code of codes) {
     const failure = new ServiceError(code, 'What happened.');
-    const { status, body, headers } = explain(failure);
+    const { status, body, headers } = errorResponse(failure);
     t.equal(status, statuses[code], code);
     const error = JSON.parse(String(body));
     t.same(Object.keys(error).sort(), ['code', 'error', 'message', 'resolution_hint']);
@@ -66,7 +66,7 @@ t.test('error is text for people, as older clients show it', async (t) => {
 
 t.test('who is told to wait is told how long', async (t) => {
   for (const code of codes) {
-    const { headers } = explain(new ServiceError(code, 'x'));
+    const { headers } = errorResponse(new ServiceError(code, 'x'));
     const wait = new Map(headers).get('retry-after');
     if (code === 'overloaded') t.match(wait, /^[1-9]\d*$/);
     else t.equal(wait, undefined, code);
@@ -106,7 +106,7 @@ t.test('what nobody foresaw leaks nothing', async (t) => {
   for (const one of thrown) {
     const failure = ServiceError.of(one);
     t.equal(failure.cause, one, 'kept for the log');
-    const { status, body } = explain(failure);
+    const { status, body } = errorResponse(failure);
     t.equal(status, 500);
     t.match(JSON.parse(String(body)), { code: 'internal_error' });
     t.notMatch(String(body), /hunter2|internal\b(?!_error)/);

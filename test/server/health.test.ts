@@ -1,18 +1,18 @@
 import t from 'tap';
-import type { TransformPool } from '../../pool/transform/pool.ts';
-import type { FrontEndFigures } from '../../server/cluster/channel.ts';
+import type { TransformQueue } from '../../pool/transform/transform-queue.ts';
+import type { FrontEndStats } from '../../server/cluster/channel.ts';
 import { Health, type HealthEnvironment } from '../../server/health.ts';
-import type { Exchange, Response } from '../../server/http/exchange.ts';
+import type { HttpRequest, HttpResponse } from '../../server/http/request.ts';
 import { variant } from '../pool/transform/pictures.ts';
 import { openPool, patient, puppets } from '../pool/transform/pools.ts';
 import { puppetTask } from '../pool/transform/puppet.ts';
 import { until } from '../until.ts';
 
-const idle: FrontEndFigures = {
+const idle: FrontEndStats = {
   ...{ memoryBytes: 1, memoryMaxBytes: 10, active: 0, queued: 0, concurrency: 1, maxQueue: 1 },
-  ...{ rejected: 0, completed: 0, fetching: 0, flights: 0, exchanges: 0, stalledMs: 0 },
+  ...{ rejected: 0, completed: 0, fetching: 0, misses: 0, exchanges: 0, stalledMs: 0 },
 };
-const figuresOf = (pool: TransformPool): FrontEndFigures => {
+const statsOf = (pool: TransformQueue): FrontEndStats => {
   const { active, queued, concurrency, maxQueue, rejected, completed, stalledMs } = pool.stats();
   return { ...idle, active, queued, concurrency, maxQueue, rejected, completed, stalledMs };
 };
@@ -33,22 +33,22 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
         return { active: 0, waiting: 0, delayed: 0, failed: 0, oldestWaitingMs: 0 };
       },
     },
-    figures: () => idle,
-    fleet: () => ({ figures: {}, diskBytes: 0, diskMaxBytes: 0 }),
+    stats: () => idle,
+    machine: () => ({ frontEnds: {}, diskBytes: 0, diskMaxBytes: 0 }),
     draining: () => false,
     transformTimeoutMs: 40,
     ...given,
   });
   const ask = async () => {
-    let answer: Response | undefined;
-    const exchange: Exchange = {
+    let answer: HttpResponse | undefined;
+    const request: HttpRequest = {
       ...{ id: 'x', method: 'GET', path: '/api/health', query: '' },
       ...{ header: () => '', readBody: async () => null, signal: new AbortController().signal },
       respond: (response) => {
         answer = response;
       },
     };
-    await health.handle(exchange);
+    await health.handle(request);
     const { status = 0, body = '{}' } = answer ?? {};
     return { httpStatus: status, ...JSON.parse(String(body)) };
   };
@@ -57,7 +57,7 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
 
 t.test('a pool in which nothing ends for longer than a transform may take', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 1 }, puppets);
-  const { ask } = openHealth({ figures: () => figuresOf(pool) });
+  const { ask } = openHealth({ stats: () => statsOf(pool) });
   t.match(await ask(), {
     httpStatus: 200,
     status: 'ok',
@@ -80,16 +80,19 @@ t.test('a pool in which nothing ends for longer than a transform may take', asyn
 });
 
 t.test('one process whose pool is stuck shows in what any other answers', async (t) => {
-  const fleet = (stalledMs: number) => () => ({
-    figures: { 1: { ...idle, stalledMs, rejected: 3 }, [process.pid]: { ...idle, rejected: 100 } },
+  const machine = (stalledMs: number) => () => ({
+    frontEnds: {
+      1: { ...idle, stalledMs, rejected: 3 },
+      [process.pid]: { ...idle, rejected: 100 },
+    },
     ...{ diskBytes: 5, diskMaxBytes: 50 },
   });
-  const { ask } = openHealth({ fleet: fleet(41) });
+  const { ask } = openHealth({ machine: machine(41) });
   const answer = await ask();
   t.match(answer, { httpStatus: 503, status: 'degraded' });
   t.match(answer.checks.transformQueue, { concurrency: 2, rejected: 3 }, 'its own as they are now');
   t.match(answer.checks.cache, { memorySizeBytes: 2, memoryMaxBytes: 20, diskSizeBytes: 5 });
-  t.equal((await openHealth({ fleet: fleet(40) }).ask()).status, 'ok');
+  t.equal((await openHealth({ machine: machine(40) }).ask()).status, 'ok');
 });
 
 t.test(
@@ -97,7 +100,7 @@ t.test(
   async (t) => {
     const full = { ...idle, active: 1, queued: 1, rejected: 9 };
     const figures = () => Promise.reject(new Error('away'));
-    const answer = await openHealth({ figures: () => full, queue: { figures } }).ask();
+    const answer = await openHealth({ stats: () => full, queue: { figures } }).ask();
     t.match(answer, { httpStatus: 200, ok: true, status: 'ok' });
     t.equal(answer.checks.transformQueue.status, 'saturated');
     t.match(answer.checks.prewarmQueue, { queued: 0, status: 'unknown' });
@@ -106,11 +109,11 @@ t.test(
 
 t.test('draining comes before all else, then the database', async (t) => {
   const store = { ping: () => Promise.reject(new Error('away')) };
-  const figures = () => ({ ...idle, stalledMs: 1_000 });
-  const away = await openHealth({ store, figures }).ask();
+  const stats = () => ({ ...idle, stalledMs: 1_000 });
+  const away = await openHealth({ store, stats }).ask();
   t.match(away, { httpStatus: 503, ok: false, status: 'unavailable' });
   t.equal(away.checks.database.ok, false);
-  const draining = await openHealth({ store, figures, draining: () => true }).ask();
+  const draining = await openHealth({ store, stats, draining: () => true }).ask();
   t.match(draining, { httpStatus: 503, ok: false, status: 'draining' });
 });
 

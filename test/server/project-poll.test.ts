@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { ProjectCache } from '../../server/projects.ts';
+import { ProjectCache } from '../../server/project-cache.ts';
 import { type NewProject, Projects } from '../../store/projects.ts';
 import { until } from '../until.ts';
 import { storeLink } from './store-link.ts';

@@ -9,7 +9,7 @@ import { startService } from './service.ts';
  * Sends bytes, and gives what came back when the server ended or went quiet for a moment, or when it
  * has answered so often.
  */
-function exchange(
+function request(
   port: number,
   bytes: string | Buffer,
   quietMs = 300,
@@ -62,13 +62,11 @@ t.test('hostile bytes neither end a process nor get anything', async (t) => {
       `GET ${good} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: a\r\n\r\n`,
       `\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03${'\xff'.repeat(500)}`,
       'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
-    ].map((bytes) => exchange(service.port, Buffer.from(bytes, 'latin1'))),
+    ].map((bytes) => request(service.port, Buffer.from(bytes, 'latin1'))),
   );
   const garbage = fc.sample(fc.uint8Array({ maxLength: 400 }), 300);
   await Promise.all(
-    garbage.map((bytes) =>
-      exchange(service.port, Buffer.concat([Buffer.from('GET /img/'), bytes])),
-    ),
+    garbage.map((bytes) => request(service.port, Buffer.concat([Buffer.from('GET /img/'), bytes]))),
   );
 
   await heard(service);
@@ -78,8 +76,8 @@ t.test('hostile bytes neither end a process nor get anything', async (t) => {
 
   t.test('requests in one packet are answered one after the other', async (t) => {
     // uWebSockets.js ends a connection that sends on while an answer is still in the making.
-    t.match(await exchange(service.port, get(good), 20_000, 1), /^HTTP\/1\.1 200/);
-    const answer = await exchange(service.port, get(good) + get('/nothing') + get(good), 20_000, 3);
+    t.match(await request(service.port, get(good), 20_000, 1), /^HTTP\/1\.1 200/);
+    const answer = await request(service.port, get(good) + get('/nothing') + get(good), 20_000, 3);
     t.same(
       [...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]),
       ['200', '404', '200'],

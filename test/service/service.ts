@@ -97,6 +97,7 @@ export async function startService(t: Teardown, options: ServiceOptions = {}): P
 export async function launch(t: Teardown, options: ServiceOptions = {}): Promise<Service> {
   const port = options.port ?? (await freePort());
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'image-delivery-')));
+  const ownStore = storeEnvironment();
   const environment: Record<string, string> = {
     PATH: process.env['PATH'] ?? '',
     HOME: process.env['HOME'] ?? '',
@@ -106,7 +107,7 @@ export async function launch(t: Teardown, options: ServiceOptions = {}): Promise
     // Whatever the machine; a test of several says how many.
     SERVICE_PROCESSES: '1',
     SERVICE_PRIVATE_SOURCES: '127.0.0.0/8,localhost',
-    ...storeEnvironment(),
+    ...ownStore,
     ...options.environment,
   };
   const primary = spawn(program, [...programArgs, join(dist, 'server/main.js')], {
@@ -119,7 +120,7 @@ export async function launch(t: Teardown, options: ServiceOptions = {}): Promise
   t.teardown(async () => {
     await service.end('SIGKILL');
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
-    if (options.dataDir === undefined) await dropDatabase(environment['SERVICE_MONGODB_URL']);
+    if (options.dataDir === undefined) await dropDatabase(ownStore['SERVICE_MONGODB_URL']);
   });
   return service;
 }

@@ -14,16 +14,17 @@ export interface TestDatabase {
 }
 
 /**
- * A database of its own for a test: on the server that SERVICE_MONGODB_URL names, or else in an
- * embedded store. It is dropped when the test is over.
+ * A database of its own for a test: on the server that SERVICE_MONGODB_URL names, where it is dropped
+ * when the test is over, or else in an embedded store, which ends with the tests.
  */
 export async function testDatabase(t: Test): Promise<TestDatabase> {
-  const url = process.env['SERVICE_MONGODB_URL'] || (await embeddedUrl());
+  const server = process.env['SERVICE_MONGODB_URL'];
+  const url = server || (await embeddedUrl());
   const client = await MongoClient.connect(url);
   const databaseName = `test_${randomBytes(8).toString('hex')}`;
   const db = client.db(databaseName);
   t.teardown(async () => {
-    await db.dropDatabase();
+    if (server) await db.dropDatabase();
     await client.close();
   });
   return { client, db, url, databaseName };

@@ -1,7 +1,7 @@
 import { sniff } from '../sniff.ts';
 import { type SvgDocument, type SvgElement, unsupported } from './document.ts';
 
-/** More than a drawing has, fewer than take long to look at. */
+/** More than an SVG has, fewer than take long to look at. */
 const maxEmbedded = 256;
 
 /** Elements that show the picture behind their address. */

@@ -1,66 +1,22 @@
-import {
-  Binary,
-  BSONRegExp,
-  BSONSymbol,
-  Code,
-  Decimal128,
-  Double,
-  deserialize,
-  Int32,
-  Long,
-  MaxKey,
-  MinKey,
-  ObjectId,
-  serialize,
-  Timestamp,
-} from 'bson';
-import { CommandError } from '../errors.ts';
+import { Double, deserialize, Int32, Long, ObjectId, serialize } from 'bson';
+import { CommandError, notSupported } from '../errors.ts';
 import { MAX_COMMAND_BYTES } from '../limits.ts';
+import type { BsonType } from '../supported.ts';
 
 /**
  * A BSON value as this server holds it. Numbers keep the wrapper classes of their BSON types, so
  * that a value which no update touches is written back with the type that it came with.
  */
-export type Value =
-  | null
-  | boolean
-  | string
-  | Date
-  | Int32
-  | Double
-  | Long
-  | Decimal128
-  | Timestamp
-  | ObjectId
-  | Binary
-  | BSONRegExp
-  | BSONSymbol
-  | Code
-  | MinKey
-  | MaxKey
-  | readonly Value[]
-  | Document;
+export type Value = Scalar | readonly Value[] | Document;
+
+/** A value that has its place in an order. */
+export type Scalar = null | boolean | string | Date | NumberValue | ObjectId;
 
 export interface Document {
   [field: string]: Value;
 }
 
-export type NumberValue = Int32 | Double | Long | Decimal128;
-
-const SCALAR_CLASSES = [
-  Int32,
-  Double,
-  Long,
-  ObjectId,
-  Date,
-  Binary,
-  Decimal128,
-  BSONRegExp,
-  BSONSymbol,
-  Code,
-  MinKey,
-  MaxKey,
-] as const;
+export type NumberValue = Int32 | Double | Long;
 
 /** Levels of nesting in a message: a stored document's 100 and the command around it. */
 const MAX_DEPTH = 120;
@@ -71,19 +27,32 @@ export function isArray(value: Value | undefined): value is readonly Value[] {
   return Array.isArray(value);
 }
 
-export function isDocument(value: Value | undefined): value is Document {
+export function isDocument(value: unknown): value is Document {
   if (typeof value !== 'object' || value === null) return false;
   return Object.getPrototypeOf(value) === Object.prototype;
 }
 
 export function isNumber(value: Value | undefined): value is NumberValue {
-  return (
-    value instanceof Int32 ||
-    value instanceof Double ||
-    // Timestamp extends Long.
-    (value instanceof Long && !(value instanceof Timestamp)) ||
-    value instanceof Decimal128
-  );
+  return value instanceof Int32 || value instanceof Double || value instanceof Long;
+}
+
+export function isScalar(value: Value): value is Scalar {
+  return !isArray(value) && !isDocument(value);
+}
+
+/** The type by MongoDB's alias, or null for one that is not supported. */
+export function typeOf(value: unknown): BsonType | null {
+  if (value === null) return 'null';
+  if (typeof value === 'string') return 'string';
+  if (typeof value === 'boolean') return 'bool';
+  if (value instanceof Int32) return 'int';
+  if (value instanceof Double) return 'double';
+  if (value instanceof Date) return 'date';
+  if (value instanceof ObjectId) return 'objectId';
+  if (Array.isArray(value)) return 'array';
+  if (isDocument(value)) return 'object';
+  // Timestamp extends Long.
+  return value instanceof Long && value._bsontype === 'Long' ? 'long' : null;
 }
 
 /** The field's own value: `constructor` and its like are no fields of an empty document. */
@@ -94,12 +63,8 @@ export function fieldOf(document: Document, field: string): Value | undefined {
 export function setField(document: Document, field: string, value: Value): void {
   // Assigning to __proto__ would set the prototype.
   if (field === '__proto__') {
-    Object.defineProperty(document, field, {
-      value,
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    });
+    const own = { writable: true, enumerable: true, configurable: true };
+    Object.defineProperty(document, field, { value, ...own });
   } else {
     document[field] = value;
   }
@@ -107,16 +72,26 @@ export function setField(document: Document, field: string, value: Value): void 
 
 /**
  * Reads one BSON document.
- * @throws {CommandError} 22 for malformed BSON, 2 for values that could not be written back as they
- *   came, 15 for excessive nesting.
+ * @throws {CommandError} 22 for malformed BSON, 115 for a type that is not supported, 2 for values
+ *   that could not be written back as they came, 15 for excessive nesting.
  */
 export function decode(bytes: Uint8Array): Document {
+  const decoded = parse(bytes);
+  refuseUnsound(decoded, 0);
+  if (isDocument(decoded)) return decoded;
+  throw new CommandError(22, 'no document');
+}
+
+/**
+ * As {@link decode}, with values of every type.
+ * @throws {CommandError} 22 for malformed BSON
+ */
+export function parse(bytes: Uint8Array): object {
   if (bytes.length > MAX_COMMAND_BYTES) {
     throw new CommandError(10334, `a document of ${bytes.length} bytes is too large`);
   }
-  let decoded: unknown;
   try {
-    decoded = deserialize(bytes, {
+    return deserialize(bytes, {
       promoteValues: false,
       promoteLongs: false,
       promoteBuffers: false,
@@ -125,31 +100,29 @@ export function decode(bytes: Uint8Array): Document {
   } catch (error) {
     throw new CommandError(22, error instanceof Error ? error.message : 'malformed BSON');
   }
-  if (isSound(decoded, 0) && isDocument(decoded)) return decoded;
-  throw new CommandError(2, 'a DBRef is not supported by the embedded store');
 }
 
 export function encode(document: object): Uint8Array {
   return serialize(document, { ignoreUndefined: false, serializeFunctions: false });
 }
 
-/** Whether the value is wholly made of the types of {@link Value}. */
-function isSound(value: unknown, depth: number): value is Value {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
-  if (value === undefined) throw new CommandError(2, 'the BSON type undefined is not supported');
-  if (typeof value !== 'object') return false;
+function refuseUnsound(value: unknown, depth: number): void {
+  const type = typeOf(value);
+  if (type === null) throw notSupported(`the BSON type ${nameOf(value)}`);
   if (depth > MAX_DEPTH) throw new CommandError(15, `nested deeper than ${MAX_DEPTH} levels`);
-  if (Array.isArray(value)) return value.every((element) => isSound(element, depth + 1));
-  if (Object.getPrototypeOf(value) === Object.prototype) {
+  if (Array.isArray(value)) {
+    for (const element of value) refuseUnsound(element, depth + 1);
+  } else if (isDocument(value)) {
     // bson takes a field of this name for a mark of its own classes and could not write it again.
     if (Object.hasOwn(value, '_bsontype')) {
       throw new CommandError(2, 'a field must not be named _bsontype');
     }
-    return Object.values(value).every((field) => isSound(field, depth + 1));
-  }
-  if (value instanceof Date && !(Math.abs(value.getTime()) <= RANGE_OF_DATES_MS)) {
+    for (const inner of Object.values(value)) refuseUnsound(inner, depth + 1);
+  } else if (value instanceof Date && !(Math.abs(value.getTime()) <= RANGE_OF_DATES_MS)) {
     throw new CommandError(2, 'a date is out of range');
   }
-  if (value instanceof Code && value.scope !== null) return isSound(value.scope, depth + 1);
-  return SCALAR_CLASSES.some((scalar) => value instanceof scalar);
+}
+
+function nameOf(value: unknown): string {
+  return typeof value === 'object' && value !== null ? value.constructor.name : typeof value;
 }

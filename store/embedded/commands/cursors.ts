@@ -4,9 +4,9 @@ import type { Document } from '../bson/value.ts';
 import { CommandError } from '../errors.ts';
 import { MAX_DOCUMENT_BYTES } from '../limits.ts';
 import type { Projection } from '../query/projection.ts';
-import type { Reply } from './call.ts';
+import type { Reply } from './reply.ts';
 
-/** What MongoDB puts in a first batch when the client does not say. */
+/** As MongoDB does when the client does not say. */
 const FIRST_BATCH = 101;
 const MAX_OPEN = 1000;
 const IDLE_MS = 10 * 60 * 1000;
@@ -26,18 +26,12 @@ export interface Result {
   readonly namespace: string;
   readonly documents: readonly Document[];
   readonly project?: Projection | undefined;
-  readonly batchSize?: number | undefined;
   readonly singleBatch?: boolean;
 }
 
 /** Open cursors, bounded in number: the one that has waited longest gives way to a new one. */
 export class Cursors {
   readonly #open = new Map<string, Cursor>();
-  readonly #maxOpen: number;
-
-  constructor(maxOpen = MAX_OPEN) {
-    this.#maxOpen = maxOpen;
-  }
 
   /** The reply with a result's first batch. */
   start(result: Result): Reply {
@@ -48,23 +42,21 @@ export class Cursors {
       position: 0,
       usedAt: Date.now(),
     };
-    const firstBatch = nextBatch(cursor, result.batchSize ?? FIRST_BATCH);
+    const firstBatch = nextBatch(cursor, FIRST_BATCH);
     const done = cursor.position === cursor.documents.length || result.singleBatch === true;
     const id = done ? Long.ZERO : this.#keep(cursor);
     return { cursor: { firstBatch, id, ns: result.namespace } };
   }
 
   /** @throws {CommandError} 43 when there is no such cursor (any more). */
-  more(id: Long, namespace: string, batchSize: number | undefined): Reply {
+  more(id: Long, namespace: string): Reply {
     const key = id.toString();
     const cursor = this.#open.get(key);
     if (cursor === undefined || cursor.namespace !== namespace) {
       throw new CommandError(43, `cursor id ${key} not found`);
     }
     this.#open.delete(key);
-    // As in MongoDB a batch size of 0 means no limit here.
-    const limit = batchSize === undefined || batchSize === 0 ? cursor.documents.length : batchSize;
-    const batch = nextBatch(cursor, limit);
+    const batch = nextBatch(cursor, cursor.documents.length);
     const done = cursor.position === cursor.documents.length;
     if (!done) {
       cursor.usedAt = Date.now();
@@ -92,7 +84,7 @@ export class Cursors {
   #keep(cursor: Cursor): Long {
     // The map is in the order of last use, since every use takes a cursor out and puts it back.
     for (const oldest of this.#open.keys()) {
-      if (this.#open.size < this.#maxOpen) break;
+      if (this.#open.size < MAX_OPEN) break;
       this.#open.delete(oldest);
     }
     // Not 0, which means "no cursor", and not to be guessed.

@@ -1,63 +1,37 @@
+import type { ArgumentsOf } from '../arguments.ts';
 import { fieldOf } from '../bson/value.ts';
-import { CommandError } from '../errors.ts';
 import { parseFilter } from '../query/filter.ts';
-import { parseProjection } from '../query/projection.ts';
 import { parseSort, sortDocuments } from '../query/sort.ts';
-import { applyUpdate, parseUpdate, type Update } from '../update/update.ts';
-import { upsertedDocument } from '../update/upsert.ts';
-import type { Call, Reply } from './call.ts';
-import { refuseUnsafeHint } from './read.ts';
+import type { COMMANDS } from '../supported.ts';
+import { applyUpdate, parseUpdate, upsertedDocument } from '../update/update.ts';
+import type { Call } from './call.ts';
+import type { Reply } from './reply.ts';
 
-/** `findAndModify`: one document found, changed or removed, and returned, with nothing in between. */
-export function findAndModify(call: Call): Reply {
-  const { given } = call;
-  const namespace = call.namespace();
-  const filter = parseFilter(given.optionalDocument('query') ?? {});
-  const order = parseSort(given.optionalDocument('sort') ?? {});
-  const project = parseProjection(given.optionalDocument('fields') ?? {});
-  const remove = given.flag('remove', false);
-  const upsert = given.flag('upsert', false);
-  const returnNew = given.flag('new', false);
-  const change = parseChange(given.value('update'), remove);
-  const hint = given.value('hint');
-  given.end();
-  if (remove && (upsert || returnNew)) {
-    throw new CommandError(9, "Cannot specify 'upsert' or 'new' together with 'remove'");
-  }
+/** `findAndModify`: one document found, changed and returned, with nothing in between. */
+export function findAndModify(
+  call: Call,
+  given: ArgumentsOf<typeof COMMANDS.findAndModify>,
+): Reply {
+  const { findAndModify: name, new: returnNew, upsert } = given;
+  const filter = parseFilter(given.query);
+  const order = parseSort(given.sort ?? {});
+  const update = parseUpdate(given.update);
 
-  const collection = call.collection(namespace);
-  refuseUnsafeHint(collection, hint);
+  const collection = call.collection(name);
   const found = collection?.find(filter) ?? [];
   const [entry] = sortDocuments(found, ({ document }) => document, order);
   const now = new Date();
-  if (collection === undefined || entry === undefined) {
-    if (change === null || !upsert) return reply(false, null);
-    const collectionToFill = call.createCollection(namespace);
-    const inserted = collectionToFill.insert(upsertedDocument(filter, change, now));
-    return reply(false, returnNew ? project(inserted) : null, fieldOf(inserted, '_id'));
+  if (collection !== undefined && entry !== undefined) {
+    const before = entry.document;
+    collection.replace(entry, applyUpdate(update, before, now));
+    const value = returnNew ? entry.document : before;
+    return { lastErrorObject: { n: 1, updatedExisting: true }, value };
   }
-  const before = entry.document;
-  if (change === null) {
-    collection.remove(entry);
-    return { lastErrorObject: { n: 1 }, value: project(before) };
-  }
-  collection.replace(entry, applyUpdate(change, before, false, now));
-  return reply(true, project(returnNew ? entry.document : before));
-
-  function reply(updatedExisting: boolean, value: object | null, upserted?: unknown): Reply {
-    const n = updatedExisting || upserted !== undefined ? 1 : 0;
-    if (remove) return { lastErrorObject: { n }, value };
-    const identity = upserted === undefined ? {} : { upserted };
-    return { lastErrorObject: { n, updatedExisting, ...identity }, value };
-  }
-}
-
-function parseChange(
-  update: Parameters<typeof parseUpdate>[0] | undefined,
-  remove: boolean,
-): Update | null {
-  if (remove === (update !== undefined)) {
-    throw new CommandError(9, "Either an 'update' or 'remove' must be specified, and not both");
-  }
-  return update === undefined ? null : parseUpdate(update);
+  if (!upsert) return { lastErrorObject: { n: 0, updatedExisting: false }, value: null };
+  const inserted = call.createCollection(name).insert(upsertedDocument(filter, update, now));
+  const upserted = fieldOf(inserted, '_id');
+  return {
+    lastErrorObject: { n: 1, updatedExisting: false, upserted },
+    value: returnNew ? inserted : null,
+  };
 }

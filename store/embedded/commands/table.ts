@@ -1,44 +1,34 @@
+import { type ArgumentsOf, readArguments, validName } from '../arguments.ts';
 import type { Document } from '../bson/value.ts';
 import { CommandError } from '../errors.ts';
-import { Call, type Reply, type Store } from './call.ts';
-import * as collections from './collections.ts';
-import { errorReply } from './error-reply.ts';
+import { COMMANDS, type CommandName } from '../supported.ts';
+import { Call, type Store } from './call.ts';
+import { createIndexes } from './create-indexes.ts';
 import { findAndModify } from './find-and-modify.ts';
-import * as indexes from './indexes.ts';
-import * as read from './read.ts';
-import * as session from './session.ts';
-import * as write from './write.ts';
+import { helloReply } from './hello.ts';
+import { aggregate, find, getMore, killCursors } from './read.ts';
+import type { Reply } from './reply.ts';
+import { deleteCommand, insert, update } from './write.ts';
 
-type Handler = (call: Call) => Reply;
+type Handler<Name extends CommandName> = (
+  call: Call,
+  given: ArgumentsOf<(typeof COMMANDS)[Name]>,
+) => Reply;
 
-/** Every command that is offered, by its name on the wire. */
-const COMMANDS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
-  ['hello', session.hello],
-  ['ismaster', session.hello],
-  ['isMaster', session.hello],
-  ['ping', session.ping],
-  ['buildInfo', session.buildInfo],
-  ['buildinfo', session.buildInfo],
-  ['endSessions', session.endSessions],
-  ['saslStart', session.authenticate],
-  ['saslContinue', session.authenticate],
-  ['authenticate', session.authenticate],
-  ['insert', write.insert],
-  ['update', write.update],
-  ['delete', write.deleteCommand],
-  ['findAndModify', findAndModify],
-  ['find', read.find],
-  ['getMore', read.getMore],
-  ['killCursors', read.killCursors],
-  ['count', read.count],
-  ['aggregate', read.aggregateCommand],
-  ['createIndexes', indexes.createIndexes],
-  ['listIndexes', indexes.listIndexes],
-  ['dropIndexes', indexes.dropIndexes],
-  ['listCollections', collections.listCollections],
-  ['drop', collections.drop],
-  ['dropDatabase', collections.dropDatabase],
-]);
+const HANDLERS: { readonly [Name in CommandName]: Handler<Name> } = {
+  ismaster: ({ connection }) => helloReply(connection),
+  hello: ({ connection }) => helloReply(connection),
+  ping: () => ({}),
+  insert,
+  update,
+  delete: deleteCommand,
+  findAndModify,
+  find,
+  aggregate,
+  getMore,
+  killCursors,
+  createIndexes,
+};
 
 /**
  * Runs a command. The reply comes when everything that it rests on is on disk, the writes of other
@@ -48,31 +38,39 @@ export async function runCommand(
   store: Store,
   command: Document,
   connection: number,
-): Promise<{ readonly [field: string]: unknown }> {
+): Promise<Reply> {
   let call: Call | undefined;
-  let reply: { readonly [field: string]: unknown };
+  let reply: Reply;
   try {
     const [name = ''] = Object.keys(command);
-    const handler = COMMANDS.get(name);
-    if (handler === undefined) throw new CommandError(59, `no such command: '${name}'`);
-    call = new Call(store, command, name, connection);
-    reply = { ...handler(call), ok: 1 };
+    if (!isCommandName(name)) throw new CommandError(59, `no such command: '${name}'`);
+    const { $db: database, ...given } = command;
+    if (typeof database !== 'string') throw new CommandError(14, `${name}.$db must be a string`);
+    call = new Call(store, validName(database), connection);
+    reply = { ...handle(name, call, given), ok: 1 };
   } catch (error) {
-    reply = errorReply(asCommandError(error));
+    reply = errorReply(error);
   }
   try {
     if (call !== undefined) await store.catalog.journal.durable(call.restsOn);
     return reply;
   } catch (error) {
-    return errorReply(asCommandError(error));
+    return errorReply(error);
   }
 }
 
-function asCommandError(error: unknown): CommandError {
-  if (error instanceof CommandError) return error;
-  // A mistake in this server, told to the client rather than let it end the thread for everybody.
-  return new CommandError(
-    1,
-    error instanceof Error ? `${error.name}: ${error.message}` : 'unknown',
-  );
+function isCommandName(name: string): name is CommandName {
+  return Object.hasOwn(COMMANDS, name);
+}
+
+function handle<Name extends CommandName>(name: Name, call: Call, given: Document): Reply {
+  const handler: Handler<Name> = HANDLERS[name];
+  return handler(call, readArguments(given, COMMANDS[name], name));
+}
+
+/** The whole reply for what has failed; a mistake in this server must not end it for everybody. */
+function errorReply(error: unknown): Reply {
+  if (error instanceof CommandError) return { ok: 0, ...error.fields };
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';
+  return { ok: 0, ...new CommandError(1, text).fields };
 }

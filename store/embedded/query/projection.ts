@@ -1,104 +1,27 @@
-import {
-  type Document,
-  fieldOf,
-  isArray,
-  isDocument,
-  isNumber,
-  setField,
-  type Value,
-} from '../bson/value.ts';
-import { CommandError, notSupported } from '../errors.ts';
-import { truth } from './filter.ts';
-import { parsePath } from './path.ts';
+import { wholeNumber } from '../bson/number.ts';
+import { type Document, fieldOf, isNumber, setField } from '../bson/value.ts';
+import { notSupported } from '../errors.ts';
 
 export type Projection = (document: Document) => Document;
 
-/** Fields by name: a whole field, or the part of it that the inner tree names. */
-type Tree = Map<string, Tree | 'whole'>;
-
 /**
- * Parses a projection that includes or excludes fields.
- * @throws {CommandError} 31254 when it does both, 31249 when a path lies within another, 115 for
- *   expressions and projection operators.
+ * Parses a projection, which names the fields that are wanted besides `_id`.
+ * @throws {CommandError} 115 for any other projection
  */
 export function parseProjection(projection: Document): Projection {
-  const tree: Tree = new Map();
-  let including: boolean | undefined;
-  let identity: boolean | undefined;
   for (const [field, value] of Object.entries(projection)) {
-    if (typeof value !== 'boolean' && !isNumber(value)) {
-      throw notSupported(`the projection of '${field}' by anything but true or false`);
+    const wanted = isNumber(value) && wholeNumber(value) === 1;
+    if (!wanted || field.includes('.') || field.startsWith('$')) {
+      throw notSupported(`the projection of '${field}' by anything but 1, or of a part of a field`);
     }
-    const wanted = truth(value);
-    if (field === '_id') {
-      identity = wanted;
-      continue;
+  }
+  const fields = new Set(['_id', ...Object.keys(projection)]);
+  return (document) => {
+    const result: Document = {};
+    // In the order in which the document has them.
+    for (const field of Object.keys(document)) {
+      if (fields.has(field)) setField(result, field, fieldOf(document, field) ?? null);
     }
-    including ??= wanted;
-    if (including !== wanted) {
-      throw new CommandError(31254, `Cannot include and exclude fields at once (${field})`);
-    }
-    plant(tree, field);
-  }
-  if (including ?? identity ?? false) {
-    if (identity ?? true) tree.set('_id', 'whole');
-    return (document) => include(document, tree);
-  }
-  if (identity === false) tree.set('_id', 'whole');
-  return (document) => exclude(document, tree);
-}
-
-function plant(tree: Tree, field: string): void {
-  const path = parsePath(field);
-  let branch = tree;
-  path.forEach((name, depth) => {
-    const known = branch.get(name);
-    if (depth === path.length - 1) {
-      if (known !== undefined) throw new CommandError(31249, `Path collision at ${field}`);
-      branch.set(name, 'whole');
-      return;
-    }
-    if (known === 'whole') throw new CommandError(31249, `Path collision at ${field}`);
-    const next: Tree = known ?? new Map();
-    branch.set(name, next);
-    branch = next;
-  });
-}
-
-function include(document: Document, tree: Tree): Document {
-  const result: Document = {};
-  for (const field of Object.keys(document)) {
-    const wanted = tree.get(field);
-    const value = fieldOf(document, field);
-    if (wanted === undefined || value === undefined) continue;
-    const part = wanted === 'whole' ? value : includePart(value, wanted);
-    if (part !== undefined) setField(result, field, part);
-  }
-  return result;
-}
-
-/** What a path leads on through: documents, and arrays of them. A scalar has no part. */
-function includePart(value: Value, tree: Tree): Value | undefined {
-  if (isDocument(value)) return include(value, tree);
-  if (!isArray(value)) return undefined;
-  return value.flatMap((element) => {
-    const part = includePart(element, tree);
-    return part === undefined ? [] : [part];
-  });
-}
-
-function exclude(document: Document, tree: Tree): Document {
-  const result: Document = {};
-  for (const field of Object.keys(document)) {
-    const unwanted = tree.get(field);
-    const value = fieldOf(document, field);
-    if (unwanted === 'whole' || value === undefined) continue;
-    setField(result, field, unwanted === undefined ? value : excludePart(value, unwanted));
-  }
-  return result;
-}
-
-function excludePart(value: Value, tree: Tree): Value {
-  if (isDocument(value)) return exclude(value, tree);
-  return isArray(value) ? value.map((element) => excludePart(element, tree)) : value;
+    return result;
+  };
 }

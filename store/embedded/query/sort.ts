@@ -1,7 +1,8 @@
+import { compareScalars } from '../bson/compare.ts';
 import { wholeNumber } from '../bson/number.ts';
-import { type Document, isNumber } from '../bson/value.ts';
+import { type Document, isNumber, isScalar, type Scalar, type Value } from '../bson/value.ts';
 import { CommandError, notSupported } from '../errors.ts';
-import { compareTuples, type IndexTuple, indexTuples, type Path, parsePath } from './path.ts';
+import { type Path, parsePath, valueAt } from './path.ts';
 
 export interface SortOrder {
   readonly paths: readonly Path[];
@@ -9,44 +10,52 @@ export interface SortOrder {
   readonly directions: readonly number[];
 }
 
-/** @throws {CommandError} 2 for a direction that is not 1 or -1, 115 for `$meta` and `$natural`. */
+/** @throws {CommandError} 2 for a direction that is not 1 or -1, 115 for `$natural` and its like. */
 export function parseSort(sort: Document): SortOrder {
-  const paths: Path[] = [];
-  const directions: number[] = [];
-  for (const [field, value] of Object.entries(sort)) {
+  const fields = Object.entries(sort);
+  for (const [field] of fields) {
     if (field.startsWith('$')) throw notSupported(`sorting by ${field}`);
-    const direction = isNumber(value) ? wholeNumber(value) : null;
-    if (direction !== 1 && direction !== -1) {
-      if (isNumber(value))
-        throw new CommandError(2, `$sort direction of '${field}' must be 1 or -1`);
-      throw notSupported(`sorting '${field}' by an expression`);
-    }
-    paths.push(parsePath(field));
-    directions.push(direction);
   }
-  return { paths, directions };
+  return {
+    paths: fields.map(([field]) => parsePath(field)),
+    directions: fields.map(([field, value]) => directionOf(field, value)),
+  };
+}
+
+/** 1 or -1, in a sort or in an index's key. */
+export function directionOf(field: string, value: Value): number {
+  if (!isNumber(value)) throw notSupported(`a direction of '${field}' that is no number`);
+  const direction = wholeNumber(value);
+  if (direction === 1 || direction === -1) return direction;
+  throw new CommandError(2, `the direction of '${field}' must be 1 or -1`);
 }
 
 /**
- * Sorted copies of the list's order; equal documents keep theirs. An array sorts by its lowest
- * element ascending and by its highest descending.
- * @throws {CommandError} 171 when two paths meet different arrays.
+ * A sorted copy of the list; equal documents keep their order.
+ * @throws {CommandError} 115 where the values are arrays or documents, which are not ordered here
  */
 export function sortDocuments<T>(
   items: readonly T[],
   documentOf: (item: T) => Document,
-  order: SortOrder,
+  { paths, directions }: SortOrder,
 ): T[] {
-  if (order.paths.length === 0) return [...items];
-  const keyed = items.map((item) => ({ item, key: sortKey(documentOf(item), order) }));
-  keyed.sort((a, b) => compareTuples(a.key, b.key, order.directions));
+  if (paths.length === 0) return [...items];
+  const keyed = items.map((item) => ({
+    item,
+    key: paths.map((path) => sortKey(documentOf(item), path)),
+  }));
+  keyed.sort((a, b) => {
+    for (const [i, direction] of directions.entries()) {
+      const order = compareScalars(a.key[i] ?? null, b.key[i] ?? null);
+      if (order !== 0) return order * direction;
+    }
+    return 0;
+  });
   return keyed.map(({ item }) => item);
 }
 
-function sortKey(document: Document, { paths, directions }: SortOrder): IndexTuple {
-  let least: IndexTuple | undefined;
-  for (const tuple of indexTuples(document, paths)) {
-    if (least === undefined || compareTuples(tuple, least, directions) < 0) least = tuple;
-  }
-  return least ?? [];
+function sortKey(document: Document, path: Path): Scalar {
+  const value = valueAt(document, path, 'sorting by');
+  if (isScalar(value)) return value;
+  throw notSupported(`sorting by '${path.join('.')}' over a document`);
 }

@@ -25,7 +25,7 @@ export class Catalog {
     this.#load();
   }
 
-  /** The last batch of the journal that created or dropped a collection. */
+  /** The last batch of the journal that created a collection. */
   get changed(): number {
     return this.#changed;
   }
@@ -45,29 +45,12 @@ export class Catalog {
     return collection;
   }
 
-  /** The collections of one database, or of all. */
-  list(database?: string): Collection[] {
-    const all = [...this.#collections.values()];
-    if (database === undefined) return all;
-    return all.filter(({ namespace }) => namespace.startsWith(`${database}.`));
-  }
-
-  drop(collection: Collection): void {
-    for (const entry of collection.entries()) {
-      this.journal.remove([collection.number, entry.record]);
-    }
-    this.journal.remove([CATALOG, collection.number]);
-    this.#collections.delete(collection.namespace);
-    this.#changed = this.journal.batch;
+  list(): Collection[] {
+    return [...this.#collections.values()];
   }
 
   addIndex(collection: Collection, specification: IndexSpecification): void {
     collection.addIndex(specification);
-    this.#save(collection);
-  }
-
-  dropIndex(collection: Collection, name: string): void {
-    collection.dropIndex(name);
     this.#save(collection);
   }
 
@@ -101,7 +84,10 @@ export class Catalog {
       collection.restore(record, decode(bytes));
     }
     for (const index of indexes) {
-      if (isDocument(index)) collection.addIndex(parseIndexSpecification(index));
+      if (!isDocument(index)) continue;
+      // Earlier versions of this store wrote down the index's format version, which is always 2.
+      const { v: _, ...specification } = index;
+      collection.addIndex(parseIndexSpecification(specification));
     }
     this.#collections.set(namespace, collection);
     this.#nextNumber = Math.max(this.#nextNumber, number + 1);

@@ -1,12 +1,8 @@
-import { ObjectId, Timestamp } from 'bson';
-import { equalityKey } from '../bson/key.ts';
-import { type Document, encode, fieldOf, isArray } from '../bson/value.ts';
-import { type CommandError, notSupported } from '../errors.ts';
+import { Int32, ObjectId } from 'bson';
+import { equalityKey } from '../bson/compare.ts';
+import { type Document, encode, fieldOf, type Value } from '../bson/value.ts';
+import { CommandError } from '../errors.ts';
 import type { Filter } from '../query/filter.ts';
-import { compile } from '../query/match.ts';
-import type { IndexTuple } from '../query/path.ts';
-import { requirementsOf } from '../query/plan.ts';
-import { duplicateKey } from './duplicate-key.ts';
 import { type Entry, Index } from './index.ts';
 import type { IndexSpecification } from './index-specification.ts';
 import type { Journal } from './journal.ts';
@@ -36,10 +32,6 @@ export class Collection {
     this.#journal = journal;
   }
 
-  get size(): number {
-    return this.#byId.size;
-  }
-
   /** The last batch of the journal that holds a change of this collection. */
   get changed(): number {
     return this.#changed;
@@ -61,18 +53,13 @@ export class Collection {
 
   /** The entries that pass, in natural order. */
   find(filter: Filter): Entry[] {
-    const passes = compile(filter);
-    return this.#candidates(filter).filter((entry) => passes(entry.document));
+    return this.#candidates(filter).filter((entry) => filter.passes(entry.document));
   }
 
   /** @throws {CommandError} 11000 for a duplicate key; also whatever {@link seal} throws. */
   insert(given: Document): Document {
     const identity = fieldOf(given, '_id') ?? new ObjectId();
     const { document, bytes } = seal({ _id: identity, ...given });
-    if (Object.values(document).some((value) => value instanceof Timestamp && value.isZero())) {
-      // A MongoDB server would put its own time in the place.
-      throw notSupported('inserting an empty timestamp');
-    }
     this.#refuseConflicts(document);
     const entry: Entry = { record: this.#nextRecord, document };
     this.#nextRecord += 1;
@@ -108,28 +95,25 @@ export class Collection {
   addIndex(specification: IndexSpecification): void {
     const index = new Index(specification);
     for (const entry of this.#byId.values()) {
-      const tuple = index.conflict(entry.document);
-      if (tuple !== null) throw this.#duplicate(specification, tuple);
+      const value = index.conflict(entry.document);
+      if (value !== undefined) throw this.#duplicate(specification.name, specification.key, value);
       index.add(entry);
     }
     this.#indexes.set(specification.name, index);
     this.#changed = this.#journal.batch;
   }
 
-  dropIndex(name: string): void {
-    this.#indexes.delete(name);
-    this.#changed = this.#journal.batch;
-  }
-
-  #candidates(filter: Filter): Entry[] {
+  #candidates({ requirements }: Filter): Entry[] {
     let least: Set<Entry> | null = null;
-    for (const { path, values } of requirementsOf(filter)) {
-      if (path.join('.') === '_id' && !values.some(isArray)) {
+    for (const { path, values } of requirements) {
+      const dotted = path.join('.');
+      if (dotted === '_id') {
         return inNaturalOrder(values.flatMap((value) => this.#byId.get(equalityKey(value)) ?? []));
       }
       for (const index of this.#indexes.values()) {
-        const found = index.find(path, values);
-        if (found !== null && (least === null || found.size < least.size)) least = found;
+        if (index.specification.path.join('.') !== dotted) continue;
+        const found = index.find(values);
+        if (least === null || found.size < least.size) least = found;
       }
     }
     return least === null ? [...this.#byId.values()] : inNaturalOrder([...least]);
@@ -149,16 +133,23 @@ export class Collection {
     const identity = fieldOf(document, '_id') ?? null;
     const owner = this.#byId.get(equalityKey(identity));
     if (owner !== undefined && owner !== self) {
-      throw duplicateKey(this.namespace, '_id_', ['_id'], [identity]);
+      throw this.#duplicate('_id_', { _id: new Int32(1) }, identity);
     }
     for (const index of this.#indexes.values()) {
-      const tuple = index.conflict(document, self);
-      if (tuple !== null) throw this.#duplicate(index.specification, tuple);
+      const value = index.conflict(document, self);
+      const { name, key } = index.specification;
+      if (value !== undefined) throw this.#duplicate(name, key, value);
     }
   }
 
-  #duplicate({ name, key }: IndexSpecification, tuple: IndexTuple): CommandError {
-    return duplicateKey(this.namespace, name, Object.keys(key), tuple, key);
+  #duplicate(index: string, keyPattern: Document, value: Value): CommandError {
+    const [field = ''] = Object.keys(keyPattern);
+    const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+    return new CommandError(
+      11000,
+      `E11000 duplicate key error collection: ${this.namespace} index: ${index} dup key: { ${field}: ${text} }`,
+      { keyPattern, keyValue: { [field]: value } },
+    );
   }
 }
 

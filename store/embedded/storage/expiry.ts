@@ -1,4 +1,5 @@
-import { indexTuples } from '../query/path.ts';
+import type { Value } from '../bson/value.ts';
+import { reachesAny } from '../query/path.ts';
 import type { Catalog } from './catalog.ts';
 import type { Collection } from './collection.ts';
 import type { Entry } from './index.ts';
@@ -20,14 +21,10 @@ export function sweepExpired(catalog: Catalog, now: number): void {
 }
 
 function expired(collection: Collection, index: IndexSpecification, now: number): Entry[] {
-  const { expireAfterSeconds, partial, paths } = index;
+  const { expireAfterSeconds, path } = index;
   if (expireAfterSeconds === null) return [];
   const latest = now - expireAfterSeconds * MS_PER_SECOND;
-  const candidates = partial === null ? [...collection.entries()] : collection.find(partial.filter);
+  const isDue = (value: Value) => value instanceof Date && value.getTime() <= latest;
   // Of an array of dates the earliest counts; what is no date never expires.
-  return candidates.filter(({ document }) =>
-    indexTuples(document, paths).some(
-      ([value]) => value instanceof Date && value.getTime() <= latest,
-    ),
-  );
+  return [...collection.entries()].filter(({ document }) => reachesAny(document, path, isDue));
 }

@@ -1,8 +1,6 @@
-import { equalityKey } from '../bson/key.ts';
+import { equalityKey } from '../bson/compare.ts';
 import type { Document, Value } from '../bson/value.ts';
-import { compile } from '../query/match.ts';
-import { type IndexTuple, indexTuples, type Path, tupleKey } from '../query/path.ts';
-import { indexedForms } from '../query/plan.ts';
+import { reachesAny, valueAt } from '../query/path.ts';
 import type { IndexSpecification } from './index-specification.ts';
 
 /** A stored document. The entry stays when an update puts another document into it. */
@@ -12,65 +10,62 @@ export interface Entry {
   document: Document;
 }
 
-/** An index in memory: finds by its first field, and guards uniqueness over all of them. */
+/** An index in memory: finds by its first field, over which a unique index is unique. */
 export class Index {
   readonly specification: IndexSpecification;
-  readonly #covers: (document: Document) => boolean;
-  readonly #byFirstField = new Map<string, Set<Entry>>();
-  readonly #owners = new Map<string, Entry>();
+  readonly #byValue = new Map<string, Set<Entry>>();
 
   constructor(specification: IndexSpecification) {
     this.specification = specification;
-    const { partial } = specification;
-    this.#covers = partial === null ? () => true : compile(partial.filter);
   }
 
   /**
-   * The key by which the document would break uniqueness, or null.
+   * The value by which the document would break uniqueness, or undefined.
    * @param self the entry that the document is going to replace
-   * @throws {CommandError} 171 when the document cannot be indexed.
+   * @throws {CommandError} 115 for an array: each of its elements would have to be unique.
    */
-  conflict(document: Document, self?: Entry): IndexTuple | null {
-    for (const tuple of this.#tuples(document)) {
-      if (!this.specification.unique) continue;
-      const owner = this.#owners.get(tupleKey(tuple));
-      if (owner !== undefined && owner !== self) return tuple;
+  conflict(document: Document, self?: Entry): Value | undefined {
+    const { unique, path } = this.specification;
+    if (!unique) return undefined;
+    const value = valueAt(document, path, 'a unique index on');
+    for (const owner of this.#byValue.get(equalityKey(value)) ?? []) {
+      if (owner !== self) return value;
     }
-    return null;
+    return undefined;
   }
 
   add(entry: Entry): void {
-    for (const tuple of this.#tuples(entry.document)) {
-      const first = equalityKey(tuple[0]);
-      const entries = this.#byFirstField.get(first);
-      if (entries === undefined) this.#byFirstField.set(first, new Set([entry]));
+    for (const key of this.#keys(entry)) {
+      const entries = this.#byValue.get(key);
+      if (entries === undefined) this.#byValue.set(key, new Set([entry]));
       else entries.add(entry);
-      if (this.specification.unique) this.#owners.set(tupleKey(tuple), entry);
     }
   }
 
   remove(entry: Entry): void {
-    for (const tuple of this.#tuples(entry.document)) {
-      const first = equalityKey(tuple[0]);
-      const entries = this.#byFirstField.get(first);
+    for (const key of this.#keys(entry)) {
+      const entries = this.#byValue.get(key);
       entries?.delete(entry);
-      if (entries?.size === 0) this.#byFirstField.delete(first);
-      if (this.specification.unique) this.#owners.delete(tupleKey(tuple));
+      if (entries?.size === 0) this.#byValue.delete(key);
     }
   }
 
-  /** Every entry whose value at the path may equal one of the values, or null: not by this index. */
-  find(path: Path, values: readonly Value[]): Set<Entry> | null {
-    const [first] = this.specification.paths;
-    if (this.specification.partial !== null || first?.join('.') !== path.join('.')) return null;
+  /** Every entry that has one of the values at the index's first path. */
+  find(values: readonly Value[]): Set<Entry> {
     const found = new Set<Entry>();
-    for (const form of values.flatMap(indexedForms)) {
-      for (const entry of this.#byFirstField.get(equalityKey(form)) ?? []) found.add(entry);
+    for (const value of values) {
+      for (const entry of this.#byValue.get(equalityKey(value)) ?? []) found.add(entry);
     }
     return found;
   }
 
-  #tuples(document: Document): IndexTuple[] {
-    return this.#covers(document) ? indexTuples(document, this.specification.paths) : [];
+  /** Of every value that a filter would meet at the path. */
+  #keys({ document }: Entry): Set<string> {
+    const keys = new Set<string>();
+    reachesAny(document, this.specification.path, (value) => {
+      keys.add(equalityKey(value));
+      return false;
+    });
+    return keys;
   }
 }

@@ -1,17 +1,10 @@
-import { compareText } from '../bson/compare.ts';
-import { equalityKey } from '../bson/key.ts';
-import {
-  type Document,
-  fieldOf,
-  isArray,
-  isDocument,
-  setField,
-  type Value,
-} from '../bson/value.ts';
+import { ObjectId } from 'bson';
+import { compareText, equalityKey } from '../bson/compare.ts';
+import { type Document, fieldOf, isDocument, setField, typeOf, type Value } from '../bson/value.ts';
 import { CommandError, notSupported } from '../errors.ts';
+import type { Filter } from '../query/filter.ts';
 import { type Path, parsePath } from '../query/path.ts';
-import { typeAlias } from '../query/type.ts';
-import { type Effect, MODIFIERS } from './modifiers.ts';
+import { type Effect, operatorNamed } from './operators.ts';
 
 interface Change {
   readonly path: Path;
@@ -20,59 +13,45 @@ interface Change {
   readonly onInsert: boolean;
 }
 
-export type Update =
-  | { readonly kind: 'replacement'; readonly document: Document }
-  | { readonly kind: 'modifiers'; readonly changes: readonly Change[] };
+export type Update = readonly Change[];
 
 /**
  * Parses the `u` of an update.
- * @throws {CommandError} 9 or 52 for a mixture of fields and operators, 40 for conflicting paths,
- *   115 for a pipeline or an operator that is not offered.
+ * @throws {CommandError} 9 for a field beside operators, 40 for conflicting paths, 115 for a
+ *   replacement or an operator that is not supported.
  */
-export function parseUpdate(update: Value): Update {
-  if (isArray(update)) throw notSupported('an update pipeline');
-  if (!isDocument(update)) throw new CommandError(9, 'an update must be a document');
-  const operators = Object.keys(update);
-  if (operators[0]?.startsWith('$') !== true) {
-    const operator = operators.find((field) => field.startsWith('$'));
-    if (operator === undefined) return { kind: 'replacement', document: update };
-    throw new CommandError(52, `The dollar ($) prefixed field '${operator}' is not allowed here`);
-  }
-  const changes = Object.entries(update).flatMap(([operator, fields]) =>
-    parseModifier(operator, fields),
+export function parseUpdate(update: Document): Update {
+  const [first = ''] = Object.keys(update);
+  if (!first.startsWith('$')) throw notSupported('a replacement of a whole document');
+  return arranged(
+    Object.entries(update).flatMap(([name, fields]) => {
+      const operator = operatorNamed(name);
+      if (!isDocument(fields)) throw new CommandError(9, `${name} needs an object of fields`);
+      return Object.entries(fields).map(([field, operand]) => ({
+        path: parsePath(field),
+        effect: operator.parse(operand, field),
+        creates: operator.creates,
+        onInsert: operator.onInsert === true,
+      }));
+    }),
   );
-  // As in MongoDB the order of the paths decides the order of new fields, not the request's.
+}
+
+/** As in MongoDB the order of the paths decides the order of new fields, not the request's. */
+function arranged(changes: Change[]): Update {
   changes.sort((a, b) => comparePaths(a.path, b.path));
-  changes.forEach((change, i) => {
-    refuseConflict(changes[i - 1], change);
+  changes.forEach(({ path }, i) => {
+    // A path sorts directly before the paths within it.
+    const before = changes[i - 1]?.path;
+    if (before?.every((component, depth) => component === path[depth])) {
+      const [within, at] = [path.join('.'), before.join('.')];
+      throw new CommandError(
+        40,
+        `Updating the path '${within}' would create a conflict at '${at}'`,
+      );
+    }
   });
-  return { kind: 'modifiers', changes };
-}
-
-function parseModifier(operator: string, fields: Value): Change[] {
-  const modifier = Object.hasOwn(MODIFIERS, operator) ? MODIFIERS[operator] : undefined;
-  if (modifier === undefined) {
-    throw operator.startsWith('$')
-      ? notSupported(`the update operator ${operator}`)
-      : new CommandError(9, `Unknown modifier: ${operator}`);
-  }
-  if (!isDocument(fields)) {
-    throw new CommandError(9, `Modifiers operate on fields but ${operator} has none`);
-  }
-  return Object.entries(fields).map(([field, operand]) => ({
-    path: parsePath(field),
-    effect: modifier.parse(operand, field),
-    creates: modifier.creates,
-    onInsert: modifier.onInsert === true,
-  }));
-}
-
-function refuseConflict(before: Change | undefined, change: Change): void {
-  // A path sorts directly before the paths within it.
-  if (before?.path.every((component, i) => component === change.path[i])) {
-    const [path, at] = [change.path.join('.'), before.path.join('.')];
-    throw new CommandError(40, `Updating the path '${path}' would create a conflict at '${at}'`);
-  }
+  return changes;
 }
 
 function comparePaths(left: Path, right: Path): number {
@@ -85,44 +64,39 @@ function comparePaths(left: Path, right: Path): number {
 
 /**
  * The document as the update leaves it; the given one is not changed.
- *
- * @param inserting whether this is an upsert's new document, for which `$setOnInsert` counts
  * @throws {CommandError} 66 when `_id` would change, 28 when a path leads through a scalar.
  */
-export function applyUpdate(
-  update: Update,
-  document: Document,
-  inserting: boolean,
-  now: Date,
-): Document {
-  const identity = fieldOf(document, '_id');
-  const result =
-    update.kind === 'replacement'
-      ? withIdentity(update.document, fieldOf(update.document, '_id') ?? identity)
-      : modified(update.changes, document, inserting, now);
-  if (identity !== undefined) {
-    const after = fieldOf(result, '_id');
-    if (after === undefined || equalityKey(after) !== equalityKey(identity)) {
-      throw new CommandError(66, "Performing an update on the immutable field '_id'");
-    }
-  }
-  return result;
+export function applyUpdate(update: Update, document: Document, now: Date): Document {
+  return applied(
+    update.filter(({ onInsert }) => !onInsert),
+    document,
+    now,
+  );
 }
 
-/** The document with `_id` in the first place. */
-export function withIdentity(document: Document, identity: Value | undefined): Document {
-  return identity === undefined ? { ...document } : { _id: identity, ...document };
+/**
+ * The document that an upsert inserts when nothing matches: what the filter says by equality, then
+ * the update.
+ * @throws {CommandError} 40 when the filter names a path and another within it, 66 when `_id` would
+ *   differ from the filter's, 115 for `$in` in the filter, of which one value would count.
+ */
+export function upsertedDocument(filter: Filter, update: Update, now: Date): Document {
+  const equalities = filter.requirements.map(({ path, values: [value = null], operator }) => {
+    if (operator !== '$eq') throw notSupported(`${operator} in the filter of an upsert`);
+    return { path, effect: () => value, creates: true, onInsert: false };
+  });
+  const document = applied(update, applied(arranged(equalities), {}, now), now);
+  const identity = fieldOf(document, '_id') ?? new ObjectId();
+  return { _id: identity, ...document };
 }
 
-function modified(
-  changes: readonly Change[],
-  document: Document,
-  inserting: boolean,
-  now: Date,
-): Document {
+function applied(update: Update, document: Document, now: Date): Document {
   const result = copyOf(document);
-  for (const change of changes) {
-    if (!change.onInsert || inserting) applyChange(result, change, now);
+  for (const change of update) applyChange(result, change, now);
+  const identity = fieldOf(document, '_id');
+  const after = fieldOf(result, '_id');
+  if (identity !== undefined && equalityKey(after ?? null) !== equalityKey(identity)) {
+    throw new CommandError(66, "Performing an update on the immutable field '_id'");
   }
   return result;
 }
@@ -153,7 +127,7 @@ function notViable(path: Path, at: string, value: Value): CommandError {
   const dotted = path.join('.');
   return new CommandError(
     28,
-    `Cannot create a field for '${dotted}' in element '${at}' of type ${typeAlias(value)}`,
+    `Cannot create a field for '${dotted}' in element '${at}' of type ${typeOf(value)}`,
   );
 }
 

@@ -1,11 +1,14 @@
 import type { Socket } from 'node:net';
 import type { Document } from '../bson/value.ts';
-import { errorReply } from '../commands/error-reply.ts';
 import { CommandError } from '../errors.ts';
 import { type Budget, FrameReader } from './frame.ts';
 import { type Request, readRequest, writeReply } from './message.ts';
 
-export type Run = (command: Document) => Promise<{ readonly [field: string]: unknown }>;
+interface Reply {
+  readonly [field: string]: unknown;
+}
+
+export type Run = (command: Document) => Promise<Reply>;
 
 export interface Limits {
   /** For a message to arrive wholly once it has begun, and for a connection's first one, in ms. */
@@ -81,22 +84,25 @@ export class Connection {
 
   async #answer(message: Buffer): Promise<void> {
     const request = readRequest(message);
-    let reply: { readonly [field: string]: unknown };
+    let reply: Reply;
     try {
       reply = await this.#run(request.command());
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      reply = errorReply(error);
+      reply = { ok: 0, ...error.fields };
     }
-    if (request.wantsReply && !this.#socket.destroyed) await this.#send(replyBytes(request, reply));
+    if (!this.#socket.destroyed) await this.#send(replyBytes(request, reply));
   }
 
   async #send(bytes: Buffer): Promise<void> {
     if (this.#socket.write(bytes)) return;
     this.#arm(this.#limits.replyTimeoutMs);
     await new Promise<void>((resolve) => {
-      this.#socket.once('drain', resolve);
-      this.#socket.once('close', () => resolve());
+      const settle = () => {
+        this.#socket.off('drain', settle).off('close', settle);
+        resolve();
+      };
+      this.#socket.on('drain', settle).on('close', settle);
     });
     clearTimeout(this.#timeout);
   }
@@ -107,11 +113,11 @@ export class Connection {
   }
 }
 
-function replyBytes(request: Request, reply: { readonly [field: string]: unknown }): Buffer {
+function replyBytes(request: Request, reply: Reply): Buffer {
   try {
     return writeReply(request, reply);
   } catch {
     const error = new CommandError(10334, 'the reply is larger than a message may be');
-    return writeReply(request, errorReply(error));
+    return writeReply(request, { ok: 0, ...error.fields });
   }
 }

@@ -1,18 +1,22 @@
-import { type Document, decode, encode, setField } from '../bson/value.ts';
-import { CommandError } from '../errors.ts';
-import { MAX_STATEMENTS } from '../limits.ts';
-import { crc32c } from './crc32c.ts';
+import { type Document, decode, encode, parse } from '../bson/value.ts';
+import { CommandError, notSupported } from '../errors.ts';
 import { HEADER_BYTES, MalformedMessage } from './frame.ts';
-import { Reader } from './reader.ts';
 
 const OP_REPLY = 1;
 const OP_QUERY = 2004;
 const OP_MSG = 2013;
 
-const CHECKSUM_PRESENT = 1;
-const MORE_TO_COME = 2;
-/** The flags in this half are binding: a message with an unknown one must not be read. */
+/**
+ * The flags in this half are binding: a message with an unknown one must not be read. None is known
+ * here: drivers send no checksums, and nobody writes without waiting for the reply.
+ */
 const BINDING_FLAGS = 0xffff;
+
+const FLAGS_BYTES = 4;
+const BODY_SECTION = 0;
+
+/** What a handshake has when the URL names a user. */
+const CREDENTIALS = ['saslSupportedMechs', 'speculativeAuthenticate'];
 
 const QUERY_FAILURE = 2;
 const AWAIT_CAPABLE = 8;
@@ -22,8 +26,6 @@ export interface Request {
   readonly id: number;
   /** Whether it came as the legacy OP_QUERY, which drivers still open a connection with. */
   readonly legacy: boolean;
-  /** False for an unacknowledged write. */
-  readonly wantsReply: boolean;
   /**
    * Decodes the command.
    * @throws {CommandError} when its BSON is not sound, which is worth a reply
@@ -39,92 +41,52 @@ export function readRequest(message: Buffer): Request {
   const id = message.readInt32LE(4);
   switch (message.readInt32LE(12)) {
     case OP_MSG:
-      return readMsg(message, id);
+      return { id, legacy: false, command: readMsg(message) };
     case OP_QUERY:
-      return readQuery(message, id);
+      return { id, legacy: true, command: readQuery(message) };
     default:
       throw new MalformedMessage(`the opcode ${message.readInt32LE(12)}`);
   }
 }
 
-function readMsg(message: Buffer, id: number): Request {
-  const reader = new Reader(message, HEADER_BYTES, message.length);
-  const flags = reader.int32();
-  if ((flags & BINDING_FLAGS & ~(CHECKSUM_PRESENT | MORE_TO_COME)) !== 0) {
-    throw new MalformedMessage(`the flags ${flags}`);
-  }
-  let end = message.length;
-  if (flags & CHECKSUM_PRESENT) {
-    end -= 4;
-    if (end < reader.position || crc32c(message.subarray(0, end)) !== message.readUInt32LE(end)) {
-      throw new MalformedMessage('a wrong checksum');
-    }
-  }
-  const { body, sequences } = readSections(new Reader(message, reader.position, end));
-  return {
-    id,
-    legacy: false,
-    wantsReply: (flags & MORE_TO_COME) === 0,
-    command: () => joined(body, sequences),
+function readMsg(message: Buffer): Request['command'] {
+  const kindAt = HEADER_BYTES + FLAGS_BYTES;
+  if (message.length <= kindAt) throw new MalformedMessage('no body');
+  const flags = message.readInt32LE(HEADER_BYTES);
+  if ((flags & BINDING_FLAGS) !== 0) throw new MalformedMessage(`the flags ${flags}`);
+  const body = documentAt(message, kindAt + 1);
+  const alone = message[kindAt] === BODY_SECTION && kindAt + 1 + body.length === message.length;
+  return () => {
+    if (alone) return decode(body);
+    throw notSupported('a message of several sections, as bulk writes are,');
   };
 }
 
-type Sequences = ReadonlyMap<string, readonly Buffer[]>;
-
-function readSections(reader: Reader): { body: Buffer; sequences: Sequences } {
-  let body: Buffer | undefined;
-  const sequences = new Map<string, readonly Buffer[]>();
-  while (!reader.done) {
-    const kind = reader.byte();
-    if (kind === 0 && body === undefined) {
-      body = reader.document();
-    } else if (kind === 1) {
-      const section = reader.section();
-      const field = section.cstring();
-      if (sequences.has(field)) throw new MalformedMessage(`two sequences of ${field}`);
-      const documents: Buffer[] = [];
-      while (!section.done) documents.push(section.document());
-      sequences.set(field, documents);
-    } else {
-      throw new MalformedMessage(`a section of kind ${kind}`);
+function readQuery(message: Buffer): Request['command'] {
+  const nameAt = HEADER_BYTES + FLAGS_BYTES;
+  const nameEnd = message.indexOf(0, nameAt);
+  if (nameEnd === -1) throw new MalformedMessage('an unterminated name');
+  const namespace = message.toString('utf8', nameAt, nameEnd);
+  // After the name there are two numbers that say which results are wanted.
+  const query = documentAt(message, nameEnd + 1 + 8);
+  return () => {
+    const handshake = parse(query);
+    if (CREDENTIALS.some((field) => Object.hasOwn(handshake, field))) {
+      throw new CommandError(18, 'the embedded store has no users: leave them out of the URL');
     }
-  }
-  if (body === undefined) throw new MalformedMessage('no body');
-  return { body, sequences };
-}
-
-function joined(body: Buffer, sequences: Sequences): Document {
-  const command = decode(body);
-  for (const [field, documents] of sequences) {
-    if (Object.hasOwn(command, field)) throw new CommandError(9, `two values for ${field}`);
-    if (documents.length > MAX_STATEMENTS) {
-      throw new CommandError(2, `Write batch sizes must be between 1 and ${MAX_STATEMENTS}`);
-    }
-    setField(command, field, documents.map(decode));
-  }
-  return command;
-}
-
-function readQuery(message: Buffer, id: number): Request {
-  const reader = new Reader(message, HEADER_BYTES, message.length);
-  reader.int32();
-  const namespace = reader.cstring();
-  reader.int32();
-  reader.int32();
-  const query = reader.document();
-  return {
-    id,
-    legacy: true,
-    wantsReply: true,
-    command() {
-      const command = decode(query);
-      const [name = ''] = Object.keys(command);
-      if (!namespace.endsWith('.$cmd') || !/^(hello|ismaster)$/i.test(name)) {
-        throw new CommandError(352, `Unsupported OP_QUERY command: ${name}`);
-      }
-      return { ...command, $db: namespace.slice(0, -'.$cmd'.length) };
-    },
+    const command = decode(query);
+    const [name = ''] = Object.keys(command);
+    if (namespace === 'admin.$cmd' && name === 'ismaster') return { ...command, $db: 'admin' };
+    throw new CommandError(352, `Unsupported OP_QUERY command: ${name}`);
   };
+}
+
+function documentAt(message: Buffer, start: number): Buffer {
+  const length = start + 4 <= message.length ? message.readInt32LE(start) : 0;
+  if (length < 5 || start + length > message.length) {
+    throw new MalformedMessage(`a document of ${length} bytes`);
+  }
+  return message.subarray(start, start + length);
 }
 
 /** The bytes of a reply. */

@@ -77,6 +77,6 @@ t.test('a still format has the first frame', async (t) => {
 t.test('negotiation does not still it', async (t) => {
   const asked = variant({ formats: ['avif', 'jpeg'], negotiated: true });
   const made = await pool.transform(gif, asked, patient);
-  t.equal(made.format, 'gif');
+  t.equal(made.contentType, 'image/gif');
   t.equal((await sharp(made.body, { pages: -1 }).metadata()).pages, 4);
 });

@@ -12,7 +12,7 @@ const still: SourceFacts = {
   timing: null,
   hasAlpha: true,
   colour: { model: 'rgb', hasProfile: false, deep: false },
-  drawing: null,
+  svg: null,
 };
 const moving: SourceFacts = { ...still, kind: 'gif', frames: 5 };
 

@@ -15,7 +15,7 @@ function facts(width: number, height: number, more: Partial<SourceFacts> = {}): 
     timing: null,
     hasAlpha: false,
     colour: { model: 'rgb', hasProfile: false, deep: false },
-    drawing: null,
+    svg: null,
     ...more,
   };
 }
@@ -140,8 +140,8 @@ const rows: readonly Row[] = [
     'cover',
   ],
   [
-    'drawings with many surfaces',
-    facts(4000, 4000, { kind: 'svg', drawing: { surfaces: 127, work: 0 } }),
+    'SVGs with many surfaces',
+    facts(4000, 4000, { kind: 'svg', svg: { surfaces: 127, work: 0 } }),
     {},
     [1024, 1024],
     'fill',

@@ -20,7 +20,7 @@ const contentTypes = {
 for (const format of ['avif', 'webp', 'jpeg', 'png', 'gif'] as const) {
   t.test(format, async (t) => {
     const made = await pool.transform(source, variant({ width: 90, formats: [format] }), patient);
-    t.equal(made.format, format);
+    t.equal(made.contentType, `image/${format}`);
     t.equal(made.contentType, contentTypes[format]);
     t.same([made.width, made.height], [90, 60]);
     const header = await sharp(made.body).metadata();

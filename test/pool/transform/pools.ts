@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { TransformPool } from '../../../pool/transform/pool.ts';
+import { TransformQueue, type WaitLimits } from '../../../pool/transform/transform-queue.ts';
 
 const settings = {
   threads: 1,
@@ -13,8 +13,9 @@ export function openPool(
   t: Pick<Test, 'teardown'>,
   changed: Partial<typeof settings> = {},
   entry?: URL,
-): TransformPool {
-  const pool = new TransformPool({ ...settings, ...changed }, entry);
+  waitLimits?: WaitLimits,
+): TransformQueue {
+  const pool = new TransformQueue({ ...settings, ...changed }, entry, waitLimits);
   t.teardown(() => pool.close());
   return pool;
 }

@@ -6,7 +6,14 @@ import type { ThreadResult, ThreadTask } from '../../../pool/transform/thread.ts
  * share, so no test has to guess how long something takes.
  */
 const words = { orders: 0, started: 1, released: 2 } as const;
-const orders = { answer: 0, hang: 1, exit: 2, exhaust: 3, throw: 4, native: 5 } as const;
+const orders = {
+  answer: 0,
+  hang: 1,
+  exit: 2,
+  exhaust: 3,
+  throw: 4,
+  native: 5,
+} as const;
 
 /** The test's end of a task. */
 export function puppetTask(order: keyof typeof orders = 'answer') {
@@ -35,7 +42,7 @@ export default async function puppet({ source }: ThreadTask): Promise<ThreadResu
       for (const hoard: number[][] = []; ; )
         hoard.push(Array.from({ length: 10_000 }, Math.random));
     case orders.native:
-      spawnSync(process.execPath, ['-e', 'setTimeout(() => {}, 2000)']);
+      spawnSync('sleep', ['2']);
       break;
     case orders.throw:
       throw new Error('thrown');
@@ -48,7 +55,6 @@ export default async function puppet({ source }: ThreadTask): Promise<ThreadResu
     etag: '"puppet"',
     width: 1,
     height: 1,
-    format: 'png',
     transformMs: 1,
   };
 }

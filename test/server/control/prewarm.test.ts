@@ -1,7 +1,7 @@
 import t from 'tap';
 import { AddressGuard } from '../../../pool/source/guard.ts';
-import type { PrewarmInput } from '../../../server/control/contract.ts';
 import { queuePrewarm } from '../../../server/control/prewarm.ts';
+import type { PrewarmInput } from '../../../server/control/schemas.ts';
 import { JobQueue, type PrewarmJob } from '../../../store/jobs.ts';
 import { Projects } from '../../../store/projects.ts';
 import { testDatabase } from '../../store/connection.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { projectSchema } from '../../../server/control/contract.ts';
 import { configurationBody, projectBody } from '../../../server/control/representation.ts';
+import { projectSchema } from '../../../server/control/schemas.ts';
 import { Projects } from '../../../store/projects.ts';
 import { testDatabase } from '../../store/connection.ts';
 

@@ -1,12 +1,14 @@
 import t from 'tap';
 import { testDatabase } from '../connection.ts';
 import { remainingLines, spawnScript } from './children.ts';
+import { insertAll } from './insert.ts';
 
 t.test('two processes claim each document exactly once', async (t) => {
   const { db, url, databaseName } = await testDatabase(t);
   const count = 300;
   const tasks = db.collection<{ _id: number; owner: number | null; rank: number }>('tasks');
-  await tasks.insertMany(
+  await insertAll(
+    tasks,
     Array.from({ length: count }, (_, _id) => ({ _id, owner: null, rank: count - _id })),
   );
   const children = [1, 2].map(() => spawnScript(t, 'claimer.ts', [url, databaseName]));

@@ -81,8 +81,6 @@ export function passes(document: Json, { path, operator, operand }: Condition): 
       return orders.some((o) => o <= 0);
     case '$in':
       return values.some((value) => list.some((other) => alike(value, other)));
-    case '$nin':
-      return !values.some((value) => list.some((other) => alike(value, other)));
     default:
       throw new Error(operator);
   }

@@ -1,0 +1,113 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { ServiceError } from '../../contract/errors.ts';
+import type { Settings } from '../../contract/settings/table.ts';
+import { AddressGuard } from '../../pool/source/guard.ts';
+import { ProjectOperations } from '../control/project-operations.ts';
+import { faultsOf } from '../control/validate.ts';
+import { signature, signedText } from '../image/access.ts';
+import { organisationOf } from './organisation-commands.ts';
+import type { WithStore } from './store.ts';
+import { Mistake, print, printTable } from './terminal.ts';
+
+export function addProjectCommands(
+  program: Command,
+  withStore: WithStore,
+  settings: Settings,
+): void {
+  const group = program.command('projects').description('projects');
+
+  group
+    .command('create')
+    .description('make a project; prints its id')
+    .requiredOption('--name <text>', '1 to 80 characters')
+    .requiredOption('--origin <url>', 'the address of the site; its host is allowed as a source')
+    .option('--allow <host...>', 'further hosts that sources may come from')
+    .option('--org <id>', 'organisation (default: the default one)')
+    .action((options: { name: string; origin: string; allow?: string[]; org?: string }) =>
+      withStore(async (store) => {
+        const { name, origin, allow = [] } = options;
+        const input = { name, origin, allowedOrigins: allow };
+        const faults = faultsOf('CreateProjectInput', input);
+        if (faults.length > 0) throw new Mistake(`${faults.join('; ')}.`);
+        const { privateSources, port } = settings;
+        const operations = new ProjectOperations({
+          projects: store.projects,
+          guard: new AddressGuard({ privateSources, own: { hosts: [], port } }),
+          // The processes of a service that runs find out by themselves.
+          onChange: () => {},
+        });
+        const orgId = await organisationOf(store, options.org);
+        try {
+          print((await operations.create(input, orgId))._id);
+        } catch (error) {
+          throw error instanceof ServiceError ? new Mistake(error.message) : error;
+        }
+      }),
+    );
+
+  group
+    .command('list')
+    .description('all projects')
+    .action(() =>
+      withStore(async (store) => {
+        const all = await store.projects.list();
+        printTable(
+          ['ID', 'NAME', 'ORGANISATION', 'SIGNED', 'HOSTS'],
+          all.map(({ _id, name, orgId, requireSignedUrls, allowedOrigins }) => [
+            _id,
+            name,
+            orgId,
+            requireSignedUrls ? 'yes' : 'no',
+            allowedOrigins.join(' '),
+          ]),
+        );
+      }),
+    );
+
+  group
+    .command('sign')
+    .description(
+      'require signed URLs: makes a new secret and prints it; or signs a URL with the one there is',
+    )
+    .argument('<id>')
+    .option('--ttl <seconds>', 'how far ahead a URL may expire at most', wholeSeconds)
+    .option('--url <url>', 'an /img/ URL to sign, valid for --ttl seconds or an hour')
+    .option('--off', 'let URLs be used without a signature again')
+    .action((id: string, options: { ttl?: number; url?: string; off?: true }) =>
+      withStore(async (store) => {
+        const missing = () => new Mistake(`There is no project ${id}.`);
+        if (options.off) {
+          if ((await store.projects.dropSignatures(id)) === null) throw missing();
+          return print(`${id} does not need signed URLs any more.`);
+        }
+        if (options.url === undefined) {
+          const project = await store.projects.requireSignatures(id, options.ttl ?? null);
+          if (project === null) throw missing();
+          return print(project.signingSecret ?? '');
+        }
+        const project = await store.projects.find(id);
+        if (project === null) throw missing();
+        if (project.signingSecret === null) throw new Mistake(`${id} has no signing secret yet.`);
+        const ttl = options.ttl ?? project.signedUrlTtlSeconds ?? 3_600;
+        print(signUrl(options.url, project.signingSecret, ttl));
+      }),
+    );
+}
+
+function wholeSeconds(text: string): number {
+  const seconds = Number(text);
+  if (!Number.isInteger(seconds) || seconds < 60 || seconds > 2_592_000) {
+    throw new InvalidArgumentError('It must be a whole number from 60 to 2592000.');
+  }
+  return seconds;
+}
+
+function signUrl(text: string, secret: string, ttlSeconds: number): string {
+  const parts = /^(https?:\/\/[^/]+)?(\/[^?#]*)(?:\?([^#]*))?$/.exec(text);
+  if (parts === null) throw new Mistake('The URL must be an /img/ URL with its query.');
+  const [, origin = '', path = '', query = ''] = parts;
+  const exp = Math.floor(Date.now() / 1_000) + ttlSeconds;
+  const withExp = `${query === '' ? '' : `${query}&`}exp=${exp}`;
+  const sig = signature(secret, signedText(path, withExp));
+  return `${origin}${path}?${withExp}&sig=${sig}`;
+}

@@ -1,0 +1,136 @@
+import { ServiceError } from '../../contract/errors.ts';
+import { Cancelled, type Coalescer, type Participant, type Role } from '../../pool/coalescer.ts';
+import type { Image } from '../../pool/image.ts';
+import type { CoalescerReply, PrimaryChannel, RenderOutcome } from './channel.ts';
+
+/** When the primary does not answer within this time, the process leads without being told to. */
+const replyWithinMs = 2_000;
+
+/** One participation of this process, until its outcome is known to all who need it. */
+interface Join {
+  readonly key: string;
+  readonly participant: Participant;
+  readonly settle: { resolve(role: Role): void; reject(error: unknown): void };
+  replyTimer: NodeJS.Timeout | null;
+  /** Set while followers in other processes retain the work of this one. */
+  release: (() => void) | null;
+  /** Set from success until the primary has said whether followers want the image. */
+  image: Image | null;
+}
+
+/** A front end's part in rendering each key once on the machine (see RenderCoalescer). */
+export class CoalescerClient implements Coalescer {
+  readonly #channel: PrimaryChannel;
+  readonly #joins = new Map<number, Join>();
+  #nextId = 1;
+
+  constructor(channel: PrimaryChannel) {
+    this.#channel = channel;
+  }
+
+  join(key: string, participant: Participant): Promise<Role> {
+    const { live, signal } = participant;
+    if (signal.aborted) return Promise.reject(signal.reason);
+    const id = this.#nextId++;
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        this.#end(id);
+        this.#channel.send({ type: 'render-leave', key, joinId: id });
+        reject(signal.reason);
+      };
+      const settled = () => signal.removeEventListener('abort', leave);
+      signal.addEventListener('abort', leave, { once: true });
+      this.#joins.set(id, {
+        key,
+        participant,
+        settle: {
+          resolve: (role) => {
+            settled();
+            resolve(role);
+          },
+          reject: (error) => {
+            settled();
+            reject(error);
+          },
+        },
+        replyTimer: setTimeout(() => this.#lead(id), replyWithinMs),
+        release: null,
+        image: null,
+      });
+      this.#channel.send({ type: 'render-join', key, joinId: id, live });
+    });
+  }
+
+  receive(reply: CoalescerReply): void {
+    const { key, joinId } = reply;
+    const join = this.#joins.get(joinId);
+    if (join === undefined) {
+      // It was sent before the primary knew that this process has left: another one has to lead.
+      if (reply.type === 'render-lead') this.#report(key, joinId, { abandoned: true });
+      return;
+    }
+    switch (reply.type) {
+      case 'render-lead':
+        return this.#lead(joinId);
+      case 'render-follow':
+        return this.#clearTimer(join);
+      case 'render-retain':
+        join.release ??= join.participant.retain();
+        return;
+      case 'render-release':
+        join.release?.();
+        join.release = null;
+        return;
+      case 'render-promote':
+        return join.participant.promote();
+      case 'render-acknowledged':
+        if (reply.wanted && join.image !== null) this.#report(key, joinId, { image: join.image });
+        return this.#end(joinId);
+      case 'render-outcome':
+        this.#end(joinId);
+        return this.#follow(join, reply.outcome);
+    }
+  }
+
+  #lead(joinId: number): void {
+    const join = this.#joins.get(joinId);
+    if (join === undefined) return;
+    this.#clearTimer(join);
+    const { key } = join;
+    join.settle.resolve({
+      role: 'leader',
+      succeed: (image) => {
+        join.image = image;
+        this.#channel.send({ type: 'render-succeeded', key, joinId });
+      },
+      fail: (error) => {
+        this.#end(joinId);
+        // What only says how this process fares must not fail the requests of another.
+        const abandoned = error instanceof Cancelled || error.code === 'overloaded';
+        this.#report(key, joinId, abandoned ? { abandoned } : { error: error.toData() });
+      },
+    });
+  }
+
+  #follow({ settle }: Join, outcome: RenderOutcome): void {
+    if ('image' in outcome) settle.resolve({ role: 'follower', image: outcome.image });
+    else if ('error' in outcome) settle.reject(ServiceError.fromData(outcome.error));
+  }
+
+  #report(key: string, joinId: number, outcome: RenderOutcome): void {
+    this.#channel.send({ type: 'render-outcome', key, joinId, outcome });
+  }
+
+  #clearTimer(join: Join): void {
+    if (join.replyTimer !== null) clearTimeout(join.replyTimer);
+    join.replyTimer = null;
+  }
+
+  #end(joinId: number): void {
+    const join = this.#joins.get(joinId);
+    if (join === undefined) return;
+    this.#joins.delete(joinId);
+    this.#clearTimer(join);
+    join.release?.();
+  }
+}

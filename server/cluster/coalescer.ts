@@ -1,0 +1,138 @@
+import type { CoalescerReply, CoalescerRequest, RenderOutcome } from './channel.ts';
+
+/** A front end's participation in the render of a key. */
+interface Member {
+  readonly frontEnd: number;
+  readonly joinId: number;
+  /** False for background work; only what `render-join` said counts. */
+  live: boolean;
+}
+
+/** A render in progress on the machine. */
+interface Render {
+  leader: Member;
+  /** In the order in which they came. */
+  followers: Member[];
+}
+
+/** A reply before it is addressed; Omit alone would not distribute over the union. */
+type Reply = CoalescerReply extends infer R
+  ? R extends unknown
+    ? Omit<R, 'key' | 'joinId'>
+    : never
+  : never;
+
+const same = (a: Member, b: Member): boolean => a.frontEnd === b.frontEnd && a.joinId === b.joinId;
+
+/**
+ * The primary's part in rendering each key once on the machine: it lets the first front end that
+ * asks lead and the others follow, and finds a new leader when one ends or gives up. A render that
+ * succeeded stays known until the image was handed on, so that no request comes between the render
+ * and the caches.
+ */
+export class RenderCoalescer {
+  readonly #renders = new Map<string, Render>();
+  readonly #send: (frontEnd: number, reply: CoalescerReply) => void;
+  /** Front ends that have ended: messages of theirs that arrive later must make no one wait. */
+  readonly #ended = new Set<number>();
+
+  constructor(send: (frontEnd: number, reply: CoalescerReply) => void) {
+    this.#send = send;
+  }
+
+  get size(): number {
+    return this.#renders.size;
+  }
+
+  receive(frontEnd: number, request: CoalescerRequest): void {
+    if (this.#ended.has(frontEnd)) return;
+    const { key, joinId } = request;
+    const member = { frontEnd, joinId, live: request.type === 'render-join' && request.live };
+    switch (request.type) {
+      case 'render-join':
+        return this.#join(member, key);
+      case 'render-leave':
+        return this.#leave(member, key);
+      case 'render-succeeded':
+        return this.#succeeded(member, key);
+      case 'render-outcome':
+        return this.#settle(member, key, request.outcome);
+    }
+  }
+
+  /** A front end has ended: what it led is led by a follower, what it followed goes on without it. */
+  forget(frontEnd: number): void {
+    this.#ended.add(frontEnd);
+    for (const [key, render] of this.#renders) {
+      for (const member of render.followers.filter((one) => one.frontEnd === frontEnd)) {
+        this.#leave(member, key);
+      }
+      if (render.leader.frontEnd === frontEnd) this.#passOn(key, render);
+    }
+  }
+
+  #join(member: Member, key: string): void {
+    const render = this.#renders.get(key);
+    if (render === undefined) {
+      this.#renders.set(key, { leader: member, followers: [] });
+      this.#reply(member, key, { type: 'render-lead' });
+      return;
+    }
+    render.followers.push(member);
+    this.#reply(member, key, { type: 'render-follow' });
+    if (render.followers.length === 1) this.#reply(render.leader, key, { type: 'render-retain' });
+    this.#promote(key, render);
+  }
+
+  /** A leader of background work that live requests follow becomes live. */
+  #promote(key: string, { leader, followers }: Render): void {
+    if (leader.live || !followers.some(({ live }) => live)) return;
+    leader.live = true;
+    this.#reply(leader, key, { type: 'render-promote' });
+  }
+
+  #leave(member: Member, key: string): void {
+    const render = this.#renders.get(key);
+    if (render === undefined) return;
+    const staying = render.followers.filter((one) => !same(one, member));
+    if (staying.length === render.followers.length) return;
+    render.followers = staying;
+    if (staying.length === 0) this.#reply(render.leader, key, { type: 'render-release' });
+  }
+
+  #succeeded(member: Member, key: string): void {
+    const render = this.#renders.get(key);
+    const leads = render !== undefined && same(render.leader, member);
+    const wanted = leads && render.followers.length > 0;
+    if (leads && !wanted) this.#renders.delete(key);
+    // One that had waited too long for a reply, and led without it, follows no more.
+    if (!leads) this.#leave(member, key);
+    this.#reply(member, key, { type: 'render-acknowledged', wanted });
+  }
+
+  #settle(member: Member, key: string, outcome: RenderOutcome): void {
+    const render = this.#renders.get(key);
+    if (render === undefined || !same(render.leader, member)) return this.#leave(member, key);
+    if ('abandoned' in outcome) return this.#passOn(key, render);
+    this.#renders.delete(key);
+    for (const follower of render.followers) {
+      this.#reply(follower, key, { type: 'render-outcome', outcome });
+    }
+  }
+
+  #passOn(key: string, render: Render): void {
+    const next = render.followers.shift();
+    if (next === undefined) {
+      this.#renders.delete(key);
+      return;
+    }
+    render.leader = next;
+    this.#reply(next, key, { type: 'render-lead' });
+    if (render.followers.length > 0) this.#reply(next, key, { type: 'render-retain' });
+    this.#promote(key, render);
+  }
+
+  #reply(member: Member, key: string, reply: Reply): void {
+    this.#send(member.frontEnd, { ...reply, key, joinId: member.joinId } as CoalescerReply);
+  }
+}

@@ -1,0 +1,60 @@
+import type { Logger } from '../../contract/log.ts';
+import type { DiskCacheEvents } from '../../pool/cache/disk.ts';
+import type { PrimaryChannel } from './channel.ts';
+
+const flushEveryMs = 250;
+/** A disk that fails does so for every request; a line now and then says as much. */
+const logEveryMs = 10_000;
+
+/** Reports to the primary's index of the disk cache, in batches, what this process wrote, used and removed. */
+export class DiskCacheReporter implements DiskCacheEvents {
+  readonly #channel: PrimaryChannel;
+  readonly #log: Logger;
+  #stored: [key: string, bytes: number][] = [];
+  #used = new Set<string>();
+  #removed: string[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #loggedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(channel: PrimaryChannel, log: Logger) {
+    this.#channel = channel;
+    this.#log = log;
+  }
+
+  stored(key: string, bytes: number): void {
+    this.#stored.push([key, bytes]);
+    this.#schedule();
+  }
+
+  read(key: string): void {
+    this.#used.add(key);
+    this.#schedule();
+  }
+
+  removed(key: string): void {
+    this.#log.warn({ key }, 'a damaged file was removed from the disk cache');
+    this.#removed.push(key);
+    this.#schedule();
+  }
+
+  failed(error: Error): void {
+    const now = performance.now();
+    if (now - this.#loggedAt < logEveryMs) return;
+    this.#loggedAt = now;
+    this.#log.error({ err: error }, 'the disk cache does not work; images are made again instead');
+  }
+
+  flush(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const changes = { stored: this.#stored, used: [...this.#used], removed: this.#removed };
+    this.#stored = [];
+    this.#used = new Set();
+    this.#removed = [];
+    this.#channel.send({ type: 'disk-cache-changes', ...changes });
+  }
+
+  #schedule(): void {
+    this.#timer ??= setTimeout(() => this.flush(), flushEveryMs);
+  }
+}

@@ -1,0 +1,116 @@
+import { projectNotFound, ServiceError } from '../../contract/errors.ts';
+import { canonicalHostPattern } from '../../contract/hosts.ts';
+import type { AddressGuard } from '../../pool/source/guard.ts';
+import type { ApiKey } from '../../store/keys.ts';
+import type { Project, ProjectSettings, Projects } from '../../store/projects.ts';
+import { bareHostRule, readAllowedHost } from './hosts.ts';
+import type { CreateProjectInput, DomainInput, ProjectSettingsInput } from './schemas.ts';
+import { isPublic, readUrl, urlRule } from './urls.ts';
+import { maxFaults } from './validate.ts';
+
+/** More hosts than a site has; every request for an image looks through them. */
+const maxHosts = 1_000;
+const tooManyHosts = `allowedOrigins must not have more than ${maxHosts} hosts`;
+
+/** What the operations on projects work with. */
+export interface ProjectsEnvironment {
+  readonly projects: Projects;
+  readonly guard: AddressGuard;
+  /** Learns of every change, at once. */
+  readonly onChange: (project: Project) => void;
+}
+
+/** @throws ServiceError invalid_request with every fault, or as many as are worth listing */
+export function refuse(faults: readonly string[]): void {
+  if (faults.length === 0) return;
+  throw new ServiceError('invalid_request', `${faults.slice(0, maxFaults).join('; ')}.`);
+}
+
+export class ProjectOperations {
+  readonly #projects: Projects;
+  readonly #guard: AddressGuard;
+  readonly #onChange: (project: Project) => void;
+
+  constructor({ projects, guard, onChange }: ProjectsEnvironment) {
+    this.#projects = projects;
+    this.#guard = guard;
+    this.#onChange = onChange;
+  }
+
+  /** The projects that a key can see. */
+  async list(key: ApiKey): Promise<Project[]> {
+    if (key.projectId === null) {
+      return this.#projects.list(key.allOrganisations ? null : key.orgId);
+    }
+    const project = await this.#projects.find(key.projectId);
+    return project === null ? [] : [project];
+  }
+
+  async find(id: string): Promise<Project> {
+    return found(id, await this.#projects.find(id));
+  }
+
+  async create(input: CreateProjectInput, orgId: string): Promise<Project> {
+    const faults: string[] = [];
+    const origin = readUrl(input.origin);
+    const hosts = new Set<string>();
+    const read = (text: string, field: string) => {
+      const result = readAllowedHost(text, this.#guard);
+      if ('fault' in result) faults.push(`${field} ${result.fault}`);
+      else hosts.add(result.host);
+    };
+    if (origin === null) faults.push(`origin ${urlRule}`);
+    else if (origin.hostname.startsWith('*')) faults.push('the host of origin must be one host');
+    else read(origin.hostname, 'the host of origin');
+    for (const [index, text] of (input.allowedOrigins ?? []).entries()) {
+      read(text, `allowedOrigins[${index}]`);
+    }
+    if (hosts.size > maxHosts) faults.push(tooManyHosts);
+    refuse(faults);
+    const { name, origin: asGiven } = input;
+    return this.#projects.create({ orgId, name, origin: asGiven, allowedOrigins: [...hosts] });
+  }
+
+  async update(id: string, input: ProjectSettingsInput): Promise<Project> {
+    const settings: { -readonly [N in keyof ProjectSettings]?: ProjectSettings[N] } = { ...input };
+    if (input.maxWidth === 0) settings.maxWidth = null;
+    if (input.watermarkUrl === '') settings.watermarkUrl = null;
+    else if (input.watermarkUrl !== undefined) this.#checkWatermark(input.watermarkUrl);
+    return this.#changed(id, await this.#projects.updateSettings(id, settings));
+  }
+
+  async addHost(id: string, { host }: DomainInput): Promise<Project> {
+    const result = readAllowedHost(host, this.#guard);
+    if ('fault' in result) throw new ServiceError('invalid_request', `host ${result.fault}.`);
+    // Adds at the same time may go a little beyond: it is there to bound, not to count.
+    const { allowedOrigins } = await this.find(id);
+    if (allowedOrigins.length >= maxHosts && !allowedOrigins.includes(result.host)) {
+      refuse([tooManyHosts]);
+    }
+    return this.#changed(id, await this.#projects.addHost(id, result.host));
+  }
+
+  /** Also a host that could not be added now: it may be on the list from other times. */
+  async removeHost(id: string, { host }: DomainInput): Promise<Project> {
+    const entry = canonicalHostPattern(host);
+    if (entry === null) throw new ServiceError('invalid_request', `host ${bareHostRule}.`);
+    return this.#changed(id, await this.#projects.removeHost(id, entry));
+  }
+
+  #checkWatermark(text: string): void {
+    const url = readUrl(text);
+    if (url === null) refuse([`watermarkUrl ${urlRule}`]);
+    else if (!isPublic(url, this.#guard)) refuse(['watermarkUrl must be on a public host']);
+  }
+
+  #changed(id: string, project: Project | null): Project {
+    const changed = found(id, project);
+    this.#onChange(changed);
+    return changed;
+  }
+}
+
+function found(id: string, project: Project | null): Project {
+  if (project !== null) return project;
+  throw projectNotFound(id);
+}

@@ -1,0 +1,68 @@
+import type { CacheResult } from '../../pool/engine.ts';
+import type { Image } from '../../pool/image.ts';
+import type { Headers, HttpResponse } from '../http/request.ts';
+
+/** Spec 4.3, rule 3: another image has another URL. */
+const immutable = 'public, max-age=31536000, immutable';
+const maxAgeSeconds = 31_536_000;
+
+/**
+ * How caches may keep an image.
+ *
+ * @param expires until when the URL is valid, Unix ms: infinite without a signature, and null for a
+ *   worker's request, which has no signature either but gets the images of signed projects: a CDN
+ *   on its way must not keep them for everybody
+ * @param now Unix ms
+ */
+export function cacheControl(expires: number | null, now: number): string {
+  if (expires === null) return 'private, no-store';
+  if (expires === Number.POSITIVE_INFINITY) return immutable;
+  const seconds = Math.min(Math.max(0, Math.floor((expires - now) / 1_000)), maxAgeSeconds);
+  return `public, max-age=${seconds}`;
+}
+
+/** The other headers of every image (spec 4.3, rule 3), and what lets any page embed and read it. */
+const constantHeaders: Headers = [
+  ['accept-ch', 'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width'],
+  ['vary', 'Accept, Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, DPR, Width, Viewport-Width'],
+  ['x-content-type-options', 'nosniff'],
+  ['access-control-allow-origin', '*'],
+  ['cross-origin-resource-policy', 'cross-origin'],
+];
+
+/** Server-Timing metrics (W3C), durations in ms. */
+function serverTiming({ tier, timings }: Pick<CacheResult, 'tier' | 'timings'>): string {
+  const durations = Object.entries(timings).map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`);
+  return [`cache;desc=${tier}`, ...durations].join(', ');
+}
+
+/** The headers of an image's answer; see `cacheControl` for that part. */
+export function imageHeaders(
+  image: Pick<Image, 'contentType' | 'etag'>,
+  origin: Pick<CacheResult, 'tier' | 'timings'>,
+  cacheControl: string,
+): Headers {
+  return [
+    ['content-type', image.contentType],
+    ['etag', image.etag],
+    ['cache-control', cacheControl],
+    ...constantHeaders,
+    ['x-cache', origin.tier],
+    ['server-timing', serverTiming(origin)],
+  ];
+}
+
+/** Whether If-None-Match names an entity tag (RFC 9110, 13.1.2: weak comparison, lists, `*`). */
+export function isNotModified(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch === '') return false;
+  if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
+  return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}
+
+/** The answer with an image: 304 when the client has it, else all of it. */
+export function imageResponse(image: Image, headers: Headers, ifNoneMatch: string): HttpResponse {
+  return isNotModified(ifNoneMatch, image.etag)
+    ? // RFC 9110, 15.4.5: the headers that a 200 would have, but those of the body.
+      { status: 304, headers: headers.filter(([name]) => name !== 'content-type'), body: null }
+    : { status: 200, headers, body: image.body };
+}

@@ -1,0 +1,109 @@
+import { Long } from 'bson';
+import { wholeNumber } from './bson/number.ts';
+import { type Document, fieldOf, isArray, isDocument, isNumber, type Value } from './bson/value.ts';
+import { CommandError, notSupported } from './errors.ts';
+import type { ArgumentKind, Kind, Shape } from './supported.ts';
+
+/** What each kind of argument is read as. */
+interface ReadAs extends Record<Kind, unknown> {
+  ignored: null;
+  false: false;
+  zero: 0;
+  text: string;
+  collection: string;
+  flag: boolean;
+  count: number;
+  document: Document;
+  documents: readonly Document[];
+  statement: Document;
+  long: Long;
+  longs: readonly Long[];
+}
+
+/** What a command's arguments are read as. */
+export type ArgumentsOf<S extends Shape> = {
+  readonly [Field in keyof S]: S[Field] extends `${infer Optional extends Kind}?`
+    ? ReadAs[Optional] | undefined
+    : ReadAs[S[Field] & Kind];
+};
+
+type Reader<K extends Kind> = (value: Value, where: string) => ReadAs[K] | undefined;
+
+/** Each returns undefined for a value of another type. */
+const READERS: { readonly [K in Kind]: Reader<K> } = {
+  ignored: () => null,
+  false: (value, where) => only(value === false ? value : undefined, where),
+  zero: (value, where) => only(wholeOf(value) === 0 ? 0 : undefined, where),
+  text: (value) => (typeof value === 'string' ? value : undefined),
+  collection: (value) => (typeof value === 'string' ? validName(value) : undefined),
+  flag: (value) => (typeof value === 'boolean' ? value : undefined),
+  count: (value) => {
+    const whole = wholeOf(value);
+    return whole !== null && whole >= 0 ? whole : undefined;
+  },
+  document: (value) => (isDocument(value) ? value : undefined),
+  documents: (value) => listOf(value, isDocument),
+  statement: (value, where) => {
+    const [document, ...others] = listOf(value, isDocument) ?? [];
+    if (others.length > 0) throw notSupported(`more than one document in ${where}`);
+    return document;
+  },
+  long: (value) => (isLong(value) ? value : undefined),
+  longs: (value) => listOf(value, isLong),
+};
+
+/**
+ * Reads a command, or a statement of one, by its table.
+ * @param where the command's name, for messages
+ * @throws {CommandError} 115 for an argument that the table does not have: it might have changed
+ *   the result; 14 for one of another type.
+ */
+export function readArguments<S extends Shape>(
+  document: Document,
+  shape: S,
+  where: string,
+): ArgumentsOf<S> {
+  for (const field of Object.keys(document)) {
+    if (!Object.hasOwn(shape, field)) throw notSupported(`the option '${where}.${field}'`);
+  }
+  const read = Object.entries(shape).map(([field, kind]) => [
+    field,
+    readArgument(fieldOf(document, field), kind, `${where}.${field}`),
+  ]);
+  // The entries are those of the shape, each read by the reader of its kind.
+  return Object.fromEntries(read) as ArgumentsOf<S>;
+}
+
+function readArgument(value: Value | undefined, kind: ArgumentKind, where: string): unknown {
+  const required = kind.replace('?', '') as Kind;
+  if (value === undefined && (required !== kind || kind === 'ignored')) return undefined;
+  const read = value === undefined ? undefined : READERS[required](value, where);
+  if (read === undefined) throw new CommandError(14, `${where} must be a ${required}`);
+  return read;
+}
+
+/** The name of a database or a collection: those that the service has, and no more. */
+export function validName(name: string): string {
+  if (/^[\w-]{1,63}$/.test(name)) return name;
+  throw new CommandError(73, `Invalid name of a database or a collection: '${name}'`);
+}
+
+function only<T>(value: T | undefined, where: string): T {
+  if (value === undefined) throw notSupported(`this value of '${where}'`);
+  return value;
+}
+
+function wholeOf(value: Value): number | null {
+  return isNumber(value) ? wholeNumber(value) : null;
+}
+
+function listOf<T extends Value>(
+  value: Value,
+  is: (element: Value) => element is T,
+): readonly T[] | undefined {
+  return isArray(value) && value.every(is) ? value : undefined;
+}
+
+function isLong(value: Value): value is Long {
+  return value instanceof Long;
+}

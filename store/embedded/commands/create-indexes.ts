@@ -1,0 +1,43 @@
+import type { ArgumentsOf } from '../arguments.ts';
+import { equalityKey } from '../bson/compare.ts';
+import { CommandError } from '../errors.ts';
+import type { Collection } from '../storage/collection.ts';
+import {
+  type IndexSpecification,
+  parseIndexSpecification,
+} from '../storage/index-specification.ts';
+import type { COMMANDS } from '../supported.ts';
+import type { Call } from './call.ts';
+import type { Reply } from './reply.ts';
+
+export function createIndexes(
+  call: Call,
+  { createIndexes: name, indexes: index }: ArgumentsOf<typeof COMMANDS.createIndexes>,
+): Reply {
+  const specification = parseIndexSpecification(index);
+  const createdCollectionAutomatically = call.collection(name) === undefined;
+  const collection = call.createCollection(name);
+  // That of _id is not among them.
+  const numIndexesBefore = collection.indexes.length + 1;
+  if (!exists(collection, specification)) call.store.catalog.addIndex(collection, specification);
+  const numIndexesAfter = collection.indexes.length + 1;
+  return { numIndexesBefore, numIndexesAfter, createdCollectionAutomatically };
+}
+
+/**
+ * Whether there is this very index.
+ * @throws {CommandError} 86 when its name stands for another one, 85 when its key does.
+ */
+function exists(collection: Collection, wanted: IndexSpecification): boolean {
+  for (const { specification: known } of collection.indexes) {
+    const sameKey = equalityKey(known.key) === equalityKey(wanted.key);
+    const sameOptions =
+      known.unique === wanted.unique && known.expireAfterSeconds === wanted.expireAfterSeconds;
+    if (known.name === wanted.name) {
+      if (sameKey && sameOptions) return true;
+      throw new CommandError(86, `An index with other properties has the name ${known.name}`);
+    }
+    if (sameKey) throw new CommandError(85, `The index ${known.name} has the same key`);
+  }
+  return false;
+}

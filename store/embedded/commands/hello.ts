@@ -1,0 +1,25 @@
+import { MAX_DOCUMENT_BYTES, MAX_MESSAGE_BYTES, MAX_STATEMENTS } from '../limits.ts';
+import type { Reply } from './reply.ts';
+
+/** That of MongoDB 7.0, whose behaviour is followed. */
+const WIRE_VERSION = 21;
+
+/**
+ * Describes a standalone server: neither `setName` nor `msg`. Without `logicalSessionTimeoutMinutes`
+ * it has no sessions, and so drivers send none of what belongs to them.
+ */
+export function helloReply(connectionId: number): Reply {
+  return {
+    helloOk: true,
+    ismaster: true,
+    isWritablePrimary: true,
+    maxBsonObjectSize: MAX_DOCUMENT_BYTES,
+    maxMessageSizeBytes: MAX_MESSAGE_BYTES,
+    maxWriteBatchSize: MAX_STATEMENTS,
+    localTime: new Date(),
+    connectionId,
+    minWireVersion: 0,
+    maxWireVersion: WIRE_VERSION,
+    readOnly: false,
+  };
+}

@@ -1,0 +1,4 @@
+/** A reply's fields besides `ok`; JavaScript numbers go out as int32 or double. */
+export interface Reply {
+  readonly [field: string]: unknown;
+}

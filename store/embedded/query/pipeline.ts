@@ -1,0 +1,80 @@
+import { Int32 } from 'bson';
+import { equalityKey } from '../bson/compare.ts';
+import { wholeNumber } from '../bson/number.ts';
+import {
+  type Document,
+  fieldOf,
+  isDocument,
+  isNumber,
+  setField,
+  type Value,
+} from '../bson/value.ts';
+import { CommandError, notSupported } from '../errors.ts';
+import { PIPELINE_OPERATORS } from '../supported.ts';
+import { type Filter, parseFilter } from './filter.ts';
+
+const [MATCH, GROUP, SUM] = PIPELINE_OPERATORS;
+
+/** A `$match`, if any, and then a `$group`: what counting and listing a field's values need. */
+export interface Pipeline {
+  readonly filter: Filter;
+  group(documents: readonly Document[]): Document[];
+}
+
+/** @throws {CommandError} 115 for any other pipeline. */
+export function parsePipeline(stages: readonly Document[]): Pipeline {
+  const operands = new Map<string, Document>();
+  for (const stage of stages) {
+    const [name, operand] = onlyEntry(stage);
+    const known = name === MATCH ? operands.size === 0 : name === GROUP;
+    if (!known || operands.has(GROUP)) throw notSupported(`${name} at its place in a pipeline`);
+    if (!isDocument(operand)) throw new CommandError(14, `the ${name} stage needs an object`);
+    operands.set(name, operand);
+  }
+  const group = operands.get(GROUP);
+  if (group === undefined) throw notSupported(`a pipeline without ${GROUP}`);
+  return { filter: parseFilter(operands.get(MATCH) ?? {}), group: parseGroup(group) };
+}
+
+/** Groups by a field's value or a constant number; what is counted is documents. */
+function parseGroup(group: Document): Pipeline['group'] {
+  const identify = parseIdentity(fieldOf(group, '_id'));
+  const counts = Object.keys(group).filter((field) => field !== '_id');
+  for (const field of counts) refuseUncountable(fieldOf(group, field) ?? null);
+  return (documents) => {
+    const groups = new Map<string, { identity: Value; size: number }>();
+    for (const document of documents) {
+      const identity = identify(document);
+      const key = equalityKey(identity);
+      const { size } = groups.get(key) ?? { size: 0 };
+      groups.set(key, { identity, size: size + 1 });
+    }
+    return [...groups.values()].map(({ identity, size }) => {
+      const result: Document = { _id: identity };
+      for (const field of counts) setField(result, field, new Int32(size));
+      return result;
+    });
+  };
+}
+
+function parseIdentity(expression: Value | undefined): (document: Document) => Value {
+  if (isNumber(expression)) return () => expression;
+  if (typeof expression === 'string' && /^\$[^$.]+$/.test(expression)) {
+    const field = expression.slice(1);
+    return (document) => fieldOf(document, field) ?? null;
+  }
+  throw notSupported(`${GROUP} by anything but a field or a number`);
+}
+
+function refuseUncountable(accumulator: Value): void {
+  const [name, amount] = isDocument(accumulator) ? onlyEntry(accumulator) : ['', null];
+  if (name !== SUM) throw notSupported(`the accumulator ${name}`);
+  if (!isNumber(amount) || wholeNumber(amount) !== 1)
+    throw notSupported(`${SUM} of anything but 1`);
+}
+
+function onlyEntry(document: Document): readonly [string, Value] {
+  const [entry, ...others] = Object.entries(document);
+  if (entry !== undefined && others.length === 0) return entry;
+  throw new CommandError(9, 'a stage or an accumulator must have exactly one field');
+}

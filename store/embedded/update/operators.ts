@@ -1,0 +1,88 @@
+import { equalityKey } from '../bson/compare.ts';
+import { addNumbers } from '../bson/number.ts';
+import { isArray, isNumber, isScalar, typeOf, type Value } from '../bson/value.ts';
+import { CommandError, notSupported } from '../errors.ts';
+import type { UpdateOperator } from '../supported.ts';
+
+/**
+ * What an operator makes of the value at its path. `undefined` in: there is none; out: there shall
+ * be none.
+ */
+export type Effect = (current: Value | undefined, now: Date) => Value | undefined;
+
+export interface Operator {
+  /** Whether the path is made where it is missing; without, a missing path changes nothing. */
+  readonly creates: boolean;
+  /** Whether it only takes part when an upsert inserts. */
+  readonly onInsert?: true;
+  parse(operand: Value, path: string): Effect;
+}
+
+const OPERATORS: Readonly<Record<UpdateOperator, Operator>> = {
+  $set: { creates: true, parse: (operand) => () => operand },
+  $setOnInsert: { creates: true, onInsert: true, parse: (operand) => () => operand },
+  $unset: { creates: false, parse: () => () => undefined },
+  $inc: { creates: true, parse: increment },
+  $currentDate: { creates: true, parse: currentDate },
+  $addToSet: { creates: true, parse: addToSet },
+  $pull: { creates: false, parse: pull },
+};
+
+/** @throws {CommandError} 115 for an operator that is not supported. */
+export function operatorNamed(name: string): Operator {
+  if (isOperatorName(name)) return OPERATORS[name];
+  throw name.startsWith('$')
+    ? notSupported(`the update operator ${name}`)
+    : new CommandError(9, `Unknown modifier: ${name}`);
+}
+
+function isOperatorName(name: string): name is UpdateOperator {
+  return Object.hasOwn(OPERATORS, name);
+}
+
+function increment(operand: Value, path: string): Effect {
+  if (!isNumber(operand)) {
+    throw new CommandError(14, `Cannot increment with non-numeric argument: {${path}: ...}`);
+  }
+  return (current) => {
+    if (current === undefined) return operand;
+    if (isNumber(current)) return addNumbers(current, operand);
+    throw new CommandError(14, `Cannot apply $inc to '${path}' of type ${typeOf(current)}`);
+  };
+}
+
+function currentDate(operand: Value, path: string): Effect {
+  if (operand !== true) throw notSupported(`$currentDate of '${path}' by anything but true`);
+  return (_current, now) => now;
+}
+
+function addToSet(operand: Value, path: string): Effect {
+  const key = scalarKey('$addToSet', operand);
+  return (current) => {
+    const elements = current === undefined ? [] : elementsOf(current, path, '$addToSet');
+    const present = elements.some((element) => equalityKey(element) === key);
+    return present ? elements : [...elements, operand];
+  };
+}
+
+function pull(operand: Value, path: string): Effect {
+  const key = scalarKey('$pull', operand);
+  return (current) =>
+    current === undefined
+      ? current
+      : elementsOf(current, path, '$pull').filter((element) => equalityKey(element) !== key);
+}
+
+/** A document would be a condition, or `$each` and its like. */
+function scalarKey(operator: string, operand: Value): string {
+  if (isScalar(operand)) return equalityKey(operand);
+  throw notSupported(`${operator} with a document or an array`);
+}
+
+function elementsOf(current: Value, path: string, operator: string): readonly Value[] {
+  if (isArray(current)) return current;
+  throw new CommandError(
+    2,
+    `${operator}: the field '${path}' must be an array but is of type ${typeOf(current)}`,
+  );
+}

@@ -1,0 +1,173 @@
+import t from 'tap';
+import { stopTimers } from '../../clock.ts';
+import { imageOf, Machine, settle } from './machine.ts';
+
+t.test('one that leaves does not cancel the others', async (t) => {
+  const machine = new Machine(2);
+  const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
+  const leaving = new AbortController();
+  const left = a.get('k', leaving.signal);
+  await machine.quiet();
+  const stayed = b.get('k');
+  await machine.quiet();
+
+  leaving.abort(new Error('the client left'));
+  await t.rejects(left, { message: 'the client left' });
+  await machine.quiet();
+  t.equal(machine.renderings[0]?.frontEnd, 0, 'its front end goes on for the other');
+  machine.renderings[0]?.finish();
+  await machine.quiet();
+  t.same(await stayed, imageOf('k'));
+  t.equal(machine.coalescer.size, 0);
+});
+
+t.test('when the last one leaves, wherever it is, the work is cancelled', async (t) => {
+  const machine = new Machine(2);
+  const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
+  const first = new AbortController();
+  const last = new AbortController();
+  const waiting = [a.get('k', first.signal)];
+  await machine.quiet();
+  waiting.push(b.get('k', last.signal));
+  await machine.quiet();
+  for (const one of waiting) one.catch(() => {});
+
+  first.abort();
+  await machine.quiet();
+  t.equal(machine.renderings.length, 1);
+  last.abort();
+  await machine.quiet();
+  t.equal(machine.renderings.length, 0);
+  t.equal(machine.coalescer.size, 0);
+  for (const one of machine.frontEnds) t.equal(await machine.openJoins(one), 0);
+});
+
+t.test('who takes the lead over stays in the air for the others, too', async (t) => {
+  const machine = new Machine(3);
+  const [a, b, c] = [machine.frontEnd(0), machine.frontEnd(1), machine.frontEnd(2)];
+  const leaving = new AbortController();
+  for (const wanted of [() => a.get('k'), () => b.get('k', leaving.signal)]) {
+    wanted().catch(() => {});
+    await machine.quiet();
+  }
+  const last = c.get('k');
+  await machine.quiet();
+  machine.kill(a);
+  await machine.quiet();
+  leaving.abort();
+  await machine.quiet();
+  t.equal(machine.renderings[0]?.frontEnd, 1, 'what it began is not begun again');
+  machine.renderings[0]?.finish();
+  await machine.quiet();
+  t.same(await last, imageOf('k'));
+});
+
+t.test('a leader that leaves while a follower is on its way leaves the lead to it', async (t) => {
+  const machine = new Machine(2);
+  const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
+  const leaving = new AbortController();
+  a.get('k', leaving.signal).catch(() => {});
+  await machine.quiet();
+  const wanted = b.get('k');
+  t.ok(machine.deliverUp(b), 'the follower is known to the primary');
+  leaving.abort();
+  await machine.quiet();
+  t.equal(machine.renderings[0]?.frontEnd, 1);
+  machine.renderings[0]?.finish();
+  await machine.quiet();
+  t.same(await wanted, imageOf('k'));
+});
+
+t.test('an order to lead that crosses the word on leaving goes on to the next', async (t) => {
+  const machine = new Machine(2);
+  const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
+  const leaving = new AbortController();
+  a.get('k', leaving.signal).catch(() => {});
+  t.ok(machine.deliverUp(a), 'the order to lead is under way');
+  leaving.abort();
+  const wanted = b.get('k');
+  t.ok(machine.deliverUp(b));
+  await machine.quiet();
+  t.equal(machine.renderings[0]?.frontEnd, 1);
+  machine.renderings[0]?.finish();
+  await machine.quiet();
+  t.same(await wanted, imageOf('k'));
+  t.equal(machine.coalescer.size, 0);
+});
+
+t.test('whoever comes with an aborted signal asks nobody', async (t) => {
+  const { coalescer, up } = new Machine(1).frontEnd(0);
+  const reason = new Error('gone');
+  await t.rejects(
+    coalescer.join('k', {
+      live: true,
+      signal: AbortSignal.abort(reason),
+      retain: () => null,
+      promote: () => {},
+    }),
+    reason,
+  );
+  t.same(up, []);
+});
+
+t.test('a primary that does not answer holds no request up', async (t) => {
+  const tick = stopTimers(t);
+  const machine = new Machine(2);
+  const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
+  const other = b.get('k');
+  await machine.quiet();
+  const wanted = a.get('k');
+  tick(1_000);
+  await settle();
+  t.equal(a.renderings.length, 0);
+  tick(2_000);
+  await settle();
+  t.equal(a.renderings.length, 1, 'it renders by itself');
+
+  await machine.quiet();
+  t.equal(machine.renderings.length, 2, 'the documented second leader');
+  a.renderings[0]?.finish();
+  await machine.quiet();
+  t.same(await wanted, imageOf('k'));
+  t.equal(machine.coalescer.size, 1, "the other's flight goes on");
+  b.renderings[0]?.finish();
+  await machine.quiet();
+  t.same(await other, imageOf('k'));
+  t.equal(machine.coalescer.size, 0);
+  for (const one of machine.frontEnds) t.equal(await machine.openJoins(one), 0);
+});
+
+t.test('one that leads by itself keeps nobody else in the air when it is done', async (t) => {
+  const tick = stopTimers(t);
+  const machine = new Machine(2);
+  const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
+  const leaving = new AbortController();
+  b.get('k', leaving.signal).catch(() => {});
+  await machine.quiet();
+  const wanted = a.get('k');
+  tick(3_000);
+  await machine.quiet();
+  a.renderings[0]?.finish();
+  await machine.quiet();
+  await wanted;
+  leaving.abort();
+  await machine.quiet();
+  t.equal(machine.renderings.length, 0);
+  t.equal(machine.coalescer.size, 0);
+});
+
+t.test('a follower waits as long as it takes once the primary has answered', async (t) => {
+  const tick = stopTimers(t);
+  const machine = new Machine(2);
+  const waiting: Promise<unknown>[] = [];
+  for (const one of machine.frontEnds) {
+    waiting.push(one.get('k'));
+    await machine.quiet();
+  }
+  tick(60_000);
+  await machine.quiet();
+  t.equal(machine.renderings.length, 1);
+  machine.renderings[0]?.finish();
+  await machine.quiet();
+  t.same(await Promise.all(waiting), [imageOf('k'), imageOf('k')]);
+});

@@ -1,0 +1,168 @@
+import t from 'tap';
+import { ServiceError } from '../../../contract/errors.ts';
+import { type FrontEnd, imageOf, Machine, type Rendering } from './machine.ts';
+
+/** A machine of three front ends. */
+function machine() {
+  const all = new Machine(3);
+  return { all, a: all.frontEnd(0), b: all.frontEnd(1), c: all.frontEnd(2) };
+}
+
+function onlyRendering({ renderings }: Machine): Rendering {
+  const [first, second] = renderings;
+  if (first === undefined || second !== undefined) {
+    throw new Error(`${renderings.length} renders are under way, not one`);
+  }
+  return first;
+}
+
+/** Front ends that want a key, one after the other; the first of them leads. */
+async function wanting(all: Machine, ...frontEnds: FrontEnd[]): Promise<Promise<unknown>[]> {
+  const waiting: Promise<unknown>[] = [];
+  for (const one of frontEnds) {
+    waiting.push(one.get('k').catch((error: unknown) => error));
+    await all.quiet();
+  }
+  return waiting;
+}
+
+t.test('a machine renders a key once, and everybody gets the image', async (t) => {
+  const { all, a, b, c } = machine();
+  const waiting = await wanting(all, a, b, c, b);
+  t.equal(all.coalescer.size, 1);
+  onlyRendering(all).finish();
+  await all.quiet();
+  for (const image of await Promise.all(waiting)) t.same(image, imageOf('k'));
+  t.equal(all.coalescer.size, 0);
+  for (const one of all.frontEnds) t.equal(await all.openJoins(one), 0);
+});
+
+t.test('different keys do not wait for one another', async (t) => {
+  const { all, a, b } = machine();
+  const first = a.get('k');
+  const second = b.get('l');
+  await all.quiet();
+  t.same(
+    all.renderings.map(({ key, frontEnd }) => [key, frontEnd]),
+    [
+      ['k', 0],
+      ['l', 1],
+    ],
+  );
+  for (const rendering of all.renderings) rendering.finish();
+  await all.quiet();
+  t.same(await Promise.all([first, second]), [imageOf('k'), imageOf('l')]);
+});
+
+t.test("a failure of the work is everybody's", async (t) => {
+  const { all, a, b, c } = machine();
+  const waiting = await wanting(all, a, b, c);
+  onlyRendering(all).finish(new ServiceError('source_not_found', 'It is not there.'));
+  await all.quiet();
+  for (const error of await Promise.all(waiting)) {
+    t.match(error, { code: 'source_not_found', message: 'It is not there.' });
+    t.ok(error instanceof ServiceError);
+  }
+  t.equal(all.coalescer.size, 0);
+});
+
+t.test('a front end that is overloaded hands the work on', async (t) => {
+  const { all, a, b, c } = machine();
+  const [first, ...others] = await wanting(all, a, b, c);
+  onlyRendering(all).finish(new ServiceError('overloaded', 'Too much to do.'));
+  await all.quiet();
+  t.match(await first, { code: 'overloaded' });
+  t.equal(onlyRendering(all).frontEnd, 1, 'the one that has waited longest');
+  onlyRendering(all).finish();
+  await all.quiet();
+  for (const image of await Promise.all(others)) t.same(image, imageOf('k'));
+});
+
+t.test('a leader that dies is followed by the next', async (t) => {
+  const { all, a, b, c } = machine();
+  const [, ...others] = await wanting(all, a, b, c);
+  all.kill(a);
+  await all.quiet();
+  t.equal(onlyRendering(all).frontEnd, 1);
+  all.kill(b);
+  await all.quiet();
+  t.equal(onlyRendering(all).frontEnd, 2);
+  onlyRendering(all).finish();
+  await all.quiet();
+  t.same(await others[1], imageOf('k'));
+  t.equal(all.coalescer.size, 0);
+});
+
+t.test('a leader that dies between its word that it has landed and the image', async (t) => {
+  const { all, a, b } = machine();
+  const [, other] = await wanting(all, a, b);
+  onlyRendering(all).finish();
+  await new Promise((resolve) => setImmediate(resolve));
+  for (const land of a.writes.splice(0)) land();
+  t.ok(all.deliverUp(a), 'it says that it has landed');
+  all.kill(a);
+  await all.quiet();
+  t.equal(onlyRendering(all).frontEnd, 1);
+  onlyRendering(all).finish();
+  await all.quiet();
+  t.same(await other, imageOf('k'));
+});
+
+t.test('a follower that dies leaves nothing behind', async (t) => {
+  const { all, a, b } = machine();
+  const [first] = await wanting(all, a, b);
+  all.kill(b);
+  onlyRendering(all).finish();
+  await all.quiet();
+  t.same(await first, imageOf('k'));
+  t.equal(all.coalescer.size, 0);
+});
+
+t.test(
+  'what a front end sent before it died, and arrives after, leads nobody astray',
+  async (t) => {
+    const { all, a, b } = machine();
+    a.get('k').catch(() => {});
+    all.kill(a);
+    t.ok(all.deliverUp(a), 'its wanted arrives');
+    t.equal(all.coalescer.size, 0);
+    const wanted = b.get('k');
+    await all.quiet();
+    t.equal(onlyRendering(all).frontEnd, 1, 'nobody waits for the dead');
+    onlyRendering(all).finish();
+    await all.quiet();
+    t.same(await wanted, imageOf('k'));
+  },
+);
+
+t.test('who comes while the image is being handed on gets it too', async (t) => {
+  const { all, a, b, c } = machine();
+  const waiting = await wanting(all, a, b);
+  onlyRendering(all).finish();
+  await new Promise((resolve) => setImmediate(resolve));
+  for (const land of a.writes.splice(0)) land();
+  t.ok(all.deliverUp(a));
+  waiting.push(c.get('k'));
+  t.ok(all.deliverUp(c));
+  await all.quiet();
+  for (const image of await Promise.all(waiting)) t.same(image, imageOf('k'));
+  t.equal(all.coalescer.size, 0);
+});
+
+t.test('the image crosses to other processes only when one of them waits', async (t) => {
+  const { all, a, b } = machine();
+  const sent: unknown[] = [];
+  const push = a.up.push.bind(a.up);
+  a.up.push = (...messages) => {
+    sent.push(...messages);
+    return push(...messages);
+  };
+  await wanting(all, a);
+  onlyRendering(all).finish();
+  await all.quiet();
+  t.notOk(sent.some((message) => JSON.stringify(message).includes('image/png')));
+  await wanting(all, a, b);
+  onlyRendering(all).finish();
+  await all.quiet();
+  t.ok(sent.some((message) => JSON.stringify(message).includes('image/png')));
+});

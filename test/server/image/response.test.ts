@@ -1,0 +1,92 @@
+import t from 'tap';
+import { entityTag } from '../../../pool/image.ts';
+import {
+  cacheControl,
+  imageHeaders,
+  imageResponse,
+  isNotModified,
+} from '../../../server/image/response.ts';
+
+const body = Buffer.from('a picture');
+const image = { body, contentType: 'image/webp', etag: entityTag(body), width: 4, height: 3 };
+const forever = cacheControl(Number.POSITIVE_INFINITY, 0);
+const timings = { fetch: 12.345, transform: 7 };
+const headers = imageHeaders(image, { tier: 'miss', timings }, forever);
+
+t.test("an image's headers are the interface's, word for word", async (t) => {
+  t.match(Object.fromEntries(headers), {
+    'content-type': 'image/webp',
+    'cache-control': 'public, max-age=31536000, immutable',
+    'accept-ch': 'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width',
+    vary: 'Accept, Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, DPR, Width, Viewport-Width',
+  });
+});
+
+t.test('pages anywhere may embed and read images, and nobody may sniff them', async (t) => {
+  t.match(Object.fromEntries(headers), {
+    'access-control-allow-origin': '*',
+    'cross-origin-resource-policy': 'cross-origin',
+    'x-content-type-options': 'nosniff',
+    etag: image.etag,
+  });
+  t.equal(new Set(headers.map(([name]) => name)).size, headers.length, 'each header once');
+  for (const [name] of headers) t.equal(name, name.toLowerCase());
+});
+
+t.test(
+  'an image of a signed URL may be kept until the URL ends, a prewarmed one not at all',
+  async (t) => {
+    const now = 1_000_000;
+    t.equal(cacheControl(now + 60_000, now), 'public, max-age=60');
+    t.equal(cacheControl(now + 59_999, now), 'public, max-age=59', 'never longer than the URL');
+    t.equal(cacheControl(now + 10, now), 'public, max-age=0');
+    t.equal(cacheControl(now - 5_000, now), 'public, max-age=0');
+    t.equal(cacheControl(now + 1e14, now), 'public, max-age=31536000');
+    t.equal(cacheControl(null, now), 'private, no-store');
+  },
+);
+
+t.test('where it came from and how long it took is said', async (t) => {
+  t.match(Object.fromEntries(headers), {
+    'x-cache': 'miss',
+    'server-timing': 'cache;desc=miss, fetch;dur=12.3, transform;dur=7.0',
+  });
+  const hit = Object.fromEntries(imageHeaders(image, { tier: 'memory', timings: {} }, forever));
+  t.match(hit, { 'x-cache': 'memory', 'server-timing': 'cache;desc=memory' });
+});
+
+t.test('If-None-Match names tags, weak ones and lists included, or any', async (t) => {
+  const tag = '"abc"';
+  const readings = {
+    '': false,
+    '"abc"': true,
+    'W/"abc"': true,
+    '"abd"': false,
+    abc: false,
+    '*': true,
+    ' * ': true,
+    '"x", "abc"': true,
+    '"x","y" , W/"abc"': true,
+    '"x", "y"': false,
+    'w/"abc"': false,
+    '"abc': false,
+    '"ABC"': false,
+    ',,': false,
+  };
+  for (const [header, matches] of Object.entries(readings)) {
+    t.equal(isNotModified(header, tag), matches, header);
+  }
+});
+
+t.test('a client that has the image gets 304 without it, any other all of it', async (t) => {
+  t.same(imageResponse(image, headers, ''), { status: 200, headers, body });
+  t.same(imageResponse(image, headers, '"other"'), { status: 200, headers, body });
+
+  const known = imageResponse(image, headers, image.etag);
+  t.equal(known.status, 304);
+  t.equal(known.body, null);
+  const names = known.headers.map(([name]) => name);
+  // RFC 9110, 15.4.5.
+  for (const name of ['etag', 'cache-control', 'vary']) t.ok(names.includes(name), name);
+  t.notOk(names.includes('content-type'));
+});

@@ -1,0 +1,178 @@
+import t, { type Test } from 'tap';
+import { ProjectCache } from '../../server/project-cache.ts';
+import { type NewProject, type Project, Projects } from '../../store/projects.ts';
+import { stopClock } from '../clock.ts';
+import { until } from '../until.ts';
+import { storeLink } from './store-link.ts';
+
+const input: NewProject = {
+  orgId: 'org_1',
+  name: 'Shop',
+  origin: 'https://pictures.example.com',
+  allowedOrigins: [],
+};
+
+/** Projects whose look-ups are answered when the test lets them be. */
+class SlowProjects extends Projects {
+  readonly #held: (() => void)[] = [];
+  holding = false;
+
+  override async find(id: string): Promise<Project | null> {
+    const found = await super.find(id);
+    if (this.holding) await new Promise<void>((answer) => this.#held.push(answer));
+    return found;
+  }
+
+  async held(count: number): Promise<void> {
+    await until(`${count} look-ups`, () => this.#held.length >= count);
+  }
+
+  release(): void {
+    this.holding = false;
+    for (const answer of this.#held.splice(0)) answer();
+  }
+}
+
+/** A cache that does not poll, as far as a test waits, and one who changes things behind its back. */
+async function cached(t: Test) {
+  const link = await storeLink(t);
+  const projects = new SlowProjects(link.db);
+  const cache = new ProjectCache(projects, { pollEveryMs: 60_000, onTrouble: () => {} });
+  return { ...link, projects, cache, others: new Projects(link.other) };
+}
+
+t.test('a project is looked up once, also for many at once', async (t) => {
+  const { cache, others, lookups } = await cached(t);
+  const project = await others.create(input);
+  const found = await Promise.all([1, 2, 3].map(() => cache.find(project._id)));
+  t.same(found[0], { project, stale: false });
+  for (const one of found) t.equal(one, found[0]);
+  t.equal(cache.find(project._id), found[0], 'and then it is there at once');
+  t.same(lookups, [project._id]);
+});
+
+t.test('that there is no such project is remembered, but not for long', async (t) => {
+  const { cache, lookups, other } = await cached(t);
+  const others = new Projects(other);
+  const id = 'prj_0000000000000000';
+  const clock = stopClock(t);
+  t.equal(await cache.find(id), null);
+  const { _id, ...rest } = await others.create(input);
+  await other.collection<Project>('projects').insertOne({ ...rest, _id: id });
+  await clock.forward(900);
+  t.equal(cache.find(id), null);
+  t.equal(lookups.length, 1);
+  await clock.forward(200);
+  t.match(await cache.find(id), { project: { _id: id } });
+});
+
+t.test('who makes a project can have it at once, though it was asked for before', async (t) => {
+  const { cache, others, lookups } = await cached(t);
+  const project = await others.create({ ...input });
+  const unknown = { ...project, _id: 'prj_0000000000000000' };
+  t.equal(await cache.find(unknown._id), null);
+  cache.apply(unknown);
+  t.match(cache.find(unknown._id), { project: unknown });
+  t.equal(lookups.length, 1);
+});
+
+t.test('a change that is told of with the project takes the place of the old state', async (t) => {
+  const { cache, others } = await cached(t);
+  const { _id } = await others.create(input);
+  const before = await cache.find(_id);
+  const changed = await others.addHost(_id, 'a.example');
+  if (changed === null) throw new Error('the project is gone');
+  const after = cache.apply(changed);
+  t.same([before?.stale, after.stale], [true, false]);
+  t.equal(cache.find(_id), after);
+  t.equal(cache.apply(changed), after, 'told of twice, it stays');
+  t.notOk(after.stale);
+});
+
+t.test('an older revision never takes the place of a newer one', async (t) => {
+  const { cache, others, projects } = await cached(t);
+  const first = await others.create(input);
+  projects.holding = true;
+  const slow = cache.find(first._id);
+  await projects.held(1);
+  const second = await others.addHost(first._id, 'a.example');
+  if (second === null) throw new Error('the project is gone');
+  const state = cache.apply(second);
+  projects.release();
+  t.equal(await slow, state, 'the slow look-up brings the newer one, too');
+  t.equal(cache.apply(first), state);
+  t.notOk(state.stale);
+  t.equal(cache.find(first._id), state);
+});
+
+t.test('a change that is told of by its id alone is fetched', async (t) => {
+  const { cache, others } = await cached(t);
+  const { _id } = await others.create(input);
+  const before = await cache.find(_id);
+  await others.addHost(_id, 'a.example');
+  await cache.refresh(_id);
+  t.ok(before?.stale, 'the old state is not used from now on');
+  t.match(await cache.find(_id), { project: { revision: 2, allowedOrigins: ['a.example'] } });
+});
+
+t.test('a change is not missed by a look-up that began before it', async (t) => {
+  const { cache, others, projects } = await cached(t);
+  const { _id } = await others.create(input);
+  projects.holding = true;
+  const slow = cache.find(_id);
+  await projects.held(1);
+  await others.addHost(_id, 'a.example');
+  const refreshed = cache.refresh(_id);
+  await projects.held(2);
+  projects.release();
+  await Promise.all([slow, refreshed]);
+  t.match(await cache.find(_id), { project: { revision: 2, allowedOrigins: ['a.example'] } });
+});
+
+t.test('a new project is not missed by a look-up that began before it', async (t) => {
+  const { cache, other, projects } = await cached(t);
+  const project = await new Projects(other).create(input);
+  const id = 'prj_0000000000000000';
+  projects.holding = true;
+  const slow = cache.find(id);
+  await projects.held(1);
+  await other.collection<Project>('projects').insertOne({ ...project, _id: id });
+  const refreshed = cache.refresh(id);
+  await projects.held(2);
+  projects.release();
+  await Promise.all([slow, refreshed]);
+  t.match(await cache.find(id), { project: { _id: id } });
+});
+
+const idOf = (number: number): string => `prj_${String(number).padStart(16, '0')}`;
+
+t.test('what cannot be an id is neither looked up nor kept', async (t) => {
+  const { cache, lookups } = await cached(t);
+  const texts = ['', 'prj_', 'x'.repeat(100_000), `${idOf(1)}0`, idOf(1).toUpperCase()];
+  for (const text of [...texts, `${idOf(1)}\n`, `org_${'0'.repeat(16)}`, '{"$ne":null}']) {
+    t.equal(cache.find(text), null, JSON.stringify(text.slice(0, 30)));
+  }
+  t.same(lookups, []);
+  t.equal(await cache.find(idOf(1)), null);
+  t.same(lookups, [idOf(1)], 'what can be one is');
+});
+
+t.test('look-ups that wait are bounded, and known projects are served all the same', async (t) => {
+  const { cache, others, projects } = await cached(t);
+  const { _id } = await others.create(input);
+  await cache.find(_id);
+  projects.holding = true;
+  const waiting: unknown[] = [];
+  t.throws(
+    () => {
+      for (let i = 0; i < 2_000; i++) waiting.push(cache.find(idOf(i)));
+    },
+    { code: 'overloaded' },
+  );
+  t.ok(waiting.length >= 64 && waiting.length <= 1_024, `${waiting.length} wait`);
+  t.match(cache.find(_id), { project: { _id } });
+  await projects.held(waiting.length);
+  projects.release();
+  for (const found of await Promise.all(waiting)) t.equal(found, null);
+  t.equal(await cache.find(idOf(2_000)), null, 'and then there is room again');
+});

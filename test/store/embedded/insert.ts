@@ -1,0 +1,9 @@
+import type { Collection, Document, OptionalUnlessRequiredId } from 'mongodb';
+
+/** Inserts documents one after the other, in their order: the store takes no bulk writes. */
+export async function insertAll<T extends Document>(
+  collection: Collection<T>,
+  documents: readonly OptionalUnlessRequiredId<T>[],
+): Promise<void> {
+  for (const document of documents) await collection.insertOne(document);
+}

@@ -1,0 +1,167 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { BSON } from 'mongodb';
+import type { Test } from 'tap';
+
+const HEADER_BYTES = 16;
+const OP_QUERY = 2004;
+const OP_MSG = 2013;
+/** Errors that say that something was sent which the store does not do, or not so. */
+const REFUSALS = [1, 2, 9, 14, 59, 67, 85, 86, 115, 352];
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What clients have sent through a recorder, each kind of thing once. */
+export class Recording {
+  readonly opcodes = new Set<string>();
+  /** `command.field`, and `command.field.field` for the fields of its statements. */
+  readonly fields = new Set<string>();
+  readonly queryOperators = new Set<string>();
+  readonly updateOperators = new Set<string>();
+  readonly pipelineOperators = new Set<string>();
+  readonly types = new Set<string>();
+  /** Requests that the store has refused because of what they ask for. */
+  readonly refused: string[] = [];
+
+  request(message: Buffer): void {
+    const opcode = message.readInt32LE(12);
+    if (opcode === OP_MSG) {
+      this.opcodes.add(`OP_MSG, flags ${message.readInt32LE(16)}, section ${message[20]}`);
+      this.#command(BSON.deserialize(message.subarray(21), EXACT));
+    } else if (opcode === OP_QUERY) {
+      this.opcodes.add('OP_QUERY');
+      const name = message.indexOf(0, HEADER_BYTES + 4) + 1;
+      this.#command(BSON.deserialize(message.subarray(name + 8), EXACT));
+    } else this.opcodes.add(String(opcode));
+  }
+
+  reply(message: Buffer): void {
+    const prelude = message.readInt32LE(12) === OP_MSG ? 5 : 20;
+    const reply = BSON.deserialize(message.subarray(HEADER_BYTES + prelude));
+    for (const { code, errmsg } of [reply, ...(reply['writeErrors'] ?? [])]) {
+      if (REFUSALS.includes(code)) this.refused.push(`${code}: ${errmsg}`);
+    }
+  }
+
+  #command(command: Fields): void {
+    const [name = ''] = Object.keys(command);
+    for (const field of Object.keys(command)) this.fields.add(`${name}.${field}`);
+    for (const field of ['documents', 'updates', 'deletes', 'indexes', 'pipeline']) {
+      for (const statement of listOf(command[field])) this.#statement(name, field, statement);
+    }
+    for (const field of Object.keys(fieldsOf(command['cursor']))) {
+      this.fields.add(`${name}.cursor.${field}`);
+    }
+    this.#filter(command['filter'] ?? command['query']);
+    this.#update(command['update']);
+    // What a driver tells about itself is not looked into.
+    if (name !== 'hello' && name !== 'ismaster') this.#typesIn(command);
+  }
+
+  #statement(command: string, field: string, statement: unknown): void {
+    if (field === 'documents') return;
+    if (field === 'pipeline') return this.#stage(fieldsOf(statement));
+    for (const name of Object.keys(fieldsOf(statement))) {
+      this.fields.add(`${command}.${field}.${name}`);
+    }
+    this.#filter(fieldsOf(statement)['q']);
+    this.#update(fieldsOf(statement)['u']);
+  }
+
+  #stage(stage: Fields): void {
+    for (const [name, operand] of Object.entries(stage)) {
+      this.pipelineOperators.add(name);
+      if (name === '$match') this.#filter(operand);
+      else for (const text of operatorsIn(operand)) this.pipelineOperators.add(text);
+    }
+  }
+
+  #filter(filter: unknown): void {
+    for (const operator of operatorsIn(filter)) this.queryOperators.add(operator);
+  }
+
+  #update(update: unknown): void {
+    for (const operator of operatorsIn(update)) this.updateOperators.add(operator);
+  }
+
+  #typesIn(value: unknown): void {
+    if (Array.isArray(value)) {
+      this.types.add('array');
+      for (const element of value) this.#typesIn(element);
+    } else if (value === null) this.types.add('null');
+    else if (value instanceof Date) this.types.add('date');
+    else if (typeof value !== 'object') this.types.add(aliasOf(typeof value));
+    else if ('_bsontype' in value) this.types.add(aliasOf(String(value._bsontype)));
+    else {
+      this.types.add('object');
+      for (const field of Object.values(value)) this.#typesIn(field);
+    }
+  }
+}
+
+const EXACT = { promoteValues: false, promoteLongs: false, promoteBuffers: false };
+
+const ALIASES: Readonly<Record<string, string>> = {
+  boolean: 'bool',
+  Double: 'double',
+  Int32: 'int',
+  Long: 'long',
+  ObjectId: 'objectId',
+};
+
+const aliasOf = (type: string): string => ALIASES[type] ?? type;
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null ? { ...value } : {};
+
+/** Every name with a dollar sign at the front, at whatever depth. */
+function operatorsIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(operatorsIn);
+  if (typeof value !== 'object' || value === null || '_bsontype' in value) return [];
+  return Object.entries(value).flatMap(([name, inner]) => [
+    ...(name.startsWith('$') ? [name] : []),
+    ...operatorsIn(inner),
+  ]);
+}
+
+/** Listens on a port of its own, hands everything on to a store's socket, and writes it down. */
+export async function startRecorder(
+  t: Test,
+  socket: string,
+): Promise<{ port: number; recording: Recording }> {
+  const recording = new Recording();
+  const open = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(socket);
+    for (const end of [near, far]) open.add(end.on('error', () => {}));
+    near.on(
+      'data',
+      eachMessage((message) => recording.request(message)),
+    );
+    far.on(
+      'data',
+      eachMessage((message) => recording.reply(message)),
+    );
+    near.pipe(far).pipe(near);
+    near.on('close', () => far.destroy());
+    far.on('close', () => near.destroy());
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  t.teardown(() => {
+    server.close();
+    for (const end of open) end.destroy();
+  });
+  return { port: (server.address() as AddressInfo).port, recording };
+}
+
+function eachMessage(take: (message: Buffer) => void): (chunk: Buffer) => void {
+  let buffered = Buffer.alloc(0);
+  return (chunk) => {
+    buffered = Buffer.concat([buffered, chunk]);
+    while (buffered.length >= HEADER_BYTES && buffered.length >= buffered.readInt32LE(0)) {
+      take(buffered.subarray(0, buffered.readInt32LE(0)));
+      buffered = buffered.subarray(buffered.readInt32LE(0));
+    }
+  };
+}

@@ -1,0 +1,157 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MongoClient } from 'mongodb';
+import t, { type Test } from 'tap';
+import { startEmbeddedStore } from '../../../store/embedded/server.ts';
+import * as supported from '../../../store/embedded/supported.ts';
+import { picture, startTestOrigin } from '../../service/origin.ts';
+import { json, type Service, startService } from '../../service/service.ts';
+import { startWorker } from '../../service/worker/worker.ts';
+import { type Recording, startRecorder } from './recorder.ts';
+
+const rootKey = 'sk_root-key-of-the-recording';
+/** More than a first batch holds. */
+const MANY = 120;
+
+interface Recorded {
+  readonly service: Service;
+  /** The store itself, past the recorder: what is asked here is not written down. */
+  readonly client: MongoClient;
+  readonly recording: Recording;
+  readonly url: string;
+}
+
+/** The built service on an embedded store with a recorder before it. */
+async function startRecorded(t: Test): Promise<Recorded> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'image-delivery-'));
+  const store = await startEmbeddedStore(dataDir);
+  const client = await MongoClient.connect(store.url);
+  t.teardown(async () => {
+    await client.close();
+    await store.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  const { port, recording } = await startRecorder(t, decodeURIComponent(new URL(store.url).host));
+  const url = `mongodb://127.0.0.1:${port}/recorded`;
+  const environment = {
+    SERVICE_MONGODB_URL: url,
+    SERVICE_ROOT_API_KEY: rootKey,
+    SERVICE_PROCESSES: '1',
+    SERVICE_POOL_THREADS: '1',
+  };
+  return { service: await startService(t, { environment, dataDir }), client, recording, url };
+}
+
+t.test('the store supports all that is sent, and nothing that nobody sends', async (t) => {
+  const { service, client, recording, url } = await startRecorded(t);
+  const origin = await startTestOrigin(t);
+  origin.serve('/a.jpg', await picture(40, 30));
+  const ask = async (method: string, path: string, body?: object) => {
+    const headers = { authorization: `Bearer ${rootKey}`, 'content-type': 'application/json' };
+    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+    const response = await fetch(path.startsWith('/') ? service.url + path : path, init);
+    t.ok(response.ok, `${method} ${path} ${response.status}`);
+    return json(response);
+  };
+  const api = '/api/sdk/v1/projects';
+  const { project } = await ask('POST', api, { name: 'Shop', origin: origin.url });
+  const own = `${api}/${project.id}`;
+  await ask('PATCH', `${own}/settings`, { defaultDpr: 2, maxWidth: 500 });
+  await ask('POST', `${own}/domains`, { host: 'b.example' });
+  await ask('DELETE', `${own}/domains?host=b.example`);
+  for (const path of [api, own, `${own}/configuration`, '/api/health']) await ask('GET', path);
+  const image = `/img/${encodeURIComponent(`${origin.url}/a.jpg`)}?project=${project.id}&w=20`;
+  t.equal((await fetch(service.url + image)).status, 200);
+
+  const [keyId = ''] = (await service.admin('keys', 'create', '--name', 'one')).split(/\s+/);
+  await service.admin('keys', 'list');
+  await service.admin('keys', 'revoke', keyId);
+  const org = (await service.admin('orgs', 'create', 'Other')).trim();
+  await service.admin('orgs', 'access', org, 'off');
+  await service.admin('orgs', 'list');
+  await service.admin('projects', 'sign', project.id);
+  await service.admin('projects', 'sign', project.id, '--off');
+  await service.admin('projects', 'list');
+  await service.admin('projects', 'create', '--name', 'Two', '--origin', origin.url);
+
+  const worker = await startWorker(t, service, { SERVICE_LOG_LEVEL: 'debug' });
+  await worker.untilLogged('the worker is ready');
+  await ask('POST', `${own}/prewarm`, { src: `${origin.url}/a.jpg`, widths: [30], dpr: 2 });
+  await worker.untilLogged('a source is warm');
+  await ask('POST', `${own}/prewarm`, { src: `${origin.url}/gone.jpg` });
+  await worker.untilLogged('a source could not be warmed');
+  await ask('GET', `${worker.url}/health/details`);
+
+  const jobs = client.db('recorded').collection('jobs');
+  const some = await jobs.findOne({ 'data.source': `${origin.url}/a.jpg` });
+  const { _id, ...copied } = some ?? {};
+  await Promise.all(
+    Array.from({ length: MANY }, () => jobs.insertOne({ ...copied, name: 'other' })),
+  );
+  const workbench = `${worker.url}/workbench/api`;
+  const jobIds = [String(_id)];
+  await ask('GET', `${workbench}?job=prewarm&state=completed`);
+  await ask('GET', `${workbench}?q=PRE.&skip=10&limit=150`);
+  await ask('GET', `${workbench}?job=other&skip=1&limit=110`);
+  await ask('GET', `${workbench}/stats?fullDetails=true`);
+  await ask('POST', `${workbench}/jobs/requeue`, { jobIds });
+  await worker.untilLogged('a source is warm', 2);
+  await ask('POST', `${workbench}/jobs/retry`, { jobIds });
+  await worker.untilLogged('a source is warm', 3);
+  await ask('POST', `${workbench}/jobs/pause`, { jobIds });
+  await ask('POST', `${workbench}/jobs/resume`, { jobIds });
+  const create = (more: object) =>
+    ask('POST', `${workbench}/jobs/create`, {
+      jobName: 'other',
+      jobData: { list: [1.5, {}] },
+      ...more,
+    });
+  await create({});
+  await create({ jobSchedule: 'in 1 hour' });
+  await create({ jobRepeatEvery: '1 hour' });
+  await create({ jobRepeatEvery: '2 hours' });
+  await ask('POST', `${workbench}/jobs/delete`, { jobIds });
+
+  // A job that a worker left locked a while before its time: Agenda gives it back.
+  const hour = 3_600_000;
+  const [past, future] = [new Date(Date.now() - hour), new Date(Date.now() + hour)];
+  const left = await jobs.insertOne({ ...copied, lockedAt: past, nextRunAt: future });
+  while ('lockedAt' in ((await jobs.findOne({ _id: left.insertedId })) ?? {})) await sleep(50);
+  t.equal(await worker.end('SIGTERM'), 0);
+
+  // The driver by itself: it looks whether the server is there, as it does every ten seconds, and
+  // closes a list that nobody reads to its end, as when a process ends in the middle of one.
+  const reader = await MongoClient.connect(url, { heartbeatFrequencyMS: 500 });
+  while (!recording.fields.has('hello.hello')) await sleep(50);
+  for await (const job of reader.db('recorded').collection('jobs').find()) {
+    t.ok(job);
+    break;
+  }
+  await reader.close();
+  t.equal(await service.end('SIGTERM'), 0);
+
+  const same = (found: Iterable<string>, expected: Iterable<string>, what: string) =>
+    t.same([...found].sort(), [...expected].sort(), what);
+  same(recording.opcodes, ['OP_MSG, flags 0, section 0', 'OP_QUERY'], 'messages');
+  same(recording.fields, supportedFields(), 'commands and their arguments');
+  same(recording.queryOperators, supported.QUERY_OPERATORS, 'query operators');
+  same(recording.updateOperators, supported.UPDATE_OPERATORS, 'update operators');
+  same(recording.pipelineOperators, supported.PIPELINE_OPERATORS, 'stages and accumulators');
+  same(recording.types, supported.BSON_TYPES, 'types of values');
+  t.same(recording.refused, [], 'and nothing was refused');
+});
+
+/** As a recording names them. */
+function supportedFields(): string[] {
+  const commands = Object.entries(supported.COMMANDS).flatMap(([command, shape]) =>
+    [...Object.keys(shape), ...(command === 'ismaster' ? [] : ['$db'])].map(
+      (field) => `${command}.${field}`,
+    ),
+  );
+  const statements = Object.entries(supported.STATEMENTS).flatMap(([argument, shape]) =>
+    Object.keys(shape).map((field) => `${argument}.${field}`),
+  );
+  return [...commands, ...statements];
+}
