@@ -106,6 +106,9 @@ export async function launch(t: Teardown, options: ServiceOptions = {}): Promise
     SERVICE_DATA_DIR: dataDir,
     // Whatever the machine; a test of several says how many.
     SERVICE_PROCESSES: '1',
+    // What takes long on a busy machine is no failure here.
+    SERVICE_SOURCE_TIMEOUT_MS: '100000',
+    SERVICE_TRANSFORM_TIMEOUT_MS: '100000',
     SERVICE_PRIVATE_SOURCES: '127.0.0.0/8,localhost',
     ...ownStore,
     ...options.environment,
