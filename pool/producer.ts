@@ -17,13 +17,13 @@ export interface ImageRequest {
 
 /** A request that is being worked on. */
 export interface Work extends ImageRequest {
-  /** Aborts when a live request has come to wait for background work. */
-  readonly promoted: AbortSignal;
   /** Aborts when no request waits for it any more. */
   readonly signal: AbortSignal;
+  /** Is aborted once a live request waits for it. */
+  readonly promoted: AbortSignal;
 }
 
-export const isLive = ({ background, promoted }: Work): boolean => !background || promoted.aborted;
+export const isLive = ({ promoted }: Work): boolean => promoted.aborted;
 
 /** Durations of a miss, ms; those of steps that were not run for this request are absent. */
 export interface Timings {
@@ -56,7 +56,7 @@ export class Producer {
   /** @throws ServiceError, or the signal's reason */
   async produce(work: Work): Promise<Produced> {
     // Before anything is fetched: a source whose transform would be refused is of no use.
-    if (this.transforms.full && isLive(work)) throw this.overloaded();
+    if (isLive(work)) this.admit();
     const { source, watermark } = await this.#fetch(work);
     try {
       const { queueMs, transformMs, ...image } = await this.transforms.transform(
@@ -72,10 +72,14 @@ export class Producer {
     }
   }
 
-  /** Counts a request that is refused because transforms wait already, and says so. */
-  overloaded(): ServiceError {
+  /**
+   * Lets a live request in, as far as the queue of transforms decides that.
+   * @throws ServiceError overloaded
+   */
+  admit(): void {
+    if (!this.transforms.full) return;
     this.#refused += 1;
-    return new ServiceError('overloaded', 'Too many transforms are waiting.');
+    throw new ServiceError('overloaded', 'Too many transforms are waiting.');
   }
 
   /** Requests that were answered with `overloaded`. */
@@ -89,12 +93,14 @@ export class Producer {
 
   /** The source and the watermark, side by side: leases of both, or of none. */
   async #fetch(work: Work): Promise<Inputs> {
-    const { source, variant, allowed } = work;
+    const { source, variant } = work;
     const mark = variant.watermark;
     const [first, second] = await Promise.allSettled([
-      this.#acquire(source, allowed, work),
+      this.sources.acquire(source, work),
       // The project chose it, so its host needs no place on the allowlist.
-      mark === null ? null : this.#acquire(new URL(mark.url), () => true, work),
+      mark === null
+        ? null
+        : this.sources.acquire(new URL(mark.url), { ...work, allowed: () => true }),
     ]);
     if (first.status === 'fulfilled' && second.status === 'fulfilled') {
       return { source: first.value, watermark: second.value };
@@ -106,16 +112,5 @@ export class Producer {
     first.value.release();
     const { reason } = second as PromiseRejectedResult;
     throw reason instanceof ServiceError ? reason.ofWatermark() : reason;
-  }
-
-  async #acquire(url: URL, allowed: Work['allowed'], work: Work): Promise<SourceLease> {
-    const { promoted, signal } = work;
-    const promote = () => this.sources.promote(url);
-    promoted.addEventListener('abort', promote, { once: true });
-    try {
-      return await this.sources.acquire(url, { allowed, background: !isLive(work), signal });
-    } finally {
-      promoted.removeEventListener('abort', promote);
-    }
   }
 }

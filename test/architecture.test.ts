@@ -20,6 +20,7 @@ const leftBehind = new Set(['node_modules', 'dist', 'data']);
 const topLevelFiles = new Set([
   'package.json',
   'package-lock.json',
+  'build.js',
   'README.md',
   'LICENSE',
   'tsconfig.json',
@@ -32,8 +33,6 @@ interface Import {
   /** A path from the root for files of ours, else the name of a package. */
   readonly to: string;
   readonly ours: boolean;
-  /** Erased when compiled: `import type`, `export type … from`, `typeof import()`. */
-  readonly typeOnly: boolean;
 }
 
 /** Source text with comments blanked, so that what they quote is no import. */
@@ -43,21 +42,15 @@ function withoutComments(source: string): string {
 }
 
 /** The specifiers of every import in a source text, whether static, dynamic or for types. */
-function specifiers(source: string): { specifier: string; typeOnly: boolean }[] {
+function specifiers(source: string): string[] {
   const text = withoutComments(source);
-  const found: { specifier: string; typeOnly: boolean }[] = [];
-  const take = (pattern: RegExp, typeOnly: (groups: RegExpExecArray) => boolean) => {
-    for (const match of text.matchAll(pattern)) {
-      found.push({ specifier: match.at(-1) ?? '', typeOnly: typeOnly(match) });
-    }
-  };
-  const statement = /^[ \t]*(?:import|export)\b([^'"`;]*?)\bfrom\s*['"]([^'"\n]+)['"]/gm;
-  take(statement, ([, clause = '']) => /^\s+type\b(?!\s*(?:,|$))/.test(clause));
-  take(/^[ \t]*import\s*['"]([^'"\n]+)['"]/gm, () => false);
-  take(/(?<!\btypeof\s+)\bimport\(\s*['"]([^'"\n]+)['"]/g, () => false);
-  take(/\btypeof\s+import\(\s*['"]([^'"\n]+)['"]/g, () => true);
-  take(/\brequire\(\s*['"]([^'"\n]+)['"]/g, () => false);
-  return found;
+  const patterns = [
+    /^[ \t]*(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"\n]+)['"]/gm,
+    /^[ \t]*import\s*['"]([^'"\n]+)['"]/gm,
+    /\bimport\(\s*['"]([^'"\n]+)['"]/g,
+    /\brequire\(\s*['"]([^'"\n]+)['"]/g,
+  ];
+  return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = '']) => name));
 }
 
 async function filesBelow(folder: string): Promise<string[]> {
@@ -70,20 +63,20 @@ async function filesBelow(folder: string): Promise<string[]> {
 
 async function importsOf(from: string): Promise<Import[]> {
   const source = await readFile(join(root, from), 'utf8');
-  return specifiers(source).map(({ specifier, typeOnly }) => {
+  return specifiers(source).map((specifier) => {
     const ours = specifier.startsWith('.');
     const to = ours ? join(dirname(from), specifier) : specifier;
-    return { from, to, ours, typeOnly };
+    return { from, to, ours };
   });
 }
 
 const roomOf = (path: string): string => path.split('/')[0] ?? '';
 
-/** The first circle that following value imports leads into, or null. */
+/** The first circle that following imports leads into, those of types included, or null. */
 function circle(imports: readonly Import[]): string[] | null {
   const next = new Map<string, string[]>();
-  for (const { from, to, ours, typeOnly } of imports) {
-    if (ours && !typeOnly) next.set(from, [...(next.get(from) ?? []), to]);
+  for (const { from, to, ours } of imports) {
+    if (ours) next.set(from, [...(next.get(from) ?? []), to]);
   }
   const done = new Set<string>();
   const follow = (file: string, way: readonly string[]): string[] | null => {
@@ -124,13 +117,13 @@ t.test('the scan sees imports of every kind, and no quoted ones', async (t) => {
   ]
     .join('\n')
     .replaceAll('@/', './');
-  const seen = specifiers(source).map((one) => `${one.specifier[2]}${one.typeOnly ? ' type' : ''}`);
-  t.same(seen.sort(), ['a', 'c type', 'd', 'e', 'f', 'g type', 'h', 'i', 'j type', 'k']);
+  const seen = specifiers(source).map((specifier) => specifier[2]);
+  t.same(seen.sort(), ['a', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k']);
   t.same(
     circle([
-      { from: 'a', to: 'b', ours: true, typeOnly: false },
-      { from: 'b', to: 'c', ours: true, typeOnly: false },
-      { from: 'c', to: 'b', ours: true, typeOnly: false },
+      { from: 'a', to: 'b', ours: true },
+      { from: 'b', to: 'c', ours: true },
+      { from: 'c', to: 'b', ours: true },
     ]),
     ['b', 'c', 'b'],
   );
@@ -151,7 +144,7 @@ t.test('every import of ours leads to a file that is there', async (t) => {
   }
 });
 
-t.test('no imports go in a circle, but for types', async (t) => {
+t.test('no imports go in a circle, those of types included', async (t) => {
   t.equal(circle(imports)?.join(' -> '), undefined);
 });
 

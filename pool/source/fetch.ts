@@ -22,13 +22,6 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
 }
 
-export interface FetchedSource {
-  /** Alone in their buffer; reserved in the budget until the caller releases `bytes.byteLength`. */
-  readonly bytes: Uint8Array;
-  /** Canonical hosts that the fetch passed, the first included. */
-  readonly hosts: readonly string[];
-}
-
 const maxRedirects = 5;
 
 /** Taken to mean that the connection broke before any of the answer was there. */
@@ -50,9 +43,11 @@ const headers = {
  * source_unreachable: 401 and 403 too, since a refusal says nothing about whether the source is
  * there; and 206, since no part was asked for. A redirect that cannot be followed is the origin's
  * fault, so source_unreachable as well.
+ *
+ * @returns the bytes, alone in their buffer, and reserved in the budget until the caller releases them
  * @throws ServiceError, or the signal's reason
  */
-export async function fetchSource(url: URL, options: FetchOptions): Promise<FetchedSource> {
+export async function fetchSource(url: URL, options: FetchOptions): Promise<Uint8Array> {
   const { signal, timeoutMs } = options;
   signal.throwIfAborted();
   const ending = new AbortController();
@@ -81,21 +76,20 @@ async function follow(
   first: URL,
   options: FetchOptions,
   report: (step: string) => void,
-): Promise<FetchedSource> {
+): Promise<Uint8Array> {
   const { guard, allowed } = options;
   guard.check(first);
   let url = canonical(first);
-  const hosts = [url.hostname];
-  for (;;) {
+  for (let redirects = 0; ; redirects += 1) {
     report(`waiting for ${url.hostname}`);
     const response = await request(url, options);
     report(`reading from ${url.hostname}`);
     const location = redirectTarget(response);
-    if (location === null) return { bytes: await read(response, url, options), hosts };
+    if (location === null) return read(response, url, options);
 
     // A short body is read to its end, so that the connection can be used again.
     response.body.dump({ limit: 16 * 1024, signal: options.signal }).catch(() => {});
-    if (hosts.length > maxRedirects) throw badResponse(url, 'redirects too often');
+    if (redirects >= maxRedirects) throw badResponse(url, 'redirects too often');
     const next = resolve(location, url);
     try {
       guard.check(next);
@@ -105,7 +99,6 @@ async function follow(
     }
     url = canonical(next);
     if (!allowed(url.hostname)) throw notAllowed(url.hostname);
-    hosts.push(url.hostname);
   }
 }
 

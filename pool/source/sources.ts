@@ -27,8 +27,10 @@ export interface AcquireOptions {
   /** The project's allowlist; asked for the canonical host of every redirect. */
   readonly allowed: (host: string) => boolean;
   readonly signal: AbortSignal;
-  /** Yields to live requests: waits where they would be turned away. */
+  /** Yields to live requests: waits where they would be turned away … */
   readonly background?: boolean;
+  /** … until this is aborted, once a live request waits for it. */
+  readonly promoted?: AbortSignal;
 }
 
 /** A source's bytes, not to be changed, and counted as held until released. */
@@ -152,11 +154,6 @@ export class Sources {
     }
   }
 
-  /** A live request has come to wait for a fetch that may be in the background; see Slot. */
-  promote(url: URL): void {
-    this.#fetches.get(canonical(url).href)?.slot.promote();
-  }
-
   stats() {
     return {
       /** Fetches in flight now, their bound, and live ones that were turned away so far. */
@@ -181,7 +178,8 @@ export class Sources {
   }
 
   async #join(key: string, url: URL, options: AcquireOptions): Promise<Outcome> {
-    const { background = false, signal } = options;
+    const { promoted, signal } = options;
+    const background = options.background === true && promoted?.aborted !== true;
     if (!background && this.#fetches.get(key)?.slot.promote() === false) {
       throw this.#slots.overloaded();
     }
@@ -203,7 +201,12 @@ export class Sources {
     const waiting = this.#fetches.get(key)?.waiting;
     const request = { allowed: options.allowed };
     waiting?.add(request);
-    return joined.finally(() => waiting?.delete(request));
+    const promote = () => this.#fetches.get(key)?.slot.promote();
+    promoted?.addEventListener('abort', promote, { once: true });
+    return joined.finally(() => {
+      waiting?.delete(request);
+      promoted?.removeEventListener('abort', promote);
+    });
   }
 
   async #fetch(key: string, url: URL, fetch: Fetch): Promise<Outcome> {
@@ -223,7 +226,7 @@ export class Sources {
     };
     const started = performance.now();
     try {
-      const { bytes } = await fetchSource(url, {
+      const bytes = await fetchSource(url, {
         guard: this.guard,
         loopId: this.loopId,
         connections: this.#connections,

@@ -69,7 +69,7 @@ t.test('1,000 clients that leave in the middle leave nothing behind', async (t) 
     const { active, queued } = transformQueue;
     return active === 0 && queued === 0 && open === 0 && transformQueue;
   });
-  t.equal(queue.flights, 0, 'no flight is left');
+  t.equal(queue.misses, 0, 'no miss is left');
   t.equal(queue.fetching, 0, 'no place for a fetch is taken');
 
   const after = await fetch(service.url + img('/fast.jpg', 'w=333'));
