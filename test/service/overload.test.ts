@@ -58,6 +58,7 @@ t.test('fetches are bounded too', async (t) => {
     statuses.push((await fetch(url)).status);
   });
   await until('all others are refused', () => statuses.length === 26);
+  await until('the others are asked for', () => source.waiting >= 4);
   t.equal(source.waiting, 4, 'at once');
   source.release();
   await Promise.all(all);
