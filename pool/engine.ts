@@ -9,12 +9,12 @@ import { SingleFlight } from './single-flight.ts';
 
 export type { ImageRequest, Timings } from './producer.ts';
 
-/** An image, and the tier of the cache that had it. */
+/** An image, and the cache tier that it came from. */
 export interface CacheResult {
   readonly image: Image;
-  /** Null when the image is too large for the memory cache, or that is off. */
+  /** Null when the image is too large for the memory cache, or the cache is disabled. */
   readonly entry: MemoryEntry | null;
-  /** What another process rendered meanwhile counts as a miss. */
+  /** An image that was received as a follower counts as a miss. */
   readonly tier: 'memory' | 'disk' | 'miss';
   readonly timings: Timings;
 }
@@ -22,21 +22,21 @@ export interface CacheResult {
 export interface EngineEnvironment {
   readonly coalescer: Coalescer;
   readonly disk: DiskCacheEvents;
-  /** Called for memory hits, for each key at most once a second. */
+  /** Called for memory cache hits, for each key at most once a second. */
   readonly onMemoryHit: (key: string) => void;
-  /** Called for each render that begins and for each that succeeded. */
+  /** Called for each render that begins and for each that succeeds. */
   readonly onRender: (event: 'begun' | 'done', key: string, timings: Timings) => void;
-  /** Unix ms; the clock of every caller of the memory cache. */
+  /** Unix ms; all callers of the memory cache must use this clock. */
   readonly now: () => number;
 }
 
-/** Delivers images from memory, else from disk, else makes them, within the bounds it was given. */
+/** Returns images from the memory cache, else from the disk cache, else renders them. */
 export class Engine {
   readonly memory: MemoryCache;
   readonly producer: Producer;
   readonly #disk: DiskCache | null;
   readonly #misses = new SingleFlight<string, CacheResult>();
-  /** For each miss that began as background work, what makes it live. */
+  /** For each miss that began as background work, the controller that promotes it to live work. */
   readonly #promotions = new Map<string, AbortController>();
   readonly #environment: EngineEnvironment;
 
@@ -54,13 +54,13 @@ export class Engine {
   }
 
   /**
-   * The image of a key. The caller has checked that the project may have it.
+   * The image of a cache key. The caller must have checked that the project may use the source.
    * @throws ServiceError, or the signal's reason
    */
   async get(key: string, request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
     const entry = this.memory.get(key, this.#environment.now());
     if (entry !== null) return { image: entry.image, entry, tier: 'memory', timings: {} };
-    // A live request that joins background work would be refused, were it the first for the key.
+    // Joining background work must not admit a live request when the queue for live work is full.
     if (!request.background && !this.#promote(key)) throw this.producer.overloaded();
     return this.#misses.run(key, (work) => this.#miss(key, request, work), signal);
   }
@@ -69,7 +69,7 @@ export class Engine {
     await Promise.all([this.producer.close(), this.#disk?.settle()]);
   }
 
-  /** The tiers below memory, once in this process for all requests that want the key meanwhile. */
+  /** The tiers below the memory cache. Single flight: concurrent requests for a key share it. */
   async #miss(key: string, request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
     const promotion = new AbortController();
     if (request.background) this.#promotions.set(key, promotion);
@@ -81,13 +81,13 @@ export class Engine {
     }
   }
 
-  /** Once on the machine: as the leader for the key, or with the image of a process that leads. */
+  /** Single flight across processes: leads for the key, or receives the image as a follower. */
   async #coalesce(key: string, work: Work): Promise<CacheResult> {
     const role = await this.#environment.coalescer.join(key, {
       live: isLive(work),
       signal: work.signal,
       retain: () => this.#misses.retain(key),
-      // Refused when the queue is full; the followers then wait as the background work does.
+      // Ignored when the queue is full; the followers then wait for the work in the background.
       promote: () => void this.#promote(key),
     });
     if (role.role === 'follower') return this.#keep(key, role.image, 'miss');
@@ -101,7 +101,7 @@ export class Engine {
   }
 
   async #lead(key: string, work: Work, leader: Leader): Promise<CacheResult> {
-    // Another process may have written it between this one's look at the disk and its turn to lead.
+    // The previous leader may have written the image after this process read the disk cache.
     const onDisk = await this.#readDisk(key);
     if (onDisk !== null) {
       leader.succeed(onDisk.image);
@@ -110,7 +110,7 @@ export class Engine {
     this.#environment.onRender('begun', key, {});
     const { image, timings } = await this.producer.produce(work);
     this.#environment.onRender('done', key, timings);
-    // The response does not wait for the disk; followers in other processes do.
+    // Followers in other processes must wait for the disk write; this response need not.
     if (this.#disk === null) leader.succeed(image);
     else this.#disk.write(key, image).then(() => leader.succeed(image));
     return this.#keep(key, image, 'miss', timings);
@@ -126,7 +126,7 @@ export class Engine {
     return { image, entry, tier, timings };
   }
 
-  /** Makes a miss live that began as background work; false when the queue for live work is full. */
+  /** Promotes background work to live work; false when the queue for live work is full. */
   #promote(key: string): boolean {
     const promotion = this.#promotions.get(key);
     if (promotion === undefined || promotion.signal.aborted) return true;

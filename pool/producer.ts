@@ -5,27 +5,27 @@ import { type SourceLease, Sources } from './source/sources.ts';
 import { TransformQueue } from './transform/transform-queue.ts';
 import type { Variant } from './transform/variant.ts';
 
-/** The image that is wanted. */
+/** The requested image. */
 export interface ImageRequest {
   readonly source: URL;
   readonly variant: Variant;
-  /** Whether the project may use a canonical host; asked again for every redirect. */
+  /** Whether the project may use a canonical host; called for every redirect too. */
   readonly allowed: (host: string) => boolean;
-  /** Background work yields to live requests, until one of them waits for it too. */
+  /** Background work has lower priority than live requests, until a live request waits for it. */
   readonly background: boolean;
 }
 
-/** A request that is being worked on. */
+/** A request in progress. */
 export interface Work extends ImageRequest {
-  /** Aborts when a live request has come to wait for background work. */
+  /** Aborts when a live request begins to wait for background work. */
   readonly promoted: AbortSignal;
-  /** Aborts when no request waits for it any more. */
+  /** Aborts when no request waits for the image any more. */
   readonly signal: AbortSignal;
 }
 
 export const isLive = ({ background, promoted }: Work): boolean => !background || promoted.aborted;
 
-/** Durations of a miss, ms; those of steps that were not run for this request are absent. */
+/** Durations of the steps of a miss, in ms; absent for steps that did not run for this request. */
 export interface Timings {
   readonly fetch?: number;
   readonly queue?: number;
@@ -42,7 +42,7 @@ interface Inputs {
   readonly watermark: SourceLease | null;
 }
 
-/** Makes images that no cache has: fetches the source and transforms it. */
+/** Makes images that are in no cache: fetches the source and transforms it. */
 export class Producer {
   readonly sources: Sources;
   readonly transforms: TransformQueue;
@@ -55,7 +55,7 @@ export class Producer {
 
   /** @throws ServiceError, or the signal's reason */
   async produce(work: Work): Promise<Produced> {
-    // Before anything is fetched: a source whose transform would be refused is of no use.
+    // Checked before the fetch, which would be wasted if the transform were refused.
     if (this.transforms.full && isLive(work)) throw this.overloaded();
     const { source, watermark } = await this.#fetch(work);
     try {
@@ -72,7 +72,7 @@ export class Producer {
     }
   }
 
-  /** Counts a request that is refused because transforms wait already, and says so. */
+  /** Counts a refused request and returns its error. */
   overloaded(): ServiceError {
     this.#refused += 1;
     return new ServiceError('overloaded', 'Too many transforms are waiting.');
@@ -87,14 +87,14 @@ export class Producer {
     await Promise.all([this.transforms.close(), this.sources.close()]);
   }
 
-  /** The source and the watermark, side by side: leases of both, or of none. */
+  /** Fetches source and watermark in parallel; on failure of one it releases the other. */
   async #fetch(work: Work): Promise<Inputs> {
     const { source, variant, allowed } = work;
-    const mark = variant.watermark;
+    const { watermark } = variant;
     const [first, second] = await Promise.allSettled([
       this.#acquire(source, allowed, work),
-      // The project chose it, so its host needs no place on the allowlist.
-      mark === null ? null : this.#acquire(new URL(mark.url), () => true, work),
+      // The project configured this URL, so its host need not be on the allowlist.
+      watermark === null ? null : this.#acquire(new URL(watermark.url), () => true, work),
     ]);
     if (first.status === 'fulfilled' && second.status === 'fulfilled') {
       return { source: first.value, watermark: second.value };
