@@ -1,7 +1,7 @@
 import { ServiceError } from '../contract/errors.ts';
 import { DiskCache, type DiskCacheEvents } from './cache/disk.ts';
 import { MemoryCache, type MemoryEntry } from './cache/memory.ts';
-import { Cancelled, type Coalescer, type Leader } from './coalescer.ts';
+import { Cancelled, type Coalescer } from './coalescer.ts';
 import type { Image } from './image.ts';
 import { type ImageRequest, isLive, Producer, type Timings, type Work } from './producer.ts';
 import type { EngineSettings } from './settings.ts';
@@ -36,8 +36,6 @@ export class Engine {
   readonly producer: Producer;
   readonly #disk: DiskCache | null;
   readonly #misses = new SingleFlight<string, CacheResult>();
-  /** For each miss that began as background work, the controller that promotes it to live work. */
-  readonly #promotions = new Map<string, AbortController>();
   readonly #environment: EngineEnvironment;
 
   constructor(settings: EngineSettings, environment: EngineEnvironment) {
@@ -58,27 +56,22 @@ export class Engine {
    * @throws ServiceError, or the signal's reason
    */
   async get(key: string, request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
+    const { background } = request;
     const entry = this.memory.get(key, this.#environment.now());
     if (entry !== null) return { image: entry.image, entry, tier: 'memory', timings: {} };
-    // Joining background work must not admit a live request when the queue for live work is full.
-    if (!request.background && !this.#promote(key)) throw this.producer.overloaded();
-    return this.#misses.run(key, (work) => this.#miss(key, request, work), signal);
+    if (!background && this.#misses.isBackground(key)) this.producer.admit();
+    const miss = (work: AbortSignal, promoted: AbortSignal) =>
+      this.#miss(key, { ...request, signal: work, promoted });
+    return this.#misses.run(key, miss, signal, background);
   }
 
   async close(): Promise<void> {
     await Promise.all([this.producer.close(), this.#disk?.settle()]);
   }
 
-  /** The tiers below the memory cache. Single flight: concurrent requests for a key share it. */
-  async #miss(key: string, request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
-    const promotion = new AbortController();
-    if (request.background) this.#promotions.set(key, promotion);
-    try {
-      const work = { ...request, promoted: promotion.signal, signal };
-      return (await this.#readDisk(key)) ?? (await this.#coalesce(key, work));
-    } finally {
-      if (this.#promotions.get(key) === promotion) this.#promotions.delete(key);
-    }
+  /** Single flight within this process: concurrent requests for a key share it. */
+  async #miss(key: string, work: Work): Promise<CacheResult> {
+    return (await this.#readDisk(key)) ?? (await this.#coalesce(key, work));
   }
 
   /** Single flight across processes: leads for the key, or receives the image as a follower. */
@@ -87,12 +80,18 @@ export class Engine {
       live: isLive(work),
       signal: work.signal,
       retain: () => this.#misses.retain(key),
-      // Ignored when the queue is full; the followers then wait for the work in the background.
-      promote: () => void this.#promote(key),
+      promote: () => {
+        // Not when the queue is full; the followers then wait for the work in the background.
+        if (!this.producer.transforms.full) this.#misses.promote(key);
+      },
     });
     if (role.role === 'follower') return this.#keep(key, role.image, 'miss');
     try {
-      return await this.#lead(key, work, role);
+      // The previous leader may have written the image after this process read the disk cache.
+      const result = (await this.#readDisk(key)) ?? (await this.#produce(key, work));
+      // Followers in other processes must wait for the disk write; this response need not.
+      void this.#write(key, result).then(() => role.succeed(result.image));
+      return result;
     } catch (error) {
       const cancelled = work.signal.aborted && !(error instanceof ServiceError);
       role.fail(cancelled ? new Cancelled() : ServiceError.of(error));
@@ -100,19 +99,10 @@ export class Engine {
     }
   }
 
-  async #lead(key: string, work: Work, leader: Leader): Promise<CacheResult> {
-    // The previous leader may have written the image after this process read the disk cache.
-    const onDisk = await this.#readDisk(key);
-    if (onDisk !== null) {
-      leader.succeed(onDisk.image);
-      return onDisk;
-    }
+  async #produce(key: string, work: Work): Promise<CacheResult> {
     this.#environment.onRender('begun', key, {});
     const { image, timings } = await this.producer.produce(work);
     this.#environment.onRender('done', key, timings);
-    // Followers in other processes must wait for the disk write; this response need not.
-    if (this.#disk === null) leader.succeed(image);
-    else this.#disk.write(key, image).then(() => leader.succeed(image));
     return this.#keep(key, image, 'miss', timings);
   }
 
@@ -121,17 +111,12 @@ export class Engine {
     return image ? this.#keep(key, image, 'disk') : null;
   }
 
+  async #write(key: string, { tier, image }: CacheResult): Promise<void> {
+    if (tier === 'miss') await this.#disk?.write(key, image);
+  }
+
   #keep(key: string, image: Image, tier: CacheResult['tier'], timings: Timings = {}): CacheResult {
     const entry = this.memory.set(key, image, this.#environment.now());
     return { image, entry, tier, timings };
-  }
-
-  /** Promotes background work to live work; false when the queue for live work is full. */
-  #promote(key: string): boolean {
-    const promotion = this.#promotions.get(key);
-    if (promotion === undefined || promotion.signal.aborted) return true;
-    if (this.producer.transforms.full) return false;
-    promotion.abort();
-    return true;
   }
 }

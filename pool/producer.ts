@@ -17,13 +17,13 @@ export interface ImageRequest {
 
 /** A request in progress. */
 export interface Work extends ImageRequest {
-  /** Aborts when a live request begins to wait for background work. */
-  readonly promoted: AbortSignal;
   /** Aborts when no request waits for the image any more. */
   readonly signal: AbortSignal;
+  /** Aborted as soon as a live request waits for the image. */
+  readonly promoted: AbortSignal;
 }
 
-export const isLive = ({ background, promoted }: Work): boolean => !background || promoted.aborted;
+export const isLive = ({ promoted }: Work): boolean => promoted.aborted;
 
 /** Durations of the steps of a miss, in ms; absent for steps that did not run for this request. */
 export interface Timings {
@@ -56,7 +56,7 @@ export class Producer {
   /** @throws ServiceError, or the signal's reason */
   async produce(work: Work): Promise<Produced> {
     // Checked before the fetch, which would be wasted if the transform were refused.
-    if (this.transforms.full && isLive(work)) throw this.overloaded();
+    if (isLive(work)) this.admit();
     const { source, watermark } = await this.#fetch(work);
     try {
       const { queueMs, transformMs, ...image } = await this.transforms.transform(
@@ -72,10 +72,14 @@ export class Producer {
     }
   }
 
-  /** Counts a refused request and returns its error. */
-  overloaded(): ServiceError {
+  /**
+   * Refuses a live request when the transform queue is full.
+   * @throws ServiceError overloaded
+   */
+  admit(): void {
+    if (!this.transforms.full) return;
     this.#refused += 1;
-    return new ServiceError('overloaded', 'Too many transforms are waiting.');
+    throw new ServiceError('overloaded', 'Too many transforms are waiting.');
   }
 
   /** Requests that were answered with `overloaded`. */
@@ -89,12 +93,14 @@ export class Producer {
 
   /** Fetches source and watermark in parallel; on failure of one it releases the other. */
   async #fetch(work: Work): Promise<Inputs> {
-    const { source, variant, allowed } = work;
+    const { source, variant } = work;
     const { watermark } = variant;
     const [first, second] = await Promise.allSettled([
-      this.#acquire(source, allowed, work),
+      this.sources.acquire(source, work),
       // The project configured this URL, so its host need not be on the allowlist.
-      watermark === null ? null : this.#acquire(new URL(watermark.url), () => true, work),
+      watermark === null
+        ? null
+        : this.sources.acquire(new URL(watermark.url), { ...work, allowed: () => true }),
     ]);
     if (first.status === 'fulfilled' && second.status === 'fulfilled') {
       return { source: first.value, watermark: second.value };
@@ -106,16 +112,5 @@ export class Producer {
     first.value.release();
     const { reason } = second as PromiseRejectedResult;
     throw reason instanceof ServiceError ? reason.ofWatermark() : reason;
-  }
-
-  async #acquire(url: URL, allowed: Work['allowed'], work: Work): Promise<SourceLease> {
-    const { promoted, signal } = work;
-    const promote = () => this.sources.promote(url);
-    promoted.addEventListener('abort', promote, { once: true });
-    try {
-      return await this.sources.acquire(url, { allowed, background: !isLive(work), signal });
-    } finally {
-      promoted.removeEventListener('abort', promote);
-    }
   }
 }

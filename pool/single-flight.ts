@@ -1,7 +1,15 @@
+/**
+ * @param signal aborts when no caller waits any more
+ * @param promoted aborted as soon as a caller waits that is not background work
+ */
+type Work<V> = (signal: AbortSignal, promoted: AbortSignal) => Promise<V>;
+
 /** One execution of the work for a key. */
 interface Call<V> {
   readonly result: Promise<V>;
   readonly controller: AbortController;
+  /** Aborted from the start, unless the call began as background work. */
+  readonly promotion: AbortController;
   /** Number of callers that wait for the result, and of callers of `retain`. */
   waiting: number;
 }
@@ -19,14 +27,17 @@ export class SingleFlight<K, V> {
   }
 
   /**
-   * Joins the call for `key`, or starts one with `work(signal)`, which is called synchronously.
-   * Rejects with `signal.reason` as soon as this caller's signal aborts, else settles as the work
-   * does. If the signal is already aborted, nothing is started or joined.
+   * Joins the call for `key`, or starts one with `work`, which is called synchronously. Rejects
+   * with `signal.reason` as soon as this caller's signal aborts, else settles as the work does. If
+   * the signal is already aborted, nothing is started or joined.
+   *
+   * @param background whether this caller is background work
    */
-  run(key: K, work: (signal: AbortSignal) => Promise<V>, signal?: AbortSignal): Promise<V> {
+  run(key: K, work: Work<V>, signal?: AbortSignal, background = false): Promise<V> {
     if (signal?.aborted) return Promise.reject(signal.reason);
-    const call = this.#calls.get(key) ?? this.#start(key, work);
+    const call = this.#calls.get(key) ?? this.#start(key, work, background);
     call.waiting += 1;
+    if (!background) call.promotion.abort();
     return new Promise<V>((resolve, reject) => {
       const leave = () => {
         reject(signal?.reason);
@@ -35,6 +46,16 @@ export class SingleFlight<K, V> {
       signal?.addEventListener('abort', leave, { once: true });
       call.result.then(resolve, reject).finally(() => signal?.removeEventListener('abort', leave));
     });
+  }
+
+  /** Whether only background work waits for the call for `key`. */
+  isBackground(key: K): boolean {
+    return this.#calls.get(key)?.promotion.signal.aborted === false;
+  }
+
+  /** Promotes the call for `key` because a live request in another process waits for it. */
+  promote(key: K): void {
+    this.#calls.get(key)?.promotion.abort();
   }
 
   /**
@@ -53,11 +74,13 @@ export class SingleFlight<K, V> {
     };
   }
 
-  #start(key: K, work: (signal: AbortSignal) => Promise<V>): Call<V> {
+  #start(key: K, work: Work<V>, background: boolean): Call<V> {
     const controller = new AbortController();
+    const promotion = new AbortController();
+    if (!background) promotion.abort();
     // `async` turns a synchronous throw into a rejection.
-    const result = (async () => work(controller.signal))();
-    const call: Call<V> = { result, controller, waiting: 0 };
+    const result = (async () => work(controller.signal, promotion.signal))();
+    const call: Call<V> = { result, controller, promotion, waiting: 0 };
     this.#calls.set(key, call);
     // Registered first, so that the key is free when callers see the result. It also handles a
     // rejection for which no caller waits any more.

@@ -21,7 +21,7 @@ type Status = 'ok' | 'degraded' | 'unavailable' | 'draining';
 
 export interface HealthEnvironment {
   readonly store: Pick<Store, 'ping'>;
-  readonly queue: Pick<JobQueue, 'figures'>;
+  readonly queue: Pick<JobQueue, 'stats'>;
   /** The stats of this process, now. */
   readonly stats: () => FrontEndStats;
   /** The latest stats of the whole machine. */
@@ -112,11 +112,11 @@ export class Health {
 
   async #countQueue(): Promise<object> {
     const late = sleep(databaseWithinMs, null, { ref: false });
-    const figures = await Promise.race([this.#environment.queue.figures(), late]).catch(() => null);
-    if (figures === null) {
+    const stats = await Promise.race([this.#environment.queue.stats(), late]).catch(() => null);
+    if (stats === null) {
       return { active: 0, waiting: 0, delayed: 0, queued: 0, failed: 0, status: 'unknown' };
     }
-    const { oldestWaitingMs, ...counts } = figures;
+    const { oldestWaitingMs, ...counts } = stats;
     return {
       ...counts,
       queued: counts.waiting + counts.delayed,

@@ -64,7 +64,7 @@ async function open(settings: Settings, onOutage: (cause: string | null) => void
 async function prepare(store: Store, settings: Settings): Promise<void> {
   await ensureIndexes(store);
   await new JobQueue(store.db).ensureIndexes();
-  await new RateLimit(store.db, settings.apiRateLimit, settings.processes).ensureIndexes();
+  await new RateLimit(store.db, settings.apiRateLimit).ensureIndexes();
   await ensureRootKey(store, settings.rootApiKey);
 }
 

@@ -124,7 +124,7 @@ const onError = ({ id, method, path }: HttpRequest, error: unknown): void =>
     'a request failed unexpectedly',
   );
 
-const rateLimit = new RateLimit(store.db, settings.apiRateLimit, settings.processes);
+const rateLimit = new RateLimit(store.db, settings.apiRateLimit);
 const control = new ControlPlane({
   authentication: new Authentication(store.keys, store.organisations),
   rateLimit,

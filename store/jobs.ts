@@ -33,7 +33,7 @@ export interface PrewarmJobData extends PrewarmJob {
   readonly counts?: JobCounts;
 }
 
-export interface QueueFigures {
+export interface QueueStats {
   readonly active: number;
   readonly waiting: number;
   readonly delayed: number;
@@ -100,7 +100,7 @@ export class JobQueue {
   }
 
   /** Counts by indexed fields, so that it may be asked every second. */
-  async figures(): Promise<QueueFigures> {
+  async stats(): Promise<QueueStats> {
     const now = new Date();
     const name = prewarmJobName;
     const due = { name, lockedAt: null, nextRunAt: { $gt: never, $lte: now } };
@@ -122,12 +122,6 @@ export class JobQueue {
   /** Writes down how far a job has come, for whoever looks at it. */
   async setCounts(id: string, counts: JobCounts): Promise<void> {
     await this.#jobs.updateOne({ _id: new ObjectId(id) }, { $set: { 'data.counts': counts } });
-  }
-
-  /** Whether a job is locked, and by a consumer of this name. */
-  async isHeld(id: string, consumer: string): Promise<boolean> {
-    const held = { _id: new ObjectId(id), lockedAt: { $gt: never }, lastModifiedBy: consumer };
-    return (await this.#jobs.findOne(held, { projection: { _id: 1 } })) !== null;
   }
 
   /** Gives back the jobs that a consumer of this name still holds. */

@@ -20,6 +20,7 @@ const leftBehind = new Set(['node_modules', 'dist', 'data']);
 const topLevelFiles = new Set([
   'package.json',
   'package-lock.json',
+  'build.js',
   'README.md',
   'LICENSE',
   'tsconfig.json',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Agenda, BackoffStrategy, Job } from 'agenda';
 import type { Logger } from '../contract/log.ts';
-import { createAgenda } from '../store/agenda.ts';
+import { createAgenda, LockLost } from '../store/agenda.ts';
 import { findDeployment } from '../store/deployment.ts';
 import { type JobCounts, JobQueue, type PrewarmJobData, prewarmJobName } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
@@ -29,11 +29,6 @@ export const backOff: BackoffStrategy = ({ attempt, error }) => {
   if (attempt > retries.attempts) return null;
   return Math.min(retries.first * 2 ** (attempt - 1), retries.most);
 };
-
-/** Thrown when the state of a job is saved whose lock has meanwhile gone to another. */
-class LockLost extends Error {
-  override readonly name = 'LockLost';
-}
 
 export interface ConsumerOptions {
   readonly store: Pick<Store, 'db'>;
@@ -68,7 +63,6 @@ export class Consumer {
       maxConcurrency: concurrency,
       defaultConcurrency: concurrency,
     });
-    this.#saveOnlyWhatIsHeld();
     this.agenda.define<PrewarmJobData>(prewarmJobName, (job) => this.#run(job), {
       concurrency,
       lockLimit: concurrency,
@@ -174,19 +168,6 @@ export class Consumer {
         clearInterval(timer);
         await renewing;
       },
-    };
-  }
-
-  /**
-   * Agenda saves a job's state whoever holds it. After a pause longer than its lock, a worker would
-   * take the job away from the next one that does it.
-   */
-  #saveOnlyWhatIsHeld(): void {
-    const { db } = this.agenda;
-    const save = db.saveJobState.bind(db);
-    db.saveJobState = async (job, options) => {
-      if (!(await this.queue.isHeld(String(job._id), this.#name))) throw new LockLost();
-      await save(job, options);
     };
   }
 

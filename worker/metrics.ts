@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { JobQueue } from '../store/jobs.ts';
 
-/** The worker's figures for Prometheus and for people. */
+/** The worker's metrics for Prometheus and for people. */
 export class WorkerMetrics {
   readonly registry = new Registry();
   readonly #durations: Histogram<'outcome'>;
@@ -32,13 +32,13 @@ export class WorkerMetrics {
       registers,
       async collect() {
         this.reset();
-        // With the store away the other figures are still worth having.
-        const figures = await queue()
-          ?.figures()
+        // With the store away the other metrics are still worth having.
+        const stats = await queue()
+          ?.stats()
           .catch(() => undefined);
-        if (figures === undefined) return;
+        if (stats === undefined) return;
         for (const state of ['active', 'waiting', 'delayed', 'failed'] as const) {
-          this.set({ state }, figures[state]);
+          this.set({ state }, stats[state]);
         }
       },
     });

@@ -5,7 +5,7 @@ import type { Logger } from '../contract/log.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import type { Consumer } from './consumer.ts';
 import type { WorkerMetrics } from './metrics.ts';
-import { agendashPlugin, workbenchGuard } from './workbench.ts';
+import { addWorkbench, notFound } from './workbench.ts';
 
 const storeWithinMs = 2_000;
 
@@ -58,17 +58,17 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
   }
   server.get('/health/details', async (_, reply) => {
     const body = await readiness();
-    const figures = await consumer()
-      ?.queue.figures()
+    const stats = await consumer()
+      ?.queue.stats()
       .catch(() => null);
     return reply.code(body.ok ? 200 : 503).send({
       ...body,
       queue: {
-        active: figures?.active ?? null,
-        waiting: figures?.waiting ?? null,
-        delayed: figures?.delayed ?? null,
-        failed: figures?.failed ?? null,
-        oldestWaitingMs: figures?.oldestWaitingMs ?? null,
+        active: stats?.active ?? null,
+        waiting: stats?.waiting ?? null,
+        delayed: stats?.delayed ?? null,
+        failed: stats?.failed ?? null,
+        oldestWaitingMs: stats?.oldestWaitingMs ?? null,
         averageRunMs: metrics.averageRunMs,
         concurrency: settings.workerConcurrency,
       },
@@ -85,10 +85,8 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
   server.get('/metrics', async (_, reply) =>
     reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
   );
-  addWorkbench(server, environment);
-  server.setNotFoundHandler(async ({ method, url }) => {
-    throw new ServiceError('endpoint_not_found', `There is no ${method} ${url.slice(0, 200)}.`);
-  });
+  addWorkbench(server, { settings, agenda: () => consumer()?.agenda ?? null });
+  server.setNotFoundHandler(notFound);
   server.setErrorHandler<FastifyError>(async (thrown, request, reply) => {
     const error = toServiceError(thrown);
     if (error.code === 'internal_error') {
@@ -99,60 +97,14 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
   return server;
 }
 
-/** What fastify itself finds wrong with a request has a status below 500. */
+/** What fastify and its plugins find wrong with a request has a status below 500. */
 function toServiceError(error: FastifyError): ServiceError {
-  const { statusCode, message } = error;
-  return statusCode !== undefined && statusCode < 500 && !(error instanceof ServiceError)
-    ? new ServiceError('invalid_request', message)
-    : ServiceError.of(error);
+  const { statusCode = 500, message } = error;
+  if (error instanceof ServiceError || statusCode >= 500) return ServiceError.of(error);
+  return statusCode === 401
+    ? new ServiceError('workbench_unauthorized', 'The workbench needs a user name and password.')
+    : new ServiceError('invalid_request', message);
 }
 
 const sendError = (error: ServiceError, reply: FastifyReply) =>
   reply.code(error.status).header('cache-control', 'no-store').send(error.toBody());
-
-/** The dashboard comes and goes with the store; its routes are there from the start. */
-function addWorkbench(
-  server: FastifyInstance,
-  { settings, consumer }: OperationsEnvironment,
-): void {
-  const guard = workbenchGuard(settings);
-  let dashboard: Promise<FastifyInstance> | null = null;
-
-  async function inner(): Promise<FastifyInstance | null> {
-    const agenda = consumer()?.agenda;
-    if (agenda === undefined) return null;
-    dashboard ??= (async () => {
-      const instance = fastify({ logger: false });
-      await instance.register(await agendashPlugin(agenda), { prefix: '/workbench' });
-      await instance.ready();
-      return instance;
-    })();
-    return dashboard;
-  }
-
-  server.register(async (scope) => {
-    scope.addHook('onRequest', guard);
-    // The dashboard is a server of its own behind this one, so bodies pass through as they are.
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
-    scope.get('/workbench', async (_, reply) => reply.redirect('/workbench/'));
-    scope.all('/workbench/*', async (request, reply) => {
-      const target = await inner();
-      if (target === null) {
-        throw new ServiceError('store_unavailable', 'The store does not answer yet.');
-      }
-      const { 'content-type': type, accept } = request.headers;
-      const answer = await target.inject({
-        method: request.method as 'GET',
-        url: request.url,
-        headers: { ...(type && { 'content-type': type }), ...(accept && { accept }) },
-        ...(Buffer.isBuffer(request.body) && { payload: request.body }),
-      });
-      for (const name of ['content-type', 'content-security-policy', 'etag', 'location']) {
-        const value = answer.headers[name];
-        if (value !== undefined) reply.header(name, value);
-      }
-      return reply.code(answer.statusCode).send(answer.rawPayload);
-    });
-  });
-}

@@ -27,8 +27,10 @@ export interface AcquireOptions {
   /** The project's allowlist; called with the canonical host of every redirect. */
   readonly allowed: (host: string) => boolean;
   readonly signal: AbortSignal;
-  /** Lower priority than live requests: waits for a slot instead of being refused. */
+  /** Lower priority than live requests: waits for a slot instead of being refused … */
   readonly background?: boolean;
+  /** … until this aborts, when a live request begins to wait for it. */
+  readonly promoted?: AbortSignal;
 }
 
 /** A source's bytes, which must not be changed. They count as in use until released. */
@@ -157,11 +159,6 @@ export class Sources {
     }
   }
 
-  /** Promotes a background fetch when a live request begins to wait for it; see FetchSlot. */
-  promote(url: URL): void {
-    this.#fetches.get(canonical(url).href)?.slot.promote();
-  }
-
   stats() {
     return {
       /** Fetches in flight, their limit, and the total of refused live fetches. */
@@ -186,7 +183,8 @@ export class Sources {
   }
 
   async #join(key: string, url: URL, options: AcquireOptions): Promise<Outcome> {
-    const { background = false, signal } = options;
+    const { promoted, signal } = options;
+    const background = options.background === true && promoted?.aborted !== true;
     if (!background && this.#fetches.get(key)?.slot.promote() === false) {
       throw this.#slots.overloaded();
     }
@@ -208,7 +206,12 @@ export class Sources {
     const waiting = this.#fetches.get(key)?.waiting;
     const request = { allowed: options.allowed };
     waiting?.add(request);
-    return joined.finally(() => waiting?.delete(request));
+    const promote = () => this.#fetches.get(key)?.slot.promote();
+    promoted?.addEventListener('abort', promote, { once: true });
+    return joined.finally(() => {
+      waiting?.delete(request);
+      promoted?.removeEventListener('abort', promote);
+    });
   }
 
   async #fetch(key: string, url: URL, fetch: Fetch): Promise<Outcome> {

@@ -1,19 +1,19 @@
 import { Command } from 'commander';
-import { settingsOrExit } from '../../contract/settings/load.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addOrganisationCommands } from './organisation-commands.ts';
 import { addProjectCommands } from './project-commands.ts';
-import { storeOf } from './store.ts';
+import type { WithStore } from './store.ts';
 import { Mistake } from './terminal.ts';
 
-const settings = settingsOrExit();
-const withStore = storeOf(settings);
+// What a command needs is loaded when it runs: the help needs neither settings nor store, and both
+// take longer to load than all else.
+const withStore: WithStore = async (action) => (await import('./store.ts')).withStore(action);
 const program = new Command('admin').description(
   'Manages keys, organisations and projects in the store that the settings name.',
 );
 addKeyCommands(program, withStore);
 addOrganisationCommands(program, withStore);
-addProjectCommands(program, withStore, settings);
+addProjectCommands(program, withStore);
 
 try {
   await program.parseAsync();

@@ -1,19 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { ServiceError } from '../../contract/errors.ts';
-import type { Settings } from '../../contract/settings/table.ts';
-import { AddressGuard } from '../../pool/source/guard.ts';
-import { ProjectOperations } from '../control/project-operations.ts';
-import { faultsOf } from '../control/validate.ts';
 import { signature, signedText } from '../image/access.ts';
-import { organisationOf } from './organisation-commands.ts';
 import type { WithStore } from './store.ts';
 import { Mistake, print, printTable } from './terminal.ts';
 
-export function addProjectCommands(
-  program: Command,
-  withStore: WithStore,
-  settings: Settings,
-): void {
+export function addProjectCommands(program: Command, withStore: WithStore): void {
   const group = program.command('projects').description('projects');
 
   group
@@ -24,24 +14,11 @@ export function addProjectCommands(
     .option('--allow <host...>', 'further hosts that sources may come from')
     .option('--org <id>', 'organisation (default: the default one)')
     .action((options: { name: string; origin: string; allow?: string[]; org?: string }) =>
-      withStore(async (store) => {
-        const { name, origin, allow = [] } = options;
+      withStore(async (store, settings) => {
+        const { name, origin, allow = [], org } = options;
+        const { createProject } = await import('./create-project.ts');
         const input = { name, origin, allowedOrigins: allow };
-        const faults = faultsOf('CreateProjectInput', input);
-        if (faults.length > 0) throw new Mistake(`${faults.join('; ')}.`);
-        const { privateSources, port } = settings;
-        const operations = new ProjectOperations({
-          projects: store.projects,
-          guard: new AddressGuard({ privateSources, own: { hosts: [], port } }),
-          // The processes of a service that runs find out by themselves.
-          onChange: () => {},
-        });
-        const orgId = await organisationOf(store, options.org);
-        try {
-          print((await operations.create(input, orgId))._id);
-        } catch (error) {
-          throw error instanceof ServiceError ? new Mistake(error.message) : error;
-        }
+        print((await createProject(store, settings, input, org))._id);
       }),
     );
 

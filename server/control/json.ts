@@ -1,4 +1,4 @@
-import { type AnyNode, parse, type ValueNode } from '@humanwhocodes/momoa';
+import { type Token, tokenize } from '@humanwhocodes/momoa';
 
 /** No body of the interface nests deeper than 2; the rest is room for what is refused by name. */
 const maxDepth = 16;
@@ -17,18 +17,12 @@ export class JsonInvalid extends Error {}
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decode(bytes);
-  checkDepth(text);
-  let value: unknown;
-  let body: ValueNode;
   try {
-    // Which of them takes what it should not is different with each: a text must pass both.
-    value = JSON.parse(text);
-    body = parse(text, { mode: 'json' }).body;
-  } catch {
-    throw new JsonInvalid('the body is not valid JSON');
+    checkStructure(text);
+    return JSON.parse(text, checked);
+  } catch (error) {
+    throw error instanceof JsonInvalid ? error : new JsonInvalid('the body is not valid JSON');
   }
-  check(body);
-  return value;
 }
 
 function decode(bytes: Uint8Array): string {
@@ -39,52 +33,40 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Before parsing, which recurses. Brackets within strings only make it stricter where nobody is. */
-function checkDepth(text: string): void {
-  let depth = 0;
-  let inString = false;
-  for (let i = 0; i < text.length; i++) {
-    const character = text[i];
-    if (inString) {
-      if (character === '\\') i += 1;
-      else if (character === '"') inString = false;
-    } else if (character === '"') inString = true;
-    else if (character === '[' || character === '{') depth += 1;
-    else if (character === ']' || character === '}') depth -= 1;
-    if (depth > maxDepth) throw new JsonInvalid(`the body nests deeper than ${maxDepth} levels`);
+/**
+ * What a parsed value does not show, names that are given twice, and nesting before anything
+ * recurses. The tokens tell both; the grammar is for JSON.parse, which takes nothing else.
+ */
+function checkStructure(text: string): void {
+  const open: Set<string>[] = [];
+  let last: Token | undefined;
+  for (const token of tokenize(text, { mode: 'json', ranges: true })) {
+    if (token.type === 'LBrace' || token.type === 'LBracket') open.push(new Set());
+    else if (token.type === 'RBrace' || token.type === 'RBracket') open.pop();
+    else if (token.type === 'Colon') {
+      const name = String(JSON.parse(text.slice(...(last?.range ?? []))));
+      const names = open.at(-1);
+      if (names?.has(name)) {
+        throw new JsonInvalid(`${name.slice(0, 80).toWellFormed()} is given more than once`);
+      }
+      names?.add(name);
+    }
+    if (open.length > maxDepth) {
+      throw new JsonInvalid(`the body nests deeper than ${maxDepth} levels`);
+    }
+    last = token;
   }
 }
 
-function check(node: AnyNode): void {
-  switch (node.type) {
-    case 'Object':
-      return checkObject(node.members);
-    case 'Array':
-      for (const element of node.elements) check(element.value);
-      return;
-    case 'String':
-      return checkText(node.value);
-    case 'Number':
-      if (!Number.isFinite(node.value)) throw new JsonInvalid('a number is too large');
-      return;
-    default:
+/** A reviver for JSON.parse that changes nothing. */
+function checked(name: string, value: unknown): unknown {
+  if (unsafeNames.has(name)) throw new JsonInvalid(`the name ${name} is not allowed`);
+  for (const text of typeof value === 'string' ? [name, value] : [name]) {
+    if (text.includes('\0')) throw new JsonInvalid('a text holds NUL');
+    if (!text.isWellFormed()) throw new JsonInvalid('a text holds half of a surrogate pair');
   }
-}
-
-function checkObject(members: Extract<AnyNode, { type: 'Object' }>['members']): void {
-  const names = new Set<string>();
-  for (const { name, value } of members) {
-    const text = name.type === 'String' ? name.value : name.name;
-    checkText(text);
-    if (unsafeNames.has(text)) throw new JsonInvalid(`the name ${text} is not allowed`);
-    if (names.has(text))
-      throw new JsonInvalid(`${text.slice(0, 80).toWellFormed()} is given more than once`);
-    names.add(text);
-    check(value);
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new JsonInvalid('a number is too large');
   }
-}
-
-function checkText(text: string): void {
-  if (text.includes('\0')) throw new JsonInvalid('a text holds NUL');
-  if (!text.isWellFormed()) throw new JsonInvalid('a text holds half of a surrogate pair');
+  return value;
 }

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { RateLimiterMemory, RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Headers } from '../http/request.ts';
 
@@ -15,14 +15,14 @@ export interface Allowance {
 
 /**
  * Calls a minute for each key, counted in the store and so over all processes and machines. While
- * the store is away each process counts by itself, to its share of the limit.
+ * the store is away no call could be done anyway, so nothing else counts then.
  */
 export class RateLimit {
   readonly #limit: number;
   readonly #limiter: RateLimiterMongo;
 
   /** @param limit calls a minute */
-  constructor(db: Db, limit: number, processes: number) {
+  constructor(db: Db, limit: number) {
     this.#limit = limit;
     this.#limiter = new RateLimiterMongo({
       storeClient: db,
@@ -31,11 +31,6 @@ export class RateLimit {
       keyPrefix: 'key',
       points: limit,
       duration: windowSeconds,
-      insuranceLimiter: new RateLimiterMemory({
-        keyPrefix: 'key',
-        points: Math.max(1, Math.floor(limit / processes)),
-        duration: windowSeconds,
-      }),
     });
   }
 

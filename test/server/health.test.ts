@@ -27,7 +27,7 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
       },
     },
     queue: {
-      figures: async () => {
+      stats: async () => {
         asked.queue += 1;
         return { active: 0, waiting: 0, delayed: 0, failed: 0, oldestWaitingMs: 0 };
       },
@@ -98,8 +98,8 @@ t.test(
   'a full queue alone, or a queue of jobs that cannot be counted, is no failure',
   async (t) => {
     const full = { ...idle, active: 1, queued: 1, rejected: 9 };
-    const figures = () => Promise.reject(new Error('away'));
-    const answer = await openHealth({ stats: () => full, queue: { figures } }).ask();
+    const unknown = () => Promise.reject(new Error('away'));
+    const answer = await openHealth({ stats: () => full, queue: { stats: unknown } }).ask();
     t.match(answer, { httpStatus: 200, ok: true, status: 'ok' });
     t.equal(answer.checks.transformQueue.status, 'saturated');
     t.match(answer.checks.prewarmQueue, { queued: 0, status: 'unknown' });

@@ -72,7 +72,7 @@ t.test('1,000 clients that leave in the middle leave nothing behind', async (t) 
   t.equal(queue.active, 0, 'no transform runs');
   t.equal(queue.queued, 0, 'none waits');
   t.equal(open, 0, 'no fetch goes on');
-  t.equal(queue.flights, 0, 'no flight is left');
+  t.equal(queue.misses, 0, 'no miss is left');
   t.equal(queue.fetching, 0, 'no place for a fetch is taken');
 
   const after = await fetch(service.url + img('/fast.jpg', 'w=333'));

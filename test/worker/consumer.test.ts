@@ -21,7 +21,7 @@ t.test('what can pass is tried again later, and then done', async (t) => {
   t.match(failed, { data: { counts: { done: 0, failed: 2, total: 2 } } });
   const pauseMs = Number(failed['nextRunAt']) - Number(failed['lastFinishedAt']);
   t.ok(pauseMs >= 2_000 && pauseMs < 4_000, `a pause of ${pauseMs} ms`);
-  t.match(await queue.figures(), { active: 0, waiting: 0, delayed: 1, failed: 0 });
+  t.match(await queue.stats(), { active: 0, waiting: 0, delayed: 1, failed: 0 });
 
   const done = await eventually('success', async () =>
     (await jobs()).find((job) => job['nextRunAt'] === null && job['lockedAt'] === null),
@@ -29,7 +29,7 @@ t.test('what can pass is tried again later, and then done', async (t) => {
   t.equal(listener.asked.length, 3, 'the first attempt ended with the first refusal');
   t.match(done, { failCount: 0, progress: 100, data: { counts: { done: 2, failed: 0 } } });
   t.ok(Number(done['lastRunAt']) >= Number(failed['nextRunAt']));
-  t.match(await queue.figures(), { active: 0, waiting: 0, delayed: 0, failed: 0 });
+  t.match(await queue.stats(), { active: 0, waiting: 0, delayed: 0, failed: 0 });
 });
 
 t.test('what cannot pass is not tried again; the job says why', async (t) => {
@@ -41,7 +41,7 @@ t.test('what cannot pass is not tried again; the job says why', async (t) => {
     (await jobs()).find((job) => job['failedAt'] !== null && job['lockedAt'] === null),
   );
   t.match(ended, { nextRunAt: null, failCount: 1, failReason: /404 source_not_found: It is not/ });
-  t.match(await queue.figures(), { active: 0, waiting: 0, delayed: 0, failed: 1 });
+  t.match(await queue.stats(), { active: 0, waiting: 0, delayed: 0, failed: 1 });
   t.equal(listener.asked.length, 1);
 });
 
@@ -62,11 +62,11 @@ t.test('a consumer that stops gives its jobs back at once, and uses up no attemp
   await add([source, 'https://a.example/2.jpg', 'https://a.example/3.jpg'], [100, 200]);
   const first = await consume();
   await eventually('two jobs in their second variant', () => listener.asked.length === 4);
-  t.match(await queue.figures(), { active: 2, waiting: 1 });
+  t.match(await queue.stats(), { active: 2, waiting: 1 });
   t.equal(first.accepting, true);
   await first.stop(5_000);
   t.equal(first.accepting, false);
-  t.match(await queue.figures(), { active: 0, waiting: 3, delayed: 0, failed: 0 });
+  t.match(await queue.stats(), { active: 0, waiting: 3, delayed: 0, failed: 0 });
   for (const job of await jobs()) t.notOk(job['failCount'], 'being stopped is no failure');
 
   listener.answer(() => [200]);

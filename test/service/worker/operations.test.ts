@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { eventually } from '../../worker/queue.ts';
-import { startService } from '../service.ts';
+import { json, startService } from '../service.ts';
 import { startWorker, type Worker } from './worker.ts';
 
 const credentials = {
@@ -148,6 +148,19 @@ t.test('a worker and the service, each started without the other', async (t) => 
     const api = await guarded.get('/workbench/api?limit=10', right);
     t.equal(api.status, 200);
     t.same(api.body.jobs, []);
+
+    const post = async (path: string, headers: Record<string, string>) => {
+      const type = { 'content-type': 'application/json' };
+      const init = { method: 'POST', headers: { ...type, ...headers }, body: '{' };
+      const answer = await fetch(`${guarded.url}${path}`, init);
+      return [answer.status, (await json(answer)).code];
+    };
+    for (const path of ['/workbench/nothing', '/workbench/api/jobs/delete']) {
+      t.same(await post(path, {}), [401, 'workbench_unauthorized'], path);
+    }
+    const nothing = await guarded.get('/workbench/nothing', right);
+    t.same([nothing.status, nothing.body.code], [404, 'endpoint_not_found']);
+    t.same(await post('/workbench/api/jobs/delete', right), [400, 'invalid_request']);
     t.equal((await guarded.get('/health')).status, 200, 'health asks nobody');
   });
 

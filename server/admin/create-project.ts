@@ -1,0 +1,32 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { Settings } from '../../contract/settings/table.ts';
+import { AddressGuard } from '../../pool/source/guard.ts';
+import type { Store } from '../../store/open.ts';
+import type { Project } from '../../store/projects.ts';
+import { ProjectOperations } from '../control/project-operations.ts';
+import { faultsOf, type Input } from '../control/validate.ts';
+import { organisationOf } from './organisation-commands.ts';
+import { Mistake } from './terminal.ts';
+
+/** Makes a project by the control plane's own rules, in an organisation or the default one. */
+export async function createProject(
+  store: Store,
+  { privateSources, port }: Settings,
+  input: Input<'CreateProjectInput'>,
+  organisation: string | undefined,
+): Promise<Project> {
+  const faults = faultsOf('CreateProjectInput', input);
+  if (faults.length > 0) throw new Mistake(`${faults.join('; ')}.`);
+  const operations = new ProjectOperations({
+    projects: store.projects,
+    guard: new AddressGuard({ privateSources, own: { hosts: [], port } }),
+    // The processes of a service that runs find out by themselves.
+    onChange: () => {},
+  });
+  const orgId = await organisationOf(store, organisation);
+  try {
+    return await operations.create(input, orgId);
+  } catch (error) {
+    throw error instanceof ServiceError ? new Mistake(error.message) : error;
+  }
+}

@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process';
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { plainNode } from './service/service.ts';
+
+const run = promisify(execFile);
+const [program, ...args] = plainNode;
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** A project of two sources that is built as this one is. */
+async function startProject(t: { teardown(action: () => Promise<unknown>): void }) {
+  const folder = await mkdtemp(join(tmpdir(), 'image-delivery-build-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const at = (path: string) => join(folder, path);
+  const write = (path: string, text: string) => writeFile(at(path), text);
+  await mkdir(at('node_modules'));
+  await mkdir(at('room'));
+  await symlink(join(root, 'node_modules/typescript'), at('node_modules/typescript'));
+  await cp(join(root, 'build.js'), at('build.js'));
+  const bare = { module: 'nodenext', types: [], lib: ['es5'], skipLibCheck: true };
+  const compilerOptions = { ...bare, rootDir: '.', outDir: 'dist' };
+  const config = { compilerOptions, include: ['room'] };
+  await write('tsconfig.json', JSON.stringify(config));
+  await write('package.json', '{ "type": "module" }');
+  await write('node_modules/.package-lock.json', '{}');
+  await write('room/a.ts', 'export const a: number = 1;\n');
+  await write('room/b.ts', 'export const b: number = 1;\n');
+  const build = () => run(program, [...args, at('build.js')]);
+  const output = (name: string) => readFile(at(`dist/room/${name}.js`), 'utf8').catch(() => null);
+  const builtAt = async () => (await stat(at('dist/room/a.js'))).mtimeMs;
+  return {
+    ...{ at, write, build, output, config },
+    /** Runs the build; whether it has built anything. */
+    async builds() {
+      const before = await builtAt();
+      await build();
+      return (await builtAt()) !== before;
+    },
+  };
+}
+
+t.test('what is built is built again when it has to be, and only then', async (t) => {
+  const { at, write, build, builds, output, config } = await startProject(t);
+  await build();
+  t.equal(await output('a'), 'export const a = 1;\n');
+  t.notOk(await builds(), 'nothing has changed');
+
+  await write('room/a.ts', 'export const a: number = 2;\n');
+  await utimes(at('room/a.ts'), 0, 0);
+  t.ok(await builds(), 'a source has changed, though its time is old');
+  t.equal(await output('a'), 'export const a = 2;\n');
+
+  await rm(at('room/b.ts'));
+  t.ok(await builds(), 'a source is gone');
+  t.equal(await output('b'), null, 'and what was built from it');
+
+  await write('node_modules/.package-lock.json', '{ "packages": {} }');
+  t.ok(await builds(), 'another version of a dependency is installed');
+  await write('tsconfig.json', JSON.stringify({ ...config, compileOnSave: false }));
+  t.ok(await builds(), 'the configuration has changed');
+  await write('dist/room/a.js', 'export const');
+  t.ok(await builds(), 'the output is damaged');
+  t.equal(await output('a'), 'export const a = 2;\n');
+  t.notOk(await builds(), 'nothing has changed');
+});
+
+t.test('a build that fails or is killed does not count', async (t) => {
+  const { at, write, build, output } = await startProject(t);
+  await build();
+  await write('room/a.ts', 'export const a: number = "";\n');
+  for (const time of ['first', 'second']) {
+    await t.rejects(build(), { code: 2 }, `it fails the ${time} time`);
+  }
+  t.equal(await output('a'), 'export const a = 1;\n');
+
+  await write('room/a.ts', 'export const a: number = 3;\n');
+  const child = execFile(program, [...args, at('build.js')]);
+  setTimeout(() => child.kill('SIGKILL'), 100);
+  await new Promise((resolve) => child.once('exit', resolve));
+  await build();
+  t.equal(await output('a'), 'export const a = 3;\n');
+});
+
+t.test('builds that run at once do not disturb each other', async (t) => {
+  const { build, builds, output } = await startProject(t);
+  await Promise.all([build(), build(), build()]);
+  t.equal(await output('a'), 'export const a = 1;\n');
+  t.notOk(await builds(), 'the result counts');
+});
