@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { Logger } from '../contract/log.ts';
 import type { Settings } from '../contract/settings/table.ts';
-import { logOutages, throughOutages } from '../store/connection.ts';
+import { logOutages, retryDuringOutages } from '../store/connection.ts';
 import { FolderHeld } from '../store/embedded/lock.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { ensureIndexes, openStore, type Store } from '../store/open.ts';
@@ -36,7 +36,7 @@ export async function ownStore(
   try {
     await store.established(shutdown.begun);
     // It may go away again before it is prepared, as in an election.
-    await throughOutages(() => prepare(store, settings), { signal: shutdown.begun, onOutage });
+    await retryDuringOutages(() => prepare(store, settings), { signal: shutdown.begun, onOutage });
   } catch (error) {
     await shutdown.giveUp(`The store cannot be used: ${outageInWords(error)}.`, error);
   }

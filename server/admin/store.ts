@@ -1,7 +1,7 @@
 import { settingsOrExit } from '../../contract/settings/load.ts';
 import type { Settings } from '../../contract/settings/table.ts';
 import { ensureIndexes, joinStore, type Store } from '../../store/open.ts';
-import { StoreAway, StoreUrlInvalid } from '../../store/outage.ts';
+import { StoreUnavailable, StoreUrlInvalid } from '../../store/outage.ts';
 import { Mistake } from './terminal.ts';
 
 /** Runs an action on the store and lets go of the store whatever happens. */
@@ -13,7 +13,7 @@ export type WithStore = (
 export const withStore: WithStore = async (action) => {
   const settings = settingsOrExit();
   const store = await joinStore(settings).catch((error) => {
-    const told = error instanceof StoreAway || error instanceof StoreUrlInvalid;
+    const told = error instanceof StoreUnavailable || error instanceof StoreUrlInvalid;
     throw told ? new Mistake(error.message) : error;
   });
   try {

@@ -68,12 +68,12 @@ t.test('what a command is told has no credentials', async (t) => {
   await link.mend();
   const join = (mongodbUrl: string) => joinStore({ mongodbUrl, dataDir: t.testdir() });
   await t.rejects(join(link.url.replace('//', '//somebody:s3cret@')), {
-    name: 'StoreAway',
-    message: /^The store is away: authentication failed: (?!.*s3cret)/,
+    name: 'StoreUnavailable',
+    message: /^The store is unavailable: authentication failed: (?!.*s3cret)/,
   });
   await t.rejects(join('mongodb+srv://somebody:s3cret@there-is-none.invalid/'), {
-    name: 'StoreAway',
-    message: /^The store is away: query\w+ \w+ _mongodb\._tcp\.there-is-none\.invalid\.$/,
+    name: 'StoreUnavailable',
+    message: /^The store is unavailable: query\w+ \w+ _mongodb\._tcp\.there-is-none\.invalid\.$/,
   });
   for (const url of [
     'mongodb://me:s3@cret@h/',
