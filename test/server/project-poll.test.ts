@@ -14,14 +14,14 @@ const input: NewProject = {
 /** A cache that polls, with all that it says about the store. */
 async function polling(t: Test) {
   const link = await storeLink(t);
-  const troubles: unknown[] = [];
+  const outages: unknown[] = [];
   const cache = new ProjectCache(new Projects(link.db), {
     pollEveryMs: 50,
-    onTrouble: (error) => troubles.push(error),
+    onOutage: (error) => outages.push(error),
   });
   cache.start();
   t.teardown(() => cache.stop());
-  return { ...link, cache, troubles, others: new Projects(link.other) };
+  return { ...link, cache, outages, others: new Projects(link.other) };
 }
 
 /** Waits for a thing that takes its time on a busy machine; the tests say how long is too long. */
@@ -70,30 +70,30 @@ t.test('projects that nobody here asked for are not fetched', async (t) => {
   t.same(lookups, []);
 });
 
-t.test('when the store is away, known projects go on being served', async (t) => {
-  const { cache, others, cut, mend, troubles } = await polling(t);
+t.test('while the store is unavailable, cached projects are still served', async (t) => {
+  const { cache, others, cut, mend, outages } = await polling(t);
   const { _id } = await others.create(input);
   const state = await cache.find(_id);
   await sleep(150);
-  t.same(troubles, []);
+  t.same(outages, []);
 
   await cut();
-  t.ok(await within(5_000, () => troubles.length > 0));
+  t.ok(await within(5_000, () => outages.length > 0));
   t.equal(cache.find(_id), state);
   t.notOk(state?.stale);
   await t.rejects(async () => cache.find('prj_0000000000000000'), 'others cannot be had');
   await sleep(1_000);
-  t.equal(troubles.length, 1, 'it is said once');
-  t.ok(troubles[0] instanceof Error);
+  t.equal(outages.length, 1, 'it is said once');
+  t.ok(outages[0] instanceof Error);
 
   await others.addHost(_id, 'a.example');
   await mend();
-  t.ok(await within(10_000, () => troubles.length === 2));
-  t.equal(troubles[1], null, 'and once when it is over');
+  t.ok(await within(10_000, () => outages.length === 2));
+  t.equal(outages[1], null, 'and once when it is over');
   t.ok(await within(2_000, () => state?.stale === true), 'what changed meanwhile is seen');
   t.match(await cache.find(_id), { project: { allowedOrigins: ['a.example'] } });
   t.ok(await cache.find((await others.create(input))._id));
-  t.equal(troubles.length, 2);
+  t.equal(outages.length, 2);
 });
 
 t.test('a cache that was stopped asks no more', async (t) => {
@@ -119,7 +119,7 @@ t.test('a cache that is stopped while it asks does not ask again', async (t) => 
       return super.latestChange();
     }
   })(db);
-  const cache = new ProjectCache(projects, { pollEveryMs: 20, onTrouble: () => {} });
+  const cache = new ProjectCache(projects, { pollEveryMs: 20, onOutage: () => {} });
   cache.start();
   await sleep(300);
   t.equal(asked, 1);
