@@ -1,4 +1,4 @@
-import { type ControlPlane, noEndpoint } from './control/api.ts';
+import { type ControlPlane, endpointNotFound } from './control/api.ts';
 import { openApiDocument } from './control/openapi.ts';
 import { prefix } from './control/operations.ts';
 import type { Health } from './health.ts';
@@ -13,26 +13,26 @@ export interface Endpoints {
   readonly baseUrl: string;
 }
 
-/** Everything that can be asked for, and who answers. */
+/** All routes of the public listener, with their handlers. */
 export function routes({ delivery, control, health, baseUrl }: Endpoints): Route[] {
   const openApi = openApiHandler(baseUrl);
   return [
-    ...readable('/img/*', (request) => delivery.handle(request)),
-    ...readable('/api/health', (request) => health.handle(request)),
-    ...readable('/openapi.json', openApi),
-    ...readable(`${prefix}/openapi.json`, openApi),
+    ...getAndHead('/img/*', (request) => delivery.handle(request)),
+    ...getAndHead('/api/health', (request) => health.handle(request)),
+    ...getAndHead('/openapi.json', openApi),
+    ...getAndHead(`${prefix}/openapi.json`, openApi),
     { method: 'any', path: `${prefix}/*`, handler: (request) => control.handle(request) },
     {
       method: 'any',
       path: '/*',
       handler: (request) => {
-        throw noEndpoint(request);
+        throw endpointNotFound(request);
       },
     },
   ];
 }
 
-const readable = (path: string, handler: Handler): Route[] => [
+const getAndHead = (path: string, handler: Handler): Route[] => [
   { method: 'get', path, handler },
   { method: 'head', path, handler },
 ];

@@ -8,19 +8,19 @@ import { STATUS_CODES } from 'node:http';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Handler, HttpRequest, HttpResponse } from './request.ts';
 
-/** Status lines as the protocol writes them, made once. */
+/** Status lines by status code. */
 const statusLines = new Map(
   Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
 );
 
-/** A bigger body is handed over piece by piece as the client takes it; a smaller one in one copy. */
-const pieceAboveBytes = 64 * 1024;
+/** A larger body is written in chunks as the client reads it; a smaller one is copied at once. */
+const chunkedAboveBytes = 64 * 1024;
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS']);
 
 /**
  * Why this process cannot serve, or null. Where no native binary of uWebSockets.js loads, the package
- * puts an incomplete implementation in JavaScript in its place, which fails on every request.
+ * falls back to an incomplete implementation in JavaScript, which fails on every request.
  */
 export const engineFailure: string | null =
   typeof uws.SSLApp === 'function'
@@ -35,18 +35,18 @@ export interface Route {
 }
 
 export interface AppEnvironment {
-  /** Called for each request when it is over; `status` is null when the client left before. */
+  /** Called at the end of each request; `status` is null when the client left before the response. */
   readonly onEnd: ((request: HttpRequest, status: number | null, ms: number) => void) | null;
-  /** What a handler threw that no client caused. */
+  /** Called with an error of a handler that is not the client's fault. */
   readonly onError: (request: HttpRequest, error: unknown) => void;
-  /** The answer to a failure. */
+  /** The response to a failure. */
   readonly errorResponse: (failure: ServiceError) => HttpResponse;
 }
 
 /**
- * The HTTP server. Only this file knows uWebSockets.js, whose rules it keeps: the abort handler is
- * attached before anything else, the request is not read after the handler's first await, writes
- * are corked, and nothing is written after an abort.
+ * The HTTP server. Only this file uses uWebSockets.js, and it keeps that library's rules: the abort
+ * handler is attached before anything else, the request is not read after the handler's first await,
+ * writes are corked, and nothing is written after an abort.
  */
 export class App {
   readonly #app: TemplatedApp = uws.App();
@@ -66,17 +66,17 @@ export class App {
     }
   }
 
-  /** Exchanges not yet over. */
+  /** Requests in progress. */
   get open(): number {
     return this.#open;
   }
 
-  /** Exchanges so far. */
+  /** Requests since the start. */
   get count(): number {
     return this.#requests;
   }
 
-  /** Shares the port with the other processes that listen on it. False when it can't. */
+  /** Shares the port with the other processes that listen on it. False when it cannot listen. */
   listen(host: string, port: number): Promise<boolean> {
     return new Promise((resolve) => {
       this.#app.listen(host, port, (socket) => {
@@ -86,12 +86,12 @@ export class App {
     });
   }
 
-  /** Stops listening; every answer from now on ends its connection. */
+  /** Stops listening; every response from now on closes its connection. */
   stopListening(): void {
     this.#closing = true;
     const socket = this.#listenSocket;
     this.#listenSocket = null;
-    // Right after the event loop has accepted what was waiting, which closing would reset.
+    // After the event loop has accepted the connections of the backlog, which closing would reset.
     if (socket !== null) setImmediate(() => uws.us_listen_socket_close(socket));
   }
 
@@ -124,7 +124,7 @@ export class App {
 }
 
 interface Server {
-  /** Whether answers are to end their connections. */
+  /** Whether responses close their connections. */
   closing(): boolean;
   over(status: number | null, ms: number): void;
 }
@@ -139,7 +139,7 @@ class UwsHttpRequest implements HttpRequest {
   readonly #server: Server;
   readonly #startedAt = performance.now();
   #controller: AbortController | null = null;
-  #answered = false;
+  #responded = false;
   #over = false;
 
   constructor(res: UwsResponse, req: UwsRequest, id: string, server: Server) {
@@ -165,7 +165,8 @@ class UwsHttpRequest implements HttpRequest {
   }
 
   header(name: string): string {
-    if (this.#req === null) throw new Error(`the request was gone when its ${name} was asked for`);
+    if (this.#req === null)
+      throw new Error(`the header ${name} was read after the handler's first await`);
     return this.#req.getHeader(name);
   }
 
@@ -175,13 +176,13 @@ class UwsHttpRequest implements HttpRequest {
       let bytes = 0;
       this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true });
       this.#res.onData((chunk, isLast) => {
-        // Called until the client has sent all of it, also when the answer is long gone.
+        // Called until the client has sent the whole body, even when the response was already sent.
         bytes += chunk.byteLength;
         if (this.#over || bytes > maxBytes) {
           chunks = [];
           return resolve(null);
         }
-        // The chunk's memory is the server's own and gone after this call.
+        // Copied: the chunk's memory is valid only during this call.
         chunks.push(Buffer.from(chunk.slice(0)));
         if (isLast) resolve(Buffer.concat(chunks));
       });
@@ -194,8 +195,8 @@ class UwsHttpRequest implements HttpRequest {
   }
 
   respond({ status, headers, body }: HttpResponse): void {
-    if (this.#over || this.#answered) return;
-    this.#answered = true;
+    if (this.#over || this.#responded) return;
+    this.#responded = true;
     const res = this.#res;
     res.cork(() => {
       res.writeStatus(statusLines.get(status) ?? String(status));
@@ -207,8 +208,8 @@ class UwsHttpRequest implements HttpRequest {
 
   #send(status: number, body: Uint8Array | string | null): void {
     const res = this.#res;
-    // Not because of a body that was not read: the server library skips the rest of it, whereas a
-    // connection that is closed under a client that still sends may cost it the answer.
+    // An unread request body is no reason to close: the library discards the rest of it, while a client
+    // whose connection is closed before it has sent its whole body may not receive the response.
     const end = this.#server.closing();
     if (body === null || this.method === 'HEAD') {
       // RFC 9110, 8.6: a HEAD's length is the body's; a 304 needs none. Any argument to
@@ -216,16 +217,16 @@ class UwsHttpRequest implements HttpRequest {
       if (body !== null) res.writeHeader('content-length', String(Buffer.byteLength(body)));
       if (end) res.writeHeader('connection', 'close');
       res.endWithoutBody();
-    } else if (typeof body === 'string' || body.byteLength <= pieceAboveBytes || end) {
+    } else if (typeof body === 'string' || body.byteLength <= chunkedAboveBytes || end) {
       res.end(body, end);
     } else {
-      return this.#sendInPieces(status, body);
+      return this.#sendInChunks(status, body);
     }
     this.#end(status);
   }
 
-  /** Keeps only a reference to the body while a slow client takes its time. */
-  #sendInPieces(status: number, body: Uint8Array): void {
+  /** Writes as the client reads, so that a slow client costs a reference to the body and no copy. */
+  #sendInChunks(status: number, body: Uint8Array): void {
     const total = body.byteLength;
     const [, done] = this.#res.tryEnd(body, total);
     if (done) return this.#end(status);

@@ -1,12 +1,12 @@
 import type { ServiceError } from '../../contract/errors.ts';
 import type { Headers, HttpResponse } from './request.ts';
 
-/** Seconds; load passes quickly, or the client should slow down anyway. */
+/** Seconds. Short, because an overload usually ends quickly. */
 const retryAfter: Partial<Record<ServiceError['code'], string>> = {
   overloaded: '1',
 };
 
-/** The service's answer to a failure: an ApiError that no cache keeps. */
+/** The response to a failure: an ApiError, which must not be cached. */
 export function errorResponse(failure: ServiceError): HttpResponse {
   const wait = retryAfter[failure.code];
   const headers: Headers = [

@@ -3,7 +3,7 @@ import { type Parameter, type ParameterName, parameterNames, parameters } from '
 
 type ValueOf<P> = P extends Parameter<infer T> ? T : never;
 
-/** What a query asks for, by canonical names; what it does not mention is absent. */
+/** The options of a query, by canonical names; an option that the query does not have is absent. */
 export type Options = { readonly [N in ParameterName]?: ValueOf<(typeof parameters)[N]> };
 
 /** Canonical names by every accepted name. */
@@ -13,7 +13,7 @@ const canonicalNames = new Map<string, ParameterName>(
   ),
 );
 
-/** Whether a name, canonical or an alias, means something. */
+/** Whether a name is a parameter's canonical name or an alias. */
 export const isParameter = (name: string): boolean => canonicalNames.has(name);
 
 /**

@@ -1,15 +1,15 @@
 import colourNames from 'color-name';
 import type { Colour } from '../../pool/transform/variant.ts';
 
-/** What the text of a parameter may be. */
+/** A type of parameter values: its parser and its writer. */
 export interface Value<T> {
-  /** In words. */
+  /** The accepted texts, in words. */
   readonly accepts: string;
-  /** The value of a text, or undefined when the text is not acceptable. */
+  /** The value of a text, or undefined when the text is not accepted. */
   readonly parse: (text: string) => T | undefined;
 }
 
-/** Plain decimal notation only: no exponents, hex, blanks or signs but a minus. */
+/** Plain decimal notation: no exponent, hex, blanks or plus sign. */
 const decimal = /^-?\d{1,9}(?:\.\d{1,6})?$/;
 
 export function number(minimum: number, maximum: number): Value<number> {
@@ -17,7 +17,7 @@ export function number(minimum: number, maximum: number): Value<number> {
     accepts: `a number from ${minimum} to ${maximum}`,
     parse(text) {
       const value = decimal.test(text) ? Number(text) : Number.NaN;
-      // What is written -0 is 0.
+      // Adding 0 turns -0 into 0.
       return value >= minimum && value <= maximum ? value + 0 : undefined;
     },
   };
@@ -34,7 +34,7 @@ export function integer(minimum: number, maximum: number): Value<number> {
   };
 }
 
-/** @param spellings further texts for some of the values, in lower case */
+/** @param spellings other texts for some of the values, in lower case */
 export function choice<T extends string>(
   values: readonly T[],
   spellings: Readonly<Record<string, T>> = {},
@@ -63,10 +63,9 @@ export const flag: Value<boolean> = {
 };
 
 /**
- * A flag that may have a number instead. What is 1 or 0 is always the flag, whatever the number would
- * make of it.
+ * A flag or a number. 1 and 0 are always the flag, even if they are in the number's range.
  *
- * @param on what the flag stands for; off is null
+ * @param on the number that the flag stands for; off is null
  */
 export function flagOr(value: Value<number>, on: number): Value<number | null> {
   return {
@@ -79,7 +78,7 @@ export function flagOr(value: Value<number>, on: number): Value<number | null> {
   };
 }
 
-/** Parts that are separated by `,` or `_`, in the order of their names. */
+/** Numbers separated by `,` or `_`, in the order of their names. */
 export function parts<N extends string>(
   ranges: Readonly<Record<N, Value<number>>>,
 ): Value<Readonly<Record<N, number>>> {
@@ -99,7 +98,7 @@ export function parts<N extends string>(
   };
 }
 
-/** Parts that accept the same are told together. */
+/** The ranges of the parts; parts with the same range are grouped. */
 function rangesInWords(ranges: Readonly<Record<string, Value<number>>>): string {
   const groups = new Map<string, string[]>();
   for (const [name, { accepts }] of Object.entries(ranges)) {

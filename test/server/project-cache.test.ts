@@ -37,7 +37,7 @@ class SlowProjects extends Projects {
 async function cached(t: Test) {
   const link = await storeLink(t);
   const projects = new SlowProjects(link.db);
-  const cache = new ProjectCache(projects, { pollEveryMs: 60_000, onTrouble: () => {} });
+  const cache = new ProjectCache(projects, { pollEveryMs: 60_000, onOutage: () => {} });
   return { ...link, projects, cache, others: new Projects(link.other) };
 }
 

@@ -41,15 +41,15 @@ class PolledProjects extends Projects {
 /** A cache that polls, with all that it says about the store. */
 async function polling(t: Test) {
   const link = await storeLink(t);
-  const troubles: unknown[] = [];
+  const outages: unknown[] = [];
   const projects = new PolledProjects(link.db);
   const cache = new ProjectCache(projects, {
     pollEveryMs: 50,
-    onTrouble: (error) => troubles.push(error),
+    onOutage: (error) => outages.push(error),
   });
   cache.start();
   t.teardown(() => cache.stop());
-  return { ...link, cache, projects, troubles, others: new Projects(link.other) };
+  return { ...link, cache, projects, outages, others: new Projects(link.other) };
 }
 
 /** Resolves when a cache that polled as often as the ones under test would have polled some times. */
@@ -97,29 +97,29 @@ t.test('projects that nobody here asked for are not fetched', async (t) => {
 });
 
 t.test('when the store is away, known projects go on being served', async (t) => {
-  const { cache, others, cut, mend, projects, troubles } = await polling(t);
+  const { cache, others, cut, mend, projects, outages } = await polling(t);
   const { _id } = await others.create(input);
   const state = await cache.find(_id);
   await projects.polled(2);
-  t.same(troubles, []);
+  t.same(outages, []);
 
   await cut();
-  await until('trouble', () => troubles.length > 0);
+  await until('an outage', () => outages.length > 0);
   t.equal(cache.find(_id), state);
   t.notOk(state?.stale);
   await t.rejects(async () => cache.find('prj_0000000000000000'), 'others cannot be had');
   await projects.asks(2);
-  t.equal(troubles.length, 1, 'it is said once');
-  t.ok(troubles[0] instanceof Error);
+  t.equal(outages.length, 1, 'it is said once');
+  t.ok(outages[0] instanceof Error);
 
   await others.addHost(_id, 'a.example');
   await mend();
-  await until('the end of it', () => troubles.length === 2);
-  t.equal(troubles[1], null, 'and once when it is over');
+  await until('the end of it', () => outages.length === 2);
+  t.equal(outages[1], null, 'and once when it is over');
   await until('what changed meanwhile is seen', () => state?.stale === true);
   t.match(await cache.find(_id), { project: { allowedOrigins: ['a.example'] } });
   t.ok(await cache.find((await others.create(input))._id));
-  t.equal(troubles.length, 2);
+  t.equal(outages.length, 2);
 });
 
 t.test('a cache that was stopped asks no more', async (t) => {
@@ -147,7 +147,7 @@ t.test('a cache that is stopped while it asks does not ask again', async (t) => 
       return super.latestChange();
     }
   })(db);
-  const cache = new ProjectCache(projects, { pollEveryMs: 50, onTrouble: () => {} });
+  const cache = new ProjectCache(projects, { pollEveryMs: 50, onOutage: () => {} });
   cache.start();
   await until('it asks', () => asked > 0);
   await meanwhile(t);

@@ -70,7 +70,7 @@ t.test('a front end that is frozen is killed and replaced', async (t) => {
   t.equal(await hanging, 'ended', 'its connections do not hang for ever');
   const response = await fetch(`${service.url}/api/health`);
   t.equal(response.status, 200);
-  t.match(await service.waitForLog(({ msg }) => msg.startsWith('a front end says nothing')), {
+  t.match(await service.waitForLog(({ msg }) => msg.startsWith('a front end is unresponsive')), {
     child: frozen,
   });
 });

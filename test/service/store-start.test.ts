@@ -28,14 +28,21 @@ t.test('a service that starts while the store is away', async (t) => {
 
   await t.test('says why, waits, and serves when the store is there', async (t) => {
     await until('the log says so', () => awayMessages(service, 'primary').length > 0);
-    t.equal(awayMessages(service, 'primary')[0]?.msg.split('; ')[0], `the store is unavailable: ${cause}`);
+    t.equal(
+      awayMessages(service, 'primary')[0]?.msg.split('; ')[0],
+      `the store is unavailable: ${cause}`,
+    );
     await until('a sentence', () => service.stderr().endsWith('\n'));
     t.equal(service.stderr(), `The store is away: ${cause}. The service starts when it answers.\n`);
     service.primary.kill('SIGHUP');
     await link.mend();
     await service.waitForLog(({ msg }) => msg === 'the service is ready');
     t.equal(awayMessages(service, 'primary').length, 1, 'said once');
-    t.equal(service.log.filter(({ msg }) => msg === 'the store is available').length, 1, 'and its end');
+    t.equal(
+      service.log.filter(({ msg }) => msg === 'the store is available').length,
+      1,
+      'and its end',
+    );
     t.equal((await fetch(`${service.url}/api/health`)).status, 200);
   });
 

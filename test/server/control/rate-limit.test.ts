@@ -1,11 +1,11 @@
 import t from 'tap';
-import { type Allowance, RateLimit } from '../../../server/control/rate-limit.ts';
+import { RateLimit, type RateLimitResult } from '../../../server/control/rate-limit.ts';
 import { isOutage } from '../../../store/outage.ts';
 import { until } from '../../until.ts';
 import { storeLink } from '../store-link.ts';
 
-const passed = (allowances: readonly Allowance[]) =>
-  allowances.filter(({ failure }) => failure === null).length;
+const passed = (results: readonly RateLimitResult[]) =>
+  results.filter(({ failure }) => failure === null).length;
 const together = (limits: readonly RateLimit[], calls: number, key = 'key_1') =>
   Promise.all(
     Array.from({ length: calls }, (_, i) => limits[i % limits.length]?.consume(key)),
