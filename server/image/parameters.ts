@@ -10,7 +10,17 @@ import {
   placeholderKinds,
   strategies,
 } from '../../pool/transform/variant.ts';
-import { choice, colour, flag, flagOr, integer, number, parts, type Value } from './values.ts';
+import {
+  choice,
+  colour,
+  flag,
+  flagOr,
+  integer,
+  number,
+  orWord,
+  parts,
+  type Value,
+} from './values.ts';
 
 /** One transform parameter of the image endpoint. */
 export interface Parameter<T> extends Value<T> {
@@ -103,8 +113,8 @@ export const parameters = {
     { beside: 'w=300&h=300&bg=tomato' },
   ),
   dpr: parameter(
-    number(1, 3),
-    'Device pixels for each CSS pixel: multiplies w, h and extend.',
+    orWord(number(1, 3), 'auto'),
+    'Device pixels for each CSS pixel: multiplies w, h and extend. `auto` takes the client hint.',
     '2',
     { beside: 'w=200' },
   ),

@@ -49,6 +49,14 @@ export function choice<T extends string>(
   };
 }
 
+/** A value, or one word in its place. */
+export function orWord<T, W extends string>(value: Value<T>, word: W): Value<T | W> {
+  return {
+    accepts: `${value.accepts}, or ${word}`,
+    parse: (text) => (text.toLowerCase() === word ? word : value.parse(text)),
+  };
+}
+
 const flagWords: ReadonlyMap<string, boolean> = new Map([
   ['', true],
   ['1', true],

@@ -21,6 +21,19 @@ function minimum(...bounds: ReadonlyArray<number | null>): number | null {
 }
 
 /**
+ * Device pixels for each CSS pixel of lengths in the query, and of a hinted viewport.
+ *
+ * Lengths in the query are multiplied by a hint only when the query says so: a `srcset` names the
+ * pixels that it wants, and browsers that have seen Accept-CH send the hint with each of its images.
+ */
+function pixelRatios(asked: Options['dpr'], hints: Hints, { defaultDpr }: ProjectSettings) {
+  const hinted = hints.dpr ?? defaultDpr;
+  if (asked === undefined) return { dpr: defaultDpr, viewportDpr: hinted };
+  const dpr = asked === 'auto' ? hinted : asked;
+  return { dpr, viewportDpr: dpr };
+}
+
+/**
  * The effective values of a request: the query over client hints over the project's defaults.
  * @param accepted the formats that the client named, best first
  */
@@ -30,14 +43,14 @@ export function effectiveVariant(
   accepted: readonly OutputFormat[],
   project: ProjectSettings,
 ): Variant {
-  const dpr = options.dpr ?? hints.dpr ?? project.defaultDpr;
+  const { dpr, viewportDpr } = pixelRatios(options.dpr, hints, project);
   const sized = options.w !== undefined || options.h !== undefined;
   // With a height in the query, a hinted width would crop or stretch the image.
   const hintedWidth = sized ? null : hints.width;
   const viewport =
     sized || hintedWidth !== null || hints.viewport === null
       ? null
-      : snapWidth(hints.viewport * dpr);
+      : snapWidth(hints.viewport * viewportDpr);
   return {
     ...plainVariant,
     crop: options.crop ?? null,
