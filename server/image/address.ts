@@ -1,5 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { isParameter } from './options.ts';
+import { intendedName } from './misspelling.ts';
+import { isParameter, parameterSpellings } from './options.ts';
 
 /** The project, source and parameters of a transform URL. */
 export interface Address {
@@ -32,16 +33,26 @@ export function readAddress(path: string, query: string): Address {
 
 /** Names that the endpoint reads beside the transform parameters. */
 const ownNames = new Set(['url', 'project', 'exp', 'sig']);
+const knownNames = [...ownNames, ...parameterSpellings];
 
 /**
  * Rejects a parameter that is given twice: a proxy, a cache or the signature check may read the other
- * value. Unknown parameters are ignored, so they may repeat.
+ * value; and a misspelt one, without which the image would be another than the one that was meant.
+ * Other unknown parameters are ignored, so they may repeat.
  */
 function readQuery(query: string): Map<string, string> {
   const parameters = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
-    if (parameters.has(name) && (ownNames.has(name) || isParameter(name))) {
+    const known = ownNames.has(name) || isParameter(name);
+    if (known && parameters.has(name)) {
       throw new ServiceError('parameter_invalid', `${name} is given more than once.`);
+    }
+    const intended = known ? undefined : intendedName(name, knownNames);
+    if (intended !== undefined) {
+      throw new ServiceError(
+        'parameter_invalid',
+        `${name} is not a parameter. Did you mean ${intended}?`,
+      );
     }
     parameters.set(name, value);
   }

@@ -13,6 +13,9 @@ const canonicalNames = new Map<string, ParameterName>(
   ),
 );
 
+/** Every name that means something, canonical or an alias. */
+export const parameterSpellings: readonly string[] = [...canonicalNames.keys()];
+
 /** Whether a name is a parameter's canonical name or an alias. */
 export const isParameter = (name: string): boolean => canonicalNames.has(name);
 
