@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { Logger } from '../contract/log.ts';
 import type { Settings } from '../contract/settings/table.ts';
-import { logOutages, throughOutages } from '../store/connection.ts';
+import { logOutages, retryDuringOutages } from '../store/connection.ts';
 import { FolderHeld } from '../store/embedded/lock.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { ensureIndexes, openStore, type Store } from '../store/open.ts';
@@ -36,7 +36,7 @@ export async function ownStore(
   try {
     await store.established(shutdown.signal);
     // The store may become unavailable again before it is prepared, as during a MongoDB election.
-    await throughOutages(() => prepare(store, settings), { signal: shutdown.signal, onOutage });
+    await retryDuringOutages(() => prepare(store, settings), { signal: shutdown.signal, onOutage });
   } catch (error) {
     await shutdown.fail(`The store cannot be used: ${outageInWords(error)}.`, error);
   }

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { createLogger } from '../contract/log.ts';
 import { settingsExample } from '../contract/settings/document.ts';
 import { settingsOrExit } from '../contract/settings/load.ts';
-import { logOutages, throughOutages } from '../store/connection.ts';
+import { logOutages, retryDuringOutages } from '../store/connection.ts';
 import { awaitStore, type Store } from '../store/open.ts';
 import { StoreUrlInvalid } from '../store/outage.ts';
 import { Consumer } from './consumer.ts';
@@ -84,7 +84,7 @@ try {
   const starting = new Consumer({ store, baseUrl, concurrency, log, metrics });
   consumer = starting;
   // The store may become unavailable again before the consumer has started.
-  await throughOutages(() => starting.start(), { signal, onOutage });
+  await retryDuringOutages(() => starting.start(), { signal, onOutage });
   log.info('the worker is ready');
 } catch (error) {
   if (!stopping.signal.aborted) {

@@ -1,7 +1,7 @@
 import { settingsOrExit } from '../../contract/settings/load.ts';
 import type { Settings } from '../../contract/settings/table.ts';
 import { ensureIndexes, joinStore, type Store } from '../../store/open.ts';
-import { StoreAway, StoreUrlInvalid } from '../../store/outage.ts';
+import { StoreUnavailable, StoreUrlInvalid } from '../../store/outage.ts';
 import { CommandError } from './terminal.ts';
 
 /** Runs an action with the store, and closes the store when the action ends or fails. */
@@ -13,7 +13,7 @@ export type WithStore = (
 export const withStore: WithStore = async (action) => {
   const settings = settingsOrExit();
   const store = await joinStore(settings).catch((error) => {
-    const expected = error instanceof StoreAway || error instanceof StoreUrlInvalid;
+    const expected = error instanceof StoreUnavailable || error instanceof StoreUrlInvalid;
     throw expected ? new CommandError(error.message) : error;
   });
   try {

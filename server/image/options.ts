@@ -42,14 +42,3 @@ export function readOptions(query: ReadonlyMap<string, string>): Options {
   }
   return options as Options;
 }
-
-/** The canonical query for some options. */
-export function writeOptions(options: Options): string {
-  const write = <N extends ParameterName>(name: N): string[] => {
-    const value = options[name];
-    if (value === undefined) return [];
-    const { write } = parameters[name] as unknown as Parameter<typeof value>;
-    return [`${name}=${encodeURIComponent(write(value))}`];
-  };
-  return parameterNames.flatMap(write).join('&');
-}

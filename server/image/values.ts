@@ -7,8 +7,6 @@ export interface Value<T> {
   readonly accepts: string;
   /** The value of a text, or undefined when the text is not accepted. */
   readonly parse: (text: string) => T | undefined;
-  /** The canonical text of a value. */
-  readonly write: (value: T) => string;
 }
 
 /** Plain decimal notation: no exponent, hex, blanks or plus sign. */
@@ -22,19 +20,17 @@ export function number(minimum: number, maximum: number): Value<number> {
       // Adding 0 turns -0 into 0.
       return value >= minimum && value <= maximum ? value + 0 : undefined;
     },
-    write: String,
   };
 }
 
 export function integer(minimum: number, maximum: number): Value<number> {
-  const { parse, write } = number(minimum, maximum);
+  const { parse } = number(minimum, maximum);
   return {
     accepts: `a whole number from ${minimum} to ${maximum}`,
     parse: (text) => {
       const value = parse(text);
       return Number.isInteger(value) ? value : undefined;
     },
-    write,
   };
 }
 
@@ -50,7 +46,6 @@ export function choice<T extends string>(
   return {
     accepts: `one of ${values.join(', ')}`,
     parse: (text) => known.get(text.toLowerCase()),
-    write: (value) => value,
   };
 }
 
@@ -65,7 +60,6 @@ const flagWords: ReadonlyMap<string, boolean> = new Map([
 export const flag: Value<boolean> = {
   accepts: 'nothing, 1 or true, or 0 or false',
   parse: (text) => flagWords.get(text.toLowerCase()),
-  write: (on) => (on ? '1' : '0'),
 };
 
 /**
@@ -81,7 +75,6 @@ export function flagOr(value: Value<number>, on: number): Value<number | null> {
       if (word === undefined) return value.parse(text);
       return word ? on : null;
     },
-    write: (chosen) => (chosen === null ? '0' : chosen === on ? '1' : value.write(chosen)),
   };
 }
 
@@ -102,7 +95,6 @@ export function parts<N extends string>(
         number
       >;
     },
-    write: (value) => names.map((name) => ranges[name].write(value[name])).join(','),
   };
 }
 
@@ -131,5 +123,4 @@ export const colour: Value<Colour> = {
     const long = lower.length <= 4 ? lower.replaceAll(/./g, '$&$&') : lower;
     return `#${long.padEnd(8, 'f')}`;
   },
-  write: (value) => value.slice(1).replace(/ff$/, ''),
 };

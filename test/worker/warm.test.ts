@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { backgroundHeader, isBackgroundToken } from '../../contract/background-token.ts';
 import type { JobCounts } from '../../store/jobs.ts';
 import { WarmingFailed, warm } from '../../worker/warm.ts';
+import { until } from '../until.ts';
 import { type Answer, apiErrorText, startListener } from './listener.ts';
 
 const secret = 'a secret of the tests';
@@ -148,8 +149,7 @@ t.test('an abort ends the request under way', async (t) => {
   t.ok((await warming.failure()).retryable);
   t.equal(warming.listener.asked.length, 3);
   t.match(warming.progress.at(-1), { done: 2 });
-  await new Promise((wake) => setTimeout(wake, 50));
-  t.ok(closed, 'the service sees that nobody waits any more');
+  await until('the service sees that nobody waits any more', () => closed);
 
   t.ok((await warming.failure()).retryable, 'and one that came before asks nothing');
   t.equal(warming.listener.asked.length, 3);

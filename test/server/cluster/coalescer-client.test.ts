@@ -1,5 +1,5 @@
-import { mock } from 'node:test';
 import t from 'tap';
+import { stopTimers } from '../../clock.ts';
 import { imageOf, Machine, settle } from './machine.ts';
 
 t.test('one that leaves does not cancel the others', async (t) => {
@@ -111,17 +111,16 @@ t.test('whoever comes with an aborted signal asks nobody', async (t) => {
 });
 
 t.test('a primary that does not answer holds no request up', async (t) => {
-  mock.timers.enable({ apis: ['setTimeout'] });
-  t.teardown(() => mock.timers.reset());
+  const tick = stopTimers(t);
   const machine = new Machine(2);
   const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
   const other = b.get('k');
   await machine.quiet();
   const wanted = a.get('k');
-  mock.timers.tick(1_000);
+  tick(1_000);
   await settle();
   t.equal(a.renderings.length, 0);
-  mock.timers.tick(2_000);
+  tick(2_000);
   await settle();
   t.equal(a.renderings.length, 1, 'it renders by itself');
 
@@ -139,15 +138,14 @@ t.test('a primary that does not answer holds no request up', async (t) => {
 });
 
 t.test('one that leads by itself keeps nobody else in the air when it is done', async (t) => {
-  mock.timers.enable({ apis: ['setTimeout'] });
-  t.teardown(() => mock.timers.reset());
+  const tick = stopTimers(t);
   const machine = new Machine(2);
   const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
   const leaving = new AbortController();
   b.get('k', leaving.signal).catch(() => {});
   await machine.quiet();
   const wanted = a.get('k');
-  mock.timers.tick(3_000);
+  tick(3_000);
   await machine.quiet();
   a.renderings[0]?.finish();
   await machine.quiet();
@@ -159,15 +157,14 @@ t.test('one that leads by itself keeps nobody else in the air when it is done', 
 });
 
 t.test('a follower waits as long as it takes once the primary has answered', async (t) => {
-  mock.timers.enable({ apis: ['setTimeout'] });
-  t.teardown(() => mock.timers.reset());
+  const tick = stopTimers(t);
   const machine = new Machine(2);
   const waiting: Promise<unknown>[] = [];
   for (const one of machine.frontEnds) {
     waiting.push(one.get('k'));
     await machine.quiet();
   }
-  mock.timers.tick(60_000);
+  tick(60_000);
   await machine.quiet();
   t.equal(machine.renderings.length, 1);
   machine.renderings[0]?.finish();
