@@ -96,7 +96,7 @@ export class Delivery {
     const { project } = state;
     const background = token !== '' && (await this.#isBackground(`${path}?${query}`, token));
     checkSource(project, address);
-    // A worker needs no signature: clients get the images that it warms by signed requests only.
+    // A worker needs no signature: clients still need one for the images that it warms.
     const expires = background ? null : checkSignature(project, address, path, query, this.#now());
 
     const variant = effectiveVariant(
