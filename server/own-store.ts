@@ -51,7 +51,9 @@ function reportOutages(log: Logger): (cause: string | null) => void {
     logOutage(cause);
     if (cause === null || written) return;
     written = true;
-    process.stderr.write(`The store is away: ${cause}. The service starts when it answers.\n`);
+    process.stderr.write(
+      `The store is unavailable: ${cause}. The service starts when it answers.\n`,
+    );
   };
 }
 

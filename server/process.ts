@@ -76,7 +76,7 @@ const projects = new ProjectCache(store.projects, {
   pollEveryMs: projectsEveryMs,
   onOutage: (error) => {
     if (error === null) log.info('the store answers again');
-    else log.error({ err: error }, 'the store is away; cached projects are still served');
+    else log.error({ err: error }, 'the store is unavailable; cached projects are still served');
   },
 });
 const backgroundTokens = new BackgroundTokens(store.db);

@@ -13,7 +13,10 @@ import { WarmingFailed, warm } from './warm.ts';
 const defaultLockLifetimeMs = 30_000;
 /** How often a lock is renewed during its lifetime. */
 const renewals = 6;
-/** A job that could not renew its lock for this part of the lifetime is stopped. */
+/**
+ * A job that could not renew its lock for this part of the lifetime is stopped, so that it has ended
+ * before another worker runs it.
+ */
 const unrenewedPart = 2 / 3;
 /** How often the queue is polled. */
 const pollEveryMs = 500;

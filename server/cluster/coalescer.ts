@@ -25,9 +25,10 @@ type Reply = CoalescerReply extends infer R
 const same = (a: Member, b: Member): boolean => a.frontEnd === b.frontEnd && a.joinId === b.joinId;
 
 /**
- * The primary's side of rendering each key once on the machine: the first front end that joins leads, the others follow, and when the leader ends or abandons the render the next
- * follower leads. A render that succeeded stays registered until its image was passed to the
- * followers, so that no front end starts a second render before it can find the image in a cache.
+ * The primary's side of rendering each key once on the machine: the first front end that joins leads,
+ * the others follow, and when the leader ends or abandons the render the next follower leads. A render
+ * that succeeded stays registered until its image was passed to the followers, so that no front end
+ * starts a second render before it can find the image in a cache.
  */
 export class RenderCoalescer {
   readonly #renders = new Map<string, Render>();

@@ -90,7 +90,7 @@ export class ProjectOperations {
     return this.#changed(id, await this.#projects.addHost(id, result.host));
   }
 
-  /** Also removes a host that could not be added now: the rules may have been others when it was. */
+  /** Also removes a host that could not be added now: the rules may have changed since it was added. */
   async removeHost(id: string, { host }: DomainInput): Promise<Project> {
     const entry = canonicalHostPattern(host);
     if (entry === null) throw new ServiceError('invalid_request', `host ${bareHostRule}.`);

@@ -101,7 +101,7 @@ export class App {
     const id = this.#idPrefix + this.#requests.toString(36);
     const request = new UwsHttpRequest(res, req, id, {
       closing: () => this.#closing,
-      over: (status, ms) => {
+      onEnd: (status, ms) => {
         this.#open -= 1;
         this.#environment.onEnd?.(request, status, ms);
       },
@@ -116,7 +116,7 @@ export class App {
   }
 
   #fail(request: UwsHttpRequest, error: unknown): void {
-    if (request.over) return;
+    if (request.ended) return;
     const failure = ServiceError.of(error);
     if (failure.code === 'internal_error') this.#environment.onError(request, error);
     request.respond(this.#environment.errorResponse(failure));
@@ -126,7 +126,7 @@ export class App {
 interface Server {
   /** Whether responses close their connections. */
   closing(): boolean;
-  over(status: number | null, ms: number): void;
+  onEnd(status: number | null, ms: number): void;
 }
 
 class UwsHttpRequest implements HttpRequest {
@@ -140,7 +140,7 @@ class UwsHttpRequest implements HttpRequest {
   readonly #startedAt = performance.now();
   #controller: AbortController | null = null;
   #responded = false;
-  #over = false;
+  #ended = false;
 
   constructor(res: UwsResponse, req: UwsRequest, id: string, server: Server) {
     this.#res = res;
@@ -154,19 +154,18 @@ class UwsHttpRequest implements HttpRequest {
     this.query = req.getQuery() ?? '';
   }
 
-  get over(): boolean {
-    return this.#over;
+  get ended(): boolean {
+    return this.#ended;
   }
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.#over) this.#controller.abort();
+    if (this.#ended) this.#controller.abort();
     return this.#controller.signal;
   }
 
   header(name: string): string {
-    if (this.#req === null)
-      throw new Error(`the header ${name} was read after the handler's first await`);
+    if (this.#req === null) throw new Error(`the header ${name} was read after an await`);
     return this.#req.getHeader(name);
   }
 
@@ -178,7 +177,7 @@ class UwsHttpRequest implements HttpRequest {
       this.#res.onData((chunk, isLast) => {
         // Called until the client has sent the whole body, even when the response was already sent.
         bytes += chunk.byteLength;
-        if (this.#over || bytes > maxBytes) {
+        if (this.#ended || bytes > maxBytes) {
           chunks = [];
           return resolve(null);
         }
@@ -195,7 +194,7 @@ class UwsHttpRequest implements HttpRequest {
   }
 
   respond({ status, headers, body }: HttpResponse): void {
-    if (this.#over || this.#responded) return;
+    if (this.#ended || this.#responded) return;
     this.#responded = true;
     const res = this.#res;
     res.cork(() => {
@@ -238,13 +237,13 @@ class UwsHttpRequest implements HttpRequest {
   }
 
   #abort(): void {
-    if (this.#over) return;
+    if (this.#ended) return;
     this.#end(null);
     this.#controller?.abort();
   }
 
   #end(status: number | null): void {
-    this.#over = true;
-    this.#server.over(status, performance.now() - this.#startedAt);
+    this.#ended = true;
+    this.#server.onEnd(status, performance.now() - this.#startedAt);
   }
 }

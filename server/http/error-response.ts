@@ -1,7 +1,7 @@
 import type { ServiceError } from '../../contract/errors.ts';
 import type { Headers, HttpResponse } from './request.ts';
 
-/** Seconds. Short, because an overload usually ends quickly. */
+/** Seconds: overload usually passes quickly, and otherwise the client should slow down anyway. */
 const retryAfter: Partial<Record<ServiceError['code'], string>> = {
   overloaded: '1',
 };

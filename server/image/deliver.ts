@@ -37,7 +37,7 @@ function negotiationHeaders(request: HttpRequest): NegotiationHeaders {
   };
 }
 
-/** The key of the response cache: everything in a request that the response depends on. */
+/** The key of the response cache: everything in a request that the cached response depends on. */
 function responseKey(request: HttpRequest, headers: NegotiationHeaders): string {
   return `${request.path}?${request.query}\n${headers.accept}\n${headers['sec-ch-dpr']}\n${headers.dpr}\n${headers['sec-ch-width']}\n${headers.width}\n${headers['sec-ch-viewport-width']}\n${headers['viewport-width']}`;
 }
@@ -96,7 +96,7 @@ export class Delivery {
     const { project } = state;
     const background = token !== '' && (await this.#isBackground(`${path}?${query}`, token));
     checkSource(project, address);
-    // A worker needs no signature: clients get the images that it warms by signed requests only.
+    // A worker needs no signature: clients still need one for the images that it warms.
     const expires = background ? null : checkSignature(project, address, path, query, this.#now());
 
     const variant = effectiveVariant(

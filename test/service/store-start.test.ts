@@ -33,7 +33,10 @@ t.test('a service that starts while the store is away', async (t) => {
       `the store is unavailable: ${cause}`,
     );
     await until('a sentence', () => service.stderr().endsWith('\n'));
-    t.equal(service.stderr(), `The store is away: ${cause}. The service starts when it answers.\n`);
+    t.equal(
+      service.stderr(),
+      `The store is unavailable: ${cause}. The service starts when it answers.\n`,
+    );
     service.primary.kill('SIGHUP');
     await link.mend();
     await service.waitForLog(({ msg }) => msg === 'the service is ready');

@@ -48,7 +48,7 @@ t.test('while the store is away: 500, known projects served; then all is well', 
   t.notMatch(service.stdout(), rootKey, 'and no key');
 
   const logged = (text: string) => () => service.log.some(({ msg }) => msg.startsWith(text));
-  await until('the log says so', logged('the store is away'));
+  await until('the log says so', logged('the store is unavailable'));
   t.equal(await health(), 503);
   t.same([await image('/a.jpg'), await image('/b.jpg')], [200, 200]);
   t.equal((await call('GET', `/projects/${id}`)).status, 500);
