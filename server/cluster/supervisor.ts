@@ -19,7 +19,7 @@ const connectionGraceMs = 11_000;
 const stuckDrainWithinMs = connectionGraceMs + 1_000;
 
 /** One of the N slots for front ends, and the process that fills it now. */
-interface Slot {
+interface FrontEndSlot {
   readonly number: number;
   worker: Worker | null;
   /** Consecutive processes that ended soon after their start. */
@@ -46,7 +46,7 @@ export interface FrontEndListener {
 /** Starts the front ends, replaces those that die, rolls and drains them. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  readonly #slots: Slot[];
+  readonly #slots: FrontEndSlot[];
   /** All processes that run, those that drain included, by cluster id. */
   readonly #workers = new Map<number, Worker>();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -124,7 +124,7 @@ export class Supervisor {
   }
 
   /** Starts a new process for a slot, and drains the old one as soon as the new one listens. */
-  #fill(slot: Slot): Promise<void> {
+  #fill(slot: FrontEndSlot): Promise<void> {
     const { log, environment } = this.#options;
     const worker = cluster.fork(environment);
     const { id } = worker;
@@ -162,7 +162,7 @@ export class Supervisor {
     });
   }
 
-  #replace(slot: Slot, startedAt: number, why: string | number): void {
+  #replace(slot: FrontEndSlot, startedAt: number, why: string | number): void {
     slot.worker = null;
     if (this.#stopping) return;
     const early = performance.now() - startedAt < healthyAfterMs;
@@ -190,7 +190,7 @@ export class Supervisor {
    * Replaces a front end whose threads are all stuck in native code. Until its replacement listens, it
    * still serves cached images.
    */
-  #requireProgress(slot: Slot, worker: Worker, { stalledMs }: FrontEndStats): void {
+  #requireProgress(slot: FrontEndSlot, worker: Worker, { stalledMs }: FrontEndStats): void {
     const { log, stalledAfterMs } = this.#options;
     const { id } = worker;
     if (stalledMs <= stalledAfterMs || slot.worker !== worker) return;

@@ -40,7 +40,7 @@ t.test('1,000 clients that leave in the middle leave nothing behind', async (t) 
   origin.serve('/fast.jpg', body);
   const img = (path: string, more: string) =>
     `/img/${encodeURIComponent(origin.url + path)}?project=${project}&${more}`;
-  const figures = async () => (await json(await fetch(`${service.url}/api/health`))).checks;
+  const checks = async () => (await json(await fetch(`${service.url}/api/health`))).checks;
 
   // One for sure whose fetch is under way when it leaves; how far the others come is chance.
   const early = get(service.url + img('/slow.jpg?early', 'w=90'));
@@ -52,7 +52,7 @@ t.test('1,000 clients that leave in the middle leave nothing behind', async (t) 
 
   const clients: Promise<void>[] = [];
   for (let i = 0; i < 1_000; i++) {
-    // A few hundred sources and variants: joined flights, waiting transforms, single ones.
+    // A few hundred sources and variants: shared misses, waiting transforms, single ones.
     const target =
       i % 2 === 0
         ? img(`/slow.jpg?${i % 40}`, `w=${100 + (i % 3)}`)
@@ -65,7 +65,7 @@ t.test('1,000 clients that leave in the middle leave nothing behind', async (t) 
 
   await heard(service);
   const queue = await until('no transform runs or waits, and no fetch goes on', async () => {
-    const { transformQueue } = await figures();
+    const { transformQueue } = await checks();
     const { active, queued } = transformQueue;
     return active === 0 && queued === 0 && open === 0 && transformQueue;
   });

@@ -5,7 +5,7 @@ import { held } from './held.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { isAlive, startService } from './service.ts';
 
-t.test('SIGTERM: what is in flight is answered, then all processes end with 0', async (t) => {
+t.test('SIGTERM: requests in progress are answered, then all processes end with 0', async (t) => {
   const origin = await startTestOrigin(t);
   const source = held(await picture(400, 300));
   origin.serve('/slow.jpg', source.reply);
@@ -37,7 +37,7 @@ t.test('SIGTERM: what is in flight is answered, then all processes end with 0', 
     );
   await until('the listeners are closed', refused);
 
-  t.equal(source.waiting, 1, 'and what is in flight still waits');
+  t.equal(source.waiting, 1, 'and the request in progress still waits');
   source.release();
   t.equal((await inFlight).status, 200);
   t.equal(await exit, 0);

@@ -35,7 +35,7 @@ t.test('live fetches beyond the bound are turned away at once', async (t) => {
   t.ok(await third, 'being turned away is not remembered');
 });
 
-t.test('background fetches use half of the places and wait, live ones go on', async (t) => {
+t.test('background fetches use half of the slots and wait, live ones go on', async (t) => {
   const origin = await holdingOrigin(t);
   const sources = openSources(t, { fetchConcurrency: 4 });
   const background = ['/b1', '/b2', '/b3', '/b4'].map((path) =>

@@ -24,7 +24,7 @@ const variant = ({ options = {}, hints = {}, accepted = [], settings = {} }: Req
 
 const key = (request: Request): string => variantKey('prj_1', source, variant(request));
 
-t.test("without a wish it is the project's defaults", async (t) => {
+t.test("without options the variant has the project's defaults", async (t) => {
   t.same(variant({ settings: { autoFormat: false, defaultQuality: 71, maxWidth: 900 } }), {
     ...plainVariant,
     fit: 'cover',

@@ -25,8 +25,8 @@ t.test('GET /api/health tells how the service and what it needs are', async (t) 
   await t.test('all that the specification names, summed over the processes', async (t) => {
     const url = `${control.service.url}/img/${origin.url}/small.jpg?project=${project}&w=50`;
     t.equal((await fetch(url)).status, 200);
-    // The other process's figures come once a second.
-    const { status, headers, body } = await until('all figures', async () => {
+    // The stats of the other process come once a second.
+    const { status, headers, body } = await until('the stats of both', async () => {
       const answer = await ask();
       const { cache, transformQueue } = answer.body.checks;
       const kept = cache.diskSizeBytes > 0 && cache.memorySizeBytes > 0;
@@ -73,7 +73,7 @@ t.test('GET /api/health tells how the service and what it needs are', async (t) 
     await set(4, { nextRunAt: null, lastFinishedAt: new Date(), failCount: 0 });
     const expected = { active: 1, waiting: 2, delayed: 1, queued: 3, failed: 1, status: 'ok' };
     const queue = () =>
-      until('the figures', async () => {
+      until('the stats', async () => {
         const { body } = await ask();
         const { prewarmQueue } = body.checks;
         return prewarmQueue.failed === 1 && prewarmQueue.waiting === 2 && { body, prewarmQueue };

@@ -132,7 +132,7 @@ t.test('a prewarming makes the first live request a hit', async (t) => {
     t.equal(worker.logged('a source could not be warmed').length, 0);
   });
 
-  await t.test('the worker’s figures tell of it', async (t) => {
+  await t.test('the worker’s metrics show it', async (t) => {
     const { text } = await worker.get('/metrics');
     t.match(text, 'prewarm_job_duration_seconds_count{outcome="done"} 5\n');
     t.match(text, 'prewarm_job_failures_total 0\n');

@@ -45,7 +45,7 @@ t.test('the store goes and comes back under a worker that runs', async (t) => {
   t.equal(details.status, 503);
   t.match(details.body.queue, { active: null, waiting: null, concurrency: 2 });
   t.equal(metrics.status, 200);
-  t.match(metrics.text, /^process_cpu_seconds_total /m, 'the figures that need no store');
+  t.match(metrics.text, /^process_cpu_seconds_total /m, 'the metrics that need no store');
   t.equal(health.status, 503);
   t.match(await health.json(), {
     ...{ ok: false, status: 'unavailable' },
