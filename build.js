@@ -15,17 +15,18 @@ import {
 import { dirname, join, relative } from 'node:path';
 
 /**
- * Builds dist/ unless it holds what was built from the sources as they are; every command begins
- * with this. A stamp names the content of both, so that a build which was interrupted, or which
- * another overtook, does not count.
+ * Builds dist/ unless it is up to date with the sources; every npm command runs this first. A stamp
+ * file holds a hash of the sources and of dist/, so that an interrupted build, or one whose output
+ * another build has overwritten, is repeated.
  *
- * `tsc --build` goes by the times of files, which do not tell of one that was restored, does not
- * look at its output, and writes where another command may be reading.
+ * `tsc --build` is not used: it compares modification times, so it misses a file that was restored
+ * from a backup; it does not check its output; and it writes in place while another command may read.
  */
 const root = import.meta.dirname;
 const dist = join(root, 'dist');
 const stampFile = join(dist, '.built-from');
-/** On the same file system as dist and as deep, for the sake of renaming and of source maps. */
+/** On the same file system as dist, so that files can be renamed, and at the same depth, so that the
+ * relative paths of the source maps hold. */
 const freshPrefix = '.dist-';
 const abandonedMs = 60 * 60 * 1_000;
 
@@ -41,7 +42,7 @@ const outputs = (folder) => filesBelow(folder).filter((file) => file !== stampFi
 function sources() {
   /** @type {{ include: string[] }} */
   const { include } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'));
-  // The last is npm's own record of what it has installed.
+  // The last is npm's own list of the installed packages.
   const others = ['tsconfig.json', 'package.json', 'node_modules/.package-lock.json'];
   return [
     ...include.flatMap((room) => filesBelow(join(root, room))),
@@ -71,7 +72,7 @@ function build(builtFrom) {
     if (status !== 0) return status ?? 1;
     const built = outputs(fresh).map((file) => relative(fresh, file));
     const stamp = `${builtFrom} ${hashOf(fresh, outputs(fresh))}`;
-    // Each is replaced as a whole, so that a command that starts meanwhile reads none by half.
+    // Renamed one by one, so that a command that starts at the same time reads no partial file.
     for (const file of built) {
       mkdirSync(dirname(join(dist, file)), { recursive: true });
       renameSync(join(fresh, file), join(dist, file));
@@ -86,7 +87,7 @@ function build(builtFrom) {
   }
 }
 
-/** What builds that were killed have left. */
+/** Removes the folders of builds that were killed. */
 function removeAbandoned() {
   for (const name of readdirSync(root).filter((entry) => entry.startsWith(freshPrefix))) {
     const folder = join(root, name);

@@ -10,17 +10,17 @@ import { joinStore, type Store } from '../store/open.ts';
 import { startOrigin } from './origin/origin.ts';
 
 /**
- * The service to look at: an origin with sample pictures, the service that may use it, and a
- * project. Nothing is kept: the data lies in a temporary folder that goes at the end.
+ * A demo of the service: an origin with sample pictures, the service with access to it, and a project.
+ * The data is in a temporary folder, which is deleted at the end.
  */
 
 const readyWithinMs = 60_000;
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** What the demo shows: a picture, and what is asked of it. */
-const shows: ReadonlyArray<readonly [what: string, picture: string, parameters: string]> = [
+/** The images that the demo prints URLs of. */
+const examples: ReadonlyArray<readonly [title: string, picture: string, parameters: string]> = [
   ['A large JPEG, small and as WebP', 'landscape.jpg', 'w=800&fmt=webp'],
-  ['A square out of it, for a sharp screen', 'landscape.jpg', 'w=320&h=320&dpr=2'],
+  ['A square part of it, for a high-density screen', 'landscape.jpg', 'w=320&h=320&dpr=2'],
   ['Transparency kept', 'lantern.png', 'w=400&fmt=webp'],
   ['An animation, as WebP', 'pulse.gif', 'w=240&fmt=webp'],
 ];
@@ -38,7 +38,7 @@ const environment = {
 };
 const settings = loadSettings(environment);
 
-// A group of its own, so that a Ctrl-C in the terminal reaches the service through us, once.
+// In its own process group, so that a terminal's Ctrl-C does not reach it: this process signals it.
 const service = spawn(
   process.execPath,
   [fileURLToPath(new URL('../server/main.js', import.meta.url))],
@@ -90,9 +90,9 @@ async function createProject(store: Store): Promise<string> {
 try {
   await untilReady();
   const project = await createProject(await joinStore(settings));
-  const links = shows.map(([what, name, parameters]) => {
+  const links = examples.map(([title, name, parameters]) => {
     const source = encodeURIComponent(`${origin.url}/${name}`);
-    return `  ${what}:\n  ${settings.baseUrl}/img/${source}?project=${project}&${parameters}\n`;
+    return `  ${title}:\n  ${settings.baseUrl}/img/${source}?project=${project}&${parameters}\n`;
   });
   print(`
 The demo runs. Open in a browser:
@@ -102,7 +102,7 @@ All sample pictures:  ${origin.url}/
 Project:              ${project}
 API key:              ${key}
 
-Ctrl-C stops everything; nothing is kept.`);
+Ctrl-C stops everything and deletes the data.`);
 } catch (error) {
   process.stderr.write(`The demo failed: ${error instanceof Error ? error.message : error}\n`);
   await stop(1);

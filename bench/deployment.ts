@@ -12,7 +12,7 @@ import { joinStore } from '../store/open.ts';
 
 const readyWithinMs = 60_000;
 
-/** The service and its worker as processes of their own, on a temporary folder. */
+/** The service and its worker as separate processes, with their data in a temporary folder. */
 export interface Deployment {
   /** Without a slash at the end. */
   readonly url: string;
@@ -21,7 +21,7 @@ export interface Deployment {
   readonly project: string;
   readonly worker: {
     start(): Promise<void>;
-    /** SIGSTOP and SIGCONT: it pauses, and what it has asked for still comes to its end. */
+    /** By SIGSTOP; resolves when the transforms that the worker has requested have ended. */
     pause(): Promise<void>;
     resume(): void;
     kill(): Promise<void>;
@@ -46,7 +46,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-async function untilAnswers(url: string): Promise<void> {
+async function untilOk(url: string): Promise<void> {
   const deadline = Date.now() + readyWithinMs;
   for (;;) {
     const response = await fetch(url).catch(() => null);
@@ -57,7 +57,7 @@ async function untilAnswers(url: string): Promise<void> {
   }
 }
 
-/** @param settings beside those that make it one of its own */
+/** @param settings in addition to those that isolate the deployment */
 export async function deploy(settings: Readonly<Record<string, string>> = {}): Promise<Deployment> {
   const dataDir = await mkdtemp(join(tmpdir(), 'image-delivery-bench-'));
   const [port, workerPort] = [await freePort(), await freePort()];
@@ -85,7 +85,7 @@ export async function deploy(settings: Readonly<Record<string, string>> = {}): P
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
     child.kill(signal);
-    // A process that is paused does not see the other signals.
+    // A paused process handles no other signals.
     child.kill('SIGCONT');
     await ended;
   };
@@ -100,7 +100,7 @@ export async function deploy(settings: Readonly<Record<string, string>> = {}): P
   };
   const health = async () => (await fetch(`${url}/api/health`)).json() as Promise<Health>;
   try {
-    await untilAnswers(`${url}/api/health`);
+    await untilOk(`${url}/api/health`);
     const store = await joinStore(loadSettings(environment));
     const { _id: orgId } = await store.organisations.default();
     const project = { orgId, name: 'Bench', origin: url, allowedOrigins: ['127.0.0.1'] };
@@ -110,11 +110,11 @@ export async function deploy(settings: Readonly<Record<string, string>> = {}): P
       worker: {
         async start() {
           worker = run('worker/main.js');
-          await untilAnswers(`http://127.0.0.1:${workerPort}/health/ready`);
+          await untilOk(`http://127.0.0.1:${workerPort}/health/ready`);
         },
         async pause() {
           worker?.kill('SIGSTOP');
-          // What it has asked for is still under way.
+          // The transforms that it has requested are still in progress.
           while ((await health()).checks.transformQueue.active > 0) await sleep(20);
         },
         resume: () => void worker?.kill('SIGCONT'),

@@ -16,18 +16,21 @@ const command = new Command('bench:encoders')
     'Prints bytes, time and SSIM of the service’s encoder settings beside sharp’s own, for three photographs at three sizes.',
   )
   .option('--calibrate', 'prints the curves that map quality between formats instead')
-  .option('--distant', 'measures SSIM as from a distance, instead of pixel by pixel')
+  .option(
+    '--distant',
+    'measures SSIM on downscaled pictures, as seen from a distance, instead of pixel by pixel',
+  )
   .parse();
 const options = command.opts<{ calibrate?: boolean; distant?: boolean }>();
 const scale: Scale = options.distant === true ? 'distant' : 'full';
 
-/** What our defaults may take at most of what sharp's take at the same SSIM. */
+/** The most time and bytes that our defaults may take, as parts of sharp's defaults at the same SSIM. */
 const bounds: Readonly<Partial<Record<Format, { readonly time: number; readonly bytes: number }>>> =
   {
     webp: { time: 0.6, bytes: 1.1 },
     avif: { time: 0.1, bytes: 1.1 },
   };
-/** A slow encoder is also one whose times differ little. */
+/** Slow encoders need fewer repetitions: their times vary less. */
 const repetitions: Readonly<Record<Format, number>> = { jpeg: 9, webp: 7, avif: 3 };
 
 const nameWidth = 28;
@@ -58,7 +61,7 @@ function verdict(format: Format, comparisons: readonly Comparison[]): string {
   return `${found} (at most ${bound.time} x and ${bound.bytes} x: ${met ? 'met' : 'NOT met'})`;
 }
 
-// As in the service's threads.
+// The same settings as in the service's transform threads.
 sharp.concurrency(1);
 sharp.cache(false);
 const sources = await loadSources();

@@ -2,19 +2,19 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type ParameterName, parameterNames, parameters } from '../server/image/parameters.ts';
 import { deploy } from './deployment.ts';
-import { galleryPage, type Shown } from './gallery/page.ts';
+import { type GalleryItem, galleryPage } from './gallery/page.ts';
 import { startOrigin } from './origin/origin.ts';
 import type { PictureName } from './origin/pictures.ts';
 
 /**
- * Makes docs/gallery: every parameter's example and some more, asked of the real service. Whatever
- * is not answered with 200 ends it.
+ * Makes docs/gallery: requests every parameter's example, and some others, from the real service. Fails
+ * on any status other than 200.
  */
 
 const folder = fileURLToPath(new URL('../../docs/gallery/', import.meta.url));
 const accept = 'image/webp';
 
-/** Where another picture than the landscape shows more. */
+/** The pictures of parameters for which the landscape is not the best example. */
 const pictureOf: Partial<Record<ParameterName, PictureName>> = {
   pos: 'coast.jpg',
   bg: 'coast.jpg',
@@ -30,7 +30,7 @@ const pictureOf: Partial<Record<ParameterName, PictureName>> = {
   opacity: 'portrait-rotated.jpg',
 };
 
-interface Wish {
+interface Example {
   readonly title: string;
   readonly text: string;
   readonly picture: PictureName;
@@ -38,7 +38,7 @@ interface Wish {
 }
 
 const fits = ['cover', 'contain', 'fill', 'inside', 'outside'] as const;
-const wishes: Readonly<Record<string, readonly Wish[]>> = {
+const examples: Readonly<Record<string, readonly Example[]>> = {
   Parameters: parameterNames.map((name) => {
     const { beside, example, meaning } = parameters[name];
     const own = example === '' ? name : `${name}=${example}`;
@@ -51,7 +51,7 @@ const wishes: Readonly<Record<string, readonly Wish[]>> = {
     picture: 'portrait-rotated.jpg',
     query: `w=300&h=200&bg=ddd&fit=${fit}`,
   })),
-  'Instead of the picture': (['blurhash', 'thumbhash', 'lqip', 'json'] as const).map((fmt) => ({
+  'Placeholders and facts': (['blurhash', 'thumbhash', 'lqip', 'json'] as const).map((fmt) => ({
     title: fmt,
     text: '',
     picture: 'coast.jpg',
@@ -64,11 +64,11 @@ const service = await deploy();
 try {
   await mkdir(folder, { recursive: true });
   for (const old of await readdir(folder)) await rm(`${folder}${old}`);
-  const sections: Record<string, Shown[]> = {};
-  for (const [section, entries] of Object.entries(wishes)) {
-    const shown: Shown[] = [];
-    for (const wish of entries) shown.push(await show(section, wish));
-    sections[section] = shown;
+  const sections: Record<string, GalleryItem[]> = {};
+  for (const [section, entries] of Object.entries(examples)) {
+    const items: GalleryItem[] = [];
+    for (const entry of entries) items.push(await render(section, entry));
+    sections[section] = items;
   }
   await writeFile(`${folder}index.html`, galleryPage(sections));
   process.stdout.write(`${folder}index.html\n`);
@@ -77,7 +77,10 @@ try {
   await origin.close();
 }
 
-async function show(section: string, { title, text, picture, query }: Wish): Promise<Shown> {
+async function render(
+  section: string,
+  { title, text, picture, query }: Example,
+): Promise<GalleryItem> {
   const path = `/img/${encodeURIComponent(`${origin.url}/${picture}`)}`;
   const url = `${service.url}${path}?project=${service.project}&${query}`;
   const response = await fetch(url, { headers: { accept } });
@@ -85,9 +88,9 @@ async function show(section: string, { title, text, picture, query }: Wish): Pro
   if (response.status !== 200) throw new Error(`${query}: ${response.status} ${body}`);
   const type = response.headers.get('content-type') ?? '';
   const address = `/img/https://example.com/${picture}?project=…&${query}`;
-  const shown = { title, text, address, type, bytes: body.byteLength };
-  if (!type.startsWith('image/')) return { ...shown, content: body.toString() };
+  const item = { title, text, address, type, bytes: body.byteLength };
+  if (!type.startsWith('image/')) return { ...item, content: body.toString() };
   const file = `${section === 'Parameters' ? 'parameter' : 'fit'}-${title}.${type.slice(6)}`;
   await writeFile(`${folder}${file}`, body);
-  return { ...shown, file };
+  return { ...item, file };
 }

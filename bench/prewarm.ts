@@ -6,8 +6,9 @@ import { percentile, table } from './prewarm/figures.ts';
 import { type Sources, startSources } from './prewarm/sources.ts';
 
 /**
- * What a prewarming costs those who ask at the same time: a client that wants cold variants, one
- * after the other, by turns with the worker paused and at work. Then whether all is warm.
+ * Measures how much a prewarming slows down other clients: a client requests cold variants, one after
+ * the other, in alternating rounds with the worker paused and running. Then checks that all variants
+ * are warm.
  */
 
 const widths = [160, 240, 320, 480, 640, 800, 960, 1120, 1280, 1600];
@@ -15,7 +16,7 @@ const formats = ['webp', 'avif'];
 const sourceCount = 20;
 const liveSources = 4;
 const variantCount = sourceCount * widths.length * formats.length;
-/** What the client asks for in every turn, always a little wider, so that it is cold and costs the same. */
+/** The widths of a round; every round adds 1 pixel, so that the variants are cold and cost the same. */
 const liveWidths = [300, 420, 540, 660, 780, 900, 1020, 1140, 1260, 1380];
 const goal = 1.5;
 const settleWithinMs = 5 * 60_000;
@@ -37,10 +38,10 @@ async function prewarm({ url, key, project }: Deployment, sources: Sources): Pro
   if (response.status !== 202) throw new Error(`prewarm: ${await response.text()}`);
 }
 
-/** A request as the client and as the service saw it, ms. */
+/** The times of a request, measured by the client and by the service, ms. */
 interface Sample {
   readonly whole: number;
-  /** From `Server-Timing`: waiting for a thread, and on it. */
+  /** From `Server-Timing`: the wait for a thread, and the transform. */
   readonly queue: number;
   readonly transform: number;
 }
@@ -48,8 +49,8 @@ interface Sample {
 const timing = (header: string | null, name: string): number =>
   Number(new RegExp(`${name};dur=([\\d.]+)`).exec(header ?? '')?.[1] ?? 0);
 
-/** One turn of the client. */
-async function turn(service: Deployment, sources: Sources, round: number): Promise<Sample[]> {
+/** One round of the client. */
+async function runRound(service: Deployment, sources: Sources, round: number): Promise<Sample[]> {
   const samples: Sample[] = [];
   for (const [index, width] of liveWidths.entries()) {
     for (let number = 0; number < liveSources; number++) {
@@ -77,11 +78,11 @@ async function jobsLeft(service: Deployment): Promise<number> {
   return active + queued;
 }
 
-/** By turns with and without the worker, as long as it has work. */
+/** Alternates rounds without and with the worker, as long as it has jobs. */
 async function measure(service: Deployment, sources: Sources): Promise<void> {
   const without: Sample[] = [];
   const during: Sample[] = [];
-  await turn(service, sources, 0);
+  await runRound(service, sources, 0);
   await service.worker.start();
   await prewarm(service, sources);
   await sleep(1_000);
@@ -90,14 +91,14 @@ async function measure(service: Deployment, sources: Sources): Promise<void> {
   for (;;) {
     await service.worker.pause();
     round += 1;
-    without.push(...(await turn(service, sources, round)));
+    without.push(...(await runRound(service, sources, round)));
     service.worker.resume();
     const resumedAt = performance.now();
     await sleep(200);
     round += 1;
-    const samples = await turn(service, sources, round);
+    const samples = await runRound(service, sources, round);
     workedMs += performance.now() - resumedAt;
-    // The last turn may have had the service to itself again.
+    // The worker may have finished during the last round, so that round does not count.
     if ((await jobsLeft(service)) === 0) break;
     during.push(...samples);
   }
@@ -139,7 +140,7 @@ async function measure(service: Deployment, sources: Sources): Promise<void> {
   print(`the prewarming took ${(workedMs / 1_000).toFixed(0)} s beside that client`);
 }
 
-/** Kills the worker again and again in the middle of its work. */
+/** Kills the worker repeatedly while it runs jobs. */
 async function kill(service: Deployment, sources: Sources, times: number): Promise<void> {
   const startedAt = performance.now();
   await service.worker.start();
@@ -193,7 +194,7 @@ const { kill: kills } = new Command('bench:prewarm')
   .description('Measures a prewarming of 20 sources in 10 widths and 2 formats.')
   .option(
     '--kill <times>',
-    'kill the worker so often in the middle, instead of measuring',
+    'kill the worker this many times while it runs jobs, instead of measuring',
     count,
     0,
   )
@@ -201,13 +202,14 @@ const { kill: kills } = new Command('bench:prewarm')
   .opts<{ kill: number }>();
 
 const sources = await startSources({ prewarmed: sourceCount, live: liveSources });
-// A job is locked for a while after its worker's death, so with more at a time a late kill would find
-// all of them locked and nothing at work.
+// A job stays locked for a while after its worker was killed. With a higher concurrency, a late kill
+// would find all jobs locked and none running.
 const service = await deploy(kills === 0 ? {} : { SERVICE_WORKER_CONCURRENCY: '2' });
 try {
   const { concurrency } = (await service.health()).checks.transformQueue;
   print(`${variantCount} variants of ${sourceCount} sources; ${concurrency} transform threads`);
-  // Beside others' work the figures say little: what these processes get is then shared between them.
+  // Under other load the results mean little: live and background requests then share what is left of
+  // the processors.
   const [load = 0] = loadavg();
   print(`${availableParallelism()} cores, load average before the start ${load.toFixed(1)}`);
   if (kills === 0) await measure(service, sources);

@@ -1,9 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * The request header by which a worker marks its requests as background work: `<Unix seconds>.<base64url
- * HMAC-SHA256>` over the time and the request target, by the deployment's secret. Whoever cannot read
- * the store cannot make one, and one that was seen on the way is good for one URL and a few minutes.
+ * The request header by which a worker marks its requests as background work: `<Unix
+ * seconds>.<base64url HMAC-SHA256>` over the time and the request target, keyed with the
+ * deployment's secret. Without access to the store no one can create a token, and an intercepted
+ * token is valid for one URL and a few minutes.
  */
 export const backgroundHeader = 'x-image-delivery-background';
 
@@ -14,7 +15,7 @@ function mac(secret: string, seconds: string, target: string): Buffer {
 }
 
 /**
- * @param target path and query as they are sent
+ * @param target path and query as sent
  * @param now Unix ms
  */
 export function backgroundToken(secret: string, target: string, now: number): string {
@@ -22,7 +23,7 @@ export function backgroundToken(secret: string, target: string, now: number): st
   return `${seconds}.${mac(secret, seconds, target).toString('base64url')}`;
 }
 
-/** Whether a token marks this request, now, as background work. */
+/** Whether a token is valid for this request target at this time. */
 export function isBackgroundToken(
   secret: string,
   target: string,

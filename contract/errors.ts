@@ -2,13 +2,13 @@ import { STATUS_CODES } from 'node:http';
 
 interface CatalogueEntry {
   readonly status: number;
-  /** A safe next step for whoever reads the error. */
+  /** A next step for the reader of the error; safe to show to any client. */
   readonly hint: string;
 }
 
 /**
  * Every `code` of an error body, of the service and of its worker, with its HTTP status and a hint.
- * Codes are stable, as clients tell errors apart by them.
+ * Codes are stable because clients distinguish errors by them.
  */
 export const errorCatalogue = {
   invalid_request: {
@@ -53,7 +53,7 @@ export const errorCatalogue = {
   },
   rate_limited: {
     status: 429,
-    hint: 'Wait as long as Retry-After says, then try again.',
+    hint: 'Wait for the time in Retry-After, then try again.',
   },
   headers_too_large: {
     status: 431,
@@ -61,11 +61,11 @@ export const errorCatalogue = {
   },
   internal_error: {
     status: 500,
-    hint: 'Try again; if it goes on, give the operator the x-request-id of this response.',
+    hint: 'Try again; if the error persists, give the operator the x-request-id of this response.',
   },
   source_missing: {
     status: 400,
-    hint: 'Put the absolute source URL behind /img/ or into the url parameter.',
+    hint: 'Put the absolute source URL after /img/ or in the url parameter.',
   },
   project_missing: {
     status: 400,
@@ -93,7 +93,7 @@ export const errorCatalogue = {
   },
   source_not_found: {
     status: 404,
-    hint: 'Check that the source URL opens by itself.',
+    hint: 'Check that the source URL opens in a browser.',
   },
   source_too_large: {
     status: 413,
@@ -105,7 +105,7 @@ export const errorCatalogue = {
   },
   source_corrupt: {
     status: 422,
-    hint: 'Check that the source file is whole and opens in an image viewer.',
+    hint: 'Check that the source file is complete and opens in an image viewer.',
   },
   source_unreachable: {
     status: 502,
@@ -113,7 +113,7 @@ export const errorCatalogue = {
   },
   overloaded: {
     status: 503,
-    hint: 'Wait as long as Retry-After says, then try again.',
+    hint: 'Wait for the time in Retry-After, then try again.',
   },
   source_timeout: {
     status: 504,
@@ -147,12 +147,14 @@ export interface ApiError {
   readonly resolution_hint: string;
 }
 
-/** An error as plain data: a class loses its fields when it crosses a thread or a process. */
+/**
+ * An error as plain data: class instances do not survive a message to another thread or process.
+ */
 export type ErrorData = Pick<ApiError, 'code' | 'message'>;
 
 /**
- * Thrown wherever a request cannot be answered as asked, in any process or thread. The message
- * reaches the client and holds nothing secret; `cause` is for the log.
+ * Thrown in any process or thread when a request cannot be fulfilled. The message is sent to the
+ * client and must not contain secrets; `cause` is only logged.
  */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
@@ -185,20 +187,20 @@ export class ServiceError extends Error {
     return new ServiceError(code, message);
   }
 
-  /** Anything that was thrown; an error that nobody foresaw says nothing about itself to the client. */
+  /** Wraps any thrown value. An unexpected error does not disclose its message to the client. */
   static of(error: unknown): ServiceError {
     if (error instanceof ServiceError) return error;
     return new ServiceError('internal_error', 'The request could not be completed.', error);
   }
 
-  /** The same error of a request's watermark, which is a source too. */
+  /** The same error, reported for the watermark's source. */
   ofWatermark(): ServiceError {
     const message = `The watermark cannot be used. ${this.message}`;
     return new ServiceError(this.code, message, this.cause);
   }
 }
 
-/** @param id as the client gave it, of any length */
+/** @param id as received from the client, of any length */
 export function projectNotFound(id: string): ServiceError {
   const shown = id.slice(0, 80).toWellFormed();
   return new ServiceError('project_not_found', `There is no project ${shown}.`);

@@ -1,13 +1,15 @@
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 
-/** RFC 1035: 63 octets a label, 253 in all; the underscore is not a host's, but names carry it. */
+/**
+ * RFC 1035: 63 octets per label, 253 in total. Underscores are invalid in host names but in use.
+ */
 const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 /**
- * A bare host name as it is stored and compared: lower-case ASCII (internationalised names
+ * The form in which host names are stored and compared: lower-case ASCII (internationalised names
  * converted, UTS #46), no trailing dot; IP addresses in their canonical form, IPv6 in brackets.
- * Null when it is not a bare host name: a port, scheme, path, userinfo or an empty label.
+ * Null when the text is not a bare host name: it has a port, scheme, path, userinfo or empty label.
  */
 export function canonicalHost(text: string): string | null {
   const literal = /^\[[0-9a-f:.]+\]$/i.test(text);
@@ -21,8 +23,8 @@ export function canonicalHost(text: string): string | null {
 }
 
 /**
- * An entry of an allowlist in its canonical form: a host, or `*.example.com` for one or more labels
- * below it. Null when it is neither.
+ * An allowlist entry in canonical form: a host, or `*.example.com`, which matches one or more
+ * labels in place of the `*`. Null when the text is neither.
  */
 export function canonicalHostPattern(text: string): string | null {
   if (!text.startsWith('*.')) return canonicalHost(text);
@@ -30,7 +32,7 @@ export function canonicalHostPattern(text: string): string | null {
   return host === null || host.startsWith('[') || isIP(host) !== 0 ? null : `*.${host}`;
 }
 
-/** Whether a canonical host is one of a list of canonical patterns, or below a wildcard of it. */
+/** Whether a canonical host matches one of the canonical patterns. */
 export function hostMatches(patterns: readonly string[], host: string): boolean {
   return patterns.some((entry) =>
     entry.startsWith('*.')

@@ -3,10 +3,10 @@ import { type Settings, settingRows } from './settings/table.ts';
 
 export type { Logger } from 'pino';
 
-/** Shorter values are no secrets, and could stand in every line. */
+/** Shorter values are not real secrets, and could occur by chance in every log line. */
 const minSecretLength = 4;
 
-/** The values that the settings table marks as secret, and the password of a URL among them. */
+/** The values that the settings table marks as secret, and passwords in URLs among them. */
 function secretsOf(settings: Settings): string[] {
   const values = settingRows
     .filter(([, { secret }]) => secret === true)
@@ -17,13 +17,13 @@ function secretsOf(settings: Settings): string[] {
 }
 
 /**
- * JSON lines on standard output, written before the call returns, so that the last lines of a
- * dying process are not lost. A secret setting never appears in one, whatever error quotes it.
+ * JSON lines on standard output, written synchronously so that the last lines before a crash are
+ * not lost. Secret settings are redacted, including where an error message quotes them.
  *
  * @param part the kind of process: `primary`, `front-end`, `worker`, `start`
  */
 export function createLogger(settings: Settings, part: string): Logger {
-  // As they stand in a JSON text.
+  // Escaped as in JSON text.
   const secrets = secretsOf(settings).map((secret) => JSON.stringify(secret).slice(1, -1));
   return pino(
     {

@@ -4,23 +4,23 @@ import ipaddr from 'ipaddr.js';
 import { canonicalHostPattern } from './hosts.ts';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
-/** A network as its first address and the length of its prefix in bits. */
+/** A network: its base address and prefix length in bits. */
 export type Network = readonly [Address, number];
 
-/** True when one of the networks holds the address. */
+/** True when one of the networks contains the address. */
 export function within(address: Address, list: readonly Network[]): boolean {
   return list.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
 }
 
 /**
  * An IP address in its standard text form, or null for any other text. An IPv4-mapped IPv6 address
- * becomes the IPv4 address that it stands for: a socket connects to just that.
+ * is returned as the IPv4 address, because that is the address a socket connects to.
  */
 export function parseAddress(text: string): Address | null {
   const version = isIP(text);
   if (version === 0) return null;
   if (version === 4 || !text.includes('.')) return ipaddr.process(text);
-  // ipaddr.js takes ::192.0.2.1 for the mapped ::ffff:192.0.2.1, so it gets groups of hex digits.
+  // ipaddr.js mistakes ::192.0.2.1 for the mapped ::ffff:192.0.2.1, so convert it to hex groups.
   return ipaddr.process(domainToASCII(`[${text.replace(/%.*/, '')}]`).slice(1, -1));
 }
 
@@ -31,19 +31,19 @@ export function parseNetwork(text: string): Network | null {
   if (address === null || more !== undefined) return null;
   const width = address.kind() === 'ipv4' ? 32 : 128;
   if (bits === undefined) return [address, width];
-  // A mapped base lost its 96 bits above; better refused than misunderstood.
+  // parseAddress dropped the 96-bit prefix of a mapped base, so the prefix length is ambiguous.
   if (isIP(base) === 6 && width === 32) return null;
   return /^\d{1,3}$/.test(bits) && Number(bits) <= width ? [address, Number(bits)] : null;
 }
 
-/** The address that a canonical host is, or null for a name. */
+/** The address of a canonical host that is an IP literal; null for a host name. */
 export function addressOfHost(host: string): Address | null {
   return parseAddress(host.startsWith('[') ? host.slice(1, -1) : host);
 }
 
 /**
- * An entry of SERVICE_PRIVATE_SOURCES: a network or an address, else a host pattern in its canonical
- * form; null when it is neither.
+ * An entry of SERVICE_PRIVATE_SOURCES: a network or an address, else a host pattern in canonical
+ * form. Null when the text is neither.
  */
 export function parseNetworkOrHost(text: string): Network | string | null {
   return parseNetwork(text) ?? canonicalHostPattern(text);

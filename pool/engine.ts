@@ -9,12 +9,12 @@ import { SingleFlight } from './single-flight.ts';
 
 export type { ImageRequest, Timings } from './producer.ts';
 
-/** An image, and the tier of the cache that had it. */
+/** An image, and the cache tier that it came from. */
 export interface CacheResult {
   readonly image: Image;
-  /** Null when the image is too large for the memory cache, or that is off. */
+  /** Null when the image is too large for the memory cache, or the cache is disabled. */
   readonly entry: MemoryEntry | null;
-  /** What another process rendered meanwhile counts as a miss. */
+  /** An image that was received as a follower counts as a miss. */
   readonly tier: 'memory' | 'disk' | 'miss';
   readonly timings: Timings;
 }
@@ -22,15 +22,15 @@ export interface CacheResult {
 export interface EngineEnvironment {
   readonly coalescer: Coalescer;
   readonly disk: DiskCacheEvents;
-  /** Called for memory hits, for each key at most once a second. */
+  /** Called for memory cache hits, for each key at most once a second. */
   readonly onMemoryHit: (key: string) => void;
-  /** Called for each render that begins and for each that succeeded. */
+  /** Called for each render that begins and for each that succeeds. */
   readonly onRender: (event: 'begun' | 'done', key: string, timings: Timings) => void;
-  /** Unix ms; the clock of every caller of the memory cache. */
+  /** Unix ms; all callers of the memory cache must use this clock. */
   readonly now: () => number;
 }
 
-/** Delivers images from memory, else from disk, else makes them, within the bounds it was given. */
+/** Returns images from the memory cache, else from the disk cache, else renders them. */
 export class Engine {
   readonly memory: MemoryCache;
   readonly producer: Producer;
@@ -52,7 +52,7 @@ export class Engine {
   }
 
   /**
-   * The image of a key. The caller has checked that the project may have it.
+   * The image of a cache key. The caller must have checked that the project may use the source.
    * @throws ServiceError, or the signal's reason
    */
   async get(key: string, request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
@@ -69,27 +69,27 @@ export class Engine {
     await Promise.all([this.producer.close(), this.#disk?.settle()]);
   }
 
-  /** Once in this process, for all requests that want the key meanwhile. */
+  /** Single flight within this process: concurrent requests for a key share it. */
   async #miss(key: string, work: Work): Promise<CacheResult> {
     return (await this.#readDisk(key)) ?? (await this.#coalesce(key, work));
   }
 
-  /** Once on the machine: as the leader for the key, or with the image of a process that leads. */
+  /** Single flight across processes: leads for the key, or receives the image as a follower. */
   async #coalesce(key: string, work: Work): Promise<CacheResult> {
     const role = await this.#environment.coalescer.join(key, {
       live: isLive(work),
       signal: work.signal,
       retain: () => this.#misses.retain(key),
       promote: () => {
-        // A full queue would refuse; the followers then wait as the background work does.
+        // Not when the queue is full; the followers then wait for the work in the background.
         if (!this.producer.transforms.full) this.#misses.promote(key);
       },
     });
     if (role.role === 'follower') return this.#keep(key, role.image, 'miss');
     try {
-      // Another process may have written it between this one's look at the disk and its turn to lead.
+      // The previous leader may have written the image after this process read the disk cache.
       const result = (await this.#readDisk(key)) ?? (await this.#produce(key, work));
-      // The response does not wait for the disk; followers in other processes do.
+      // Followers in other processes must wait for the disk write; this response need not.
       void this.#write(key, result).then(() => role.succeed(result.image));
       return result;
     } catch (error) {

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 
-/** A finished output: what the caches hold and the responses carry. Never changed once made. */
+/** A rendered image, as the caches store it and the responses send it. Immutable. */
 export interface Image {
   readonly body: Uint8Array;
   readonly contentType: string;
-  /** Strong entity tag with its quotes (RFC 9110, 8.8.3): see entityTag. */
+  /** Strong entity tag with its quotes (RFC 9110, 8.8.3); see entityTag. */
   readonly etag: string;
-  /** Pixels, of one frame. */
+  /** Size of one frame, in pixels. */
   readonly width: number;
   readonly height: number;
 }

@@ -5,27 +5,27 @@ import { type SourceLease, Sources } from './source/sources.ts';
 import { TransformQueue } from './transform/transform-queue.ts';
 import type { Variant } from './transform/variant.ts';
 
-/** The image that is wanted. */
+/** The requested image. */
 export interface ImageRequest {
   readonly source: URL;
   readonly variant: Variant;
-  /** Whether the project may use a canonical host; asked again for every redirect. */
+  /** Whether the project may use a canonical host; called for every redirect too. */
   readonly allowed: (host: string) => boolean;
-  /** Background work yields to live requests, until one of them waits for it too. */
+  /** Background work has lower priority than live requests, until a live request waits for it. */
   readonly background: boolean;
 }
 
-/** A request that is being worked on. */
+/** A request in progress. */
 export interface Work extends ImageRequest {
-  /** Aborts when no request waits for it any more. */
+  /** Aborts when no request waits for the image any more. */
   readonly signal: AbortSignal;
-  /** Is aborted once a live request waits for it. */
+  /** Aborted as soon as a live request waits for the image. */
   readonly promoted: AbortSignal;
 }
 
 export const isLive = ({ promoted }: Work): boolean => promoted.aborted;
 
-/** Durations of a miss, ms; those of steps that were not run for this request are absent. */
+/** Durations of the steps of a miss, in ms; absent for steps that did not run for this request. */
 export interface Timings {
   readonly fetch?: number;
   readonly queue?: number;
@@ -42,7 +42,7 @@ interface Inputs {
   readonly watermark: SourceLease | null;
 }
 
-/** Makes images that no cache has: fetches the source and transforms it. */
+/** Makes images that are in no cache: fetches the source and transforms it. */
 export class Producer {
   readonly sources: Sources;
   readonly transforms: TransformQueue;
@@ -55,7 +55,7 @@ export class Producer {
 
   /** @throws ServiceError, or the signal's reason */
   async produce(work: Work): Promise<Produced> {
-    // Before anything is fetched: a source whose transform would be refused is of no use.
+    // Checked before the fetch, which would be wasted if the transform were refused.
     if (isLive(work)) this.admit();
     const { source, watermark } = await this.#fetch(work);
     try {
@@ -73,7 +73,7 @@ export class Producer {
   }
 
   /**
-   * Lets a live request in, as far as the queue of transforms decides that.
+   * Refuses a live request when the transform queue is full.
    * @throws ServiceError overloaded
    */
   admit(): void {
@@ -91,16 +91,16 @@ export class Producer {
     await Promise.all([this.transforms.close(), this.sources.close()]);
   }
 
-  /** The source and the watermark, side by side: leases of both, or of none. */
+  /** Fetches source and watermark in parallel; on failure of one it releases the other. */
   async #fetch(work: Work): Promise<Inputs> {
     const { source, variant } = work;
-    const mark = variant.watermark;
+    const { watermark } = variant;
     const [first, second] = await Promise.allSettled([
       this.sources.acquire(source, work),
-      // The project chose it, so its host needs no place on the allowlist.
-      mark === null
+      // The project configured this URL, so its host need not be on the allowlist.
+      watermark === null
         ? null
-        : this.sources.acquire(new URL(mark.url), { ...work, allowed: () => true }),
+        : this.sources.acquire(new URL(watermark.url), { ...work, allowed: () => true }),
     ]);
     if (first.status === 'fulfilled' && second.status === 'fulfilled') {
       return { source: first.value, watermark: second.value };

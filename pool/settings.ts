@@ -1,23 +1,23 @@
-/** What the engine must be told. One engine lives in each front-end process. */
+/** Settings of an engine. Each front-end process has one engine. */
 export interface EngineSettings {
-  /** Transform threads. */
+  /** Number of transform threads. */
   readonly threads: number;
-  /** Transforms that may wait for a thread. */
+  /** Maximum transforms that wait for a thread. */
   readonly queue: number;
-  /** Source fetches in flight. */
+  /** Maximum concurrent source fetches. */
   readonly fetchConcurrency: number;
-  /** Bytes of finished answers kept in this process's memory. */
+  /** Maximum size of this process's memory cache. */
   readonly memoryCacheBytes: number;
-  /** Folder of the disk cache, or null when that tier is off. */
+  /** Folder of the disk cache; null disables that tier. */
   readonly diskCacheFolder: string | null;
-  /** CIDRs and host names that sources may use although they are not public. */
+  /** CIDRs and host names that sources may use even though they are not public. */
   readonly privateSources: readonly string[];
   readonly sourceMaxBytes: number;
-  /** All frames together. */
+  /** Of all frames together. */
   readonly sourceMaxPixels: number;
-  /** Whole fetch, redirects included, in ms. */
+  /** Timeout of a fetch including its redirects, in ms. */
   readonly sourceTimeoutMs: number;
   readonly transformTimeoutMs: number;
-  /** The service's own host names and its port; sources there would be a loop. */
+  /** The service's own host names and port, refused as sources because they would loop. */
   readonly own: { readonly hosts: readonly string[]; readonly port: number };
 }

@@ -1,22 +1,22 @@
 /**
- * @param signal aborts when the last caller has left
- * @param promoted is aborted once a caller waits whose work is not background work
+ * @param signal aborts when no caller waits any more
+ * @param promoted aborted as soon as a caller waits that is not background work
  */
 type Work<V> = (signal: AbortSignal, promoted: AbortSignal) => Promise<V>;
 
-/** One run of the work for a key. */
+/** One execution of the work for a key. */
 interface Call<V> {
   readonly result: Promise<V>;
   readonly controller: AbortController;
   /** Aborted from the start, unless the call began as background work. */
   readonly promotion: AbortController;
-  /** Callers that wait for the result, and those that retain the call for somebody elsewhere. */
+  /** Number of callers that wait for the result, and of callers of `retain`. */
   waiting: number;
 }
 
 /**
- * Single flight: callers that want the same key at the same time share one run of the work. Every
- * caller may leave by its own signal; the work is aborted only when the last one left.
+ * Single flight: concurrent callers for the same key share one execution of the work. Each caller
+ * can abort by its own signal; the work is aborted only when no caller waits any more.
  */
 export class SingleFlight<K, V> {
   readonly #calls = new Map<K, Call<V>>();
@@ -27,11 +27,11 @@ export class SingleFlight<K, V> {
   }
 
   /**
-   * Joins the call for `key`, or starts it by `work`, which is called before this returns.
-   * Rejects with `signal.reason` as soon as this caller's own signal aborts, else settles as the
-   * work does. With a signal that is aborted already nothing is started or joined.
+   * Joins the call for `key`, or starts one with `work`, which is called synchronously. Rejects
+   * with `signal.reason` as soon as this caller's signal aborts, else settles as the work does. If
+   * the signal is already aborted, nothing is started or joined.
    *
-   * @param background whether this caller's work is background work
+   * @param background whether this caller is background work
    */
   run(key: K, work: Work<V>, signal?: AbortSignal, background = false): Promise<V> {
     if (signal?.aborted) return Promise.reject(signal.reason);
@@ -48,19 +48,19 @@ export class SingleFlight<K, V> {
     });
   }
 
-  /** Whether the call for `key` is background work, for which no other caller waits yet. */
+  /** Whether only background work waits for the call for `key`. */
   isBackground(key: K): boolean {
     return this.#calls.get(key)?.promotion.signal.aborted === false;
   }
 
-  /** A caller in another process waits for the call for `key`, whose work is not background work. */
+  /** Promotes the call for `key` because a live request in another process waits for it. */
   promote(key: K): void {
     this.#calls.get(key)?.promotion.abort();
   }
 
   /**
-   * Keeps the call for `key` from being aborted, on behalf of somebody in another process. Returns
-   * the function that ends that (harmless when called twice), or null when there is no such call.
+   * Keeps the call for `key` from being aborted while another process waits for it. Returns a
+   * release function (idempotent), or null when there is no such call.
    */
   retain(key: K): (() => void) | null {
     const call = this.#calls.get(key);
@@ -78,12 +78,12 @@ export class SingleFlight<K, V> {
     const controller = new AbortController();
     const promotion = new AbortController();
     if (!background) promotion.abort();
-    // `async` turns a work that throws at once into one that rejects.
+    // `async` turns a synchronous throw into a rejection.
     const result = (async () => work(controller.signal, promotion.signal))();
     const call: Call<V> = { result, controller, promotion, waiting: 0 };
     this.#calls.set(key, call);
-    // The first reaction on `result`: callers that see the outcome find the key free. It also keeps
-    // a rejection for which no caller waits any more from counting as unhandled.
+    // Registered first, so that the key is free when callers see the result. It also handles a
+    // rejection for which no caller waits any more.
     const forget = () => this.#forget(key, call);
     result.then(forget, forget);
     return call;
@@ -92,8 +92,8 @@ export class SingleFlight<K, V> {
   #leave(key: K, call: Call<V>, reason?: unknown): void {
     call.waiting -= 1;
     if (call.waiting > 0 || this.#calls.get(key) !== call) return;
-    // Forgotten before the abort, so that the next caller starts the work again instead of joining
-    // a call that is aborted but has not settled yet.
+    // Removed before the abort, so that the next caller starts the work again instead of joining
+    // an aborted call that has not settled yet.
     this.#forget(key, call);
     call.controller.abort(reason);
   }

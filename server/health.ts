@@ -4,12 +4,12 @@ import type { Store } from '../store/open.ts';
 import type { FrontEndStats, MachineStats } from './cluster/channel.ts';
 import type { HttpRequest } from './http/request.ts';
 
-/** How long the database may take before health calls it away. */
+/** A database that takes longer to reply is reported as unavailable. */
 const databaseWithinMs = 2_000;
-/** A monitor may ask ten times a second; the database is asked at most this often. */
+/** A monitor may call ten times a second; the database is pinged at most this often. */
 const databaseEveryMs = 500;
 const queueEveryMs = 1_000;
-/** Work that could run and has waited for longer than this says that no worker keeps up. */
+/** The queue is backlogged when a job that could run has waited for longer than this. */
 const backlogAfterMs = 60_000;
 
 interface DatabaseCheck {
@@ -22,7 +22,7 @@ type Status = 'ok' | 'degraded' | 'unavailable' | 'draining';
 export interface HealthEnvironment {
   readonly store: Pick<Store, 'ping'>;
   readonly queue: Pick<JobQueue, 'stats'>;
-  /** The stats of this process, now. */
+  /** The current stats of this process. */
   readonly stats: () => FrontEndStats;
   /** The latest stats of the whole machine. */
   readonly machine: () => MachineStats;
@@ -34,8 +34,8 @@ export interface HealthEnvironment {
 /** `GET /api/health` (spec 4.1), with stats summed over the machine's processes. */
 export class Health {
   readonly #environment: HealthEnvironment;
-  #queue: { readonly askedAt: number; readonly check: Promise<object> } | null = null;
-  #database: { readonly askedAt: number; readonly check: Promise<DatabaseCheck> } | null = null;
+  #queue: { readonly checkedAt: number; readonly check: Promise<object> } | null = null;
+  #database: { readonly checkedAt: number; readonly check: Promise<DatabaseCheck> } | null = null;
 
   constructor(environment: HealthEnvironment) {
     this.#environment = environment;
@@ -96,23 +96,23 @@ export class Health {
 
   #checkDatabase(): Promise<DatabaseCheck> {
     const now = performance.now();
-    if (this.#database === null || now - this.#database.askedAt > databaseEveryMs) {
-      this.#database = { askedAt: now, check: this.#ping() };
+    if (this.#database === null || now - this.#database.checkedAt > databaseEveryMs) {
+      this.#database = { checkedAt: now, check: this.#ping() };
     }
     return this.#database.check;
   }
 
   #checkQueue(): Promise<object> {
     const now = performance.now();
-    if (this.#queue === null || now - this.#queue.askedAt > queueEveryMs) {
-      this.#queue = { askedAt: now, check: this.#countQueue() };
+    if (this.#queue === null || now - this.#queue.checkedAt > queueEveryMs) {
+      this.#queue = { checkedAt: now, check: this.#countQueue() };
     }
     return this.#queue.check;
   }
 
   async #countQueue(): Promise<object> {
-    const late = sleep(databaseWithinMs, null, { ref: false });
-    const stats = await Promise.race([this.#environment.queue.stats(), late]).catch(() => null);
+    const timeout = sleep(databaseWithinMs, null, { ref: false });
+    const stats = await Promise.race([this.#environment.queue.stats(), timeout]).catch(() => null);
     if (stats === null) {
       return { active: 0, waiting: 0, delayed: 0, queued: 0, failed: 0, status: 'unknown' };
     }
@@ -133,7 +133,7 @@ export class Health {
     return { ok, latencyMs: Math.round(performance.now() - startedAt) };
   }
 
-  /** The machine's stats, with those of this process as they are now instead of a second ago. */
+  /** The machine's stats; those of this process are current, the others up to a second old. */
   #sums(): FrontEndStats {
     const { machine, stats } = this.#environment;
     const all = { ...machine().frontEnds, [process.pid]: stats() };
@@ -153,7 +153,7 @@ function add(a: FrontEndStats, b: FrontEndStats): FrontEndStats {
     completed: a.completed + b.completed,
     fetching: a.fetching + b.fetching,
     misses: a.misses + b.misses,
-    // One stuck pool is enough to say so.
+    // One stuck pool is enough to report the machine as degraded.
     stalledMs: Math.max(a.stalledMs, b.stalledMs),
   };
 }

@@ -28,10 +28,10 @@ const settings = settingsOrExit();
 const log = createLogger(settings, 'primary');
 
 const shutdown = new Shutdown(log);
-// Before there are front ends, none can be renewed.
+// SIGHUP must not end the process before there are front ends to replace.
 process.on('SIGHUP', () => {});
 
-/** The front ends share the port, so none of them would notice that a stranger has it. */
+/** The front ends share the port, so they would not notice that another program uses it. */
 function checkPortIsFree({ host, port }: Settings): Promise<void> {
   return new Promise((free, taken) => {
     const probe = createServer().once('error', taken);
@@ -40,7 +40,7 @@ function checkPortIsFree({ host, port }: Settings): Promise<void> {
 }
 
 await checkPortIsFree(settings).catch((error: unknown) =>
-  shutdown.giveUp(
+  shutdown.fail(
     `SERVICE_PORT ${settings.port} on ${settings.host} cannot be used: ${(error as NodeJS.ErrnoException).code}.`,
   ),
 );
@@ -49,7 +49,7 @@ const store = await ownStore(settings, log, shutdown);
 const diskCacheIndex = new DiskCacheIndex(
   resolve(join(settings.dataDir, 'cache')),
   settings.diskCacheBytes,
-  (error) => log.error({ err: error }, 'the disk cache could not be tidied'),
+  (error) => log.error({ err: error }, 'the disk cache could not delete a file'),
 );
 if (settings.diskCacheBytes > 0) {
   await diskCacheIndex
@@ -94,7 +94,7 @@ function receive(frontEnd: number, message: ToPrimary): void {
 
 function machineStats(): MachineStats {
   const frontEnds: Record<number, FrontEndStats> = {};
-  for (const [frontEnd, one] of stats) frontEnds[supervisor.pidOf(frontEnd) ?? 0] = one;
+  for (const [frontEnd, its] of stats) frontEnds[supervisor.pidOf(frontEnd) ?? 0] = its;
   return { frontEnds, diskBytes: diskCacheIndex.bytes, diskMaxBytes: diskCacheIndex.maxBytes };
 }
 
@@ -106,7 +106,7 @@ await supervisor
       coalescer.forget(frontEnd);
     },
   })
-  .catch((error) => shutdown.giveUp(`The service could not start: ${error.message}.`));
+  .catch((error) => shutdown.fail(`The service could not start: ${error.message}.`));
 setInterval(
   () => supervisor.broadcast({ type: 'machine-stats', stats: machineStats() }),
   statsEveryMs,
@@ -117,5 +117,8 @@ if (settings.diskCacheBytes > 0) {
   await diskCacheIndex
     .scan()
     .catch((error) => log.error({ err: error }, 'the disk cache was not scanned'));
-  log.info({ files: diskCacheIndex.count, bytes: diskCacheIndex.bytes }, 'the disk cache is known');
+  log.info(
+    { files: diskCacheIndex.count, bytes: diskCacheIndex.bytes },
+    'the disk cache is scanned',
+  );
 }

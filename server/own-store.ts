@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { Logger } from '../contract/log.ts';
 import type { Settings } from '../contract/settings/table.ts';
-import { logOutages, throughOutages } from '../store/connection.ts';
+import { logOutages, retryDuringOutages } from '../store/connection.ts';
 import { FolderHeld } from '../store/embedded/lock.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { ensureIndexes, openStore, type Store } from '../store/open.ts';
@@ -10,23 +10,23 @@ import { RateLimit } from './control/rate-limit.ts';
 import type { Shutdown } from './shutdown.ts';
 
 /**
- * Opens the store as its owner and prepares it for the front ends. A store that is away is waited
- * for; what no waiting mends ends the process.
+ * Opens the store as its owner and prepares it for the front ends. Waits while the store is
+ * unavailable; an error that waiting cannot repair ends the process.
  */
 export async function ownStore(
   settings: Settings,
   log: Logger,
   shutdown: Shutdown,
 ): Promise<Store> {
-  const onOutage = tellOutages(log);
+  const onOutage = reportOutages(log);
   const store = await open(settings, onOutage).catch((error) => {
     if (error instanceof FolderHeld) {
-      return shutdown.giveUp(
+      return shutdown.fail(
         `The data folder ${settings.dataDir} belongs to process ${error.pid}, which runs.`,
       );
     }
-    if (error instanceof StoreUrlInvalid) return shutdown.giveUp(error.message);
-    return shutdown.giveUp('The store could not be opened.', error);
+    if (error instanceof StoreUrlInvalid) return shutdown.fail(error.message);
+    return shutdown.fail('The store could not be opened.', error);
   });
   shutdown.add(() => store.close());
   store.failed.then((error) => {
@@ -34,24 +34,26 @@ export async function ownStore(
     return shutdown.stop(1);
   });
   try {
-    await store.established(shutdown.begun);
-    // It may go away again before it is prepared, as in an election.
-    await throughOutages(() => prepare(store, settings), { signal: shutdown.begun, onOutage });
+    await store.established(shutdown.signal);
+    // The store may become unavailable again before it is prepared, as during a MongoDB election.
+    await retryDuringOutages(() => prepare(store, settings), { signal: shutdown.signal, onOutage });
   } catch (error) {
-    await shutdown.giveUp(`The store cannot be used: ${outageInWords(error)}.`, error);
+    await shutdown.fail(`The store cannot be used: ${outageInWords(error)}.`, error);
   }
   return store;
 }
 
-/** In the log, and once in a sentence for who watches the start. */
-function tellOutages(log: Logger): (cause: string | null) => void {
-  const logged = logOutages(log);
-  let told = false;
+/** Logs outages, and writes the first one to standard error for the person who starts the service. */
+function reportOutages(log: Logger): (cause: string | null) => void {
+  const logOutage = logOutages(log);
+  let written = false;
   return (cause) => {
-    logged(cause);
-    if (cause === null || told) return;
-    told = true;
-    process.stderr.write(`The store is away: ${cause}. The service starts when it answers.\n`);
+    logOutage(cause);
+    if (cause === null || written) return;
+    written = true;
+    process.stderr.write(
+      `The store is unavailable: ${cause}. The service starts when it answers.\n`,
+    );
   };
 }
 
@@ -68,7 +70,7 @@ async function prepare(store: Store, settings: Settings): Promise<void> {
   await ensureRootKey(store, settings.rootApiKey);
 }
 
-/** There is always a key to begin with: the one that the settings name, or a new one, shown once. */
+/** Makes sure that there is an API key: the one of the settings, or a new one, printed once. */
 async function ensureRootKey(
   { keys, organisations }: Store,
   rootApiKey: string | null,
@@ -85,7 +87,7 @@ async function ensureRootKey(
       access: 'write',
     });
     process.stdout.write(
-      `\nA first API key was made, for all projects. It is shown only now:\n\n  ${secret}\n\n`,
+      `\nThe first API key was created, for all projects. It is shown only once:\n\n  ${secret}\n\n`,
     );
   }
 }

@@ -24,22 +24,22 @@ import { ProjectOperations } from './control/project-operations.ts';
 import { RateLimit } from './control/rate-limit.ts';
 import { Health } from './health.ts';
 import { App } from './http/app.ts';
-import { untilQuiet } from './http/drain.ts';
+import { drainRequests } from './http/drain.ts';
 import { chooseEngine, EngineUnavailable } from './http/engine-choice.ts';
 import { errorResponse } from './http/error-response.ts';
 import type { HttpRequest } from './http/request.ts';
-import { BackgroundSecret } from './image/background.ts';
+import { BackgroundTokens } from './image/background.ts';
 import { Delivery } from './image/deliver.ts';
 import { ProjectCache } from './project-cache.ts';
 import { routes } from './routes.ts';
 
-/** One front-end process: it is forked by the primary and told over the channel what it must know. */
+/** One front-end process. The primary forks it and sends it messages over the channel. */
 
 const statsEveryMs = 1_000;
 const projectsEveryMs = 1_000;
-/** How long a drain waits for requests in flight; the primary's patience is a little longer. */
+/** How long a drain waits for requests in progress; the primary kills the process a little later. */
 const drainWithinMs = 30_000;
-/** After that, for files that are being written and connections that are being closed. */
+/** After the drain: time to finish writing files and to close connections. */
 const closeWithinMs = 2_000;
 
 function engineSettings(settings: Settings): EngineSettings {
@@ -75,16 +75,16 @@ const engine = new Engine(engineSettings(settings), {
 });
 const projects = new ProjectCache(store.projects, {
   pollEveryMs: projectsEveryMs,
-  onTrouble: (error) => {
+  onOutage: (error) => {
     if (error === null) log.info('the store answers again');
-    else log.error({ err: error }, 'the store is away; known projects go on being served');
+    else log.error({ err: error }, 'the store is unavailable; cached projects are still served');
   },
 });
-const backgroundSecret = new BackgroundSecret(store.db);
+const backgroundTokens = new BackgroundTokens(store.db);
 const delivery = new Delivery({
   engine,
   projects,
-  isBackground: (target, token) => backgroundSecret.marks(target, token),
+  isBackground: (target, token) => backgroundTokens.verify(target, token),
   now: Date.now,
 });
 
@@ -149,7 +149,7 @@ const app = new App(
   {
     errorResponse,
     onError,
-    // The query may hold a signature, so it is not logged.
+    // The query is not logged: it may contain a signature.
     onEnd: log.isLevelEnabled('debug')
       ? ({ id, method, path }, status, ms) => {
           log.debug(
@@ -162,12 +162,12 @@ const app = new App(
   `${process.pid.toString(36)}-${Date.now().toString(36)}-`,
 );
 
-/** Answers what is in flight, then ends. */
+/** Finishes the requests in progress, then ends the process. */
 async function drain(graceMs: number): Promise<void> {
   if (draining) return;
   draining = true;
   log.info('draining');
-  await untilQuiet(app, graceMs, drainWithinMs);
+  await drainRequests(app, graceMs, drainWithinMs);
   projects.stop();
   await Promise.race([Promise.all([engine.close(), store.close()]), sleep(closeWithinMs)]);
   diskCacheReporter.flush();
@@ -190,35 +190,35 @@ const receive = dispatcher<ToFrontEnd>({
   'render-acknowledged': (reply) => coalescer.receive(reply),
 });
 
-// The primary decides when to end, also when a terminal signals the whole group.
+// The primary decides when a front end ends, also when a terminal signals the whole process group.
 process.on('SIGINT', () => {});
 process.on('SIGHUP', () => {});
 process.on('SIGTERM', () => void drain(0));
 /**
- * Without a primary nothing is left to do or to tell. An orderly exit, which is what node:cluster has
- * in mind, would wait for threads, and one that is inside native code may keep it from ending.
+ * Without the primary a front end has no work and no receiver for its messages. The normal exit, which
+ * node:cluster would make, waits for threads, and a thread inside native code may never end.
  */
 const endOrphaned = (): void => void process.kill(process.pid, 'SIGKILL');
 process.prependListener('disconnect', endOrphaned);
 if (process.connected === false) endOrphaned();
 process.on('uncaughtException', (error) => {
-  log.fatal({ err: error }, 'this process ends because of an error that nobody caught');
+  log.fatal({ err: error }, 'this process ends because of an uncaught exception');
   process.exit(1);
 });
 process.on('message', (message) => receive(message as ToFrontEnd));
 
-/** Null when there is none, which the primary has been told. */
+/** Null when the setting's engine is unavailable; the primary then ends this process. */
 const httpEngine = await chooseEngine(settings.httpEngine).catch((error: unknown) => {
   if (!(error instanceof EngineUnavailable)) throw error;
   channel.send({ type: 'cannot-start', reason: error.message });
   return null;
 });
 if (httpEngine === null) {
-  // The primary ends this process.
+  // Nothing to start.
 } else if (await app.listen(httpEngine.start, settings.host, settings.port)) {
   const { name, because } = httpEngine;
   log.info({ engine: name, because }, 'the HTTP server listens');
-  // Until then the connection itself says that the store is away.
+  // Until then the connection logs that the store is unavailable.
   store.established().then(
     () => projects.start(),
     () => {},

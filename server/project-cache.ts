@@ -4,43 +4,43 @@ import { SingleFlight } from '../pool/single-flight.ts';
 import { isProjectId } from '../store/identifiers.ts';
 import type { Project, Projects } from '../store/projects.ts';
 
-/** A project as it was at one revision. Whoever keeps one sees by `stale` that it is out of date. */
+/** A project at one revision. `stale` becomes true when the cache has a later revision, or none. */
 export interface ProjectState {
   readonly project: Project;
   stale: boolean;
 }
 
 const maxProjects = 10_000;
-/** Ids that lead nowhere are asked for again and again, too: by old pages and by the curious. */
-const unknownForMs = 1_000;
+/** Unknown ids are cached too: old pages and scanners request them again and again. */
+const unknownTtlMs = 1_000;
 const maxUnknown = 10_000;
-/** Look-ups that may wait for the store; made-up ids must not pile up without bound. */
+/** Look-ups that may wait for the store: requests with random ids must not pile up without bound. */
 const maxLookups = 256;
 /**
- * How far behind the latest change the poll looks: changes become visible a little out of the
- * order of their dates.
+ * The poll also reads changes that are this much older than the latest: changes become visible in the
+ * store a little out of the order of their dates.
  */
 const overlapMs = 10_000;
 
 export interface ProjectCacheEnvironment {
   readonly pollEveryMs: number;
-  /** The poll failed, and before it worked; or the reverse, with null. */
-  readonly onTrouble: (error: unknown | null) => void;
+  /** Called with the error when polling begins to fail, and with null when it works again. */
+  readonly onOutage: (error: unknown | null) => void;
 }
 
 /**
- * The projects as one process knows them: loaded when first asked for, kept up to date by a poll
- * of what changed, and at once by whoever hears of a change. When the store is away, known
- * projects go on being served.
+ * The projects that one process has cached. A project is loaded when a request first needs it, and
+ * updated by polling the store for changes, or at once when this or another process reports a
+ * change. While the store is unavailable, cached projects are still served.
  */
 export class ProjectCache {
   readonly #projects: Projects;
   readonly #environment: ProjectCacheEnvironment;
   readonly #known: LRUCache<string, ProjectState>;
-  readonly #unknown = new LRUCache<string, true>({ max: maxUnknown, ttl: unknownForMs });
+  readonly #unknown = new LRUCache<string, true>({ max: maxUnknown, ttl: unknownTtlMs });
   readonly #lookups = new SingleFlight<string, ProjectState | null>();
   #latest: Date | null = null;
-  #troubled = false;
+  #failing = false;
   #timer: NodeJS.Timeout | null = null;
   #stopped = false;
 
@@ -49,7 +49,7 @@ export class ProjectCache {
     this.#environment = environment;
     this.#known = new LRUCache({
       max: maxProjects,
-      // Nobody would tell a holder of an evicted state that it became stale.
+      // An evicted project is no longer updated, so a response that refers to it could be out of date.
       dispose: (state) => {
         state.stale = true;
       },
@@ -58,7 +58,7 @@ export class ProjectCache {
 
   /**
    * The project of an id, or null when there is none.
-   * @throws ServiceError overloaded; the driver's error when the store is away
+   * @throws ServiceError overloaded; the driver's error when the store is unavailable
    */
   find(id: string): ProjectState | null | Promise<ProjectState | null> {
     const known = this.#known.get(id);
@@ -70,7 +70,7 @@ export class ProjectCache {
     return this.#lookups.run(id, () => this.#load(id));
   }
 
-  /** A change that was made here, or that somebody told of with the project itself. */
+  /** Caches a project that was changed by this process, or loaded. */
   apply(project: Project): ProjectState {
     const id = project._id;
     this.#unknown.delete(id);
@@ -81,10 +81,10 @@ export class ProjectCache {
     return state;
   }
 
-  /** A change that somebody told of. When the store cannot say which, the poll will. */
+  /** Reloads a project that another process has changed. If that fails, a poll finds the change. */
   async refresh(id: string): Promise<void> {
     this.#unknown.delete(id);
-    // A look-up that is under way may have read the project before it changed, so none is joined.
+    // Not by single flight: a look-up in progress may have read the project before the change.
     await this.#load(id).catch(() => {});
   }
 
@@ -106,17 +106,17 @@ export class ProjectCache {
 
   async #poll(): Promise<void> {
     try {
-      await this.#follow();
-      if (this.#troubled) this.#environment.onTrouble(null);
-      this.#troubled = false;
+      await this.#loadChanges();
+      if (this.#failing) this.#environment.onOutage(null);
+      this.#failing = false;
     } catch (error) {
-      if (!this.#troubled && !this.#stopped) this.#environment.onTrouble(error);
-      this.#troubled = true;
+      if (!this.#failing && !this.#stopped) this.#environment.onOutage(error);
+      this.#failing = true;
     }
     if (!this.#stopped) this.start();
   }
 
-  async #follow(): Promise<void> {
+  async #loadChanges(): Promise<void> {
     const since = this.#latest ?? (await this.#projects.latestChange());
     if (since === null) return;
     const changes = await this.#projects.changesSince(new Date(since.getTime() - overlapMs));

@@ -13,7 +13,7 @@ export interface Endpoints {
   readonly baseUrl: string;
 }
 
-/** Everything that can be asked for, and who answers. */
+/** All routes of the public listener, with their handlers. */
 export function routes({ delivery, control, health, baseUrl }: Endpoints): Route[] {
   const openApi = openApiHandler(baseUrl);
   return [
@@ -21,14 +21,14 @@ export function routes({ delivery, control, health, baseUrl }: Endpoints): Route
     readable('/api/health', (request) => health.handle(request)),
     readable('/openapi.json', openApi),
     readable(`${prefix}/openapi.json`, openApi),
-    // Without OPTIONS, so that no preflight succeeds: keys belong to backends, not to pages.
+    // Without OPTIONS, so that no CORS preflight succeeds: API keys are for backends, not for pages.
     { path: `${prefix}/*`, methods: methodsAt, handler: (request) => control.handle(request) },
   ];
 }
 
 const readMethods = ['GET', 'HEAD', 'OPTIONS'];
 
-/** To be read by anybody, by pages of other sites too. */
+/** A route that anyone may read, including scripts of other origins. */
 function readable(path: string, handler: Handler): Route {
   return {
     path,
@@ -38,7 +38,7 @@ function readable(path: string, handler: Handler): Route {
   };
 }
 
-/** What a browser asks before a request with headers that a plain <img> does not send. */
+/** A browser sends a preflight before a request whose headers are not CORS-safelisted. */
 const preflightResponse: HttpResponse = {
   status: 204,
   headers: [

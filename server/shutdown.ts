@@ -1,47 +1,47 @@
 import type { Logger } from '../contract/log.ts';
 
-/** How the primary ends: when it is told to, with whoever started it, or because it must. */
+/** Ends the primary: on a signal, when the process that started it ends, or after a fatal error. */
 export class Shutdown {
   readonly #log: Logger;
-  readonly #begun = new AbortController();
-  readonly #parts: (() => Promise<unknown>)[] = [];
+  readonly #controller = new AbortController();
+  readonly #steps: (() => Promise<unknown>)[] = [];
 
   constructor(log: Logger) {
     this.#log = log;
     process.on('SIGTERM', () => void this.stop(0));
-    // Whoever started this as a part of the whole is gone.
+    // `npm start`, which is the parent process, has ended.
     process.on('disconnect', () => void this.stop(0));
     if (process.connected === false) void this.stop(0);
     process.on('SIGINT', () => {
-      // A second Ctrl-C is from somebody who does not want to wait for requests in flight.
-      if (this.begun.aborted) process.exit(130);
+      // A second Ctrl-C ends the process without waiting for the requests in progress.
+      if (this.signal.aborted) process.exit(130);
       void this.stop(0);
     });
   }
 
   /** Aborted when the process is ending. */
-  get begun(): AbortSignal {
-    return this.#begun.signal;
+  get signal(): AbortSignal {
+    return this.#controller.signal;
   }
 
-  /** A part that has begun and must end before the process does, and before those added earlier. */
+  /** Adds a step of the shutdown; the steps run in the reverse order of their addition. */
   add(end: () => Promise<unknown>): void {
-    this.#parts.push(end);
+    this.#steps.push(end);
   }
 
   async stop(exitCode: number): Promise<void> {
-    if (this.begun.aborted) return;
-    this.#begun.abort();
+    if (this.signal.aborted) return;
+    this.#controller.abort();
     this.#log.info('stopping');
-    for (const end of this.#parts.reverse()) await end();
+    for (const end of this.#steps.reverse()) await end();
     this.#log.info('stopped');
     process.exit(exitCode);
   }
 
-  /** Says in one line why there is no going on, and ends. */
-  async giveUp(reason: string, error?: unknown): Promise<never> {
-    // What a process that is ending fails at is no news.
-    if (!this.begun.aborted) {
+  /** Logs a fatal error, writes its reason to standard error, and ends the process with code 1. */
+  async fail(reason: string, error?: unknown): Promise<never> {
+    // An error during the shutdown is a consequence of it, so it is not reported.
+    if (!this.signal.aborted) {
       this.#log.fatal({ err: error }, reason);
       process.stderr.write(`${reason}\n`);
       await this.stop(1);

@@ -5,8 +5,8 @@ import { createLogger } from '../contract/log.ts';
 import { settingsOrExit } from '../contract/settings/load.ts';
 
 /**
- * `npm start`: the service and its worker, each a process of its own that is started again when it
- * dies. Either can be deployed alone instead (`start:server`, `start:worker`).
+ * `npm start`: runs the service and its worker, each as a process that is restarted when it dies.
+ * Each can also be deployed alone (`start:server`, `start:worker`).
  */
 
 const healthyAfterMs = 30_000;
@@ -19,40 +19,40 @@ const here = fileURLToPath(import.meta.url);
 interface Part {
   readonly name: string;
   readonly entry: string;
-  /** Without this part there is no point in going on: its refusal to start ends the others. */
+  /** When this part cannot start, the others are ended too. */
   readonly essential: boolean;
   child: ChildProcess | null;
-  earlyEnds: number;
+  earlyExits: number;
 }
 
-const part = (name: string, path: string, essential: boolean): Part => ({
+const newPart = (name: string, path: string, essential: boolean): Part => ({
   name,
   entry: join(here, '..', '..', `${path}${extname(here)}`),
   essential,
   child: null,
-  earlyEnds: 0,
+  earlyExits: 0,
 });
-const parts = [part('service', 'server/main', true), part('worker', 'worker/main', false)];
+const parts = [newPart('service', 'server/main', true), newPart('worker', 'worker/main', false)];
 let exitCode: number | null = null;
 
-function begin(one: Part): void {
+function run(part: Part): void {
   const startedAt = performance.now();
-  // In groups of their own, so that a terminal's Ctrl-C reaches each part once, from here.
-  const child = spawn(process.execPath, [...process.execArgv, one.entry], {
-    // The channel says nothing; its end tells the part that this process is gone.
+  // In its own process group, so that a terminal's Ctrl-C does not reach it: this process signals it.
+  const child = spawn(process.execPath, [...process.execArgv, part.entry], {
+    // No message is sent over the channel; its closing tells the part that this process has ended.
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     detached: true,
   });
-  one.child = child;
+  part.child = child;
   child.once('exit', (code, signal) => {
-    one.child = null;
+    part.child = null;
     if (exitCode !== null) return finish();
     const early = performance.now() - startedAt < healthyAfterMs;
-    one.earlyEnds = early ? one.earlyEnds + 1 : 0;
-    if (one.essential && early && code === 1) return stop(1);
-    const delayMs = Math.min(backOffMs.first * 2 ** one.earlyEnds, backOffMs.most);
-    log.error({ process: one.name, why: signal ?? code, delayMs }, 'a process ended');
-    setTimeout(() => (exitCode === null ? begin(one) : undefined), delayMs);
+    part.earlyExits = early ? part.earlyExits + 1 : 0;
+    if (part.essential && early && code === 1) return stop(1);
+    const delayMs = Math.min(backOffMs.first * 2 ** part.earlyExits, backOffMs.most);
+    log.error({ process: part.name, why: signal ?? code, delayMs }, 'a process ended');
+    setTimeout(() => (exitCode === null ? run(part) : undefined), delayMs);
   });
 }
 
@@ -69,8 +69,8 @@ function finish(): void {
 process.on('SIGTERM', () => stop(0));
 process.on('SIGINT', () => {
   if (exitCode === null) return stop(0);
-  // A second Ctrl-C: somebody does not want to wait.
+  // A second Ctrl-C does not wait for the parts to drain.
   for (const { child } of parts) child?.kill('SIGKILL');
 });
 process.on('SIGHUP', () => parts[0]?.child?.kill('SIGHUP'));
-for (const one of parts) begin(one);
+for (const part of parts) run(part);

@@ -7,20 +7,20 @@ export const jobsCollection = 'jobs';
 
 const reconnectEveryMs = 1_000;
 
-/** Thrown when the state of a job is saved whose lock has meanwhile gone to another. */
+/** Thrown when a worker saves the state of a job that another worker has locked in the meantime. */
 export class LockLost extends Error {
   override readonly name = 'LockLost';
 }
 
 /**
- * Agenda saves a job's state whoever holds it (agenda/agenda#589). After a pause longer than its
- * lock, a worker would take the job away from the next one that does it.
+ * Agenda saves a job's state without checking the lock (agenda/agenda#589). A worker that was
+ * paused for longer than its lock would overwrite the state of the worker that runs the job now.
  */
-class HeldJobs extends MongoJobRepository {
+class LockCheckedJobs extends MongoJobRepository {
   override async saveJobState(
     ...[job, options]: Parameters<MongoJobRepository['saveJobState']>
   ): Promise<void> {
-    const held = await this.collection.findOne(
+    const locked = await this.collection.findOne(
       {
         _id: new ObjectId(String(job._id)),
         lockedAt: { $gt: new Date(0) },
@@ -28,7 +28,7 @@ class HeldJobs extends MongoJobRepository {
       },
       { projection: { _id: 1 } },
     );
-    if (held === null) throw new LockLost();
+    if (locked === null) throw new LockLost();
     await super.saveJobState(job, options);
   }
 }
@@ -39,10 +39,10 @@ class StoreBackend implements AgendaBackend {
   readonly repository: MongoJobRepository;
 
   constructor(db: Db) {
-    this.repository = new HeldJobs({ mongo: db, db: { collection: jobsCollection } });
+    this.repository = new LockCheckedJobs({ mongo: db, db: { collection: jobsCollection } });
   }
 
-  /** Agenda begins to connect when it is made and lets a failure of that go unhandled. */
+  /** Agenda connects in its constructor and does not handle a failure, so this retries. */
   async connect(): Promise<void> {
     for (;;) {
       try {
@@ -54,11 +54,11 @@ class StoreBackend implements AgendaBackend {
   }
 
   async disconnect(): Promise<void> {
-    // The connection is the store's.
+    // The store closes the connection.
   }
 }
 
-/** An Agenda on the store's connection; it becomes ready when the store answers. */
+/** An Agenda on the store's connection; it becomes ready when the store is available. */
 export function createAgenda(
   db: Db,
   options: Omit<ConstructorParameters<typeof Agenda>[0], 'backend'> = {},

@@ -1,68 +1,71 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MongoClient, MongoNotConnectedError, MongoTopologyClosedError } from 'mongodb';
 import { watchHeartbeats } from './heartbeats.ts';
-import { isOutage, outageInWords, StoreAway } from './outage.ts';
+import { isOutage, outageInWords, StoreUnavailable } from './outage.ts';
 
-/** Hears why the store is away, and again when that is of another kind; null when it is over. */
+/**
+ * Called with the cause of an outage, again for a different kind of cause, and with null at its
+ * end.
+ */
 export type OnOutage = (cause: string | null) => void;
 
-const waitMs = { first: 250, most: 5_000 };
+const backoffMs = { first: 250, max: 5_000 };
 
-interface Patience {
+interface RetryOptions {
   readonly signal: AbortSignal;
   readonly onOutage: OnOutage;
-  /** Which failures may pass; those of the store when absent. */
-  readonly passes?: (error: unknown) => boolean;
+  /** Which errors to retry; by default those of an outage. */
+  readonly retries?: (error: unknown) => boolean;
 }
 
 /**
- * Does something that needs the store, and again for as long as the store is away.
+ * Runs an operation, and retries it until the outage of the store ends.
  *
- * The waits grow for the sake of failures that come at once, such as refused credentials. They are
- * counted from an attempt's begin: one that waits for a server to answer lasts as long as the
- * driver's server selection, which looks for the server all that time, and is followed by the next
- * one soon, so that a server that comes is noticed within a second.
+ * The backoff grows because some errors, such as refused credentials, are immediate. It is measured
+ * from the start of an attempt: an attempt without a server lasts as long as the driver's server
+ * selection, which keeps looking for the server, and is soon followed by the next one. A server
+ * that becomes available is thus found within a second.
  */
-export async function throughOutages<T>(
+export async function retryDuringOutages<T>(
   attempt: () => Promise<T>,
-  { signal, onOutage, passes = isOutage }: Patience,
+  { signal, onOutage, retries = isOutage }: RetryOptions,
 ): Promise<T> {
-  // By the errors' names: their texts may count connections, and would fill a log.
-  const told = new Set<string>();
-  for (let pauseMs = waitMs.first; ; pauseMs = Math.min(2 * pauseMs, waitMs.most)) {
+  // By error name: messages may contain connection numbers, so each would be logged as new.
+  const reported = new Set<string>();
+  for (let pauseMs = backoffMs.first; ; pauseMs = Math.min(2 * pauseMs, backoffMs.max)) {
     signal.throwIfAborted();
     const startedAt = performance.now();
     try {
       const result = await attempt();
-      if (told.size > 0) onOutage(null);
+      if (reported.size > 0) onOutage(null);
       return result;
     } catch (error) {
       signal.throwIfAborted();
-      if (!passes(error)) throw error;
+      if (!retries(error)) throw error;
       const kind = error instanceof Error ? error.name : '';
-      if (!told.has(kind)) onOutage(outageInWords(error));
-      told.add(kind);
+      if (!reported.has(kind)) onOutage(outageInWords(error));
+      reported.add(kind);
     }
-    const passedMs = performance.now() - startedAt;
-    await sleep(Math.max(waitMs.first, pauseMs - passedMs), undefined, { signal });
+    const elapsedMs = performance.now() - startedAt;
+    await sleep(Math.max(backoffMs.first, pauseMs - elapsedMs), undefined, { signal });
   }
 }
 
 /**
- * Connects a client, for as long as that takes.
+ * Connects a client, and retries until it succeeds.
  *
- * The driver connects by itself when it is first used, but once: after a failure every operation
- * is refused until somebody calls `connect()`. From the first success on it recovers alone, but for
- * a heartbeat that never ends, after which it is connected anew.
+ * The driver connects automatically on first use, but only once: after a failure it rejects every
+ * operation until `connect()` is called. After the first success it reconnects automatically,
+ * except after a heartbeat that never ends (see watchHeartbeats); then this class reconnects it.
  */
 export class Connection {
   readonly #client: MongoClient;
   readonly #closing = new AbortController();
   readonly #onOutage: OnOutage;
-  /** For the first time. */
+  /** The first successful connect. */
   readonly #connected: Promise<void>;
   #connecting: Promise<void>;
-  #cause = 'it has not answered yet';
+  #cause = 'it has not responded yet';
 
   constructor(client: MongoClient, onOutage: OnOutage) {
     this.#client = client;
@@ -72,7 +75,7 @@ export class Connection {
     };
     this.#connected = this.#connect();
     this.#connecting = this.#connected;
-    // Only `close` makes it fail.
+    // Rejects only after `close`.
     this.#connected.then(
       () => watchHeartbeats(client, () => this.#reconnect()),
       () => {},
@@ -80,7 +83,7 @@ export class Connection {
   }
 
   /**
-   * Resolves when the store has answered for the first time. Rejects with the signal's reason, or
+   * Resolves when the store has responded for the first time. Rejects with the signal's reason, or
    * when the connection is closed.
    */
   established(signal?: AbortSignal): Promise<void> {
@@ -95,27 +98,27 @@ export class Connection {
     });
   }
 
-  /** What an operation failed with; the reason where the driver only says that it is closed. */
+  /** Replaces the driver's error about a closed client by the cause of the outage. */
   explain(error: unknown): unknown {
     const closed =
       error instanceof MongoTopologyClosedError || error instanceof MongoNotConnectedError;
-    return closed ? new StoreAway(this.#cause) : error;
+    return closed ? new StoreUnavailable(this.#cause) : error;
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#client.close();
-    // An attempt that was still looking for its servers has connected after that.
+    // An attempt that was still in server selection may have connected after the first close.
     await this.#connecting.catch(() => {});
     await this.#client.close();
   }
 
   #connect(): Promise<void> {
-    return throughOutages(() => connect(this.#client), {
+    return retryDuringOutages(() => connect(this.#client), {
       signal: this.#closing.signal,
       onOutage: this.#onOutage,
-      // Also a name without records, or a certificate's file that is not there yet.
-      passes: () => true,
+      // Also a host name without DNS records, or a certificate file that does not exist yet.
+      retries: () => true,
     });
   }
 
@@ -131,20 +134,20 @@ export class Connection {
 
 async function connect(client: MongoClient): Promise<void> {
   await client.connect();
-  // An operation that came first may have begun to connect, and that does not try the credentials.
+  // If an earlier operation started connecting, `connect` does not verify the credentials.
   await client.db('admin').command({ ping: 1 });
 }
 
-/** Says in a log when the store is away and when that is over. */
+/** Logs the start, the causes and the end of an outage. */
 export function logOutages(log: {
   error(message: string): void;
   info(message: string): void;
 }): OnOutage {
-  let away = false;
+  let unavailable = false;
   return (cause) => {
-    if (cause === null) log.info('the store answers');
-    else if (away) log.error(`the store is still away: ${cause}`);
-    else log.error(`the store is away: ${cause}; trying until it answers`);
-    away = cause !== null;
+    if (cause === null) log.info('the store is available');
+    else if (unavailable) log.error(`the store is still unavailable: ${cause}`);
+    else log.error(`the store is unavailable: ${cause}; retrying`);
+    unavailable = cause !== null;
   };
 }

@@ -1,19 +1,19 @@
 import type { MongoClient } from 'mongodb';
 
-/** For a process that was itself at rest: what has arrived meanwhile is read before this is over. */
+/** If this process was suspended, it reads responses that arrived meanwhile within this time. */
 const graceMs = 1_000;
 
 /**
- * Notices that the driver has stopped looking at a server, and calls back once for each time.
+ * Detects that the driver has stopped monitoring a server, and calls `onLost` each time.
  *
- * It looks by heartbeats, each of which ends within a time limit. But one that is written in the
- * instant in which the server closes the connection waits for ever (driver 7.8: `writeCommand`
- * awaits a `drain` of a socket that is destroyed): the server then stays unknown, whatever becomes
- * of it. It takes an operation under way when a server ends that does not stream its state.
+ * The driver monitors servers by heartbeats with a timeout. But a heartbeat that is written just
+ * when the server closes the connection never ends (driver 7.8: `writeCommand` awaits `drain` on a
+ * destroyed socket), and the server then stays `Unknown` forever, even after it recovers. This
+ * happens when a server that does not stream its state stops while an operation is running.
  */
 export function watchHeartbeats(client: MongoClient, onLost: () => void): void {
   const { connectTimeoutMS, heartbeatFrequencyMS } = client.options;
-  // No limit, by the URL's wish.
+  // The URL disables the timeout.
   if (connectTimeoutMS === 0) return;
   const pending = new Map<string, NodeJS.Timeout>();
   const ended = (address: string): void => {
@@ -22,7 +22,8 @@ export function watchHeartbeats(client: MongoClient, onLost: () => void): void {
   };
   client.on('serverHeartbeatStarted', ({ connectionId: address, awaited }) => {
     ended(address);
-    // To connect and to ask have the limit each; a server that streams its state answers late.
+    // Connect and hello have this timeout each; a streaming server responds only after the
+    // interval.
     const limitMs = 2 * connectTimeoutMS + (awaited ? heartbeatFrequencyMS : 0);
     const later = (ms: number, action: () => void) =>
       pending.set(address, setTimeout(action, ms).unref());

@@ -10,11 +10,11 @@ function random36(length: number): string {
 
 /** `prj_` and 16 base-36 characters. */
 export const newProjectId = (): string => `prj_${random36(16)}`;
-/** Whether a text can be a project's id: what cannot need not be looked up, or kept as a key. */
+/** Whether a text has the form of a project id; others need no look-up or cache entry. */
 export const isProjectId = (text: string): boolean => /^prj_[0-9a-z]{16}$/.test(text);
 /** `org_` and 16 base-36 characters. */
 export const newOrganisationId = (): string => `org_${random36(16)}`;
-/** `key_` and 16 base-36 characters: names a key where its secret must not be shown. */
+/** `key_` and 16 base-36 characters: identifies an API key without disclosing it. */
 export const newKeyId = (): string => `key_${random36(16)}`;
 /** `sk_` and 43 base64url characters: 256 random bits. */
 export const newApiKey = (): string => `sk_${randomBytes(32).toString('base64url')}`;

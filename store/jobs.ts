@@ -19,16 +19,16 @@ export interface PrewarmJob {
   readonly dpr: number | null;
 }
 
-/** How far a job has come: requests for variants. */
+/** Progress of a job: numbers of requested variants. */
 export interface JobCounts {
   readonly done: number;
   readonly failed: number;
   readonly total: number;
 }
 
-/** What a job's `data` holds. */
+/** The `data` of a job. */
 export interface PrewarmJobData extends PrewarmJob {
-  /** Names the work, so that the same is not queued twice. */
+  /** Identifies equal jobs, so that the same work is not queued twice. */
   readonly fingerprint: string;
   readonly counts?: JobCounts;
 }
@@ -38,11 +38,11 @@ export interface QueueStats {
   readonly waiting: number;
   readonly delayed: number;
   readonly failed: number;
-  /** How long the oldest job that could run has waited, ms; 0 when none waits. */
+  /** Waiting time of the oldest job that is due, in ms; 0 when none is waiting. */
   readonly oldestWaitingMs: number;
 }
 
-/** The part of Agenda's documents that is read here. */
+/** The fields of Agenda's job documents that are used here. */
 interface JobDocument {
   readonly name: string;
   readonly data: PrewarmJobData;
@@ -50,13 +50,13 @@ interface JobDocument {
   readonly lockedAt: Date | null;
   readonly lastFinishedAt: Date | null;
   readonly failCount: number | null;
-  /** Who locked it last. */
+  /** Name of the last consumer that locked the job. */
   readonly lastModifiedBy: string | null;
 }
 
 const never = new Date(0);
 
-/** The queue of prewarm jobs, as those who put work into it and those who watch it see it. */
+/** The queue of prewarm jobs, for producers and for monitoring. */
 export class JobQueue {
   readonly #db: Db;
   readonly #jobs: Collection<JobDocument>;
@@ -67,7 +67,7 @@ export class JobQueue {
     this.#jobs = db.collection(jobsCollection);
   }
 
-  /** Safe to repeat and for several processes at once. */
+  /** Idempotent, and safe to run in several processes at once. */
   async ensureIndexes(): Promise<void> {
     await this.#jobs.createIndex({ name: 1, nextRunAt: 1 });
     await this.#jobs.createIndex({ name: 1, lockedAt: 1 });
@@ -76,9 +76,9 @@ export class JobQueue {
   }
 
   /**
-   * Queues jobs; the same work that still waits is not queued again. Two who queue it in the same
-   * instant may both succeed where the server does not serialise upserts; doing it twice does no
-   * harm.
+   * Queues jobs, except those that are already waiting. Two processes that queue the same job at
+   * the same time may both succeed where the server does not serialise upserts; running a job twice
+   * does no harm.
    */
   async add(jobs: readonly PrewarmJob[]): Promise<void> {
     this.#agenda ??= createAgenda(this.#db);
@@ -99,7 +99,7 @@ export class JobQueue {
     }
   }
 
-  /** Counts by indexed fields, so that it may be asked every second. */
+  /** Counts by indexed fields, so it is cheap enough to run every second. */
   async stats(): Promise<QueueStats> {
     const now = new Date();
     const name = prewarmJobName;
@@ -119,12 +119,12 @@ export class JobQueue {
     return { active, waiting, delayed, failed, oldestWaitingMs: now.getTime() - since };
   }
 
-  /** Writes down how far a job has come, for whoever looks at it. */
+  /** Stores the progress of a job, for monitoring. */
   async setCounts(id: string, counts: JobCounts): Promise<void> {
     await this.#jobs.updateOne({ _id: new ObjectId(id) }, { $set: { 'data.counts': counts } });
   }
 
-  /** Gives back the jobs that a consumer of this name still holds. */
+  /** Unlocks the jobs that a consumer of this name has locked. */
   async release(consumer: string): Promise<void> {
     await this.#jobs.updateMany(
       { name: prewarmJobName, lockedAt: { $gt: never }, lastModifiedBy: consumer },
@@ -132,7 +132,7 @@ export class JobQueue {
     );
   }
 
-  /** Removes jobs that ended, well or badly, before a date; how many. */
+  /** Removes jobs that succeeded or failed before a date; returns their number. */
   async removeEnded(before: Date): Promise<number> {
     const { deletedCount } = await this.#jobs.deleteMany({
       name: prewarmJobName,

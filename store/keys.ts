@@ -1,21 +1,21 @@
 import type { Collection, Db } from 'mongodb';
 import { hashApiKey, newApiKey, newKeyId } from './identifiers.ts';
-import { againOnDuplicate } from './upsert.ts';
+import { retryOnDuplicateKey } from './upsert.ts';
 
 export type KeyAccess = 'read' | 'write';
 
-/** An API key as it is stored: the key itself is not, only its SHA-256. */
+/** An API key as stored: only the SHA-256 of the key, not the key itself. */
 export interface ApiKey {
   readonly _id: string;
   readonly hash: string;
   readonly name: string;
   readonly orgId: string;
-  /** The one project that the key is for; null for all of its organisation. */
+  /** The project of the key; null for all projects of its organisation. */
   readonly projectId: string | null;
-  /** Set for a root key, whose projects are those of every organisation. */
+  /** Set for a root key, which has access to the projects of every organisation. */
   readonly allOrganisations?: true;
   readonly access: KeyAccess;
-  /** Set for the key that the environment names. */
+  /** Set for the key from SERVICE_ROOT_API_KEY. */
   readonly fromEnvironment?: true;
   readonly createdAt: Date;
   readonly revokedAt: Date | null;
@@ -40,7 +40,7 @@ export class Keys {
     await this.#collection.createIndex({ hash: 1 }, { unique: true });
   }
 
-  /** Makes a key. `secret` is the only time that it can be read. */
+  /** Creates a key. The returned `secret` is not stored, so it cannot be read later. */
   async issue(input: NewKey): Promise<{ key: ApiKey; secret: string }> {
     const secret = newApiKey();
     const key: ApiKey = {
@@ -55,8 +55,8 @@ export class Keys {
   }
 
   /**
-   * Makes the key that the environment names known, and ends the one that it named before: whoever
-   * changes the setting wants the old key to stop working.
+   * Stores the key from the environment and revokes the previous one: changing the setting is meant
+   * to disable the old key.
    */
   async adoptFromEnvironment(secret: string, orgId: string): Promise<void> {
     const hash = hashApiKey(secret);
@@ -68,7 +68,8 @@ export class Keys {
       this.#collection.updateOne(
         { hash },
         {
-          // Whatever a key of this secret was for before: the setting promises all of it.
+          // Also if a key with this secret exists with fewer rights: the setting grants full
+          // access.
           $set: {
             projectId: null,
             allOrganisations: true,
@@ -85,10 +86,10 @@ export class Keys {
         },
         { upsert: true },
       );
-    await againOnDuplicate(upsert);
+    await retryOnDuplicateKey(upsert);
   }
 
-  /** The key behind a secret, revoked or not; null when there is none. */
+  /** The key with a secret, revoked or not; null when there is none. */
   findBySecret(secret: string): Promise<ApiKey | null> {
     return this.#collection.findOne({ hash: hashApiKey(secret) });
   }
@@ -101,7 +102,7 @@ export class Keys {
     return (await this.#collection.findOne({}, { projection: { _id: 1 } })) === null;
   }
 
-  /** The key as it is now; null when there is none of that id. Revoking twice keeps the first date. */
+  /** The revoked key; null when the id is unknown. Revoking again keeps the first date. */
   async revoke(id: string): Promise<ApiKey | null> {
     await this.#collection.updateOne(
       { _id: id, revokedAt: null },

@@ -8,33 +8,35 @@ import { FolderHeld, runningStoreUrl } from './embedded/lock.ts';
 import { type EmbeddedStore, startEmbeddedStore } from './embedded/server.ts';
 import { Keys } from './keys.ts';
 import { Organisations } from './organisations.ts';
-import { StoreAway } from './outage.ts';
+import { StoreUnavailable } from './outage.ts';
 import { Projects } from './projects.ts';
 
-/** How often to look whether the owner of an embedded store has come. */
-const lookEveryMs = 500;
+/** Polling interval while no process owns the embedded store. */
+const pollEveryMs = 500;
 
 export interface Store {
-  /** Where others of this deployment connect to; holds the credentials. */
+  /** URL for other processes of this deployment; contains the credentials. */
   readonly url: string;
   readonly projects: Projects;
   readonly organisations: Organisations;
   readonly keys: Keys;
   readonly db: Db;
-  /** Resolves when the store has answered for the first time; rejects when that is given up. */
+  /** Resolves when the store has responded for the first time; rejects on abort or close. */
   established(signal?: AbortSignal): Promise<void>;
-  /** What an operation on the store failed with, with the reason while it has not yet answered. */
+  /** Replaces the driver's error about a closed client by the cause of the outage. */
   explain(error: unknown): unknown;
-  /** Round trip to the server in ms. Rejects when it does not answer in time. */
+  /** Round trip to the server, in ms. Rejects when it does not respond in time. */
   ping(timeoutMs: number): Promise<number>;
-  /** Rejects nothing and resolves only when an embedded store that this process owns dies. */
+  /**
+   * Resolves with the error if an embedded store that this process owns fails; else never settles.
+   */
   readonly failed: Promise<Error>;
   close(): Promise<void>;
 }
 
 /**
- * Connects to a store by its URL, in the background and for as long as that takes. Operations that
- * are asked for meanwhile fail within seconds.
+ * Connects to a store by its URL, in the background, with retries. Until then operations fail
+ * within seconds.
  * @throws StoreUrlInvalid
  */
 export function connectStore(url: string, onOutage: OnOutage): Store {
@@ -46,8 +48,8 @@ type StoreSettings = Pick<Settings, 'mongodbUrl' | 'dataDir'>;
 const embeddedFolder = (settings: StoreSettings): string => resolve(settings.dataDir);
 
 /**
- * The store that the settings name, as its owner: without a MongoDB URL the embedded store is
- * started in the data folder. It may have to be waited for (`established`).
+ * Opens the configured store as its owner: without a MongoDB URL it starts the embedded store in
+ * the data folder. The store may not be connected yet (see `established`).
  * @throws FolderHeld when another process owns the embedded store's folder
  * @throws StoreUrlInvalid
  */
@@ -58,35 +60,35 @@ export async function openStore(settings: StoreSettings, onOutage: OnOutage): Pr
 }
 
 /**
- * The store that the settings name, for a command: joins a service that runs, and owns the
- * embedded store for a moment when none does. It is there at once or not at all.
- * @throws StoreAway
+ * Opens the configured store for a command: connects to the store of a running service, or starts
+ * the embedded store when no service runs. It does not retry.
+ * @throws StoreUnavailable
  * @throws StoreUrlInvalid
  */
 export async function joinStore(settings: StoreSettings): Promise<Store> {
-  const connect = (url: string) => atOnce(async (onOutage) => connectStore(url, onOutage));
+  const connect = (url: string) => withoutRetry(async (onOutage) => connectStore(url, onOutage));
   if (settings.mongodbUrl !== null) return connect(settings.mongodbUrl);
   const folder = embeddedFolder(settings);
   const running = await runningStoreUrl(folder);
   if (running !== null) return connect(running);
   try {
-    return await atOnce((onOutage) => openStore(settings, onOutage));
+    return await withoutRetry((onOutage) => openStore(settings, onOutage));
   } catch (error) {
-    // A service that started between the look and the attempt.
+    // A service may have started after the check.
     const started = error instanceof FolderHeld ? await runningStoreUrl(folder) : null;
     if (started === null) throw error;
     return connect(started);
   }
 }
 
-/** Gives a store up when the first attempt to connect to it fails. */
-async function atOnce(open: (onOutage: OnOutage) => Promise<Store>): Promise<Store> {
-  const givenUp = new AbortController();
+/** Closes the store and throws when the first attempt to connect fails. */
+async function withoutRetry(open: (onOutage: OnOutage) => Promise<Store>): Promise<Store> {
+  const failed = new AbortController();
   const store = await open((cause) => {
-    if (cause !== null) givenUp.abort(new StoreAway(cause));
+    if (cause !== null) failed.abort(new StoreUnavailable(cause));
   });
   try {
-    await store.established(givenUp.signal);
+    await store.established(failed.signal);
     return store;
   } catch (error) {
     await store.close();
@@ -95,8 +97,8 @@ async function atOnce(open: (onOutage: OnOutage) => Promise<Store>): Promise<Sto
 }
 
 /**
- * The store that the settings name, for a process that never owns it: waits until the owner of an
- * embedded store is there, and until the store answers. Rejects with the signal's reason.
+ * Opens the configured store in a process that never owns it: waits for the owner of an embedded
+ * store, and for the first response. Rejects with the signal's reason.
  * @throws StoreUrlInvalid
  */
 export async function awaitStore(
@@ -107,7 +109,7 @@ export async function awaitStore(
   for (;;) {
     const url = settings.mongodbUrl ?? (await runningStoreUrl(embeddedFolder(settings)));
     if (url === null) {
-      await sleep(lookEveryMs, undefined, { signal });
+      await sleep(pollEveryMs, undefined, { signal });
       continue;
     }
     const store = connectStore(url, onOutage);
@@ -121,7 +123,7 @@ export async function awaitStore(
   }
 }
 
-/** Makes the collections' indexes; safe to repeat and for several processes at once. */
+/** Creates the collections' indexes; idempotent, and safe to run in several processes at once. */
 export async function ensureIndexes(store: Store): Promise<void> {
   await Promise.all([store.projects.ensureIndexes(), store.keys.ensureIndexes()]);
 }
@@ -144,7 +146,7 @@ function assemble(url: string, embedded: EmbeddedStore | null, onOutage: OnOutag
         await Promise.race([
           db.command({ ping: 1 }),
           sleep(timeoutMs, null, { signal: late.signal }).then(() => {
-            throw new Error(`the store did not answer within ${timeoutMs} ms`);
+            throw new Error(`the store did not respond within ${timeoutMs} ms`);
           }),
         ]);
       } finally {

@@ -31,7 +31,7 @@ export class Organisations {
     return organisation;
   }
 
-  /** The default organisation, made by whoever asks first; others that ask meanwhile get the same. */
+  /** The default organisation, created on first use, also when processes call this concurrently. */
   async default(): Promise<Organisation> {
     const { defaultOrganisation: _id } = await findDeployment(this.#db);
     return findOrInsert(this.#collection, _id, {

@@ -10,34 +10,34 @@ import {
   type TopologyDescription,
 } from 'mongodb';
 
-/** The store cannot be reached, or does not let this deployment in; the message says why. */
-export class StoreAway extends Error {
-  override readonly name = 'StoreAway';
+/** The store cannot be reached or refuses the credentials; the message has the cause. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
 
   constructor(cause: string) {
-    super(`The store is away: ${cause}.`);
+    super(`The store is unavailable: ${cause}.`);
   }
 }
 
-/** What is not named here is told in the error's own words. */
+/** Descriptions of system errors; other errors are described by their own message. */
 const systemErrors: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refuses connections',
   ECONNRESET: 'closes connections',
   EPIPE: 'closes connections',
-  ETIMEDOUT: 'does not answer',
+  ETIMEDOUT: 'does not respond',
   EHOSTUNREACH: 'cannot be reached',
   ENETUNREACH: 'cannot be reached',
-  ENOTFOUND: 'is a name that nobody knows',
-  EAI_AGAIN: 'is a name that cannot be looked up now',
-  ENOENT: 'is not there',
-  EACCES: 'may not be opened',
+  ENOTFOUND: 'is an unknown host name',
+  EAI_AGAIN: 'is a host name that cannot be resolved now',
+  ENOENT: 'does not exist',
+  EACCES: 'cannot be opened',
 };
 
-/** As Node names what OpenSSL reports: `CERT_HAS_EXPIRED`, `ERR_TLS_CERT_ALTNAME_INVALID` … */
+/** Node's codes for TLS errors: `CERT_HAS_EXPIRED`, `ERR_TLS_CERT_ALTNAME_INVALID` … */
 const tlsCode = /^(ERR_TLS|ERR_SSL|CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH)/;
 const tlsMessage = /secure TLS|\bSSL\b|certificate/i;
 
-/** `SERVICE_MONGODB_URL` is none that the driver understands; the message says why. */
+/** The driver rejects `SERVICE_MONGODB_URL`; the message has the reason. */
 export class StoreUrlInvalid extends Error {
   override readonly name = 'StoreUrlInvalid';
 
@@ -47,43 +47,43 @@ export class StoreUrlInvalid extends Error {
 }
 
 const authenticationFailed = 18;
-/** Atlas answers refused credentials with a code of its own. */
+/** Atlas's own code for refused credentials. */
 const atlasError = 8_000;
 
 /**
- * Codes of a server that cannot serve now: those after which the driver specifications ("Retryable
- * Writes") have a driver try again.
+ * Codes of temporary errors: those that drivers retry according to the MongoDB driver
+ * specifications ("Retryable Writes").
  */
-const passingCodes: ReadonlySet<unknown> = new Set([
+const temporaryCodes: ReadonlySet<unknown> = new Set([
   6, 7, 89, 91, 189, 262, 9_001, 10_107, 11_600, 11_602, 13_435, 13_436,
 ]);
 
 const refusesCredentials = (error: MongoServerError): boolean =>
   error.code === authenticationFailed || error.code === atlasError;
 
-/** Whether an operation failed because the store is away, and not because of what was asked. */
+/** Whether an operation failed because the store is unavailable, not because of the operation. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof MongoServerError) {
-    return passingCodes.has(error.code) || refusesCredentials(error);
+    return temporaryCodes.has(error.code) || refusesCredentials(error);
   }
   return (
     error instanceof MongoNetworkError ||
     error instanceof MongoServerSelectionError ||
     error instanceof MongoTopologyClosedError ||
     error instanceof MongoNotConnectedError ||
-    // No connection came free. The driver does not export the class.
+    // No connection of the pool became free. The driver does not export this class.
     (error instanceof MongoError && error.name === 'MongoWaitQueueTimeoutError')
   );
 }
 
-/** Why the store is away, for an operator. No user names and passwords of a URL are repeated. */
+/** Describes an error for an operator, without the user names and passwords of URLs. */
 export function outageInWords(error: unknown): string {
   if (error instanceof MongoServerSelectionError && error.reason !== undefined) {
     return topologyInWords(error.reason);
   }
   if (error instanceof MongoServerError) {
-    const said = `${withoutCredentials(error.message)} (code ${error.code})`;
-    return refusesCredentials(error) ? `authentication failed: ${said}` : said;
+    const message = `${withoutCredentials(error.message)} (code ${error.code})`;
+    return refusesCredentials(error) ? `authentication failed: ${message}` : message;
   }
   return withoutCredentials(error instanceof Error ? error.message : String(error));
 }
@@ -100,15 +100,17 @@ function topologyInWords({ servers, setName }: TopologyDescription): string {
   return failures.join(', ');
 }
 
-/** What is wrong with a server, as its monitor in the driver has found. */
+/** Describes the last error that the driver's monitor has seen for a server. */
 function serverInWords(error: Error | null): string {
-  if (error === null || error instanceof MongoNetworkTimeoutError) return 'does not answer';
+  if (error === null || error instanceof MongoNetworkTimeoutError) return 'does not respond';
   const code = String((error.cause as NodeJS.ErrnoException | undefined)?.code ?? '');
   const known = systemErrors[code];
   if (known !== undefined && !tlsMessage.test(error.message)) return `${known} (${code})`;
-  const said = withoutCredentials(error.message);
-  if (/^connection .* closed$/.test(said)) return 'closes connections';
-  return tlsCode.test(code) || tlsMessage.test(said) ? `fails at TLS: ${said}` : `fails: ${said}`;
+  const message = withoutCredentials(error.message);
+  if (/^connection .* closed$/.test(message)) return 'closes connections';
+  return tlsCode.test(code) || tlsMessage.test(message)
+    ? `fails at TLS: ${message}`
+    : `fails: ${message}`;
 }
 
 const withoutCredentials = (text: string): string => text.replaceAll(/\/\/[^/\s]*@/g, '//');

@@ -50,16 +50,16 @@ export interface Project extends ProjectSettings {
   readonly color2: string;
   readonly requireSignedUrls: boolean;
   readonly signedUrlTtlSeconds: number | null;
-  /** The HMAC secret of signed URLs; null until one is made. Leaves the store for signing only. */
+  /** The HMAC secret of signed URLs; null until created. Used only to sign and verify URLs. */
   readonly signingSecret: string | null;
   readonly createdAt: Date;
-  /** By the store's clock, for whoever follows the changes. */
+  /** By the store's clock, so that processes can poll for changes. */
   readonly changedAt: Date;
   /** Grows by one with every change. */
   readonly revision: number;
 }
 
-/** As much of a project as tells that it changed. */
+/** The fields by which a change of a project is detected. */
 export type ProjectChange = Pick<Project, '_id' | 'revision' | 'changedAt'>;
 
 export interface NewProject {
@@ -85,7 +85,7 @@ const newProjectSettings: ProjectSettings = {
   watermarkMargin: 16,
 };
 
-/** Every change is one atomic update, so that two at once lose nothing. */
+/** Every change is one atomic update, so that concurrent changes are not lost. */
 export class Projects {
   readonly #collection: Collection<Project>;
 
@@ -110,14 +110,14 @@ export class Projects {
       createdAt: new Date(),
       revision: 1,
     };
-    // An upsert, as an insert cannot have a date of the store's clock: one of a clock that is ahead
-    // would hide the changes of others from whoever follows them.
+    // An upsert, because an insert cannot use the store's clock. A date from a clock that is ahead
+    // would hide the changes of other processes from the polling by `changedAt`.
     const made = await this.#collection.findOneAndUpdate(
       { _id },
       { $setOnInsert: project, $currentDate: { changedAt: true } },
       { upsert: true, returnDocument: 'after' },
     );
-    if (made === null) throw new Error('the project could not be made');
+    if (made === null) throw new Error('the project could not be created');
     return made;
   }
 
@@ -125,7 +125,7 @@ export class Projects {
     return this.#collection.findOne({ _id: id });
   }
 
-  /** The organisation that a project belongs to, for good; null when there is no such project. */
+  /** The organisation of a project, which never changes; null when there is no such project. */
   async organisationOf(id: string): Promise<string | null> {
     const project = await this.#collection.findOne({ _id: id }, { projection: { orgId: 1 } });
     return project?.orgId ?? null;
@@ -137,7 +137,7 @@ export class Projects {
     return this.#collection.find(filter).sort({ createdAt: 1, _id: 1 }).toArray();
   }
 
-  /** When any project was last changed; null when there is none. */
+  /** The latest change of any project; null when there are no projects. */
   async latestChange(): Promise<Date | null> {
     const [latest] = await this.#collection
       .find({}, { projection: { changedAt: 1 } })
@@ -147,7 +147,7 @@ export class Projects {
     return latest?.changedAt ?? null;
   }
 
-  /** What changed at or after a date, oldest change first. */
+  /** Projects that changed at or after a date, oldest change first. */
   changesSince(date: Date): Promise<ProjectChange[]> {
     return this.#collection
       .find({ changedAt: { $gte: date } })
@@ -156,7 +156,7 @@ export class Projects {
       .toArray();
   }
 
-  /** Null when there is no such project, here and in every change below. */
+  /** Null when there is no such project; the same applies to the methods below. */
   updateSettings(id: string, settings: Partial<ProjectSettings>): Promise<Project | null> {
     return this.#change(id, { $set: settings });
   }
@@ -169,7 +169,7 @@ export class Projects {
     return this.#change(id, { $pull: { allowedOrigins: host } });
   }
 
-  /** Turns signed URLs on with a new secret, which ends every URL signed before. */
+  /** Requires signed URLs, with a new secret, which invalidates all earlier signatures. */
   requireSignatures(id: string, ttlSeconds: number | null): Promise<Project | null> {
     return this.#change(id, {
       $set: {
@@ -180,7 +180,7 @@ export class Projects {
     });
   }
 
-  /** Turns signed URLs off and forgets the secret. */
+  /** Stops requiring signed URLs and deletes the secret. */
   dropSignatures(id: string): Promise<Project | null> {
     return this.#change(id, {
       $set: { requireSignedUrls: false, signedUrlTtlSeconds: null, signingSecret: null },

@@ -9,18 +9,18 @@ import {
 const duplicateKey = 11_000;
 
 /**
- * Runs an upsert, and once more when it failed on a unique index. Of two upserts of one key at once a
- * server may let one fail (MongoDB manual, "Upsert with Unique Index"); the document of the other is
- * there by then.
+ * Runs an upsert, and retries it once after a duplicate key error. Of two concurrent upserts of one
+ * key, one may fail (MongoDB manual, "Upsert with Unique Index"); then the other one has inserted
+ * the document.
  */
-export function againOnDuplicate<T>(upsert: () => Promise<T>): Promise<T> {
+export function retryOnDuplicateKey<T>(upsert: () => Promise<T>): Promise<T> {
   return upsert().catch((error: unknown) => {
     if (error instanceof MongoServerError && error.code === duplicateKey) return upsert();
     throw error;
   });
 }
 
-/** The document of an id; inserted when there is none, by one of those who ask at once. */
+/** The document with an id; inserted if there is none, once even with concurrent calls. */
 export async function findOrInsert<T extends { readonly _id: string }>(
   collection: Collection<T>,
   _id: T['_id'],
@@ -28,7 +28,7 @@ export async function findOrInsert<T extends { readonly _id: string }>(
 ): Promise<WithId<T>> {
   const filter = { _id } as Filter<T>;
   const insert = { $setOnInsert: fresh } as UpdateFilter<T>;
-  const document = await againOnDuplicate(() =>
+  const document = await retryOnDuplicateKey(() =>
     collection.findOneAndUpdate(filter, insert, { upsert: true, returnDocument: 'after' }),
   );
   if (document === null) throw new Error(`${collection.collectionName} has no ${_id}`);

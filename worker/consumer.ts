@@ -9,23 +9,26 @@ import type { WorkerMetrics } from './metrics.ts';
 import { warmRequests } from './variants.ts';
 import { WarmingFailed, warm } from './warm.ts';
 
-/** A job whose worker died is taken up again after this, ms; a long job renews its lock. */
+/** A job whose worker died is run again after this, ms; a running job renews its lock. */
 const defaultLockLifetimeMs = 30_000;
-/** A lock is renewed this often in its lifetime … */
+/** How often a lock is renewed during its lifetime. */
 const renewals = 6;
-/** … and work that could not renew it for this part of it ends, before another worker begins. */
+/**
+ * A job that could not renew its lock for this part of the lifetime is stopped, so that it has ended
+ * before another worker runs it.
+ */
 const unrenewedPart = 2 / 3;
-/** How often the queue is looked at. */
+/** How often the queue is polled. */
 const pollEveryMs = 500;
-/** Finished jobs are kept this long to be looked at, ms. */
+/** Ended jobs are kept this long for the workbench, ms. */
 const keepEndedMs = 24 * 60 * 60 * 1_000;
-const tidyEveryMs = 10 * 60 * 1_000;
+const removeEndedEveryMs = 10 * 60 * 1_000;
 /** 2 s, 4 s, 8 s … up to a minute: about five minutes in all. */
 const retries = { first: 2_000, most: 60_000, attempts: 8 };
 
-/** Retries what can pass, with growing pauses; what cannot is not tried again. */
+/** Retries jobs with a temporary failure, with growing pauses, and does not retry the others. */
 export const backOff: BackoffStrategy = ({ attempt, error }) => {
-  if (error instanceof WarmingFailed && !error.passing) return null;
+  if (error instanceof WarmingFailed && !error.retryable) return null;
   if (attempt > retries.attempts) return null;
   return Math.min(retries.first * 2 ** (attempt - 1), retries.most);
 };
@@ -36,20 +39,20 @@ export interface ConsumerOptions {
   readonly concurrency: number;
   readonly log: Logger;
   readonly metrics: WorkerMetrics;
-  /** The same for all workers of a queue. */
+  /** Must be the same for all workers of a queue. */
   readonly lockLifetimeMs?: number;
 }
 
-/** Takes prewarm jobs from the queue and does them. */
+/** Takes prewarm jobs from the queue and runs them. */
 export class Consumer {
   readonly agenda: Agenda;
   readonly queue: JobQueue;
   readonly #options: ConsumerOptions;
   readonly #stopping = new AbortController();
-  /** Of this consumer alone, on whatever machine. */
+  /** Unique over all processes and machines. */
   readonly #name = `worker-${process.pid}-${randomUUID()}`;
   readonly #lockLifetimeMs: number;
-  #tidying: NodeJS.Timeout | null = null;
+  #removeTimer: NodeJS.Timeout | null = null;
   #accepting = false;
 
   constructor(options: ConsumerOptions) {
@@ -68,7 +71,7 @@ export class Consumer {
       lockLimit: concurrency,
       lockLifetime: lockLifetimeMs,
       backoff: (context) =>
-        // Stopped and not failed: whoever comes next goes on at once.
+        // A job that was stopped has not failed: the next worker continues it at once.
         this.#stopping.signal.aborted ? 0 : backOff(context),
     });
   }
@@ -78,23 +81,23 @@ export class Consumer {
     return this.#accepting && !this.#stopping.signal.aborted;
   }
 
-  /** May be repeated when it fails, as while the store is away. */
+  /** May be repeated when it fails, for example while the store is unavailable. */
   async start(): Promise<void> {
     await this.agenda.ready;
     await this.queue.ensureIndexes();
     await this.agenda.start();
     this.#accepting = true;
-    this.#tidying = setInterval(() => void this.#tidy(), tidyEveryMs);
-    void this.#tidy();
+    this.#removeTimer = setInterval(() => void this.#removeEnded(), removeEndedEveryMs);
+    void this.#removeEnded();
   }
 
-  /** Ends the jobs under way between two variants, so that another worker can go on with them. */
+  /** Aborts the jobs in progress and releases their locks, so that another worker can continue them. */
   async stop(withinMs: number): Promise<void> {
     this.#stopping.abort();
-    if (this.#tidying !== null) clearInterval(this.#tidying);
+    if (this.#removeTimer !== null) clearInterval(this.#removeTimer);
     if (!this.#accepting) return;
     await this.agenda.drain({ timeout: withinMs, closeConnection: false });
-    // What was locked and not begun, or did not end in time, is not left to its lock's lifetime.
+    // Unlocks jobs that did not start or did not stop in time; otherwise their locks had to expire first.
     await this.queue.release(this.#name);
   }
 
@@ -104,7 +107,7 @@ export class Consumer {
     const id = String(job.attrs._id);
     const about = { job: id, project: data.projectId, source: data.source };
     const startedAt = performance.now();
-    const lock = this.#hold(job);
+    const lock = this.#holdLock(job);
     let counts: JobCounts = { done: 0, failed: 0, total: 0 };
     try {
       const { backgroundSecret } = await findDeployment(store.db);
@@ -122,7 +125,7 @@ export class Consumer {
       log.info({ ...about, ...counts }, 'a source is warm');
     } catch (error) {
       if (this.#stopping.signal.aborted) {
-        // Not a failure, so it uses up none of the attempts.
+        // A stopped job must not use up an attempt.
         job.attrs.failCount = (job.attrs.failCount ?? 0) - 1;
         log.info({ ...about, ...counts }, 'a job is left for later');
       } else {
@@ -135,23 +138,23 @@ export class Consumer {
     }
   }
 
-  /** Renews a job's lock, and says when that has not worked for so long that it may be lost. */
-  #hold(job: Job<PrewarmJobData>) {
+  /** Renews a job's lock; `lost` aborts when renewals have failed for so long that it may expire. */
+  #holdLock(job: Job<PrewarmJobData>) {
     const lost = new AbortController();
     let renewedAt = performance.now();
     let percent = 0;
     let renewing: Promise<unknown> = Promise.resolve();
     const renew = async (): Promise<void> => {
-      const began = performance.now();
+      const startedAt = performance.now();
       try {
         await job.touch(percent);
       } catch (error) {
         if (error instanceof LockLost) lost.abort();
         throw error;
       }
-      renewedAt = began;
+      renewedAt = startedAt;
     };
-    // A variant may wait long for its turn; the lock must not run out meanwhile.
+    // By a timer: a variant may wait long in the service's queue, and the lock must not expire.
     const timer = setInterval(() => {
       renewing = Promise.all([renewing, renew().catch(() => {})]);
       const unrenewedMs = performance.now() - renewedAt;
@@ -163,7 +166,7 @@ export class Consumer {
         percent = now;
         return renew();
       },
-      /** After this no renewal is under way that could undo the lock's release. */
+      /** Resolves when no renewal is in progress, which could undo the release of the lock. */
       end: async () => {
         clearInterval(timer);
         await renewing;
@@ -171,7 +174,7 @@ export class Consumer {
     };
   }
 
-  async #tidy(): Promise<void> {
+  async #removeEnded(): Promise<void> {
     try {
       await this.queue.removeEnded(new Date(Date.now() - keepEndedMs));
     } catch (error) {

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { createLogger } from '../contract/log.ts';
 import { settingsExample } from '../contract/settings/document.ts';
 import { settingsOrExit } from '../contract/settings/load.ts';
-import { logOutages, throughOutages } from '../store/connection.ts';
+import { logOutages, retryDuringOutages } from '../store/connection.ts';
 import { awaitStore, type Store } from '../store/open.ts';
 import { StoreUrlInvalid } from '../store/outage.ts';
 import { Consumer } from './consumer.ts';
@@ -17,7 +17,7 @@ new Command('image-delivery-worker')
   .allowExcessArguments(false)
   .parse();
 
-/** How long jobs under way may take to come to a point where they can be left. */
+/** Time for the jobs in progress to stop. */
 const drainWithinMs = 10_000;
 
 const settings = settingsOrExit();
@@ -33,7 +33,8 @@ const server = operationsServer({
   log,
   metrics,
   consumer: () => consumer,
-  pingStore: (withinMs) => store?.ping(withinMs) ?? Promise.reject(new Error('no store yet')),
+  pingStore: (withinMs) =>
+    store?.ping(withinMs) ?? Promise.reject(new Error('the store is not connected yet')),
   draining: () => stopping.signal.aborted,
 });
 
@@ -41,16 +42,18 @@ async function stop(exitCode: number): Promise<void> {
   if (stopping.signal.aborted) return;
   stopping.abort();
   log.info('stopping');
-  await consumer?.stop(drainWithinMs).catch((error) => log.warn({ err: error }, 'not drained'));
+  await consumer
+    ?.stop(drainWithinMs)
+    .catch((error) => log.warn({ err: error }, 'the jobs in progress could not be drained'));
   await server.close();
   await store?.close().catch(() => {});
   log.info('stopped');
-  // Agenda leaves timers behind.
+  // Agenda's timers would keep the process running.
   process.exit(exitCode);
 }
 
 process.on('SIGTERM', () => void stop(0));
-// Whoever started this as a part of the whole is gone.
+// `npm start`, which is the parent process, has ended.
 process.on('disconnect', () => void stop(0));
 if (process.connected === false) void stop(0);
 process.on('SIGINT', () => {
@@ -58,7 +61,7 @@ process.on('SIGINT', () => {
   void stop(0);
 });
 process.on('uncaughtException', (error) => {
-  log.fatal({ err: error }, 'this process ends because of an error that nobody caught');
+  log.fatal({ err: error }, 'this process ends because of an uncaught exception');
   process.exit(1);
 });
 
@@ -80,8 +83,8 @@ try {
   const { baseUrl, workerConcurrency: concurrency } = settings;
   const starting = new Consumer({ store, baseUrl, concurrency, log, metrics });
   consumer = starting;
-  // The store may go away again before that is done.
-  await throughOutages(() => starting.start(), { signal, onOutage });
+  // The store may become unavailable again before the consumer has started.
+  await retryDuringOutages(() => starting.start(), { signal, onOutage });
   log.info('the worker is ready');
 } catch (error) {
   if (!stopping.signal.aborted) {

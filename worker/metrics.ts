@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { JobQueue } from '../store/jobs.ts';
 
-/** The worker's metrics for Prometheus and for people. */
+/** The worker's metrics, for Prometheus and `/health/details`. */
 export class WorkerMetrics {
   readonly registry = new Registry();
   readonly #durations: Histogram<'outcome'>;
@@ -9,7 +9,7 @@ export class WorkerMetrics {
   #finished = 0;
   #totalMs = 0;
 
-  /** @param queue null while the store is not there */
+  /** @param queue returns null until the store is connected */
   constructor(queue: () => JobQueue | null) {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
@@ -32,7 +32,7 @@ export class WorkerMetrics {
       registers,
       async collect() {
         this.reset();
-        // With the store away the other metrics are still worth having.
+        // While the store is unavailable, the other metrics are still returned.
         const stats = await queue()
           ?.stats()
           .catch(() => undefined);

@@ -13,7 +13,7 @@ export interface OperationsEnvironment {
   readonly settings: Settings;
   readonly log: Logger;
   readonly metrics: WorkerMetrics;
-  /** Null while the store is not there. */
+  /** Null until the store is connected. */
   readonly consumer: () => Consumer | null;
   /** Round trip to the store, ms; rejects when it does not answer. */
   readonly pingStore: (withinMs: number) => Promise<number>;
@@ -30,7 +30,7 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
   const server = fastify({
     logger: false,
     forceCloseConnections: true,
-    // What is no URL at all reaches neither routes nor hooks.
+    // A request with an invalid URL reaches neither routes nor hooks.
     frameworkErrors: (error, _, reply) => void sendError(toServiceError(error), reply),
   });
 
@@ -97,7 +97,7 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
   return server;
 }
 
-/** What fastify and its plugins find wrong with a request has a status below 500. */
+/** Errors of fastify and its plugins that a request caused have a status below 500. */
 function toServiceError(error: FastifyError): ServiceError {
   const { statusCode = 500, message } = error;
   if (error instanceof ServiceError || statusCode >= 500) return ServiceError.of(error);

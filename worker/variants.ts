@@ -1,31 +1,31 @@
 import type { PrewarmJob } from '../store/jobs.ts';
 
-/** One request that warms one answer. */
+/** One request, which warms one variant. */
 export interface WarmRequest {
   /** Path and query. */
   readonly target: string;
   readonly accept: string;
-  /** For people: what is warmed. */
+  /** The variant's name in messages. */
   readonly label: string;
 }
 
-/** What the three kinds of client that `auto` tells apart send. */
+/** The Accept headers of the three kinds of clients that `auto` distinguishes. */
 const autoAccepts = [
   ['auto/avif', 'image/avif,image/webp,*/*'],
   ['auto/webp', 'image/webp,*/*'],
   ['auto/plain', '*/*'],
 ] as const;
 
-/** The requests that warm a job's variants: the service's own URLs, as a client would ask for them. */
+/** The requests that warm a job's variants, with the same URLs that clients use. */
 export function warmRequests(job: PrewarmJob): WarmRequest[] {
   const widths = job.widths.length === 0 ? [null] : job.widths;
   return widths.flatMap((width) =>
     job.formats.flatMap((format) => {
       const target = targetOf(job, width, format);
-      const what = width === null ? 'own width' : `w=${width}`;
+      const size = width === null ? 'own width' : `w=${width}`;
       return format === 'auto'
-        ? autoAccepts.map(([label, accept]) => ({ target, accept, label: `${what} ${label}` }))
-        : [{ target, accept: '*/*', label: `${what} ${format}` }];
+        ? autoAccepts.map(([label, accept]) => ({ target, accept, label: `${size} ${label}` }))
+        : [{ target, accept: '*/*', label: `${size} ${format}` }];
     }),
   );
 }

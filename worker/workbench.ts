@@ -9,28 +9,28 @@ import type { Settings } from '../contract/settings/table.ts';
 
 export interface WorkbenchEnvironment {
   readonly settings: Pick<Settings, 'workbenchUsername' | 'workbenchPassword'>;
-  /** Null while the store is not there. */
+  /** Null until the store is connected. */
   readonly agenda: () => Agenda | null;
 }
 
-/** The queue dashboard below the server's /workbench, for those who may see it. */
+/** The queue dashboard at /workbench, with access control. */
 export function addWorkbench(
   server: FastifyInstance,
   { settings, agenda }: WorkbenchEnvironment,
 ): void {
   server.register(
     async (scope) => {
-      await addGuard(scope, settings);
+      await addAccessControl(scope, settings);
       scope.addHook('onRequest', async (request, reply) => {
-        // The addresses in the dashboard's page are relative to this folder.
+        // The dashboard's page has URLs relative to this folder.
         if (/^\/workbench(\?|$)/.test(request.url)) return reply.redirect('/workbench/');
         if (agenda() === null) {
           throw new ServiceError('store_unavailable', 'The store does not answer yet.');
         }
       });
-      // Paths that lead nowhere are behind the guard as well only if the scope answers them.
+      // Unknown paths pass the access control only if the scope has its own handler for them.
       scope.setNotFoundHandler(notFound);
-      await scope.register(await agendashPlugin(laterAgenda(agenda)));
+      await scope.register(await agendashPlugin(lazyAgenda(agenda)));
     },
     { prefix: '/workbench' },
   );
@@ -40,8 +40,8 @@ export async function notFound({ method, url }: FastifyRequest): Promise<never> 
   throw new ServiceError('endpoint_not_found', `There is no ${method} ${url.slice(0, 200)}.`);
 }
 
-/** Lets in by HTTP Basic when credentials are set, else only clients on this machine. */
-async function addGuard(
+/** Requires HTTP Basic authentication when credentials are set, else a client on this machine. */
+async function addAccessControl(
   scope: FastifyInstance,
   { workbenchUsername, workbenchPassword }: WorkbenchEnvironment['settings'],
 ): Promise<void> {
@@ -50,7 +50,7 @@ async function addGuard(
       if (isLoopback(request.ip) && namesLoopback(request.headers.host)) return;
       throw new ServiceError(
         'workbench_forbidden',
-        'Without credentials the workbench answers this machine only.',
+        'Without credentials the workbench accepts only requests from this machine.',
       );
     });
     return;
@@ -59,16 +59,16 @@ async function addGuard(
     authenticate: { realm: 'workbench' },
     strictCredentials: false,
     validate: async (username, password) => {
-      // Both are compared whatever the first says, so that time does not tell which was wrong.
-      const usernameFits = sameText(username, workbenchUsername);
-      const passwordFits = sameText(password, workbenchPassword);
-      if (!(usernameFits && passwordFits)) return new Error('wrong credentials');
+      // Always compares both, so that the response time does not show which one was wrong.
+      const usernameMatches = sameText(username, workbenchUsername);
+      const passwordMatches = sameText(password, workbenchPassword);
+      if (!(usernameMatches && passwordMatches)) return new Error('wrong credentials');
     },
   });
   scope.addHook('onRequest', scope.basicAuth);
 }
 
-/** Digests have one length, which makes the comparison take the same time for any text. */
+/** Compares digests: they have one length, so that the comparison takes the same time for any text. */
 function sameText(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
@@ -77,15 +77,15 @@ function sameText(given: string, expected: string): boolean {
 const isLoopback = (address: string): boolean =>
   isIP(address) !== 0 && ipaddr.process(address).range() === 'loopback';
 
-/** A page on another name that resolves to here (DNS rebinding) names itself in Host. */
+/** A page of another host name that resolves to this machine (DNS rebinding) sends that name in Host. */
 function namesLoopback(host: string | undefined): boolean {
   const name = (host ?? '').replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   return name === 'localhost' || isLoopback(name);
 }
 
 /**
- * Agendash's fastify plugin. Its entry file imports every web framework that it knows, so the one
- * file that is needed is loaded by its place.
+ * Agendash's fastify plugin. Its entry file imports every web framework that it supports, so the file
+ * with the plugin is imported by its path.
  */
 async function agendashPlugin(agenda: Agenda): Promise<FastifyPluginAsync> {
   const entry = import.meta.resolve('agendash');
@@ -97,10 +97,10 @@ async function agendashPlugin(agenda: Agenda): Promise<FastifyPluginAsync> {
 }
 
 /**
- * Agendash wants its Agenda when its routes are made, and uses it only to answer requests. The
- * routes must be there before the store is, so it gets one that looks for the Agenda when used.
+ * A proxy of the Agenda. Agendash takes its Agenda when the routes are registered, which is before the
+ * store is connected, but uses it only in requests.
  */
-function laterAgenda(agenda: () => Agenda | null): Agenda {
+function lazyAgenda(agenda: () => Agenda | null): Agenda {
   return new Proxy({} as Agenda, {
     get(_, name) {
       const now = agenda();

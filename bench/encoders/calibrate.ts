@@ -9,8 +9,8 @@ const asked = [1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95];
 const own = [1, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 98];
 
 /**
- * Finds for some of JPEG's qualities the quality of AVIF and of WebP at which the mean SSIM over all
- * sources is the same, and prints them as the points of the curves in pool/transform/encode.
+ * Finds, for a list of JPEG qualities, the qualities of AVIF and WebP with the same mean SSIM over all
+ * sources, and prints them as the points of the curves in pool/transform/encode.ts.
  */
 export async function calibrate(
   sources: readonly Source[],
@@ -47,7 +47,7 @@ async function meanSsim(
   return means;
 }
 
-/** The quality at which the measured curve passes the target, on a straight line between points. */
+/** The quality at which the measured curve reaches the target, by linear interpolation. */
 function crossing(found: readonly number[], target: number): number {
   const above = found.findIndex((value) => value >= target);
   if (above === -1) return 100;

@@ -15,7 +15,7 @@ export interface Comparison {
   readonly ours: Measured;
   /** sharp's own defaults. */
   readonly sharps: Measured;
-  /** sharp's own effort and sampling at the quality that has our SSIM, between two whole ones. */
+  /** sharp's own effort and sampling at the quality that has our SSIM, interpolated. */
   readonly equal: Measured;
 }
 
@@ -24,7 +24,7 @@ export type Format = (typeof formats)[number];
 
 /** The quality of a new project. */
 const ourQuality = 80;
-/** sharp's own, as its documentation has it. */
+/** sharp's default qualities, from its documentation. */
 const sharpQuality = { jpeg: 80, webp: 80, avif: 50 } as const;
 
 type Encode = (image: Sharp, quality: number) => Sharp;
@@ -70,7 +70,7 @@ export async function compare(
   };
 }
 
-/** Halves the range of qualities until two neighbours have the target between them. */
+/** Finds the quality of an SSIM by binary search, and interpolates between the two nearest qualities. */
 async function atSsim(
   target: number,
   measure: (quality: number) => Promise<{ bytes: number; ssim: number }>,
@@ -93,7 +93,7 @@ async function atSsim(
   };
 }
 
-/** Median milliseconds of each run; taken in turns, so that a busy moment meets all of them. */
+/** Median milliseconds of each run; interleaved, so that other load affects all of them equally. */
 async function interleaved(runs: readonly (() => Sharp)[], repetitions: number): Promise<number[]> {
   const times = runs.map((): number[] => []);
   for (let repetition = 0; repetition < repetitions; repetition += 1) {

@@ -2,17 +2,17 @@ import sharp, { type Sharp } from 'sharp';
 import { picture } from '../origin/pictures.ts';
 import { type Reference, toReference } from './ssim.ts';
 
-/** Stored as JPEG: one that a WebP or AVIF encoder had made would suit that encoder. */
+/** JPEG sources: a source that was encoded as WebP or AVIF would favour that encoder. */
 const names = ['landscape.jpg', 'coast.jpg', 'portrait-rotated.jpg'] as const;
 const widths = [400, 800, 1600] as const;
 
-/** A photograph at one size, as pixels: what an encoder is given. */
+/** A photograph at one size, as pixels: the input of an encoder. */
 export interface Source {
   readonly name: string;
   readonly width: number;
   readonly height: number;
   readonly reference: Reference;
-  /** A new pipeline that begins with the pixels. */
+  /** A new sharp pipeline with the pixels as its input. */
   open(): Sharp;
 }
 

@@ -1,7 +1,7 @@
 import sharp, { type Sharp } from 'sharp';
 import { ssim as compare } from 'ssim.js';
 
-/** A picture as it is measured. */
+/** The pixels of a picture. */
 export interface Reference {
   readonly data: Uint8ClampedArray;
   readonly width: number;
@@ -9,9 +9,9 @@ export interface Reference {
 }
 
 /**
- * `full` compares pixel by pixel. `distant` first averages the picture down until its shorter side
- * has about 256 pixels, as the authors' own programme does, which stands for the distance of the eye:
- * there nearly all of a large picture's faults are gone, and SSIM tells little above 0.99.
+ * `full` compares pixel by pixel. `distant` first downscales the picture until its shorter side has
+ * about 256 pixels, as the authors' own program does, to model the distance of a viewer: that removes
+ * nearly all artefacts of a large picture, so that SSIM is above 0.99 and shows little difference.
  */
 export type Scale = 'full' | 'distant';
 

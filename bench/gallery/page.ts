@@ -1,14 +1,14 @@
-/** One entry of the gallery: an answer of the service, beside what was asked. */
-export interface Shown {
+/** One item of the gallery: a request and the service's response. */
+export interface GalleryItem {
   readonly title: string;
   readonly text: string;
   /** Path and query. */
   readonly address: string;
   readonly type: string;
   readonly bytes: number;
-  /** Beside the page; for a picture. */
+  /** For a picture: a file in the folder of the page. */
   readonly file?: string;
-  /** For a text. */
+  /** For a text response. */
   readonly content?: string;
 }
 
@@ -30,10 +30,10 @@ const style = `
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
-/** Backticks as they are meant. */
+/** Text with backticks as HTML. */
 const prose = (text: string): string => escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 
-function figure({ title, text, address, type, bytes, file, content }: Shown): string {
+function figure({ title, text, address, type, bytes, file, content }: GalleryItem): string {
   const stage =
     file === undefined
       ? `<code>${escaped(content ?? '')}</code>`
@@ -48,10 +48,10 @@ function figure({ title, text, address, type, bytes, file, content }: Shown): st
 }
 
 /** The page of all sections. */
-export function galleryPage(sections: Readonly<Record<string, readonly Shown[]>>): string {
+export function galleryPage(sections: Readonly<Record<string, readonly GalleryItem[]>>): string {
   const body = Object.entries(sections).map(
-    ([title, shown]) =>
-      `<h2>${escaped(title)}</h2>\n<div class="grid">\n${shown.map(figure).join('\n')}\n</div>`,
+    ([title, items]) =>
+      `<h2>${escaped(title)}</h2>\n<div class="grid">\n${items.map(figure).join('\n')}\n</div>`,
   );
   return `<!doctype html>
 <html lang="en">
@@ -61,7 +61,7 @@ export function galleryPage(sections: Readonly<Record<string, readonly Shown[]>>
 <style>${style}
 </style>
 <h1>What the parameters do</h1>
-<p>Every picture and text here was answered by the service itself (<code>npm run docs:gallery</code>).</p>
+<p>Every picture and text here is a response of the service itself (<code>npm run docs:gallery</code>).</p>
 ${body.join('\n')}
 </html>
 `;

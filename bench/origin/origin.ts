@@ -15,9 +15,9 @@ export interface Origin {
   /** Its address without a trailing slash, such as `http://127.0.0.1:40123`. */
   readonly url: string;
   readonly port: number;
-  /** How many requests have come for a path such as `/coast.jpg`, whatever their method or answer. */
+  /** How many requests have come for a path such as `/coast.jpg`, with any method and response. */
   requests(path: string): number;
-  /** Stops listening and ends every connection, idle or not; a second call waits for the first. */
+  /** Stops listening and closes all connections, idle or not; a second call waits for the first. */
   close(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ interface Entity {
   readonly etag: string;
 }
 
-/** No more than this many paths are counted: the origin is also pointed at by scanners and fuzzers. */
+/** The most paths that are counted: scanners and fuzzers request the origin too. */
 const COUNTED_PATHS = 10_000;
 
 /**
@@ -43,13 +43,13 @@ export async function startOrigin(options: OriginOptions = {}): Promise<Origin> 
     const path = pathOf(request);
     const count = counts.get(path);
     if (count !== undefined || counts.size < COUNTED_PATHS) counts.set(path, (count ?? 0) + 1);
-    answer(path, request, response).catch(() => {
+    respond(path, request, response).catch(() => {
       if (response.headersSent) response.destroy();
       else sendText(response, 500, 'The picture could not be made.\n');
     });
   });
 
-  async function answer(
+  async function respond(
     path: string,
     request: IncomingMessage,
     response: ServerResponse,

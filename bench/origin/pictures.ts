@@ -6,19 +6,19 @@ import { paintLandscape } from './scenes/landscape.ts';
 import { paintLantern } from './scenes/lantern.ts';
 import { paintPulse } from './scenes/pulse.ts';
 
-/** One sample picture: what it is, and how it is made. */
+/** One sample picture: its properties, and the function that makes it. */
 export interface Picture {
   readonly type: 'image/jpeg' | 'image/webp' | 'image/png' | 'image/gif' | 'image/svg+xml';
-  /** Pixels as a viewer shows it: upright, one frame. */
+  /** Pixels of one frame, after the EXIF orientation is applied. */
   readonly width: number;
   readonly height: number;
-  /** One line for people, good as an image's alternative text. */
+  /** One line, usable as an image's alternative text. */
   readonly caption: string;
-  /** Paints the file anew; the same bytes on every call. Takes up to a second or two of CPU. */
+  /** Renders the file; the same bytes on every call. Takes up to two seconds of CPU. */
   readonly make: () => Promise<Buffer>;
 }
 
-/** Every picture by its file name; made of numbers alone, so there is nothing to license or to fetch. */
+/** Every picture by its file name; generated, so there is nothing to license or to fetch. */
 export const pictures = {
   'landscape.jpg': {
     type: 'image/jpeg',
@@ -87,7 +87,7 @@ export function picture(name: PictureName): Promise<Buffer> {
   if (known !== undefined) return known;
   const painting = pictures[name].make();
   made.set(name, painting);
-  // A failure must not stay: the next caller tries again.
+  // A failure is not cached: the next caller tries again.
   painting.catch(() => made.delete(name));
   return painting;
 }

@@ -1,10 +1,10 @@
-/** The value below which that share of the samples lies (nearest rank). */
+/** The percentile of the samples (nearest rank); `share` is 0 to 1. */
 export function percentile(samples: readonly number[], share: number): number {
   const sorted = [...samples].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** Columns as wide as their widest cell, numbers to the right. */
+/** A text table; the first column is aligned left, the others right. */
 export function table(rows: ReadonlyArray<ReadonlyArray<string>>): string {
   const widths = rows[0]?.map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),

@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import sharp from 'sharp';
 import { picture } from '../origin/pictures.ts';
 
-/** An origin of pictures that are alike in what they cost, and all different. */
+/** An origin of pictures that are all different but cost the same to transform. */
 export interface Sources {
-  /** Of a picture; numbers go from 0. */
+  /** The URL of a picture; numbers start at 0. */
   url(set: string, number: number): string;
   /** How often a picture was fetched. */
   fetches(set: string, number: number): number;

@@ -4,7 +4,7 @@ import formats from 'ajv-formats';
 import { parseNetworkOrHost } from '../networks.ts';
 import { type Setting, type Settings, settingRows, splitList } from './table.ts';
 
-/** Thrown with every mistake of the environment at once, a line each. */
+/** Thrown with all invalid settings at once, one per line. */
 export class SettingsInvalid extends Error {
   override readonly name = 'SettingsInvalid';
   readonly mistakes: readonly string[];
@@ -29,22 +29,22 @@ const validate = ajv.compile({
   ),
 });
 
-/** A text as its setting's type. What is no plain number stays a text, which ajv then refuses. */
+/** Converts a text to its setting's type. A malformed number stays a string, which ajv rejects. */
 function typed(text: string, { schema }: Setting<unknown>): string | number {
   return schema['type'] === 'integer' && /^\d+$/.test(text) ? Number(text) : text;
 }
 
-/** A mistake in words. The value itself is not repeated: it may be a secret in the wrong place. */
+/** The message for an invalid value. It omits the value, which may be a misplaced secret. */
 function describe(error: ErrorObject): string {
   const variable = error.instancePath.slice(1);
   return `${variable} must be ${byVariable.get(variable)?.accepts ?? error.message}`;
 }
 
 /**
- * Settings from environment variables. An empty variable counts as not set, as templates and
- * compose files leave them; an unknown `SERVICE_...` name is a mistake, because a misspelt
- * security setting must not be ignored.
- * @throws SettingsInvalid naming every mistake
+ * Settings from environment variables. An empty variable counts as not set, because templates and
+ * compose files produce empty variables. An unknown `SERVICE_...` name is an error, because a
+ * misspelt security setting must not be ignored.
+ * @throws SettingsInvalid with every invalid setting
  */
 export function loadSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
   const given: Record<string, unknown> = {};
@@ -60,7 +60,7 @@ export function loadSettings(environment: Readonly<Record<string, string | undef
 
   if ('SERVICE_WORKBENCH_USERNAME' in given !== 'SERVICE_WORKBENCH_PASSWORD' in given) {
     mistakes.add(
-      'SERVICE_WORKBENCH_USERNAME and SERVICE_WORKBENCH_PASSWORD must be set both or neither',
+      'SERVICE_WORKBENCH_USERNAME and SERVICE_WORKBENCH_PASSWORD must be set together: both or neither',
     );
   }
   if (mistakes.size > 0) throw new SettingsInvalid([...mistakes].sort());
@@ -78,13 +78,13 @@ export function loadSettings(environment: Readonly<Record<string, string | undef
   return Object.freeze(settings) as Settings;
 }
 
-/** A process's settings: a `.env` file where it was started, the real environment over it. */
+/** Settings from the environment, and from `.env` in the working directory for those not set. */
 export function processSettings(): Settings {
   if (existsSync('.env')) process.loadEnvFile('.env');
   return loadSettings(process.env);
 }
 
-/** Settings, or the mistakes on standard error and exit code 1: for a process that is starting. */
+/** For process startup: invalid settings are printed to standard error, with exit code 1. */
 export function settingsOrExit(): Settings {
   try {
     return processSettings();

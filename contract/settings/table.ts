@@ -1,21 +1,21 @@
 import { availableParallelism } from 'node:os';
 
 /**
- * One setting: the environment variable that carries it, what that may hold (a JSON Schema for
- * ajv, and the same in words), what applies when it is not set, and what it means.
+ * One setting: its environment variable, the accepted values (as a JSON Schema for ajv, and in
+ * words for messages), the default and the description.
  */
 export interface Setting<T> {
   readonly variable: `SERVICE_${string}`;
   readonly schema: Readonly<Record<string, unknown>>;
   readonly accepts: string;
-  /** A function where the default follows from settings above this one in the table. */
+  /** A function where the default depends on settings above this one in the table. */
   readonly default: T | ((above: { readonly [name: string]: unknown }) => T);
-  /** The default in words, for the documentation, where the value itself does not say it. */
+  /** The default as shown in the documentation, where it is computed or null. */
   readonly defaultInWords?: string;
   readonly meaning: string;
-  /** From the validated value to the one that the code uses. */
+  /** Converts the validated value to the one that the code uses. */
   readonly convert?: (value: never) => T;
-  /** Never shown, in a log or anywhere else. */
+  /** Redacted in logs. */
   readonly secret?: true;
 }
 
@@ -55,9 +55,9 @@ export const splitList = (list: string): readonly string[] =>
     .filter((entry) => entry !== '');
 
 /**
- * Every setting of the deployment, of all its processes: they share one environment and refuse
- * what none of them knows, so the table lives in the room that all of them share. Parsing, types,
- * error messages, `.env.example` and the README's table derive from it.
+ * The settings of all processes of a deployment. The processes share one environment and reject
+ * unknown variables, so they share this table. Parsing, types, error messages, `.env.example` and
+ * the README's table derive from it.
  */
 export const settingsTable = {
   host: text<string>(
@@ -80,7 +80,7 @@ export const settingsTable = {
     {
       default: (above) => `http://localhost:${above['port']}`,
       defaultInWords: 'http://localhost:<port>',
-      meaning: 'The address that delivery URLs are made with: what clients or the CDN reach.',
+      meaning: 'Base of the delivery URLs, as clients or the CDN reach the service.',
       convert: trimSlashes,
     },
   ),
@@ -107,19 +107,19 @@ export const settingsTable = {
   poolQueue: integer('SERVICE_POOL_QUEUE', 0, 100_000, {
     default: (above) => 16 * Number(above['poolThreads']),
     defaultInWords: '16 x threads',
-    meaning: 'Transforms that may wait for a thread, in each process.',
+    meaning: 'Maximum transforms that wait for a thread, in each process.',
   }),
   fetchConcurrency: integer('SERVICE_FETCH_CONCURRENCY', 1, 10_000, {
     default: 64,
-    meaning: 'Source fetches in flight, in each process.',
+    meaning: 'Maximum concurrent source fetches, in each process.',
   }),
   memoryCacheBytes: integer('SERVICE_MEMORY_CACHE_BYTES', 0, 2 ** 50, {
     default: 268_435_456,
-    meaning: 'Bytes of the memory cache, all processes together.',
+    meaning: 'Maximum size of the memory cache in bytes, all processes together.',
   }),
   diskCacheBytes: integer('SERVICE_DISK_CACHE_BYTES', 0, 2 ** 50, {
     default: 10_737_418_240,
-    meaning: 'Bytes of the disk cache; 0 turns it off.',
+    meaning: 'Maximum size of the disk cache in bytes; 0 disables it.',
   }),
   dataDir: text<string>(
     'SERVICE_DATA_DIR',
@@ -127,7 +127,7 @@ export const settingsTable = {
     { minLength: 1 },
     {
       default: './data',
-      meaning: 'Where the disk cache and the embedded store live.',
+      meaning: 'Folder of the disk cache and the embedded store.',
     },
   ),
   mongodbUrl: text<string | null>(
@@ -149,13 +149,13 @@ export const settingsTable = {
       default: null,
       defaultInWords: '(none)',
       meaning:
-        'An all-project read-write key, made known at start. Without it, and with no key in the store, the first start creates one and prints it once.',
+        'An all-project read-write key, added to the store at start. Without it, and with no key in the store, the first start creates a key and prints it once.',
       secret: true,
     },
   ),
   apiRateLimit: integer('SERVICE_API_RATE_LIMIT', 1, 1_000_000, {
     default: 600,
-    meaning: 'Control-plane calls a minute for each key.',
+    meaning: 'Maximum control-plane requests per minute for each key.',
   }),
   privateSources: text<readonly string[]>(
     'SERVICE_PRIVATE_SOURCES',
@@ -165,31 +165,31 @@ export const settingsTable = {
       default: [],
       defaultInWords: '(none)',
       meaning:
-        'CIDRs or host names, comma-separated, that sources may use although they are not public.',
+        'CIDRs or host names, comma-separated, that sources may use even though they are not public.',
       convert: splitList,
     },
   ),
   sourceMaxBytes: integer('SERVICE_SOURCE_MAX_BYTES', 1, 2 ** 31, {
     default: 33_554_432,
-    meaning: 'Bytes that a source may have.',
+    meaning: 'Maximum size of a source, in bytes.',
   }),
   sourceMaxPixels: integer('SERVICE_SOURCE_MAX_PIXELS', 1, 2 ** 40, {
     default: 100_000_000,
-    meaning: 'Pixels that a source may have, all frames together.',
+    meaning: 'Maximum pixels of a source, all frames together.',
   }),
   sourceTimeoutMs: integer('SERVICE_SOURCE_TIMEOUT_MS', 1, 600_000, {
     default: 10_000,
-    meaning: 'Time for a whole source fetch, its redirects (at most 5) included, in ms.',
+    meaning: 'Timeout of a source fetch, including its redirects (at most 5), in ms.',
   }),
   transformTimeoutMs: integer('SERVICE_TRANSFORM_TIMEOUT_MS', 1, 600_000, {
     default: 20_000,
-    meaning: 'Time for one transform, in ms.',
+    meaning: 'Timeout of one transform, in ms.',
   }),
   logLevel: text<LogLevel>(
     'SERVICE_LOG_LEVEL',
     logLevels.join(', '),
     { enum: logLevels },
-    { default: 'info', meaning: 'The least severe messages that are logged; `silent` for none.' },
+    { default: 'info', meaning: 'Minimum level of logged messages; `silent` for none.' },
   ),
   workerPort: integer('SERVICE_WORKER_PORT', 1, 65_535, {
     default: 3001,
@@ -227,7 +227,7 @@ export const settingsTable = {
   ),
   workerConcurrency: integer('SERVICE_WORKER_CONCURRENCY', 1, 1_000, {
     default: 4,
-    meaning: 'Prewarm jobs at a time, in each worker.',
+    meaning: 'Maximum concurrent prewarm jobs, in each worker.',
   }),
 } as const;
 
@@ -235,10 +235,10 @@ export type SettingName = keyof typeof settingsTable;
 
 type ValueOf<S> = S extends Setting<infer T> ? T : never;
 
-/** What `loadSettings` makes of the environment: every value present, validated, typed. */
+/** The settings as `loadSettings` returns them: complete, validated and typed. */
 export type Settings = { readonly [N in SettingName]: ValueOf<(typeof settingsTable)[N]> };
 
-/** The table's rows in order, seen without their particular types. */
+/** The table's rows in order, with a common type. */
 export const settingRows = Object.entries(settingsTable) as ReadonlyArray<
   readonly [SettingName, Setting<unknown>]
 >;

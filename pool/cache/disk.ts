@@ -4,36 +4,36 @@ import { dirname, join } from 'node:path';
 import type { Image } from '../image.ts';
 import { decodeFile, encodeFile } from './file.ts';
 
-/** What the keeper of the folder's byte limit must hear. */
+/** Events for the index of the disk cache, which enforces the byte limit. */
 export interface DiskCacheEvents {
   stored(key: string, bytes: number): void;
   read(key: string): void;
-  /** A file was found damaged and has been removed. */
+  /** A corrupt file was found and removed. */
   removed(key: string): void;
-  /** Disk trouble: it costs hits, never requests. */
+  /** A file system error. The request goes on as a cache miss. */
   failed(error: Error): void;
 }
 
-/** Two levels of 256 folders each keep every folder small at millions of files. */
+/** Two levels of 256 folders each keep every folder small with millions of files. */
 export function cacheFilePath(folder: string, key: string): string {
   return join(folder, 'files', key.slice(0, 2), key.slice(2, 4), key);
 }
 
-/** Files under way; whatever lies here at a start was torn and may go. */
+/** Files being written; a file found here at startup is incomplete and can be deleted. */
 export function cacheTemporaryFolder(folder: string): string {
   return join(folder, 'tmp');
 }
 
-/** More writes at once than this are not worth the memory that their bodies hold: they are skipped. */
+/** Maximum concurrent writes; more would keep too many bodies in memory, so they are skipped. */
 const maxWrites = 64;
 
 const errorCode = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined;
 
 /**
- * Finished images as files, shared by all processes of the machine. One file an image, written to
- * a temporary name and renamed, so that readers see all of it or nothing; not synced, as a file
- * torn by a crash is found out by its digests and made again. Keys are hexadecimal digests.
+ * The disk cache, shared by all processes of the machine. Each image is one file, written under a
+ * temporary name and renamed, so that readers never see a partial file. Files are not synced: a
+ * file truncated by a crash is detected by its digests and replaced. Keys are hexadecimal digests.
  */
 export class DiskCache {
   readonly #folder: string;
@@ -45,7 +45,7 @@ export class DiskCache {
     this.#events = events;
   }
 
-  /** The image of a key, or null. Never rejects. */
+  /** The image of a cache key, or null. Never rejects. */
   async read(key: string): Promise<Image | null> {
     const path = cacheFilePath(this.#folder, key);
     try {
@@ -62,7 +62,7 @@ export class DiskCache {
     return null;
   }
 
-  /** Resolves when the file is in its place, or could not be put there. Never rejects. */
+  /** Resolves when the file has been written, or the write failed or was skipped. Never rejects. */
   async write(key: string, image: Image): Promise<void> {
     if (this.#writes.size >= maxWrites) return;
     const write = this.#store(key, image);
@@ -71,7 +71,7 @@ export class DiskCache {
     this.#writes.delete(write);
   }
 
-  /** Resolves when the writes under way are done. */
+  /** Resolves when the writes in progress are done. */
   async settle(): Promise<void> {
     await Promise.all(this.#writes);
   }
@@ -90,21 +90,21 @@ export class DiskCache {
   async #writeFile(temporary: string, path: string, key: string, image: Image): Promise<number> {
     const parts = encodeFile(key, image);
     const bytes = parts[0].byteLength + parts[1].byteLength;
-    const file = await makingFolder(temporary, () => open(temporary, 'wx', 0o640));
+    const file = await creatingFolder(temporary, () => open(temporary, 'wx', 0o640));
     try {
       const { bytesWritten } = await file.writev(parts);
       if (bytesWritten !== bytes)
-        throw new Error(`the disk took ${bytesWritten} of ${bytes} bytes`);
+        throw new Error(`only ${bytesWritten} of ${bytes} bytes were written`);
     } finally {
       await file.close();
     }
-    await makingFolder(path, () => rename(temporary, path));
+    await creatingFolder(path, () => rename(temporary, path));
     return bytes;
   }
 }
 
-/** Tries first and makes the path's folder when it is missing: also when somebody emptied the cache. */
-async function makingFolder<T>(path: string, attempt: () => Promise<T>): Promise<T> {
+/** Creates the folder only after ENOENT; this also covers a cache that was emptied at run time. */
+async function creatingFolder<T>(path: string, attempt: () => Promise<T>): Promise<T> {
   try {
     return await attempt();
   } catch (error) {

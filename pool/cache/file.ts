@@ -4,56 +4,56 @@ import { entityTag, type Image } from '../image.ts';
 /**
  * The format of a disk cache file:
  *
- *     8 bytes   magic, which names the format's version
- *     4 bytes   length of the head (big-endian)
+ *     8 bytes   magic number, which includes the format version
+ *     4 bytes   length of the header (big-endian)
  *     4 bytes   length of the body (big-endian)
- *     32 bytes  SHA-256 of the head
- *     head      JSON: key, content type, entity tag, width, height
+ *     32 bytes  SHA-256 of the header
+ *     header    JSON: key, content type, entity tag, width, height
  *     body      the image
  *
- * The head is covered by its digest and the body by the head's entity tag, which is the body's
- * own digest; so a torn, foreign or corrupted file cannot pass for an image.
+ * The header is verified by its digest, and the body by the entity tag in the header, which is a
+ * digest of the body. A truncated, foreign or corrupt file is therefore not accepted.
  */
 const magic = Buffer.from('IMGCACH1', 'latin1');
 const fixedBytes = magic.length + 4 + 4 + 32;
 
-interface Head extends Omit<Image, 'body'> {
+interface Header extends Omit<Image, 'body'> {
   readonly key: string;
 }
 
-/** The file as the parts to be written one after the other; the body is not copied. */
+/** The parts of the file in order, for `writev`; the body is not copied. */
 export function encodeFile(key: string, image: Image): [Buffer, Uint8Array] {
-  const { body, ...facts } = image;
-  const head = Buffer.from(JSON.stringify({ key, ...facts } satisfies Head));
+  const { body, ...fields } = image;
+  const header = Buffer.from(JSON.stringify({ key, ...fields } satisfies Header));
   const fixed = Buffer.alloc(fixedBytes);
   magic.copy(fixed);
-  fixed.writeUInt32BE(head.length, 8);
+  fixed.writeUInt32BE(header.length, 8);
   fixed.writeUInt32BE(body.byteLength, 12);
-  createHash('sha256').update(head).digest().copy(fixed, 16);
-  return [Buffer.concat([fixed, head]), body];
+  createHash('sha256').update(header).digest().copy(fixed, 16);
+  return [Buffer.concat([fixed, header]), body];
 }
 
-/** The image in a file's bytes, or null when they are not a whole, sound file of that key. */
+/** The image in a file, or null when the file is incomplete, corrupt or of another key. */
 export function decodeFile(key: string, file: Buffer): Image | null {
   if (file.length < fixedBytes || !file.subarray(0, 8).equals(magic)) return null;
-  const headEnd = fixedBytes + file.readUInt32BE(8);
-  if (file.length !== headEnd + file.readUInt32BE(12)) return null;
-  const headBytes = file.subarray(fixedBytes, headEnd);
-  const digest = createHash('sha256').update(headBytes).digest();
+  const headerEnd = fixedBytes + file.readUInt32BE(8);
+  if (file.length !== headerEnd + file.readUInt32BE(12)) return null;
+  const headerBytes = file.subarray(fixedBytes, headerEnd);
+  const digest = createHash('sha256').update(headerBytes).digest();
   if (!digest.equals(file.subarray(16, fixedBytes))) return null;
-  const { contentType, etag, width, height, ...head } = readHead(headBytes);
-  const body = file.subarray(headEnd);
-  if (head.key !== key || etag !== entityTag(body)) return null;
+  const { contentType, etag, width, height, ...header } = readHeader(headerBytes);
+  const body = file.subarray(headerEnd);
+  if (header.key !== key || etag !== entityTag(body)) return null;
   if (typeof contentType !== 'string') return null;
   if (typeof width !== 'number' || typeof height !== 'number') return null;
   return { body, contentType, etag, width, height };
 }
 
-/** A head's fields; none of them when it is not what this format holds, under whatever digest. */
-function readHead(bytes: Buffer): Partial<Record<keyof Head, unknown>> {
+/** The fields of a header; empty when it is not a JSON object, although its digest matched. */
+function readHeader(bytes: Buffer): Partial<Record<keyof Header, unknown>> {
   try {
-    const head: unknown = JSON.parse(bytes.toString());
-    return typeof head === 'object' && head !== null ? head : {};
+    const header: unknown = JSON.parse(bytes.toString());
+    return typeof header === 'object' && header !== null ? header : {};
   } catch {
     return {};
   }

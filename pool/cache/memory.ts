@@ -2,29 +2,29 @@ import { LRUCache } from 'lru-cache';
 import type { Image } from '../image.ts';
 
 /**
- * A place in the memory cache. Whoever keeps one sees by `image` whether it still holds: the cache
- * sets that to null when it lets go, so that a reference from elsewhere never keeps evicted bytes.
+ * An entry of the memory cache. Other objects may keep references to an entry: the cache sets
+ * `image` to null on eviction, so that such a reference does not keep the evicted bytes in memory.
  */
 export interface MemoryEntry {
   readonly key: string;
   image: Image | null;
-  /** When a hit was last counted, ms of the cache's clock. */
+  /** Time of the last counted hit, in ms of the cache's clock. */
   touchedAt: number;
 }
 
-/** Map nodes, headers and strings around a body, roughly; it keeps tiny images honest. */
+/** Estimated overhead per entry (Map node, headers, strings), which matters for tiny images. */
 const overheadBytes = 1_024;
 
-/** A hit counts for recency at most this often, so that a hot image costs nothing to keep. */
+/** Minimum time between updates of an entry's recency, so that frequent hits stay cheap. */
 const touchEveryMs = 1_000;
 
-/** Finished images in this process, least recently used out first, bounded by bytes. */
+/** The memory cache of this process: an LRU cache bounded by bytes. */
 export class MemoryCache {
   readonly #entries: LRUCache<string, MemoryEntry> | null;
   readonly #onHit: (key: string) => void;
   readonly maxBytes: number;
 
-  /** @param onHit learns of hits, each key at most once a second */
+  /** @param onHit called for hits, for each key at most once a second */
   constructor(maxBytes: number, onHit: (key: string) => void) {
     this.maxBytes = maxBytes;
     this.#onHit = onHit;
@@ -47,7 +47,7 @@ export class MemoryCache {
     return entry as MemoryEntry & { image: Image };
   }
 
-  /** Counts a hit on an entry that the caller kept. */
+  /** Counts a hit on an entry to which the caller kept a reference. */
   touch(entry: MemoryEntry, now: number): void {
     if (now - entry.touchedAt < touchEveryMs) return;
     entry.touchedAt = now;
@@ -55,7 +55,7 @@ export class MemoryCache {
     this.#onHit(entry.key);
   }
 
-  /** Null when the image is too big to be kept, or the cache is off. */
+  /** Null when the image is too large for the cache, or the cache is disabled. */
   set(key: string, image: Image, now: number): MemoryEntry | null {
     const entry: MemoryEntry = { key, image, touchedAt: now };
     this.#entries?.set(key, entry);

@@ -2,8 +2,8 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { ByteBudget } from './budget.ts';
 
 /**
- * The most that is allocated before anything arrived. Most pictures are smaller and are so written
- * once, into a buffer of just their size; a Content-Length that lies costs no more than this.
+ * The maximum allocated before any bytes arrived. Most images are smaller, so they are written
+ * once, into a buffer of their exact size; a false Content-Length costs no more than this.
  */
 const firstAllocation = 1024 * 1024;
 /** The first allocation for a body of unknown length. */
@@ -12,18 +12,18 @@ const guessedLength = 64 * 1024;
 export interface BodyLimits {
   readonly maxBytes: number;
   readonly budget: ByteBudget;
-  /** What Content-Length promises, when the body is that long as it comes; else null. */
+  /** The Content-Length; null when it is absent or does not apply because the body is decoded. */
   readonly length: number | null;
 }
 
 /**
- * Gathers a body into one piece with a buffer of exactly its length, which stays reserved in the
- * budget: releasing it is the caller's part. On failure nothing stays reserved.
+ * Reads a body into one buffer of exactly its length. The buffer stays reserved in the budget and
+ * the caller must release it. On failure nothing stays reserved.
  *
- * The buffer is an ordinary ArrayBuffer on purpose. V8 does not count the bytes of a
- * SharedArrayBuffer when it decides whether to collect garbage, so that dead ones pile up: passing
- * 2,000 pieces of 5 MB to a thread peaked at 2 GB, against 145 MB with copies of ordinary ones.
- * @throws ServiceError source_too_large | source_corrupt (empty) | overloaded, or as `chunks` does
+ * The buffer is deliberately not a SharedArrayBuffer. V8 does not count the bytes of a
+ * SharedArrayBuffer when it schedules garbage collection, so unreachable ones accumulate: sending
+ * 2,000 buffers of 5 MB to a thread peaked at 2 GB, against 145 MB with copied ArrayBuffers.
+ * @throws ServiceError source_too_large | source_corrupt (empty) | overloaded, or as `chunks` throws
  */
 export async function gather(
   chunks: AsyncIterable<Uint8Array>,
@@ -34,7 +34,7 @@ export async function gather(
 
   const resize = (size: number) => {
     if (size === bytes.byteLength) return;
-    // The old and the new one are there together for a moment, so both count.
+    // Both buffers exist until the copy is done, so both count.
     if (!budget.reserve(size)) {
       throw new ServiceError('overloaded', 'Too many bytes of sources are in memory.');
     }

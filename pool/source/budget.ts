@@ -1,4 +1,4 @@
-/** Counts bytes that are held in memory against a limit. */
+/** Counts bytes in memory against a limit. */
 export class ByteBudget {
   readonly limit: number;
   #held = 0;
@@ -11,7 +11,7 @@ export class ByteBudget {
     return this.#held;
   }
 
-  /** Counts `bytes` when they fit under the limit; false, and nothing counted, when they do not. */
+  /** Counts `bytes` and returns true, or returns false when they would exceed the limit. */
   reserve(bytes: number): boolean {
     if (this.#held + bytes > this.limit) return false;
     this.#held += bytes;

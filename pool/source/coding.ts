@@ -11,9 +11,10 @@ const decoders: Readonly<Record<string, () => Transform>> = {
 };
 
 /**
- * A body without its content coding. None is asked for, but objects stored compressed come so all
- * the same, SVG above all. The bytes on the wire are bounded here, those that come out are counted
- * by the reader, so a bomb ends at the limit. Null for a coding, or a stack of them, not known here.
+ * Decodes the content coding of a body. The request accepts only `identity`, but object stores send
+ * objects that are stored compressed (often SVG) regardless. This function limits the encoded bytes
+ * and the reader limits the decoded bytes, which stops decompression bombs. Null for an unknown
+ * coding or for several codings.
  */
 export function decode(
   chunks: AsyncIterable<Uint8Array>,
@@ -27,7 +28,7 @@ export function decode(
 }
 
 async function* decoded(chunks: AsyncIterable<Uint8Array>, decoder: Transform) {
-  // What goes wrong surfaces in the loop: a failed pipeline destroys its last stream with the error.
+  // Errors are thrown by the loop: a failed pipeline destroys its last stream with the error.
   pipeline(chunks, decoder, () => {});
   try {
     yield* decoder;

@@ -3,22 +3,22 @@ import { ServiceError } from '../../contract/errors.ts';
 import { type AddressGuard, portOf } from './guard.ts';
 
 export interface ConnectionLimits {
-  /** Connections to one origin. */
+  /** Maximum connections to one origin. */
   readonly perOrigin: number;
-  /** No phase of a request may take longer, ms. */
+  /** Timeout of each phase of a request, in ms. */
   readonly timeoutMs: number;
 }
 
-/** An idle connection is kept this long, ms: long enough for the next picture of the same page. */
+/** Keep-alive timeout, in ms: long enough for the next image of the same page. */
 const keepAliveMs = 4_000;
-/** An origin may ask for more, up to this. */
+/** The maximum that an origin can set by its Keep-Alive header, in ms. */
 const keepAliveMaxMs = 30_000;
-/** Enough for any honest response head. */
+/** More than regular origins send. */
 const maxHeaderBytes = 16 * 1024;
 
 /**
- * HTTP/1.1 connections that only ever lead to addresses that the guard allows. Proxy settings of
- * the environment are not honoured: a proxy would resolve names by itself, past the guard.
+ * HTTP/1.1 connections, only to addresses that the guard allows. Proxy settings of the environment
+ * are ignored: a proxy would resolve host names itself and bypass the guard.
  */
 export function openConnections(guard: AddressGuard, limits: ConnectionLimits): Agent {
   return new Agent({
@@ -29,7 +29,8 @@ export function openConnections(guard: AddressGuard, limits: ConnectionLimits): 
         pipelining: 1,
         allowH2: false,
         maxHeaderSize: maxHeaderBytes,
-        // The deadline of the whole fetch comes first and says more; these catch what it leaves.
+        // Fallbacks: the timeout of the whole fetch is shorter and has a more specific error
+        // message.
         headersTimeout: 2 * limits.timeoutMs,
         bodyTimeout: 2 * limits.timeoutMs,
         keepAliveTimeout: keepAliveMs,
@@ -38,21 +39,22 @@ export function openConnections(guard: AddressGuard, limits: ConnectionLimits): 
   });
 }
 
-/** A connector per origin, because a `lookup` is not told the port that it looks up for. */
+/** One connector per origin, because Node does not pass the port to `lookup`. */
 function connector(guard: AddressGuard, port: number, timeout: number): buildConnector.connector {
   const connect = buildConnector({ lookup: guard.lookupFor(port), timeout, allowH2: false });
   return (options, callback) =>
     connect(options, (...[error, socket]) => {
       if (error !== null) return callback(asFailure(error, options), null);
-      // undici opens a connection for a request that was aborted meanwhile and then neither uses nor
-      // times it (nodejs/undici#5845). No request that is alive is silent for this long.
+      // undici completes a connection whose request was aborted in the meantime, and then neither
+      // uses it nor closes it after a timeout (nodejs/undici#5845). An active request is never idle
+      // this long.
       socket.setTimeout(timeout, () => socket.destroy());
       callback(null, socket);
     });
 }
 
 function asFailure(error: Error, { hostname, protocol }: buildConnector.Options): ServiceError {
-  // What the guard or the resolver said.
+  // Thrown by the guard or the resolver.
   if (error instanceof ServiceError) return error;
   const code = codeOf(error);
   if (code === 'UND_ERR_CONNECT_TIMEOUT') {
@@ -71,12 +73,12 @@ function asFailure(error: Error, { hostname, protocol }: buildConnector.Options)
   );
 }
 
-/** All attempts failed where a name has several addresses. */
+/** A host name has several addresses, and the connection attempts to all of them failed. */
 function isAggregate(error: Error): boolean {
   return error instanceof AggregateError;
 }
 
-/** An error's code when it is a plain word such as ECONNREFUSED, which tells no address. */
+/** An error's code when it is an identifier such as ECONNREFUSED, which discloses no address. */
 export function codeOf(error: unknown): string | null {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? code : null;

@@ -1,26 +1,27 @@
 import { ServiceError } from '../../contract/errors.ts';
 
-/** Background fetches that may wait; who queues more has to come again later. */
+/** Maximum background fetches that wait for a slot; further ones are refused as overloaded. */
 const maxWaiting = 1024;
 
-type State = 'waiting' | 'running' | 'left';
+type State = 'waiting' | 'running' | 'released';
 
-/** One fetch's place. */
+/** The slot of one fetch, or its place in the queue for one. */
 export interface FetchSlot {
-  /** Resolves when the fetch may start; rejects when the signal aborts before. */
+  /** Resolves when the fetch may start; rejects when the signal aborts first. */
   admitted(signal: AbortSignal): Promise<void>;
   /**
-   * Makes a background place a live one, since a live request now waits for it too. False when that
-   * is impossible because all places are taken: it then goes on waiting in the background.
+   * Promotes a background fetch to a live one, when a live request begins to wait for it. False
+   * when all slots are in use: the fetch then keeps waiting as a background fetch.
    */
   promote(): boolean;
-  /** Gives the place back; harmless when called twice. */
-  leave(): void;
+  /** Frees the slot. Idempotent. */
+  release(): void;
 }
 
 /**
- * Bounds the fetches in flight. A live fetch gets its place at once or is turned away. Background
- * fetches share at most half of the places and wait for them, so that some are always live's own.
+ * Limits concurrent fetches. A live fetch gets a slot at once or is refused. Background fetches
+ * wait for a slot and use at most half of them, so that the other half is reserved for live
+ * fetches.
  */
 export class FetchSlots {
   readonly limit: number;
@@ -39,7 +40,7 @@ export class FetchSlots {
     return this.#running;
   }
 
-  /** Live fetches turned away so far. */
+  /** Total live fetches that were refused. */
   get rejected(): number {
     return this.#rejected;
   }
@@ -63,17 +64,17 @@ export class FetchSlots {
       if (!live) this.#background += 1;
       admit();
     };
-    const leave = () => {
+    const release = () => {
       this.#queue.delete(run);
       if (state === 'running') {
         this.#running -= 1;
         if (!live) this.#background -= 1;
       }
-      state = 'left';
+      state = 'released';
       this.#next();
     };
     const promote = () => {
-      if (live || state === 'left') return true;
+      if (live || state === 'released') return true;
       if (state === 'waiting' && this.#running >= this.limit) return false;
       live = true;
       if (state === 'waiting') run();
@@ -96,10 +97,10 @@ export class FetchSlots {
       this.#queue.add(run);
       this.#next();
     }
-    return { admitted, promote, leave };
+    return { admitted, promote, release };
   }
 
-  /** Counts a live fetch that is turned away, and says so. */
+  /** Counts a refused live fetch and returns its error. */
   overloaded(): ServiceError {
     this.#rejected += 1;
     return new ServiceError('overloaded', 'Too many sources are being fetched.');

@@ -9,42 +9,44 @@ import type { AddressGuard } from './guard.ts';
 
 export interface FetchOptions {
   readonly guard: AddressGuard;
-  /** Names this service in CDN-Loop, so that it knows its own requests by whatever way they return. */
+  /**
+   * Identifies this service in CDN-Loop, so that it detects its own requests, even through proxies.
+   */
   readonly loopId: string;
-  /** Connections that the guard watches; see openConnections. */
+  /** Connections restricted by the guard; see openConnections. */
   readonly connections: Dispatcher;
-  /** Asked for the host of every redirect, in its canonical form. */
+  /** Called with the canonical host of every redirect. */
   readonly allowed: (host: string) => boolean;
   readonly maxBytes: number;
   readonly budget: ByteBudget;
-  /** For everything together, ms. */
+  /** Timeout of the fetch including redirects, in ms. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
 const maxRedirects = 5;
 
-/** Taken to mean that the connection broke before any of the answer was there. */
+/** Error codes of a connection that was closed before any part of the response arrived. */
 const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 const headers = {
   'user-agent': 'image-delivery/0.1',
-  // Formats that lose nothing more come first: an origin that negotiates should hand out its
-  // original and not a picture that was made for a browser.
+  // The formats in which originals are stored come first, so that an origin that negotiates sends
+  // its original and not a version converted for browsers.
   accept: 'image/png,image/jpeg,image/gif,image/svg+xml,image/tiff,image/*;q=0.8,*/*;q=0.1',
   'accept-encoding': 'identity',
 };
 
 /**
- * One guarded fetch. It follows at most 5 redirects, each checked like the first URL and by
- * `allowed`; the bytes are counted as they come.
+ * One guarded fetch. It follows at most 5 redirects. Each is checked like the first URL, and by
+ * `allowed`. The size limit is enforced while the body arrives.
  *
- * 200 and 203 are a source. 404 and 410 are source_not_found. Every other status is
- * source_unreachable: 401 and 403 too, since a refusal says nothing about whether the source is
- * there; and 206, since no part was asked for. A redirect that cannot be followed is the origin's
- * fault, so source_unreachable as well.
+ * 200 and 203 are accepted. 404 and 410 are source_not_found. Every other status is
+ * source_unreachable, including 401 and 403, which do not tell whether the source exists, and 206,
+ * because no range was requested. A redirect that cannot be followed is an origin error, so it is
+ * source_unreachable too.
  *
- * @returns the bytes, alone in their buffer, and reserved in the budget until the caller releases them
+ * @returns the bytes, in a buffer of their own, reserved in the budget until the caller releases them
  * @throws ServiceError, or the signal's reason
  */
 export async function fetchSource(url: URL, options: FetchOptions): Promise<Uint8Array> {
@@ -67,7 +69,7 @@ export async function fetchSource(url: URL, options: FetchOptions): Promise<Uint
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
-    // Ends what a redirect's body or a failed response still has under way.
+    // Cancels the unread body of a redirect or of a failed response.
     ending.abort();
   }
 }
@@ -87,7 +89,7 @@ async function follow(
     const location = redirectTarget(response);
     if (location === null) return read(response, url, options);
 
-    // A short body is read to its end, so that the connection can be used again.
+    // A short body is read to its end, so that the connection can be reused.
     response.body.dump({ limit: 16 * 1024, signal: options.signal }).catch(() => {});
     if (redirects >= maxRedirects) throw badResponse(url, 'redirects too often');
     const next = resolve(location, url);
@@ -95,14 +97,14 @@ async function follow(
       guard.check(next);
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'source_blocked') throw error;
-      throw badResponse(url, 'redirects to what is no source', error);
+      throw badResponse(url, 'redirects to a URL that is not allowed as a source', error);
     }
     url = canonical(next);
     if (!allowed(url.hostname)) throw notAllowed(url.hostname);
   }
 }
 
-/** A checked URL as it is asked for and remembered: no fragment, no trailing dot of the host. */
+/** The URL as requested and as cache key: without the fragment and a trailing dot of the host. */
 export function canonical(url: URL): URL {
   const copy = new URL(url);
   copy.hash = '';
@@ -111,13 +113,16 @@ export function canonical(url: URL): URL {
 }
 
 export function notAllowed(host: string): ServiceError {
-  return new ServiceError('source_not_allowed', `The source redirects to ${host}, not allowed.`);
+  return new ServiceError(
+    'source_not_allowed',
+    `The source redirects to ${host}, which is not allowed.`,
+  );
 }
 
 async function request(url: URL, options: FetchOptions): Promise<Dispatcher.ResponseData> {
   const { connections, signal } = options;
   const send = () =>
-    // undici hears an abort only once the request is on a connection.
+    // undici handles an abort only after the request was assigned to a connection.
     unlessAborted(
       connections.request({
         origin: url.origin,
@@ -130,12 +135,12 @@ async function request(url: URL, options: FetchOptions): Promise<Dispatcher.Resp
     );
   try {
     return await send().catch((error: unknown) => {
-      // An origin may close a kept connection just as the request is under way (RFC 9112, 9.3.1).
+      // An origin may close an idle connection while the request is being sent (RFC 9112, 9.3.1).
       if (brokenConnection.has(codeOf(error) ?? '') && !signal.aborted) return send();
       throw error;
     });
   } catch (error) {
-    throw asFailure(error, url, 'no valid answer from');
+    throw asFailure(error, url, 'no valid response from');
   }
 }
 
@@ -148,7 +153,7 @@ function resolve(location: string, base: URL): URL {
   try {
     return new URL(location, base);
   } catch (error) {
-    throw badResponse(base, 'redirects to no valid URL', error);
+    throw badResponse(base, 'redirects to an invalid URL', error);
   }
 }
 
@@ -157,7 +162,8 @@ async function read(
   url: URL,
   { maxBytes, budget }: FetchOptions,
 ): Promise<Uint8Array> {
-  // A body that is left unread ends in an error that nobody waits for.
+  // An unread body emits an error when the fetch is cancelled; without a listener it would be
+  // thrown.
   body.on('error', () => {});
   if (statusCode === 404 || statusCode === 410) {
     const text = `The source was not found: ${url.hostname} answered ${statusCode}.`;
@@ -181,11 +187,11 @@ async function* failing(body: AsyncIterable<Uint8Array>, url: URL) {
   try {
     yield* body;
   } catch (error) {
-    throw asFailure(error, url, 'the answer broke off from');
+    throw asFailure(error, url, 'incomplete response from');
   }
 }
 
-/** undici has made sure that there is at most one and that the body is as long as it says. */
+/** undici verified that there is at most one, and verifies that the body has this length. */
 function contentLength(header: string | string[] | undefined): number | null {
   return typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : null;
 }

@@ -17,11 +17,11 @@ import { isPublic, isPublicName, isThisMachine } from './addresses.ts';
 export type Resolver = (name: string) => Promise<readonly LookupAddress[]>;
 
 export interface GuardOptions {
-  /** CIDRs, addresses, host names and `*.` wildcards that may be used although not public. */
+  /** CIDRs, addresses, host names and `*.` wildcards to allow even though they are not public. */
   readonly privateSources: readonly string[];
-  /** Where the service itself answers; never a source, whatever `privateSources` says. */
+  /** The service's own host names and port; never a source, regardless of `privateSources`. */
   readonly own: { readonly hosts: readonly string[]; readonly port: number };
-  /** The system's resolver when absent. */
+  /** Default: the system's resolver. */
   readonly resolve?: Resolver;
 }
 
@@ -57,8 +57,8 @@ export class AddressGuard {
   }
 
   /**
-   * Judges a URL by itself, before any look-up: this is the only check that an IP literal gets,
-   * for which Node calls no `lookup`.
+   * Checks a URL before its host is resolved. For an IP literal this is the only check, because
+   * Node does not call `lookup` for it.
    * @throws ServiceError source_invalid | source_blocked
    */
   check(url: URL): void {
@@ -77,7 +77,7 @@ export class AddressGuard {
     const port = portOf(url);
     if (port !== this.#ownPort) return;
     if (this.#ownHosts.has(host) || (address !== null && isLocal(address))) {
-      throw new ServiceError('source_blocked', 'The service is not a source for itself.');
+      throw new ServiceError('source_blocked', 'The service cannot be its own source.');
     }
   }
 
@@ -99,9 +99,9 @@ export class AddressGuard {
   }
 
   /**
-   * The `lookup` for sockets to one port. It answers with addresses that were all checked; a single
-   * one that is not allowed refuses the name, since whoever mixes them means no good. The socket
-   * connects to what this returned, so the name cannot change in between.
+   * The `lookup` for sockets to one port. It checks every address: one address that is not allowed
+   * refuses the name, because a mix of public and private addresses suggests an attack. The socket
+   * connects to the returned addresses, so the DNS answer cannot change after the check.
    */
   lookupFor(port: number): LookupFunction {
     return (name, options, callback) => {
@@ -130,7 +130,7 @@ export class AddressGuard {
       }
       const parsed = parseAddress(address);
       if (port === this.#ownPort && (parsed === null || isLocal(parsed))) {
-        throw new ServiceError('source_blocked', 'The service is not a source for itself.');
+        throw new ServiceError('source_blocked', 'The service cannot be its own source.');
       }
     }
     const [first, ...rest] = resolved.filter((one) => family === 0 || one.family === family);
@@ -143,7 +143,7 @@ export class AddressGuard {
   }
 }
 
-/** True for every address under which this machine reaches itself. */
+/** True for every address of this machine. */
 function isLocal(address: Address): boolean {
   if (isThisMachine(address)) return true;
   const text = address.toString();
@@ -155,7 +155,7 @@ function isLocal(address: Address): boolean {
 function dnsFailure(name: string, cause: unknown): ServiceError {
   return new ServiceError(
     'source_unreachable',
-    `The source could not be fetched (DNS): the host name ${name} was not resolved.`,
+    `The source could not be fetched (DNS): the host name ${name} could not be resolved.`,
     cause,
   );
 }

@@ -1,11 +1,11 @@
 import type { EngineSettings } from '../settings.ts';
 
-/** This deployment in a CDN-Loop header: the address that it is known by (RFC 8586, cdn-id). */
+/** The identifier of this deployment in CDN-Loop headers: its public host and port (RFC 8586). */
 export function loopIdOf({ hosts, port }: EngineSettings['own']): string {
   return `${hosts[0] ?? 'localhost'}:${port}`;
 }
 
-/** Whether a CDN-Loop header names a service: the request then began as its own source fetch. */
+/** Whether a CDN-Loop header has this identifier: the request was caused by a source fetch. */
 export function isLoop(cdnLoop: string, loopId: string): boolean {
   return cdnLoop
     .toLowerCase()

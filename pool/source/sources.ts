@@ -16,7 +16,7 @@ export type SourceSettings = Pick<
 >;
 
 export interface SourceOptions {
-  /** Clock for what is remembered, ms; starts above 0, and only differences count. */
+  /** Clock of the caches, in ms; must start above 0, and only differences count. */
   readonly now?: () => number;
   readonly resolve?: Resolver;
   readonly cacheBytes?: number;
@@ -24,39 +24,43 @@ export interface SourceOptions {
 }
 
 export interface AcquireOptions {
-  /** The project's allowlist; asked for the canonical host of every redirect. */
+  /** The project's allowlist; called with the canonical host of every redirect. */
   readonly allowed: (host: string) => boolean;
   readonly signal: AbortSignal;
-  /** Yields to live requests: waits where they would be turned away … */
+  /** Lower priority than live requests: waits for a slot instead of being refused … */
   readonly background?: boolean;
-  /** … until this is aborted, once a live request waits for it. */
+  /** … until this aborts, when a live request begins to wait for it. */
   readonly promoted?: AbortSignal;
 }
 
-/** A source's bytes, not to be changed, and counted as held until released. */
+/** A source's bytes, which must not be changed. They count as in use until released. */
 export interface SourceLease {
   readonly bytes: Uint8Array;
-  /** How long the fetch took, ms; null when the bytes came from the cache. */
+  /** Duration of the fetch, in ms; null when the bytes came from the cache. */
   readonly fetchMs: number | null;
-  /** Harmless when called twice. */
+  /** Idempotent. */
   release(): void;
 }
 
-/** Long enough for the variants that a page asks for together; the origin's caching rules are not asked. */
+/** Long enough for the variants that one page requests. The origin's Cache-Control is not used. */
 const cacheMs = 30_000;
-/** A few hundred usual pictures: what the pages of half a minute show. The finished ones have caches of their own. */
+/**
+ * A few hundred average sources, as many as pages show in half a minute. Images have other caches.
+ */
 const defaultCacheBytes = 64 * 1024 * 1024;
-/** Bookkeeping of a cached entry beside its bytes and key, roughly. */
+/** Estimated overhead of a cache entry besides its bytes and key. */
 const entryOverhead = 512;
-/** Long enough to spare a broken origin a stampede, too short to be noticed once it is repaired. */
+/**
+ * Long enough to protect a failing origin from repeated requests, short enough after its recovery.
+ */
 const failureMs = 5_000;
 const failureBytes = 4 * 1024 * 1024;
-/** Room for some sources of the greatest size at once, and for many usual ones where that is small. */
+/** Four sources of the maximum size, but at least enough for many average ones. */
 const defaultHeldBytes = (sourceMaxBytes: number) =>
   Math.max(4 * sourceMaxBytes, 128 * 1024 * 1024);
 
-/** What is the state of this service or of one request, and says nothing about the source. */
-const notRemembered = new Set(['overloaded', 'source_not_allowed', 'internal_error']);
+/** Errors of this service or of one request, which are not cached as failures of the source. */
+const notCached = new Set(['overloaded', 'source_not_allowed', 'internal_error']);
 
 interface Source {
   readonly bytes: Uint8Array;
@@ -66,25 +70,25 @@ interface Source {
 
 interface Failed {
   readonly failure: ServiceError;
-  /** Hosts that were passed before it. */
+  /** Hosts that the fetch was redirected through before the failure. */
   readonly hosts: readonly string[];
 }
 
 type Outcome =
   | ({ readonly fetchMs: number } & Pick<Source, 'hosts'> & { readonly source: Source })
   | Failed
-  /** No request that waited may use the host that the source redirects to. */
+  /** None of the waiting requests may use the host that the source redirects to. */
   | { readonly refused: string; readonly hosts: readonly string[] };
 
 /** A fetch in progress. */
 interface Fetch {
   readonly slot: FetchSlot;
   readonly controller: AbortController;
-  /** The requests that wait for it. */
+  /** Requests that wait for the fetch. */
   readonly waiting: Set<Pick<AcquireOptions, 'allowed'>>;
 }
 
-/** Fetches sources: each once for all that want it, guarded, bounded, and kept for a moment. */
+/** Fetches sources: with single flight, address checks, limits and a short cache. */
 export class Sources {
   readonly guard: AddressGuard;
   readonly loopId: string;
@@ -128,47 +132,48 @@ export class Sources {
   }
 
   /**
-   * The bytes of a source: cached, or by joining or starting the one fetch for its URL. A redirect
-   * is followed while anyone who waits may use its host; who may not, gets source_not_allowed.
+   * The bytes of a source, from the cache or from the shared fetch for its URL. A redirect is
+   * followed as long as one waiting request may use its host; the other requests get
+   * source_not_allowed.
    * @throws ServiceError, or the signal's reason
    */
   async acquire(url: URL, options: AcquireOptions): Promise<SourceLease> {
     options.signal.throwIfAborted();
     this.guard.check(url);
-    const wanted = canonical(url);
-    const key = wanted.href;
+    const target = canonical(url);
+    const key = target.href;
     for (;;) {
       if (this.#closed !== null) throw this.#closed;
-      // Prewarming asks for many variants in a row, slowly; it shall fetch their source once.
+      // Prewarming requests many variants one after the other; this keeps their source cached.
       const cached = this.#cache.get(key, { updateAgeOnGet: options.background === true });
       if (cached !== undefined) {
         checkHosts(cached.hosts, options);
         return this.#lease(cached, null);
       }
-      const outcome = this.#failures.get(key) ?? (await this.#join(key, wanted, options));
+      const outcome = this.#failures.get(key) ?? (await this.#join(key, target, options));
       checkHosts(outcome.hosts, options);
       if ('source' in outcome) return this.#lease(outcome.source, outcome.fetchMs);
       if ('failure' in outcome) throw outcome.failure;
-      // The redirect was refused before this request, whose project may use that host, had joined.
+      // If this request may use the host, it joined after the redirect was refused: try again.
       if (!options.allowed(outcome.refused)) throw notAllowed(outcome.refused);
     }
   }
 
   stats() {
     return {
-      /** Fetches in flight now, their bound, and live ones that were turned away so far. */
+      /** Fetches in flight, their limit, and the total of refused live fetches. */
       fetching: this.#slots.running,
       concurrency: this.#slots.limit,
       rejected: this.#slots.rejected,
       cacheBytes: this.#cache.calculatedSize,
       /** Bytes of fetches in flight and of leases. */
       heldBytes: this.#budget.held,
-      /** Fetches started so far. */
+      /** Total fetches started. */
       fetches: this.#fetchCount,
     };
   }
 
-  /** Ends what is under way with `overloaded` and closes all connections. */
+  /** Aborts fetches in flight with `overloaded` and closes all connections. */
   async close(): Promise<void> {
     this.#closed = new ServiceError('overloaded', 'The service is shutting down.');
     for (const { controller } of this.#fetches.values()) controller.abort(this.#closed);
@@ -192,7 +197,7 @@ export class Sources {
         shared.addEventListener('abort', () => controller.abort(shared.reason), { once: true });
         this.#fetches.set(key, fetch);
         return this.#fetch(key, url, fetch).finally(() => {
-          slot.leave();
+          slot.release();
           if (this.#fetches.get(key) === fetch) this.#fetches.delete(key);
         });
       },
@@ -245,14 +250,14 @@ export class Sources {
           ? error
           : new ServiceError('internal_error', 'The source could not be fetched.', error);
       const failed = { failure, hosts };
-      if (!notRemembered.has(failure.code)) this.#failures.set(key, failed);
+      if (!notCached.has(failure.code)) this.#failures.set(key, failed);
       return failed;
     }
   }
 
   #keep(key: string, bytes: Uint8Array, hosts: readonly string[]): Source {
-    // The fetch's reservation goes on as a first lease until those who waited have taken theirs,
-    // which all happens before the event loop turns.
+    // The fetch's reservation becomes a first lease until the waiting requests have their own
+    // leases, which happens in microtasks before setImmediate.
     const source: Source = { bytes, hosts, leases: 1 };
     setImmediate(() => this.#release(source));
     if (this.#closed === null) this.#cache.set(key, source);
@@ -260,8 +265,8 @@ export class Sources {
   }
 
   /**
-   * Bytes are held once, however many lease them. Those that only the cache had are counted beyond
-   * the limit if need be: they are in memory already, and no more of them than the cache can hold.
+   * Bytes count once, however many leases they have. Bytes from the cache count even beyond the
+   * limit: they are in memory already, and the size of the cache bounds them.
    */
   #lease(source: Source, fetchMs: number | null): SourceLease {
     if (source.leases === 0) this.#budget.add(source.bytes.byteLength);
@@ -281,7 +286,10 @@ export class Sources {
   }
 }
 
-/** A request's own allowlist holds for every host of a redirect, whichever request had it fetched. */
+/**
+ * Every host of the redirects must be allowed for this request, whichever request started the
+ * fetch.
+ */
 function checkHosts(hosts: readonly string[], { allowed }: AcquireOptions): void {
   for (const host of hosts) if (!allowed(host)) throw notAllowed(host);
 }

@@ -1,6 +1,6 @@
 import type { Colour, Variant } from './variant.ts';
 
-/** A colour as sharp takes it: channels 0..255, alpha 0..1. */
+/** A colour in sharp's form: channels 0..255, alpha 0..1. */
 export interface Rgba {
   readonly r: number;
   readonly g: number;
@@ -8,7 +8,7 @@ export interface Rgba {
   readonly alpha: number;
 }
 
-/** Where a format cannot hold transparency: white, since most pages are. */
+/** For formats without transparency: white, because most pages are white. */
 const white: Rgba = { r: 255, g: 255, b: 255, alpha: 1 };
 const transparent: Rgba = { r: 0, g: 0, b: 0, alpha: 0 };
 
@@ -17,19 +17,19 @@ export function rgba(colour: Colour): Rgba {
   return { r, g, b, alpha: a / 255 };
 }
 
-/** What is seen where a picture has nothing; opaque unless the output may be transparent. */
+/** The background colour; opaque unless the output may be transparent. */
 export function backgroundOf(variant: Variant, alpha: boolean): Rgba {
-  const asked = variant.background === null ? transparent : rgba(variant.background);
-  return alpha && !variant.flatten ? asked : over(asked, white);
+  const requested = variant.background === null ? transparent : rgba(variant.background);
+  return alpha && !variant.flatten ? requested : over(requested, white);
 }
 
-function over(colour: Rgba, ground: Rgba): Rgba {
+function over(colour: Rgba, backdrop: Rgba): Rgba {
   const mix = (upper: number, lower: number) =>
     Math.round(upper * colour.alpha + lower * (1 - colour.alpha));
   return {
-    r: mix(colour.r, ground.r),
-    g: mix(colour.g, ground.g),
-    b: mix(colour.b, ground.b),
+    r: mix(colour.r, backdrop.r),
+    g: mix(colour.g, backdrop.g),
+    b: mix(colour.b, backdrop.b),
     alpha: 1,
   };
 }

@@ -1,7 +1,7 @@
 import type { Sharp } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
 import { densityAt, maxSide, scaleAt, scaleWithin, svgPixels } from './bounds.ts';
-import { cutArea, type Size, scaledSize, shrunkArea } from './geometry.ts';
+import { clipArea, type Size, scaledArea, scaledSize } from './geometry.ts';
 import { kinds } from './kinds.ts';
 import type { Picture } from './picture.ts';
 import { type SourceFacts, upright } from './plan.ts';
@@ -11,19 +11,19 @@ import type { Area, Variant } from './variant.ts';
 type Open = (density: number | null) => Picture;
 
 /**
- * Borders of more pixels than this are looked for in a smaller picture, and found to within its
- * pixels: it takes 0.2 s for each million, in a step that libvips does not interrupt.
+ * In images with more pixels than this, borders are searched in a smaller copy, and found with its
+ * precision: the search takes 0.2 s per megapixel, in a step that libvips does not interrupt.
  */
 const maxTrimmedPixels = 8_000_000;
 
-/** The smallest side in which libvips looks for borders. */
+/** The smallest side for which libvips searches borders. */
 const minTrimmedSide = 3;
 
 /**
- * The part of the upright source that a variant uses: what `crop` leaves of it, less the borders that
- * `trim` takes away; null for all of it.
+ * The area of the upright source that a variant uses, after `crop` and `trim`; null for the whole
+ * source.
  *
- * @throws ServiceError parameter_invalid when the crop is outside, and what reading the source throws
+ * @throws ServiceError parameter_invalid when the crop is outside the source, or an error of decoding
  */
 export async function findContent(
   facts: SourceFacts,
@@ -33,11 +33,11 @@ export async function findContent(
 ): Promise<Area | null> {
   if (crop === null && trim === null) return null;
   const whole = upright(facts);
-  const cropped = cutArea(crop ?? { left: 0, top: 0, ...whole }, whole);
+  const cropped = clipArea(crop ?? { left: 0, top: 0, ...whole }, whole);
   if (cropped === null) {
     throw new ServiceError(
       'parameter_invalid',
-      `crop is outside of the source, which is ${whole.width} x ${whole.height}.`,
+      `crop is outside the source, which is ${whole.width} x ${whole.height}.`,
     );
   }
   const area = trim === null ? cropped : await trimmed(facts, cropped, trim, sourceMaxPixels, open);
@@ -56,9 +56,9 @@ async function trimmed(
     ? openSvg(facts, area, scale, sourceMaxPixels, open)
     : openPixels(area, scale, open);
   if (size.width < minTrimmedSide || size.height < minTrimmedSide) return area;
-  // In a pass of its own, since sharp trims before it crops and scales.
+  // A separate pass, because sharp trims before it crops and scales.
   await picture.settle();
-  // Only the size is wanted: grey pixels are the cheapest there are.
+  // Only the size is used, so the pixels are written in the cheapest form.
   const trim = (image: Sharp) => image.trim({ threshold }).grayscale().raw();
   const { info } = await picture.apply(trim).write();
   const found = {
@@ -67,7 +67,7 @@ async function trimmed(
     width: info.width,
     height: info.height,
   };
-  return placedIn(area, found, size);
+  return inOriginal(area, found, size);
 }
 
 function openPixels(area: Area, scale: number, open: Open) {
@@ -89,17 +89,17 @@ function openSvg(
   const whole = upright(facts);
   const pixels = svgPixels(whole, facts.svg, sourceMaxPixels);
   const density = densityAt(scale, whole, pixels);
-  const size = shrunkArea(area, scaleAt(density), whole);
+  const size = scaledArea(area, scaleAt(density), whole);
   return { picture: open(density).apply((image) => image.extract(size)), size };
 }
 
-/** What was found in a scaled copy of an area, in whole pixels of the original around it. */
-function placedIn(area: Area, found: Area, copy: Size): Area {
-  const place = (start: number, length: number, first: number, factor: number) => {
+/** Converts an area of a scaled copy to pixels of the original, rounded outwards. */
+function inOriginal(area: Area, found: Area, copy: Size): Area {
+  const convert = (start: number, length: number, first: number, factor: number) => {
     const from = Math.floor(start * factor);
     return [first + from, Math.ceil((start + length) * factor) - from] as const;
   };
-  const [left, width] = place(found.left, found.width, area.left, area.width / copy.width);
-  const [top, height] = place(found.top, found.height, area.top, area.height / copy.height);
+  const [left, width] = convert(found.left, found.width, area.left, area.width / copy.width);
+  const [top, height] = convert(found.top, found.height, area.top, area.height / copy.height);
   return { left, top, width, height };
 }

@@ -6,50 +6,55 @@ export interface Size {
 }
 
 export interface BoxLimits extends Size {
-  /** Width times height. */
+  /** Maximum of width times height. */
   readonly pixels: number;
 }
 
-/** Of the picture itself, without its border. */
+/** The size of the resized image, without its border. */
 export interface Box extends Size {
-  /** How the picture fills the box: `fill` where both have the same proportions or none are kept. */
+  /** How the image fits the box: `fill` where both have the same aspect ratio or it is ignored. */
   readonly fit: 'contain' | 'cover' | 'fill';
-  /** The larger of the factors by which the picture's sides are scaled. */
+  /** The factor by which the image is scaled; the larger one where the sides differ. */
   readonly scale: number;
   readonly border: Edges;
 }
 
-/** The box that is asked for; either side may be left open. */
-export interface Asked {
+/** The requested box; a null side follows from the aspect ratio. */
+export interface RequestedBox {
   readonly width: number | null;
   readonly height: number | null;
   readonly fit: Fit;
-  /** Added around the box; it shrinks with the box where that meets a limit. */
+  /** Added around the box; scaled down with the box where a limit applies. */
   readonly border: Edges | null;
 }
 
 const noBorder: Edges = { top: 0, right: 0, bottom: 0, left: 0 };
 
 /**
- * The size of the output. Sides are exact numbers until the end, where they are rounded to the
- * nearest pixel, halves up, and to at least 1; rounding down instead where the limit of pixels
- * would be passed. An asked side that nothing limits comes out exactly.
+ * The size of the output. Sides are rounded only at the end: to the nearest pixel, halves up, and
+ * to at least 1, or down where the pixel limit would be exceeded. A requested side that no limit
+ * applies to is kept exactly.
  *
- * @param natural the upright picture
- * @param enlargement the largest factor by which the picture may be scaled; where the asked box
- *   needs more, the box shrinks and keeps its proportions
+ * @param natural the size of the upright image
+ * @param enlargement the maximum factor by which the image may be scaled; where the requested box
+ *   needs more, the box shrinks and keeps its aspect ratio
  */
-export function fitBox(natural: Size, asked: Asked, enlargement: number, limits: BoxLimits): Box {
-  const { fit, ...wanted } = wantedBox(natural, asked, enlargement);
-  const around = asked.border ?? noBorder;
-  const outer = withBorder(wanted, around);
+export function fitBox(
+  natural: Size,
+  requested: RequestedBox,
+  enlargement: number,
+  limits: BoxLimits,
+): Box {
+  const { fit, ...unlimited } = unlimitedBox(natural, requested, enlargement);
+  const fullBorder = requested.border ?? noBorder;
+  const outer = withBorder(unlimited, fullBorder);
   const shrink = Math.min(
     1,
     limits.width / outer.width,
     limits.height / outer.height,
     Math.sqrt(limits.pixels / (outer.width * outer.height)),
   );
-  const { border, ...size } = round(scaled(wanted, shrink), around, shrink, limits);
+  const { border, ...size } = round(scaled(unlimited, shrink), fullBorder, shrink, limits);
   const across = size.width / natural.width;
   const down = size.height / natural.height;
   return {
@@ -64,8 +69,8 @@ export function withBorder(size: Size, { top, right, bottom, left }: Edges): Siz
   return { width: size.width + left + right, height: size.height + top + bottom };
 }
 
-/** The upright rectangle that a turned picture needs; angle in degrees. */
-export function boundsOfTurned({ width, height }: Size, angle: number): Size {
+/** The bounding box of a rotated image; angle in degrees. */
+export function boundsOfRotated({ width, height }: Size, angle: number): Size {
   if (angle % 180 === 0) return { width, height };
   if (angle % 90 === 0) return { width: height, height: width };
   const radians = (angle * Math.PI) / 180;
@@ -73,38 +78,42 @@ export function boundsOfTurned({ width, height }: Size, angle: number): Size {
   return { width: width * cos + height * sin, height: width * sin + height * cos };
 }
 
-/** The part of an area that lies within a picture; null when none does. */
-export function cutArea({ left, top, width, height }: Area, within: Size): Area | null {
-  const cut = {
+/** The part of an area within an image; null when the area is outside. */
+export function clipArea({ left, top, width, height }: Area, within: Size): Area | null {
+  const clipped = {
     left,
     top,
     width: Math.min(width, within.width - left),
     height: Math.min(height, within.height - top),
   };
-  return cut.width > 0 && cut.height > 0 ? cut : null;
+  return clipped.width > 0 && clipped.height > 0 ? clipped : null;
 }
 
-/** In whole pixels, at least one a side. */
+/** In whole pixels, at least one per side. */
 export function scaledSize({ width, height }: Size, factor: number): Size {
   const side = (length: number) => atLeastOne(Math.round(length * factor));
   return { width: side(width), height: side(height) };
 }
 
-/** An area of a picture in the pixels that it has once it is opened at another scale. */
-export function shrunkArea(area: Area, scale: number, whole: Size): Area {
+/** Converts an area of an image to the pixels of the same image opened at another scale. */
+export function scaledArea(area: Area, scale: number, whole: Size): Area {
   if (scale === 1) return area;
-  const place = (start: number, length: number, end: number) => {
+  const convert = (start: number, length: number, end: number) => {
     const last = Math.max(1, Math.floor(end * scale));
     const from = Math.min(last - 1, Math.round(start * scale));
     return [from, Math.min(last - from, Math.max(1, Math.round(length * scale)))] as const;
   };
-  const [left, width] = place(area.left, area.width, whole.width);
-  const [top, height] = place(area.top, area.height, whole.height);
+  const [left, width] = convert(area.left, area.width, whole.width);
+  const [top, height] = convert(area.top, area.height, whole.height);
   return { left, top, width, height };
 }
 
-function wantedBox(natural: Size, asked: Asked, enlargement: number): Size & Pick<Box, 'fit'> {
-  const { width, height, fit } = asked;
+function unlimitedBox(
+  natural: Size,
+  requested: RequestedBox,
+  enlargement: number,
+): Size & Pick<Box, 'fit'> {
+  const { width, height, fit } = requested;
   if (width === null || height === null) {
     const factor = oneSideFactor(natural, width, height);
     return { ...scaled(natural, Math.min(factor, enlargement)), fit: 'fill' };
@@ -136,7 +145,7 @@ function scaled(size: Size, factor: number): Size {
   return { width: size.width * factor, height: size.height * factor };
 }
 
-/** Box and border to whole pixels, together within the limits. */
+/** Rounds box and border to whole pixels that together are within the limits. */
 function round(exact: Size, border: Edges, shrink: number, limits: BoxLimits) {
   const nearest = rounded(exact, border, shrink, Math.round);
   return fits(nearest, limits) ? nearest : rounded(exact, border, shrink, Math.floor);
@@ -150,7 +159,7 @@ function rounded(exact: Size, edges: Edges, shrink: number, whole: (value: numbe
     left: whole(edges.left * shrink),
   };
   const size = { width: whole(exact.width), height: whole(exact.height) };
-  // The one pixel of a picture that was rounded to nothing is taken from its border.
+  // A side that was rounded to 0 becomes 1 pixel, which is subtracted from the border.
   return {
     width: atLeastOne(size.width),
     height: atLeastOne(size.height),

@@ -6,11 +6,11 @@ import type { SourceColour, SourceFacts } from './plan.ts';
 import { sniff } from './sniff.ts';
 import { readSvg, type SvgCost } from './svg/read.ts';
 
-/** Each costs time of its own, however small it is. */
+/** Every frame takes time, even a tiny one. */
 const maxFrames = 2_000;
 
 /**
- * Learns from the headers alone what a source is, and refuses what must not be decoded.
+ * Reads the properties of a source from its headers, and refuses sources that must not be decoded.
  *
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */
@@ -35,7 +35,7 @@ export async function inspect(source: Uint8Array, maxPixels: number): Promise<So
     );
   }
   const height = header.pageHeight ?? header.height;
-  if (svg !== null) requireDrawable(header, svg, maxPixels);
+  if (svg !== null) requireRasterisable(header, svg, maxPixels);
   else requirePixels(header.width * height * frames, maxPixels);
   return {
     kind,
@@ -50,12 +50,12 @@ export async function inspect(source: Uint8Array, maxPixels: number): Promise<So
   };
 }
 
-/** Embedded pictures are decoded as a whole, so their pixels count like those of any source. */
+/** Embedded images are decoded completely, so their pixels count like those of any source. */
 async function inspectSvg(source: Uint8Array, maxPixels: number): Promise<SvgCost> {
   const { embedded, cost } = readSvg(source);
   let pixels = 0;
-  for (const picture of embedded) {
-    const header = await readHeader(picture, 'svg');
+  for (const image of embedded) {
+    const header = await readHeader(image, 'svg');
     pixels += header.width * header.height;
     requirePixels(pixels, maxPixels);
   }
@@ -64,8 +64,8 @@ async function inspectSvg(source: Uint8Array, maxPixels: number): Promise<SvgCos
 
 async function readHeader(bytes: Uint8Array, kind: SourceKind): Promise<Metadata> {
   try {
-    // No limit here, so that a failure can only mean bytes that make no sense: sharp tells errors
-    // apart by their text alone. The caller compares the pixels before any is decoded.
+    // No pixel limit, so that an error always means an invalid header: sharp's errors differ only
+    // by their message. The caller checks the pixels before anything is decoded.
     return await sharp(bytes, { limitInputPixels: false, failOn: 'error' }).metadata();
   } catch (error) {
     if (kind === 'heif') throw unsupported(kind);
@@ -79,7 +79,7 @@ async function readHeader(bytes: Uint8Array, kind: SourceKind): Promise<Metadata
 
 function unsupported(kind: SourceKind): ServiceError {
   const reason =
-    kind === 'heif' ? 'HEIF with other than AV1 pictures is not supported' : 'mixed kinds';
+    kind === 'heif' ? 'only HEIF images in AV1 are supported' : 'its bytes match several formats';
   return new ServiceError('source_unsupported', `The source cannot be decoded: ${reason}.`);
 }
 
@@ -91,13 +91,13 @@ function requirePixels(pixels: number, maxPixels: number): void {
   );
 }
 
-/** An SVG can be made smaller, but not without end, and a very narrow one is gone before that. */
-function requireDrawable({ width, height }: Metadata, cost: SvgCost, maxPixels: number): void {
+/** An SVG can be rasterised smaller, but not below the minimum density or 1 pixel per side. */
+function requireRasterisable({ width, height }: Metadata, cost: SvgCost, maxPixels: number): void {
   const pixels = svgPixels({ width, height }, cost, maxPixels);
   if (pixels < Math.min(minSvgPixels, maxPixels)) {
     throw new ServiceError(
       'source_too_large',
-      "The SVG's filters would take too much time or memory to draw.",
+      "The SVG's filters would take too much time or memory.",
     );
   }
   const scales = svgScales({ width, height }, pixels);

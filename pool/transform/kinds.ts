@@ -1,21 +1,21 @@
 import type { OutputFormat } from './variant.ts';
 
-/** The kinds of source that the engine reads; what the bytes are, whatever a header claims. */
+/** The source formats that the engine reads, detected from the bytes and not from Content-Type. */
 export const sourceKinds = ['jpeg', 'png', 'webp', 'gif', 'avif', 'heif', 'tiff', 'svg'] as const;
 export type SourceKind = (typeof sourceKinds)[number];
 
 interface KindProperties {
-  /** For messages to people. */
+  /** For error messages. */
   readonly label: string;
-  /** The decoder that must have opened it; another one means that the bytes are two things at once. */
+  /** The decoder that sharp must choose; another one means that the bytes match two formats. */
   readonly decoder: string;
-  /** The format in which a picture of this kind is answered when none is asked for, if it has one. */
+  /** The output format when none is requested; null when it depends on transparency. */
   readonly own: OutputFormat | null;
-  /** True when it has no pixels of its own and is drawn at the size that is needed. */
+  /** True for vector graphics, which are rasterised at the required size. */
   readonly vector: boolean;
   /**
    * True when further pages are frames of an animation. The pages of a TIFF or a HEIF are separate
-   * pictures: only the first, or the primary one, is served.
+   * images: only the first, or the primary one, is served.
    */
   readonly animates: boolean;
 }

@@ -6,12 +6,12 @@ import type { SourceFacts } from './plan.ts';
 
 export interface RenderLimits {
   readonly sourceMaxPixels: number;
-  /** Whole seconds after which libvips gives up between two parts of a picture; at least 1. */
+  /** Timeout of libvips, which checks it between tiles, in whole seconds; at least 1. */
   readonly softTimeoutSeconds: number;
 }
 
 export interface Opening {
-  /** All frames, below each other, or the first alone. */
+  /** True for all frames, stacked vertically; false for the first frame only. */
   readonly animated: boolean;
   /** Dots per inch of a vector source; null for other kinds. */
   readonly density: number | null;
@@ -20,19 +20,19 @@ export interface Opening {
 type Pixels = { readonly data: Uint8Array; readonly info: OutputInfo };
 
 /**
- * A picture that is being made: operations are added to a pipeline of sharp's, which runs when the
- * picture is settled or written.
+ * An image while it is transformed: a sharp pipeline to which operations are added, and which runs
+ * when the picture is settled or written.
  */
 export class Picture {
   readonly #label: string;
   readonly #limits: RenderLimits;
   readonly #animated: boolean;
-  /** True while the source itself is what the pipeline reads. */
+  /** True while the pipeline's input is the encoded source. */
   #decoding = true;
   #image: Sharp;
-  /** False when the pipeline has operations that did not run yet. */
+  /** False when the pipeline has operations that have not run yet. */
   #settled = false;
-  /** The frames that `eachFrame` made, for as long as nothing else was done to them. */
+  /** The frames from `eachFrame`, until another operation is added. */
   #frames: Pixels | null = null;
 
   constructor(source: Uint8Array, facts: SourceFacts, opening: Opening, limits: RenderLimits) {
@@ -41,12 +41,12 @@ export class Picture {
     this.#limits = limits;
     this.#animated = opening.animated;
     this.#image = sharp(source, {
-      // Pixels that are missing or broken are an error; what a decoder only remarks on is not, since
-      // browsers show such pictures too.
+      // Missing or corrupt pixels are an error; decoder warnings are not, because browsers show
+      // such images too.
       failOn: 'error',
       unlimited: false,
-      // Checked before; this is the second lock. An SVG's sides are rounded up after the plan was
-      // made, by less than a pixel each.
+      // Already checked by `inspect`; this is a second safeguard. The sides of a rasterised SVG are
+      // rounded up, by less than a pixel each, so they may exceed the plan.
       limitInputPixels: limits.sourceMaxPixels + (vector ? 2 * maxSide + 1 : 0),
       ...(opening.animated ? { pages: -1 } : {}),
       ...(opening.density === null ? {} : { density: opening.density }),
@@ -60,12 +60,12 @@ export class Picture {
     return this;
   }
 
-  /** Runs the pipeline; what comes next begins with its pixels. */
+  /** Runs the pipeline; later operations start from its pixels. */
   async settle(): Promise<void> {
     if (this.#settled) return;
     this.#settled = true;
-    // Unlike raw pixels a TIFF keeps frames apart, the profile, the metadata, and the transparency of
-    // what was made grey.
+    // Unlike raw pixels a TIFF keeps frames separate, the profile, the metadata, and the
+    // transparency of images that were converted to grey.
     const { data } = await this.#toBuffer(this.#image.tiff({ compression: 'none' }));
     this.#image = sharp(data, { limitInputPixels: false, pages: this.#animated ? -1 : 1 });
   }
@@ -83,8 +83,8 @@ export class Picture {
       const frame = fromRaw(pixels, { ...info, height });
       const done = await this.#rgba(operations(frame));
       const length = done.data.byteLength;
-      // All frames become of one size. Where that is no larger, they take the place of those that
-      // were read before: all frames together are the largest thing there is.
+      // All output frames have the same size. If it is not larger than the input, they overwrite
+      // the input frames: the stacked frames are by far the largest buffer.
       if (length > size && index === 0) all = new Uint8Array(length * frames);
       all.set(done.data, index * length);
       made = done.info;
@@ -96,20 +96,20 @@ export class Picture {
     this.#settled = true;
   }
 
-  /** For what is made of a settled picture's pixels beside its encoded bytes. */
+  /** For output that is computed from the pixels of a settled picture, such as placeholders. */
   read<T>(reading: (image: Sharp) => Promise<T>): Promise<T> {
     return reading(this.#image);
   }
 
-  /** 8 bits a channel, whatever the depth of the source was. */
+  /** Raw pixels with 8 bits per channel, whatever the depth of the source. */
   pixels(): Promise<Pixels> {
     return this.#toBuffer(this.#image.clone().raw({ depth: 'uchar' }));
   }
 
   /**
-   * Not by `toUint8Array()`: sharp 0.35.5 never frees what that has written, as src/pipeline.cc hands
-   * it to `FreeCallback(hint, data)` as the hint. A Buffer of sharp's cannot be moved to another
-   * thread, so it has to be copied for that.
+   * Runs the pipeline and returns its output. It avoids `toUint8Array()`: sharp 0.35.5 never frees
+   * that memory, because src/pipeline.cc passes the pointer as `hint` to `FreeCallback(hint,
+   * data)`. A Buffer from sharp is not transferable to another thread, so the caller must copy it.
    *
    * @throws ServiceError source_corrupt, transform_timeout
    */
@@ -117,7 +117,7 @@ export class Picture {
     return this.#toBuffer(this.#image);
   }
 
-  /** In two steps, since raw pixels of what was made grey are grey, without transparency. */
+  /** In two steps, because the raw output of a grey image has neither RGB nor alpha. */
   async #rgba(image: Sharp): Promise<Pixels> {
     const { data } = await this.#toBuffer(image.tiff({ compression: 'none' }));
     return this.#toBuffer(sharp(data, { limitInputPixels: false }).ensureAlpha().raw());
@@ -135,14 +135,15 @@ export class Picture {
       this.#decoding = false;
       return pixels;
     } catch (error) {
-      // sharp's errors differ by their text only, so the clock tells its timeout from broken pixels.
+      // sharp's errors differ only by message, so the elapsed time distinguishes a timeout from
+      // corrupt pixels.
       if (performance.now() - startedAt >= softTimeoutSeconds * 1000) {
         throw new ServiceError('transform_timeout', 'The transform took too long.', error);
       }
       if (!this.#decoding) throw error;
       throw new ServiceError(
         'source_corrupt',
-        `The source begins like a sound ${this.#label} but cannot be decoded as a whole.`,
+        `The source has a valid ${this.#label} header but cannot be decoded completely.`,
         error,
       );
     }
@@ -154,7 +155,7 @@ function fromRaw(
   { width, height, channels }: Pick<OutputInfo, 'width' | 'height' | 'channels'>,
   pageHeight = height,
 ): Sharp {
-  // A single frame must not know the height of its page, which outlives a change of its size.
+  // Not for a single frame: libvips keeps the page height when the frame is resized.
   const raw = { width, height, channels, ...(pageHeight < height ? { pageHeight } : {}) };
   return sharp(data, { raw, limitInputPixels: false });
 }

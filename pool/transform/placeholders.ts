@@ -4,46 +4,46 @@ import { rgbaToThumbHash } from 'thumbhash';
 import type { OutputFormat, PlaceholderKind } from './variant.ts';
 
 export interface SourceDescription {
-  /** The kind of its bytes, such as `jpeg`. */
+  /** The detected source format, such as `jpeg`. */
   readonly format: string;
-  /** Pixels of one frame, upright. */
+  /** Size of one frame in pixels, upright. */
   readonly width: number;
   readonly height: number;
   readonly bytes: number;
-  /** Frames of an animation; 1 for all else. */
+  /** Number of frames; 1 unless animated. */
   readonly pages: number;
   readonly hasAlpha: boolean;
 }
 
 export interface OutputDescription {
   readonly format: OutputFormat;
-  /** Pixels of one frame. */
+  /** Size of one frame in pixels. */
   readonly width: number;
   readonly height: number;
   readonly bytes: number;
 }
 
-/** What is said about a picture, for those placeholders that tell it. */
+/** Metadata of source and output, for the `json` placeholder. */
 export interface Description {
   readonly source: SourceDescription;
-  /** What the same request would give without the placeholder; only called where that is told. */
+  /** Encodes the output of the same request without the placeholder; called only where needed. */
   output(): Promise<OutputDescription>;
 }
 
 interface Placeholder {
   readonly contentType: string;
   /**
-   * @param image one frame with all operations on its pixels, not yet encoded; it is cloned, so that
-   *   it can still be written
+   * @param image one transformed frame, not yet encoded; it is cloned, so that it can be written later
    */
   make(image: Sharp, description: Description): Promise<Uint8Array>;
 }
 
 const text = 'text/plain; charset=utf-8';
 
-/** What may stand for a picture until it is there, or tell about it. */
+/** Placeholders for an image while it loads, and its metadata. */
 export const placeholders = {
-  // https://blurha.sh: it has no transparency, so white is put behind, as most pages do.
+  // https://blurha.sh: it has no transparency, so the image is flattened on white, as on most
+  // pages.
   blurhash: {
     contentType: text,
     async make(image) {
@@ -53,7 +53,7 @@ export const placeholders = {
       return bytes(encodeBlurhash(data, width, height, components(width), components(height)));
     },
   },
-  // https://evanw.github.io/thumbhash, in base64 (RFC 4648, 4), as its examples have it.
+  // https://evanw.github.io/thumbhash, in base64 (RFC 4648, 4), as in its examples.
   thumbhash: {
     contentType: text,
     async make(image) {
@@ -61,7 +61,7 @@ export const placeholders = {
       return bytes(Buffer.from(rgbaToThumbHash(width, height, data)).toString('base64'));
     },
   },
-  // A picture of a few hundred bytes as a data URI (RFC 2397), to be shown enlarged.
+  // An image of a few hundred bytes as a data URI (RFC 2397), to be scaled up by the page.
   lqip: {
     contentType: text,
     async make(image) {
@@ -84,26 +84,26 @@ export const placeholders = {
   },
 } as const satisfies Record<PlaceholderKind, Placeholder>;
 
-/** ThumbHash takes no larger ones, and what makes the hashes is slower by the square. */
+/** The maximum of ThumbHash; the time of both hashes grows with the square of the side. */
 const hashSide = 100;
 const previewSide = 20;
 
 interface Pixels {
-  /** RGBA, 8 bits a channel, not premultiplied. */
+  /** RGBA, 8 bits per channel, not premultiplied. */
   readonly data: Uint8ClampedArray;
   readonly width: number;
   readonly height: number;
 }
 
 async function shrink(image: Sharp, side: number, background?: string): Promise<Pixels> {
-  // Rendered first: a second resize in the same pipeline would undo the picture's own.
-  const drawn = await image
+  // Rendered first: a second resize in the same pipeline would replace the first one.
+  const rendered = await image
     .clone()
     .ensureAlpha()
     .raw({ depth: 'uchar' })
     .toBuffer({ resolveWithObject: true });
-  const { width, height, channels } = drawn.info;
-  const small = sharp(drawn.data, { raw: { width, height, channels }, limitInputPixels: false });
+  const { width, height, channels } = rendered.info;
+  const small = sharp(rendered.data, { raw: { width, height, channels }, limitInputPixels: false });
   if (background !== undefined) small.flatten({ background });
   const { data, info } = await small
     .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
@@ -114,8 +114,8 @@ async function shrink(image: Sharp, side: number, background?: string): Promise<
 }
 
 /**
- * `#rrggbb` of the colours that are seen most: of 4096 groups of like colours the one that covers
- * most, transparent parts counting less; its average. Null for a picture in which nothing is seen.
+ * The dominant colour as `#rrggbb`: the average of the most frequent of 4096 groups of similar
+ * colours, weighted by opacity. Null for a fully transparent image.
  */
 function dominantColour(data: Uint8ClampedArray): string | null {
   const groups = new Map<number, { red: number; green: number; blue: number; weight: number }>();

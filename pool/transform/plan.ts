@@ -11,11 +11,11 @@ import {
 import { encodings } from './encode.ts';
 import {
   type Box,
-  boundsOfTurned,
+  boundsOfRotated,
   fitBox,
   type Size,
+  scaledArea,
   scaledSize,
-  shrunkArea,
   withBorder,
 } from './geometry.ts';
 import { kinds, type SourceKind } from './kinds.ts';
@@ -30,71 +30,73 @@ import {
   type Variant,
 } from './variant.ts';
 
-/** What is known of a source before a pixel of it is decoded. */
+/** Properties of a source that are known before it is decoded. */
 export interface SourceFacts {
   readonly kind: SourceKind;
-  /** Pixels of one frame as stored, before the orientation is applied. */
+  /** Size of one frame in pixels as stored, before the orientation is applied. */
   readonly width: number;
   readonly height: number;
   /** EXIF orientation, 1..8. */
   readonly orientation: number;
-  /** 1 for all that is not an animation. */
+  /** 1 unless animated. */
   readonly frames: number;
-  /** Null for what has one frame. */
+  /** Null for a single frame. */
   readonly timing: Timing | null;
   readonly hasAlpha: boolean;
   readonly colour: SourceColour;
-  /** What drawing costs; null for all but SVG. */
+  /** The cost of rasterising; null except for SVG. */
   readonly svg: SvgCost | null;
 }
 
 export interface Timing {
-  /** ms for each frame. */
+  /** Delay of each frame, in ms. */
   readonly delay: readonly number[];
-  /** How often all are shown; 0 for ever. */
+  /** Number of repetitions; 0 is infinite. */
   readonly loop: number;
 }
 
 export interface SourceColour {
   readonly model: 'rgb' | 'grey' | 'other';
   readonly hasProfile: boolean;
-  /** 16 bits a channel. */
+  /** True for 16 bits per channel. */
   readonly deep: boolean;
 }
 
-/** How one source becomes one variant: every number and choice of a transform. */
+/** The parameters of one transform, computed from the source and the variant. */
 export interface Plan {
   readonly format: OutputFormat;
-  /** True when all frames are read and written. */
+  /** True when all frames are transformed. */
   readonly animated: boolean;
-  /** Null for a still picture. */
+  /** Null for a still image. */
   readonly timing: Timing | null;
   /** Size of the output (of each frame), in pixels. */
   readonly width: number;
   readonly height: number;
-  /** Resolution at which a vector source is opened, in dots per inch; null for other kinds. */
+  /** Density at which a vector source is rasterised, in dots per inch; null for other sources. */
   readonly density: number | null;
   /**
-   * True when 16 bits a channel are made 8 before all else: sharp loses a profile that is to be kept
-   * when such a picture is turned, blurred or normalised in the same pass.
+   * True when 16 bits per channel are first reduced to 8: sharp loses a profile that is to be kept
+   * when such an image is rotated, blurred or normalised in the same pass.
    */
-  readonly levelled: boolean;
-  /** The part of the upright picture, as it was opened, that is used; null for all of it. */
-  readonly cut: Area | null;
-  /** Size at which that part is rendered before the rest is done; null where one pass does it all. */
+  readonly depthReduced: boolean;
+  /**
+   * The area to extract from the upright image, in pixels after opening; null for the whole image.
+   */
+  readonly extract: Area | null;
+  /** Size to which that area is scaled in a first pass; null where no such pass is needed. */
   readonly prepared: Size | null;
   /** True when the frames of an animation are processed one by one. */
   readonly byFrame: boolean;
-  /** How the turned part is brought to its size, borders aside; null when it has it already. */
+  /** The resize after the rotation, without the border; null when the size is already right. */
   readonly resize: Resize | null;
   readonly border: Edges | null;
-  /** True when background is added in a pass after the one that scales. */
-  readonly paddedApart: boolean;
-  /** True when each filter has a pass of its own. */
-  readonly filtersApart: boolean;
-  /** Of what the picture does not cover. */
+  /** True when background is added in a separate pass after the resize. */
+  readonly separatePadding: boolean;
+  /** True when each filter runs in a separate pass. */
+  readonly separateFilters: boolean;
+  /** Colour of the area that the image does not cover. */
   readonly background: Rgba;
-  /** True when transparency has to be laid on the background. */
+  /** True when transparency must be flattened on the background. */
   readonly flatten: boolean;
   readonly profile: ProfileHandling;
 }
@@ -106,18 +108,18 @@ export interface Resize extends Size {
 }
 
 /**
- * What becomes of the colours: `keep` leaves them in the source's profile and attaches it, `convert`
- * makes them sRGB. `convert-deep` does the same where sharp would not: it brings 16-bit colours with
- * a profile to Display P3 and leaves them there, untagged.
+ * `keep` keeps the colours in the source's profile and attaches it; `convert` converts them to
+ * sRGB. `convert-deep` does the same for 16-bit colours with a profile, which sharp by default
+ * converts to Display P3 and leaves untagged.
  */
 export type ProfileHandling = 'keep' | 'convert' | 'convert-deep';
 
-/** What stands for a picture shows no detail: more pixels would only be averaged again. */
+/** Placeholders show no detail: additional pixels would only be averaged. */
 const maxPlaceholderSide = 200;
 
 /**
- * @param content the part of the upright picture that is used, in its pixels; null for all of it
- * @param sourceMaxPixels of all frames together; bounds what lies between source and output too
+ * @param content the area of the upright image to use, in its pixels; null for the whole image
+ * @param sourceMaxPixels of all frames together; limits intermediate images too
  */
 export function makePlan(
   facts: SourceFacts,
@@ -127,10 +129,10 @@ export function makePlan(
 ): Plan {
   const whole = upright(facts);
   const part: Size = content ?? whole;
-  const moving = variant.animated && moves(facts);
-  const format = chooseFormat(variant, facts, moving);
+  const animation = variant.animated && isAnimation(facts);
+  const format = chooseFormat(variant, facts, animation);
   const { alpha, animates } = encodings[format];
-  const animated = moving && animates;
+  const animated = animation && animates;
   const frames = animated ? facts.frames : 1;
   const { vector } = kinds[facts.kind];
   const framePixels = Math.min(maxFramePixels, sourceMaxPixels / frames);
@@ -141,74 +143,77 @@ export function makePlan(
     height: Math.min(longest, maxRows / frames),
     pixels: vector ? svgPixels(whole, facts.svg, sourceMaxPixels) : framePixels,
   };
-  const turned = boundsOfTurned(part, variant.rotate);
-  // An SVG has no size at which it is blurred, so it may be scaled up; but only to what may be
-  // rasterised, since with a crop or `cover` much more than the output is rasterised.
+  const rotated = boundsOfRotated(part, variant.rotate);
+  // An SVG does not lose sharpness when scaled up, but it is limited to the pixels that may be
+  // rasterised, because with a crop or `cover` many more pixels than the output are rasterised.
   const enlargement = vector
     ? scaleWithin(whole, maxSide, limits.pixels)
     : variant.enlarge
-      ? Math.max(1, scaleWithin(turned, 10 * maxSide, sourceMaxPixels / frames))
+      ? Math.max(1, scaleWithin(rotated, 10 * maxSide, sourceMaxPixels / frames))
       : 1;
 
-  const box = fitBox(turned, { ...variant, border: variant.extend }, enlargement, limits);
+  const box = fitBox(rotated, { ...variant, border: variant.extend }, enlargement, limits);
   const density = vector ? densityAt(box.scale, whole, limits.pixels) : null;
   const opened = density === null ? 1 : scaleAt(density);
 
-  const free = variant.rotate % 90 !== 0;
-  const turns = variant.rotate !== 0 || variant.flip || variant.flop;
+  const freeAngle = variant.rotate % 90 !== 0;
+  const rotatesOrFlips = variant.rotate !== 0 || variant.flip || variant.flop;
   const padded = box.fit === 'contain' || variant.extend !== null;
-  // What gamma brightens again was darkened before; a background would only be brightened.
-  const paddedApart = padded && variant.gamma !== null;
+  // `gamma` darkens the image before the resize and brightens it after; background that is added in
+  // between would only be brightened.
+  const separatePadding = padded && variant.gamma !== null;
   const byFrame = animated && needsSingleFrames(variant, box.fit);
-  const inPasses = free || byFrame || (content !== null && turns);
-  // What is still to be turned by any angle is resampled once more, so it keeps more pixels than the
-  // output has; in either case no more than an output may have.
+  const inPasses = freeAngle || byFrame || (content !== null && rotatesOrFlips);
+  // Rotation by a free angle resamples again, so it gets twice the scale of the output; in either
+  // case no more pixels than an output may have.
   const shrink = Math.min(
     1,
-    (box.scale / opened) * (free ? 2 : 1),
-    Math.sqrt(framePixels / (turned.width * turned.height)) / opened,
+    (box.scale / opened) * (freeAngle ? 2 : 1),
+    Math.sqrt(framePixels / (rotated.width * rotated.height)) / opened,
   );
   const background = backgroundOf(variant, alpha);
-  const clear =
-    alpha && !variant.flatten && (facts.hasAlpha || (background.alpha < 1 && (padded || free)));
-  const filtersApart = needsFiltersApart(variant, facts, clear);
+  const mayBeTransparent =
+    alpha &&
+    !variant.flatten &&
+    (facts.hasAlpha || (background.alpha < 1 && (padded || freeAngle)));
+  const separateFilters = needsSeparateFilters(variant, facts, mayBeTransparent);
   const profile = profileHandling(facts.colour, variant, byFrame);
-  const same = box.width === turned.width && box.height === turned.height;
+  const sameSize = box.width === rotated.width && box.height === rotated.height;
   return {
     format,
     animated,
     timing: animated ? facts.timing : null,
     ...withBorder(box, box.border),
     density,
-    levelled: profile === 'keep' && facts.colour.deep,
-    cut: content === null ? null : shrunkArea(content, opened, whole),
+    depthReduced: profile === 'keep' && facts.colour.deep,
+    extract: content === null ? null : scaledArea(content, opened, whole),
     prepared: inPasses ? scaledSize(part, opened * shrink) : null,
     byFrame,
     resize:
-      same && !inPasses ? null : { ...box, ...resampling(variant, box, animated && !byFrame) },
+      sameSize && !inPasses ? null : { ...box, ...resampling(variant, box, animated && !byFrame) },
     border: variant.extend === null ? null : box.border,
-    paddedApart,
-    filtersApart,
+    separatePadding,
+    separateFilters,
     background,
     flatten: facts.hasAlpha && (variant.flatten || !alpha),
     profile,
   };
 }
 
-/** The size of a picture (or frame) as it is meant to be seen. */
+/** The size of an image (or frame) after the EXIF orientation is applied. */
 export function upright({ width, height, orientation }: SourceFacts): Size {
   return orientation >= 5 ? { width: height, height: width } : { width, height };
 }
 
 /**
- * Frames are stacked in one tall picture while they are opened, which cannot be turned, so an
- * animation that is not stored upright is treated as a still picture: its first frame, upright.
+ * sharp opens frames as one tall image, which cannot be rotated, so an animation that is not stored
+ * upright is treated as a still image: its first frame.
  */
-function moves(facts: SourceFacts): boolean {
+function isAnimation(facts: SourceFacts): boolean {
   return facts.frames > 1 && kinds[facts.kind].animates && facts.orientation === 1;
 }
 
-/** What would mix up the frames where they meet in the stack, or cannot be done to it at all. */
+/** For operations that would mix adjacent frames of the tall image, or are impossible on it. */
 function needsSingleFrames(variant: Variant, fit: Box['fit']): boolean {
   const { flip, rotate, blur, median, sharpen } = variant;
   const smart = fit === 'cover' && isStrategy(variant.position);
@@ -216,36 +221,40 @@ function needsSingleFrames(variant: Variant, fit: Box['fit']): boolean {
 }
 
 /**
- * sharp multiplies the colours with alpha for as long as it scales, blurs and sharpens, which is
- * wrong for what changes colours in between; and it does not when there was no alpha at the
- * beginning, so that blurred edges of the picture would be mixed with the black of clear pixels.
+ * sharp premultiplies colours with alpha while it scales, blurs and sharpens, which is wrong for
+ * colour operations in between. And it does not premultiply when the input has no alpha, so that
+ * blurred edges would be mixed with the black of transparent pixels.
  *
- * @param clear whether there may be transparent pixels
+ * @param mayBeTransparent whether there may be transparent pixels
  */
-function needsFiltersApart(variant: Variant, { hasAlpha }: SourceFacts, clear: boolean): boolean {
+function needsSeparateFilters(
+  variant: Variant,
+  { hasAlpha }: SourceFacts,
+  mayBeTransparent: boolean,
+): boolean {
   const { threshold, modulate, blur, sharpen } = variant;
   const mixes = blur !== null || sharpen !== null;
-  return threshold !== null || (clear && (modulate !== null || (mixes && !hasAlpha)));
+  return threshold !== null || (mayBeTransparent && (modulate !== null || (mixes && !hasAlpha)));
 }
 
 const isStrategy = (position: Position): boolean =>
   strategies.some((strategy) => strategy === position);
 
-function chooseFormat(variant: Variant, facts: SourceFacts, moving: boolean): OutputFormat {
+function chooseFormat(variant: Variant, facts: SourceFacts, animation: boolean): OutputFormat {
   const suits = (format: OutputFormat) =>
-    !(variant.negotiated && moving) || encodings[format].animates;
+    !(variant.negotiated && animation) || encodings[format].animates;
   return variant.formats.find(suits) ?? kinds[facts.kind].own ?? (facts.hasAlpha ? 'png' : 'jpeg');
 }
 
 function resampling(variant: Variant, { fit }: Box, stacked: boolean) {
   const { position, kernel } = variant;
-  // A strategy chooses what to keep, and there is nothing to choose where nothing is cut off.
-  const placed = isStrategy(position) && (fit !== 'cover' || stacked) ? 'center' : position;
-  return { position: placed, kernel } as const;
+  // A strategy chooses the part to keep, so it has no effect where nothing is cropped.
+  const effective = isStrategy(position) && (fit !== 'cover' || stacked) ? 'center' : position;
+  return { position: effective, kernel } as const;
 }
 
 /**
- * Outputs are RGB, so the profile of a grey or CMYK source would be wrong for them.
+ * Outputs are RGB, so the profile of a grey or CMYK source would be wrong.
  *
  * @param byFrame true when frames are processed one by one from raw pixels, which have no profile
  */

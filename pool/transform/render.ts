@@ -9,14 +9,16 @@ import { inspect } from './inspect.ts';
 import { Picture, type RenderLimits } from './picture.ts';
 import { placeholders, type SourceDescription } from './placeholders.ts';
 import { makePlan, type Plan, type SourceFacts, upright } from './plan.ts';
-import { applySteps, passes, picturePasses } from './steps.ts';
+import { applySteps, imagePasses, passes } from './steps.ts';
 import type { Variant, Watermark } from './variant.ts';
-import { markVariant, overlay } from './watermark.ts';
+import { overlayOf, watermarkVariant } from './watermark.ts';
 
-/** An image whose body is alone in its ArrayBuffer, so that it can be moved to another thread. */
+/**
+ * An image whose body has an ArrayBuffer of its own, which can be transferred to another thread.
+ */
 export type RenderedImage = Image & { readonly body: Uint8Array<ArrayBuffer> };
 
-/** A source that was transformed as a variant says, but for its watermark. */
+/** A transformed source, without the watermark. */
 interface Transformed {
   readonly picture: Picture;
   readonly facts: SourceFacts;
@@ -24,9 +26,9 @@ interface Transformed {
 }
 
 /**
- * Makes one variant of a source.
+ * Renders one variant of a source.
  *
- * @param watermark the bytes behind the variant's watermark; null when it has none
+ * @param watermark the bytes of the variant's watermark; null when it has none
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid,
  *   transform_timeout
  */
@@ -38,10 +40,10 @@ export async function render(
 ): Promise<RenderedImage> {
   const { picture, facts, plan } = await transform(source, variant, limits);
   if (watermark !== null && variant.watermark !== null) {
-    const mark = await transformWatermark(watermark, variant.watermark, plan, limits);
+    const overlay = await transformWatermark(watermark, variant.watermark, plan, limits);
     await picture.settle();
-    const context = { plan, variant, overlay: mark };
-    picture.apply((image) => applySteps(image, passes.mark, context));
+    const context = { plan, variant, overlay };
+    picture.apply((image) => applySteps(image, passes.watermark, context));
   }
   const encoded = () => encode(picture, plan, variant);
   if (variant.placeholder === null) return encoded();
@@ -76,7 +78,7 @@ async function encode(picture: Picture, plan: Plan, variant: Variant): Promise<R
 }
 
 function imageOf(data: Uint8Array, contentType: string, { width, height }: Size): RenderedImage {
-  // A copy: what sharp or Buffer's pool allocated cannot be moved to another thread.
+  // A copy: buffers from sharp or Node's Buffer pool cannot be transferred to another thread.
   const body = new Uint8Array(data);
   return { body, contentType, etag: entityTag(body), width, height };
 }
@@ -101,14 +103,14 @@ async function transform(
   const plan = makePlan(facts, content, variant, limits.sourceMaxPixels);
   const context = { plan, variant, overlay: null };
   const picture = new Picture(source, facts, plan, limits);
-  if (plan.levelled) {
-    await picture.apply((image) => applySteps(image, passes.level, context)).settle();
+  if (plan.depthReduced) {
+    await picture.apply((image) => applySteps(image, passes.reduceDepth, context)).settle();
   }
   if (plan.prepared !== null) {
     picture.apply((image) => applySteps(image, passes.prepare, context));
     if (!plan.byFrame) await picture.settle();
   }
-  for (const [index, steps] of picturePasses(context).entries()) {
+  for (const [index, steps] of imagePasses(context).entries()) {
     if (plan.byFrame) await picture.eachFrame((frame) => applySteps(frame, steps, context));
     else {
       if (index > 0) await picture.settle();
@@ -117,7 +119,7 @@ async function transform(
   }
   if (variant.opacity !== null) {
     await picture.settle();
-    picture.apply((image) => applySteps(image, passes.fade, context));
+    picture.apply((image) => applySteps(image, passes.opacity, context));
   }
   return { picture, facts, plan };
 }
@@ -129,11 +131,11 @@ async function transformWatermark(
   limits: RenderLimits,
 ): Promise<OverlayOptions> {
   try {
-    const { picture } = await transform(source, markVariant(watermark, plan), limits);
+    const { picture } = await transform(source, watermarkVariant(watermark, plan), limits);
     const { data, info } = await picture.apply((image) => image.ensureAlpha().raw()).write();
     const pixels = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-    const mark = { pixels, width: info.width, height: info.height };
-    return await overlay(mark, watermark, plan, plan.animated);
+    const rendered = { pixels, width: info.width, height: info.height };
+    return await overlayOf(rendered, watermark, plan, plan.animated);
   } catch (error) {
     throw error instanceof ServiceError ? error.ofWatermark() : error;
   }

@@ -1,9 +1,9 @@
 import type { SourceKind } from './kinds.ts';
 
 /**
- * The kind of a source by its leading bytes, or null for one that the engine does not read. Nothing
- * reaches a decoder that has not been recognised here, so this list is also the list of decoders
- * that hostile bytes can reach.
+ * Detects the format of a source by its first bytes; null for an unsupported one. Only detected
+ * formats are passed to a decoder, so this list is also the list of decoders that hostile bytes can
+ * reach.
  */
 export function sniff(bytes: Uint8Array): SourceKind | null {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, headLength));
@@ -13,7 +13,7 @@ export function sniff(bytes: Uint8Array): SourceKind | null {
   return null;
 }
 
-/** The SVG decoder looks for the root element in this many bytes and no further. */
+/** The SVG decoder searches the root element only in this many bytes. */
 const headLength = 1000;
 
 const signatures: readonly { kind: SourceKind; matches: (head: Buffer) => boolean }[] = [
@@ -21,14 +21,14 @@ const signatures: readonly { kind: SourceKind; matches: (head: Buffer) => boolea
   { kind: 'png', matches: (head) => hasText(head, 0, '\x89PNG\r\n\x1a\n') },
   { kind: 'gif', matches: (head) => hasText(head, 0, 'GIF87a') || hasText(head, 0, 'GIF89a') },
   { kind: 'webp', matches: (head) => hasText(head, 0, 'RIFF') && hasText(head, 8, 'WEBP') },
-  { kind: 'tiff', matches: (head) => tiffMarks.some((mark) => hasBytes(head, 0, mark)) },
+  { kind: 'tiff', matches: (head) => tiffSignatures.some((bytes) => hasBytes(head, 0, bytes)) },
   { kind: 'avif', matches: (head) => brands(head).some((brand) => avifBrands.has(brand)) },
   { kind: 'heif', matches: (head) => brands(head).some((brand) => heifBrands.has(brand)) },
   { kind: 'svg', matches: startsWithSvgRoot },
 ];
 
 /** Classic and BigTIFF, little and big endian. */
-const tiffMarks = [
+const tiffSignatures = [
   [0x49, 0x49, 0x2a, 0x00],
   [0x4d, 0x4d, 0x00, 0x2a],
   [0x49, 0x49, 0x2b, 0x00],
@@ -50,9 +50,9 @@ function brands(head: Buffer): string[] {
 }
 
 /**
- * Only an XML declaration, processing instructions, comments and a document type may come before
- * the root. Where the document type has an internal subset, it has to name the root: the document
- * is going to be refused for that subset.
+ * Only an XML declaration, processing instructions, comments and a document type may precede the
+ * root element. A document type with an internal subset only has to name the root element:
+ * `readDocument` refuses internal subsets with a specific error.
  */
 function startsWithSvgRoot(head: Buffer): boolean {
   const text = head.toString('latin1');
@@ -71,7 +71,7 @@ function startsWithSvgRoot(head: Buffer): boolean {
 }
 
 const prologues: readonly { open: string; whole: RegExp; refused: RegExp | null }[] = [
-  // In an encoding that does not hold ASCII as it is, the decoder would see other elements.
+  // In an encoding that is not a superset of ASCII the decoder would see different elements.
   {
     open: '<?',
     whole: /^<\?[\s\S]*?\?>/,
@@ -79,7 +79,7 @@ const prologues: readonly { open: string; whole: RegExp; refused: RegExp | null 
       /\sencoding\s*=\s*["'](?!(?:utf-8|us-ascii|iso-8859-[0-9]{1,2}|windows-125[0-9])["'])/i,
   },
   { open: '<!--', whole: /^<!--[\s\S]*?-->/, refused: null },
-  // To its end, or to where its internal subset begins.
+  // Up to its end, or up to the start of its internal subset.
   { open: '<!DOCTYPE', whole: /^<!DOCTYPE(?:"[^"]*"|'[^']*'|[^"'[>])*[[>]/, refused: null },
 ];
 

@@ -4,7 +4,7 @@ import { encodings } from './encode.ts';
 import type { Plan } from './plan.ts';
 import type { Variant } from './variant.ts';
 
-/** What a step may look at: all numbers were decided in the plan. */
+/** Input of a step: all numbers were computed in the plan. */
 export interface StepContext {
   readonly plan: Plan;
   readonly variant: Variant;
@@ -12,17 +12,18 @@ export interface StepContext {
   readonly overlay: OverlayOptions | null;
 }
 
-/** Adds one operation to the picture's pipeline, or nothing when the variant does not ask for it. */
+/** Adds one operation to the pipeline, or nothing when the variant does not request it. */
 type Step = (image: Sharp, context: StepContext) => Sharp;
 
-/** Turns the picture as its EXIF orientation says, and sets the tag to 1 for where it is kept. */
+/** Applies the EXIF orientation, and sets the tag to 1 in case the metadata is kept. */
 const orient: Step = (image) => image.autoOrient();
 
-const crop: Step = (image, { plan }) => (plan.cut === null ? image : image.extract(plan.cut));
+const crop: Step = (image, { plan }) =>
+  plan.extract === null ? image : image.extract(plan.extract);
 const cropUnlessPrepared: Step = (image, context) =>
   context.plan.prepared === null ? crop(image, context) : image;
 
-/** To the pixels that are worth keeping for the steps after it. */
+/** Scales down to the size that the following steps need. */
 const shrink: Step = (image, { plan }) =>
   plan.prepared === null ? image : image.resize({ ...plan.prepared, fit: 'fill' });
 
@@ -34,7 +35,7 @@ const rotate: Step = (image, { plan, variant }) =>
     ? image
     : image.rotate(variant.rotate, { background: premultiplied(plan.background) });
 
-/** libvips turns colours that it multiplied with alpha, and takes the background as it is. */
+/** libvips rotates premultiplied colours, but does not premultiply the background. */
 function premultiplied({ r, g, b, alpha }: Rgba): Rgba {
   return { r: Math.round(r * alpha), g: Math.round(g * alpha), b: Math.round(b * alpha), alpha };
 }
@@ -44,7 +45,7 @@ const flatten: Step = (image, { plan }) =>
 
 const grayscale: Step = (image, { variant }) => (variant.grayscale ? image.grayscale() : image);
 
-/** Darkens before the resize and brightens after it, as sharp does, so that light is averaged. */
+/** sharp darkens before the resize and brightens after it, so that it averages linear light. */
 const gamma: Step = (image, { variant }) =>
   variant.gamma === null ? image : image.gamma(variant.gamma);
 
@@ -54,7 +55,7 @@ const resize: Step = (image, { plan }) => {
   return image.resize({ width, height, fit, position, kernel, background: plan.background });
 };
 
-/** As far as that needs no background; what is left for `resize` is to put it in its place. */
+/** The resize without background; a later `resize` step adds the background. */
 const scale: Step = (image, context) => {
   const { plan } = context;
   if (plan.resize?.fit !== 'contain') return resize(image, context);
@@ -65,11 +66,11 @@ const scale: Step = (image, context) => {
 const extend: Step = (image, { plan }) =>
   plan.border === null ? image : image.extend({ ...plan.border, background: plan.background });
 
-/** libvips takes no window that is larger than the picture. */
+/** libvips refuses a window larger than the image. */
 const median: Step = (image, { plan, variant }) =>
   variant.median === null ? image : image.median(Math.min(variant.median, plan.width, plan.height));
 
-/** A line so steep that it has but two values; sharp's own threshold takes in the alpha channel. */
+/** A linear function so steep that it has two values; sharp's own threshold changes alpha too. */
 const threshold: Step = (image, { variant }) =>
   variant.threshold === null ? image : image.grayscale().linear(255, 255 * (1 - variant.threshold));
 
@@ -82,7 +83,7 @@ const modulate: Step = (image, { variant }) =>
 const sharpen: Step = (image, { variant }) =>
   variant.sharpen === null ? image : image.sharpen({ sigma: variant.sharpen });
 
-/** By what asks for them, in sharp's order. */
+/** The filters with their parameters, in sharp's order. */
 const filters = [
   ['median', median],
   ['threshold', threshold],
@@ -99,15 +100,15 @@ const tint: Step = (image, { variant }) =>
 const negate: Step = (image, { variant }) =>
   variant.negate ? image.negate({ alpha: false }) : image;
 
-/** Where the output cannot be transparent the background shines through. */
-const fade: Step = (image, { plan, variant }) => {
-  const opacity = variant.opacity ?? 1;
+/** Where the output cannot be transparent, the image is blended with the background. */
+const opacity: Step = (image, { plan, variant }) => {
+  const factor = variant.opacity ?? 1;
   if (variant.flatten || !encodings[plan.format].alpha) {
     const { r, g, b } = plan.background;
-    const rest = [r, g, b].map((channel) => channel * (1 - opacity));
-    return image.linear([opacity, opacity, opacity], rest);
+    const rest = [r, g, b].map((channel) => channel * (1 - factor));
+    return image.linear([factor, factor, factor], rest);
   }
-  const pixel = { r: 0, g: 0, b: 0, alpha: opacity };
+  const pixel = { r: 0, g: 0, b: 0, alpha: factor };
   const input = { create: { width: 1, height: 1, channels: 4 as const, background: pixel } };
   return image.composite([{ input, tile: true, blend: 'dest-in' }]);
 };
@@ -115,7 +116,7 @@ const fade: Step = (image, { plan, variant }) => {
 const watermark: Step = (image, { overlay }) =>
   overlay === null ? image : image.composite([overlay]);
 
-/** Without a call of its own sharp converts to sRGB and drops the profile: `convert`. */
+/** By default sharp converts to sRGB and drops the profile, which is `convert`. */
 const colour: Step = (image, { plan }) => {
   switch (plan.profile) {
     case 'keep':
@@ -138,10 +139,10 @@ const encode: Step = (image, { plan, variant }) =>
     pixels: plan.width * plan.height,
   });
 
-/** The most that sharp takes as a delay in ms or as a loop count; decoders give more of both. */
+/** sharp's maximum for delays (in ms) and loop counts; decoders may return larger values. */
 const mostTiming = 65_535;
 
-/** Asked for by itself, since it is lost where frames were processed one by one. */
+/** Set explicitly, because it is lost when frames are processed one by one. */
 const timing: Step = (image, { plan }) => {
   if (plan.timing === null) return image;
   const delay = plan.timing.delay.map((ms) => Math.min(ms, mostTiming));
@@ -150,24 +151,24 @@ const timing: Step = (image, { plan }) => {
 };
 
 /**
- * A transform from decoded picture to encoded output, in order. sharp runs the operations of one
- * pipeline in an order of its own, which each list follows; where the service's order needs
- * another, the picture is rendered and the next list begins with what came out.
+ * The passes of a transform, in order. sharp runs the operations of one pipeline in a fixed order,
+ * which each list follows; where the service needs a different order, the image is rendered and the
+ * next pass starts from the result.
  */
 export const passes = {
-  /** 8 bits of 16 in the source's own profile, see the plan. */
-  level: [colour, metadata],
-  /** The part that is used, where it cannot be had in one pass with the rest. */
+  /** From 16 to 8 bits in the source's own profile; see Plan. */
+  reduceDepth: [colour, metadata],
+  /** Extracts and scales the used area, where that needs a separate pass. */
   prepare: [orient, crop, shrink, colour, metadata],
-  fade: [fade, colour, metadata],
-  mark: [watermark, colour, metadata],
+  opacity: [opacity, colour, metadata],
+  watermark: [watermark, colour, metadata],
   encode: [encode, timing],
 } satisfies Readonly<Record<string, readonly Step[]>>;
 
-/** All that makes the picture: more than one pass only where one would not be right. */
-export function picturePasses({ plan, variant }: StepContext): readonly (readonly Step[])[] {
+/** The passes that transform the image: more than one only where sharp's order would be wrong. */
+export function imagePasses({ plan, variant }: StepContext): readonly (readonly Step[])[] {
   const begin = [orient, flip, flop, rotate, cropUnlessPrepared, flatten, gamma, grayscale];
-  const shaping = plan.paddedApart
+  const shaping = plan.separatePadding
     ? [
         [...begin, scale],
         [resize, extend],
@@ -175,7 +176,7 @@ export function picturePasses({ plan, variant }: StepContext): readonly (readonl
     : [[...begin, resize, extend]];
   const filtering = filters.filter(([name]) => variant[name] !== null).map(([, step]) => [step]);
   const stages = [...shaping, ...filtering];
-  const lists = plan.filtersApart
+  const lists = plan.separateFilters
     ? stages
     : [...shaping.slice(0, -1), stages.slice(shaping.length - 1).flat()];
   const last = lists.length - 1;
@@ -188,5 +189,5 @@ export function picturePasses({ plan, variant }: StepContext): readonly (readonl
 }
 
 export function applySteps(image: Sharp, steps: readonly Step[], context: StepContext): Sharp {
-  return steps.reduce((done, step) => step(done, context), image);
+  return steps.reduce((pipeline, step) => step(pipeline, context), image);
 }

@@ -4,21 +4,21 @@ import type { ThreadResult, ThreadTask } from './thread.ts';
 
 /** One task on one thread. */
 export interface Run {
-  /** Rejects when the thread dies, or was told to. */
+  /** Rejects when the thread exits or is terminated. */
   readonly result: Promise<ThreadResult>;
   /**
-   * Ends the task's thread, for which a new one starts; resolves when it is gone. That is at once
-   * for JavaScript, but only when the call is over for a thread inside native code.
+   * Terminates the task's thread, which is then replaced; resolves when the thread has exited. A
+   * thread in native code exits only after the native call returns.
    */
   terminate(): Promise<void>;
 }
 
-/** JavaScript's share of a transform is small: pictures are outside of this heap. */
+/** JavaScript heap per thread; small, because pixels are outside the heap. */
 const heapMegabytes = 128;
 
 /**
- * A fixed number of threads, each with one task at a time. The order of tasks that wait is the
- * caller's, which hands one over when a thread is `available`; Piscina's own queue is a fallback.
+ * A fixed number of threads, each with one task at a time. The caller queues tasks and calls `run`
+ * when a thread is `available`; Piscina's own queue is a fallback.
  */
 export class ThreadPool {
   readonly #piscina: Piscina<ThreadTask, ThreadResult>;
@@ -27,7 +27,7 @@ export class ThreadPool {
   #closing = false;
   #replaced = 0;
 
-  /** @param onAvailable called when a thread may have become available that was not before */
+  /** @param onAvailable called when a thread may have become available */
   constructor(entry: URL, count: number, onAvailable: () => void) {
     this.#count = count;
     this.#piscina = new Piscina({
@@ -42,11 +42,11 @@ export class ThreadPool {
     this.#piscina.on('workerDestroy', () => {
       if (!this.#closing) this.#replaced += 1;
     });
-    // The event comes just before the thread counts as ready.
+    // The event is emitted just before the thread counts as ready.
     this.#piscina.on('workerCreate', () => queueMicrotask(onAvailable));
     this.#piscina.on('error', () => {
-      // Says that a thread failed with no task on it. When none is left, the entry itself cannot be
-      // loaded, and what was handed over would wait for a thread that never comes.
+      // A thread failed while it had no task. If no thread is left, the entry file cannot be
+      // loaded, and tasks in Piscina's queue would wait forever.
       if (this.#piscina.threads.length === 0) {
         for (const controller of this.#running) controller.abort();
       }
@@ -55,15 +55,15 @@ export class ThreadPool {
   }
 
   /**
-   * False while all threads are busy or starting, so that the time in which a dead thread's
-   * successor starts is not counted as a task's. True where a thread is missing: it is started with
-   * the next task.
+   * False while all threads are busy or starting, so that the start of a replacement thread does
+   * not count against a task's timeout. True when a thread is missing, because the next task starts
+   * it.
    */
   get available(): boolean {
     return this.#piscina.idleThreads > 0 || this.#piscina.threads.length < this.#count;
   }
 
-  /** ThreadPool that died or were ended, and were replaced. */
+  /** Total threads that exited or were terminated, and were replaced. */
   get replaced(): number {
     return this.#replaced;
   }
@@ -84,7 +84,7 @@ export class ThreadPool {
     return { result, terminate };
   }
 
-  /** Ends all threads; tasks that still run are lost. */
+  /** Terminates all threads, and with them running tasks. */
   async close(): Promise<void> {
     this.#closing = true;
     await this.#piscina.destroy();

@@ -6,16 +6,18 @@ import type { RenderLimits } from './picture.ts';
 import { type RenderedImage, render } from './render.ts';
 import type { Variant } from './variant.ts';
 
-/** What a transform thread is sent. */
+/** The message to a transform thread. */
 export interface ThreadTask {
   readonly source: Uint8Array;
-  /** The bytes behind the variant's watermark; null when it has none. */
+  /** The bytes of the variant's watermark; null when it has none. */
   readonly watermark: Uint8Array | null;
   readonly variant: Variant;
   readonly limits: RenderLimits;
 }
 
-/** What it answers. An error would lose its code between threads, so it is sent as data. */
+/**
+ * The response. Errors are sent as plain data because they would lose their code between threads.
+ */
 export type ThreadResult =
   | (RenderedImage & { readonly ok: true; readonly transformMs: number })
   | {
@@ -25,14 +27,14 @@ export type ThreadResult =
       readonly detail: string;
     };
 
-// Sources hardly ever come twice to one thread, so a cache of operations would only hold memory.
+// A source is hardly ever processed twice by the same thread, so the cache would only use memory.
 sharp.cache(false);
-// One transform keeps one core busy; the number of threads is what decides on the cores.
+// One core per transform; the number of threads determines the total.
 sharp.concurrency(1);
 
 const maxDetail = 2000;
 
-/** The entry of a transform thread. */
+/** The entry point of a transform thread. */
 export default async function transform(task: ThreadTask): Promise<unknown> {
   const startedAt = performance.now();
   try {

@@ -7,43 +7,47 @@ import type { ThreadResult } from './thread.ts';
 import { ThreadPool } from './thread-pool.ts';
 import type { Variant } from './variant.ts';
 
-/** An image, with the time that it took. */
+/** An image, with the durations of its transform. */
 export interface Transformed extends Image {
-  /** Time that the request waited for a thread. */
+  /** Time in the queue, in ms. */
   readonly queueMs: number;
-  /** Time that the thread worked on it. */
+  /** Time on the thread, in ms. */
   readonly transformMs: number;
 }
 
 export interface TransformOptions {
-  /** When it aborts, the promise rejects at once with its reason. */
+  /** When it aborts, the promise immediately rejects with its reason. */
   readonly signal: AbortSignal;
-  /** Work that nobody waits for: it runs only when no other work waits. */
+  /** Background work has lower priority: it runs only when no live work is queued. */
   readonly background?: boolean;
-  /** Aborts when somebody comes to wait for background work, which is live work from then on. */
+  /**
+   * Aborts when a live request begins to wait for background work, which then becomes live work.
+   */
   readonly promoted?: AbortSignal;
-  /** The bytes behind the variant's watermark, when it has one. */
+  /** The bytes of the variant's watermark, when it has one. */
   readonly watermark?: Uint8Array | null;
 }
 
-export interface PoolStats {
-  /** ThreadPool that are busy, with what their callers gave up included. */
+export interface TransformQueueStats {
+  /** Busy threads, including those whose callers have aborted. */
   readonly active: number;
-  /** Waiting for a thread, background work aside. */
+  /** Live transforms that wait for a thread. */
   readonly queued: number;
   readonly backgroundQueued: number;
   readonly concurrency: number;
   readonly maxQueue: number;
-  /** Refused as `overloaded`. */
+  /** Total refused as `overloaded`. */
   readonly rejected: number;
-  /** Ended on a thread, in whatever way. */
+  /** Total that ended on a thread, successfully or not. */
   readonly completed: number;
-  /** ms since a transform last ended while some wait or run, else 0: shows a stuck pool. */
+  /**
+   * ms since a transform last ended, while some are queued or running, else 0: shows a stuck pool.
+   */
   readonly stalledMs: number;
   readonly threadsReplaced: number;
 }
 
-type PoolSettings = Pick<
+type TransformQueueSettings = Pick<
   EngineSettings,
   'threads' | 'queue' | 'sourceMaxPixels' | 'transformTimeoutMs'
 >;
@@ -54,16 +58,16 @@ interface QueuedTransform {
   readonly variant: Variant;
   background: boolean;
   readonly queuedAt: number;
-  /** Ends the task when it has waited too long; does nothing to one that runs. */
+  /** Timer that rejects the task when it waits too long; cleared when the task starts. */
   deadline: NodeJS.Timeout | null;
-  /** Both do nothing once the caller has been answered. */
+  /** Both have no effect after the promise is settled. */
   readonly resolve: (transformed: Transformed) => void;
   readonly reject: (reason: unknown) => void;
 }
 
 /**
- * How long work may wait for a thread. A client that is refused can try again, one that is never
- * answered cannot; the worker waits longer.
+ * Maximum time in the queue. A client that is refused can retry, a client without a response
+ * cannot. Background work may wait longer because no client waits for it.
  */
 export interface WaitLimits {
   readonly liveMs: number;
@@ -75,18 +79,18 @@ const defaultWaitLimits = (transformTimeoutMs: number): WaitLimits => ({
   backgroundMs: 10 * transformTimeoutMs,
 });
 
-/** Background work that may wait, as a multiple of the queue for live work. */
+/** Maximum length of the background queue, as a multiple of the queue for live work. */
 const backgroundQueueFactor = 4;
 
 const defaultEntry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
 
-/** Transforms on threads, with a bounded number of them running and waiting. */
+/** Runs transforms on threads, with limits for running and queued transforms. */
 export class TransformQueue {
-  readonly #settings: PoolSettings;
+  readonly #settings: TransformQueueSettings;
   readonly #limits: RenderLimits;
   readonly #waitLimits: WaitLimits;
   readonly #threads: ThreadPool;
-  // Sets keep the order of arrival, and let one that gives up leave from the middle.
+  // Sets keep insertion order and allow removal of an aborted task from the middle.
   readonly #waiting = new Set<QueuedTransform>();
   readonly #waitingBackground = new Set<QueuedTransform>();
   readonly #running = new Map<QueuedTransform, Promise<void>>();
@@ -97,7 +101,7 @@ export class TransformQueue {
   #closed = false;
 
   constructor(
-    settings: PoolSettings,
+    settings: TransformQueueSettings,
     entry: URL = defaultEntry,
     waitLimits = defaultWaitLimits(settings.transformTimeoutMs),
   ) {
@@ -105,22 +109,22 @@ export class TransformQueue {
     this.#waitLimits = waitLimits;
     this.#limits = {
       sourceMaxPixels: settings.sourceMaxPixels,
-      // Earlier than the hard bound where whole seconds allow it, since it keeps the thread; where
-      // they do not, it still ends native work of a thread that was given up.
+      // Where possible in whole seconds, before the hard timeout, because it does not lose the
+      // thread; otherwise it still ends the native call of a thread that is being terminated.
       softTimeoutSeconds: Math.max(1, Math.ceil(settings.transformTimeoutMs / 1000) - 1),
     };
     this.#threads = new ThreadPool(entry, settings.threads, () => this.#startNext());
   }
 
-  /** True when a transform would be refused now: lets a caller refuse before it fetches. */
+  /** True when a live transform would be refused now, so that the caller can skip the fetch. */
   get full(): boolean {
     const { threads, queue } = this.#settings;
     return this.#closed || this.#running.size + this.#waiting.size >= threads + queue;
   }
 
   /**
-   * @param source copied once, as it is handed to the thread: others may hold it too; so is a
-   *   watermark
+   * @param source copied to the thread, not transferred, because other callers may use it; the same
+   *   applies to a watermark
    * @throws ServiceError overloaded, transform_timeout, source_unsupported, source_corrupt,
    *   source_too_large, parameter_invalid, internal_error
    */
@@ -149,9 +153,9 @@ export class TransformQueue {
           resolve,
           reject,
         };
-        // A running transform goes on without its caller: to end a thread inside native code takes
-        // as long as the code, and its successor has to load everything again. The thread counts as
-        // busy until it is done.
+        // A running transform continues without its caller: terminating a thread in native code
+        // takes as long as the native call, and a new thread has to load all modules. The thread
+        // counts as busy until the transform is done.
         abandon = () => {
           this.#leaveQueue(task);
           reject(signal.reason);
@@ -170,7 +174,7 @@ export class TransformQueue {
     }
   }
 
-  stats(): PoolStats {
+  stats(): TransformQueueStats {
     return {
       active: this.#running.size,
       queued: this.#waiting.size,
@@ -184,7 +188,7 @@ export class TransformQueue {
     };
   }
 
-  /** Refuses what waits and what comes, lets what runs end (the timeout bounds it), then stops. */
+  /** Rejects queued and new tasks, waits for running ones (the timeout bounds it), then stops. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const task of [...this.#waiting, ...this.#waitingBackground]) {
@@ -213,7 +217,7 @@ export class TransformQueue {
     }
   }
 
-  /** One thread is kept free of background work, where there is more than one. */
+  /** With more than one thread, one is reserved for live work. */
   #nextBackground(): QueuedTransform | undefined {
     const most = Math.max(1, this.#settings.threads - 1);
     return this.#backgroundRunning < most ? first(this.#waitingBackground) : undefined;
@@ -254,11 +258,12 @@ export class TransformQueue {
     const startedAt = performance.now();
     if (task.background) this.#backgroundRunning += 1;
     const run = this.#threads.run({ source, watermark, variant, limits: this.#limits });
-    let gone: Promise<void> | undefined;
-    // Counted from the hand-over. Only a process's first transforms may find a thread still starting.
+    let terminated: Promise<void> | undefined;
+    // Starts when the thread receives the task. Only a process's first tasks may find threads
+    // starting.
     const timer = setTimeout(() => {
       task.reject(new ServiceError('transform_timeout', 'The transform took too long.'));
-      gone = run.terminate();
+      terminated = run.terminate();
     }, this.#settings.transformTimeoutMs);
     try {
       settle(task, await run.result, startedAt - task.queuedAt);
@@ -266,8 +271,8 @@ export class TransformQueue {
       task.reject(new ServiceError('internal_error', 'The transform ended unexpectedly.', error));
     }
     clearTimeout(timer);
-    // A thread that is stuck in native code still has its core, so its place is not given away.
-    await gone;
+    // A thread that is still in native code uses its core, so it counts as busy until it exits.
+    await terminated;
     if (task.background) this.#backgroundRunning -= 1;
     this.#running.delete(task);
     this.#completed += 1;
@@ -286,7 +291,7 @@ function settle(task: QueuedTransform, result: ThreadResult, queueMs: number): v
   }
 }
 
-/** What a thread's error looked like there; as an error, because a logger shows no other cause. */
+/** The thread's error as text, wrapped in an Error because the logger shows only such causes. */
 function threadError(detail: string): Error {
   const error = new Error('on a transform thread');
   error.stack = detail;

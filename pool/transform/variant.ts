@@ -2,15 +2,15 @@
 export const outputFormats = ['avif', 'webp', 'jpeg', 'png', 'gif'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
-/** What may be answered instead of a picture: a text that stands for it, or facts about it. */
+/** Responses instead of the image: a text placeholder, or JSON metadata. */
 export const placeholderKinds = ['blurhash', 'thumbhash', 'lqip', 'json'] as const;
 export type PlaceholderKind = (typeof placeholderKinds)[number];
 
-/** How a picture is fitted into a box of which both sides are given (sharp's terms). */
+/** How an image is fitted into a box when both sides are given (sharp's terms). */
 export const fits = ['contain', 'cover', 'fill', 'inside', 'outside'] as const;
 export type Fit = (typeof fits)[number];
 
-/** Which part of a picture is kept where it is cut (`cover`), or where it stands (`contain`). */
+/** The part of the image that `cover` keeps, or its position in the box for `contain`. */
 export const gravities = [
   'center',
   'north',
@@ -26,7 +26,7 @@ export const strategies = ['entropy', 'attention'] as const;
 export type Gravity = (typeof gravities)[number];
 export type Position = Gravity | (typeof strategies)[number];
 
-/** Interpolation when a picture is scaled (sharp's terms). */
+/** Interpolation for scaling (sharp's terms). */
 export const kernels = [
   'nearest',
   'linear',
@@ -56,7 +56,7 @@ export interface Edges {
   readonly left: number;
 }
 
-/** Factors of brightness and saturation, a turn of the hue in degrees, lightness to add. */
+/** Factors of brightness and saturation, rotation of the hue in degrees, lightness to add. */
 export interface Modulation {
   readonly brightness: number;
   readonly saturation: number;
@@ -76,46 +76,49 @@ export interface Watermark {
 }
 
 /**
- * All that decides the bytes of an output, beside the source: effective values only, after query,
- * client hints and project defaults were merged. Plain data, so that it crosses threads.
+ * Everything that determines the bytes of an output, except the source: effective values, after
+ * query, client hints and project defaults were merged. Plain data, because it is sent to threads.
  */
 export interface Variant {
-  /** Part of the upright source that is used, in its pixels; cut to the source. */
+  /** The area of the upright source to use, in its pixels; clipped to the source. */
   readonly crop: Area | null;
-  /** Borders that differ from the corner's colour by no more than this are cut off, 0..100. */
+  /** Removes borders that differ from the corner's colour by at most this, 0..100. */
   readonly trim: number | null;
-  /** Clockwise, in degrees, above 0 and below 360; corners show the background. */
+  /** Clockwise, in degrees, at least 0 and below 360; the corners get the background. */
   readonly rotate: number;
-  /** Upside down. */
+  /** Mirrors vertically. */
   readonly flip: boolean;
-  /** Mirrored. */
+  /** Mirrors horizontally. */
   readonly flop: boolean;
-  /** Box width in device pixels (CSS width x dpr, rounded, at least 1); null leaves it to height. */
+  /**
+   * Box width in device pixels (CSS width x dpr, rounded, at least 1); null when it follows from
+   * the height.
+   */
   readonly width: number | null;
-  /** Box height in device pixels; null leaves it to width. */
+  /** Box height in device pixels; null when it follows from the width. */
   readonly height: number | null;
   readonly fit: Fit;
   readonly position: Position;
-  /** True scales small pictures up. */
+  /** True scales small images up. */
   readonly enlarge: boolean;
   readonly kernel: Kernel;
   /** Upper bound of the output's width in device pixels; null for none. */
   readonly maxWidth: number | null;
-  /** Added around the picture after resizing, in device pixels. */
+  /** Border added after resizing, in device pixels. */
   readonly extend: Edges | null;
-  /** Of what a picture does not cover; null for transparency, white where there is none. */
+  /** Background colour; null for transparency, or white in formats without transparency. */
   readonly background: Colour | null;
-  /** Lays transparency on the background. */
+  /** Flattens transparency on the background. */
   readonly flatten: boolean;
   readonly grayscale: boolean;
   readonly negate: boolean;
-  /** Stretches the luminance over the whole range. */
+  /** Stretches the luminance to the full range. */
   readonly normalize: boolean;
   /** 1..3. */
   readonly gamma: number | null;
   readonly modulate: Modulation | null;
   readonly tint: Colour | null;
-  /** 0..255: lighter becomes white, darker black. */
+  /** 0..255: lighter pixels become white, darker ones black. */
   readonly threshold: number | null;
   /** Side of the median filter's square, 1..15. */
   readonly median: number | null;
@@ -123,22 +126,22 @@ export interface Variant {
   readonly blur: number | null;
   /** Sigma of the unsharp mask, 0.01..10. */
   readonly sharpen: number | null;
-  /** 0..1, multiplied with the picture's own. */
+  /** 0..1, multiplied with the image's own opacity. */
   readonly opacity: number | null;
   readonly watermark: Watermark | null;
   /**
-   * Formats in order of preference; the first that suits the source is used, and the source's own
-   * format when none does. Empty: the source's own format.
+   * Formats in order of preference. The first one suitable for the source is used, or the source's
+   * own format when none is suitable.
    */
   readonly formats: readonly OutputFormat[];
   /**
-   * True when the formats were negotiated rather than asked for: an animated source then skips
-   * formats that would make it a still picture.
+   * True when the formats were negotiated and not requested: animated sources then skip formats
+   * without animation.
    */
   readonly negotiated: boolean;
-  /** False makes a still picture of an animation. */
+  /** False uses only the first frame of an animation. */
   readonly animated: boolean;
-  /** Answered instead of the picture that the rest describes. */
+  /** Response instead of the image that the other fields describe. */
   readonly placeholder: PlaceholderKind | null;
   /** 1..100. */
   readonly quality: number;

@@ -1,6 +1,6 @@
 /**
- * The version of what this folder makes of a source and a variant. It is a part of every cache key,
- * so that a change of pixels or of encoders does not leave old images in the caches: whoever makes
- * such a change counts it up. 1 is what keys without a version had.
+ * The version of the output for a source and a variant. It is part of every cache key, so that the
+ * caches do not serve old images after a change of pixels or encoders: increment it with such a
+ * change. 1 stands for cache keys without a version.
  */
 export const rendererVersion = 2;

@@ -2,13 +2,13 @@ import sharp, { type OverlayOptions } from 'sharp';
 import type { Size } from './geometry.ts';
 import { type Gravity, plainVariant, type Variant, type Watermark } from './variant.ts';
 
-/** A watermark that is drawn at its final size and opacity: raw RGBA. */
-export interface Mark extends Size {
+/** A watermark rendered at its final size and opacity, as raw RGBA. */
+export interface RenderedWatermark extends Size {
   readonly pixels: Buffer;
 }
 
-/** The watermark's own transform: as wide as its share of the output, but never higher than that. */
-export function markVariant({ scale, opacity }: Watermark, frame: Size): Variant {
+/** The watermark's own transform: its share of the output's width, at most the output's height. */
+export function watermarkVariant({ scale, opacity }: Watermark, frame: Size): Variant {
   return {
     ...plainVariant,
     width: Math.max(1, Math.round((frame.width * scale) / 100)),
@@ -21,43 +21,45 @@ export function markVariant({ scale, opacity }: Watermark, frame: Size): Variant
   };
 }
 
-/** A mark in its place, on each frame. */
-export async function overlay(
-  mark: Mark,
+/** The overlay that puts a watermark at its position, on each frame. */
+export async function overlayOf(
+  rendered: RenderedWatermark,
   watermark: Watermark,
   frame: Size,
   animated: boolean,
 ): Promise<OverlayOptions> {
-  const { pixels, width, height } = mark;
+  const { pixels, width, height } = rendered;
   const raw = { width, height, channels: 4 as const };
-  const place = placeOf(watermark, mark, frame);
-  if (!animated) return { input: pixels, raw, ...place };
-  // Frames stand below each other, so a whole one with nothing but the mark is repeated downwards.
+  const offset = offsetOf(watermark, rendered, frame);
+  if (!animated) return { input: pixels, raw, ...offset };
+  // Frames are stacked vertically, so a transparent frame with the watermark is tiled.
   const canvas = await sharp(pixels, { raw })
     .extend({
-      ...place,
-      right: frame.width - width - place.left,
-      bottom: frame.height - height - place.top,
+      ...offset,
+      right: frame.width - width - offset.left,
+      bottom: frame.height - height - offset.top,
       background: { r: 0, g: 0, b: 0, alpha: 0 },
     })
     .raw()
     .toBuffer();
-  const whole = { width: frame.width, height: frame.height, channels: 4 as const };
-  return { input: canvas, raw: whole, tile: true, gravity: 'northwest' };
+  const size = { width: frame.width, height: frame.height, channels: 4 as const };
+  return { input: canvas, raw: size, tile: true, gravity: 'northwest' };
 }
 
-/** `margin` away from the edges that the position names, as far as there is room. */
-function placeOf({ position, margin }: Watermark, mark: Size, frame: Size) {
+/**
+ * The offset from the top left: `margin` from the edges that the position names, if there is room.
+ */
+function offsetOf({ position, margin }: Watermark, size: Size, frame: Size) {
   const [across, down] = sides[position];
   return {
-    left: offset(across, margin, frame.width - mark.width),
-    top: offset(down, margin, frame.height - mark.height),
+    left: alongAxis(across, margin, frame.width - size.width),
+    top: alongAxis(down, margin, frame.height - size.height),
   };
 }
 
 type Side = -1 | 0 | 1;
 
-function offset(side: Side, margin: number, room: number): number {
+function alongAxis(side: Side, margin: number, room: number): number {
   if (side === 0) return Math.round(room / 2);
   const inset = Math.min(margin, room);
   return side < 0 ? inset : room - inset;

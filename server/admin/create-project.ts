@@ -6,9 +6,9 @@ import type { Project } from '../../store/projects.ts';
 import { ProjectOperations } from '../control/project-operations.ts';
 import { faultsOf, type Input } from '../control/validate.ts';
 import { organisationOf } from './organisation-commands.ts';
-import { Mistake } from './terminal.ts';
+import { CommandError } from './terminal.ts';
 
-/** Makes a project by the control plane's own rules, in an organisation or the default one. */
+/** Creates a project by the rules of the control plane, in an organisation or the default one. */
 export async function createProject(
   store: Store,
   { privateSources, port }: Settings,
@@ -16,17 +16,17 @@ export async function createProject(
   organisation: string | undefined,
 ): Promise<Project> {
   const faults = faultsOf('CreateProjectInput', input);
-  if (faults.length > 0) throw new Mistake(`${faults.join('; ')}.`);
+  if (faults.length > 0) throw new CommandError(`${faults.join('; ')}.`);
   const operations = new ProjectOperations({
     projects: store.projects,
     guard: new AddressGuard({ privateSources, own: { hosts: [], port } }),
-    // The processes of a service that runs find out by themselves.
+    // The processes of a running service find the change by polling the store.
     onChange: () => {},
   });
   const orgId = await organisationOf(store, organisation);
   try {
     return await operations.create(input, orgId);
   } catch (error) {
-    throw error instanceof ServiceError ? new Mistake(error.message) : error;
+    throw error instanceof ServiceError ? new CommandError(error.message) : error;
   }
 }

@@ -2,26 +2,31 @@ import { type Command, Option } from 'commander';
 import type { KeyAccess } from '../../store/keys.ts';
 import { organisationOf } from './organisation-commands.ts';
 import type { WithStore } from './store.ts';
-import { day, Mistake, print, printTable } from './terminal.ts';
+import { CommandError, day, print, printTable } from './terminal.ts';
 
 export function addKeyCommands(program: Command, withStore: WithStore): void {
   const group = program.command('keys').description('API keys of the control plane');
 
   group
     .command('create')
-    .description('make a key; it is shown only now')
-    .option('--name <text>', 'what the key is for', 'admin')
-    .option('--org <id>', 'the organisation whose projects it is for (default: the default one)')
+    .description('create a key; it is shown only once')
+    .option('--name <text>', 'the name of the key', 'admin')
+    .option(
+      '--org <id>',
+      'the organisation whose projects the key can access (default: the default one)',
+    )
     .option('--project <id>', 'limit the key to one project')
     .addOption(
-      new Option('--access <kind>', 'what it may do').choices(['read', 'write']).default('write'),
+      new Option('--access <kind>', 'the access of the key')
+        .choices(['read', 'write'])
+        .default('write'),
     )
     .action((options: { name: string; org?: string; project?: string; access: KeyAccess }) =>
       withStore(async (store) => {
         const project =
           options.project === undefined ? null : await store.projects.find(options.project);
         if (options.project !== undefined && project === null) {
-          throw new Mistake(`There is no project ${options.project}.`);
+          throw new CommandError(`There is no project ${options.project}.`);
         }
         const orgId = project?.orgId ?? (await organisationOf(store, options.org));
         const { key, secret } = await store.keys.issue({
@@ -36,7 +41,7 @@ export function addKeyCommands(program: Command, withStore: WithStore): void {
 
   group
     .command('list')
-    .description('all keys, without their secrets')
+    .description('list all keys, without their secrets')
     .action(() =>
       withStore(async (store) => {
         const all = await store.keys.list();
@@ -57,12 +62,12 @@ export function addKeyCommands(program: Command, withStore: WithStore): void {
 
   group
     .command('revoke')
-    .description('end a key')
-    .argument('<id>', 'the key_... id that `keys list` shows')
+    .description('revoke a key')
+    .argument('<id>', 'the id that `keys list` shows, key_...')
     .action((id: string) =>
       withStore(async (store) => {
         const key = await store.keys.revoke(id);
-        if (key === null) throw new Mistake(`There is no key ${id}.`);
+        if (key === null) throw new CommandError(`There is no key ${id}.`);
         print(`${key._id} is revoked.`);
       }),
     );

@@ -3,10 +3,10 @@ import { addKeyCommands } from './key-commands.ts';
 import { addOrganisationCommands } from './organisation-commands.ts';
 import { addProjectCommands } from './project-commands.ts';
 import type { WithStore } from './store.ts';
-import { Mistake } from './terminal.ts';
+import { CommandError } from './terminal.ts';
 
-// What a command needs is loaded when it runs: the help needs neither settings nor store, and both
-// take longer to load than all else.
+// Loaded only when a command runs: the help needs neither settings nor the store, which take longer to
+// load than everything else.
 const withStore: WithStore = async (action) => (await import('./store.ts')).withStore(action);
 const program = new Command('admin').description(
   'Manages keys, organisations and projects in the store that the settings name.',
@@ -18,7 +18,7 @@ addProjectCommands(program, withStore);
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof Mistake)) throw error;
+  if (!(error instanceof CommandError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 }

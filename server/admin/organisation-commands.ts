@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { Store } from '../../store/open.ts';
 import type { WithStore } from './store.ts';
-import { day, Mistake, print, printTable } from './terminal.ts';
+import { CommandError, day, print, printTable } from './terminal.ts';
 
 /** The organisation of an id, or the default one. */
 export async function organisationOf(store: Store, id: string | undefined): Promise<string> {
   if (id === undefined) return (await store.organisations.default())._id;
   if ((await store.organisations.find(id)) === null) {
-    throw new Mistake(`There is no organisation ${id}.`);
+    throw new CommandError(`There is no organisation ${id}.`);
   }
   return id;
 }
@@ -18,14 +18,14 @@ export function addOrganisationCommands(program: Command, withStore: WithStore):
   group
     .command('create')
     .argument('<name>')
-    .description('make an organisation, with product access')
+    .description('create an organisation, with product access')
     .action((name: string) =>
       withStore(async (store) => print((await store.organisations.create(name))._id)),
     );
 
   group
     .command('list')
-    .description('all organisations')
+    .description('list all organisations')
     .action(() =>
       withStore(async (store) => {
         const all = await store.organisations.list();
@@ -49,7 +49,7 @@ export function addOrganisationCommands(program: Command, withStore: WithStore):
     .action((id: string, state: string) =>
       withStore(async (store) => {
         const organisation = await store.organisations.setProductAccess(id, state === 'on');
-        if (organisation === null) throw new Mistake(`There is no organisation ${id}.`);
+        if (organisation === null) throw new CommandError(`There is no organisation ${id}.`);
         print(`Product access of ${id} is ${state}.`);
       }),
     );

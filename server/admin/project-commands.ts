@@ -1,17 +1,17 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { signature, signedText } from '../image/access.ts';
 import type { WithStore } from './store.ts';
-import { Mistake, print, printTable } from './terminal.ts';
+import { CommandError, print, printTable } from './terminal.ts';
 
 export function addProjectCommands(program: Command, withStore: WithStore): void {
   const group = program.command('projects').description('projects');
 
   group
     .command('create')
-    .description('make a project; prints its id')
+    .description('create a project; prints its id')
     .requiredOption('--name <text>', '1 to 80 characters')
     .requiredOption('--origin <url>', 'the address of the site; its host is allowed as a source')
-    .option('--allow <host...>', 'further hosts that sources may come from')
+    .option('--allow <host...>', 'other hosts that sources may come from')
     .option('--org <id>', 'organisation (default: the default one)')
     .action((options: { name: string; origin: string; allow?: string[]; org?: string }) =>
       withStore(async (store, settings) => {
@@ -24,7 +24,7 @@ export function addProjectCommands(program: Command, withStore: WithStore): void
 
   group
     .command('list')
-    .description('all projects')
+    .description('list all projects')
     .action(() =>
       withStore(async (store) => {
         const all = await store.projects.list();
@@ -44,18 +44,18 @@ export function addProjectCommands(program: Command, withStore: WithStore): void
   group
     .command('sign')
     .description(
-      'require signed URLs: makes a new secret and prints it; or signs a URL with the one there is',
+      'require signed URLs: creates a new secret and prints it; with --url, sign a URL with the current secret',
     )
     .argument('<id>')
-    .option('--ttl <seconds>', 'how far ahead a URL may expire at most', wholeSeconds)
+    .option('--ttl <seconds>', 'the longest time until a URL expires', wholeSeconds)
     .option('--url <url>', 'an /img/ URL to sign, valid for --ttl seconds or an hour')
-    .option('--off', 'let URLs be used without a signature again')
+    .option('--off', 'accept URLs without a signature again')
     .action((id: string, options: { ttl?: number; url?: string; off?: true }) =>
       withStore(async (store) => {
-        const missing = () => new Mistake(`There is no project ${id}.`);
+        const missing = () => new CommandError(`There is no project ${id}.`);
         if (options.off) {
           if ((await store.projects.dropSignatures(id)) === null) throw missing();
-          return print(`${id} does not need signed URLs any more.`);
+          return print(`${id} does not require signed URLs any more.`);
         }
         if (options.url === undefined) {
           const project = await store.projects.requireSignatures(id, options.ttl ?? null);
@@ -64,7 +64,8 @@ export function addProjectCommands(program: Command, withStore: WithStore): void
         }
         const project = await store.projects.find(id);
         if (project === null) throw missing();
-        if (project.signingSecret === null) throw new Mistake(`${id} has no signing secret yet.`);
+        if (project.signingSecret === null)
+          throw new CommandError(`${id} has no signing secret yet.`);
         const ttl = options.ttl ?? project.signedUrlTtlSeconds ?? 3_600;
         print(signUrl(options.url, project.signingSecret, ttl));
       }),
@@ -81,7 +82,7 @@ function wholeSeconds(text: string): number {
 
 function signUrl(text: string, secret: string, ttlSeconds: number): string {
   const parts = /^(https?:\/\/[^/]+)?(\/[^?#]*)(?:\?([^#]*))?$/.exec(text);
-  if (parts === null) throw new Mistake('The URL must be an /img/ URL with its query.');
+  if (parts === null) throw new CommandError('The URL must be an /img/ URL with its query.');
   const [, origin = '', path = '', query = ''] = parts;
   const exp = Math.floor(Date.now() / 1_000) + ttlSeconds;
   const withExp = `${query === '' ? '' : `${query}&`}exp=${exp}`;

@@ -1,20 +1,20 @@
 import { settingsOrExit } from '../../contract/settings/load.ts';
 import type { Settings } from '../../contract/settings/table.ts';
 import { ensureIndexes, joinStore, type Store } from '../../store/open.ts';
-import { StoreAway, StoreUrlInvalid } from '../../store/outage.ts';
-import { Mistake } from './terminal.ts';
+import { StoreUnavailable, StoreUrlInvalid } from '../../store/outage.ts';
+import { CommandError } from './terminal.ts';
 
-/** Runs an action on the store and lets go of the store whatever happens. */
+/** Runs an action with the store, and closes the store when the action ends or fails. */
 export type WithStore = (
   action: (store: Store, settings: Settings) => Promise<void>,
 ) => Promise<void>;
 
-/** For commands on the store that the settings name, also while a service runs on it. */
+/** For the store that the settings name, also while a service uses it. */
 export const withStore: WithStore = async (action) => {
   const settings = settingsOrExit();
   const store = await joinStore(settings).catch((error) => {
-    const told = error instanceof StoreAway || error instanceof StoreUrlInvalid;
-    throw told ? new Mistake(error.message) : error;
+    const expected = error instanceof StoreUnavailable || error instanceof StoreUrlInvalid;
+    throw expected ? new CommandError(error.message) : error;
   });
   try {
     await ensureIndexes(store);

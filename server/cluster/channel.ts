@@ -1,11 +1,11 @@
 import type { ErrorData } from '../../contract/errors.ts';
 import type { Image } from '../../pool/image.ts';
 
-/** How a render ended for those who followed it from another process. */
+/** How a render ended, for its followers in other processes. */
 export type RenderOutcome =
   | { readonly image: Image }
   | { readonly error: ErrorData }
-  /** The leader gave up for reasons of its own: somebody else has to lead. */
+  /** The leader stopped for a reason that does not concern the followers: one of them has to lead. */
   | { readonly abandoned: true };
 
 /** One front end's stats, as health and metrics sum them over the processes. */
@@ -17,12 +17,12 @@ export interface FrontEndStats {
   readonly concurrency: number;
   readonly maxQueue: number;
   readonly rejected: number;
-  /** Transforms that ended, in whatever way, since the process began. */
+  /** Transforms that ended, with an image or an error, since the process started. */
   readonly completed: number;
   readonly fetching: number;
-  /** Misses in progress, each with all requests that wait for it. */
+  /** Cache keys that are being produced; requests that wait for the same key count once. */
   readonly misses: number;
-  /** How long transforms have waited without one finishing, ms. */
+  /** How long transforms have waited without any finishing, ms. */
   readonly stalledMs: number;
 }
 
@@ -37,7 +37,7 @@ export interface MachineStats {
 /** From a front end to the primary. */
 export type ToPrimary =
   | { readonly type: 'ready' }
-  /** Starting it again would not help. */
+  /** A restart of the front end would not help. */
   | { readonly type: 'cannot-start'; readonly reason: string }
   | { readonly type: 'stats'; readonly stats: FrontEndStats }
   | { readonly type: 'project-changed'; readonly id: string }
@@ -50,15 +50,15 @@ export type ToPrimary =
   | CoalescerRequest;
 
 /**
- * A front end's message about the render of a key. `joinId` names one participation: a front end may
- * join for a key again before the primary has heard that it left.
+ * A front end's message about the render of a key. `joinId` identifies one participation: a front end
+ * may join for a key again before the primary has received that it left.
  */
 export type CoalescerRequest = { readonly key: string; readonly joinId: number } & (
-  | /** Wants the image of a key: to lead its render, or to follow. */
+  | /** Requests the image of a key: the front end leads its render, or follows. */
   { readonly type: 'render-join'; readonly live: boolean }
-  /** Does not want it any more. */
+  /** Does not need the image any more. */
   | { readonly type: 'render-leave' }
-  /** The leader has the image; it is sent only when asked for. */
+  /** The leader has the image; it sends it only when the primary says that followers want it. */
   | { readonly type: 'render-succeeded' }
   | { readonly type: 'render-outcome'; readonly outcome: RenderOutcome }
 );
@@ -68,10 +68,10 @@ export type CoalescerReply = { readonly key: string; readonly joinId: number } &
   | { readonly type: 'render-lead' }
   | { readonly type: 'render-follow' }
   | { readonly type: 'render-outcome'; readonly outcome: RenderOutcome }
-  /** Others follow: do not cancel, even when all requests of the leading process have left. */
+  /** Other front ends follow: do not cancel, even when all requests of the leading process have left. */
   | { readonly type: 'render-retain' }
   | { readonly type: 'render-release' }
-  /** Live requests follow: go on as live work. */
+  /** Live requests follow: continue as live work. */
   | { readonly type: 'render-promote' }
   /** The reply to `render-succeeded`: whether followers wait for the image. */
   | { readonly type: 'render-acknowledged'; readonly wanted: boolean }
@@ -79,7 +79,7 @@ export type CoalescerReply = { readonly key: string; readonly joinId: number } &
 
 /** From the primary to a front end. */
 export type ToFrontEnd =
-  /** Answer the requests in progress and end; `graceMs` is how long to wait for connections in use. */
+  /** Finish the requests in progress and exit; `graceMs` is how long to wait for connections in use. */
   | { readonly type: 'drain'; readonly graceMs: number }
   | { readonly type: 'machine-stats'; readonly stats: MachineStats }
   | { readonly type: 'project-changed'; readonly id: string }
@@ -101,7 +101,7 @@ export interface PrimaryChannel {
   send(message: ToPrimary): void;
 }
 
-/** The channel of a forked front end. A primary that went away is no error: we are ending too. */
+/** The channel of a forked front end. A closed channel is no error: the front end then ends too. */
 export function channelToPrimary(): PrimaryChannel {
   return {
     send(message) {
@@ -110,5 +110,5 @@ export function channelToPrimary(): PrimaryChannel {
   };
 }
 
-/** The environment variable by which a front end is told where the store is. */
+/** The environment variable that holds the store's URL for a front end. */
 export const storeUrlVariable = 'IMAGE_DELIVERY_STORE_URL';

@@ -3,22 +3,22 @@ import { Cancelled, type Coalescer, type Participant, type Role } from '../../po
 import type { Image } from '../../pool/image.ts';
 import type { CoalescerReply, PrimaryChannel, RenderOutcome } from './channel.ts';
 
-/** When the primary does not answer within this time, the process leads without being told to. */
+/** When the primary does not reply within this time, this process leads without its permission. */
 const replyWithinMs = 2_000;
 
-/** One participation of this process, until its outcome is known to all who need it. */
+/** One participation of this process, until every process that needs the outcome has it. */
 interface Join {
   readonly key: string;
   readonly participant: Participant;
   readonly settle: { resolve(role: Role): void; reject(error: unknown): void };
   replyTimer: NodeJS.Timeout | null;
-  /** Set while followers in other processes retain the work of this one. */
+  /** Set while followers in other processes retain the render of this process. */
   release: (() => void) | null;
   /** Set from success until the primary has said whether followers want the image. */
   image: Image | null;
 }
 
-/** A front end's part in rendering each key once on the machine (see RenderCoalescer). */
+/** The front end's side of rendering each key once on the machine (see RenderCoalescer). */
 export class CoalescerClient implements Coalescer {
   readonly #channel: PrimaryChannel;
   readonly #joins = new Map<number, Join>();
@@ -65,7 +65,7 @@ export class CoalescerClient implements Coalescer {
     const { key, joinId } = reply;
     const join = this.#joins.get(joinId);
     if (join === undefined) {
-      // It was sent before the primary knew that this process has left: another one has to lead.
+      // The primary sent this before it received that this process has left: a follower has to lead.
       if (reply.type === 'render-lead') this.#report(key, joinId, { abandoned: true });
       return;
     }
@@ -105,7 +105,7 @@ export class CoalescerClient implements Coalescer {
       },
       fail: (error) => {
         this.#end(joinId);
-        // What only says how this process fares must not fail the requests of another.
+        // A cancelled or overloaded leader says nothing about the image, so the followers do not fail.
         const abandoned = error instanceof Cancelled || error.code === 'overloaded';
         this.#report(key, joinId, abandoned ? { abandoned } : { error: error.toData() });
       },

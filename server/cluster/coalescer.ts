@@ -4,14 +4,14 @@ import type { CoalescerReply, CoalescerRequest, RenderOutcome } from './channel.
 interface Member {
   readonly frontEnd: number;
   readonly joinId: number;
-  /** False for background work; only what `render-join` said counts. */
+  /** False for background work. Only `render-join` carries it; in other messages it is not used. */
   live: boolean;
 }
 
 /** A render in progress on the machine. */
 interface Render {
   leader: Member;
-  /** In the order in which they came. */
+  /** In the order in which they joined. */
   followers: Member[];
 }
 
@@ -25,15 +25,15 @@ type Reply = CoalescerReply extends infer R
 const same = (a: Member, b: Member): boolean => a.frontEnd === b.frontEnd && a.joinId === b.joinId;
 
 /**
- * The primary's part in rendering each key once on the machine: it lets the first front end that
- * asks lead and the others follow, and finds a new leader when one ends or gives up. A render that
- * succeeded stays known until the image was handed on, so that no request comes between the render
- * and the caches.
+ * The primary's side of rendering each key once on the machine: the first front end that joins leads,
+ * the others follow, and when the leader ends or abandons the render the next follower leads. A render
+ * that succeeded stays registered until its image was passed to the followers, so that no front end
+ * starts a second render before it can find the image in a cache.
  */
 export class RenderCoalescer {
   readonly #renders = new Map<string, Render>();
   readonly #send: (frontEnd: number, reply: CoalescerReply) => void;
-  /** Front ends that have ended: messages of theirs that arrive later must make no one wait. */
+  /** Front ends that have ended. Their late messages are ignored: followers would wait for ever. */
   readonly #ended = new Set<number>();
 
   constructor(send: (frontEnd: number, reply: CoalescerReply) => void) {
@@ -60,14 +60,14 @@ export class RenderCoalescer {
     }
   }
 
-  /** A front end has ended: what it led is led by a follower, what it followed goes on without it. */
+  /** A front end has ended: followers lead its renders, and it leaves those that it followed. */
   forget(frontEnd: number): void {
     this.#ended.add(frontEnd);
     for (const [key, render] of this.#renders) {
       for (const member of render.followers.filter((one) => one.frontEnd === frontEnd)) {
         this.#leave(member, key);
       }
-      if (render.leader.frontEnd === frontEnd) this.#passOn(key, render);
+      if (render.leader.frontEnd === frontEnd) this.#replaceLeader(key, render);
     }
   }
 
@@ -105,7 +105,7 @@ export class RenderCoalescer {
     const leads = render !== undefined && same(render.leader, member);
     const wanted = leads && render.followers.length > 0;
     if (leads && !wanted) this.#renders.delete(key);
-    // One that had waited too long for a reply, and led without it, follows no more.
+    // A follower that waited too long for a reply, and led without permission, leaves.
     if (!leads) this.#leave(member, key);
     this.#reply(member, key, { type: 'render-acknowledged', wanted });
   }
@@ -113,14 +113,14 @@ export class RenderCoalescer {
   #settle(member: Member, key: string, outcome: RenderOutcome): void {
     const render = this.#renders.get(key);
     if (render === undefined || !same(render.leader, member)) return this.#leave(member, key);
-    if ('abandoned' in outcome) return this.#passOn(key, render);
+    if ('abandoned' in outcome) return this.#replaceLeader(key, render);
     this.#renders.delete(key);
     for (const follower of render.followers) {
       this.#reply(follower, key, { type: 'render-outcome', outcome });
     }
   }
 
-  #passOn(key: string, render: Render): void {
+  #replaceLeader(key: string, render: Render): void {
     const next = render.followers.shift();
     if (next === undefined) {
       this.#renders.delete(key);

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { cacheFilePath, cacheTemporaryFolder } from '../../pool/cache/disk.ts';
 
-/** Files occupy whole blocks; ext4, xfs and APFS all default to this size. */
+/** Files occupy whole blocks; ext4, XFS and APFS default to this size. */
 const blockBytes = 4_096;
-/** Clearing down to here makes room for many writes at once instead of one file a write. */
+/** Part of the limit: clearing down to it makes room for many writes instead of one. */
 const lowWaterMark = 0.9;
 const keyPattern = /^[0-9a-f]{64}$/;
-/** Stats at once during the scan: enough to be quick, few enough to leave libuv's pool to others. */
+/** Concurrent `lstat` calls of the scan: few enough to leave libuv threads for requests. */
 const scanBatch = 16;
 
 const occupied = (bytes: number): number => Math.ceil(bytes / blockBytes) * blockBytes;
@@ -20,24 +20,24 @@ interface Found {
 }
 
 /**
- * The disk cache's index: which files there are, how big, and which were used last. One process
- * owns it, hears of the others' writes and hits, and keeps the folder below its limit.
+ * The disk cache's index: which files there are, their sizes, and which were used last. The primary
+ * owns it, receives the writes and hits of the front ends, and keeps the folder below its limit.
  */
 export class DiskCacheIndex {
   readonly maxBytes: number;
   readonly #folder: string;
-  readonly #onTrouble: (error: Error) => void;
-  /** Sizes by key; the limit is kept by hand, with a low-water mark, so it has none of its own. */
+  readonly #onError: (error: Error) => void;
+  /** Sizes by key. Unbounded: this class enforces the limit itself, with a low-water mark. */
   #files = DiskCacheIndex.#newIndex();
-  /** What happened, while a scan runs, to files that it may find or have found. */
-  #meanwhile: { readonly used: Set<string>; readonly gone: Set<string> } | null = null;
+  /** Keys that were used or removed while a scan runs, which it may find or have found. */
+  #duringScan: { readonly used: Set<string>; readonly removed: Set<string> } | null = null;
   #deleting: Promise<void> = Promise.resolve();
   #closed = false;
 
-  constructor(folder: string, maxBytes: number, onTrouble: (error: Error) => void) {
+  constructor(folder: string, maxBytes: number, onError: (error: Error) => void) {
     this.#folder = folder;
     this.maxBytes = maxBytes;
-    this.#onTrouble = onTrouble;
+    this.#onError = onError;
   }
 
   get bytes(): number {
@@ -48,48 +48,48 @@ export class DiskCacheIndex {
     return this.#files.size;
   }
 
-  /** Makes the folders and removes torn temporary files. To be called before anybody writes. */
+  /** Creates the folders and removes incomplete temporary files. To be called before any write. */
   async prepare(): Promise<void> {
     const temporary = cacheTemporaryFolder(this.#folder);
     await rm(temporary, { recursive: true, force: true });
     await mkdir(temporary, { recursive: true });
   }
 
-  /** Takes stock of the files there are, oldest first; the service already serves meanwhile. */
+  /** Adds the files that are on the disk, oldest first, while the service already runs. */
   async scan(): Promise<void> {
-    const meanwhile = { used: new Set<string>(), gone: new Set<string>() };
-    this.#meanwhile = meanwhile;
+    const duringScan = { used: new Set<string>(), removed: new Set<string>() };
+    this.#duringScan = duringScan;
     const found: Found[] = [];
     for await (const batch of this.#walk()) found.push(...batch);
     found.sort((a, b) => a.modifiedMs - b.modifiedMs);
     const index = DiskCacheIndex.#newIndex();
     for (const { key, bytes } of found) {
-      if (!meanwhile.gone.has(key)) index.set(key, occupied(bytes));
+      if (!duringScan.removed.has(key)) index.set(key, occupied(bytes));
     }
-    for (const key of meanwhile.used) index.get(key);
+    for (const key of duringScan.used) index.get(key);
     for (const [key, bytes] of [...this.#files.entries()].reverse()) index.set(key, bytes);
     this.#files = index;
-    this.#meanwhile = null;
+    this.#duringScan = null;
     this.#clear();
   }
 
   stored(key: string, bytes: number): void {
     this.#files.set(key, occupied(bytes));
-    this.#meanwhile?.gone.delete(key);
+    this.#duringScan?.removed.delete(key);
     this.#clear();
   }
 
   used(key: string): void {
     this.#files.get(key);
-    this.#meanwhile?.used.add(key);
+    this.#duringScan?.used.add(key);
   }
 
   removed(key: string): void {
     this.#files.delete(key);
-    this.#meanwhile?.gone.add(key);
+    this.#duringScan?.removed.add(key);
   }
 
-  /** Resolves when deletions that were begun are done. */
+  /** Resolves when the deletions in progress are done. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#deleting;
@@ -117,9 +117,9 @@ export class DiskCacheIndex {
 
   async #delete(keys: readonly string[]): Promise<void> {
     for (const key of keys) {
-      // Written again since it was chosen: it is new and stays.
+      // The file was written again after it was chosen, so it is new and stays.
       if (this.#files.has(key)) continue;
-      await rm(cacheFilePath(this.#folder, key), { force: true }).catch(this.#onTrouble);
+      await rm(cacheFilePath(this.#folder, key), { force: true }).catch(this.#onError);
     }
   }
 
@@ -131,7 +131,7 @@ export class DiskCacheIndex {
         const directory = await opendir(join(root, first, second)).catch(() => null);
         for await (const { name } of directory ?? []) {
           if (this.#closed) return;
-          batch.push(this.#look(name, join(root, first, second, name)));
+          batch.push(this.#inspect(name, join(root, first, second, name)));
           if (batch.length < scanBatch) continue;
           yield (await Promise.all(batch)).filter((one) => one !== null);
           batch = [];
@@ -141,7 +141,7 @@ export class DiskCacheIndex {
     yield (await Promise.all(batch)).filter((one) => one !== null);
   }
 
-  async #look(name: string, path: string): Promise<Found | null> {
+  async #inspect(name: string, path: string): Promise<Found | null> {
     if (!keyPattern.test(name) || path !== cacheFilePath(this.#folder, name)) return null;
     const facts = await lstat(path).catch(() => null);
     return facts?.isFile() ? { key: name, bytes: facts.size, modifiedMs: facts.mtimeMs } : null;

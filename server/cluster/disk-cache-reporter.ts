@@ -3,7 +3,7 @@ import type { DiskCacheEvents } from '../../pool/cache/disk.ts';
 import type { PrimaryChannel } from './channel.ts';
 
 const flushEveryMs = 250;
-/** A disk that fails does so for every request; a line now and then says as much. */
+/** A failing disk fails for every request; this bounds the log lines. */
 const logEveryMs = 10_000;
 
 /** Reports to the primary's index of the disk cache, in batches, what this process wrote, used and removed. */
@@ -41,7 +41,7 @@ export class DiskCacheReporter implements DiskCacheEvents {
     const now = performance.now();
     if (now - this.#loggedAt < logEveryMs) return;
     this.#loggedAt = now;
-    this.#log.error({ err: error }, 'the disk cache does not work; images are made again instead');
+    this.#log.error({ err: error }, 'the disk cache failed; images are rendered again instead');
   }
 
   flush(): void {

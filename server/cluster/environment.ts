@@ -11,13 +11,13 @@ const jemallocPaths = [
 ];
 
 /**
- * What must be in a front end's environment before it starts.
+ * The environment variables that a front end needs before it starts.
  *
- * libuv's pool does sharp's work, file reads and DNS: it gets as many threads as transforms can
- * ever hold and some more, so that a disk hit never waits behind an encode. glibc's allocator
- * keeps what many threads free for each of them; jemalloc where the system has it, else two
- * arenas, keep memory flat. Releases of uWebSockets.js after 20.30 take the size of a request's
- * head, 4 KB by themselves, from the environment.
+ * libuv's thread pool runs sharp's work, file reads and DNS: it gets one thread for each transform
+ * that can run and six more, so that a disk hit never waits for an encode. glibc's allocator keeps
+ * freed memory in an arena for each thread; jemalloc where it is installed, else a limit of two
+ * arenas, keeps memory use constant. uWebSockets.js after 20.30 reads its limit for a request's head
+ * from the environment; its default is 4 KB.
  */
 export function frontEndEnvironment(
   settings: Settings,

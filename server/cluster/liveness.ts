@@ -1,24 +1,24 @@
-/** A front end tells its stats every second; one that told nothing for so long is frozen. */
-const silentAfterMs = 15_000;
+/** A front end sends its stats every second; without a message for this long it is unresponsive. */
+const unresponsiveAfterMs = 15_000;
 const checkEveryMs = 1_000;
 /**
- * When the check itself comes so late, this process was held up, by a suspended machine for
- * example, and what the front ends have told meanwhile was not read yet.
+ * When the check itself runs this late, this process was blocked, by a suspended machine for
+ * example, and has not yet read the messages that the front ends have sent.
  */
 const lateCheckMs = 5_000;
 
 export interface LivenessOptions {
-  /** A front end that has told nothing for 15 s. */
-  readonly onSilent: (frontEnd: number) => void;
+  /** Called with a front end that has sent no message for 15 s. */
+  readonly onUnresponsive: (frontEnd: number) => void;
   /** ms, monotonic. */
   readonly now?: () => number;
 }
 
-/** Notices front ends that are frozen: they hold connections, but answer none. */
+/** Detects front ends that are unresponsive: they hold connections, but send no response. */
 export class Liveness {
   readonly #options: LivenessOptions;
   readonly #now: () => number;
-  readonly #heardAt = new Map<number, number>();
+  readonly #lastMessageAt = new Map<number, number>();
   #checkedAt: number;
   #timer: NodeJS.Timeout | null = null;
 
@@ -37,24 +37,24 @@ export class Liveness {
     if (this.#timer !== null) clearInterval(this.#timer);
   }
 
-  /** A front end has said something: the first time, and the latest. */
-  heard(frontEnd: number): void {
-    this.#heardAt.set(frontEnd, this.#now());
+  /** A front end has sent a message; it is watched from the first one on. */
+  messageReceived(frontEnd: number): void {
+    this.#lastMessageAt.set(frontEnd, this.#now());
   }
 
   forget(frontEnd: number): void {
-    this.#heardAt.delete(frontEnd);
+    this.#lastMessageAt.delete(frontEnd);
   }
 
   check(): void {
     const now = this.#now();
     const late = now - this.#checkedAt > lateCheckMs;
     this.#checkedAt = now;
-    for (const [frontEnd, heardAt] of this.#heardAt) {
-      if (late) this.#heardAt.set(frontEnd, now);
-      else if (now - heardAt > silentAfterMs) {
-        this.#heardAt.delete(frontEnd);
-        this.#options.onSilent(frontEnd);
+    for (const [frontEnd, lastMessageAt] of this.#lastMessageAt) {
+      if (late) this.#lastMessageAt.set(frontEnd, now);
+      else if (now - lastMessageAt > unresponsiveAfterMs) {
+        this.#lastMessageAt.delete(frontEnd);
+        this.#options.onUnresponsive(frontEnd);
       }
     }
   }

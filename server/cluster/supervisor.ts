@@ -3,27 +3,27 @@ import type { Logger } from '../../contract/log.ts';
 import type { FrontEndStats, ToFrontEnd, ToPrimary } from './channel.ts';
 import { Liveness } from './liveness.ts';
 
-/** A process that lived this long had no trouble starting; its end is answered at once. */
+/** A process that ran this long has started well; when it ends, it is replaced at once. */
 const healthyAfterMs = 30_000;
 const backOffMs = { first: 200, most: 10_000 };
 /** Time for a front end to load and listen. */
 const startWithinMs = 60_000;
-/** After this a front end that was told to drain is ended the hard way. */
+/** A front end that has not drained within this time is killed. */
 const drainWithinMs = 35_000;
 /**
- * Replaced while others go on: clients keep connections to the old process for about this long
- * (uWebSockets.js closes idle ones after 10 s), and each gets an answer that ends its connection.
+ * In a rolling replacement, clients keep connections to the old process for about this long
+ * (uWebSockets.js closes idle ones after 10 s); the next response on each closes it.
  */
 const connectionGraceMs = 11_000;
 
 const stuckDrainWithinMs = connectionGraceMs + 1_000;
 
-/** One of the N places for a front end, whichever process fills it now. */
-interface Slot {
+/** One of the N slots for front ends, and the process that fills it now. */
+interface FrontEndSlot {
   readonly number: number;
   worker: Worker | null;
-  /** Ends in a row that came soon after the start. */
-  earlyEnds: number;
+  /** Consecutive processes that ended soon after their start. */
+  earlyExits: number;
 }
 
 export interface SupervisorOptions {
@@ -38,20 +38,20 @@ export interface SupervisorOptions {
 }
 
 export interface FrontEndListener {
-  /** Messages other than those about the process's own life. */
+  /** Messages other than `ready` and `cannot-start`. */
   onMessage(frontEnd: number, message: ToPrimary): void;
   onEnd(frontEnd: number): void;
 }
 
-/** Starts the front ends, replaces those that die, renews and drains them. */
+/** Starts the front ends, replaces those that die, rolls and drains them. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  readonly #slots: Slot[];
-  /** Every process that lives, those that drain included, by cluster id. */
-  readonly #living = new Map<number, Worker>();
+  readonly #slots: FrontEndSlot[];
+  /** All processes that run, those that drain included, by cluster id. */
+  readonly #workers = new Map<number, Worker>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #liveness: Liveness;
-  /** Front ends that were found stuck, and whose successors start. */
+  /** Stuck front ends whose replacements are starting. */
   readonly #stuck = new Set<number>();
   #rolling: Promise<void> | null = null;
   #listener: FrontEndListener | null = null;
@@ -62,13 +62,15 @@ export class Supervisor {
     this.#slots = Array.from({ length: options.processes }, (_, number) => ({
       number,
       worker: null,
-      earlyEnds: 0,
+      earlyExits: 0,
     }));
-    this.#liveness = new Liveness({ onSilent: (frontEnd) => this.#endFrozen(frontEnd) });
+    this.#liveness = new Liveness({
+      onUnresponsive: (frontEnd) => this.#killUnresponsive(frontEnd),
+    });
     cluster.setupPrimary({ exec: options.entry, serialization: 'advanced' });
   }
 
-  /** Resolves when every place is filled and listens; rejects when that is hopeless. */
+  /** Resolves when a front end listens in every slot; rejects when one of them cannot start. */
   async start(listener: FrontEndListener): Promise<void> {
     this.#listener = listener;
     this.#liveness.start();
@@ -76,21 +78,21 @@ export class Supervisor {
   }
 
   send(frontEnd: number, message: ToFrontEnd): void {
-    const worker = this.#living.get(frontEnd);
-    // One that is ending has closed its channel; it will not miss the message.
+    const worker = this.#workers.get(frontEnd);
+    // A front end that is ending has closed its channel and does not need the message.
     if (worker?.isConnected()) worker.send(message, () => {});
   }
 
   broadcast(message: ToFrontEnd, except?: number): void {
-    for (const id of this.#living.keys()) if (id !== except) this.send(id, message);
+    for (const id of this.#workers.keys()) if (id !== except) this.send(id, message);
   }
 
-  /** Process ids of the front ends that live, those that drain included. */
+  /** The process id of a front end that runs or drains. */
   pidOf(frontEnd: number): number | undefined {
-    return this.#living.get(frontEnd)?.process.pid;
+    return this.#workers.get(frontEnd)?.process.pid;
   }
 
-  /** Replaces the processes one at a time, each when its successor listens. Never rejects. */
+  /** Replaces the processes one at a time, each when its replacement listens. Never rejects. */
   roll(): Promise<void> {
     this.#rolling ??= this.#roll().finally(() => {
       this.#rolling = null;
@@ -103,7 +105,7 @@ export class Supervisor {
     this.#stopping = true;
     this.#liveness.stop();
     for (const timer of this.#timers) clearTimeout(timer);
-    await Promise.all([...this.#living.values()].map((worker) => this.#drain(worker, 0)));
+    await Promise.all([...this.#workers.values()].map((worker) => this.#drain(worker, 0)));
   }
 
   async #roll(): Promise<void> {
@@ -121,20 +123,20 @@ export class Supervisor {
     log.info('the front ends are replaced');
   }
 
-  /** Puts a new process into a place, and drains the old one as soon as the new one listens. */
-  #fill(slot: Slot): Promise<void> {
+  /** Starts a new process for a slot, and drains the old one as soon as the new one listens. */
+  #fill(slot: FrontEndSlot): Promise<void> {
     const { log, environment } = this.#options;
     const worker = cluster.fork(environment);
     const { id } = worker;
     const startedAt = performance.now();
-    this.#living.set(id, worker);
+    this.#workers.set(id, worker);
     log.debug({ frontEnd: id, child: worker.process.pid }, 'a front end starts');
     return new Promise((resolve, reject) => {
-      const impatience = setTimeout(() => worker.process.kill('SIGKILL'), startWithinMs);
+      const startTimer = setTimeout(() => worker.process.kill('SIGKILL'), startWithinMs);
       worker.on('message', (message: ToPrimary) => {
-        this.#liveness.heard(id);
+        this.#liveness.messageReceived(id);
         if (message.type === 'ready') {
-          clearTimeout(impatience);
+          clearTimeout(startTimer);
           log.info({ frontEnd: id, child: worker.process.pid }, 'a front end listens');
           if (slot.worker !== null) void this.#retire(slot.worker);
           slot.worker = worker;
@@ -149,8 +151,8 @@ export class Supervisor {
       });
       worker.on('error', (error) => log.error({ frontEnd: id, err: error }, 'a front end failed'));
       worker.once('exit', (code, signal) => {
-        clearTimeout(impatience);
-        this.#living.delete(id);
+        clearTimeout(startTimer);
+        this.#workers.delete(id);
         this.#liveness.forget(id);
         this.#stuck.delete(id);
         this.#listener?.onEnd(id);
@@ -160,15 +162,15 @@ export class Supervisor {
     });
   }
 
-  #replace(slot: Slot, startedAt: number, why: string | number): void {
+  #replace(slot: FrontEndSlot, startedAt: number, why: string | number): void {
     slot.worker = null;
     if (this.#stopping) return;
     const early = performance.now() - startedAt < healthyAfterMs;
-    slot.earlyEnds = early ? slot.earlyEnds + 1 : 0;
+    slot.earlyExits = early ? slot.earlyExits + 1 : 0;
     const delayMs =
-      slot.earlyEnds < 2
+      slot.earlyExits < 2
         ? 0
-        : Math.min(backOffMs.first * 2 ** (slot.earlyEnds - 2), backOffMs.most);
+        : Math.min(backOffMs.first * 2 ** (slot.earlyExits - 2), backOffMs.most);
     this.#options.log.error({ why, delayMs }, 'a front end died and is replaced');
     this.#later(delayMs, () => {
       const attemptedAt = performance.now();
@@ -176,16 +178,19 @@ export class Supervisor {
     });
   }
 
-  /** Its connections are of no use to anybody, and a process that is stopped hears no signal but one. */
-  #endFrozen(frontEnd: number): void {
-    const worker = this.#living.get(frontEnd);
+  /** Its clients get no response, and a stopped process (SIGSTOP) does not handle SIGTERM. */
+  #killUnresponsive(frontEnd: number): void {
+    const worker = this.#workers.get(frontEnd);
     const child = worker?.process.pid;
-    this.#options.log.error({ frontEnd, child }, 'a front end says nothing any more and is killed');
+    this.#options.log.error({ frontEnd, child }, 'a front end is unresponsive and is killed');
     worker?.process.kill('SIGKILL');
   }
 
-  /** One whose threads are all stuck in native code still answers what is cached, till the other does. */
-  #requireProgress(slot: Slot, worker: Worker, { stalledMs }: FrontEndStats): void {
+  /**
+   * Replaces a front end whose threads are all stuck in native code. Until its replacement listens, it
+   * still serves cached images.
+   */
+  #requireProgress(slot: FrontEndSlot, worker: Worker, { stalledMs }: FrontEndStats): void {
     const { log, stalledAfterMs } = this.#options;
     const { id } = worker;
     if (stalledMs <= stalledAfterMs || slot.worker !== worker) return;
@@ -201,7 +206,7 @@ export class Supervisor {
     });
   }
 
-  /** Drains one whose successor listens; what is stuck would never end by itself. */
+  /** Drains a front end whose replacement listens; a stuck one would not exit by itself. */
   #retire(worker: Worker): Promise<void> {
     return this.#stuck.has(worker.id)
       ? this.#drain(worker, connectionGraceMs, stuckDrainWithinMs)
@@ -212,9 +217,9 @@ export class Supervisor {
     if (worker.isDead()) return;
     const ended = new Promise((resolve) => worker.once('exit', resolve));
     this.send(worker.id, { type: 'drain', graceMs });
-    const impatience = setTimeout(() => worker.process.kill('SIGKILL'), withinMs);
+    const killTimer = setTimeout(() => worker.process.kill('SIGKILL'), withinMs);
     await ended;
-    clearTimeout(impatience);
+    clearTimeout(killTimer);
   }
 
   #later(ms: number, action: () => void): void {

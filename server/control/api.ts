@@ -24,18 +24,18 @@ export interface ControlPlaneEnvironment {
   readonly guard: AddressGuard;
   readonly queue: Pick<JobQueue, 'add'>;
   readonly baseUrl: string;
-  /** What no client caused. */
+  /** Called with an error that is not the client's fault. */
   readonly onError: (request: HttpRequest, error: unknown) => void;
 }
 
-/** A request that passed every check but the existence of its project. */
+/** A request that passed every check except the existence of its project. */
 interface Call {
   readonly key: ApiKey;
   readonly projectId: string;
   readonly input: unknown;
 }
 
-/** The control plane (spec part 4.4): one way for all its operations. */
+/** The control plane (spec part 4.4): all operations go through the same checks. */
 export class ControlPlane {
   readonly #environment: ControlPlaneEnvironment;
 
@@ -43,44 +43,44 @@ export class ControlPlane {
     this.#environment = environment;
   }
 
-  /** From the route to the answer; the order of the checks is part of the interface. */
+  /** Handles a request; the order of the checks is part of the interface. */
   async handle(request: HttpRequest): Promise<void> {
     const match = findOperation(request.method, request.path);
-    // The app asks for the methods of a path first.
+    // The app has checked the path and the method.
     if (match === null) throw new Error(`no operation for ${request.method} ${request.path}`);
     const contentType = request.header('content-type');
     const query = request.query;
     const credentials = [request.header('authorization'), request.header('x-service-api-key')];
     const body = match.operation.input === undefined ? null : request.readBody(maxBodyBytes);
-    // Nobody may be waiting for it when an earlier check fails.
+    // When an earlier check fails, the body is not awaited, and its rejection must not be unhandled.
     body?.catch(() => {});
 
     const { authentication, projects, rateLimit } = this.#environment;
     const [authorization = '', serviceApiKey = ''] = credentials;
     const credential = await authentication.authenticate(authorization, serviceApiKey);
     const { key } = credential;
-    // Counted before product access is looked at, so that each answer to a key says how it stands.
-    const allowance = await rateLimit.consume(key._id);
+    // Counted before the other checks, so that every response to a valid key has the rate limit headers.
+    const limit = await rateLimit.consume(key._id);
     try {
       requireProductAccess(credential);
-      if (allowance.failure !== null) throw allowance.failure;
+      if (limit.failure !== null) throw limit.failure;
       await authorise(key, match.operation, match.projectId, projects);
       const input = readInput(match.operation, await body, contentType, query);
       const { status, name } = match.operation.success;
       const result = await this.#run(match, { key, projectId: match.projectId ?? '', input });
       request.respond({
         status,
-        headers: [...jsonHeaders, ...allowance.headers],
+        headers: [...jsonHeaders, ...limit.headers],
         body: JSON.stringify({ [name]: result }),
       });
     } catch (error) {
       const failure = ServiceError.of(error);
-      // A client that leaves in the middle of its body makes reading it fail, which is no trouble.
+      // When a client leaves while it sends the body, reading it fails, which is not logged as an error.
       if (failure.code === 'internal_error' && !request.signal.aborted) {
         this.#environment.onError(request, error);
       }
-      const { headers, ...answer } = errorResponse(failure);
-      request.respond({ ...answer, headers: [...headers, ...allowance.headers] });
+      const { headers, ...response } = errorResponse(failure);
+      request.respond({ ...response, headers: [...headers, ...limit.headers] });
     }
   }
 
@@ -95,7 +95,7 @@ export class ControlPlane {
     },
     createProject: async ({ key, input }) =>
       projectBody(
-        await this.#environment.operations.create(given('CreateProjectInput', input), key.orgId),
+        await this.#environment.operations.create(typed('CreateProjectInput', input), key.orgId),
       ),
     getProject: async ({ projectId }) =>
       projectBody(await this.#environment.operations.find(projectId)),
@@ -106,20 +106,20 @@ export class ControlPlane {
       ),
     updateProjectSettings: async ({ projectId, input }) =>
       projectBody(
-        await this.#environment.operations.update(projectId, given('ProjectSettingsInput', input)),
+        await this.#environment.operations.update(projectId, typed('ProjectSettingsInput', input)),
       ),
     prewarmProjectImages: async ({ projectId, input }) => {
       const { guard, queue, operations } = this.#environment;
       const project = await operations.find(projectId);
-      return queuePrewarm(project, given('PrewarmInput', input), guard, queue);
+      return queuePrewarm(project, typed('PrewarmInput', input), guard, queue);
     },
     addProjectDomain: async ({ projectId, input }) =>
       projectBody(
-        await this.#environment.operations.addHost(projectId, given('DomainInput', input)),
+        await this.#environment.operations.addHost(projectId, typed('DomainInput', input)),
       ),
     removeProjectDomain: async ({ projectId, input }) =>
       projectBody(
-        await this.#environment.operations.removeHost(projectId, given('DomainInput', input)),
+        await this.#environment.operations.removeHost(projectId, typed('DomainInput', input)),
       ),
   };
 }
@@ -130,8 +130,8 @@ const jsonHeaders: Headers = [
   ['x-content-type-options', 'nosniff'],
 ];
 
-/** The input of a validated call, by the name under which it was validated. */
-function given<N extends InputName>(_name: N, input: unknown): Input<N> {
+/** The input of a call, with the type of the schema that it was validated with. */
+function typed<N extends InputName>(_name: N, input: unknown): Input<N> {
   return input as Input<N>;
 }
 
@@ -148,7 +148,7 @@ function readInput(
   if (operation.input === undefined) return undefined;
   const invalid = (message: string): ServiceError => new ServiceError('invalid_request', message);
   const [host, ...more] = operation.inputOptional ? new URLSearchParams(query).getAll('host') : [];
-  // Which one counts would be anybody's guess, as with a name twice in the body.
+  // Rejected, as a name twice in the body is: readers could disagree on which one counts.
   if (more.length > 0) throw invalid('host is given more than once.');
   if (host !== undefined) return { host };
   if (body === null) throw invalid(`The body has more than ${maxBodyBytes} bytes.`);
@@ -173,6 +173,6 @@ function readJson(body: Uint8Array): unknown {
     return parseJson(body);
   } catch (error) {
     if (!(error instanceof JsonInvalid)) throw error;
-    throw new ServiceError('invalid_request', `The request is not acceptable: ${error.message}.`);
+    throw new ServiceError('invalid_request', `The body was rejected: ${error.message}.`);
   }
 }

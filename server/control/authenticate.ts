@@ -8,21 +8,21 @@ import type { Organisations } from '../../store/organisations.ts';
 import type { Projects } from '../../store/projects.ts';
 import type { Operation } from './operations.ts';
 
-/** A key that may be used now, and whether its organisation may use the product. */
+/** A valid key, and whether its organisation has product access. */
 export interface Credential {
   readonly key: ApiKey;
   readonly productAccess: boolean;
 }
 
 /**
- * How long a look-up counts: long enough to spare the store a busy client's every call, short
- * enough for a revocation to hold everywhere within two seconds.
+ * How long a look-up is cached: long enough that a busy client does not cause a query for every call,
+ * short enough that a revocation takes effect in all processes within two seconds.
  */
-const rememberMs = 1_000;
-const maxRemembered = 10_000;
+const ttlMs = 1_000;
+const maxCached = 10_000;
 const maxKeyLength = 256;
 
-/** The key of a request: `Authorization` wins over `X-Service-Api-Key` (spec part 5). */
+/** The API key of a request: `Authorization` takes precedence over `X-Service-Api-Key` (spec part 5). */
 export function readKey(authorization: string, serviceApiKey: string): string {
   if (authorization === '') {
     if (serviceApiKey !== '') return serviceApiKey;
@@ -30,24 +30,25 @@ export function readKey(authorization: string, serviceApiKey: string): string {
   }
   const bearer = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
   if (bearer !== undefined) return bearer;
-  throw new ServiceError('api_key_invalid', 'The Authorization header holds no bearer token.');
+  throw new ServiceError('api_key_invalid', 'The Authorization header has no bearer token.');
 }
 
-/** Knows who calls, by the keys and organisations of the store. */
+/** Finds the credential of a request, by the keys and organisations of the store. */
 export class Authentication {
   readonly #keys: Keys;
   readonly #organisations: Organisations;
-  readonly #known: LRUCache<string, { readonly credential: Credential | null }>;
+  readonly #cache: LRUCache<string, { readonly credential: Credential | null }>;
   readonly #lookups = new SingleFlight<string, Credential | null>();
 
   constructor(keys: Keys, organisations: Organisations) {
     this.#keys = keys;
     this.#organisations = organisations;
-    this.#known = new LRUCache({ max: maxRemembered, ttl: rememberMs });
+    this.#cache = new LRUCache({ max: maxCached, ttl: ttlMs });
   }
 
   /**
-   * @throws ServiceError api_key_missing, api_key_invalid; the driver's error when the store is away
+   * @throws ServiceError api_key_missing, api_key_invalid; the driver's error when the store is
+   *   unavailable
    */
   async authenticate(authorization: string, serviceApiKey: string): Promise<Credential> {
     const secret = readKey(authorization, serviceApiKey);
@@ -60,13 +61,13 @@ export class Authentication {
 
   async #find(secret: string): Promise<Credential | null> {
     const hash = hashApiKey(secret);
-    const known = this.#known.get(hash);
-    if (known !== undefined) return known.credential;
+    const cached = this.#cache.get(hash);
+    if (cached !== undefined) return cached.credential;
     return this.#lookups.run(hash, async () => {
-      // What a slow store answers was true when it was asked.
+      // The age counts from the query: a slow store returns the state of that time.
       const start = performance.now();
       const credential = await this.#load(secret, hash);
-      this.#known.set(hash, { credential }, { start });
+      this.#cache.set(hash, { credential }, { start });
       return credential;
     });
   }
@@ -99,7 +100,7 @@ export async function authorise(
   projectId: string | null,
   projects: Pick<Projects, 'organisationOf'>,
 ): Promise<void> {
-  // Whether or not that project exists, so that a key learns nothing about others.
+  // Also for a project that does not exist, so that a key cannot find out which other projects do.
   if (key.projectId !== null && projectId !== null && key.projectId !== projectId) {
     throw new ServiceError('project_forbidden', 'The API key is for another project.');
   }

@@ -8,7 +8,7 @@ import type {
   ProjectSettingsInput,
 } from './schemas.ts';
 
-/** The examples of the OpenAPI document; a test validates each with the schema that it is of. */
+/** The examples of the OpenAPI document; a test validates each with its schema. */
 const project: ProjectBody = {
   id: 'prj_32gx1acb9wtykf3m',
   orgId: 'org_23i6fhnera87cmlx',

@@ -1,12 +1,12 @@
 import { canonicalHostPattern } from '../../contract/hosts.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
 
-/** What a host has to be, in words. */
+/** The rule for hosts, as error messages state it. */
 export const bareHostRule = 'must be a bare host name, without scheme, port or path';
 
 /**
- * A host as an allowlist holds it, or what is wrong with it. Used wherever hosts come in: the
- * control plane and the administrator's command.
+ * A host in the form that allowlists have, or the fault of the text. Used by the control plane and the
+ * admin command.
  */
 export function readAllowedHost(
   text: string,

@@ -4,7 +4,7 @@ import { examples } from './examples.ts';
 const pixels = { type: 'integer', minimum: 1, description: 'Of one frame.' };
 const bytes = { type: 'integer', minimum: 1 };
 
-/** What `fmt=json` answers. */
+/** The body of a response to `fmt=json`. */
 export const imageFactsSchema = {
   type: 'object',
   description: 'Facts about a source, and the image that the request would give without `fmt`.',
@@ -29,7 +29,8 @@ export const imageFactsSchema = {
     dominant: {
       type: ['string', 'null'],
       pattern: '^#[0-9a-f]{6}$',
-      description: 'The colour that covers most; null where nothing is seen.',
+      description:
+        'The colour that covers the largest area; null when the image is fully transparent.',
     },
   },
   required: ['source', 'output', 'dominant'],
@@ -49,13 +50,13 @@ const signing = [
   {
     name: 'exp',
     in: 'query',
-    description: 'Until when a signed URL is good: Unix time in seconds.',
+    description: 'When a signed URL expires: Unix time in seconds.',
     schema: { type: 'integer' },
   },
   {
     name: 'sig',
     in: 'query',
-    description: 'base64url HMAC-SHA256 of the path and the query without it.',
+    description: 'base64url HMAC-SHA256 of the path and the query without this parameter.',
     schema: { type: 'string' },
   },
 ];
@@ -79,7 +80,7 @@ export function imagePaths(errors: object): Readonly<Record<string, object>> {
     tags: ['Images'],
     summary: 'A transformed image',
     description:
-      "Needs no key: the project's allowlist decides. What the query leaves open comes from client hints, Accept and the project's defaults.",
+      "Needs no key: the project's allowlist decides. Options that the query does not have come from client hints, Accept and the project's defaults.",
     security: [],
     parameters: [
       source,
@@ -95,7 +96,7 @@ export function imagePaths(errors: object): Readonly<Record<string, object>> {
     ],
     responses: {
       200: {
-        description: 'The image, or what `fmt` asks for in its place.',
+        description: 'The image, or the placeholder or facts that `fmt` selects.',
         content: {
           'image/*': { schema: { type: 'string', format: 'binary' } },
           'text/plain': { schema: { type: 'string' } },

@@ -1,25 +1,25 @@
 import { type Token, tokenize } from '@humanwhocodes/momoa';
 
-/** No body of the interface nests deeper than 2; the rest is room for what is refused by name. */
+/** Valid bodies nest at most 2 levels; up to this depth, unknown fields are reported by their names. */
 const maxDepth = 16;
 
-/** Names that code all over the world trips over. */
+/** Names that enable prototype pollution. */
 const unsafeNames = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Thrown with what is wrong about the text, in words for its author. */
+/** The body is not acceptable; the message says why, for the client. */
 export class JsonInvalid extends Error {}
 
 /**
- * A JSON text (RFC 8259) as a value, strictly: UTF-8 only, no name twice in an object (the RFC
- * leaves open which one counts, so two readers could disagree), no NUL or lone surrogate in a text
- * (a database may change them), no unsafe names, bounded nesting.
+ * Parses JSON (RFC 8259) strictly: UTF-8 only, no name twice in an object (the RFC leaves open which
+ * one counts, so two readers could disagree), no NUL or lone surrogate in a string (a database may
+ * change them), no unsafe names, bounded nesting.
  * @throws JsonInvalid
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decode(bytes);
   try {
     checkStructure(text);
-    return JSON.parse(text, checked);
+    return JSON.parse(text, checkValue);
   } catch (error) {
     throw error instanceof JsonInvalid ? error : new JsonInvalid('the body is not valid JSON');
   }
@@ -34,8 +34,8 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * What a parsed value does not show, names that are given twice, and nesting before anything
- * recurses. The tokens tell both; the grammar is for JSON.parse, which takes nothing else.
+ * Checks for repeated names, which the parsed value does not show, and for deep nesting, before a parser
+ * recurses. The tokens are enough for both; JSON.parse checks the grammar.
  */
 function checkStructure(text: string): void {
   const open: Set<string>[] = [];
@@ -58,12 +58,12 @@ function checkStructure(text: string): void {
   }
 }
 
-/** A reviver for JSON.parse that changes nothing. */
-function checked(name: string, value: unknown): unknown {
+/** A reviver for JSON.parse that checks names and values and changes nothing. */
+function checkValue(name: string, value: unknown): unknown {
   if (unsafeNames.has(name)) throw new JsonInvalid(`the name ${name} is not allowed`);
   for (const text of typeof value === 'string' ? [name, value] : [name]) {
-    if (text.includes('\0')) throw new JsonInvalid('a text holds NUL');
-    if (!text.isWellFormed()) throw new JsonInvalid('a text holds half of a surrogate pair');
+    if (text.includes('\0')) throw new JsonInvalid('a string contains NUL');
+    if (!text.isWellFormed()) throw new JsonInvalid('a string contains a lone surrogate');
   }
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw new JsonInvalid('a number is too large');

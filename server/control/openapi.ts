@@ -25,7 +25,7 @@ const schemas = {
   ImageFacts: imageFactsSchema,
   ApiError: {
     type: 'object',
-    description: 'What every error says.',
+    description: 'The body of every error.',
     properties: {
       error: { type: 'string', description: 'Kept for existing SDK versions.' },
       code: { type: 'string', enum: Object.keys(errorCatalogue), description: 'Stable.' },
@@ -47,7 +47,7 @@ const meanings: Readonly<Record<number, string>> = {
   405: 'There is no such method at this path.',
   408: 'The request took too long to come.',
   413: 'The source has too many bytes or pixels.',
-  415: 'The source is no image that the service can read.',
+  415: 'The source is not an image in a supported format.',
   422: 'The source is a damaged image.',
   429: 'The key has made too many calls.',
   431: 'The request has too many or too long headers.',
@@ -65,14 +65,14 @@ const json = (schema: unknown, example?: unknown) => ({
 const integerHeader = (description: string) => ({ description, schema: { type: 'integer' } });
 const allow = { Allow: { description: 'Those that there are.', schema: { type: 'string' } } };
 const retryAfter = { 'Retry-After': integerHeader('Seconds.') };
-/** On every answer to a valid key. */
-const allowanceHeaders = {
-  'RateLimit-Limit': integerHeader('Calls that the key may make a minute.'),
-  'RateLimit-Remaining': integerHeader('Calls that are left of them.'),
-  'RateLimit-Reset': integerHeader('Seconds until all are there again.'),
+/** On every response to a valid key. */
+const rateLimitHeaders = {
+  'RateLimit-Limit': integerHeader('Calls that the key may make per minute.'),
+  'RateLimit-Remaining': integerHeader('Calls that are left in this minute.'),
+  'RateLimit-Reset': integerHeader('Seconds until the limit resets.'),
 };
 
-/** The error body that a status has, with the first code of the errorCatalogue that leads to it. */
+/** The error body of a status, with the first code in errorCatalogue that has the status. */
 function errorResponse(status: number): object {
   const [code = 'internal_error', entry] =
     Object.entries(errorCatalogue).find(([, { status: its }]) => its === status) ?? [];
@@ -84,7 +84,7 @@ function errorResponse(status: number): object {
       message: meanings[status],
       resolution_hint: entry?.hint ?? '',
     }),
-    ...(status === 429 ? { headers: { ...allowanceHeaders, ...retryAfter } } : {}),
+    ...(status === 429 ? { headers: { ...rateLimitHeaders, ...retryAfter } } : {}),
     ...(status === 405 ? { headers: allow } : {}),
     ...(status === 503 ? { headers: retryAfter } : {}),
   };
@@ -97,15 +97,15 @@ const errorReferences = (statuses: readonly number[]): object =>
 
 function successBody({ success }: Operation): object {
   const name = success.schema as SchemaName & keyof typeof examples;
-  const many = success.name === 'projects';
+  const isList = success.name === 'projects';
   const schema = {
     type: 'object',
-    properties: { [success.name]: many ? { type: 'array', items: ref(name) } : ref(name) },
+    properties: { [success.name]: isList ? { type: 'array', items: ref(name) } : ref(name) },
     required: [success.name],
     additionalProperties: false,
   };
   const example = examples[name];
-  return json(schema, { [success.name]: many ? [example] : example });
+  return json(schema, { [success.name]: isList ? [example] : example });
 }
 
 const projectIdParameter = {
@@ -145,7 +145,7 @@ function operationObject(id: string, operation: Operation): object {
     responses: {
       [operation.success.status]: {
         description: 'Done.',
-        headers: allowanceHeaders,
+        headers: rateLimitHeaders,
         content: successBody(operation),
       },
       ...errorReferences([...operation.errors, 401, 402, 403, 429, 500].sort()),
@@ -180,7 +180,7 @@ const errorStatuses = [
   ...new Set(Object.values(errorCatalogue).map(({ status }) => status)),
 ].sort();
 
-/** The interface as an OpenAPI 3.1 document, from the tables and schemas that the code works with. */
+/** The OpenAPI 3.1 document, generated from the tables and schemas that the code uses. */
 export function openApiDocument(baseUrl: string): object {
   return {
     openapi: '3.1.0',

@@ -7,19 +7,19 @@ export interface Operation {
   readonly path: string;
   readonly summary: string;
   readonly description: string;
-  /** What the key must be good for. */
+  /** The access that the key must have. */
   readonly access: 'read' | 'write';
-  /** `all`: only a key for all projects will do. */
+  /** `all`: only a key for all projects is accepted. */
   readonly keys: 'any' | 'all';
   readonly input?: InputName;
-  /** The body may be left out. */
+  /** The body may be omitted. */
   readonly inputOptional?: true;
   readonly success: {
     readonly status: 200 | 201 | 202;
     readonly name: string;
     readonly schema: string;
   };
-  /** Errors beside those that every operation can answer with. */
+  /** Error statuses besides those that every operation can have. */
   readonly errors: readonly (400 | 404)[];
 }
 
@@ -34,7 +34,7 @@ export const operations = {
     path: '/projects',
     summary: 'List projects',
     description:
-      'The projects that the key can see: its own one, or for an all-project key all of its organisation.',
+      'The projects that the key can access: its project, or for an all-project key all projects of its organisation.',
     access: 'read',
     keys: 'any',
     success: { status: 200, name: 'projects', schema: 'Project' },
@@ -66,7 +66,7 @@ export const operations = {
     path: '/projects/{projectId}/configuration',
     summary: 'Read the delivery configuration',
     description:
-      'Delivery URLs, transform defaults, the source allowlist and the supported parameters; nothing that an integration must keep secret.',
+      'Delivery URLs, transform defaults, the source allowlist and the supported parameters; no secrets.',
     access: 'read',
     keys: 'any',
     success: { status: 200, name: 'configuration', schema: 'ProjectConfiguration' },
@@ -76,7 +76,7 @@ export const operations = {
     method: 'PATCH',
     path: '/projects/{projectId}/settings',
     summary: 'Update transform defaults',
-    description: 'Changes the given defaults, at least one, and leaves the others.',
+    description: 'Changes the given defaults, at least one; the others do not change.',
     access: 'write',
     keys: 'any',
     input: 'ProjectSettingsInput',
@@ -100,7 +100,7 @@ export const operations = {
     path: '/projects/{projectId}/domains',
     summary: 'Allow a source host',
     description:
-      'Adds a normalised public host name to the allowlist; adding it twice is no error.',
+      'Adds a normalised public host name to the allowlist; adding one that is already there is no error.',
     access: 'write',
     keys: 'any',
     input: 'DomainInput',
@@ -127,7 +127,7 @@ export type OperationId = keyof typeof operations;
 export interface Match {
   readonly id: OperationId;
   readonly operation: Operation;
-  /** Decoded; null for operations on no project. */
+  /** Decoded; null for operations without a project. */
   readonly projectId: string | null;
 }
 
@@ -157,7 +157,7 @@ export function methodsAt(path: string): readonly string[] {
   return routes.flatMap(({ operation, pattern }) => (pattern.test(path) ? operation.method : []));
 }
 
-/** A segment that cannot be decoded is no project's id, but a segment all the same. */
+/** A segment that cannot be decoded is returned as it is; no project has it as its id. */
 function decodeSegment(segment: string | undefined): string | null {
   if (segment === undefined) return null;
   try {

@@ -7,7 +7,7 @@ import type { PrewarmInput, PrewarmReceipt } from './schemas.ts';
 import { isPublic, readUrl, urlRule } from './urls.ts';
 
 /**
- * Queues the prewarming that a request asks for, a job for each source, or nothing at all.
+ * Queues one prewarm job for each source of a request, or none if any source is invalid.
  * @throws ServiceError invalid_request naming every source that the project may not use
  */
 export async function queuePrewarm(
@@ -28,7 +28,7 @@ export async function queuePrewarm(
   for (const [index, text] of (input.sources ?? []).entries()) read(text, `sources[${index}]`);
   refuse(faults);
 
-  // In one order, as the queue tells by the job alone whether the same work waits already.
+  // Sorted, because the queue finds duplicates of a waiting job by comparing the job data.
   const widths = [...new Set(input.widths ?? [])].sort((a, b) => a - b);
   const formats = [...new Set(input.formats ?? ['auto'])].sort();
   const common: Omit<PrewarmJob, 'source'> = {
@@ -47,7 +47,7 @@ export async function queuePrewarm(
   };
 }
 
-/** What is wrong with a source, in words, or null: the checks of the image endpoint, in its order. */
+/** The fault of a source, in words, or null. The image endpoint makes the same checks in this order. */
 function faultOf(source: URL | null, project: Project, guard: AddressGuard): string | null {
   if (source === null) return urlRule;
   const { hostname } = source;
@@ -55,7 +55,7 @@ function faultOf(source: URL | null, project: Project, guard: AddressGuard): str
   return isPublic(source, guard) ? null : 'must be on a public address';
 }
 
-/** Enough of a source to know it by, without the userinfo that it should not have. */
+/** The beginning of a source for an error message, without userinfo, which may contain a password. */
 function excerpt(text: string): string {
   return text
     .replace(/\/\/[^/?#]*@/, '//')

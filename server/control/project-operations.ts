@@ -8,19 +8,19 @@ import type { CreateProjectInput, DomainInput, ProjectSettingsInput } from './sc
 import { isPublic, readUrl, urlRule } from './urls.ts';
 import { maxFaults } from './validate.ts';
 
-/** More hosts than a site has; every request for an image looks through them. */
+/** More hosts than a site needs; bounded because every image request searches the list. */
 const maxHosts = 1_000;
 const tooManyHosts = `allowedOrigins must not have more than ${maxHosts} hosts`;
 
-/** What the operations on projects work with. */
+/** The dependencies of the operations on projects. */
 export interface ProjectsEnvironment {
   readonly projects: Projects;
   readonly guard: AddressGuard;
-  /** Learns of every change, at once. */
+  /** Called right after every change. */
   readonly onChange: (project: Project) => void;
 }
 
-/** @throws ServiceError invalid_request with every fault, or as many as are worth listing */
+/** @throws ServiceError invalid_request with the faults, at most `maxFaults` */
 export function refuse(faults: readonly string[]): void {
   if (faults.length === 0) return;
   throw new ServiceError('invalid_request', `${faults.slice(0, maxFaults).join('; ')}.`);
@@ -37,7 +37,7 @@ export class ProjectOperations {
     this.#onChange = onChange;
   }
 
-  /** The projects that a key can see. */
+  /** The projects that a key can access. */
   async list(key: ApiKey): Promise<Project[]> {
     if (key.projectId === null) {
       return this.#projects.list(key.allOrganisations ? null : key.orgId);
@@ -82,7 +82,7 @@ export class ProjectOperations {
   async addHost(id: string, { host }: DomainInput): Promise<Project> {
     const result = readAllowedHost(host, this.#guard);
     if ('fault' in result) throw new ServiceError('invalid_request', `host ${result.fault}.`);
-    // Adds at the same time may go a little beyond: it is there to bound, not to count.
+    // Concurrent calls may exceed the limit by a few hosts, which does no harm.
     const { allowedOrigins } = await this.find(id);
     if (allowedOrigins.length >= maxHosts && !allowedOrigins.includes(result.host)) {
       refuse([tooManyHosts]);
@@ -90,7 +90,7 @@ export class ProjectOperations {
     return this.#changed(id, await this.#projects.addHost(id, result.host));
   }
 
-  /** Also a host that could not be added now: it may be on the list from other times. */
+  /** Also removes a host that could not be added now: the rules may have changed since it was added. */
   async removeHost(id: string, { host }: DomainInput): Promise<Project> {
     const entry = canonicalHostPattern(host);
     if (entry === null) throw new ServiceError('invalid_request', `host ${bareHostRule}.`);

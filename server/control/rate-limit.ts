@@ -5,23 +5,23 @@ import type { Headers } from '../http/request.ts';
 
 const windowSeconds = 60;
 
-/** What a call leaves of a key's allowance. */
-export interface Allowance {
-  /** `RateLimit-*` (IETF draft-ietf-httpapi-ratelimit-headers-06), and `Retry-After` beyond it. */
+/** The state of a key's rate limit after a call. */
+export interface RateLimitResult {
+  /** `RateLimit-*` (IETF draft-ietf-httpapi-ratelimit-headers-06), and `Retry-After` above the limit. */
   readonly headers: Headers;
-  /** Set when the call is beyond it. */
+  /** Set when the call is above the limit. */
   readonly failure: ServiceError | null;
 }
 
 /**
- * Calls a minute for each key, counted in the store and so over all processes and machines. While
- * the store is away no call could be done anyway, so nothing else counts then.
+ * Limits the calls per minute of each key, counted in the store and so over all processes and machines.
+ * There is no local fallback: while the store is unavailable no call could succeed anyway.
  */
 export class RateLimit {
   readonly #limit: number;
   readonly #limiter: RateLimiterMongo;
 
-  /** @param limit calls a minute */
+  /** @param limit calls per minute */
   constructor(db: Db, limit: number) {
     this.#limit = limit;
     this.#limiter = new RateLimiterMongo({
@@ -34,12 +34,12 @@ export class RateLimit {
     });
   }
 
-  /** Safe to repeat and for several processes at once. */
+  /** May be repeated, also by several processes at once. */
   async ensureIndexes(): Promise<void> {
     await this.#limiter.createIndexes();
   }
 
-  async consume(keyId: string): Promise<Allowance> {
+  async consume(keyId: string): Promise<RateLimitResult> {
     try {
       return { headers: this.#headers(await this.#limiter.consume(keyId)), failure: null };
     } catch (refusal) {

@@ -9,7 +9,7 @@ const creationDate = new Intl.DateTimeFormat('en-US', {
   timeZone: 'UTC',
 });
 
-/** A project as the control plane shows it: every field of the interface and no other. */
+/** A project as the control plane returns it: only the fields of the interface. */
 export function projectBody(project: Project): ProjectBody {
   return {
     id: project._id,
@@ -37,7 +37,7 @@ export function projectBody(project: Project): ProjectBody {
   };
 }
 
-/** What an integration needs to make delivery URLs. */
+/** The configuration that an integration needs to build delivery URLs. */
 export function configurationBody(project: Project, baseUrl: string): ProjectConfiguration {
   return {
     projectId: project._id,

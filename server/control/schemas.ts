@@ -2,11 +2,11 @@ import type { ExtendedJSONSchema, FromExtendedSchema } from 'json-schema-to-ts';
 import { projectFits, watermarkPositions } from '../../store/projects.ts';
 
 /**
- * The control plane's bodies (spec part 2 and 7), once: requests are validated with these schemas,
- * the TypeScript types derive from them, and the OpenAPI document holds them.
+ * The schemas of the control plane's bodies (spec part 2 and 7): requests are validated with them, the
+ * TypeScript types derive from them, and the OpenAPI document contains them.
  *
- * `x-rule` says in words what an `anyOf` asks for. It stands in an `allOf`, since makers of clients
- * take an `anyOf` beside properties for a choice between those and anything at all.
+ * `x-rule` states the rule of an `anyOf` in words. The `anyOf` is inside an `allOf`, because client
+ * generators read an `anyOf` next to `properties` as a choice between those and any value.
  */
 type Extension = { 'x-rule'?: string };
 type Schema = ExtendedJSONSchema<Extension>;
@@ -30,7 +30,7 @@ export const projectSchema = {
     orgId: { type: 'string', description: '`org_` and 16 base-36 characters.' },
     name: { type: 'string' },
     origin: uri,
-    allowedOrigins: { ...hosts, description: 'Hosts; `*.example.com` allows all below it.' },
+    allowedOrigins: { ...hosts, description: 'Hosts; `*.example.com` allows all its subdomains.' },
     color1: colour,
     color2: colour,
     autoFormat: { type: 'boolean' },
@@ -41,7 +41,7 @@ export const projectSchema = {
       type: ['integer', 'null'],
       minimum: 0,
       maximum: 10_000,
-      description: 'Device pixels; null for no bound.',
+      description: 'Device pixels; null for no limit.',
     },
     requireSignedUrls: { type: 'boolean' },
     signedUrlTtlSeconds: { type: ['integer', 'null'], minimum: 60, maximum: 2_592_000 },
@@ -52,7 +52,7 @@ export const projectSchema = {
     watermarkOpacity: { ...percent, description: 'Percent.' },
     watermarkScale: { ...percent, description: "Percent of the output's width." },
     watermarkMargin: { ...margin, description: 'Pixels.' },
-    createdAt: { type: 'string', description: 'For people, such as `November 20, 2026` (UTC).' },
+    createdAt: { type: 'string', description: 'For display, such as `November 20, 2026` (UTC).' },
   },
   required: [
     'id',
@@ -88,7 +88,7 @@ export const createProjectSchema = {
     origin: { ...uri, description: "The site's http or https address; its host is allowed." },
     allowedOrigins: {
       ...hosts,
-      description: 'Further hosts that sources may come from; 1000 in all.',
+      description: 'Other hosts that sources may come from; at most 1000 hosts in all.',
     },
   },
   required: ['name', 'origin'],
@@ -97,13 +97,13 @@ export const createProjectSchema = {
 
 export const projectSettingsSchema = {
   type: 'object',
-  description: 'Transform defaults to change; the others stay.',
+  description: 'Transform defaults to change; the others do not change.',
   properties: {
     autoFormat: { type: 'boolean' },
     defaultQuality: quality,
     defaultDpr: ratio,
     defaultFit: fit,
-    maxWidth: { type: 'integer', minimum: 0, maximum: 10_000, description: '0 removes the bound.' },
+    maxWidth: { type: 'integer', minimum: 0, maximum: 10_000, description: '0 removes the limit.' },
     stripMetadata: { type: 'boolean' },
     watermarkEnabled: { type: 'boolean' },
     watermarkUrl: {
@@ -154,7 +154,10 @@ export const prewarmSchema = {
 export const domainSchema = {
   type: 'object',
   properties: {
-    host: { type: 'string', description: 'A bare host name; `*.example.com` allows all below it.' },
+    host: {
+      type: 'string',
+      description: 'A bare host name; `*.example.com` allows all its subdomains.',
+    },
   },
   required: ['host'],
   additionalProperties: false,
@@ -162,7 +165,7 @@ export const domainSchema = {
 
 export const projectConfigurationSchema = {
   type: 'object',
-  description: 'What an integration needs to make delivery URLs.',
+  description: 'The configuration that an integration needs to build delivery URLs.',
   properties: {
     projectId: { type: 'string' },
     projectName: { type: 'string' },

@@ -11,10 +11,10 @@ import {
   projectSettingsSchema,
 } from './schemas.ts';
 
-/** More faults than this are not worth listing, and a hostile body can have thousands. */
+/** The most faults that are listed; a hostile body can have thousands. */
 export const maxFaults = 20;
 
-/** The dialect is that of OpenAPI 3.1, so that one schema serves both. */
+/** OpenAPI 3.1 has the same dialect, so that one schema serves both. */
 const ajv = new Ajv2020({ allErrors: true, verbose: true, strictTypes: false });
 formats.default(ajv, ['uri', 'date-time']);
 ajv.addKeyword('x-rule');
@@ -30,19 +30,19 @@ export type InputName = keyof typeof validators;
 export type Input<N extends InputName> =
   (typeof validators)[N] extends ValidateFunction<infer T> ? T : never;
 
-/** What is wrong with a body, a fault each: `maxWidth must be <= 10000`. Empty when it is right. */
+/** The faults of a body, such as `maxWidth must be <= 10000`. Empty when it is valid. */
 export function faultsOf(name: InputName, body: unknown): string[] {
   const validate = validators[name];
   if (validate(body)) return [];
   const errors = validate.errors ?? [];
-  // An anyOf says by its rule what its branches ask for; what each branch missed only confuses.
-  const ruled = errors
+  // An anyOf is described by its `x-rule`; the errors of its branches would only confuse.
+  const anyOfPaths = errors
     .filter((error) => error.keyword === 'anyOf')
     .map((error) => error.schemaPath);
   return [
     ...new Set(
       errors
-        .filter((error) => !ruled.some((path) => error.schemaPath.startsWith(`${path}/`)))
+        .filter((error) => !anyOfPaths.some((path) => error.schemaPath.startsWith(`${path}/`)))
         .map(describe),
     ),
   ].slice(0, maxFaults);

@@ -4,29 +4,29 @@ import { MethodNotAllowed } from './method-not-allowed.ts';
 import type { Handler, HttpRequest, HttpResponse } from './request.ts';
 
 export interface Route {
-  /** A whole path, or with `*` at its end the beginning of one. */
+  /** A path, or a prefix of paths that ends with `*`. */
   readonly path: string;
-  /** The methods that there are at a path of this route; with none there is no such path. */
+  /** The methods that are allowed at a path of this route; with none the path does not exist. */
   readonly methods: (path: string) => readonly string[];
-  /** Called for those methods alone. */
+  /** Called only for these methods. */
   readonly handler: Handler;
 }
 
 export interface AppEnvironment {
-  /** Called for each request when it is over; `status` is null when the client left before. */
+  /** Called at the end of each request; `status` is null when the client left before the response. */
   readonly onEnd: ((request: HttpRequest, status: number | null, ms: number) => void) | null;
-  /** What a handler threw that no client caused. */
+  /** Called with an error of a handler that is not the client's fault. */
   readonly onError: (request: HttpRequest, error: unknown) => void;
-  /** The answer to a failure. */
+  /** The response to a failure. */
   readonly errorResponse: (failure: ServiceError) => HttpResponse;
 }
 
-/** What there is no route for. */
-function noEndpoint(method: string, path: string): ServiceError {
+/** The failure of a request for which there is no route. */
+function endpointNotFound(method: string, path: string): ServiceError {
   return new ServiceError('endpoint_not_found', `There is no ${method} ${path.slice(0, 200)}.`);
 }
 
-/** The HTTP server, whichever engine drives it: routes, failures, and how many requests are open. */
+/** The HTTP server without its engine: routing, error responses, and the count of requests. */
 export class App implements EngineHost {
   readonly #routes: readonly { route: Route; prefix: string | null }[];
   readonly #environment: AppEnvironment;
@@ -37,7 +37,7 @@ export class App implements EngineHost {
   #closing = false;
 
   /**
-   * @param routes the first that fits a path is the one that counts
+   * @param routes the first one that matches a path is used
    * @param idPrefix makes request ids unique over processes and restarts
    */
   constructor(routes: readonly Route[], environment: AppEnvironment, idPrefix: string) {
@@ -49,12 +49,12 @@ export class App implements EngineHost {
     }));
   }
 
-  /** Exchanges not yet over. */
+  /** Requests in progress. */
   get open(): number {
     return this.#open;
   }
 
-  /** Exchanges so far. */
+  /** Requests since the start. */
   get count(): number {
     return this.#requests;
   }
@@ -63,13 +63,13 @@ export class App implements EngineHost {
     return this.#closing;
   }
 
-  /** Shares the port with the other processes that listen on it. False when it can't. */
+  /** Shares the port with the other processes that listen on it. False when it cannot listen. */
   listen(start: StartEngine, host: string, port: number): Promise<boolean> {
     this.#engine = start(this);
     return this.#engine.listen(host, port);
   }
 
-  /** Stops listening; every answer from now on ends its connection. */
+  /** Stops listening; every response from now on closes its connection. */
   stopListening(): void {
     this.#closing = true;
     this.#engine?.stopListening();
@@ -82,7 +82,7 @@ export class App implements EngineHost {
     return this.#idPrefix + this.#requests.toString(36);
   }
 
-  over(request: HttpRequest, status: number | null, ms: number): void {
+  onEnd(request: HttpRequest, status: number | null, ms: number): void {
     this.#open -= 1;
     this.#environment.onEnd?.(request, status, ms);
   }
@@ -103,7 +103,7 @@ export class App implements EngineHost {
   refusal(method: string, path: string): ServiceError {
     const allowed = this.#route(path)?.methods(path) ?? [];
     return allowed.length === 0
-      ? noEndpoint(method, path)
+      ? endpointNotFound(method, path)
       : new MethodNotAllowed(method, path, allowed);
   }
 
@@ -121,7 +121,6 @@ export class App implements EngineHost {
   }
 
   #fail(request: HttpRequest, error: unknown): void {
-    // Whatever a handler fails at after its client has left is no news.
     if (request.signal.aborted) return;
     const failure = ServiceError.of(error);
     if (failure.code === 'internal_error') this.#environment.onError(request, error);

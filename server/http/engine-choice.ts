@@ -7,20 +7,20 @@ import type { StartEngine } from './engine.ts';
 export interface ChosenEngine {
   readonly name: 'uws' | 'node';
   readonly start: StartEngine;
-  /** Why it is not the one that would have been preferred. */
+  /** Why uWebSockets.js is not used although the setting would prefer it. */
   readonly because?: string;
 }
 
-/** The engine that the settings insist on cannot be had here. */
+/** The engine that the setting names is unavailable on this machine. */
 export class EngineUnavailable extends Error {}
 
-const wayOut =
+const remedy =
   'use Node 20 on Linux with glibc, macOS or Windows, or leave SERVICE_HTTP_ENGINE at auto';
 
 /**
- * Why uWebSockets.js cannot serve, or null. It is not imported to find out: where its binary does
- * not load, the package of the npm registry prints warnings and puts an incomplete implementation
- * in JavaScript in its place, which fails on every request.
+ * Why uWebSockets.js cannot serve, or null. The package is not imported for this check: where its
+ * binary does not load, it prints warnings and falls back to an incomplete implementation in
+ * JavaScript, which fails on every request.
  */
 export function uwsFailure(): string | null {
   const failure = (why: string): string =>
@@ -29,12 +29,12 @@ export function uwsFailure(): string | null {
   const file = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
   try {
     const main = import.meta.resolve('uWebSockets.js');
-    // Where the npm package and the upstream release keep them.
+    // The folders of the npm package and of the upstream release.
     const binary = [`../binaries/${file}`, `./${file}`]
       .map((path) => fileURLToPath(new URL(path, main)))
       .find((path) => existsSync(path));
     if (binary === undefined) return failure(`there is no ${file}`);
-    // One built against another C library is there and does not load.
+    // A binary for another C library exists but does not load.
     const { SSLApp } = createRequire(main)(binary);
     return typeof SSLApp === 'function' ? null : failure('it is incomplete');
   } catch (error) {
@@ -43,12 +43,12 @@ export function uwsFailure(): string | null {
 }
 
 /**
- * The engine of the setting; what is not used is not imported.
+ * The engine of the setting; the other one is not imported.
  * @throws EngineUnavailable
  */
 export async function chooseEngine(setting: HttpEngineSetting): Promise<ChosenEngine> {
   const failure = setting === 'node' ? null : uwsFailure();
-  if (setting === 'uws' && failure !== null) throw new EngineUnavailable(`${failure}; ${wayOut}`);
+  if (setting === 'uws' && failure !== null) throw new EngineUnavailable(`${failure}; ${remedy}`);
   if (setting === 'node' || failure !== null) {
     const { NodeEngine } = await import('./node-engine.ts');
     return {

@@ -1,27 +1,27 @@
 import type { ServiceError } from '../../contract/errors.ts';
 import type { HttpRequest, HttpResponse } from './request.ts';
 
-/** An HTTP server library behind the app: it owns the sockets and the protocol. */
+/** An HTTP server library: it handles the sockets and the protocol for the app. */
 export interface HttpEngine {
-  /** Shares the port with the other processes that listen on it. False when it can't. */
+  /** Shares the port with the other processes that listen on it. False when it cannot listen. */
   listen(host: string, port: number): Promise<boolean>;
-  /** Accepts no more connections; those that are open stay until they are idle or answered. */
+  /** Accepts no more connections. Open ones stay, so that each gets a response that closes it. */
   stopListening(): void;
 }
 
-/** What the app is to an engine. */
+/** What an engine needs of the app. */
 export interface EngineHost {
-  /** Whether answers are to end their connections. */
+  /** Whether responses close their connections. */
   readonly closing: boolean;
-  /** Counts a request that has come, and names it; `over` has to follow. */
+  /** Counts a new request and returns its id; `onEnd` must follow. */
   begin(): string;
-  /** Answers a request, now or later. */
+  /** Responds to a request, synchronously or later. */
   handle(request: HttpRequest): void;
-  /** A request is answered, or its client left before: then `status` is null. */
-  over(request: HttpRequest, status: number | null, ms: number): void;
-  /** The answer to what is refused before there is a handler for it. */
+  /** Called at the end of each request; `status` is null when the client left before the response. */
+  onEnd(request: HttpRequest, status: number | null, ms: number): void;
+  /** The response to a request that no handler gets. */
   errorResponse(failure: ServiceError): HttpResponse;
-  /** Why a method that the engine's parser does not know is refused at a path. */
+  /** The failure of a request with a method that is not allowed at a path. */
   refusal(method: string, path: string): ServiceError;
 }
 

@@ -2,12 +2,12 @@ import type { ServiceError } from '../../contract/errors.ts';
 import { MethodNotAllowed } from './method-not-allowed.ts';
 import type { Headers, HttpResponse } from './request.ts';
 
-/** Seconds; load passes quickly, or the client should slow down anyway. */
+/** Seconds: overload usually passes quickly, and otherwise the client should slow down anyway. */
 const retryAfter: Partial<Record<ServiceError['code'], string>> = {
   overloaded: '1',
 };
 
-/** The service's answer to a failure: an ApiError that no cache keeps. */
+/** The response to a failure: an ApiError, which must not be cached. */
 export function errorResponse(failure: ServiceError): HttpResponse {
   const wait = retryAfter[failure.code];
   const headers: Headers = [

@@ -1,7 +1,7 @@
 import type { EngineHost } from './engine.ts';
 import type { HttpRequest, HttpResponse } from './request.ts';
 
-/** One request and its answer: the part of `HttpRequest` that is the same for every engine. */
+/** One request and its response: the part of `HttpRequest` that both engines share. */
 export abstract class Exchange implements HttpRequest {
   readonly id: string;
   abstract readonly method: string;
@@ -10,8 +10,8 @@ export abstract class Exchange implements HttpRequest {
   protected readonly host: EngineHost;
   readonly #startedAt = performance.now();
   #controller: AbortController | null = null;
-  #answered = false;
-  #over = false;
+  #responded = false;
+  #ended = false;
 
   constructor(host: EngineHost) {
     this.host = host;
@@ -21,45 +21,40 @@ export abstract class Exchange implements HttpRequest {
   abstract header(name: string): string;
   abstract readBody(maxBytes: number): Promise<Uint8Array | null>;
 
-  /** Writes the answer; called once, and never after the client has left. */
+  /** Writes the response; called at most once, and never after the client has left. */
   protected abstract write(response: HttpResponse): void;
 
-  /** Whether it has been answered, though the client may not have taken all of it. */
-  get answered(): boolean {
-    return this.#answered;
-  }
-
-  /** Whether nothing is left to do: the answer is out, or the client has left. */
-  get over(): boolean {
-    return this.#over;
+  /** Whether the whole response was sent or the client has left. */
+  get ended(): boolean {
+    return this.#ended;
   }
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.#over) this.#controller.abort();
+    if (this.#ended) this.#controller.abort();
     return this.#controller.signal;
   }
 
   respond(response: HttpResponse): void {
-    if (this.#over || this.#answered) return;
-    this.#answered = true;
+    if (this.#ended || this.#responded) return;
+    this.#responded = true;
     this.write(response);
   }
 
-  /** The answer is out. */
+  /** To be called when the whole response was sent. */
   protected finish(status: number): void {
-    if (!this.#over) this.#end(status);
+    if (!this.#ended) this.#end(status);
   }
 
-  /** The client has left. */
+  /** To be called when the client has left. */
   leave(): void {
-    if (this.#over) return;
+    if (this.#ended) return;
     this.#end(null);
     this.#controller?.abort();
   }
 
   #end(status: number | null): void {
-    this.#over = true;
-    this.host.over(this, status, performance.now() - this.#startedAt);
+    this.#ended = true;
+    this.host.onEnd(this, status, performance.now() - this.#startedAt);
   }
 }

@@ -4,25 +4,25 @@ import type { ServiceError } from '../../contract/errors.ts';
 import type { EngineHost } from './engine.ts';
 import type { HttpResponse } from './request.ts';
 
-/** A connection that is closed under a client that still sends costs it the answer: wait a little. */
+/** A client that is still sending when its connection is closed may not receive the response. */
 const lingerMs = 1_000;
 
-/** A request that waits for its answer. */
+/** A request without a complete response. */
 export interface Waiting {
-  /** Whether its body is still to come. */
+  /** Whether its body has not arrived completely. */
   readonly incomplete: boolean;
   respond(response: HttpResponse): void;
   leave(): void;
 }
 
-/** A connection of Node's HTTP server, with the requests that wait for their answers on it. */
+/** A connection of Node's HTTP server, with its requests in progress. */
 export class NodeConnection {
   readonly socket: Socket;
   readonly open = new Set<Waiting>();
   readonly #host: EngineHost;
   #refused = false;
-  /** What remains to be said before the end. */
-  #lastWords: string | null = null;
+  /** Written before the connection is closed. */
+  #finalResponse: string | null = null;
 
   constructor(socket: Socket, host: EngineHost) {
     this.socket = socket;
@@ -34,40 +34,39 @@ export class NodeConnection {
     });
   }
 
-  /** Whether no request is read from it any more. */
+  /** Whether no further request is read from it. */
   get refused(): boolean {
     return this.#refused;
   }
 
-  over(exchange: Waiting): void {
+  onEnd(exchange: Waiting): void {
     this.open.delete(exchange);
     if (this.open.size > 0) this.socket.setTimeout(0);
-    else if (this.#refused) this.#end();
+    else if (this.#refused) this.#close();
   }
 
   /**
-   * Answers what cannot be read, and ends the connection. Bytes in the middle of a body belong to a
-   * request that waits for its answer; others come after those that wait, and so does what is said
-   * of them.
+   * Responds to bytes that cannot be parsed, and closes the connection. Bytes inside a body belong to a
+   * request in progress; any others follow those requests, so the response waits for theirs.
    */
   refuse(failure: ServiceError): void {
     if (this.#refused) return;
     this.#refused = true;
     const response = this.#host.errorResponse(failure);
     const unfinished = [...this.open].find((exchange) => exchange.incomplete);
-    if (unfinished === undefined) this.#lastWords = asText(response);
+    if (unfinished === undefined) this.#finalResponse = asText(response);
     else unfinished.respond(response);
-    if (this.open.size === 0) this.#end();
+    if (this.open.size === 0) this.#close();
   }
 
-  #end(): void {
+  #close(): void {
     const { socket } = this;
     if (!socket.writable) return;
-    if (this.#lastWords === null) socket.end();
-    else socket.end(this.#lastWords);
+    if (this.#finalResponse === null) socket.end();
+    else socket.end(this.#finalResponse);
     socket.resume();
-    const impatience = setTimeout(() => socket.destroy(), lingerMs);
-    socket.once('close', () => clearTimeout(impatience));
+    const linger = setTimeout(() => socket.destroy(), lingerMs);
+    socket.once('close', () => clearTimeout(linger));
   }
 }
 

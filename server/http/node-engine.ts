@@ -5,18 +5,18 @@ import type { EngineHost, HttpEngine } from './engine.ts';
 import { NodeConnection } from './node-connection.ts';
 import { NodeExchange, pathOf } from './node-exchange.ts';
 
-/** Those of uWebSockets.js, or a little stricter. */
+/** Similar to those of uWebSockets.js. */
 const limits = {
   maxHeaderSize: 16_384,
   /** Idle between two requests. */
   keepAliveTimeout: 10_000,
   headersTimeout: 10_000,
-  /** From the first byte of a request to the last of its body. */
+  /** From the first byte of a request to the last byte of its body. */
   requestTimeout: 30_000,
   connectionsCheckingInterval: 2_000,
 } as const;
 
-/** What the parser of Node's http says about bytes that are no request it takes. */
+/** An error of Node's HTTP parser. */
 interface ParserError extends Error {
   readonly code?: string;
   readonly rawPacket?: Buffer;
@@ -36,11 +36,11 @@ export class NodeEngine implements HttpEngine {
       ...limits,
       noDelay: true,
       insecureHTTPParser: false,
-      // Checked here, for an answer with a body and a length.
+      // Checked in `faultOf`, for a response with the service's error body.
       requireHostHeader: false,
     })
       .on('request', accept)
-      // RFC 9110, 10.1.1: what is expected beyond 100-continue may be ignored.
+      // RFC 9110, 10.1.1: expectations other than 100-continue may be ignored.
       .on('checkExpectation', accept)
       .on('connection', (socket: Socket) =>
         this.#connections.set(socket, new NodeConnection(socket, host)),
@@ -52,8 +52,8 @@ export class NodeEngine implements HttpEngine {
   }
 
   listen(host: string, port: number): Promise<boolean> {
-    // From Node 22.12 each process has a listener of its own, as with uWebSockets.js. An older one
-    // does not know the option; then the primary accepts connections and hands them out.
+    // From Node 22.12 on each process has its own listening socket, as with uWebSockets.js. Older
+    // versions ignore the option: the primary accepts connections and distributes them.
     const options = { host, port, reusePort: process.platform === 'linux' };
     return new Promise((resolve) => {
       this.#server.on('error', () => resolve(false));
@@ -62,8 +62,8 @@ export class NodeEngine implements HttpEngine {
   }
 
   stopListening(): void {
-    // Not http's own close, which also ends idle connections: a client may be about to use one, and
-    // gets an answer that ends it. Right after the event loop has accepted what was waiting.
+    // Not the close of http.Server, which also closes idle connections: a client that is about to
+    // reuse one gets a response that closes it. After the connections of the backlog are accepted.
     setImmediate(() => NetServer.prototype.close.call(this.#server));
   }
 
@@ -83,7 +83,7 @@ export class NodeEngine implements HttpEngine {
 
   #clientError(error: ParserError, socket: Socket): void {
     const failure = this.#failureOf(error);
-    // Not what was sent, but the connection itself.
+    // Without a failure of the request, the connection itself has failed.
     if (failure === null || !socket.writable) socket.destroy();
     else this.#refuse(socket, failure);
   }
@@ -95,20 +95,21 @@ export class NodeEngine implements HttpEngine {
       return new ServiceError('headers_too_large', message);
     }
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-      return new ServiceError('request_timeout', 'The request did not come to its end in time.');
+      return new ServiceError('request_timeout', 'The request was not complete in time.');
     }
     const unknown = code === 'HPE_INVALID_METHOD' ? requestLineOf(error) : null;
     if (unknown !== null) return this.#host.refusal(unknown.method, pathOf(unknown.target).path);
     return code.startsWith('HPE_')
-      ? new ServiceError('invalid_request', 'This is no well-formed HTTP request.')
+      ? new ServiceError('invalid_request', 'This is not a well-formed HTTP request.')
       : null;
   }
 }
 
-/** What the parser lets pass although RFC 9112 (2.3 and 3.2) does not. */
+/** Faults that the parser accepts although RFC 9112 (2.3 and 3.2) does not. */
 function faultOf({ httpVersion, rawHeaders }: IncomingMessage): string | null {
   if (httpVersion === '1.0') return null;
-  if (httpVersion !== '1.1') return `HTTP/${httpVersion} is not spoken here, but HTTP/1.1.`;
+  if (httpVersion !== '1.1')
+    return `HTTP/${httpVersion} is not supported, only HTTP/1.1 and HTTP/1.0.`;
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i];
@@ -117,7 +118,7 @@ function faultOf({ httpVersion, rawHeaders }: IncomingMessage): string | null {
   return hosts === 1 ? null : 'A request of HTTP/1.1 must have one Host header.';
 }
 
-/** The line in which the parser found a method that it does not know, if it is a request line. */
+/** The request line whose method the parser does not know, or null if the line is malformed. */
 function requestLineOf(error: ParserError): { method: string; target: string } | null {
   const { rawPacket = Buffer.alloc(0), bytesParsed = 0 } = error;
   const begin = rawPacket.lastIndexOf('\n', bytesParsed) + 1;

@@ -4,17 +4,17 @@ import { Exchange } from './exchange.ts';
 import type { NodeConnection } from './node-connection.ts';
 import type { HttpResponse } from './request.ts';
 
-/** A client that takes nothing for so long of what is sent to it has left. */
+/** A client that reads nothing of a response for this long is disconnected. */
 const stalledAfterMs = 30_000;
 
 /**
- * The path and the query of a request target. RFC 9112, 3.2.2: a client may send an absolute URL, as
- * to a proxy; its authority says no more than a Host header does.
+ * The path and the query of a request target. RFC 9112, 3.2.2: a server must accept an absolute URL
+ * as the target; its authority is ignored, as the Host header is.
  */
 export function pathOf(target: string): { path: string; query: string } {
   let origin = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
   if (origin === '' || origin.startsWith('?')) origin = `/${origin}`;
-  // Node reads bytes beyond ASCII as Latin-1; what people mean is UTF-8.
+  // Node decodes the target as Latin-1; clients that send non-ASCII bytes send UTF-8.
   if (/[\x80-\xff]/.test(origin)) origin = Buffer.from(origin, 'latin1').toString('utf8');
   const mark = origin.indexOf('?');
   return mark === -1
@@ -22,7 +22,7 @@ export function pathOf(target: string): { path: string; query: string } {
     : { path: origin.slice(0, mark), query: origin.slice(mark + 1) };
 }
 
-/** A request to Node's HTTP server, which keeps the order of the answers to pipelined ones. */
+/** A request to Node's HTTP server, which keeps the order of the responses to pipelined requests. */
 export class NodeExchange extends Exchange {
   readonly method: string;
   readonly path: string;
@@ -47,7 +47,7 @@ export class NodeExchange extends Exchange {
     this.query = query;
   }
 
-  /** Whether its body is still to come. */
+  /** Whether its body has not arrived completely. */
   get incomplete(): boolean {
     return !this.#req.complete;
   }
@@ -62,9 +62,9 @@ export class NodeExchange extends Exchange {
       let bytes = 0;
       this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true });
       this.#req.on('data', (chunk: Buffer) => {
-        // Read to its end in any case, or the next request could not follow.
+        // Read to its end in any case, because the next request follows it.
         bytes += chunk.byteLength;
-        if (!this.over && bytes <= maxBytes) return void chunks.push(chunk);
+        if (!this.ended && bytes <= maxBytes) return void chunks.push(chunk);
         chunks = [];
         resolve(null);
       });
@@ -77,16 +77,16 @@ export class NodeExchange extends Exchange {
     const fields: string[] = [];
     for (const [name, value] of headers) fields.push(name, value);
     fields.push('x-request-id', this.id);
-    // RFC 9110, 8.6: a HEAD's length is the body's; a 204 has none, and a 304 needs none.
+    // RFC 9110, 8.6: a HEAD's length is the body's; a 204 must not have one, and a 304 needs none.
     if (body !== null) fields.push('content-length', String(Buffer.byteLength(body)));
     else if (status !== 204 && status !== 304) fields.push('content-length', '0');
-    const unreadable = this.#connection.refused && this.incomplete;
-    if (this.host.closing || unreadable) fields.push('connection', 'close');
-    // The client may be gone already, which its connection is about to say.
+    const lastOne = this.#connection.refused && this.incomplete;
+    if (this.host.closing || lastOne) fields.push('connection', 'close');
+    // A write can fail between the client's leaving and the connection's 'close' event.
     res.on('error', () => {});
     res.once('finish', () => {
       this.finish(status);
-      this.#connection.over(this);
+      this.#connection.onEnd(this);
     });
     res.writeHead(status, fields);
     if (body === null || this.method === 'HEAD') res.end();

@@ -7,9 +7,9 @@ export interface HttpResponse {
   readonly body: Uint8Array | string | null;
 }
 
-/** One request and the way to answer it, without the server library's rules about lifetimes. */
+/** One request and its `respond` method, without the server library's rules about lifetimes. */
 export interface HttpRequest {
-  /** Names this request in logs and in `x-request-id`. */
+  /** Identifies this request in logs and in `x-request-id`. */
   readonly id: string;
   /** As it was sent: methods are case-sensitive. */
   readonly method: string;
@@ -20,15 +20,15 @@ export interface HttpRequest {
   /** The value of a header named in lower case, or ''. Only before the handler's first await. */
   header(name: string): string;
   /**
-   * The whole body, or null when it has more bytes than that. To be called before the handler's
-   * first await; rejects when the client leaves.
+   * The whole body, or null when it has more than `maxBytes`. To be called before the handler's first
+   * await; rejects when the client leaves.
    */
   readBody(maxBytes: number): Promise<Uint8Array | null>;
-  /** Aborts when the client leaves before it was answered. */
+  /** Aborts when the client leaves before the response was sent. */
   readonly signal: AbortSignal;
-  /** Answers; does nothing when the client has left or was answered already. */
+  /** Sends the response; does nothing when the client has left or a response was already sent. */
   respond(response: HttpResponse): void;
 }
 
-/** Answers an request, at once or later; whatever it throws becomes the service's error body. */
+/** Responds to a request, synchronously or later; errors that it throws become error responses. */
 export type Handler = (request: HttpRequest) => void | Promise<void>;

@@ -9,18 +9,18 @@ import type { EngineHost, HttpEngine } from './engine.ts';
 import { Exchange } from './exchange.ts';
 import type { HttpResponse } from './request.ts';
 
-/** Status lines as the protocol writes them, made once. */
+/** Status lines by status code. */
 const statusLines = new Map(
   Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
 );
 
-/** A bigger body is handed over piece by piece as the client takes it; a smaller one in one copy. */
-const pieceAboveBytes = 64 * 1024;
+/** A larger body is written in chunks as the client reads it; a smaller one is copied at once. */
+const chunkedAboveBytes = 64 * 1024;
 
 /**
- * uWebSockets.js, which only this file knows, and whose rules it keeps: the abort handler is
- * attached before anything else, the request is not read after the handler's first await, writes
- * are corked, and nothing is written after an abort.
+ * uWebSockets.js. Only this file uses it, and it keeps that library's rules: the abort handler is
+ * attached before anything else, the request is not read after the handler's first await, writes are
+ * corked, and nothing is written after an abort.
  */
 export class UwsEngine implements HttpEngine {
   readonly #app: TemplatedApp = uws.App();
@@ -46,7 +46,7 @@ export class UwsEngine implements HttpEngine {
   stopListening(): void {
     const socket = this.#listenSocket;
     this.#listenSocket = null;
-    // Right after the event loop has accepted what was waiting, which closing would reset.
+    // After the event loop has accepted the connections of the backlog, which closing would reset.
     if (socket !== null) setImmediate(() => uws.us_listen_socket_close(socket));
   }
 }
@@ -69,7 +69,7 @@ class UwsExchange extends Exchange {
   }
 
   header(name: string): string {
-    if (this.#req === null) throw new Error(`the request was gone when its ${name} was asked for`);
+    if (this.#req === null) throw new Error(`the header ${name} was read after an await`);
     return this.#req.getHeader(name);
   }
 
@@ -79,13 +79,13 @@ class UwsExchange extends Exchange {
       let bytes = 0;
       this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true });
       this.#res.onData((chunk, isLast) => {
-        // Called until the client has sent all of it, also when the answer is long gone.
+        // Called until the client has sent the whole body, even when the response was already sent.
         bytes += chunk.byteLength;
-        if (this.over || bytes > maxBytes) {
+        if (this.ended || bytes > maxBytes) {
           chunks = [];
           return resolve(null);
         }
-        // The chunk's memory is the server's own and gone after this call.
+        // Copied: the chunk's memory is valid only during this call.
         chunks.push(Buffer.from(chunk.slice(0)));
         if (isLast) resolve(Buffer.concat(chunks));
       });
@@ -109,8 +109,8 @@ class UwsExchange extends Exchange {
 
   #send(status: number, body: Uint8Array | string | null): void {
     const res = this.#res;
-    // Not because of a body that was not read: the server library skips the rest of it, whereas a
-    // connection that is closed under a client that still sends may cost it the answer.
+    // An unread request body is no reason to close: the library discards the rest of it, while a client
+    // whose connection is closed before it has sent its whole body may not receive the response.
     const end = this.host.closing;
     if (body === null || this.method === 'HEAD') {
       // RFC 9110, 8.6: a HEAD's length is the body's; a 304 needs none. Any argument to
@@ -118,16 +118,16 @@ class UwsExchange extends Exchange {
       if (body !== null) res.writeHeader('content-length', String(Buffer.byteLength(body)));
       if (end) res.writeHeader('connection', 'close');
       res.endWithoutBody();
-    } else if (typeof body === 'string' || body.byteLength <= pieceAboveBytes || end) {
+    } else if (typeof body === 'string' || body.byteLength <= chunkedAboveBytes || end) {
       res.end(body, end);
     } else {
-      return this.#sendInPieces(status, body);
+      return this.#sendInChunks(status, body);
     }
     this.finish(status);
   }
 
-  /** Keeps only a reference to the body while a slow client takes its time. */
-  #sendInPieces(status: number, body: Uint8Array): void {
+  /** Writes as the client reads, so that a slow client costs a reference to the body and no copy. */
+  #sendInChunks(status: number, body: Uint8Array): void {
     const total = body.byteLength;
     const [, done] = this.#res.tryEnd(body, total);
     if (done) return this.finish(status);

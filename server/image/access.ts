@@ -4,14 +4,14 @@ import { canonicalHost, hostMatches } from '../../contract/hosts.ts';
 import type { Project } from '../../store/projects.ts';
 import type { Address } from './address.ts';
 
-/** A URL's host as allowlists hold it: its trailing dot, which is the same host, removed. */
+/** Whether a project's allowlist has a URL's host; a trailing dot makes no difference. */
 export function allows(project: Project, host: string): boolean {
   const canonical = canonicalHost(host);
   return canonical !== null && hostMatches(project.allowedOrigins, canonical);
 }
 
 /**
- * What is signed: the path and the query as they were sent, less the signature itself.
+ * The text that is signed: the path and the query as they were sent, without the signature itself.
  */
 export function signedText(path: string, query: string): string {
   const unsigned = query.split('&').filter((pair) => !pair.startsWith('sig='));
@@ -36,8 +36,8 @@ export function checkSource(project: Project, { source }: Address): void {
 }
 
 /**
- * Checks the signature of a project that asks for one, and returns until when the URL is good (Unix
- * ms; infinite where none is asked for).
+ * Checks the URL's signature if the project requires one, and returns when the URL expires (Unix ms;
+ * infinite when the project does not require signatures).
  * @throws ServiceError signature_invalid
  */
 export function checkSignature(

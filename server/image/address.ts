@@ -1,7 +1,8 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { isParameter } from './options.ts';
+import { intendedName } from './misspelling.ts';
+import { isParameter, parameterSpellings } from './options.ts';
 
-/** What a transform URL addresses, and what it asks for. */
+/** The project, source and parameters of a transform URL. */
 export interface Address {
   readonly projectId: string;
   readonly source: URL;
@@ -11,7 +12,7 @@ export interface Address {
 
 const prefix = '/img/';
 
-/** The longest source URL; longer ones are no picture's address but somebody's experiment. */
+/** The longest source URL that is accepted, in characters. */
 const maxSourceLength = 8_192;
 
 /**
@@ -32,16 +33,26 @@ export function readAddress(path: string, query: string): Address {
 
 /** Names that the endpoint reads beside the transform parameters. */
 const ownNames = new Set(['url', 'project', 'exp', 'sig']);
+const knownNames = [...ownNames, ...parameterSpellings];
 
 /**
- * A name that is given twice has no one meaning: a signature, a cache or a proxy may see the other.
- * Names that nobody reads may come as they like.
+ * Rejects a parameter that is given twice: a proxy, a cache or the signature check may read the other
+ * value; and a misspelt one, without which the image would be another than the one that was meant.
+ * Other unknown parameters are ignored, so they may repeat.
  */
 function readQuery(query: string): Map<string, string> {
   const parameters = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
-    if (parameters.has(name) && (ownNames.has(name) || isParameter(name))) {
+    const known = ownNames.has(name) || isParameter(name);
+    if (known && parameters.has(name)) {
       throw new ServiceError('parameter_invalid', `${name} is given more than once.`);
+    }
+    const intended = known ? undefined : intendedName(name, knownNames);
+    if (intended !== undefined) {
+      throw new ServiceError(
+        'parameter_invalid',
+        `${name} is not a parameter. Did you mean ${intended}?`,
+      );
     }
     parameters.set(name, value);
   }
@@ -55,7 +66,7 @@ function readQuery(query: string): Map<string, string> {
 function readPathSource(text: string): string | null {
   if (text === '') return null;
   if (/^https?:\//i.test(text)) {
-    // Proxies that tidy paths turn `//` into `/`.
+    // Proxies that normalise paths turn `//` into `/`.
     return text.replace(/^(https?):\/(?!\/)/i, '$1://');
   }
   try {
@@ -74,7 +85,7 @@ export function readSource(text: string): URL {
       `The source URL has more than ${maxSourceLength} characters.`,
     );
   }
-  // WHATWG parsing would make a URL even of `https:example.com`.
+  // WHATWG parsing would accept even `https:example.com`.
   if (!/^https?:\/\/[^/]/i.test(written) || !URL.canParse(written)) {
     throw new ServiceError('source_invalid', 'The source must be an absolute http or https URL.');
   }

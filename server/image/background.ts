@@ -2,8 +2,8 @@ import type { Db } from 'mongodb';
 import { isBackgroundToken } from '../../contract/background-token.ts';
 import { findDeployment } from '../../store/deployment.ts';
 
-/** Tells requests of workers from those of others who only say so. */
-export class BackgroundSecret {
+/** Verifies the tokens by which workers mark their requests as background work. */
+export class BackgroundTokens {
   readonly #db: Db;
   #secret: Promise<string> | null = null;
 
@@ -11,8 +11,8 @@ export class BackgroundSecret {
     this.#db = db;
   }
 
-  /** Whether a token marks this request as background work; false when the store is away. */
-  async marks(target: string, token: string): Promise<boolean> {
+  /** Whether a token marks this request as background work; false while the store is unavailable. */
+  async verify(target: string, token: string): Promise<boolean> {
     this.#secret ??= findDeployment(this.#db).then(({ backgroundSecret }) => backgroundSecret);
     try {
       return isBackgroundToken(await this.#secret, target, token, Date.now());

@@ -14,17 +14,17 @@ import { cacheControl, imageHeaders, imageResponse } from './response.ts';
 import { type CachedResponse, ResponseCache } from './response-cache.ts';
 import { effectiveVariant } from './variant.ts';
 
-/** What the story below needs of the process that it runs in. */
+/** The parts of the process that image delivery uses. */
 export interface DeliveryEnvironment {
   readonly engine: Engine;
   readonly projects: ProjectCache;
-  /** Whether a request is marked as background work by one who may do so. */
+  /** Whether a request has a valid token that marks it as background work. */
   readonly isBackground: (target: string, token: string) => Promise<boolean>;
   /** Unix ms. */
   readonly now: () => number;
 }
 
-/** The headers that decide the answer: copied at once, as the request is gone after an await. */
+/** The headers that the response depends on, copied because the request is invalid after an await. */
 function negotiationHeaders(request: HttpRequest): NegotiationHeaders {
   return {
     accept: request.header('accept'),
@@ -37,8 +37,8 @@ function negotiationHeaders(request: HttpRequest): NegotiationHeaders {
   };
 }
 
-/** Everything that can make two requests differ in their answers, in one text. */
-function cacheableRequest(request: HttpRequest, headers: NegotiationHeaders): string {
+/** The key of the response cache: everything in a request that the cached response depends on. */
+function responseKey(request: HttpRequest, headers: NegotiationHeaders): string {
   return `${request.path}?${request.query}\n${headers.accept}\n${headers['sec-ch-dpr']}\n${headers.dpr}\n${headers['sec-ch-width']}\n${headers.width}\n${headers['sec-ch-viewport-width']}\n${headers['viewport-width']}`;
 }
 
@@ -57,14 +57,14 @@ export class Delivery {
     this.#now = now;
   }
 
-  /** A repeated request is answered on the spot, any other by the long way. */
+  /** Serves a repeated request from the response cache, synchronously, and any other by `#deliver`. */
   handle(request: HttpRequest): void | Promise<void> {
     const headers = negotiationHeaders(request);
     const ifNoneMatch = request.header('if-none-match');
     const token = request.header(backgroundHeader);
-    const requestKey = cacheableRequest(request, headers);
+    const requestKey = responseKey(request, headers);
     const now = this.#now();
-    // A worker's request is answered with other headers than those of the cached response.
+    // The response to a worker has other headers than the cached response.
     const cached = token === '' ? this.#responses.get(requestKey, now) : undefined;
     if (cached === undefined || cached.entry.image === null) {
       return this.#deliver(request, requestKey, headers, ifNoneMatch, token);
@@ -74,7 +74,7 @@ export class Delivery {
     request.respond(imageResponse(image, headersNow(image, cached, now), ifNoneMatch));
   }
 
-  /** The way of a request, from its URL to its answer. */
+  /** Handles a request without the response cache, from its URL to its response. */
   async #deliver(
     request: HttpRequest,
     requestKey: string,
@@ -96,7 +96,7 @@ export class Delivery {
     const { project } = state;
     const background = token !== '' && (await this.#isBackground(`${path}?${query}`, token));
     checkSource(project, address);
-    // The worker needs no signature: what it warms is delivered to signed requests only.
+    // A worker needs no signature: clients still need one for the images that it warms.
     const expires = background ? null : checkSignature(project, address, path, query, this.#now());
 
     const variant = effectiveVariant(
@@ -130,7 +130,7 @@ export class Delivery {
 
 const fromMemory = { tier: 'memory', timings: {} } as const;
 
-/** Of a repeated answer: those of a signed URL change from second to second. */
+/** The headers of a cached response; those of a signed URL change every second. */
 function headersNow(image: Image, { headers, expires }: CachedResponse, now: number): Headers {
   return expires === Number.POSITIVE_INFINITY
     ? headers

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { type OutputFormat, plainVariant, type Variant } from '../../pool/transform/variant.ts';
 import { rendererVersion } from '../../pool/transform/version.ts';
 
-/** What makes a difference to the bytes of each format. */
-const matters: Readonly<
+/** Which options affect the bytes of each format. */
+const affectsBytes: Readonly<
   Record<OutputFormat, Readonly<Record<'quality' | 'lossless' | 'animated', boolean>>>
 > = {
   avif: { quality: true, lossless: true, animated: false },
@@ -13,27 +13,27 @@ const matters: Readonly<
   gif: { quality: false, lossless: false, animated: true },
 };
 
-/** A variant with what cannot matter for its bytes at its plain value. */
+/** A variant in which every option that cannot affect its bytes has its plain value. */
 function relevant(variant: Variant): Variant {
   const { width, height, fit, formats, negotiated, animated, quality } = variant;
   const boxed = width !== null && height !== null;
   const cutOrPlaced = boxed && (fit === 'cover' || fit === 'contain');
   const [only] = negotiated ? [] : formats;
-  const can =
-    only === undefined ? { quality: true, lossless: true, animated: true } : matters[only];
-  const lossless = can.lossless && variant.lossless;
+  const affects =
+    only === undefined ? { quality: true, lossless: true, animated: true } : affectsBytes[only];
+  const lossless = affects.lossless && variant.lossless;
   return {
     ...variant,
     fit: boxed ? fit : plainVariant.fit,
     position: cutOrPlaced ? variant.position : plainVariant.position,
     negotiated: formats.length > 0 && negotiated,
-    animated: can.animated ? animated : plainVariant.animated,
+    animated: affects.animated ? animated : plainVariant.animated,
     lossless,
-    quality: can.quality && !(lossless && only !== undefined) ? quality : plainVariant.quality,
+    quality: affects.quality && !(lossless && only !== undefined) ? quality : plainVariant.quality,
   };
 }
 
-/** A variant as text, the same for all requests that lead to the same bytes. */
+/** A variant as text, the same for all requests that produce the same bytes. */
 export function canonicalForm(variant: Variant): string {
   const plain = Object.entries(relevant(variant)).map(([name, value]) => [
     name,

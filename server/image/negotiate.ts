@@ -11,7 +11,7 @@ export interface NegotiationHeaders {
   readonly 'viewport-width': string;
 }
 
-/** Formats that `auto` may choose, best first where the client likes them alike. */
+/** Formats that `auto` may choose; among equal weights the first one wins. */
 const negotiable: ReadonlyArray<readonly [type: string, format: OutputFormat]> = [
   ['image/avif', 'avif'],
   ['image/webp', 'webp'],
@@ -21,9 +21,8 @@ const negotiable: ReadonlyArray<readonly [type: string, format: OutputFormat]> =
 const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
 /**
- * The formats that an Accept header names (RFC 9110, 12.5.1), the most wanted first. Only types
- * that are named count: browsers send wildcards whatever they can show. A malformed weight is taken
- * as no wish at all.
+ * The formats that an Accept header names (RFC 9110, 12.5.1), the highest weight first. Wildcards do
+ * not count: browsers send them whatever they can show. A malformed weight counts as 0.
  */
 export function acceptedFormats(accept: string): OutputFormat[] {
   const weights = new Map<string, number>();
@@ -39,19 +38,19 @@ export function acceptedFormats(accept: string): OutputFormat[] {
     .map(([, format]) => format);
 }
 
-/** What client hints say about the size, in device pixels. */
+/** The size that client hints ask for. */
 export interface Hints {
-  /** Device pixel ratio, 1 to 3; null when no hint says. */
+  /** Device pixel ratio, 1 to 3; null without a hint. */
   readonly dpr: number | null;
-  /** Width that the client will show, in device pixels, on the ladder; null when no hint says. */
+  /** Width at which the client shows the image, in device pixels, on the ladder; null without a hint. */
   readonly width: number | null;
-  /** Viewport width in CSS pixels. */
+  /** Viewport width in CSS pixels; null without a hint. */
   readonly viewport: number | null;
 }
 
 /**
- * Hinted values snap up to these, so that hints, which come from every device there is, cannot
- * explode the cache. Steps of about a fifth cost at most that much in width.
+ * Hinted values are rounded up to these steps, because every kind of device sends other hints and each
+ * value would be a cache entry. Steps of about a fifth make an image at most that much too wide.
  */
 const ladder = [
   16, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 480, 560, 640, 750, 828, 960, 1080, 1280, 1440,
@@ -66,14 +65,14 @@ function snapUp(steps: readonly number[], value: number): number {
 /** The next step of the ladder for a width in device pixels. */
 export const snapWidth = (width: number): number => snapUp(ladder, width);
 
-/** RFC 8941 integers and decimals that are positive; anything else is no hint. */
+/** A positive RFC 8941 integer or decimal; any other value counts as no hint. */
 function hintedNumber(...texts: string[]): number | null {
   const text = texts.find((one) => one !== '') ?? '';
   const value = /^\d{1,6}(?:\.\d{1,6})?$/.test(text) ? Number(text) : 0;
   return value > 0 ? value : null;
 }
 
-/** Reads client hints, the `Sec-CH-` names before the older ones. */
+/** Reads client hints; the `Sec-CH-` names take precedence over the older ones. */
 export function readHints(headers: NegotiationHeaders): Hints {
   const dpr = hintedNumber(headers['sec-ch-dpr'], headers.dpr);
   const width = hintedNumber(headers['sec-ch-width'], headers.width);

@@ -3,7 +3,7 @@ import { type Parameter, type ParameterName, parameterNames, parameters } from '
 
 type ValueOf<P> = P extends Parameter<infer T> ? T : never;
 
-/** What a query asks for, by canonical names; what it does not mention is absent. */
+/** The options of a query, by canonical names; an option that the query does not have is absent. */
 export type Options = { readonly [N in ParameterName]?: ValueOf<(typeof parameters)[N]> };
 
 /** Canonical names by every accepted name. */
@@ -13,7 +13,10 @@ const canonicalNames = new Map<string, ParameterName>(
   ),
 );
 
-/** Whether a name, canonical or an alias, means something. */
+/** Every name that means something, canonical or an alias. */
+export const parameterSpellings: readonly string[] = [...canonicalNames.keys()];
+
+/** Whether a name is a parameter's canonical name or an alias. */
 export const isParameter = (name: string): boolean => canonicalNames.has(name);
 
 /**
@@ -41,15 +44,4 @@ export function readOptions(query: ReadonlyMap<string, string>): Options {
     options[name] = value;
   }
   return options as Options;
-}
-
-/** The one query for some options, of all that ask for them. */
-export function writeOptions(options: Options): string {
-  const write = <N extends ParameterName>(name: N): string[] => {
-    const value = options[name];
-    if (value === undefined) return [];
-    const { write } = parameters[name] as unknown as Parameter<typeof value>;
-    return [`${name}=${encodeURIComponent(write(value))}`];
-  };
-  return parameterNames.flatMap(write).join('&');
 }

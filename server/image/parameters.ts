@@ -10,14 +10,24 @@ import {
   placeholderKinds,
   strategies,
 } from '../../pool/transform/variant.ts';
-import { choice, colour, flag, flagOr, integer, number, parts, type Value } from './values.ts';
+import {
+  choice,
+  colour,
+  flag,
+  flagOr,
+  integer,
+  number,
+  orWord,
+  parts,
+  type Value,
+} from './values.ts';
 
 /** One transform parameter of the image endpoint. */
 export interface Parameter<T> extends Value<T> {
   readonly aliases: readonly string[];
   readonly meaning: string;
   readonly example: string;
-  /** The rest of a query that shows the example well. */
+  /** The other parameters of a query that shows the example well. */
   readonly beside: string;
 }
 
@@ -30,7 +40,7 @@ function parameter<T>(
   return { ...value, meaning, example, aliases, beside };
 }
 
-/** sharp's positions, which are its gravities in other words. */
+/** sharp's positions, as other names of its gravities. */
 const positions: Readonly<Record<string, Position>> = {
   centre: 'center',
   top: 'north',
@@ -77,7 +87,7 @@ export const parameters = {
   ),
   q: parameter(
     integer(1, 100),
-    'Quality of a lossy output, on the scale of JPEG whatever the format.',
+    'Quality of a lossy output, on the scale of JPEG for every format.',
     '20',
     { aliases: ['quality'], beside: 'w=400&fmt=webp' },
   ),
@@ -89,71 +99,78 @@ export const parameters = {
       },
     ),
     'Format of the output; `auto` takes the best one that the client names in Accept. `blurhash`, ' +
-      '`thumbhash` and `lqip` answer with a text that stands for the picture while it loads, `json` ' +
-      'with facts about it.',
+      '`thumbhash` and `lqip` return a text to show while the picture loads, `json` ' +
+      'returns facts about it.',
     'webp',
     { aliases: ['f', 'format'] },
   ),
   fit: parameter(
     choice<Fit>(fits),
-    'How the picture fits the box when both w and h are given: `cover` cuts off what is too much, ' +
-      '`contain` adds background, `fill` distorts, `inside` and `outside` keep the shape within or ' +
-      'around the box.',
+    'How the picture fits the box when both w and h are given: `cover` cuts off the ' +
+      'excess, `contain` adds background, `fill` distorts, `inside` and `outside` keep the aspect ratio ' +
+      'within or around the box.',
     'contain',
     { beside: 'w=300&h=300&bg=tomato' },
   ),
   dpr: parameter(
-    number(1, 3),
-    'Device pixels for each CSS pixel: multiplies w, h and extend.',
+    orWord(number(1, 3), 'auto'),
+    'Device pixels for each CSS pixel: multiplies w, h and extend. `auto` takes the client hint.',
     '2',
     { beside: 'w=200' },
   ),
   pos: parameter(
     choice<Position>([...gravities, ...strategies], positions),
-    'What `cover` keeps and where `contain` puts the picture; also top, right top and so on. ' +
-      '`entropy` and `attention` look for the part that matters.',
+    'The part that `cover` keeps and the place where `contain` puts the picture; also top, right top ' +
+      'and so on. `entropy` and `attention` choose the most interesting part.',
     'west',
     { aliases: ['position', 'gravity'], beside: 'w=200&h=300' },
   ),
   bg: parameter(
     colour,
-    'Background of what the picture does not cover, and of transparency where it is flattened.',
+    'Background of the area that the picture does not cover, and of transparency that is flattened.',
     '0a84ff80',
     { aliases: ['background', 'b'], beside: 'w=300&h=300&fit=contain' },
   ),
-  enlarge: parameter(flag, 'Scales small pictures up to what is asked.', '', {
-    beside: 'w=600&animated=0',
-  }),
+  enlarge: parameter(
+    flag,
+    'Scales a picture that is smaller than the requested size up to it.',
+    '',
+    {
+      beside: 'w=600&animated=0',
+    },
+  ),
   kernel: parameter(choice(kernels), 'Interpolation when the picture is scaled.', 'nearest', {
     beside: 'w=100',
   }),
   crop: parameter(
     parts({ left: pixels, top: pixels, width: side, height: side }),
-    'Uses this part of the upright source alone, in its pixels, before all else.',
+    'Uses only this part of the source, in pixels of the upright source, before all other operations.',
     '100,80,400,300',
     { aliases: ['extract'], beside: '' },
   ),
   trim: parameter(
     flagOr(number(0, 100), 10),
-    "Cuts off borders that differ from the corner's colour by no more than this.",
+    "Cuts off borders that differ from the corner's colour by at most this value.",
     '25',
   ),
   rotate: parameter(
     number(-360, 360),
-    'Turns clockwise by degrees, before the resize; bg fills the corners.',
+    'Rotates clockwise by degrees, before the resize; bg fills the corners.',
     '-12',
     { beside: 'w=400&bg=fff' },
   ),
-  flip: parameter(flag, 'Turns upside down, before it rotates.', ''),
-  flop: parameter(flag, 'Mirrors left and right, before it rotates.', ''),
+  flip: parameter(flag, 'Mirrors top and bottom, before the rotation.', ''),
+  flop: parameter(flag, 'Mirrors left and right, before the rotation.', ''),
   extend: parameter(
     parts({ top: edge, right: edge, bottom: edge, left: edge }),
     'Adds a border after the resize, in CSS pixels.',
     '10,10,40,10',
     { beside: 'w=380&bg=fff' },
   ),
-  flatten: parameter(flag, 'Lays transparency on the background.', '', { beside: 'w=400&bg=gold' }),
-  grayscale: parameter(flag, 'Takes the colours away.', '', { aliases: ['greyscale'] }),
+  flatten: parameter(flag, 'Replaces transparency with the background.', '', {
+    beside: 'w=400&bg=gold',
+  }),
+  grayscale: parameter(flag, 'Removes the colours.', '', { aliases: ['greyscale'] }),
   negate: parameter(flag, 'Inverts the colours.', ''),
   normalize: parameter(flag, 'Stretches the luminance over the whole range.', '', {
     aliases: ['normalise'],
@@ -165,22 +182,23 @@ export const parameters = {
   ),
   brightness: parameter(factor, 'Multiplies the brightness.', '1.3'),
   saturation: parameter(factor, 'Multiplies the saturation.', '2'),
-  hue: parameter(degrees, 'Turns the hues, in degrees.', '90'),
+  hue: parameter(degrees, 'Rotates the hues, in degrees.', '90'),
   lightness: parameter(lightness, 'Adds to the lightness.', '20'),
   modulate: parameter(
     parts({ brightness: factor, saturation: factor, hue: degrees, lightness }),
-    'The four at once; each by its own name wins.',
+    '`brightness`, `saturation`, `hue` and `lightness` in one parameter; each by its own name takes ' +
+      'precedence.',
     '1.1,0.5,180,0',
   ),
-  tint: parameter(colour, 'Colours the picture, keeping its luminance.', 'c08040'),
+  tint: parameter(colour, 'Colours the picture and keeps its luminance.', 'c08040'),
   threshold: parameter(
     integer(0, 255),
-    'Makes what is at least as light as this white, and the rest black.',
+    'Makes pixels that are at least this light white, and the others black.',
     '128',
   ),
   median: parameter(
     integer(1, 15),
-    'Median filter over a square of this side, which takes specks away.',
+    'Median filter over a square with sides of this length, which removes specks.',
     '5',
   ),
   blur: parameter(
@@ -195,15 +213,13 @@ export const parameters = {
   ),
   opacity: parameter(
     number(0, 1),
-    "Multiplies the picture's own opacity; the watermark keeps its own.",
+    "Multiplies the picture's opacity; the watermark's does not change.",
     '0.4',
   ),
-  animated: parameter(
-    flag,
-    'Off makes a still picture of an animation; on is what happens anyway.',
-    '0',
-    { aliases: ['a'], beside: '' },
-  ),
+  animated: parameter(flag, '0 makes a still picture of an animation; the default is 1.', '0', {
+    aliases: ['a'],
+    beside: '',
+  }),
   lossless: parameter(flag, 'Changes no pixel, in WebP and AVIF.', '', {
     beside: 'w=200&fmt=webp',
   }),

@@ -3,7 +3,7 @@ import type { MemoryEntry } from '../../pool/cache/memory.ts';
 import type { Headers } from '../http/request.ts';
 import type { ProjectState } from '../project-cache.ts';
 
-/** A request that was answered before, and all that tells whether the answer still holds. */
+/** A response, and what decides whether it is still valid. */
 export interface CachedResponse {
   readonly project: ProjectState;
   readonly entry: MemoryEntry;
@@ -12,31 +12,32 @@ export interface CachedResponse {
   readonly expires: number;
 }
 
-/** Each place costs about a kilobyte: the raw request is its key. */
-const maxAnswers = 16_384;
-/** Longer requests are rare, and would make the places costly. */
+/** Each entry takes about a kilobyte: its key is the raw request. */
+const maxEntries = 16_384;
+/** Longer requests are rare, and their entries would be large. */
 const maxKeyLength = 2_048;
 
 /**
- * From raw requests to finished answers, so that a repeated hit skips all parsing and hashing. It
- * keeps no bodies: the memory cache does, and says by the entry when it has let go.
+ * A map from raw requests to finished responses, so that a repeated hit skips all parsing and hashing.
+ * It holds no bodies: the memory cache does, and an evicted entry there has no image any more.
  */
 export class ResponseCache {
-  readonly #answers = new LRUCache<string, CachedResponse>({ max: maxAnswers });
+  readonly #responses = new LRUCache<string, CachedResponse>({ max: maxEntries });
 
   get(requestKey: string, now: number): CachedResponse | undefined {
-    const answer = this.#answers.get(requestKey);
-    if (answer === undefined) return undefined;
-    if (answer.entry.image !== null && !answer.project.stale && answer.expires > now) return answer;
-    this.#answers.delete(requestKey);
+    const response = this.#responses.get(requestKey);
+    if (response === undefined) return undefined;
+    const { entry, project, expires } = response;
+    if (entry.image !== null && !project.stale && expires > now) return response;
+    this.#responses.delete(requestKey);
     return undefined;
   }
 
-  set(requestKey: string, answer: CachedResponse): void {
-    if (requestKey.length <= maxKeyLength) this.#answers.set(requestKey, answer);
+  set(requestKey: string, response: CachedResponse): void {
+    if (requestKey.length <= maxKeyLength) this.#responses.set(requestKey, response);
   }
 
   get count(): number {
-    return this.#answers.size;
+    return this.#responses.size;
   }
 }

@@ -7,11 +7,11 @@ const immutable = 'public, max-age=31536000, immutable';
 const maxAgeSeconds = 31_536_000;
 
 /**
- * How caches may keep an image.
+ * The Cache-Control header of an image.
  *
- * @param expires until when the URL is valid, Unix ms: infinite without a signature, and null for a
- *   worker's request, which has no signature either but gets the images of signed projects: a CDN
- *   on its way must not keep them for everybody
+ * @param expires when the URL expires, Unix ms: infinite for a project without signed URLs, and null for
+ *   a worker's request, which needs no signature even for projects that require one, so that a CDN
+ *   between the worker and the service must not store the response for other clients
  * @param now Unix ms
  */
 export function cacheControl(expires: number | null, now: number): string {
@@ -21,7 +21,7 @@ export function cacheControl(expires: number | null, now: number): string {
   return `public, max-age=${seconds}`;
 }
 
-/** The other headers of every image (spec 4.3, rule 3), and what lets any page embed and read it. */
+/** The other headers of every image (spec 4.3, rule 3), also those that let any page embed it. */
 const constantHeaders: Headers = [
   ['accept-ch', 'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width'],
   ['vary', 'Accept, Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, DPR, Width, Viewport-Width'],
@@ -36,7 +36,7 @@ function serverTiming({ tier, timings }: Pick<CacheResult, 'tier' | 'timings'>):
   return [`cache;desc=${tier}`, ...durations].join(', ');
 }
 
-/** The headers of an image's answer; see `cacheControl` for that part. */
+/** The headers of an image response; for the last parameter see `cacheControl`. */
 export function imageHeaders(
   image: Pick<Image, 'contentType' | 'etag'>,
   origin: Pick<CacheResult, 'tier' | 'timings'>,
@@ -59,10 +59,10 @@ export function isNotModified(ifNoneMatch: string, etag: string): boolean {
   return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
 
-/** The answer with an image: 304 when the client has it, else all of it. */
+/** The response with an image: 304 when the client has it, else 200 with the body. */
 export function imageResponse(image: Image, headers: Headers, ifNoneMatch: string): HttpResponse {
   return isNotModified(ifNoneMatch, image.etag)
-    ? // RFC 9110, 15.4.5: the headers that a 200 would have, but those of the body.
+    ? // RFC 9110, 15.4.5: the headers that a 200 would have, except those of the body.
       { status: 304, headers: headers.filter(([name]) => name !== 'content-type'), body: null }
     : { status: 200, headers, body: image.body };
 }

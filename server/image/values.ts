@@ -1,17 +1,15 @@
 import colourNames from 'color-name';
 import type { Colour } from '../../pool/transform/variant.ts';
 
-/** What the text of a parameter may be. */
+/** A type of parameter values: its parser and its writer. */
 export interface Value<T> {
-  /** In words. */
+  /** The accepted texts, in words. */
   readonly accepts: string;
-  /** The value of a text, or undefined when the text is not acceptable. */
+  /** The value of a text, or undefined when the text is not accepted. */
   readonly parse: (text: string) => T | undefined;
-  /** The one text for a value, of all that `parse` takes for it. */
-  readonly write: (value: T) => string;
 }
 
-/** Plain decimal notation only: no exponents, hex, blanks or signs but a minus. */
+/** Plain decimal notation: no exponent, hex, blanks or plus sign. */
 const decimal = /^-?\d{1,9}(?:\.\d{1,6})?$/;
 
 export function number(minimum: number, maximum: number): Value<number> {
@@ -19,26 +17,24 @@ export function number(minimum: number, maximum: number): Value<number> {
     accepts: `a number from ${minimum} to ${maximum}`,
     parse(text) {
       const value = decimal.test(text) ? Number(text) : Number.NaN;
-      // What is written -0 is 0.
+      // Adding 0 turns -0 into 0.
       return value >= minimum && value <= maximum ? value + 0 : undefined;
     },
-    write: String,
   };
 }
 
 export function integer(minimum: number, maximum: number): Value<number> {
-  const { parse, write } = number(minimum, maximum);
+  const { parse } = number(minimum, maximum);
   return {
     accepts: `a whole number from ${minimum} to ${maximum}`,
     parse: (text) => {
       const value = parse(text);
       return Number.isInteger(value) ? value : undefined;
     },
-    write,
   };
 }
 
-/** @param spellings further texts for some of the values, in lower case */
+/** @param spellings other texts for some of the values, in lower case */
 export function choice<T extends string>(
   values: readonly T[],
   spellings: Readonly<Record<string, T>> = {},
@@ -50,7 +46,14 @@ export function choice<T extends string>(
   return {
     accepts: `one of ${values.join(', ')}`,
     parse: (text) => known.get(text.toLowerCase()),
-    write: (value) => value,
+  };
+}
+
+/** A value, or one word in its place. */
+export function orWord<T, W extends string>(value: Value<T>, word: W): Value<T | W> {
+  return {
+    accepts: `${value.accepts}, or ${word}`,
+    parse: (text) => (text.toLowerCase() === word ? word : value.parse(text)),
   };
 }
 
@@ -65,14 +68,12 @@ const flagWords: ReadonlyMap<string, boolean> = new Map([
 export const flag: Value<boolean> = {
   accepts: 'nothing, 1 or true, or 0 or false',
   parse: (text) => flagWords.get(text.toLowerCase()),
-  write: (on) => (on ? '1' : '0'),
 };
 
 /**
- * A flag that may have a number instead. What is 1 or 0 is always the flag, whatever the number would
- * make of it.
+ * A flag or a number. 1 and 0 are always the flag, even if they are in the number's range.
  *
- * @param on what the flag stands for; off is null
+ * @param on the number that the flag stands for; off is null
  */
 export function flagOr(value: Value<number>, on: number): Value<number | null> {
   return {
@@ -82,11 +83,10 @@ export function flagOr(value: Value<number>, on: number): Value<number | null> {
       if (word === undefined) return value.parse(text);
       return word ? on : null;
     },
-    write: (chosen) => (chosen === null ? '0' : chosen === on ? '1' : value.write(chosen)),
   };
 }
 
-/** Parts that are separated by `,` or `_`, in the order of their names. */
+/** Numbers separated by `,` or `_`, in the order of their names. */
 export function parts<N extends string>(
   ranges: Readonly<Record<N, Value<number>>>,
 ): Value<Readonly<Record<N, number>>> {
@@ -103,11 +103,10 @@ export function parts<N extends string>(
         number
       >;
     },
-    write: (value) => names.map((name) => ranges[name].write(value[name])).join(','),
   };
 }
 
-/** Parts that accept the same are told together. */
+/** The ranges of the parts; parts with the same range are grouped. */
 function rangesInWords(ranges: Readonly<Record<string, Value<number>>>): string {
   const groups = new Map<string, string[]>();
   for (const [name, { accepts }] of Object.entries(ranges)) {
@@ -132,5 +131,4 @@ export const colour: Value<Colour> = {
     const long = lower.length <= 4 ? lower.replaceAll(/./g, '$&$&') : lower;
     return `#${long.padEnd(8, 'f')}`;
   },
-  write: (value) => value.slice(1).replace(/ff$/, ''),
 };

@@ -21,6 +21,19 @@ function minimum(...bounds: ReadonlyArray<number | null>): number | null {
 }
 
 /**
+ * Device pixels for each CSS pixel of lengths in the query, and of a hinted viewport.
+ *
+ * Lengths in the query are multiplied by a hint only when the query says so: a `srcset` names the
+ * pixels that it wants, and browsers that have seen Accept-CH send the hint with each of its images.
+ */
+function pixelRatios(asked: Options['dpr'], hints: Hints, { defaultDpr }: ProjectSettings) {
+  const hinted = hints.dpr ?? defaultDpr;
+  if (asked === undefined) return { dpr: defaultDpr, viewportDpr: hinted };
+  const dpr = asked === 'auto' ? hinted : asked;
+  return { dpr, viewportDpr: dpr };
+}
+
+/**
  * The effective values of a request: the query over client hints over the project's defaults.
  * @param accepted the formats that the client named, best first
  */
@@ -30,14 +43,14 @@ export function effectiveVariant(
   accepted: readonly OutputFormat[],
   project: ProjectSettings,
 ): Variant {
-  const dpr = options.dpr ?? hints.dpr ?? project.defaultDpr;
+  const { dpr, viewportDpr } = pixelRatios(options.dpr, hints, project);
   const sized = options.w !== undefined || options.h !== undefined;
-  // A hinted width would crop or stretch a request that asks for a height.
+  // With a height in the query, a hinted width would crop or stretch the image.
   const hintedWidth = sized ? null : hints.width;
   const viewport =
     sized || hintedWidth !== null || hints.viewport === null
       ? null
-      : snapWidth(hints.viewport * dpr);
+      : snapWidth(hints.viewport * viewportDpr);
   return {
     ...plainVariant,
     crop: options.crop ?? null,
@@ -58,14 +71,14 @@ export function effectiveVariant(
     grayscale: options.grayscale ?? false,
     negate: options.negate ?? false,
     normalize: options.normalize ?? false,
-    gamma: unless(1, options.gamma),
+    gamma: nullIf(1, options.gamma),
     modulate: modulation(options),
     tint: options.tint ?? null,
     threshold: options.threshold ?? null,
-    median: unless(1, options.median),
+    median: nullIf(1, options.median),
     blur: options.blur ?? null,
     sharpen: options.sharpen ?? null,
-    opacity: unless(1, options.opacity),
+    opacity: nullIf(1, options.opacity),
     watermark: watermarkOf(project),
     ...output(options.fmt, accepted, project.autoFormat),
     animated: options.animated ?? true,
@@ -75,9 +88,9 @@ export function effectiveVariant(
   };
 }
 
-/** A value, or null for the one that changes nothing. */
-const unless = (nothing: number, value: number | undefined): number | null =>
-  value === undefined || value === nothing ? null : value;
+/** A value, or null for the neutral value, which changes nothing. */
+const nullIf = (neutral: number, value: number | undefined): number | null =>
+  value === undefined || value === neutral ? null : value;
 
 function border(edges: Edges | undefined, dpr: number): Edges | null {
   if (edges === undefined) return null;
@@ -88,14 +101,14 @@ function border(edges: Edges | undefined, dpr: number): Edges | null {
 }
 
 function modulation(options: Options): Modulation | null {
-  const asked = {
+  const effective = {
     brightness: options.brightness ?? options.modulate?.brightness ?? 1,
     saturation: options.saturation ?? options.modulate?.saturation ?? 1,
     hue: ((options.hue ?? options.modulate?.hue ?? 0) + 360) % 360,
     lightness: options.lightness ?? options.modulate?.lightness ?? 0,
   };
-  const { brightness, saturation, hue, lightness } = asked;
-  return brightness === 1 && saturation === 1 && hue === 0 && lightness === 0 ? null : asked;
+  const { brightness, saturation, hue, lightness } = effective;
+  return brightness === 1 && saturation === 1 && hue === 0 && lightness === 0 ? null : effective;
 }
 
 function watermarkOf(project: ProjectSettings): Watermark | null {
@@ -112,7 +125,7 @@ function watermarkOf(project: ProjectSettings): Watermark | null {
 const isPlaceholder = (format: string): format is PlaceholderKind =>
   placeholderKinds.some((placeholder) => placeholder === format);
 
-/** Which formats may be answered; facts speak of the picture that there would be without `fmt`. */
+/** The formats that the response may have; `json` describes the image of the request without `fmt`. */
 function output(
   fmt: Options['fmt'],
   accepted: readonly OutputFormat[],

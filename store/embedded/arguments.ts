@@ -4,8 +4,8 @@ import { type Document, fieldOf, isArray, isDocument, isNumber, type Value } fro
 import { CommandError, notSupported } from './errors.ts';
 import type { ArgumentKind, Kind, Shape } from './supported.ts';
 
-/** What each kind of argument is read as. */
-interface ReadAs extends Record<Kind, unknown> {
+/** The parsed type of each kind of argument. */
+interface ParsedAs extends Record<Kind, unknown> {
   ignored: null;
   false: false;
   zero: 0;
@@ -20,16 +20,16 @@ interface ReadAs extends Record<Kind, unknown> {
   longs: readonly Long[];
 }
 
-/** What a command's arguments are read as. */
+/** The parsed arguments of a command. */
 export type ArgumentsOf<S extends Shape> = {
   readonly [Field in keyof S]: S[Field] extends `${infer Optional extends Kind}?`
-    ? ReadAs[Optional] | undefined
-    : ReadAs[S[Field] & Kind];
+    ? ParsedAs[Optional] | undefined
+    : ParsedAs[S[Field] & Kind];
 };
 
-type Reader<K extends Kind> = (value: Value, where: string) => ReadAs[K] | undefined;
+type Reader<K extends Kind> = (value: Value, where: string) => ParsedAs[K] | undefined;
 
-/** Each returns undefined for a value of another type. */
+/** Each reader returns undefined for a value of another type. */
 const READERS: { readonly [K in Kind]: Reader<K> } = {
   ignored: () => null,
   false: (value, where) => only(value === false ? value : undefined, where),
@@ -53,10 +53,10 @@ const READERS: { readonly [K in Kind]: Reader<K> } = {
 };
 
 /**
- * Reads a command, or a statement of one, by its table.
+ * Parses a command, or a statement of a command, by its table.
  * @param where the command's name, for messages
- * @throws {CommandError} 115 for an argument that the table does not have: it might have changed
- *   the result; 14 for one of another type.
+ * @throws {CommandError} 115 for an argument that is not in the table, because ignoring it could give
+ *   a wrong result; 14 for an argument of another type.
  */
 export function readArguments<S extends Shape>(
   document: Document,
@@ -70,7 +70,7 @@ export function readArguments<S extends Shape>(
     field,
     readArgument(fieldOf(document, field), kind, `${where}.${field}`),
   ]);
-  // The entries are those of the shape, each read by the reader of its kind.
+  // The entries are the fields of the shape, each parsed by the reader of its kind.
   return Object.fromEntries(read) as ArgumentsOf<S>;
 }
 
@@ -82,7 +82,7 @@ function readArgument(value: Value | undefined, kind: ArgumentKind, where: strin
   return read;
 }
 
-/** The name of a database or a collection: those that the service has, and no more. */
+/** Accepts only the names of databases and collections that the service uses. */
 export function validName(name: string): string {
   if (/^[\w-]{1,63}$/.test(name)) return name;
   throw new CommandError(73, `Invalid name of a database or a collection: '${name}'`);

@@ -3,34 +3,34 @@ import { chmod, lstat, mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
-/** `sun_path` has 108 bytes on Linux (104 on macOS and the BSDs), the last one for its end. */
+/** `sun_path` has 108 bytes on Linux (104 on macOS and the BSDs), including the terminating NUL. */
 const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
 const SOCKET_NAME = 'mongodb.sock';
 const PRIVATE = 0o700;
 
-/** Somebody else's folder, or one that is open to others, is in the place of ours. */
+/** The socket folder belongs to another user or is accessible to other users. */
 export class ForeignFolder extends Error {
   override readonly name = 'ForeignFolder';
 }
 
-/** The folder within the owner's that holds the lock, the data and, as a rule, the socket. */
+/** The folder for the lock, the data and usually the socket, within the data folder. */
 export function privateFolderOf(folder: string): string {
   return join(resolve(folder), 'store');
 }
 
-/** Makes sure of a folder that nobody but this user can look into. */
+/** Creates a folder that only this user can access. */
 export async function makePrivateFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: PRIVATE });
   await chmod(folder, PRIVATE);
 }
 
 /**
- * Where the store of a folder listens: in its private folder, or, where that path would not do for
- * a socket, in a folder among the temporary ones that is named after it.
+ * The path of the socket: in the private folder, or, if that path cannot be used for a socket, in a
+ * folder in the system's temporary folder, named by a hash of the path.
  */
 export function socketPath(privateFolder: string): string {
   const inside = join(privateFolder, SOCKET_NAME);
-  // The driver decodes the path from the URL twice, which a percent sign does not survive.
+  // The driver decodes the path in the URL twice, which corrupts percent signs.
   const usable = Buffer.byteLength(inside) <= MAX_SOCKET_PATH_BYTES && !inside.includes('%');
   if (usable) return inside;
   const owner = process.getuid?.() ?? 'user';
@@ -39,26 +39,26 @@ export function socketPath(privateFolder: string): string {
 }
 
 /**
- * Makes the place ready to listen at: called by the holder of the lock, so what is left there was
- * left behind.
- * @throws {ForeignFolder} when somebody else may have had a hand in the folder
+ * Creates the socket's folder and removes an old socket. The caller must have the lock, so an
+ * existing socket is a stale one.
+ * @throws {ForeignFolder} when another user may have modified the folder
  */
 export async function prepareSocket(socket: string, privateFolder: string): Promise<void> {
   const folder = dirname(socket);
   if (folder !== privateFolder) {
     await mkdir(folder, { mode: PRIVATE }).catch(() => {});
-    // Among the temporary files anyone may have been first, and closing a folder that was open to
-    // others would not undo what they did in it.
+    // Any user can create this folder first, and restricting the mode of a folder that was
+    // accessible to others would not undo their changes.
     const found = await lstat(folder);
     const ours = process.getuid === undefined || found.uid === process.getuid();
     if (!found.isDirectory() || !ours || (found.mode & 0o777) !== PRIVATE) {
-      throw new ForeignFolder(`${folder} is not a private folder of this user's`);
+      throw new ForeignFolder(`${folder} is not a private folder of this user`);
     }
   }
   await rm(socket, { force: true });
 }
 
-/** Removes the socket's folder where it is not the private one. */
+/** Removes the socket's folder, unless it is the private folder. */
 export async function removeSocketFolder(socket: string, privateFolder: string): Promise<void> {
   const folder = dirname(socket);
   if (folder !== privateFolder) await rm(folder, { recursive: true, force: true });

@@ -31,7 +31,7 @@ interface Fields {
   readonly [field: string]: unknown;
 }
 
-/** A refusal that reaches the client as the protocol's error reply. */
+/** An error that is sent to the client as the protocol's error reply. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly code: ErrorCode;
@@ -44,14 +44,14 @@ export class CommandError extends Error {
     this.details = details;
   }
 
-  /** The fields as they stand in a reply, or in one of its `writeErrors`. */
+  /** The fields of an error reply, or of an entry of `writeErrors`. */
   get fields(): Fields {
     const { code, message: errmsg, details } = this;
     return { errmsg, code, codeName: CODE_NAMES[code], ...details };
   }
 }
 
-/** For what the protocol has and this server does not do: better refused by name than guessed. */
+/** For protocol features that this server does not support: refused by name, never guessed. */
 export function notSupported(what: string): CommandError {
   return new CommandError(115, `${what} is not supported by the embedded store`);
 }

@@ -1,14 +1,14 @@
 import { readFile, readlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 
-/** The process that holds a lock, as the lock says. */
+/** The process that holds a lock, as recorded in the lock. */
 export interface Holder {
   readonly pid: number;
-  /** Tells the process from a later one with its number; null where the system does not say. */
+  /** Distinguishes the process from a later one with the same pid; null where not available. */
   readonly started: string | null;
-  /** The pid namespace in which the number means something; null where there are none. */
+  /** The pid namespace of the pid; null where the system has none. */
   readonly namespace: string | null;
-  /** Where it listens, or is going to. */
+  /** The path of its socket, which may not be listening yet. */
   readonly socket: string;
 }
 
@@ -21,7 +21,7 @@ export async function thisProcess(socket: string): Promise<Holder> {
   };
 }
 
-/** Reads what {@link thisProcess} wrote; null when it is nothing of the kind. */
+/** Parses the target of a lock; null when it is invalid. */
 export function parseHolder(target: string): Holder | null {
   let parsed: unknown;
   try {
@@ -51,9 +51,9 @@ function isTextOrNull(value: unknown): boolean {
   return value === null || typeof value === 'string';
 }
 
-/** Whether the very process that took the lock is still there. */
+/** Whether the process that took the lock is still running. */
 export async function isAlive(holder: Holder): Promise<boolean> {
-  // A process number from another container says nothing here; whether it listens does.
+  // A pid from another container has no meaning here, so check the socket instead.
   if (holder.namespace !== (await pidNamespace())) return listens(holder.socket);
   try {
     process.kill(holder.pid, 0);
@@ -65,14 +65,13 @@ export async function isAlive(holder: Holder): Promise<boolean> {
 }
 
 /**
- * A text that a process keeps for life and that no other process with its number shares: the
- * system's boot and the time since. That of a process which is dead but not yet collected is
- * `dead`. Null where the system does not say.
+ * A constant text that distinguishes a process from others with the same pid: the boot id and the
+ * start time since boot. `dead` for a zombie process. Null where the system does not provide it.
  */
 async function processStart(pid: number): Promise<string | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   if (stat === null) return null;
-  // The second field is a name in parentheses, which may hold anything, so count from its end.
+  // The second field is a name in parentheses with arbitrary characters, so count from its end.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state] = fields;
   const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');

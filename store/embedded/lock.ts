@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { privateFolderOf, urlOf } from './endpoint.ts';
 import { type Holder, hasCode, isAlive, parseHolder, thisProcess } from './holder.ts';
 
-/** The folder has an owner: a live process. */
+/** Another running process owns the folder. */
 export class FolderHeld extends Error {
   override readonly name = 'FolderHeld';
   readonly pid: number;
@@ -18,7 +18,7 @@ export class FolderHeld extends Error {
 
 interface Lock {
   readonly generation: number;
-  /** Null when it was given back. */
+  /** Null when the lock was released. */
   readonly holder: Holder | null;
 }
 
@@ -31,15 +31,16 @@ const RELEASED = 'released';
 const ATTEMPTS = 100;
 
 /**
- * Takes the folder.
+ * Acquires the lock of the folder.
  *
- * The lock is a symbolic link `lock.<generation>` whose target says who holds it: made exclusively
- * and with its content in one step. The highest generation counts, and there is always one once
- * there was one: whoever takes the folder over adds the next generation before removing those
- * below, and giving it back adds one that says so. So nobody ever has to remove a lock that looks
- * stale and might be another's fresh one by then.
+ * The lock is a symbolic link `lock.<generation>` whose target describes the holder. Creating a
+ * symbolic link is exclusive, and writes its content in the same step. The highest generation is
+ * valid, and after the first one there is always one: a new holder creates the next generation
+ * before it removes lower ones, and a release creates a generation that is marked as released. So
+ * no process has to remove a lock that seems stale, which another process may have replaced in the
+ * meantime.
  *
- * @param socket where the holder is going to listen
+ * @param socket the path at which the holder will listen
  * @throws {FolderHeld}
  */
 export async function takeLock(folder: string, socket: string): Promise<HeldLock> {
@@ -49,7 +50,7 @@ export async function takeLock(folder: string, socket: string): Promise<HeldLock
     if (last?.holder && (await isAlive(last.holder))) throw new FolderHeld(last.holder.pid, folder);
     const generation = (last?.generation ?? 0) + 1;
     if (!(await createLock(folder, generation, JSON.stringify(holder)))) continue;
-    // A slow process may have created a generation that had been and gone.
+    // A slow process may have created a generation that was already superseded and removed.
     if ((await currentLock(folder))?.generation === generation) {
       await removeBelow(folder, generation);
       return { release: () => releaseLock(folder, generation) };
@@ -60,8 +61,8 @@ export async function takeLock(folder: string, socket: string): Promise<HeldLock
 }
 
 /**
- * The connection URL of the process that owns the folder now, or null when nobody does: for a
- * command or a worker that joins a running service.
+ * The connection URL of the process that owns the folder, or null when there is none: for a command
+ * or a worker that connects to a running service.
  *
  * @param folder as given to `startEmbeddedStore`
  */
@@ -71,7 +72,7 @@ export async function runningStoreUrl(folder: string): Promise<string | null> {
 }
 
 async function releaseLock(folder: string, generation: number): Promise<void> {
-  // The folder itself may be gone by now; then there is nothing to give back.
+  // The folder may have been deleted; then there is no lock to release.
   await createLock(folder, generation + 1, RELEASED).catch(ignoreMissing);
   await removeLock(folder, generation);
 }
@@ -87,7 +88,7 @@ async function currentLock(folder: string): Promise<Lock | null> {
   const generation = Math.max(0, ...(await generations(folder)));
   if (generation === 0) return null;
   const target = await readlink(join(folder, PREFIX + generation)).catch(ignoreMissing);
-  // Removed since: then there is a higher one.
+  // Removed in the meantime, so there is a higher generation.
   if (target === undefined) return currentLock(folder);
   return { generation, holder: target === RELEASED ? null : parseHolder(target) };
 }

@@ -14,41 +14,41 @@ import type { ThreadData } from './thread.ts';
 
 const DATA_FILE = 'documents.lmdb';
 
-/** A small server of the MongoDB protocol for this process and those that it tells the URL. */
+/** A small MongoDB protocol server, for this process and others that know the URL. */
 export interface EmbeddedStore {
   readonly url: string;
   /** Stops listening, flushes, releases the lock. */
   close(): Promise<void>;
-  /** Resolves with the error if the thread dies by itself; does not settle otherwise. */
+  /** Resolves with the error if the thread exits unexpectedly; otherwise never settles. */
   readonly failed: Promise<Error>;
 }
 
 /**
- * Takes the folder's lock, starts the thread, resolves when it listens.
+ * Takes the folder's lock and starts the thread; resolves when it listens.
  *
- * @param folder made when it is missing
+ * @param folder created when it is missing
  * @throws {FolderHeld} when another live process (or this one, earlier) owns the folder
  */
 export async function startEmbeddedStore(folder: string): Promise<EmbeddedStore> {
-  const home = privateFolderOf(folder);
-  const socket = socketPath(home);
-  await makePrivateFolder(home);
-  const lock = await takeLock(home, socket);
-  const leave = async () => {
-    await removeSocketFolder(socket, home);
+  const privateFolder = privateFolderOf(folder);
+  const socket = socketPath(privateFolder);
+  await makePrivateFolder(privateFolder);
+  const lock = await takeLock(privateFolder, socket);
+  const cleanUp = async () => {
+    await removeSocketFolder(socket, privateFolder);
     await lock.release();
   };
   try {
-    await prepareSocket(socket, home);
+    await prepareSocket(socket, privateFolder);
   } catch (error) {
     await lock.release();
     throw error;
   }
-  return startThread({ file: join(home, DATA_FILE), socket }, leave);
+  return startThread({ file: join(privateFolder, DATA_FILE), socket }, cleanUp);
 }
 
-/** @param leave called when the thread has ended, however it did */
-async function startThread(data: ThreadData, leave: () => Promise<void>): Promise<EmbeddedStore> {
+/** @param cleanUp called when the thread has exited, for whatever reason */
+async function startThread(data: ThreadData, cleanUp: () => Promise<void>): Promise<EmbeddedStore> {
   const thread = openThread(data);
   let cause: Error | undefined;
   thread.once('error', (error) => {
@@ -59,7 +59,7 @@ async function startThread(data: ThreadData, leave: () => Promise<void>): Promis
       settle(cause ?? new Error(`the embedded store's thread ended with code ${code}`));
     });
   }).then(async (error) => {
-    await leave();
+    await cleanUp();
     return error;
   });
   const listening = new Promise<null>((settle) => {
@@ -92,8 +92,8 @@ function openThread(data: ThreadData): Worker {
   const entry = new URL(`./thread${extension}`, import.meta.url);
   const options = { workerData: data, name: 'embedded-store' };
   if (extension === '.js') return new Worker(entry, options);
-  // Run as TypeScript, by a loader that was preloaded: in Node 20 that reaches what a thread
-  // requires, and neither its entry file nor what it imports.
+  // Running from TypeScript with a preloaded loader: in Node 20 the loader applies to modules that
+  // a thread loads by `require`, but not to its entry file or to imports.
   const script = `import { createRequire } from 'node:module';
     createRequire(${JSON.stringify(import.meta.url)})(${JSON.stringify(fileURLToPath(entry))});`;
   return new Worker(new URL(`data:text/javascript,${encodeURIComponent(script)}`), options);

@@ -1,10 +1,10 @@
 /**
- * Everything that a client may send. All else is refused by its name, so the checks of commands,
- * filters, updates, pipelines and values derive from these tables.
+ * Everything that the server supports. The checks of commands, filters, updates, pipelines and
+ * values derive from these tables, and refuse everything else by name.
  *
- * test/store/embedded/sent.test.ts records what the service, Agenda, Agendash, the rate limiter and
- * the driver send, and fails both when something is missing here and when something here is sent by
- * nobody.
+ * test/store/embedded/sent.test.ts records the commands of the service, Agenda, Agendash, the rate
+ * limiter and the driver. It fails when a table misses something, and when a table contains
+ * something that no client sends.
  */
 
 /** BSON types, by MongoDB's aliases. */
@@ -50,27 +50,27 @@ export type UpdateOperator = (typeof UPDATE_OPERATORS)[number];
 /** Aggregation stages and accumulators. */
 export const PIPELINE_OPERATORS = ['$match', '$group', '$sum'] as const;
 
-/** How an argument is read; see arguments.ts. */
+/** How an argument is parsed; see arguments.ts. */
 export type Kind =
-  /** Changes nothing, whatever it is. */
+  /** Has no effect, whatever its value. */
   | 'ignored'
-  /** Only `false`, or only 0: what another value asks for is not done. */
+  /** Only `false`, or only 0: the behaviour for other values is not supported. */
   | 'false'
   | 'zero'
   | 'text'
   /** The name of a collection. */
   | 'collection'
   | 'flag'
-  /** A whole number from 0. */
+  /** A whole number, at least 0. */
   | 'count'
   | 'document'
   | 'documents'
-  /** An array that holds exactly one document. */
+  /** An array with exactly one document. */
   | 'statement'
   | 'long'
   | 'longs';
 
-/** With `?` it may be absent. */
+/** `?` marks an optional argument. */
 export type ArgumentKind = Kind | `${Kind}?`;
 
 export type Shape = { readonly [field: string]: ArgumentKind };
@@ -84,11 +84,11 @@ const HANDSHAKE = {
 
 /** Commands with their arguments, besides `$db`, which every command has. */
 export const COMMANDS = {
-  // The driver opens a connection with the old name, and asks again by the new one.
+  // The driver opens a connection with the old name, and repeats it with the new one.
   ismaster: { ismaster: 'ignored', ...HANDSHAKE },
   hello: { hello: 'ignored' },
   ping: { ping: 'ignored' },
-  // With one statement there is no order.
+  // `ordered` has no effect with one statement.
   insert: { insert: 'collection', documents: 'statement', ordered: 'ignored' },
   update: { update: 'collection', updates: 'statement', ordered: 'ignored' },
   delete: { delete: 'collection', deletes: 'statement', ordered: 'ignored' },
@@ -117,7 +117,7 @@ export const COMMANDS = {
 } as const satisfies { readonly [command: string]: Shape };
 export type CommandName = keyof typeof COMMANDS;
 
-/** The fields of a statement, by the command's argument that holds it. */
+/** The fields of a statement, by the command's argument that contains it. */
 export const STATEMENTS = {
   'update.updates': { q: 'document', u: 'document', multi: 'flag?', upsert: 'flag?' },
   'delete.deletes': { q: 'document', limit: 'zero' },

@@ -8,13 +8,13 @@ import { sweepExpired } from './storage/expiry.ts';
 import { Connection } from './wire/connection.ts';
 import { Budget } from './wire/frame.ts';
 
-/** What the owner gives the thread. */
+/** The `workerData` of the thread. */
 export interface ThreadData {
   readonly file: string;
   readonly socket: string;
 }
 
-/** Several driver pools of 100; the listener drops the clients beyond. */
+/** Enough for several driver pools of 100; the listener drops further connections. */
 const MAX_CONNECTIONS = 1000;
 const MAX_BUFFERED_BYTES = 256 * 1024 * 1024;
 const LIMITS = { messageTimeoutMs: 30_000, replyTimeoutMs: 30_000 };
@@ -56,7 +56,7 @@ function serve({ file, socket: path }: ThreadData, owner: NonNullable<typeof par
     clearInterval(sweeping);
     server.close();
     for (const connection of connections) connection.finish();
-    // Whatever has run is written down and answered before the connections end.
+    // The changes of finished commands are written and their replies sent before connections close.
     catalog.journal.commit();
     await new Promise((resolve) => setImmediate(resolve));
     for (const connection of connections) connection.end();

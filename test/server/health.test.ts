@@ -4,8 +4,9 @@ import type { FrontEndStats } from '../../server/cluster/channel.ts';
 import { Health, type HealthEnvironment } from '../../server/health.ts';
 import type { HttpRequest, HttpResponse } from '../../server/http/request.ts';
 import { variant } from '../pool/transform/pictures.ts';
-import { openPool, patient, puppets, until } from '../pool/transform/pools.ts';
+import { openPool, patient, puppets } from '../pool/transform/pools.ts';
 import { puppetTask } from '../pool/transform/puppet.ts';
+import { until } from '../until.ts';
 
 const idle: FrontEndStats = {
   ...{ memoryBytes: 1, memoryMaxBytes: 10, active: 0, queued: 0, concurrency: 1, maxQueue: 1 },
@@ -65,8 +66,8 @@ t.test('a pool in which nothing ends for longer than a transform may take', asyn
 
   const stuck = [puppetTask(), puppetTask()];
   const images = stuck.map(({ source }) => pool.transform(source, variant(), patient));
-  await until(() => stuck[0]?.started() === true);
-  await until(() => pool.stats().stalledMs > 40);
+  await until('one has started', () => stuck[0]?.started() === true);
+  await until('it stalls', () => pool.stats().stalledMs > 40);
   const degraded = await ask();
   t.match(degraded, { httpStatus: 503, ok: false, status: 'degraded' });
   const transformQueue = { active: 1, queued: 1, concurrency: 1, maxQueue: 1, status: 'saturated' };
@@ -74,7 +75,7 @@ t.test('a pool in which nothing ends for longer than a transform may take', asyn
 
   for (const task of stuck) task.release();
   await Promise.all(images);
-  await until(() => pool.stats().active === 0);
+  await until('the pool is idle', () => pool.stats().active === 0);
   t.match(await ask(), { httpStatus: 200, checks: { transformQueue: { completed: 2 } } });
 });
 

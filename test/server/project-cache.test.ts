@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { ProjectCache } from '../../server/project-cache.ts';
 import { type NewProject, type Project, Projects } from '../../store/projects.ts';
+import { stopClock } from '../clock.ts';
+import { until } from '../until.ts';
 import { storeLink } from './store-link.ts';
 
 const input: NewProject = {
@@ -23,7 +24,7 @@ class SlowProjects extends Projects {
   }
 
   async held(count: number): Promise<void> {
-    while (this.#held.length < count) await sleep(2);
+    await until(`${count} look-ups`, () => this.#held.length >= count);
   }
 
   release(): void {
@@ -36,7 +37,7 @@ class SlowProjects extends Projects {
 async function cached(t: Test) {
   const link = await storeLink(t);
   const projects = new SlowProjects(link.db);
-  const cache = new ProjectCache(projects, { pollEveryMs: 60_000, onTrouble: () => {} });
+  const cache = new ProjectCache(projects, { pollEveryMs: 60_000, onOutage: () => {} });
   return { ...link, projects, cache, others: new Projects(link.other) };
 }
 
@@ -54,12 +55,14 @@ t.test('that there is no such project is remembered, but not for long', async (t
   const { cache, lookups, other } = await cached(t);
   const others = new Projects(other);
   const id = 'prj_0000000000000000';
+  const clock = stopClock(t);
   t.equal(await cache.find(id), null);
-  t.equal(cache.find(id), null);
-  t.equal(lookups.length, 1);
   const { _id, ...rest } = await others.create(input);
   await other.collection<Project>('projects').insertOne({ ...rest, _id: id });
-  await sleep(1_500);
+  await clock.forward(900);
+  t.equal(cache.find(id), null);
+  t.equal(lookups.length, 1);
+  await clock.forward(200);
   t.match(await cache.find(id), { project: { _id: id } });
 });
 

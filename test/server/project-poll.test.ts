@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { ProjectCache } from '../../server/project-cache.ts';
 import { type NewProject, Projects } from '../../store/projects.ts';
+import { until } from '../until.ts';
 import { storeLink } from './store-link.ts';
 
 const input: NewProject = {
@@ -11,26 +11,52 @@ const input: NewProject = {
   allowedOrigins: [],
 };
 
+/** Projects that count how often a cache asked what has changed. */
+class PolledProjects extends Projects {
+  asked = 0;
+
+  override latestChange(): Promise<Date | null> {
+    this.asked += 1;
+    return super.latestChange();
+  }
+
+  override changesSince(...since: Parameters<Projects['changesSince']>) {
+    this.asked += 1;
+    return super.changesSince(...since);
+  }
+
+  /** Resolves when a cache has asked so often from now on. */
+  async asks(times: number): Promise<void> {
+    const wanted = this.asked + times;
+    await until(`${times} questions`, () => this.asked >= wanted);
+  }
+
+  /** Resolves when a cache has polled so often from now on, from beginning to end. */
+  polled(times: number): Promise<void> {
+    // A poll asks twice until there is a change to go on from, and one may be under way.
+    return this.asks(2 * times + 2);
+  }
+}
+
 /** A cache that polls, with all that it says about the store. */
 async function polling(t: Test) {
   const link = await storeLink(t);
-  const troubles: unknown[] = [];
-  const cache = new ProjectCache(new Projects(link.db), {
+  const outages: unknown[] = [];
+  const projects = new PolledProjects(link.db);
+  const cache = new ProjectCache(projects, {
     pollEveryMs: 50,
-    onTrouble: (error) => troubles.push(error),
+    onOutage: (error) => outages.push(error),
   });
   cache.start();
   t.teardown(() => cache.stop());
-  return { ...link, cache, troubles, others: new Projects(link.other) };
+  return { ...link, cache, projects, outages, others: new Projects(link.other) };
 }
 
-/** Waits for a thing that takes its time on a busy machine; the tests say how long is too long. */
-async function within(ms: number, happened: () => boolean | Promise<boolean>): Promise<boolean> {
-  for (const deadline = Date.now() + ms; Date.now() < deadline; ) {
-    if (await happened()) return true;
-    await sleep(10);
-  }
-  return happened();
+/** Resolves when a cache that polled as often as the ones under test would have polled some times. */
+async function meanwhile(t: Test): Promise<void> {
+  const { projects, cache } = await polling(t);
+  await projects.polled(5);
+  cache.stop();
 }
 
 t.test('changes of others are seen, one after the other', async (t) => {
@@ -42,7 +68,7 @@ t.test('changes of others are seen, one after the other', async (t) => {
   for (let turn = 1; turn <= 5; turn++) {
     await others.addHost(one._id, `host-${turn}.example`);
     const before = state;
-    t.ok(await within(2_000, () => before?.stale === true), `change ${turn}`);
+    await until(`change ${turn}`, () => before?.stale === true);
     state = await cache.find(one._id);
     t.equal(state?.project.revision, turn + 1);
     t.equal(state?.project.allowedOrigins.length, turn);
@@ -52,59 +78,61 @@ t.test('changes of others are seen, one after the other', async (t) => {
 });
 
 t.test('the first project of an empty store is followed, too', async (t) => {
-  const { cache, others } = await polling(t);
-  await sleep(200);
+  const { cache, others, projects } = await polling(t);
+  await projects.polled(2);
   const { _id } = await others.create(input);
   const state = await cache.find(_id);
   await others.updateSettings(_id, { maxWidth: 5 });
-  t.ok(await within(2_000, () => state?.stale === true));
+  await until('the change is seen', () => state?.stale === true);
 });
 
 t.test('projects that nobody here asked for are not fetched', async (t) => {
-  const { others, lookups } = await polling(t);
+  const { others, projects, lookups } = await polling(t);
   const { _id } = await others.create(input);
   for (let turn = 0; turn < 5; turn++) {
     await others.updateSettings(_id, { defaultQuality: 50 + turn });
-    await sleep(60);
+    await projects.polled(1);
   }
   t.same(lookups, []);
 });
 
 t.test('when the store is away, known projects go on being served', async (t) => {
-  const { cache, others, cut, mend, troubles } = await polling(t);
+  const { cache, others, cut, mend, projects, outages } = await polling(t);
   const { _id } = await others.create(input);
   const state = await cache.find(_id);
-  await sleep(150);
-  t.same(troubles, []);
+  await projects.polled(2);
+  t.same(outages, []);
 
   await cut();
-  t.ok(await within(5_000, () => troubles.length > 0));
+  await until('an outage', () => outages.length > 0);
   t.equal(cache.find(_id), state);
   t.notOk(state?.stale);
   await t.rejects(async () => cache.find('prj_0000000000000000'), 'others cannot be had');
-  await sleep(1_000);
-  t.equal(troubles.length, 1, 'it is said once');
-  t.ok(troubles[0] instanceof Error);
+  await projects.asks(2);
+  t.equal(outages.length, 1, 'it is said once');
+  t.ok(outages[0] instanceof Error);
 
   await others.addHost(_id, 'a.example');
   await mend();
-  t.ok(await within(10_000, () => troubles.length === 2));
-  t.equal(troubles[1], null, 'and once when it is over');
-  t.ok(await within(2_000, () => state?.stale === true), 'what changed meanwhile is seen');
+  await until('the end of it', () => outages.length === 2);
+  t.equal(outages[1], null, 'and once when it is over');
+  await until('what changed meanwhile is seen', () => state?.stale === true);
   t.match(await cache.find(_id), { project: { allowedOrigins: ['a.example'] } });
   t.ok(await cache.find((await others.create(input))._id));
-  t.equal(troubles.length, 2);
+  t.equal(outages.length, 2);
 });
 
 t.test('a cache that was stopped asks no more', async (t) => {
-  const { cache, others, lookups } = await polling(t);
+  const { cache, others, projects, lookups } = await polling(t);
   const { _id } = await others.create(input);
   const state = await cache.find(_id);
-  await sleep(120);
+  await projects.polled(1);
   cache.stop();
-  await sleep(120);
+  await meanwhile(t);
+  const { asked } = projects;
   await others.addHost(_id, 'a.example');
-  await sleep(300);
+  await meanwhile(t);
+  t.equal(projects.asked, asked);
   t.notOk(state?.stale);
   t.same(lookups, [_id]);
 });
@@ -119,8 +147,9 @@ t.test('a cache that is stopped while it asks does not ask again', async (t) => 
       return super.latestChange();
     }
   })(db);
-  const cache = new ProjectCache(projects, { pollEveryMs: 20, onTrouble: () => {} });
+  const cache = new ProjectCache(projects, { pollEveryMs: 50, onOutage: () => {} });
   cache.start();
-  await sleep(300);
+  await until('it asks', () => asked > 0);
+  await meanwhile(t);
   t.equal(asked, 1);
 });

@@ -2,6 +2,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { type Db, MongoClient } from 'mongodb';
 import type { Test } from 'tap';
 import { testDatabase } from '../store/connection.ts';
+import { until } from '../until.ts';
 
 export interface StoreLink {
   /** The test's database, over a connection that can be cut. */
@@ -62,11 +63,18 @@ export async function storeLink(t: Test): Promise<StoreLink> {
   const client = new MongoClient(`mongodb://127.0.0.1:${port}/${query}`, {
     directConnection: true,
     monitorCommands: true,
-    serverSelectionTimeoutMS: 300,
-    connectTimeoutMS: 300,
+    // An operation fails after this when the wire is cut, and only then, also on a busy machine.
+    serverSelectionTimeoutMS: 1_000,
+    connectTimeoutMS: 20_000,
     heartbeatFrequencyMS: 500,
   });
   t.teardown(() => client.close());
+  await until('a connection', () =>
+    client.connect().then(
+      () => true,
+      () => false,
+    ),
+  );
   const lookups: unknown[] = [];
   client.on('commandStarted', ({ command }) => {
     if (command['find'] === 'projects' && '_id' in command['filter']) {

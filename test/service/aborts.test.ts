@@ -1,27 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import t from 'tap';
+import { until } from '../until.ts';
 import { type EngineName, eachEngine, engines } from './engines.ts';
+import { get, heard, held } from './held.ts';
 import { picture, startTestOrigin } from './origin.ts';
-import { json, type Service, startService, until } from './service.ts';
+import { json, type Service, startService } from './service.ts';
 
-/** Sends a request, and leaves after a while or when told to. */
+/** Sends a request, and leaves a while after it. */
 function leave(port: number, target: string, afterMs: number) {
-  const socket = connect(port, '127.0.0.1', () => {
-    socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
-  });
-  const timer = setTimeout(() => socket.resetAndDestroy(), afterMs);
+  const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});
-  /** Resolves when the connection is gone. */
-  const left = new Promise<void>((resolve) => {
-    socket.on('close', () => {
-      clearTimeout(timer);
-      resolve();
+  const sent = new Promise<void>((resolve) => {
+    socket.once('connect', () => {
+      socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`, () => resolve());
+      setTimeout(() => socket.resetAndDestroy(), afterMs);
     });
   });
-  return { left, leave: () => socket.resetAndDestroy() };
+  const left = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
+  return { sent, left };
 }
 
 const services = new Map<EngineName, { service: Service; project: string }>();
@@ -41,47 +39,46 @@ eachEngine('1,000 clients that leave in the middle leave nothing behind', async 
   const body = await picture(800, 600);
   let open = 0;
   let cancelled = 0;
-  origin.serve('/slow.jpg', async (_, response) => {
+  // Never answered, so that such a fetch ends when it is cancelled and not before.
+  origin.serve('/slow.jpg', (_, response) => {
     open += 1;
     response.once('close', () => {
       open -= 1;
-      if (!response.writableFinished) cancelled += 1;
+      cancelled += 1;
     });
-    await sleep(3_000);
-    if (!response.destroyed) response.end(body);
   });
   origin.serve('/fast.jpg', body);
   const img = (path: string, more: string) =>
     `/img/${encodeURIComponent(origin.url + path)}?project=${project}&${more}`;
-  const figures = async () => (await json(await fetch(`${service.url}/api/health`))).checks;
+  const checks = async () => (await json(await fetch(`${service.url}/api/health`))).checks;
 
   // One for sure whose fetch is under way when it leaves; how far the others come is chance.
-  const early = leave(service.port, img('/slow.jpg?early', 'w=90'), 30_000);
+  const early = get(service.url + img('/slow.jpg?early', 'w=90'));
+  const broken = t.rejects(early.answer);
   await until('the first fetch is under way', () => open === 1);
   early.leave();
+  await broken;
   await until('it is cancelled', () => cancelled === 1);
 
   const clients: Promise<void>[] = [];
   for (let i = 0; i < 1_000; i++) {
-    // A few hundred sources and variants: joined flights, waiting transforms, single ones.
+    // A few hundred sources and variants: shared misses, waiting transforms, single ones.
     const target =
       i % 2 === 0
         ? img(`/slow.jpg?${i % 40}`, `w=${100 + (i % 3)}`)
         : img('/fast.jpg', `w=${200 + i}&fmt=avif`);
-    clients.push(leave(service.port, target, 5 + (i % 150)).left);
-    if (i % 50 === 49) await sleep(20);
+    const client = leave(service.port, target, 5 + (i % 150));
+    clients.push(client.left);
+    if (i % 50 === 49) await client.sent;
   }
   await Promise.all(clients);
 
-  let queue = await figures().then((checks) => checks.transformQueue);
-  const deadline = Date.now() + 20_000;
-  while ((queue.active > 0 || queue.queued > 0 || open > 0) && Date.now() < deadline) {
-    await sleep(100);
-    queue = await figures().then((checks) => checks.transformQueue);
-  }
-  t.equal(queue.active, 0, 'no transform runs');
-  t.equal(queue.queued, 0, 'none waits');
-  t.equal(open, 0, 'no fetch goes on');
+  await heard(service);
+  const queue = await until('no transform runs or waits, and no fetch goes on', async () => {
+    const { transformQueue } = await checks();
+    const { active, queued } = transformQueue;
+    return active === 0 && queued === 0 && open === 0 && transformQueue;
+  });
   t.equal(queue.misses, 0, 'no miss is left');
   t.equal(queue.fetching, 0, 'no place for a fetch is taken');
 
@@ -97,17 +94,21 @@ eachEngine('1,000 clients that leave in the middle leave nothing behind', async 
 eachEngine('one of two clients leaves: the other gets its picture', async (t, { name }) => {
   const { service, project } = serviceOf(name);
   const origin = await startTestOrigin(t);
-  const body = await picture(800, 600);
-  origin.serve('/a.jpg', async (_, response) => {
-    await sleep(600);
-    response.end(body);
-  });
-  const target = `/img/${origin.url}/a.jpg?project=${project}&w=100`;
-  const leaver = leave(service.port, target, 200);
-  await sleep(50);
-  const stayer = fetch(service.url + target);
-  await leaver.left;
-  t.equal((await stayer).status, 200);
+  const source = held(await picture(800, 600));
+  origin.serve('/a.jpg', source.reply);
+  const url = `${service.url}/img/${origin.url}/a.jpg?project=${project}&w=100`;
+  const leaver = get(url);
+  const broken = t.rejects(leaver.answer);
+  await until('the fetch is under way', () => source.waiting === 1);
+  const stayer = get(url);
+  await stayer.sent;
+  await heard(service);
+  leaver.leave();
+  await broken;
+  await heard(service);
+  t.equal(source.waiting, 1, 'the fetch goes on');
+  source.release();
+  t.equal((await stayer.answer).status, 200);
   t.equal(origin.requests.get('/a.jpg'), 1);
 });
 

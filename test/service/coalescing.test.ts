@@ -1,16 +1,13 @@
 import t from 'tap';
+import { get, heard, held } from './held.ts';
 import { picture, startTestOrigin } from './origin.ts';
-import { json, startService } from './service.ts';
+import { startService } from './service.ts';
 
 for (const disk of ['on', 'off']) {
   t.test(`200 requests for one cold variant over 2 processes, disk cache ${disk}`, async (t) => {
     const origin = await startTestOrigin(t);
-    const body = await picture(1600, 1200);
-    origin.serve('/a.jpg', async (_, response) => {
-      // Long enough for all 200 to be there before the first could be answered.
-      await new Promise((wake) => setTimeout(wake, 400));
-      response.end(body);
-    });
+    const source = held(await picture(1600, 1200));
+    origin.serve('/a.jpg', source.reply);
     const service = await startService(t, {
       environment: {
         SERVICE_PROCESSES: '2',
@@ -20,39 +17,39 @@ for (const disk of ['on', 'off']) {
     });
     const project = await service.project();
     const url = `${service.url}/img/${origin.url}/a.jpg?project=${project}&w=300&fmt=webp`;
-    const answers = await Promise.all(
-      Array.from({ length: 200 }, async () => {
-        const response = await fetch(url, { headers: { connection: 'close' } });
-        return { status: response.status, body: Buffer.from(await response.arrayBuffer()) };
-      }),
-    );
+    const requests = Array.from({ length: 200 }, () => get(url));
+    await Promise.all(requests.map(({ sent }) => sent));
+    await heard(service);
+    source.release();
+    const answers = await Promise.all(requests.map(({ answer }) => answer));
     t.ok(answers.every(({ status }) => status === 200));
     t.equal(new Set(answers.map((answer) => answer.body.toString('base64'))).size, 1);
     t.equal(origin.requests.get('/a.jpg'), 1, 'one request to the origin');
     const rendered = service.log.filter((line) => line.msg === 'render done');
     t.equal(rendered.length, 1, 'one transform');
-    const served = service.log.filter((line) => line.msg === 'request' && line['status'] === 200);
+    const served = service.log.filter(
+      ({ msg, path, status }) =>
+        msg === 'request' && String(path).startsWith('/img/') && status === 200,
+    );
     t.equal(new Set(served.map((line) => line['pid'])).size, 2, 'both processes had their share');
   });
 }
 
 t.test('a follower gets the leader’s error', async (t) => {
   const origin = await startTestOrigin(t);
-  origin.serve('/a.jpg', async (_, response) => {
-    await new Promise((wake) => setTimeout(wake, 300));
-    response.writeHead(500).end();
-  });
+  const source = held((_, response) => void response.writeHead(500).end());
+  origin.serve('/a.jpg', source.reply);
   const service = await startService(t, { environment: { SERVICE_PROCESSES: '2' } });
   const project = await service.project();
   const url = `${service.url}/img/${origin.url}/a.jpg?project=${project}&w=300`;
-  const statuses = await Promise.all(
-    Array.from({ length: 40 }, async () => {
-      const response = await fetch(url, { headers: { connection: 'close' } });
-      return (await json(response)).code;
-    }),
-  );
-  t.same([...new Set(statuses)], ['source_unreachable']);
-  t.ok((origin.requests.get('/a.jpg') ?? 0) <= 2, 'at most one request a process');
+  const requests = Array.from({ length: 40 }, () => get(url));
+  await Promise.all(requests.map(({ sent }) => sent));
+  await heard(service);
+  source.release();
+  const answers = await Promise.all(requests.map(({ answer }) => answer));
+  const codes = answers.map(({ body }) => JSON.parse(body.toString()).code);
+  t.same([...new Set(codes)], ['source_unreachable']);
+  t.equal(origin.requests.get('/a.jpg'), 1, 'no follower asked for itself');
 });
 
 t.test('when the leading process dies, another leads', async (t) => {
@@ -69,16 +66,18 @@ t.test('when the leading process dies, another leads', async (t) => {
   });
   const project = await service.project();
   const url = `${service.url}/img/${origin.url}/a.jpg?project=${project}&w=300`;
-  const requests = Array.from({ length: 30 }, () =>
-    fetch(url, { headers: { connection: 'close' } }).then(
-      (response) => response.status,
+  const requests = Array.from({ length: 30 }, () => get(url));
+  const answers = requests.map(({ answer }) =>
+    answer.then(
+      ({ status }) => status,
       () => 'connection lost',
     ),
   );
   const leader = await service.waitForLog((line) => line.msg === 'render begun');
-  await new Promise((wake) => setTimeout(wake, 300));
+  await Promise.all(requests.map(({ sent }) => sent));
+  await heard(service);
   process.kill(Number(leader['pid']), 'SIGKILL');
-  const outcomes = await Promise.all(requests);
+  const outcomes = await Promise.all(answers);
   const served = outcomes.filter((outcome) => outcome === 200).length;
   t.ok(served > 0, 'those at the other process are served');
   t.ok(outcomes.every((outcome) => outcome === 200 || outcome === 'connection lost'));

@@ -1,16 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
+import { until } from '../until.ts';
 import { eachEngine } from './engines.ts';
+import { held } from './held.ts';
 import { picture, startTestOrigin } from './origin.ts';
-import { isAlive, startService, until } from './service.ts';
+import { isAlive, startService } from './service.ts';
 
-eachEngine('SIGTERM: what is in flight is answered, then all end with 0', async (t, engine) => {
+eachEngine('SIGTERM: requests in progress are answered, then all end with 0', async (t, engine) => {
   const origin = await startTestOrigin(t);
-  const body = await picture(400, 300);
-  origin.serve('/slow.jpg', async (_, response) => {
-    await sleep(1_500);
-    response.end(body);
-  });
+  const source = held(await picture(400, 300));
+  origin.serve('/slow.jpg', source.reply);
   const service = await startService(t, {
     environment: { ...engine.environment, SERVICE_PROCESSES: '2' },
   });
@@ -21,18 +19,28 @@ eachEngine('SIGTERM: what is in flight is answered, then all end with 0', async 
   const health = () => request(`${service.url}/api/health`, { dispatcher: agent });
   await (await health()).body.dump();
   const inFlight = fetch(`${service.url}/img/${origin.url}/slow.jpg?project=${project}&w=50`);
-  await until('the fetch', () => origin.requests.has('/slow.jpg'));
+  await until('the fetch', () => source.waiting === 1);
   const frontEnds = service.frontEnds();
 
   const exit = service.end('SIGTERM');
-  await service.waitForLog((line) => line.msg === 'draining');
-  const draining = await health();
-  t.equal(draining.statusCode, 503);
+  // The log line is of any one process, and the connection leads to a certain one.
+  const draining = await until('health says so', async () => {
+    const answer = await health();
+    if (answer.statusCode === 503) return answer;
+    await answer.body.dump();
+    return false;
+  });
   t.match(await draining.body.json(), { ok: false, status: 'draining' });
   t.equal(draining.headers['connection'], 'close');
-  await sleep(100);
-  await t.rejects(fetch(`${service.url}/api/health`), 'the listener is closed');
+  const refused = () =>
+    fetch(`${service.url}/api/health`, { headers: { connection: 'close' } }).then(
+      () => false,
+      () => true,
+    );
+  await until('the listeners are closed', refused);
 
+  t.equal(source.waiting, 1, 'and the request in progress still waits');
+  source.release();
   t.equal((await inFlight).status, 200);
   t.equal(await exit, 0);
   t.notOk(frontEnds.some(isAlive));

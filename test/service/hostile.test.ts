@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { eachEngine } from './engines.ts';
+import { heard } from './held.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { startService } from './service.ts';
 
@@ -68,6 +69,7 @@ eachEngine('hostile bytes neither end a process nor get anything', async (t, { e
     garbage.map((bytes) => request(service.port, Buffer.concat([Buffer.from('GET /img/'), bytes]))),
   );
 
+  await heard(service);
   t.same(service.frontEnds(), [pid], 'the process lives');
   const levels = service.log.map((line) => Number(line['level']));
   t.ok(Math.max(...levels) < 50, 'and had nothing to complain of');

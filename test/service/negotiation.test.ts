@@ -55,11 +55,13 @@ t.test('the client and the project decide what the query leaves open', async (t)
   t.test('client hints, where the query is silent', async (t) => {
     const width = async (query: string, headers: Record<string, string>) =>
       (await get(query, { accept: '*/*', ...headers })).width;
-    t.equal(await width('w=100', { 'sec-ch-dpr': '2' }), 200);
-    t.equal(await width('w=100', { dpr: '3' }), 300);
-    t.equal(await width('w=100', { 'sec-ch-dpr': '2', dpr: '3' }), 200, 'the newer name first');
+    t.equal(await width('w=100', { 'sec-ch-dpr': '2' }), 100, 'as a srcset asks for it');
+    t.equal(await width('w=100&dpr=auto', { 'sec-ch-dpr': '2' }), 200);
+    t.equal(await width('w=100&dpr=AUTO', { dpr: '3' }), 300);
+    const both = { 'sec-ch-dpr': '2', dpr: '3' };
+    t.equal(await width('w=100&dpr=auto', both), 200, 'the newer name first');
     t.equal(await width('w=100&dpr=1', { 'sec-ch-dpr': '2' }), 100, 'the query wins');
-    t.equal(await width('w=100', { dpr: 'many' }), 100, 'nonsense is no hint');
+    t.equal(await width('w=100&dpr=auto', { dpr: 'many' }), 100, 'not a number');
     t.equal(await width('q=80', { 'sec-ch-width': '320' }), 320);
     t.equal(await width('q=80', { width: '300' }), 320, 'up to the ladder');
     t.equal(await width('w=50', { width: '300' }), 50, 'the query wins');

@@ -1,33 +1,46 @@
 import t from 'tap';
+import { until } from '../until.ts';
+import { held } from './held.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { json, startService } from './service.ts';
 
 t.test('beyond its bounds the service refuses at once, and still serves hits', async (t) => {
   const origin = await startTestOrigin(t);
   const body = await picture(1600, 1200);
+  const source = held(body);
   origin.serve('/a.jpg', body);
+  origin.serve('/b.jpg', source.reply);
   const service = await startService(t, {
     environment: { SERVICE_POOL_THREADS: '1', SERVICE_POOL_QUEUE: '2' },
   });
   const project = await service.project();
-  const url = (more: string) => `${service.url}/img/${origin.url}/a.jpg?project=${project}&${more}`;
-  t.equal((await fetch(url('w=50'))).status, 200);
+  const url = (path: string, more: string) =>
+    `${service.url}/img/${origin.url}${path}?project=${project}&${more}`;
+  t.equal((await fetch(url('/a.jpg', 'w=50'))).status, 200);
 
-  const flood = Array.from({ length: 40 }, (_, i) => fetch(url(`w=${1200 + i}&fmt=avif`)));
-  const hit = fetch(url('w=50'));
+  // They wait for one source, and then for the pool, all at the same moment.
+  const flood = Array.from({ length: 40 }, (_, i) =>
+    fetch(url('/b.jpg', `w=${1200 + i}&fmt=avif`)),
+  );
+  await until('all wait for the source', async () => {
+    const { checks } = await json(await fetch(`${service.url}/api/health`));
+    return checks.transformQueue.misses === 40;
+  });
+  source.release();
+  await Promise.race(flood);
+  const hit = await fetch(url('/a.jpg', 'w=50'));
   const answers = await Promise.all(flood);
   const refused = answers.filter((answer) => answer.status === 503);
   const served = answers.filter((answer) => answer.status === 200);
-  t.equal(refused.length + served.length, 40);
-  t.ok(served.length >= 3, 'one runs and two wait');
-  t.ok(refused.length >= 20, `${refused.length} are refused`);
+  t.equal(served.length, 3, 'one runs and two wait');
+  t.equal(refused.length, 37);
   for (const answer of refused) {
     t.match(answer.headers.get('retry-after'), /^[1-9]\d*$/);
     t.equal(answer.headers.get('cache-control'), 'no-store');
     t.match(await answer.json(), { code: 'overloaded' });
   }
-  t.equal((await hit).status, 200);
-  t.equal((await hit).headers.get('x-cache'), 'memory');
+  t.equal(hit.status, 200);
+  t.equal(hit.headers.get('x-cache'), 'memory');
   const health = await fetch(`${service.url}/api/health`);
   t.equal(health.status, 200, 'a full queue alone is no failure');
   t.match((await json(health)).checks.transformQueue, { rejected: refused.length });
@@ -35,25 +48,20 @@ t.test('beyond its bounds the service refuses at once, and still serves hits', a
 
 t.test('fetches are bounded too', async (t) => {
   const origin = await startTestOrigin(t);
-  const body = await picture(100, 100);
-  let most = 0;
-  let open = 0;
-  origin.serve('/a.jpg', async (_, response) => {
-    open += 1;
-    most = Math.max(most, open);
-    await new Promise((wake) => setTimeout(wake, 500));
-    open -= 1;
-    response.end(body);
-  });
+  const source = held(await picture(100, 100));
+  origin.serve('/a.jpg', source.reply);
   const service = await startService(t, { environment: { SERVICE_FETCH_CONCURRENCY: '4' } });
   const project = await service.project();
-  const answers = await Promise.all(
-    Array.from({ length: 30 }, (_, i) =>
-      fetch(`${service.url}/img/?url=${origin.url}/a.jpg%3F${i}&project=${project}&w=10`),
-    ),
-  );
-  t.ok(most <= 4, `${most} at once`);
-  const statuses = answers.map((answer) => answer.status);
+  const statuses: number[] = [];
+  const all = Array.from({ length: 30 }, async (_, i) => {
+    const url = `${service.url}/img/?url=${origin.url}/a.jpg%3F${i}&project=${project}&w=10`;
+    statuses.push((await fetch(url)).status);
+  });
+  await until('all others are refused', () => statuses.length === 26);
+  await until('the others are asked for', () => source.waiting >= 4);
+  t.equal(source.waiting, 4, 'at once');
+  source.release();
+  await Promise.all(all);
   t.equal(statuses.filter((status) => status === 200).length, 4);
   t.equal(statuses.filter((status) => status === 503).length, 26);
 });

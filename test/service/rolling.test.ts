@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
+import { until } from '../until.ts';
 import { eachEngine } from './engines.ts';
 import { picture, startTestOrigin } from './origin.ts';
-import { isAlive, startService, until } from './service.ts';
+import { isAlive, startService } from './service.ts';
 
 /** Requests on kept and on new connections until told to stop; what went wrong. */
 function load(url: string) {
@@ -27,10 +28,15 @@ function load(url: string) {
   }
   const loops = [false, false, false, true, true].map(loop);
   return {
+    /** Resolves when so many more requests were answered. */
+    async more(requests: number) {
+      const wanted = count + requests;
+      await until(`${requests} more requests`, () => count >= wanted);
+    },
     async end() {
       stopped = true;
       await Promise.all(loops);
-      return { failures, count };
+      return failures;
     },
   };
 }
@@ -45,14 +51,12 @@ eachEngine('SIGHUP replaces every process without a failed request', async (t, e
   const url = `${service.url}/img/${origin.url}/a.jpg?project=${project}&w=50`;
   const before = service.frontEnds();
   const traffic = load(url);
-  await sleep(300);
+  await traffic.more(50);
   service.primary.kill('SIGHUP');
   await service.waitForLog((line) => line.msg === 'the front ends are replaced');
-  await until('the old ones are gone', () => !before.some(isAlive), 30_000);
-  await sleep(200);
-  const { failures, count } = await traffic.end();
-  t.same(failures, []);
-  t.ok(count > 100, `${count} requests`);
+  await until('the old ones are gone', () => !before.some(isAlive));
+  await traffic.more(50);
+  t.same(await traffic.end(), []);
   t.equal(service.frontEnds().length, 2);
   t.notOk(service.log.some((line) => line.msg === 'a front end died and is replaced'));
 });

@@ -5,11 +5,11 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { MongoClient } from 'mongodb';
 import { loadSettings } from '../../contract/settings/load.ts';
 import { joinStore } from '../../store/open.ts';
+import { patienceMs } from '../until.ts';
 
 const run = promisify(execFile);
 const dist = new URL('../../dist/', import.meta.url).pathname;
@@ -89,7 +89,7 @@ async function dropDatabase(url: string | undefined): Promise<void> {
 /** Starts the built service in processes of its own, and resolves when it is ready. */
 export async function startService(t: Teardown, options: ServiceOptions = {}): Promise<Service> {
   const service = await launch(t, options);
-  await service.waitForLog((line) => line.msg === 'the service is ready', 60_000);
+  await service.waitForLog((line) => line.msg === 'the service is ready');
   return service;
 }
 
@@ -104,6 +104,11 @@ export async function launch(t: Teardown, options: ServiceOptions = {}): Promise
     SERVICE_HOST: '127.0.0.1',
     SERVICE_PORT: String(port),
     SERVICE_DATA_DIR: dataDir,
+    // Whatever the machine; a test of several says how many.
+    SERVICE_PROCESSES: '1',
+    // What takes long on a busy machine is no failure here.
+    SERVICE_SOURCE_TIMEOUT_MS: '100000',
+    SERVICE_TRANSFORM_TIMEOUT_MS: '100000',
     SERVICE_PRIVATE_SOURCES: '127.0.0.0/8,localhost',
     ...ownStore,
     ...options.environment,
@@ -160,7 +165,7 @@ class RunningService implements Service {
   stdout = (): string => this.#stdout;
   stderr = (): string => this.#stderr;
 
-  async waitForLog(fits: (line: LogLine) => boolean, withinMs = 20_000): Promise<LogLine> {
+  async waitForLog(fits: (line: LogLine) => boolean, withinMs = patienceMs): Promise<LogLine> {
     const look = () => this.log.find(fits);
     return new Promise((resolve, reject) => {
       const settle = (action: () => void) => {
@@ -228,14 +233,5 @@ export function isAlive(pid: number): boolean {
     return process.kill(pid, 0);
   } catch {
     return false;
-  }
-}
-
-/** Resolves when something holds, looked at often; rejects when it takes too long. */
-export async function until(what: string, holds: () => boolean, withinMs = 15_000): Promise<void> {
-  const deadline = Date.now() + withinMs;
-  while (!holds()) {
-    if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await sleep(20);
   }
 }

@@ -1,12 +1,12 @@
 import t, { type Test } from 'tap';
 import { storeLink } from '../server/store-link.ts';
-import { eventually } from '../worker/queue.ts';
+import { until } from '../until.ts';
 import { picture, startTestOrigin } from './origin.ts';
-import { launch, type Service, until } from './service.ts';
+import { launch, type Service } from './service.ts';
 
 const awayMessages = (service: Service, part: string) =>
   service.log.filter(
-    (line) => line['part'] === part && /^the store is (still )?away/.test(line.msg),
+    (line) => line['part'] === part && /^the store is (still )?unavailable/.test(line.msg),
   );
 
 /** A service that was launched while the store was away, and a picture for it. */
@@ -28,14 +28,24 @@ t.test('a service that starts while the store is away', async (t) => {
 
   await t.test('says why, waits, and serves when the store is there', async (t) => {
     await until('the log says so', () => awayMessages(service, 'primary').length > 0);
-    t.equal(awayMessages(service, 'primary')[0]?.msg.split('; ')[0], `the store is away: ${cause}`);
+    t.equal(
+      awayMessages(service, 'primary')[0]?.msg.split('; ')[0],
+      `the store is unavailable: ${cause}`,
+    );
     await until('a sentence', () => service.stderr().endsWith('\n'));
-    t.equal(service.stderr(), `The store is away: ${cause}. The service starts when it answers.\n`);
+    t.equal(
+      service.stderr(),
+      `The store is unavailable: ${cause}. The service starts when it answers.\n`,
+    );
     service.primary.kill('SIGHUP');
     await link.mend();
     await service.waitForLog(({ msg }) => msg === 'the service is ready');
     t.equal(awayMessages(service, 'primary').length, 1, 'said once');
-    t.equal(service.log.filter(({ msg }) => msg === 'the store answers').length, 1, 'and its end');
+    t.equal(
+      service.log.filter(({ msg }) => msg === 'the store is available').length,
+      1,
+      'and its end',
+    );
     t.equal((await fetch(`${service.url}/api/health`)).status, 200);
   });
 
@@ -57,11 +67,11 @@ t.test('a service that starts while the store is away', async (t) => {
     t.match(awayMessages(service, 'front-end')[0]?.msg, cause);
 
     await link.mend();
-    await eventually('the image', async () => (await image()) === 200);
+    await until('the image', async () => (await image()) === 200);
     t.equal((await fetch(`${service.url}/api/health`)).status, 200);
     const [frontEnd] = service.frontEnds();
     const own = service.log.filter(({ pid }) => pid === frontEnd);
-    t.equal(own.filter(({ msg }) => msg === 'the store answers').length, 1);
+    t.equal(own.filter(({ msg }) => msg === 'the store is available').length, 1);
     t.equal(awayMessages(service, 'front-end').length, 1, 'said once');
     t.notMatch(service.stdout(), /topology is closed/i);
   });
@@ -97,7 +107,7 @@ t.test('a command tries once and says why not', async (t) => {
     () => t.fail('there is no store'),
     ({ code, stderr }) => {
       t.equal(code, 1);
-      t.equal(stderr, `The store is away: ${host} refuses connections (ECONNREFUSED).\n`);
+      t.equal(stderr, `The store is unavailable: ${host} refuses connections (ECONNREFUSED).\n`);
     },
   );
   await link.mend();

@@ -2,7 +2,7 @@ import { MongoClient } from 'mongodb';
 import t from 'tap';
 import { Connection } from '../../store/connection.ts';
 import { storeLink } from '../server/store-link.ts';
-import { eventually } from '../worker/queue.ts';
+import { until } from '../until.ts';
 
 t.test('a server that ends while an operation is under way is found again', async (t) => {
   const link = await storeLink(t);
@@ -25,7 +25,7 @@ t.test('a server that ends while an operation is under way is found again', asyn
   await link.cut();
   await link.mend();
   await underWay;
-  await eventually('an answer', () =>
+  await until('an answer', () =>
     ask().then(
       () => true,
       () => false,

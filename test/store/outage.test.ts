@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:net';
 import t, { type Test } from 'tap';
 import { connectStore, joinStore } from '../../store/open.ts';
 import { storeLink } from '../server/store-link.ts';
-import { eventually } from '../worker/queue.ts';
+import { until } from '../until.ts';
 
 /** A store over a link that is cut, and what is told of it. */
 async function connectTooEarly(t: Test) {
@@ -20,7 +20,7 @@ t.test(
     const { link, told, store } = await connectTooEarly(t);
     const messages = new Set<string>();
     let found = false;
-    const asking = eventually('an answer', async () => {
+    const asking = until('an answer', async () => {
       await store.projects.find('prj_none').then(
         () => {
           found = true;
@@ -29,8 +29,8 @@ t.test(
       );
       return found;
     });
-    await eventually('told', () => told.length > 0);
-    await eventually('a failure', () => messages.size > 0);
+    await until('told', () => told.length > 0);
+    await until('a failure', () => messages.size > 0);
     await link.mend();
     await store.established();
     await asking;
@@ -46,7 +46,7 @@ t.test('a store that accepts connections and says nothing is away, too', async (
   const sockets = new Set<{ destroy(): void }>();
   const silent: Server = createServer((socket) => sockets.add(socket.on('error', () => {})));
   await new Promise<void>((done) => silent.listen(Number(port), '127.0.0.1', done));
-  await eventually('told', () => told.length > 0);
+  await until('told', () => told.length > 0);
   const closed = new Promise((done) => silent.close(done));
   for (const socket of sockets) socket.destroy();
   await closed;
@@ -68,12 +68,12 @@ t.test('what a command is told has no credentials', async (t) => {
   await link.mend();
   const join = (mongodbUrl: string) => joinStore({ mongodbUrl, dataDir: t.testdir() });
   await t.rejects(join(link.url.replace('//', '//somebody:s3cret@')), {
-    name: 'StoreAway',
-    message: /^The store is away: authentication failed: (?!.*s3cret)/,
+    name: 'StoreUnavailable',
+    message: /^The store is unavailable: authentication failed: (?!.*s3cret)/,
   });
   await t.rejects(join('mongodb+srv://somebody:s3cret@there-is-none.invalid/'), {
-    name: 'StoreAway',
-    message: /^The store is away: query\w+ \w+ _mongodb\._tcp\.there-is-none\.invalid\.$/,
+    name: 'StoreUnavailable',
+    message: /^The store is unavailable: query\w+ \w+ _mongodb\._tcp\.there-is-none\.invalid\.$/,
   });
   for (const url of [
     'mongodb://me:s3@cret@h/',

@@ -1,8 +1,9 @@
 import t from 'tap';
 import { backOff } from '../../worker/consumer.ts';
 import { WarmingFailed } from '../../worker/warm.ts';
+import { until } from '../until.ts';
 import { apiErrorText } from './listener.ts';
-import { eventually, startQueue } from './queue.ts';
+import { startQueue } from './queue.ts';
 
 const source = 'https://a.example/1.jpg';
 const agoMs = (ms: number): Date => new Date(Date.now() - ms);
@@ -14,7 +15,7 @@ t.test('what can pass is tried again later, and then done', async (t) => {
   );
   await add([source], [100, 200]);
   await consume();
-  const failed = await eventually('a failure', async () =>
+  const failed = await until('a failure', async () =>
     (await jobs()).find((job) => job['failedAt'] !== null && job['lockedAt'] === null),
   );
   t.match(failed, { failCount: 1, failReason: /w=100 webp: 503 overloaded: Too many\./ });
@@ -23,7 +24,7 @@ t.test('what can pass is tried again later, and then done', async (t) => {
   t.ok(pauseMs >= 2_000 && pauseMs < 4_000, `a pause of ${pauseMs} ms`);
   t.match(await queue.stats(), { active: 0, waiting: 0, delayed: 1, failed: 0 });
 
-  const done = await eventually('success', async () =>
+  const done = await until('success', async () =>
     (await jobs()).find((job) => job['nextRunAt'] === null && job['lockedAt'] === null),
   );
   t.equal(listener.asked.length, 3, 'the first attempt ended with the first refusal');
@@ -37,7 +38,7 @@ t.test('what cannot pass is not tried again; the job says why', async (t) => {
   listener.answer(() => [404, apiErrorText('source_not_found', 'It is not there.')]);
   await add([source], [100, 200]);
   await consume();
-  const ended = await eventually('the end', async () =>
+  const ended = await until('the end', async () =>
     (await jobs()).find((job) => job['failedAt'] !== null && job['lockedAt'] === null),
   );
   t.match(ended, { nextRunAt: null, failCount: 1, failReason: /404 source_not_found: It is not/ });
@@ -61,7 +62,7 @@ t.test('a consumer that stops gives its jobs back at once, and uses up no attemp
   listener.answer((target) => (target.includes('w=100') ? [200] : () => {}));
   await add([source, 'https://a.example/2.jpg', 'https://a.example/3.jpg'], [100, 200]);
   const first = await consume();
-  await eventually('two jobs in their second variant', () => listener.asked.length === 4);
+  await until('two jobs in their second variant', () => listener.asked.length === 4);
   t.match(await queue.stats(), { active: 2, waiting: 1 });
   t.equal(first.accepting, true);
   await first.stop(5_000);
@@ -71,7 +72,7 @@ t.test('a consumer that stops gives its jobs back at once, and uses up no attemp
 
   listener.answer(() => [200]);
   await consume();
-  await eventually('all are done', async () =>
+  await until('all are done', async () =>
     (await jobs()).every((job) => job['nextRunAt'] === null && job['lockedAt'] === null),
   );
 });
@@ -92,7 +93,7 @@ t.test('jobs that ended are removed after a day', async (t) => {
   await set('to-come', { ...ended, nextRunAt: new Date(Date.now() + hour), failCount: 1 });
   await set('under-way', { ...ended, lockedAt: new Date() });
   await consume();
-  const left = await eventually('some are gone', async () => {
+  const left = await until('some are gone', async () => {
     const all = await jobs();
     return all.length < names.length && all;
   });

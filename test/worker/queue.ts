@@ -57,18 +57,3 @@ const job = {
   fit: null,
   dpr: null,
 };
-
-/** Resolves with the first value that is one, looked for often. */
-export async function eventually<Value>(
-  what: string,
-  look: () => Promise<Value | undefined | false> | Value | undefined | false,
-  withinMs = 15_000,
-): Promise<Value> {
-  const deadline = Date.now() + withinMs;
-  for (;;) {
-    const value = await look();
-    if (value !== undefined && value !== false) return value;
-    if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await new Promise((wake) => setTimeout(wake, 20));
-  }
-}

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { backgroundHeader, isBackgroundToken } from '../../contract/background-token.ts';
 import type { JobCounts } from '../../store/jobs.ts';
 import { WarmingFailed, warm } from '../../worker/warm.ts';
+import { until } from '../until.ts';
 import { type Answer, apiErrorText, startListener } from './listener.ts';
 
 const secret = 'a secret of the tests';
@@ -58,10 +59,10 @@ t.test('asks for each variant as a client would, over one connection, marked', a
   );
 });
 
-t.test('which failures can pass, and which are the same for all variants', async (t) => {
+t.test('which failures are retryable, and which are the same for all variants', async (t) => {
   const warming = await startWarming(t);
   const cases: ReadonlyArray<
-    readonly [status: number, code: string, passing: boolean, asked: 1 | 5]
+    readonly [status: number, code: string, retryable: boolean, asked: 1 | 5]
   > = [
     [429, 'rate_limited', true, 1],
     [500, 'internal_error', true, 5],
@@ -76,11 +77,15 @@ t.test('which failures can pass, and which are the same for all variants', async
     [415, 'source_unsupported', false, 1],
     [422, 'source_corrupt', false, 1],
   ];
-  for (const [status, code, passing, asked] of cases) {
+  for (const [status, code, retryable, asked] of cases) {
     const before = warming.listener.asked.length;
     warming.listener.answer(() => [status, apiErrorText(code, 'It is so.')]);
     const error = await warming.failure();
-    t.equal(error.passing, passing, `${status} ${code} ${passing ? 'can pass' : 'is final'}`);
+    t.equal(
+      error.retryable,
+      retryable,
+      `${status} ${code} ${retryable ? 'is retryable' : 'is final'}`,
+    );
     t.equal(warming.listener.asked.length - before, asked, `${status} ${code} asked ${asked} x`);
     t.match(error.message, `5 of 5 variants are not warm. w=0: ${status} ${code}: It is so.`);
     t.same(warming.progress.at(-1), { done: 0, failed: 5, total: 5 });
@@ -93,12 +98,12 @@ t.test('one bad variant does not keep the others from being warm', async (t) => 
     target.endsWith('w=2') ? [400, apiErrorText('parameter_invalid', 'No.')] : [200, 'x'];
   warming.listener.answer(bad);
   const error = await warming.failure();
-  t.notOk(error.passing);
+  t.notOk(error.retryable);
   t.equal(error.message, '1 of 5 variants are not warm. w=2: 400 parameter_invalid: No.');
   t.same(warming.progress.at(-1), { done: 4, failed: 1, total: 5 });
 
   warming.listener.answer((target) => (target.endsWith('w=4') ? [500] : bad(target)));
-  t.ok((await warming.failure()).passing, 'worth another attempt for the one that can pass');
+  t.ok((await warming.failure()).retryable, 'worth another attempt for the one that can pass');
 });
 
 t.test('answers of others than the service', async (t) => {
@@ -106,7 +111,7 @@ t.test('answers of others than the service', async (t) => {
   for (const body of ['<html>bad gateway</html>', 'null', '"bad gateway"', '[1]', '']) {
     warming.listener.answer(() => [502, body]);
     const error = await warming.failure();
-    t.ok(error.passing);
+    t.ok(error.retryable);
     t.equal(error.message.trimEnd(), `5 of 5 variants are not warm. w=0: 502 ${body}`.trimEnd());
   }
   let sent = 0;
@@ -123,9 +128,9 @@ t.test('answers of others than the service', async (t) => {
   t.ok(sent < 100_000_000, 'a body without end is not read to its end');
 
   warming.listener.answer(() => (request) => request.socket.destroy());
-  t.match(await warming.failure(), { passing: true, message: /w=0: / }, 'a broken connection');
+  t.match(await warming.failure(), { retryable: true, message: /w=0: / }, 'a broken connection');
   warming.listener.answer(() => [301]);
-  t.notOk((await warming.failure()).passing, 'the base URL is not the service’s address');
+  t.notOk((await warming.failure()).retryable, 'the base URL is not the service’s address');
 });
 
 t.test('an abort ends the request under way', async (t) => {
@@ -141,12 +146,11 @@ t.test('an abort ends the request under way', async (t) => {
           warming.stop.abort();
         },
   );
-  t.ok((await warming.failure()).passing);
+  t.ok((await warming.failure()).retryable);
   t.equal(warming.listener.asked.length, 3);
   t.match(warming.progress.at(-1), { done: 2 });
-  await new Promise((wake) => setTimeout(wake, 50));
-  t.ok(closed, 'the service sees that nobody waits any more');
+  await until('the service sees that nobody waits any more', () => closed);
 
-  t.ok((await warming.failure()).passing, 'and one that came before asks nothing');
+  t.ok((await warming.failure()).retryable, 'and one that came before asks nothing');
   t.equal(warming.listener.asked.length, 3);
 });

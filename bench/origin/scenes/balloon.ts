@@ -6,7 +6,7 @@ export interface Balloon {
   readonly x: number;
   readonly y: number;
   readonly radius: number;
-  /** Share of the colour that the air in between takes, 0..1. */
+  /** Share of haze in the colour, 0..1. */
   readonly haze: number;
   /** The colours of the gores, one after the other around the balloon. */
   readonly cloth: readonly Light[];

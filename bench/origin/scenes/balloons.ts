@@ -28,7 +28,7 @@ const CREAM: Light = [0.92, 0.82, 0.62];
 const TEAL: Light = [0.04, 0.34, 0.38];
 const NAVY: Light = [0.05, 0.09, 0.26];
 
-/** From the farthest to the nearest; `haze` 0..1 is how much of the morning lies between. */
+/** From the farthest to the nearest; `haze` is the share of haze in the colour, 0..1. */
 const BALLOONS = [
   { x: 395, y: 1290, radius: 46, haze: 0.62, cloth: [ROSE, CREAM] },
   { x: 1180, y: 1410, radius: 34, haze: 0.7, cloth: [TEAL, CREAM] },

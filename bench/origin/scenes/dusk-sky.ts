@@ -25,7 +25,7 @@ export function paintDuskSky(surface: Surface, horizon: number, seed: number): v
     const bend = noise.at(u * 0.7, v * 0.7 + 9);
     return noise.fbm(u * 0.8 + bend * 0.5, v * 1.5 + bend * 0.4, 6);
   });
-  // The sky is smooth: one look for every block of 2 x 2 pixels is enough.
+  // The sky is smooth: one sample for every block of 2 x 2 pixels is enough.
   for (let y = 0; y < horizon; y += 2) {
     const up = 1 - y / horizon;
     const from = Math.floor((y / horizon) * 1023) * 3;

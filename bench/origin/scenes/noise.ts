@@ -94,7 +94,7 @@ export function createNoise(seed: number): Noise {
 
 /**
  * A slow function of the pixel, computed once for every `step` x `step` block and read back with
- * bilinear interpolation: for what changes so little over the picture that no eye can tell.
+ * bilinear interpolation: for functions that vary too slowly for the error to be visible.
  */
 export function sparse(
   width: number,

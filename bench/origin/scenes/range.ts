@@ -10,7 +10,7 @@ const TREE = 2.4;
 
 /**
  * A snowy range above the lake's far shore, which is the row `waterline`: walks every column from
- * near to far and draws the ground wherever it rises above what hides it.
+ * near to far and draws the ground wherever nearer ground does not hide it.
  */
 export function paintRange(surface: Surface, waterline: number, seed: number): void {
   const terrain = createTerrain(seed);
@@ -19,7 +19,7 @@ export function paintRange(surface: Surface, waterline: number, seed: number): v
   for (let x = 0; x < width; x += 1) {
     const slant = (x - width / 2) / FOCUS;
     let hidden = waterline;
-    // Haze takes the sky's own colour just above the water, so that far ridges melt into it.
+    // The haze has the sky's colour just above the water, so that far ridges blend into the sky.
     const sunward = Math.exp(-(((x / width - 0.3) * 2.4) ** 2));
     const hazeRed = mix(0.26, 1.1, sunward);
     const hazeGreen = mix(0.24, 0.56, sunward);

@@ -15,7 +15,7 @@ export function createSurface(width: number, height: number): Surface {
   return { width, height, light: new Float32Array(width * height * 3) };
 }
 
-/** Covers one pixel with `colour`, as far as `cover` (0..1) says; outside the surface: nothing. */
+/** Blends `colour` over one pixel; `cover` is its opacity, 0..1. Ignores pixels outside the surface. */
 export function blend(surface: Surface, x: number, y: number, colour: Light, cover: number): void {
   if (x < 0 || y < 0 || x >= surface.width || y >= surface.height || cover <= 0) return;
   const { light } = surface;
@@ -85,7 +85,8 @@ export function develop(surface: Surface, film: Film): Sharp {
     curve[index] = 255 * exposed ** (1 / 1.95);
   }
   const random = createRandom(film.seed);
-  // Two numbers' sum is close enough to a bell curve; a table saves drawing three a pixel.
+  // The sum of two random numbers is close enough to a normal distribution; a table of sums avoids
+  // computing three per pixel.
   const grains = Float32Array.from(
     { length: 65536 },
     () => (random() + random() - 1) * film.grain * 2.45,

@@ -14,7 +14,7 @@ const CELL = 0.85;
 const HALF_WIDTH = 520;
 const NEAR = 130;
 const FAR = 1060;
-/** Half of what is seen at distance 1, and how far beyond it ground still throws shadows. */
+/** Half of the visible width at distance 1, and how far outside it ground still casts shadows. */
 const VIEW = 0.46;
 const MARGIN = 40;
 /** The shadow's fall over one cell, and its drift away from the eye: the sun is low, at the left. */

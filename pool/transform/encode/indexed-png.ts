@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** A still picture with 8 bits a channel: grey, grey and alpha, RGB, or RGBA not premultiplied. */
-export interface RawPicture {
+/** A still image with 8 bits per channel: grey, grey and alpha, RGB, or RGBA not premultiplied. */
+export interface RawImage {
   readonly data: Uint8Array;
   readonly width: number;
   readonly height: number;
@@ -9,32 +9,31 @@ export interface RawPicture {
 }
 
 const mostColours = 256;
-/** With more of them an index is no smaller than the grey itself, which can be filtered. */
+/** With more greys an index is not smaller than the grey value, and grey values compress better. */
 const mostGreys = 16;
 
 /**
- * Writes a picture as an indexed PNG (PNG specification, third edition, colour type 3) when nothing
- * is lost by it: when it has no more than 256 colours. Null when it has more, which a photograph
- * shows within its first rows, or so few pixels that a palette would not pay.
+ * Encodes an image losslessly as an indexed PNG (PNG specification, third edition, colour type 3),
+ * if it has at most 256 colours. Null when it has more, which for a photograph is detected within
+ * the first rows, or when it has so few pixels that the palette would cost more than it saves.
  *
- * This is here because sharp's own palettes come from a quantiser, which changes colours even where
- * a palette could hold them all. Against truecolour a frame of a GIF had 0.36 x the bytes, a photo in
- * black and white 0.45 x. No palette is made that loses something: a client that
- * wants fewer bytes than a lossless format gives has WebP and AVIF.
+ * sharp's palettes come from a quantiser, which changes colours even where a palette could contain
+ * all of them. Compared with truecolour a frame of a GIF had 0.36 x the bytes, a black-and-white
+ * photo 0.45 x. There is no lossy palette: for fewer bytes clients can use WebP and AVIF.
  */
-export function indexedPng(picture: RawPicture): Uint8Array<ArrayBuffer> | null {
-  const { width, height } = picture;
-  const indexed = toIndexes(picture);
+export function indexedPng(image: RawImage): Uint8Array<ArrayBuffer> | null {
+  const { width, height } = image;
+  const indexed = toIndexes(image);
   if (indexed === null) return null;
   const { indexes, colours } = indexed;
-  const most = picture.channels === 1 ? mostGreys : (width * height) / 4;
+  const most = image.channels === 1 ? mostGreys : (width * height) / 4;
   if (colours.length > most) return null;
 
-  // Entries that are not opaque come first, since the list of alphas may end with the last of them.
+  // Entries that are not opaque come first, because tRNS may omit trailing opaque entries.
   const opaque = (entry: number) => (alphaOf(colours[entry] ?? 0) === 255 ? 1 : 0);
   const order = [...colours.keys()].sort((a, b) => opaque(a) - opaque(b));
-  const place = new Uint8Array(mostColours);
-  for (const [to, from] of order.entries()) place[from] = to;
+  const newIndexes = new Uint8Array(mostColours);
+  for (const [to, from] of order.entries()) newIndexes[from] = to;
   const palette = order.map((from) => colours[from] ?? 0);
   const alphas = palette.map(alphaOf).filter((alpha) => alpha < 255);
 
@@ -51,7 +50,7 @@ export function indexedPng(picture: RawPicture): Uint8Array<ArrayBuffer> | null 
       Buffer.from(palette.flatMap((c) => [c >>> 24, (c >>> 16) & 255, (c >>> 8) & 255])),
     ),
     ...(alphas.length === 0 ? [] : [chunk('tRNS', Buffer.from(alphas))]),
-    chunk('IDAT', deflateSync(packRows(indexes, place, width, height, bits), { level: 6 })),
+    chunk('IDAT', deflateSync(packRows(indexes, newIndexes, width, height, bits), { level: 6 })),
     chunk('IEND', Buffer.alloc(0)),
   ];
   const file = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0));
@@ -65,8 +64,10 @@ export function indexedPng(picture: RawPicture): Uint8Array<ArrayBuffer> | null 
 
 const alphaOf = (colour: number) => colour & 255;
 
-/** Colours are numbers 0xrrggbbaa, in the order in which they are met; null for too many of them. */
-function toIndexes({ data, width, height, channels }: RawPicture) {
+/**
+ * Colours are numbers 0xrrggbbaa, in the order of their first pixels; null for too many colours.
+ */
+function toIndexes({ data, width, height, channels }: RawImage) {
   const indexes = new Uint8Array(width * height);
   const known = new Map<number, number>();
   const [green, blue] = channels < 3 ? [0, 0] : [1, 2];
@@ -77,7 +78,7 @@ function toIndexes({ data, width, height, channels }: RawPicture) {
     const opacity = alpha === null ? 255 : (data[at + alpha] ?? 0);
     const rgb =
       ((data[at] ?? 0) << 24) | ((data[at + green] ?? 0) << 16) | ((data[at + blue] ?? 0) << 8);
-    // What cannot be seen has no colour.
+    // Fully transparent pixels all count as one colour.
     const colour = opacity === 0 ? 0 : (rgb | opacity) >>> 0;
     if (colour !== last) {
       last = colour;
@@ -91,10 +92,10 @@ function toIndexes({ data, width, height, channels }: RawPicture) {
   return { indexes, colours: [...known.keys()] };
 }
 
-/** Each row begins with its filter: none, since neighbouring indexes have nothing in common. */
+/** Each row begins with its filter type: none, because adjacent indexes are unrelated. */
 function packRows(
   indexes: Uint8Array,
-  place: Uint8Array,
+  newIndexes: Uint8Array,
   width: number,
   height: number,
   bits: number,
@@ -106,13 +107,13 @@ function packRows(
     for (let x = 0; x < width; x += 1) {
       const to = y * rowBytes + 1 + Math.floor(x / perByte);
       const shift = 8 - bits * ((x % perByte) + 1);
-      rows[to] = (rows[to] ?? 0) | ((place[indexes[y * width + x] ?? 0] ?? 0) << shift);
+      rows[to] = (rows[to] ?? 0) | ((newIndexes[indexes[y * width + x] ?? 0] ?? 0) << shift);
     }
   }
   return rows;
 }
 
-/** Length, type, data, and the check of the two latter (5.3). */
+/** Length, type, data, and the CRC of type and data (5.3). */
 function chunk(type: string, data: Uint8Array): Buffer {
   const whole = Buffer.alloc(12 + data.byteLength);
   whole.writeUInt32BE(data.byteLength, 0);

@@ -1,12 +1,12 @@
 /**
- * Quality is asked for on JPEG's scale. These are the qualities of the other encoders, at the service's
- * own settings, that have the same SSIM: the mean over three photographs at 400, 800 and 1600 px wide
- * (luma, pixel by pixel, Gaussian windows of 11 x 11), read off a straight line between two measured
- * qualities, as `npm run bench:encoders -- --calibrate` prints them. Single pictures differ by some
- * points. Below 10 both look better than JPEG can: there the curves only have to fall. So does the
- * stretch from 95 to 100, where SSIM hardly changes.
+ * Requested quality is on JPEG's scale. These curves convert it to the qualities of the other
+ * encoders, at the service's settings, with the same SSIM: the mean over three photographs 400, 800
+ * and 1600 px wide (luma, pixel by pixel, Gaussian windows of 11 x 11), interpolated linearly
+ * between measured qualities, as printed by `npm run bench:encoders -- --calibrate`. Single images
+ * differ by some points. Below 10 both formats exceed JPEG's SSIM, and from 95 to 100 SSIM hardly
+ * changes: there the curves are only monotonic.
  */
-type Curve = readonly (readonly [asked: number, own: number])[];
+type Curve = readonly (readonly [requested: number, own: number])[];
 
 const avif: Curve = [
   [1, 1],
@@ -41,17 +41,17 @@ const webp: Curve = [
 
 /** @param quality 1..100 on JPEG's scale */
 export function avifQuality(quality: number): number {
-  return along(avif, quality);
+  return interpolate(avif, quality);
 }
 
 /** @param quality 1..100 on JPEG's scale */
 export function webpQuality(quality: number): number {
-  return along(webp, quality);
+  return interpolate(webp, quality);
 }
 
-/** On the straight line between the two points around; whole, as the encoders want it. */
-function along(curve: Curve, quality: number): number {
-  const after = curve.findIndex(([asked]) => quality <= asked);
+/** Linear interpolation, rounded because the encoders take integers. */
+function interpolate(curve: Curve, quality: number): number {
+  const after = curve.findIndex(([requested]) => quality <= requested);
   const [highX, highY] = curve.at(after) ?? [100, 100];
   const [lowX, lowY] = curve[after - 1] ?? [highX, highY];
   if (highX === lowX) return highY;

@@ -5,49 +5,57 @@ import { referringElements } from './embedded.ts';
 import { application, filterCost, filterFunction } from './primitives.ts';
 import { Styles } from './styles.ts';
 
-/** What drawing an element costs, with all that it holds and refers to; upper bounds. */
+/** Upper bounds of the cost to render an element, with its descendants and references. */
 interface Cost {
-  /** Elements that are drawn, each as often as it is referred to. */
+  /** Rendered elements; an element counts once for each reference to it. */
   readonly elements: number;
-  /** Of their paths; a marker may be drawn at each. */
+  /** Vertices of their paths; a marker may be rendered at each vertex. */
   readonly vertices: number;
-  /** ms of one core for each megapixel of the output, for filters and masks. */
+  /** CPU time of filters and masks, in ms per megapixel of the output. */
   readonly work: number;
-  /** Surfaces of the output's size that are needed at one time. */
+  /** Maximum number of concurrent surfaces of the output's size. */
   readonly surfaces: number;
 }
 
 const nothing: Cost = { elements: 0, vertices: 0, work: 0, surfaces: 0 };
 
-/** Elements that references may add to those of the document; librsvg stops at 500,000 references. */
+/**
+ * Maximum elements that references may add to the document; librsvg stops at 500,000 references.
+ */
 const maxRepeated = 200_000;
 
-/** Elements in elements and references that lead from one to the next, which takes stack. */
-const maxSteps = 500;
+/** Maximum depth of nested elements and references, which bounds the stack. */
+const maxReferenceDepth = 500;
 
-/** More than any document has elements. */
-const maxCounts = 2_000_000;
+/** Maximum visits of elements; more than any document has elements. */
+const maxVisits = 2_000_000;
 
-/** A mask is drawn, and laid on a copy of what it masks. */
+/** A mask is rendered to a surface and applied to a copy of the masked content. */
 const masking = { work: 10, surfaces: 2 };
 
 const oneSurface = { work: 0, surfaces: 1 };
 
-/** Elements that are drawn where they are referred to, and not where they stand. */
+/** Elements that are rendered only by reference, not at their position in the document. */
 const definitions: ReadonlySet<string> = new Set([
   ...['defs', 'symbol', 'clipPath', 'mask', 'pattern', 'marker', 'filter', 'metadata', 'style'],
   ...['linearGradient', 'radialGradient'],
 ]);
 
-/** Definitions that are only drawn for the properties of other elements. */
-const servers: ReadonlySet<string> = new Set(['clipPath', 'mask', 'pattern', 'marker', 'filter']);
+/** Definitions that are rendered only by properties of other elements. */
+const propertyTargets: ReadonlySet<string> = new Set([
+  'clipPath',
+  'mask',
+  'pattern',
+  'marker',
+  'filter',
+]);
 
-/** Whose drawing costs next to nothing. */
+/** Definitions with negligible cost. */
 const gradients: ReadonlySet<string> = new Set(['linearGradient', 'radialGradient']);
 
 /**
- * Counts what it takes to draw a document whose elements refer to each other: a few lines of `use`,
- * `pattern` or `marker` can ask for millions of elements, each with a filter.
+ * Computes the cost to render a document with references between elements: a few lines of `use`,
+ * `pattern` or `marker` can render millions of elements, each with a filter.
  *
  * @throws ServiceError source_too_large, source_unsupported
  */
@@ -61,11 +69,11 @@ class Costs {
   readonly #document: SvgDocument;
   readonly #styles: Styles;
   readonly #hasMarkers: boolean;
-  /** Null while an element is being counted. */
+  /** Null while an element is being visited. */
   readonly #known = new Map<SvgElement, Cost | null>();
-  /** Elements that were counted, some of them more than once. */
-  #counts = 0;
-  /** References that were left out since they are circular. */
+  /** Visits of elements; an element may be visited more than once. */
+  #visits = 0;
+  /** References that were omitted because they are circular. */
   #omitted = 0;
 
   constructor(document: SvgDocument) {
@@ -74,56 +82,60 @@ class Costs {
     this.#hasMarkers = document.elements.some(({ name }) => name === 'marker');
   }
 
-  /** The cost of an element where it is drawn, whether it stands there or is referred to. */
-  of(element: SvgElement, steps: number): Cost {
+  /** The cost of an element, whether it is rendered at its position or by reference. */
+  of(element: SvgElement, depth: number): Cost {
     const known = this.#known.get(element);
     if (known === null) throw circular();
     if (known !== undefined) return known;
-    if (steps > maxSteps) throw unsupported('The SVG has references that lead on too far.');
-    if (this.#counts === maxCounts) throw circular();
-    this.#counts += 1;
+    if (depth > maxReferenceDepth) throw unsupported('The SVG has too deeply nested references.');
+    if (this.#visits === maxVisits) throw circular();
+    this.#visits += 1;
     this.#known.set(element, null);
     const omitted = this.#omitted;
-    const cost = this.#count(element, steps + 1);
-    // A count that left something out holds for this way to the element alone.
+    const cost = this.#count(element, depth + 1);
+    // A cost with omitted references is valid only for this path of references, so it is not
+    // cached.
     if (this.#omitted > omitted) this.#known.delete(element);
     else this.#known.set(element, cost);
     return cost;
   }
 
-  #count(element: SvgElement, steps: number): Cost {
-    // What a filter consists of is not drawn, whatever a style sheet says of it.
-    const drawn = element.name !== 'filter' && !element.name.startsWith('fe');
-    const effects = drawn ? this.#styles.effectsOf(element) : [];
-    const having = (property: Effect['property']) =>
+  #count(element: SvgElement, depth: number): Cost {
+    // Filter primitives are not rendered as elements, even if a style sheet gives them effects.
+    const rendered = element.name !== 'filter' && !element.name.startsWith('fe');
+    const effects = rendered ? this.#styles.effectsOf(element) : [];
+    const effectsOn = (property: Effect['property']) =>
       effects.filter((effect) => effect.property === property);
     const parts = element.children
       .filter(({ name }) => !definitions.has(name))
-      .map((child) => this.of(child, steps));
+      .map((child) => this.of(child, depth));
     if (referringElements.has(element.name) || element.name === 'feImage') {
       for (const href of element.hrefs) {
-        if (href.startsWith('#')) parts.push(this.#referred(href.slice(1), steps));
+        if (href.startsWith('#')) parts.push(this.#referred(href.slice(1), depth));
       }
     }
     const vertices = this.#hasMarkers ? verticesOf(element) : 0;
-    let cost: Cost = parts.reduce(beside, { ...nothing, elements: 1, vertices });
-    // Markers and paints are inherited, and may be drawn for all that the element holds.
-    for (const { id } of having('marker')) {
-      cost = beside(cost, times(this.#referred(id, steps), cost.vertices));
+    let cost: Cost = parts.reduce(inSequence, { ...nothing, elements: 1, vertices });
+    // Markers and paints are inherited, and may be rendered for every descendant.
+    for (const { id } of effectsOn('marker')) {
+      cost = inSequence(cost, times(this.#referred(id, depth), cost.vertices));
     }
-    for (const { id } of having('paint')) {
-      cost = beside(cost, under(times(this.#referred(id, steps), cost.elements), oneSurface));
+    for (const { id } of effectsOn('paint')) {
+      cost = inSequence(
+        cost,
+        withSurfaces(times(this.#referred(id, depth), cost.elements), oneSurface),
+      );
     }
     const layered = [
-      ...having('filter').map(({ id }) => this.#filter(id, steps)),
-      ...having('mask').map(({ id }) => under(this.#referred(id, steps), masking)),
+      ...effectsOn('filter').map(({ id }) => this.#filter(id, depth)),
+      ...effectsOn('mask').map(({ id }) => withSurfaces(this.#referred(id, depth), masking)),
     ];
-    cost = [...layered, ...having('clip-path').map(({ id }) => this.#referred(id, steps))].reduce(
-      beside,
-      cost,
-    );
+    cost = [
+      ...layered,
+      ...effectsOn('clip-path').map(({ id }) => this.#referred(id, depth)),
+    ].reduce(inSequence, cost);
     const isLayer = layered.length > 0 || effects.some((effect) => this.#makesLayer(effect));
-    return isLayer ? under(cost, oneSurface) : cost;
+    return isLayer ? withSurfaces(cost, oneSurface) : cost;
   }
 
   #makesLayer({ property, id }: Effect): boolean {
@@ -132,26 +144,26 @@ class Costs {
     return units === 'objectBoundingBox';
   }
 
-  #filter(id: string | null, steps: number): Cost {
-    if (id === null) return under(nothing, filterFunction);
+  #filter(id: string | null, depth: number): Cost {
+    if (id === null) return withSurfaces(nothing, filterFunction);
     const filter = this.#document.byId.get(id);
     if (filter === undefined) return nothing;
     const { work, surfaces } = filterCost(filter);
-    return under(this.#referred(id, steps), {
+    return withSurfaces(this.#referred(id, depth), {
       work: application.work + work,
       surfaces: application.surfaces + surfaces,
     });
   }
 
-  #referred(id: string | null, steps: number): Cost {
+  #referred(id: string | null, depth: number): Cost {
     const element = this.#document.byId.get(id ?? '');
     if (element === undefined || gradients.has(element.name)) return nothing;
-    // The decoder does not draw these inside of themselves, where a style sheet may well put them.
-    if (servers.has(element.name) && this.#known.get(element) === null) {
+    // librsvg does not render these recursively, but a style sheet may refer to them from inside.
+    if (propertyTargets.has(element.name) && this.#known.get(element) === null) {
       this.#omitted += 1;
       return nothing;
     }
-    return this.of(element, steps);
+    return this.of(element, depth);
   }
 }
 
@@ -159,8 +171,8 @@ function circular() {
   return unsupported('The SVG has elements that refer to themselves.');
 }
 
-/** Of what is drawn one after the other. */
-function beside(one: Cost, other: Cost): Cost {
+/** The cost of rendering one after the other. */
+function inSequence(one: Cost, other: Cost): Cost {
   return {
     elements: one.elements + other.elements,
     vertices: one.vertices + other.vertices,
@@ -169,8 +181,8 @@ function beside(one: Cost, other: Cost): Cost {
   };
 }
 
-/** Of what is drawn while something else holds surfaces. */
-function under(cost: Cost, { work, surfaces }: Pick<Cost, 'work' | 'surfaces'>): Cost {
+/** The cost of rendering while other surfaces are in use. */
+function withSurfaces(cost: Cost, { work, surfaces }: Pick<Cost, 'work' | 'surfaces'>): Cost {
   return { ...cost, work: cost.work + work, surfaces: cost.surfaces + surfaces };
 }
 
@@ -179,7 +191,7 @@ function times(cost: Cost, count: number): Cost {
   return { elements: elements * count, vertices: vertices * count, work: work * count, surfaces };
 }
 
-/** At most: each vertex takes a number at least, but for the one that closes a path. */
+/** An upper bound: each vertex needs at least one number, except for the one that closes a path. */
 function verticesOf({ name, attributes }: SvgElement): number {
   if (name === 'line') return 2;
   const path = attributes.get('d') ?? attributes.get('points');

@@ -2,14 +2,16 @@ import { type CSSToken, TokenType, tokenizer } from '@csstools/css-tokenizer';
 import { unsupported } from './document.ts';
 import { refuseDataUrl } from './embedded.ts';
 
-/** What one declaration of CSS, or the attribute of that name, adds to the cost of an element. */
+/**
+ * An effect of a CSS declaration, or of the attribute of the same name, on the cost of an element.
+ */
 export interface Effect {
   readonly property: 'filter' | 'mask' | 'clip-path' | 'paint' | 'marker' | 'layer';
-  /** The element that is referred to; null for a filter function, and for a layer. */
+  /** The id of the referenced element; null for a filter function, and for a layer. */
   readonly id: string | null;
 }
 
-/** The properties that matter; all others are left out. */
+/** The properties that affect the cost. */
 const properties: ReadonlyMap<string, Effect['property']> = new Map([
   ['filter', 'filter'],
   ['mask', 'mask'],
@@ -25,10 +27,10 @@ const properties: ReadonlyMap<string, Effect['property']> = new Map([
   ['isolation', 'layer'],
 ] as const);
 
-/** Values that make no layer. */
-const plain: ReadonlySet<string> = new Set(['1', '1.0', '100%', 'normal', 'auto']);
+/** Values that do not create a layer. */
+const layerless: ReadonlySet<string> = new Set(['1', '1.0', '100%', 'normal', 'auto']);
 
-/** What children have, too; anything else they have only where `inherit` says so. */
+/** Properties whose `inherit` needs no special case: their effects count for descendants anyway. */
 export const inheritable: ReadonlySet<Effect['property']> = new Set(['paint', 'marker', 'layer']);
 
 const ignored: ReadonlySet<TokenType> = new Set([TokenType.Whitespace, TokenType.Comment]);
@@ -41,8 +43,8 @@ export function effectsOfAttribute(name: string, value: string): Effect[] {
 }
 
 /**
- * The effects of a list of declarations. A declaration that is not valid, or that another one
- * overrides, counts like any other: what is wanted is an upper bound.
+ * The effects of a list of declarations. Invalid and overridden declarations count too, because the
+ * cost is an upper bound.
  */
 export function effectsOfDeclarations(tokens: Iterable<CSSToken>): Effect[] {
   const effects: Effect[] = [];
@@ -71,7 +73,7 @@ export function* cssTokens(css: string): Generator<CSSToken> {
   while (!source.endOfFile()) yield source.nextToken();
 }
 
-/** Nearly all attributes are plain colours, which need no tokenizer. */
+/** A fast check: nearly all attributes are plain colours, which need no tokenizer. */
 function mayHaveEffect(property: Effect['property'], value: string): boolean {
   return property === 'layer' || /[(\\]|inherit/i.test(value);
 }
@@ -91,9 +93,9 @@ function effectsOfValue(property: Effect['property'], tokens: Iterable<CSSToken>
       if (token[4].value.toLowerCase() !== 'url') add(null);
     }
   }
-  if (property === 'layer' && !plain.has(text)) add(null);
+  if (property === 'layer' && !layerless.has(text)) add(null);
   else if (text.includes('inherit') && !inheritable.has(property)) {
-    throw unsupported(`The SVG has a ${property} that is inherited.`);
+    throw unsupported(`The SVG uses 'inherit' for ${property}.`);
   }
   return effects;
 }

@@ -2,11 +2,13 @@ import { type SaxesAttributeNS, SaxesParser } from 'saxes';
 import { ServiceError } from '../../../contract/errors.ts';
 
 export interface SvgElement {
-  /** Empty for elements of other namespaces: they draw nothing, but what is in them can be used. */
+  /**
+   * Empty for elements of other namespaces: not rendered, but `use` can refer to their children.
+   */
   readonly name: string;
-  /** Those without a prefix. */
+  /** Attributes without a prefix. */
   readonly attributes: ReadonlyMap<string, string>;
-  /** `href` and `xlink:href`: both are kept, since either may be the one that is followed. */
+  /** `href` and `xlink:href`: both, because librsvg may follow either one. */
   readonly hrefs: readonly string[];
   readonly children: SvgElement[];
 }
@@ -19,22 +21,22 @@ export interface SvgDocument {
   readonly styleSheets: readonly string[];
 }
 
-/** What the decoder's XML parser allows; here it also bounds what a look-up of a prefix costs. */
+/** The limit of librsvg's XML parser; here it also bounds the cost of resolving a prefix. */
 const maxDepth = 256;
 
-/** As many as the decoder loads. */
+/** librsvg's limit. */
 const maxElements = 1_000_000;
 
 const namespaces = {
-  // The decoder takes elements without a namespace for SVG.
+  // librsvg treats elements without a namespace as SVG.
   svg: ['', 'http://www.w3.org/2000/svg'],
   xlink: 'http://www.w3.org/1999/xlink',
   include: ['http://www.w3.org/2001/XInclude', 'http://www.w3.org/2003/XInclude'],
 };
 
 /**
- * Reads an SVG as the decoder will, as far as its cost can depend on it. What the tokenizer calls
- * not well-formed is no loss: the decoder is as strict.
+ * Parses an SVG as librsvg does, as far as it affects the cost. Documents that are not well-formed
+ * are refused; librsvg would refuse them too.
  *
  * @throws ServiceError source_unsupported, source_corrupt
  */
@@ -86,7 +88,7 @@ class DocumentReader {
       children: [],
     };
     const id = element.attributes.get('id');
-    // The decoder takes the first of several elements with one id.
+    // librsvg uses the first of several elements with the same id.
     if (id !== undefined && !this.#byId.has(id)) this.#byId.set(id, element);
     this.#open.at(-1)?.children.push(element);
     this.#elements.push(element);
@@ -112,8 +114,8 @@ class DocumentReader {
 }
 
 /**
- * The encodings that the decoder knows; `sniff` lets through others that hold ASCII as it is, which
- * the decoder then refuses.
+ * Decodes the encodings that librsvg supports. `sniff` accepts further supersets of ASCII, which
+ * librsvg refuses.
  */
 function decode(source: Uint8Array): string {
   const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
@@ -130,13 +132,13 @@ function decode(source: Uint8Array): string {
   }
 }
 
-/** @param doctype what stands between `<!DOCTYPE` and its `>` */
+/** @param doctype the text between `<!DOCTYPE` and `>` */
 function refuseDeclarations(doctype: string): void {
   if (!doctype.replace(/"[^"]*"|'[^']*'/g, '').includes('[')) return;
   throw unsupported('The SVG declares XML entities or attributes in its document type.');
 }
 
-/** Its attributes may be escaped in more ways than XML has. */
+/** Refuses every `&` too: pseudo-attributes may be escaped in ways other than XML's. */
 function refuseEmbeddedStyleSheet(instruction: string): void {
   if (!/&|data:/i.test(instruction.replace(/[\t\n\r]/g, ''))) return;
   throw unsupported('The SVG refers to a style sheet in a data: URL.');

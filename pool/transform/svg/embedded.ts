@@ -1,30 +1,31 @@
 import { sniff } from '../sniff.ts';
 import { type SvgDocument, type SvgElement, unsupported } from './document.ts';
 
-/** More than an SVG has, fewer than take long to look at. */
+/** Maximum embedded images: more than real SVGs have, and few enough to inspect quickly. */
 const maxEmbedded = 256;
 
-/** Elements that show the picture behind their address. */
-const pictureElements: ReadonlySet<string> = new Set(['image', 'feImage']);
+/** Elements that render the image at their URL. */
+const imageElements: ReadonlySet<string> = new Set(['image', 'feImage']);
 
-/** Other elements whose address the decoder follows. */
+/** Other elements whose URL librsvg follows. */
 export const referringElements: ReadonlySet<string> = new Set([
   ...['use', 'pattern', 'tref', 'linearGradient', 'radialGradient'],
 ]);
 
 /**
- * Pictures that are embedded as data: URLs, in the order in which they appear: librsvg decodes them
- * as a whole whatever size they are shown in, and a 40 KB document can ask for gigabytes.
+ * Images embedded as data: URLs, in document order. librsvg decodes them completely, whatever their
+ * rendered size, and a 40 KB document can need gigabytes.
  *
- * @throws ServiceError source_unsupported for what is embedded and is no picture, or elsewhere
+ * @throws ServiceError source_unsupported for embedded data that is not an image, or not in an image
+ *   element
  */
-export function embeddedPictures({ elements }: SvgDocument): Uint8Array[] {
+export function embeddedImages({ elements }: SvgDocument): Uint8Array[] {
   const found: Uint8Array[] = [];
   for (const element of elements) {
     if (referringElements.has(element.name)) element.hrefs.forEach(refuseDataUrl);
-    if (!pictureElements.has(element.name)) continue;
-    for (const address of pictureAddresses(element)) {
-      const bytes = dataUrlBytes(address);
+    if (!imageElements.has(element.name)) continue;
+    for (const url of imageUrls(element)) {
+      const bytes = dataUrlBytes(url);
       if (bytes === null || bytes.byteLength === 0) continue;
       const kind = sniff(bytes);
       if (kind === null || kind === 'svg' || found.length === maxEmbedded) throw unreadable();
@@ -34,25 +35,25 @@ export function embeddedPictures({ elements }: SvgDocument): Uint8Array[] {
   return found;
 }
 
-/** @throws ServiceError source_unsupported for a data: URL where no picture may stand */
+/** @throws ServiceError source_unsupported for a data: URL where images are not allowed */
 export function refuseDataUrl(url: string): void {
   if (!isDataUrl(normalized(url))) return;
   throw unsupported('The SVG embeds a document or style sheet in a data: URL.');
 }
 
-/** Some old versions of Illustrator write `path`, which the decoder reads too. */
-function pictureAddresses({ hrefs, attributes }: SvgElement): string[] {
+/** Old versions of Illustrator write `path`, which librsvg reads too. */
+function imageUrls({ hrefs, attributes }: SvgElement): string[] {
   const path = attributes.get('path');
   return path === undefined ? [...hrefs] : [...hrefs, path];
 }
 
 function unreadable() {
   return unsupported(
-    'The SVG embeds a picture that is not a plain JPEG, PNG, GIF, WebP or AVIF, or too many.',
+    'The SVG embeds an image that is not a JPEG, PNG, GIF, WebP or AVIF, or too many images.',
   );
 }
 
-/** As the URL Standard has it before a URL is parsed. */
+/** Removes the characters that the URL Standard removes before parsing. */
 function normalized(url: string): string {
   return url.replace(/[\t\n\r]/g, '').replace(/^[\0- ]+/, '');
 }
@@ -61,7 +62,7 @@ function isDataUrl(url: string): boolean {
   return /^data:/i.test(url);
 }
 
-/** The body of a data: URL (RFC 2397, read as leniently as the Fetch standard does), else null. */
+/** The body of a data: URL (RFC 2397, parsed as leniently as in the Fetch standard), else null. */
 function dataUrlBytes(value: string): Uint8Array | null {
   const url = normalized(value);
   const comma = url.indexOf(',');

@@ -1,16 +1,16 @@
 import type { SvgElement } from './document.ts';
 
-/** What a filter costs wherever it is applied. */
+/** The cost of one application of a filter. */
 export interface FilterCost {
-  /** ms of one core for each megapixel. */
+  /** CPU time in ms per megapixel. */
   readonly work: number;
-  /** Results of the output's size that are kept until the filter is done. */
+  /** Surfaces of the output's size that are in use until the filter is done. */
   readonly surfaces: number;
 }
 
 /**
- * ms for each megapixel, measured with librsvg 2.63 on a core that renders 88 photographs of 6
- * megapixels to 800 px in a second. What is not listed costs as much as `other`.
+ * CPU time in ms per megapixel, measured with librsvg 2.63 on a core that resizes 88 photographs of
+ * 6 megapixels to 800 px per second. `other` is for elements that are not listed.
  */
 const weights = {
   feFlood: 15,
@@ -27,24 +27,24 @@ const weights = {
   feDiffuseLighting: 200,
   feSpecularLighting: 200,
   feDisplacementMap: 800,
-  // At the largest radius that is drawn, 10 pixels of the output: the scale is not known here.
+  // At the maximum radius, 10 pixels of the output, because the scale is not known here.
   feMorphology: 4300,
   other: 100,
 };
 
-/** `feTurbulence`, and for each octave of it; the decoder draws no more than nine. */
+/** `feTurbulence`: a base cost, and a cost per octave; librsvg renders at most nine octaves. */
 const turbulence = { base: 60, octave: 75, maxOctaves: 9 };
 
-/** `feConvolveMatrix`, and for each number of its kernel. */
+/** `feConvolveMatrix`: a base cost, and a cost per cell of its kernel. */
 const convolution = { base: 70, cell: 12.5 };
 
-/** Results that a primitive makes; all others make one. */
+/** Surfaces that a primitive needs; one unless listed. */
 const results: ReadonlyMap<string, number> = new Map([['feDropShadow', 5]]);
 
-/** The layer that is filtered, and what the filter makes of it, in any case. */
+/** The cost of applying any filter: the filtered layer and the result. */
 export const application: FilterCost = { work: 15, surfaces: 1 };
 
-/** `blur()` and its like; `drop-shadow()` is the one that costs most. */
+/** `blur()` and other filter functions; the most expensive one is `drop-shadow()`. */
 export const filterFunction: FilterCost = { work: weights.feDropShadow, surfaces: 5 };
 
 /** The cost of a `filter` element's own primitives. */
@@ -63,9 +63,10 @@ function workOf({ name, attributes, children }: SvgElement): number {
   switch (name) {
     case 'feTurbulence': {
       const octaves = Number.parseInt(attributes.get('numOctaves') ?? '1', 10);
-      // For what is no number the decoder may keep any value.
-      const drawn = octaves >= 0 ? Math.min(octaves, turbulence.maxOctaves) : turbulence.maxOctaves;
-      return turbulence.base + turbulence.octave * drawn;
+      // Assume the maximum for an invalid number, because librsvg's value is then unspecified.
+      const rendered =
+        octaves >= 0 ? Math.min(octaves, turbulence.maxOctaves) : turbulence.maxOctaves;
+      return turbulence.base + turbulence.octave * rendered;
     }
     case 'feConvolveMatrix': {
       const cells = attributes.get('kernelMatrix')?.match(/[^\s,]+/g)?.length ?? 0;

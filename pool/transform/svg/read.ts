@@ -1,28 +1,28 @@
 import { costOf } from './cost.ts';
 import { readDocument } from './document.ts';
-import { embeddedPictures } from './embedded.ts';
+import { embeddedImages } from './embedded.ts';
 
-/** What an SVG costs for each pixel of its output. */
+/** The cost to rasterise an SVG, relative to its output size. */
 export interface SvgCost {
-  /** Upper bound of the surfaces of the output's size that are needed at one time, but for its own. */
+  /** Upper bound of concurrent surfaces of the output's size, without the output itself. */
   readonly surfaces: number;
-  /** Upper bound of the time that filters and masks take, in ms of one core for each megapixel. */
+  /** Upper bound of the CPU time of filters and masks, in ms per megapixel. */
   readonly work: number;
 }
 
 /**
- * Finds what makes a small SVG expensive. librsvg loads nothing from outside of the document, but
- * that leaves what is inside: documents in data: URLs, entities, pictures of any size, elements that
- * repeat each other, filters.
+ * Computes or refuses everything that can make a small SVG expensive. librsvg loads no external
+ * resources, but the document can contain documents in data: URLs, entities, large images, repeated
+ * elements and filters.
  *
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */
 export function readSvg(source: Uint8Array): {
   readonly cost: SvgCost;
-  /** Pictures that are decoded as a whole. */
+  /** Embedded images, which librsvg decodes completely. */
   readonly embedded: readonly Uint8Array[];
 } {
   const document = readDocument(source);
   const { surfaces, work } = costOf(document);
-  return { cost: { surfaces, work }, embedded: embeddedPictures(document) };
+  return { cost: { surfaces, work }, embedded: embeddedImages(document) };
 }

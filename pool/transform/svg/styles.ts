@@ -8,16 +8,18 @@ import {
 import type { SvgDocument, SvgElement } from './document.ts';
 import { refuseDataUrl } from './embedded.ts';
 
-/** What an element must have to be matched by a selector: `.class`, `#id`, `name`, or `*`. */
+/** A simple selector, by which rules are indexed: `.class`, `#id`, `name`, or `*`. */
 type Key = string;
 
-/** Tells which effects an element may have, by its attributes and the document's style sheets. */
+/**
+ * Finds the possible effects on an element, from its attributes and the document's style sheets.
+ */
 export class Styles {
   readonly #rules = new Map<Key, Effect[]>();
 
   constructor({ styleSheets }: SvgDocument) {
     for (const sheet of styleSheets) {
-      // Most sheets neither refer to anything nor make layers.
+      // Most sheets have neither references nor layers.
       if (/url|filter|opacity|blend|isolation|import|\\/i.test(sheet)) this.#read(sheet);
     }
   }
@@ -34,7 +36,9 @@ export class Styles {
     return effects;
   }
 
-  /** Splits a sheet into rules (CSS Syntax, 5.4.1); of at-rules the decoder knows only `@import`. */
+  /**
+   * Splits a sheet into rules (CSS Syntax, 5.4.1). librsvg supports no at-rule except `@import`.
+   */
   #read(sheet: string): void {
     let prelude: CSSToken[] = [];
     let block: CSSToken[] = [];
@@ -86,8 +90,8 @@ function keysOf({ name, attributes }: SvgElement): Set<Key> {
 }
 
 /**
- * One condition for each selector of a list that all elements have which it matches: the rest of
- * the selector is not looked at, so that more elements may seem to match than do.
+ * One key for each selector of a list. Every element that the selector matches has the key; the
+ * rest of the selector is ignored, so a rule may apply to more elements than in CSS.
  */
 function selectorKeys(prelude: readonly CSSToken[]): Set<Key> {
   const keys = new Set<Key>();
@@ -101,7 +105,7 @@ function selectorKeys(prelude: readonly CSSToken[]): Set<Key> {
     if (nested === 0) {
       const ends = type === TokenType.Whitespace || isDelimiter(token, '>+~');
       if (type === TokenType.Comma) keys.add(key);
-      // Space at the end of a selector is no combinator.
+      // Whitespace at the end of a selector is not a combinator.
       if (type === TokenType.Comma || (ended && !ends)) key = '*';
       ended = ends;
       if (type === TokenType.Ident && isDelimiter(before, '.')) key = `.${token[4].value}`;

@@ -4,9 +4,9 @@ import { compareNumbers, numberKey } from './number.ts';
 import { type Document, isArray, isNumber, type Scalar, typeOf, type Value } from './value.ts';
 
 /**
- * The place of each type in BSON's comparison order
+ * The rank of each type in BSON's comparison order
  * (https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/). Types of one rank
- * compare by value. Documents and arrays are nowhere ordered here, so they have no place.
+ * compare by value. Documents and arrays are never ordered here, so they have no rank.
  */
 const RANKS: Readonly<Record<Exclude<BsonType, 'object' | 'array'>, number>> = {
   null: 5,
@@ -19,7 +19,7 @@ const RANKS: Readonly<Record<Exclude<BsonType, 'object' | 'array'>, number>> = {
   date: 45,
 };
 
-/** Whether two values are of one rank, within which filters compare. */
+/** Whether two values have the same rank; filters compare only within a rank. */
 export function sameRank(left: Scalar, right: Scalar): boolean {
   return rankOf(left) === rankOf(right);
 }
@@ -43,13 +43,14 @@ export function compareText(left: string, right: string): number {
 
 function rankOf(value: Scalar): number {
   const type = typeOf(value);
-  if (type === null || type === 'object' || type === 'array') throw new TypeError('no scalar');
+  if (type === null || type === 'object' || type === 'array') throw new TypeError('not a scalar');
   return RANKS[type];
 }
 
 /**
- * A text that two values share exactly when BSON's comparison calls them equal (1, 1.0 and
- * Long(1) do), for use as a Map's key. Every text says where it ends, so that texts can be joined.
+ * A text that is equal for two values if and only if BSON's comparison treats them as equal (as for
+ * 1, 1.0 and Long(1)), for use as a Map's key. The texts are self-delimiting, so they can be
+ * joined.
  */
 export function equalityKey(value: Value): string {
   if (value === null) return 'z;';
@@ -67,6 +68,6 @@ function documentKey(document: Document): string {
   return `{${fields.map(([field, value]) => textKey('', field) + equalityKey(value)).join('')}}`;
 }
 
-function textKey(mark: string, content: string): string {
-  return `${mark}${content.length}:${content}`;
+function textKey(prefix: string, content: string): string {
+  return `${prefix}${content.length}:${content}`;
 }

@@ -7,7 +7,7 @@ const INT32_MIN = -(2 ** 31);
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
 
-/** JavaScript compares a bigint with a number by their exact values. */
+/** JavaScript compares bigint and number by their exact values. */
 function primitive(value: NumberValue): number | bigint {
   return value instanceof Long ? value.toBigInt() : value.value;
 }
@@ -24,22 +24,22 @@ export function compareNumbers(left: NumberValue, right: NumberValue): number {
   return Number(isNaNValue(right)) - Number(isNaNValue(left));
 }
 
-/** Equal for two numbers exactly when {@link compareNumbers} says 0. */
+/** Equal for two numbers if and only if {@link compareNumbers} returns 0. */
 export function numberKey(value: NumberValue): string {
   const number = primitive(value);
-  // Beyond the safe integers a double's own text is rounded.
+  // The text of a double beyond the safe integers is rounded.
   const exact = typeof number === 'number' && Number.isInteger(number) ? BigInt(number) : number;
   return String(exact);
 }
 
-/** The number when it is whole and within what a double holds exactly, else null. */
+/** The number if it is a safe integer, else null. */
 export function wholeNumber(value: NumberValue): number | null {
   const number = Number(primitive(value));
   return Number.isSafeInteger(number) ? number : null;
 }
 
 /**
- * The sum in the wider of the two types; int32 grows to int64 as the protocol has it.
+ * The sum in the wider of the two types; int32 overflows to int64, as in MongoDB.
  * @throws {CommandError} 2 when an int64 overflows.
  */
 export function addNumbers(left: NumberValue, right: NumberValue): NumberValue {

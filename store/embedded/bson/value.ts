@@ -4,12 +4,12 @@ import { MAX_COMMAND_BYTES } from '../limits.ts';
 import type { BsonType } from '../supported.ts';
 
 /**
- * A BSON value as this server holds it. Numbers keep the wrapper classes of their BSON types, so
- * that a value which no update touches is written back with the type that it came with.
+ * A BSON value in memory. Numbers keep the wrapper classes of their BSON types, so that values
+ * which no update changes keep their types.
  */
 export type Value = Scalar | readonly Value[] | Document;
 
-/** A value that has its place in an order. */
+/** A value that can be ordered. */
 export type Scalar = null | boolean | string | Date | NumberValue | ObjectId;
 
 export interface Document {
@@ -18,7 +18,7 @@ export interface Document {
 
 export type NumberValue = Int32 | Double | Long;
 
-/** Levels of nesting in a message: a stored document's 100 and the command around it. */
+/** Maximum nesting in a message: 100 levels of a stored document, and the command around it. */
 const MAX_DEPTH = 120;
 
 const RANGE_OF_DATES_MS = 8.64e15;
@@ -40,7 +40,7 @@ export function isScalar(value: Value): value is Scalar {
   return !isArray(value) && !isDocument(value);
 }
 
-/** The type by MongoDB's alias, or null for one that is not supported. */
+/** The type as MongoDB's alias, or null for an unsupported type. */
 export function typeOf(value: unknown): BsonType | null {
   if (value === null) return 'null';
   if (typeof value === 'string') return 'string';
@@ -55,7 +55,7 @@ export function typeOf(value: unknown): BsonType | null {
   return value instanceof Long && value._bsontype === 'Long' ? 'long' : null;
 }
 
-/** The field's own value: `constructor` and its like are no fields of an empty document. */
+/** The field's value, without inherited properties such as `constructor`. */
 export function fieldOf(document: Document, field: string): Value | undefined {
   return Object.hasOwn(document, field) ? document[field] : undefined;
 }
@@ -73,13 +73,13 @@ export function setField(document: Document, field: string, value: Value): void 
 /**
  * Reads one BSON document.
  * @throws {CommandError} 22 for malformed BSON, 115 for a type that is not supported, 2 for values
- *   that could not be written back as they came, 15 for excessive nesting.
+ *   that could not be written back unchanged, 15 for excessive nesting.
  */
 export function decode(bytes: Uint8Array): Document {
   const decoded = parse(bytes);
-  refuseUnsound(decoded, 0);
+  refuseUnsupported(decoded, 0);
   if (isDocument(decoded)) return decoded;
-  throw new CommandError(22, 'no document');
+  throw new CommandError(22, 'not a document');
 }
 
 /**
@@ -106,18 +106,18 @@ export function encode(document: object): Uint8Array {
   return serialize(document, { ignoreUndefined: false, serializeFunctions: false });
 }
 
-function refuseUnsound(value: unknown, depth: number): void {
+function refuseUnsupported(value: unknown, depth: number): void {
   const type = typeOf(value);
   if (type === null) throw notSupported(`the BSON type ${nameOf(value)}`);
   if (depth > MAX_DEPTH) throw new CommandError(15, `nested deeper than ${MAX_DEPTH} levels`);
   if (Array.isArray(value)) {
-    for (const element of value) refuseUnsound(element, depth + 1);
+    for (const element of value) refuseUnsupported(element, depth + 1);
   } else if (isDocument(value)) {
-    // bson takes a field of this name for a mark of its own classes and could not write it again.
+    // bson treats an object with this field as one of its own classes and cannot serialise it.
     if (Object.hasOwn(value, '_bsontype')) {
       throw new CommandError(2, 'a field must not be named _bsontype');
     }
-    for (const inner of Object.values(value)) refuseUnsound(inner, depth + 1);
+    for (const inner of Object.values(value)) refuseUnsupported(inner, depth + 1);
   } else if (value instanceof Date && !(Math.abs(value.getTime()) <= RANGE_OF_DATES_MS)) {
     throw new CommandError(2, 'a date is out of range');
   }

@@ -2,7 +2,7 @@ import type { Catalog } from '../storage/catalog.ts';
 import type { Collection } from '../storage/collection.ts';
 import type { Cursors } from './cursors.ts';
 
-/** What commands work on. */
+/** The state that commands use. */
 export interface Store {
   readonly catalog: Catalog;
   readonly cursors: Cursors;
@@ -37,8 +37,8 @@ export class Call {
     return collection;
   }
 
-  /** The last batch of the journal that the reply rests on: it goes out when that is on disk. */
-  get restsOn(): number {
+  /** The last journal batch that the reply depends on, which must be on disk before it is sent. */
+  get requiredBatch(): number {
     let last = this.store.catalog.changed;
     for (const { changed } of this.#touched) last = Math.max(last, changed);
     return last;

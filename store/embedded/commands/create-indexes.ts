@@ -17,7 +17,7 @@ export function createIndexes(
   const specification = parseIndexSpecification(index);
   const createdCollectionAutomatically = call.collection(name) === undefined;
   const collection = call.createCollection(name);
-  // That of _id is not among them.
+  // `indexes` does not include the index on _id.
   const numIndexesBefore = collection.indexes.length + 1;
   if (!exists(collection, specification)) call.store.catalog.addIndex(collection, specification);
   const numIndexesAfter = collection.indexes.length + 1;
@@ -25,8 +25,8 @@ export function createIndexes(
 }
 
 /**
- * Whether there is this very index.
- * @throws {CommandError} 86 when its name stands for another one, 85 when its key does.
+ * Whether the same index exists.
+ * @throws {CommandError} 86 when its name belongs to a different index, 85 when its key does.
  */
 function exists(collection: Collection, wanted: IndexSpecification): boolean {
   for (const { specification: known } of collection.indexes) {

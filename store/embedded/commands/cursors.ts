@@ -6,14 +6,14 @@ import { MAX_DOCUMENT_BYTES } from '../limits.ts';
 import type { Projection } from '../query/projection.ts';
 import type { Reply } from './reply.ts';
 
-/** As MongoDB does when the client does not say. */
+/** MongoDB's default. */
 const FIRST_BATCH = 101;
 const MAX_OPEN = 1000;
 const IDLE_MS = 10 * 60 * 1000;
-/** What an array element adds to a document besides its value, at most. */
+/** Maximum overhead of an array element in a document. */
 const ELEMENT_OVERHEAD_BYTES = 12;
 
-/** The rest of a result. It is the result as of the first batch: later writes do not show. */
+/** The rest of a result, as it was at the first batch: later writes are not visible. */
 interface Cursor {
   readonly namespace: string;
   readonly documents: readonly Document[];
@@ -29,7 +29,7 @@ export interface Result {
   readonly singleBatch?: boolean;
 }
 
-/** Open cursors, bounded in number: the one that has waited longest gives way to a new one. */
+/** Open cursors. At the maximum number, the least recently used one is closed for a new one. */
 export class Cursors {
   readonly #open = new Map<string, Cursor>();
 
@@ -82,12 +82,12 @@ export class Cursors {
   }
 
   #keep(cursor: Cursor): Long {
-    // The map is in the order of last use, since every use takes a cursor out and puts it back.
+    // The map is in order of last use, because every use removes and inserts the cursor.
     for (const oldest of this.#open.keys()) {
       if (this.#open.size < MAX_OPEN) break;
       this.#open.delete(oldest);
     }
-    // Not 0, which means "no cursor", and not to be guessed.
+    // Not 0, which means "no cursor", and not guessable.
     const id = Long.fromBigInt((randomBytes(8).readBigUInt64LE() >> 1n) | 1n);
     this.#open.set(id.toString(), cursor);
     return id;

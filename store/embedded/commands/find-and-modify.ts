@@ -7,7 +7,7 @@ import { applyUpdate, parseUpdate, upsertedDocument } from '../update/update.ts'
 import type { Call } from './call.ts';
 import type { Reply } from './reply.ts';
 
-/** `findAndModify`: one document found, changed and returned, with nothing in between. */
+/** `findAndModify`: finds, changes and returns one document atomically. */
 export function findAndModify(
   call: Call,
   given: ArgumentsOf<typeof COMMANDS.findAndModify>,

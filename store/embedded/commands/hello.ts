@@ -1,12 +1,12 @@
 import { MAX_DOCUMENT_BYTES, MAX_MESSAGE_BYTES, MAX_STATEMENTS } from '../limits.ts';
 import type { Reply } from './reply.ts';
 
-/** That of MongoDB 7.0, whose behaviour is followed. */
+/** The wire version of MongoDB 7.0. */
 const WIRE_VERSION = 21;
 
 /**
- * Describes a standalone server: neither `setName` nor `msg`. Without `logicalSessionTimeoutMinutes`
- * it has no sessions, and so drivers send none of what belongs to them.
+ * Describes a standalone server: neither `setName` nor `msg`. Without
+ * `logicalSessionTimeoutMinutes` drivers do not use sessions, transactions and retryable writes.
  */
 export function helloReply(connectionId: number): Reply {
   return {

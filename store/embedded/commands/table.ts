@@ -31,8 +31,8 @@ const HANDLERS: { readonly [Name in CommandName]: Handler<Name> } = {
 };
 
 /**
- * Runs a command. The reply comes when everything that it rests on is on disk, the writes of other
- * clients that it has seen included: so what a client has been told is never lost.
+ * Runs a command. The reply is sent after everything that it depends on is on disk, including
+ * writes of other clients that it has read, so that no client sees data that can be lost.
  */
 export async function runCommand(
   store: Store,
@@ -52,7 +52,7 @@ export async function runCommand(
     reply = errorReply(error);
   }
   try {
-    if (call !== undefined) await store.catalog.journal.durable(call.restsOn);
+    if (call !== undefined) await store.catalog.journal.durable(call.requiredBatch);
     return reply;
   } catch (error) {
     return errorReply(error);
@@ -68,7 +68,7 @@ function handle<Name extends CommandName>(name: Name, call: Call, given: Documen
   return handler(call, readArguments(given, COMMANDS[name], name));
 }
 
-/** The whole reply for what has failed; a mistake in this server must not end it for everybody. */
+/** The error reply; a bug in this server must not terminate it for all clients. */
 function errorReply(error: unknown): Reply {
   if (error instanceof CommandError) return { ok: 0, ...error.fields };
   const text = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';

@@ -27,7 +27,7 @@ function updateBy(call: Call, name: string, statement: Document): Reply {
   const change = parseUpdate(given.u);
   const collection = call.collection(name);
   const now = new Date();
-  // All are found before any is changed, so that no document is met twice.
+  // All documents are found before the first change, so that none is updated twice.
   const found = collection?.find(filter) ?? [];
   if (collection === undefined || found.length === 0) {
     if (given.upsert !== true) return { n: 0, nModified: 0 };
@@ -52,7 +52,7 @@ export function deleteCommand(call: Call, given: ArgumentsOf<typeof COMMANDS.del
   });
 }
 
-/** Runs a command's only statement, whose error is reported among `writeErrors`. */
+/** Runs a command's only statement; its error is reported in `writeErrors`. */
 function statement(nothing: Reply, run: () => Reply): Reply {
   try {
     return run();

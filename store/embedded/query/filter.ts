@@ -12,7 +12,7 @@ import { CommandError, notSupported } from '../errors.ts';
 import type { QueryOperator } from '../supported.ts';
 import { type Path, parsePath, reachesAny } from './path.ts';
 
-/** Every passing document has one of the values at the path. */
+/** A necessary condition: every matching document has one of the values at the path. */
 export interface Requirement {
   readonly path: Path;
   readonly values: readonly Value[];
@@ -21,15 +21,15 @@ export interface Requirement {
 
 export interface Filter {
   passes(document: Document): boolean;
-  /** For the choice of an index, and for what an upsert inserts. */
+  /** Used to choose an index, and for the document that an upsert inserts. */
   readonly requirements: readonly Requirement[];
 }
 
 type Test = (value: Value) => boolean;
 
-/** What one operator asks of the values at a path. */
+/** The condition of one operator on the values at a path. */
 interface Condition {
-  /** One value has to pass; with `none`, no value may. */
+  /** At least one value must pass; with `none`, no value may pass. */
   readonly test: Test;
   readonly none?: true;
   readonly requires?: Pick<Requirement, 'values' | 'operator'>;
@@ -48,7 +48,7 @@ const CONDITIONS: Readonly<Record<Exclude<QueryOperator, '$or' | '$options'>, Pa
   $regex: contains,
 };
 
-/** @throws {CommandError} 2 for a malformed operand, 115 for what is not supported. */
+/** @throws {CommandError} 2 for a malformed operand, 115 for unsupported operators and operands. */
 export function parseFilter(document: Document): Filter {
   const tests: Filter['passes'][] = [];
   const requirements: Requirement[] = [];
@@ -68,7 +68,7 @@ export function parseFilter(document: Document): Filter {
   return { passes: (candidate) => tests.every((passes) => passes(candidate)), requirements };
 }
 
-/** A single branch would be a requirement as well, and is not sent. */
+/** A single branch is refused: it would need requirements, and no client sends it. */
 function parseBranches(value: Value): Filter[] {
   if (!isArray(value) || value.length < 2) throw new CommandError(2, '$or needs several branches');
   return value.map((branch) => {
@@ -86,7 +86,7 @@ function parseConditions(value: Value): Condition[] {
   });
 }
 
-/** Whether a value beside a path is a set of operators. The first field decides, as in MongoDB. */
+/** Whether a condition is a set of operators. As in MongoDB, the first field decides. */
 function isOperators(value: Value): value is Document {
   return isDocument(value) && Object.keys(value)[0]?.startsWith('$') === true;
 }
@@ -97,7 +97,7 @@ function isConditionName(operator: string): operator is keyof typeof CONDITIONS 
 
 function equal(operand: Value): Condition {
   const key = equalityKey(operand);
-  // For most operands no key has to be made of each value.
+  // A fast path for most operands, which needs no key of each value.
   const direct = operand === null || typeof operand === 'string' || typeof operand === 'boolean';
   const test: Test = direct ? (value) => value === operand : (value) => equalityKey(value) === key;
   return { test, requires: { values: [operand], operator: '$eq' } };
@@ -113,7 +113,7 @@ function oneOf(operator: string, operand: Value): Condition {
   };
 }
 
-/** A comparison holds only within one type's rank; NaN is neither above nor below anything. */
+/** Values of different rank do not match, and neither does NaN. */
 function range(accepts: (order: number) => boolean): Parse {
   return (operator, operand) => {
     if (operand === null || !isScalar(operand) || isNaNOf(operand)) {
@@ -133,10 +133,10 @@ function isNaNOf(value: Value): boolean {
   return isNumber(value) && isNaNValue(value);
 }
 
-/** Literal text with every special character escaped: there PCRE and JavaScript cannot disagree. */
+/** Literal text with all special characters escaped, which PCRE and JavaScript interpret alike. */
 const LITERAL = /^(?:[^\\^$.*+?()[\]{}|]|\\[\\^$.*+?()[\]{}|])*$/u;
 
-/** `$regex` searches literal text whatever its case, in time that no pattern can make worse. */
+/** `$regex` as a case-insensitive search for literal text, which takes linear time. */
 function contains(_operator: string, operand: Value, beside: Document): Condition {
   if (beside['$options'] !== 'i') throw notSupported("a $regex without $options: 'i'");
   if (typeof operand !== 'string' || !LITERAL.test(operand)) {

@@ -27,9 +27,9 @@ export function parsePath(dotted: string): Path {
 }
 
 /**
- * Whether the test holds for any value that the path reaches. On the way arrays stand for their
- * documents; at the end an array stands for its elements and, after them, for itself. What is
- * missing counts as null.
+ * Whether the test is true for any value at the path. Arrays within the path are expanded to their
+ * documents. For an array at the end of the path the elements are tested, then the array itself. A
+ * missing field counts as null.
  */
 export function reachesAny(
   document: Document,
@@ -45,9 +45,9 @@ export function reachesAny(
 }
 
 /**
- * The one value that a path leads to through documents; what is missing counts as null.
- * @param purpose for the message
- * @throws {CommandError} 115 when an array is on the way or at the end: it stands for many values
+ * The single value at a path; a missing field counts as null.
+ * @param purpose for the error message
+ * @throws {CommandError} 115 for an array within or at the end of the path, which has several values
  */
 export function valueAt(document: Document, path: Path, purpose: string): Value {
   let value: Value = document;

@@ -15,7 +15,7 @@ import { type Filter, parseFilter } from './filter.ts';
 
 const [MATCH, GROUP, SUM] = PIPELINE_OPERATORS;
 
-/** A `$match`, if any, and then a `$group`: what counting and listing a field's values need. */
+/** An optional `$match`, then a `$group`: for counts and for the distinct values of a field. */
 export interface Pipeline {
   readonly filter: Filter;
   group(documents: readonly Document[]): Document[];
@@ -27,7 +27,7 @@ export function parsePipeline(stages: readonly Document[]): Pipeline {
   for (const stage of stages) {
     const [name, operand] = onlyEntry(stage);
     const known = name === MATCH ? operands.size === 0 : name === GROUP;
-    if (!known || operands.has(GROUP)) throw notSupported(`${name} at its place in a pipeline`);
+    if (!known || operands.has(GROUP)) throw notSupported(`${name} at this position in a pipeline`);
     if (!isDocument(operand)) throw new CommandError(14, `the ${name} stage needs an object`);
     operands.set(name, operand);
   }
@@ -36,7 +36,7 @@ export function parsePipeline(stages: readonly Document[]): Pipeline {
   return { filter: parseFilter(operands.get(MATCH) ?? {}), group: parseGroup(group) };
 }
 
-/** Groups by a field's value or a constant number; what is counted is documents. */
+/** Groups by a field or a constant number, and counts documents. */
 function parseGroup(group: Document): Pipeline['group'] {
   const identify = parseIdentity(fieldOf(group, '_id'));
   const counts = Object.keys(group).filter((field) => field !== '_id');
@@ -63,14 +63,14 @@ function parseIdentity(expression: Value | undefined): (document: Document) => V
     const field = expression.slice(1);
     return (document) => fieldOf(document, field) ?? null;
   }
-  throw notSupported(`${GROUP} by anything but a field or a number`);
+  throw notSupported(`${GROUP} by an expression other than a field or a number`);
 }
 
 function refuseUncountable(accumulator: Value): void {
   const [name, amount] = isDocument(accumulator) ? onlyEntry(accumulator) : ['', null];
   if (name !== SUM) throw notSupported(`the accumulator ${name}`);
   if (!isNumber(amount) || wholeNumber(amount) !== 1)
-    throw notSupported(`${SUM} of anything but 1`);
+    throw notSupported(`${SUM} of a value other than 1`);
 }
 
 function onlyEntry(document: Document): readonly [string, Value] {

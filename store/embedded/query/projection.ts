@@ -5,20 +5,22 @@ import { notSupported } from '../errors.ts';
 export type Projection = (document: Document) => Document;
 
 /**
- * Parses a projection, which names the fields that are wanted besides `_id`.
+ * Parses a projection that lists the fields to return besides `_id`.
  * @throws {CommandError} 115 for any other projection
  */
 export function parseProjection(projection: Document): Projection {
   for (const [field, value] of Object.entries(projection)) {
     const wanted = isNumber(value) && wholeNumber(value) === 1;
     if (!wanted || field.includes('.') || field.startsWith('$')) {
-      throw notSupported(`the projection of '${field}' by anything but 1, or of a part of a field`);
+      throw notSupported(
+        `the projection of '${field}' with a value other than 1, or of a nested field`,
+      );
     }
   }
   const fields = new Set(['_id', ...Object.keys(projection)]);
   return (document) => {
     const result: Document = {};
-    // In the order in which the document has them.
+    // In the order of the document.
     for (const field of Object.keys(document)) {
       if (fields.has(field)) setField(result, field, fieldOf(document, field) ?? null);
     }

@@ -10,7 +10,10 @@ export interface SortOrder {
   readonly directions: readonly number[];
 }
 
-/** @throws {CommandError} 2 for a direction that is not 1 or -1, 115 for `$natural` and its like. */
+/**
+ * @throws {CommandError} 2 for a direction that is not 1 or -1, 115 for operators such as
+ * `$natural`.
+ */
 export function parseSort(sort: Document): SortOrder {
   const fields = Object.entries(sort);
   for (const [field] of fields) {
@@ -24,15 +27,15 @@ export function parseSort(sort: Document): SortOrder {
 
 /** 1 or -1, in a sort or in an index's key. */
 export function directionOf(field: string, value: Value): number {
-  if (!isNumber(value)) throw notSupported(`a direction of '${field}' that is no number`);
+  if (!isNumber(value)) throw notSupported(`a direction of '${field}' that is not a number`);
   const direction = wholeNumber(value);
   if (direction === 1 || direction === -1) return direction;
   throw new CommandError(2, `the direction of '${field}' must be 1 or -1`);
 }
 
 /**
- * A sorted copy of the list; equal documents keep their order.
- * @throws {CommandError} 115 where the values are arrays or documents, which are not ordered here
+ * A sorted copy of the list. The sort is stable.
+ * @throws {CommandError} 115 for arrays or documents, whose order is not supported
  */
 export function sortDocuments<T>(
   items: readonly T[],

@@ -4,7 +4,7 @@ import { Collection } from './collection.ts';
 import { type IndexSpecification, parseIndexSpecification } from './index-specification.ts';
 import { Journal } from './journal.ts';
 
-/** The catalogue's own collection number, and the record in it that says the format. */
+/** The catalogue's own collection number, and its record with the format version. */
 const CATALOG = 0;
 const FORMAT_RECORD = 0;
 const FORMAT = 1;
@@ -16,7 +16,7 @@ export class Catalog {
   #nextNumber = 1;
   #changed = 0;
 
-  /** @param onReload called when a failed commit has taken the memory back to what the disk has */
+  /** @param onReload called when memory was reloaded from disk after a failed commit */
   constructor(file: string, onReload: () => void = () => {}) {
     this.journal = new Journal(file, () => {
       this.#load();
@@ -25,7 +25,7 @@ export class Catalog {
     this.#load();
   }
 
-  /** The last batch of the journal that created a collection. */
+  /** The last journal batch that created a collection. */
   get changed(): number {
     return this.#changed;
   }
@@ -71,7 +71,7 @@ export class Catalog {
       this.journal.put([CATALOG, FORMAT_RECORD], encode({ format: new Int32(FORMAT) }));
       this.journal.commit();
     } else if (String(format['format']) !== String(FORMAT)) {
-      throw new Error(`the embedded store has the unknown format ${String(format['format'])}`);
+      throw new Error(`the embedded store has an unknown format: ${String(format['format'])}`);
     }
   }
 
@@ -85,7 +85,7 @@ export class Catalog {
     }
     for (const index of indexes) {
       if (!isDocument(index)) continue;
-      // Earlier versions of this store wrote down the index's format version, which is always 2.
+      // Earlier versions of this store also wrote the index's format version, which is always 2.
       const { v: _, ...specification } = index;
       collection.addIndex(parseIndexSpecification(specification));
     }

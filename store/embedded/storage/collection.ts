@@ -6,17 +6,17 @@ import type { Filter } from '../query/filter.ts';
 import { type Entry, Index } from './index.ts';
 import type { IndexSpecification } from './index-specification.ts';
 import type { Journal } from './journal.ts';
-import { seal } from './seal.ts';
+import { toStorable } from './storable.ts';
 
 /**
- * A collection: every document in memory, and every change noted in the journal. Nothing here
- * waits, so each command runs against the collection as if alone.
+ * A collection: all documents are in memory, and all changes are recorded in the journal. All
+ * methods are synchronous, so each command is isolated from the others.
  *
- * It is meant for 10,000 documents or so. With more it goes on working; what no index leads to
- * takes longer in proportion, and holds up all other commands meanwhile.
+ * It is intended for about 10,000 documents. With more, queries without an index take
+ * proportionally longer, and block all other commands.
  */
 export class Collection {
-  /** Its first key in the journal. */
+  /** The first part of its journal keys. */
   readonly number: number;
   /** `database.collection` */
   readonly namespace: string;
@@ -32,7 +32,7 @@ export class Collection {
     this.#journal = journal;
   }
 
-  /** The last batch of the journal that holds a change of this collection. */
+  /** The last journal batch with a change of this collection. */
   get changed(): number {
     return this.#changed;
   }
@@ -41,7 +41,7 @@ export class Collection {
     return [...this.#indexes.values()];
   }
 
-  /** Takes in a document from disk. */
+  /** Adds a document from disk. */
   restore(record: number, document: Document): void {
     this.#add({ record, document });
     this.#nextRecord = Math.max(this.#nextRecord, record + 1);
@@ -51,15 +51,15 @@ export class Collection {
     return this.#byId.values();
   }
 
-  /** The entries that pass, in natural order. */
+  /** The matching entries, in natural order. */
   find(filter: Filter): Entry[] {
     return this.#candidates(filter).filter((entry) => filter.passes(entry.document));
   }
 
-  /** @throws {CommandError} 11000 for a duplicate key; also whatever {@link seal} throws. */
+  /** @throws {CommandError} 11000 for a duplicate key; also the errors of {@link toStorable}. */
   insert(given: Document): Document {
     const identity = fieldOf(given, '_id') ?? new ObjectId();
-    const { document, bytes } = seal({ _id: identity, ...given });
+    const { document, bytes } = toStorable({ _id: identity, ...given });
     this.#refuseConflicts(document);
     const entry: Entry = { record: this.#nextRecord, document };
     this.#nextRecord += 1;
@@ -69,12 +69,12 @@ export class Collection {
   }
 
   /**
-   * Puts another document in an entry's place.
-   * @returns whether that changed anything
+   * Replaces the document of an entry.
+   * @returns whether the document changed
    * @throws {CommandError} as {@link insert}
    */
   replace(entry: Entry, given: Document): boolean {
-    const { document, bytes } = seal(given);
+    const { document, bytes } = toStorable(given);
     if (Buffer.compare(encode(entry.document), bytes) === 0) return false;
     this.#refuseConflicts(document, entry);
     for (const index of this.#indexes.values()) index.remove(entry);
@@ -91,7 +91,7 @@ export class Collection {
     this.#changed = this.#journal.batch;
   }
 
-  /** @throws {CommandError} 11000 when the documents already break its uniqueness. */
+  /** @throws {CommandError} 11000 when existing documents have duplicate keys. */
   addIndex(specification: IndexSpecification): void {
     const index = new Index(specification);
     for (const entry of this.#byId.values()) {

@@ -8,8 +8,8 @@ import type { IndexSpecification } from './index-specification.ts';
 const MS_PER_SECOND = 1000;
 
 /**
- * Removes the documents whose time is over by a TTL index. A failed write needs no care here: the
- * documents are back then, and the next sweep finds them again.
+ * Removes documents that are expired according to a TTL index. A failed write is not handled here:
+ * it restores the documents, and the next sweep removes them.
  */
 export function sweepExpired(catalog: Catalog, now: number): void {
   for (const collection of catalog.list()) {
@@ -25,6 +25,6 @@ function expired(collection: Collection, index: IndexSpecification, now: number)
   if (expireAfterSeconds === null) return [];
   const latest = now - expireAfterSeconds * MS_PER_SECOND;
   const isDue = (value: Value) => value instanceof Date && value.getTime() <= latest;
-  // Of an array of dates the earliest counts; what is no date never expires.
+  // For an array of dates the earliest applies; other values never expire.
   return [...collection.entries()].filter(({ document }) => reachesAny(document, path, isDue));
 }

@@ -8,22 +8,22 @@ import { STATEMENTS } from '../supported.ts';
 export interface IndexSpecification {
   readonly name: string;
   readonly key: Document;
-  /** Of the first field, by which the index finds. */
+  /** Path of the first field, the only one that the index uses. */
   readonly path: Path;
   readonly unique: boolean;
   readonly expireAfterSeconds: number | null;
-  /** As it was given and is stored. */
+  /** The specification as received and stored. */
   readonly document: Document;
 }
 
 const WHERE = 'createIndexes.indexes';
 
-/** The protocol's bound on expireAfterSeconds. */
+/** The protocol's maximum of expireAfterSeconds. */
 const MAX_EXPIRY_SECONDS = 2 ** 31 - 1;
 
 /**
- * Parses the specification that `createIndexes` gives.
- * @throws {CommandError} 67 for what no index can be, 115 for kinds and options not supported.
+ * Parses an index specification of `createIndexes`.
+ * @throws {CommandError} 67 for an invalid specification, 115 for unsupported kinds and options.
  */
 export function parseIndexSpecification(document: Document): IndexSpecification {
   const given = readArguments(document, STATEMENTS[WHERE], WHERE);
@@ -36,7 +36,7 @@ export function parseIndexSpecification(document: Document): IndexSpecification 
   const [path] = paths;
   if (path === undefined) throw new CommandError(67, 'an index needs a key with a field');
   if (name === '') throw new CommandError(67, 'an index needs a name');
-  if (path.join('.') === '_id') throw notSupported('an index on _id besides that which there is');
+  if (path.join('.') === '_id') throw notSupported('a second index on _id');
   if (paths.length > 1 && unique) throw notSupported('a unique index over several fields');
   if (paths.length > 1 && expireAfterSeconds !== null) {
     throw new CommandError(67, 'TTL indexes are single-field indexes');

@@ -3,14 +3,14 @@ import type { Document, Value } from '../bson/value.ts';
 import { reachesAny, valueAt } from '../query/path.ts';
 import type { IndexSpecification } from './index-specification.ts';
 
-/** A stored document. The entry stays when an update puts another document into it. */
+/** A stored document. An update replaces `document` and keeps the entry. */
 export interface Entry {
-  /** Ascends with insertion: the natural order. */
+  /** Increases with each insertion; defines the natural order. */
   readonly record: number;
   document: Document;
 }
 
-/** An index in memory: finds by its first field, over which a unique index is unique. */
+/** An index in memory, on its first field only; a unique index has only one field. */
 export class Index {
   readonly specification: IndexSpecification;
   readonly #byValue = new Map<string, Set<Entry>>();
@@ -20,8 +20,8 @@ export class Index {
   }
 
   /**
-   * The value by which the document would break uniqueness, or undefined.
-   * @param self the entry that the document is going to replace
+   * The value that would violate uniqueness, or undefined.
+   * @param self the entry whose document is to be replaced
    * @throws {CommandError} 115 for an array: each of its elements would have to be unique.
    */
   conflict(document: Document, self?: Entry): Value | undefined {
@@ -50,7 +50,7 @@ export class Index {
     }
   }
 
-  /** Every entry that has one of the values at the index's first path. */
+  /** All entries that have one of the values at the index's first path. */
   find(values: readonly Value[]): Set<Entry> {
     const found = new Set<Entry>();
     for (const value of values) {
@@ -59,7 +59,7 @@ export class Index {
     return found;
   }
 
-  /** Of every value that a filter would meet at the path. */
+  /** The keys of all values that a filter would test at the path. */
   #keys({ document }: Entry): Set<string> {
     const keys = new Set<string>();
     reachesAny(document, this.specification.path, (value) => {

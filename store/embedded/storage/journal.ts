@@ -3,16 +3,17 @@ import { dirname } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { CommandError } from '../errors.ts';
 
-/** `[collection, record]`; collection 0 holds the catalogue, with a record for each collection. */
+/** `[collection, record]`; collection 0 is the catalogue, with a record for each collection. */
 export type RecordKey = [collection: number, record: number];
 
 /**
- * Writes to disk in batches. What commands change in memory during one turn of the event loop is
- * one transaction, which is synced before any of their replies goes out; commands that arrive
- * meanwhile wait in their sockets and share the next one.
+ * Writes to disk in batches. The changes of all commands in one event loop iteration are one
+ * transaction, which is synced before their replies are sent. Commands that arrive during the
+ * commit wait in their sockets and share the next one.
  *
- * The commit is synchronous: lmdb's asynchronous writes report a failed commit through several
- * promises that nobody holds, and this thread has nothing else to do than to serve the store.
+ * The commit is synchronous because lmdb's asynchronous writes report a failed commit through
+ * several internal promises, which cannot be caught. Blocking is acceptable, as the thread only
+ * serves the store.
  */
 export class Journal {
   readonly #database: RootDatabase<Uint8Array, RecordKey>;
@@ -21,7 +22,7 @@ export class Journal {
   #finished = 0;
   #waiting: Waiting | null = null;
 
-  /** @param recover brings the memory back to what the disk has, after a commit failed */
+  /** @param recover reloads memory from disk after a failed commit */
   constructor(file: string, recover: () => void) {
     this.#recover = recover;
     this.#database = open<Uint8Array, RecordKey>({
@@ -29,7 +30,7 @@ export class Journal {
       noSubdir: true,
       encoding: 'binary',
       keyEncoding: 'ordered-binary',
-      // With it a commit returns before the sync.
+      // Otherwise a commit returns before the sync.
       overlappingSync: false,
     });
     syncFolder(dirname(file));
@@ -43,14 +44,14 @@ export class Journal {
     this.#changes.set(key.join(), { key, bytes: null });
   }
 
-  /** The number of the batch that the next change goes into. */
+  /** The number of the batch that the next change will be part of. */
   get batch(): number {
     return this.#finished + 1;
   }
 
   /**
    * Resolves when the batch is on disk.
-   * @throws {CommandError} 14031 when it could not be written; nothing of it has happened then.
+   * @throws {CommandError} 14031 when the write failed; then no change of the batch was applied.
    */
   durable(batch: number): Promise<void> {
     if (batch <= this.#finished) return Promise.resolve();
@@ -58,7 +59,7 @@ export class Journal {
     return this.#waiting.promise;
   }
 
-  /** Writes what is pending now. */
+  /** Writes the pending changes. */
   commit(): void {
     const waiting = this.#waiting;
     const changes = this.#changes;
@@ -89,7 +90,7 @@ export class Journal {
       start: [collection, 0],
       end: [collection + 1, 0],
     })) {
-      // A copy: lmdb may use the memory of a value again.
+      // A copy: lmdb may reuse the memory of a value.
       yield { record: key[1], bytes: Uint8Array.from(value) };
     }
   }
@@ -100,7 +101,7 @@ export class Journal {
   }
 }
 
-/** Puts a folder's entries on disk, without which a new file may be gone after a power cut. */
+/** Syncs a folder's entries; without it a new file may be missing after a power failure. */
 function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');
   try {
@@ -123,7 +124,8 @@ function wait(commit: () => void): Waiting {
     resolve = onDone;
     reject = onFailure;
   });
-  // A reply may be dropped with its connection; the failure has been dealt with all the same.
+  // Not unhandled if no reply waits because its connection was closed; `commit` handled the
+  // failure.
   promise.catch(() => {});
   setImmediate(commit);
   return { promise, resolve, reject };

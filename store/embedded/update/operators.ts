@@ -5,15 +5,15 @@ import { CommandError, notSupported } from '../errors.ts';
 import type { UpdateOperator } from '../supported.ts';
 
 /**
- * What an operator makes of the value at its path. `undefined` in: there is none; out: there shall
- * be none.
+ * Computes the new value at a path. As argument `undefined` means a missing field; as result it
+ * removes the field.
  */
 export type Effect = (current: Value | undefined, now: Date) => Value | undefined;
 
 export interface Operator {
-  /** Whether the path is made where it is missing; without, a missing path changes nothing. */
+  /** Whether a missing path is created; if false, a missing path is left unchanged. */
   readonly creates: boolean;
-  /** Whether it only takes part when an upsert inserts. */
+  /** Whether the operator applies only when an upsert inserts. */
   readonly onInsert?: true;
   parse(operand: Value, path: string): Effect;
 }
@@ -52,7 +52,8 @@ function increment(operand: Value, path: string): Effect {
 }
 
 function currentDate(operand: Value, path: string): Effect {
-  if (operand !== true) throw notSupported(`$currentDate of '${path}' by anything but true`);
+  if (operand !== true)
+    throw notSupported(`$currentDate of '${path}' with an operand other than true`);
   return (_current, now) => now;
 }
 
@@ -73,7 +74,7 @@ function pull(operand: Value, path: string): Effect {
       : elementsOf(current, path, '$pull').filter((element) => equalityKey(element) !== key);
 }
 
-/** A document would be a condition, or `$each` and its like. */
+/** A document operand would be a condition, or a modifier such as `$each`. */
 function scalarKey(operator: string, operand: Value): string {
   if (isScalar(operand)) return equalityKey(operand);
   throw notSupported(`${operator} with a document or an array`);

@@ -23,7 +23,7 @@ export type Update = readonly Change[];
 export function parseUpdate(update: Document): Update {
   const [first = ''] = Object.keys(update);
   if (!first.startsWith('$')) throw notSupported('a replacement of a whole document');
-  return arranged(
+  return sortedByPath(
     Object.entries(update).flatMap(([name, fields]) => {
       const operator = operatorNamed(name);
       if (!isDocument(fields)) throw new CommandError(9, `${name} needs an object of fields`);
@@ -37,8 +37,8 @@ export function parseUpdate(update: Document): Update {
   );
 }
 
-/** As in MongoDB the order of the paths decides the order of new fields, not the request's. */
-function arranged(changes: Change[]): Update {
+/** Sorts by path: as in MongoDB, new fields are added in the order of their paths. */
+function sortedByPath(changes: Change[]): Update {
   changes.sort((a, b) => comparePaths(a.path, b.path));
   changes.forEach(({ path }, i) => {
     // A path sorts directly before the paths within it.
@@ -63,7 +63,7 @@ function comparePaths(left: Path, right: Path): number {
 }
 
 /**
- * The document as the update leaves it; the given one is not changed.
+ * Returns the updated document; the argument is not changed.
  * @throws {CommandError} 66 when `_id` would change, 28 when a path leads through a scalar.
  */
 export function applyUpdate(update: Update, document: Document, now: Date): Document {
@@ -75,17 +75,17 @@ export function applyUpdate(update: Update, document: Document, now: Date): Docu
 }
 
 /**
- * The document that an upsert inserts when nothing matches: what the filter says by equality, then
- * the update.
+ * The document that an upsert inserts when nothing matches: the equality conditions of the filter,
+ * then the update.
  * @throws {CommandError} 40 when the filter names a path and another within it, 66 when `_id` would
- *   differ from the filter's, 115 for `$in` in the filter, of which one value would count.
+ *   differ from the filter's, 115 for `$in` in the filter, where MongoDB uses a single value.
  */
 export function upsertedDocument(filter: Filter, update: Update, now: Date): Document {
   const equalities = filter.requirements.map(({ path, values: [value = null], operator }) => {
     if (operator !== '$eq') throw notSupported(`${operator} in the filter of an upsert`);
     return { path, effect: () => value, creates: true, onInsert: false };
   });
-  const document = applied(update, applied(arranged(equalities), {}, now), now);
+  const document = applied(update, applied(sortedByPath(equalities), {}, now), now);
   const identity = fieldOf(document, '_id') ?? new ObjectId();
   return { _id: identity, ...document };
 }
@@ -131,7 +131,7 @@ function notViable(path: Path, at: string, value: Value): CommandError {
   );
 }
 
-/** Copies the documents that a path can lead through. Arrays and scalars are never changed. */
+/** Copies nested documents. Arrays and scalars are never modified, so they are shared. */
 function copyOf(document: Document): Document {
   const copy: Document = {};
   for (const [field, value] of Object.entries(document)) {

@@ -11,13 +11,13 @@ interface Reply {
 export type Run = (command: Document) => Promise<Reply>;
 
 export interface Limits {
-  /** For a message to arrive wholly once it has begun, and for a connection's first one, in ms. */
+  /** Timeout of an incomplete message, and of a connection's first message, in ms. */
   readonly messageTimeoutMs: number;
-  /** For a client to take a reply, in ms. */
+  /** Timeout for a client to read a reply, in ms. */
   readonly replyTimeoutMs: number;
 }
 
-/** One client: its requests are answered one at a time, in their order. */
+/** One client connection; requests are processed one at a time, in order. */
 export class Connection {
   readonly #socket: Socket;
   readonly #reader: FrameReader;
@@ -41,12 +41,12 @@ export class Connection {
     this.#arm(limits.messageTimeoutMs);
   }
 
-  /** Runs no further command. */
+  /** Stops reading further commands. */
   finish(): void {
     this.#finishing = true;
   }
 
-  /** Ends the connection after what has been written to it. */
+  /** Closes the connection after pending writes. */
   end(): void {
     this.#socket.destroySoon();
   }
@@ -66,7 +66,7 @@ export class Connection {
     try {
       let message = this.#reader.take();
       while (message !== null && !this.#socket.destroyed && !this.#finishing) {
-        // Nothing is read ahead, so a client that does not read its replies holds up only itself.
+        // No reading ahead, so that a client that does not read its replies blocks only itself.
         this.#socket.pause();
         clearTimeout(this.#timeout);
         await this.#answer(message);
@@ -75,7 +75,7 @@ export class Connection {
       if (this.#reader.partial) this.#arm(this.#limits.messageTimeoutMs);
       this.#socket.resume();
     } catch {
-      // Not the protocol, or a mistake of ours: either way this client alone is cut off.
+      // A protocol violation or a bug in this server: only this connection is closed.
       this.#socket.destroy();
     } finally {
       this.#serving = false;
@@ -117,7 +117,7 @@ function replyBytes(request: Request, reply: Reply): Buffer {
   try {
     return writeReply(request, reply);
   } catch {
-    const error = new CommandError(10334, 'the reply is larger than a message may be');
+    const error = new CommandError(10334, 'the reply exceeds the maximum message size');
     return writeReply(request, { ok: 0, ...error.fields });
   }
 }

@@ -4,12 +4,12 @@ export const HEADER_BYTES = 16;
 
 const FIRST_CAPACITY_BYTES = 4096;
 
-/** The peer does not speak the protocol; there is nothing to reply to, and the connection ends. */
+/** The client violates the protocol. No reply is possible, so the connection is closed. */
 export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage';
 }
 
-/** Bytes that all connections together may hold for messages that are not complete. */
+/** Limits the bytes of incomplete messages, for all connections together. */
 export class Budget {
   #left: number;
 
@@ -17,9 +17,9 @@ export class Budget {
     this.#left = bytes;
   }
 
-  /** @throws {MalformedMessage} when there is no room: the connection that asked has to go */
+  /** @throws {MalformedMessage} when the limit is exceeded, which closes this connection */
   take(bytes: number): void {
-    if (bytes > this.#left) throw new MalformedMessage('too much is buffered');
+    if (bytes > this.#left) throw new MalformedMessage('too many buffered bytes');
     this.#left -= bytes;
   }
 
@@ -29,8 +29,8 @@ export class Budget {
 }
 
 /**
- * Puts the messages of one connection together. Memory grows with what has arrived, never with
- * what a header announces, and by doubling, so that single bytes cost no more than large chunks.
+ * Assembles the messages of one connection. The buffer grows with received bytes, never by the
+ * length in a header. It doubles, so that receiving single bytes costs no more than large chunks.
  */
 export class FrameReader {
   readonly #budget: Budget;
@@ -41,12 +41,12 @@ export class FrameReader {
     this.#budget = budget;
   }
 
-  /** Whether a message has begun and is not complete. */
+  /** Whether an incomplete message is buffered. */
   get partial(): boolean {
     return this.#length > 0;
   }
 
-  /** @throws {MalformedMessage} when the shared budget has no room for it */
+  /** @throws {MalformedMessage} when the shared budget is exceeded */
   push(chunk: Buffer): void {
     const needed = this.#length + chunk.length;
     if (needed > this.#buffer.length) {
@@ -74,7 +74,7 @@ export class FrameReader {
     return message;
   }
 
-  /** Lets go of everything. */
+  /** Frees the buffer. */
   release(): void {
     this.#length = 0;
     this.#resize(0);

@@ -7,28 +7,29 @@ const OP_QUERY = 2004;
 const OP_MSG = 2013;
 
 /**
- * The flags in this half are binding: a message with an unknown one must not be read. None is known
- * here: drivers send no checksums, and nobody writes without waiting for the reply.
+ * The required flag bits: a message with an unknown required bit must be rejected. None is
+ * supported here: the driver sends no checksums, and no client writes without waiting for the
+ * reply.
  */
-const BINDING_FLAGS = 0xffff;
+const REQUIRED_FLAGS = 0xffff;
 
 const FLAGS_BYTES = 4;
 const BODY_SECTION = 0;
 
-/** What a handshake has when the URL names a user. */
-const CREDENTIALS = ['saslSupportedMechs', 'speculativeAuthenticate'];
+/** Fields of a handshake when the URL has a user name. */
+const CREDENTIAL_FIELDS = ['saslSupportedMechs', 'speculativeAuthenticate'];
 
 const QUERY_FAILURE = 2;
 const AWAIT_CAPABLE = 8;
 
-/** A request, with what is needed to reply to it. */
+/** A request, and the fields that are needed for its reply. */
 export interface Request {
   readonly id: number;
-  /** Whether it came as the legacy OP_QUERY, which drivers still open a connection with. */
+  /** Whether it is a legacy OP_QUERY, with which drivers still open a connection. */
   readonly legacy: boolean;
   /**
    * Decodes the command.
-   * @throws {CommandError} when its BSON is not sound, which is worth a reply
+   * @throws {CommandError} for invalid BSON, which gets an error reply
    */
   command(): Document;
 }
@@ -53,12 +54,12 @@ function readMsg(message: Buffer): Request['command'] {
   const kindAt = HEADER_BYTES + FLAGS_BYTES;
   if (message.length <= kindAt) throw new MalformedMessage('no body');
   const flags = message.readInt32LE(HEADER_BYTES);
-  if ((flags & BINDING_FLAGS) !== 0) throw new MalformedMessage(`the flags ${flags}`);
+  if ((flags & REQUIRED_FLAGS) !== 0) throw new MalformedMessage(`the flags ${flags}`);
   const body = documentAt(message, kindAt + 1);
   const alone = message[kindAt] === BODY_SECTION && kindAt + 1 + body.length === message.length;
   return () => {
     if (alone) return decode(body);
-    throw notSupported('a message of several sections, as bulk writes are,');
+    throw notSupported('a message with several sections, as for bulk writes,');
   };
 }
 
@@ -67,12 +68,15 @@ function readQuery(message: Buffer): Request['command'] {
   const nameEnd = message.indexOf(0, nameAt);
   if (nameEnd === -1) throw new MalformedMessage('an unterminated name');
   const namespace = message.toString('utf8', nameAt, nameEnd);
-  // After the name there are two numbers that say which results are wanted.
+  // The name is followed by numberToSkip and numberToReturn.
   const query = documentAt(message, nameEnd + 1 + 8);
   return () => {
     const handshake = parse(query);
-    if (CREDENTIALS.some((field) => Object.hasOwn(handshake, field))) {
-      throw new CommandError(18, 'the embedded store has no users: leave them out of the URL');
+    if (CREDENTIAL_FIELDS.some((field) => Object.hasOwn(handshake, field))) {
+      throw new CommandError(
+        18,
+        'the embedded store has no users: remove the user name and password from the URL',
+      );
     }
     const command = decode(query);
     const [name = ''] = Object.keys(command);

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
-import { asker, failureOf, openSources, startOrigin, until } from './origin.ts';
+import { until } from '../../until.ts';
+import { asker, failureOf, openSources, startOrigin } from './origin.ts';
 
 /** An origin whose answers wait until the test finishes them, by path. */
 async function holdingOrigin(t: Test) {
@@ -19,7 +20,7 @@ t.test('live fetches beyond the bound are turned away at once', async (t) => {
   const origin = await holdingOrigin(t);
   const sources = openSources(t, { fetchConcurrency: 2 });
   const running = ['/1', '/2'].map((path) => sources.acquire(origin.url(path), asker()));
-  await until(() => origin.open.size === 2);
+  await until('2 requests', () => origin.open.size === 2);
   t.equal((await failureOf(sources.acquire(origin.url('/3'), asker()))).code, 'overloaded');
   t.match(sources.stats(), { fetching: 2, concurrency: 2, rejected: 1, fetches: 2 });
   const joined = sources.acquire(origin.url('/1'), asker());
@@ -29,26 +30,26 @@ t.test('live fetches beyond the bound are turned away at once', async (t) => {
   t.equal(sources.stats().fetching, 0);
   t.equal((await sources.acquire(origin.url('/1'), asker())).fetchMs, null, 'hits need no place');
   const third = sources.acquire(origin.url('/3'), asker());
-  await until(() => origin.open.has('/3'));
+  await until('/3 is asked for', () => origin.open.has('/3'));
   origin.finish('/3');
   t.ok(await third, 'being turned away is not remembered');
 });
 
-t.test('background fetches use half of the places and wait, live ones go on', async (t) => {
+t.test('background fetches use half of the slots and wait, live ones go on', async (t) => {
   const origin = await holdingOrigin(t);
   const sources = openSources(t, { fetchConcurrency: 4 });
   const background = ['/b1', '/b2', '/b3', '/b4'].map((path) =>
     sources.acquire(origin.url(path), asker({ background: true })),
   );
-  await until(() => origin.open.size === 2);
+  await until('2 requests', () => origin.open.size === 2);
   const live = ['/l1', '/l2'].map((path) => sources.acquire(origin.url(path), asker()));
-  await until(() => origin.open.size === 4);
+  await until('4 requests', () => origin.open.size === 4);
   t.same([...origin.open.keys()].sort(), ['/b1', '/b2', '/l1', '/l2']);
   origin.finish('/b1');
-  await until(() => origin.open.has('/b3'));
+  await until('/b3 is asked for', () => origin.open.has('/b3'));
   t.notOk(origin.open.has('/b4'), 'first come, first served');
   for (const path of ['/l1', '/l2', '/b2', '/b3']) origin.finish(path);
-  await until(() => origin.open.has('/b4'));
+  await until('/b4 is asked for', () => origin.open.has('/b4'));
   origin.finish('/b4');
   await Promise.all([...background, ...live]);
   t.match(sources.stats(), { fetching: 0, rejected: 0, fetches: 6 });
@@ -66,9 +67,9 @@ t.test('one that waits in the background leaves by its signal', async (t) => {
   const stays = sources.acquire(origin.url('/b2'), asker({ background: true }));
   leaving.abort(new Error('left'));
   await t.rejects(left, { message: 'left' });
-  await until(() => origin.open.has('/l'));
+  await until('/l is asked for', () => origin.open.has('/l'));
   origin.finish('/l');
-  await until(() => origin.open.has('/b2'));
+  await until('/b2 is asked for', () => origin.open.has('/b2'));
   origin.finish('/b2');
   await Promise.all([live, stays]);
   t.same(
@@ -83,14 +84,14 @@ t.test('a live request does not wait for a background place', async (t) => {
   const background = ['/b1', '/b2'].map((path) =>
     sources.acquire(origin.url(path), asker({ background: true })),
   );
-  await until(() => origin.open.has('/b1'));
+  await until('/b1 is asked for', () => origin.open.has('/b1'));
   const live = sources.acquire(origin.url('/b2'), asker());
-  await until(() => origin.open.has('/b2'));
+  await until('/b2 is asked for', () => origin.open.has('/b2'));
   const full = sources.acquire(origin.url('/b3'), asker({ background: true }));
   t.equal((await failureOf(sources.acquire(origin.url('/b3'), asker()))).code, 'overloaded');
   origin.finish('/b2');
   origin.finish('/b1');
-  await until(() => origin.open.has('/b3'));
+  await until('/b3 is asked for', () => origin.open.has('/b3'));
   origin.finish('/b3');
   t.equal((await full).bytes.byteLength, 7, 'the background one waited on');
   await Promise.all([...background, live]);
@@ -122,9 +123,9 @@ t.test('a Content-Length alone holds little', async (t) => {
   const acquired = sources
     .acquire(origin.url(), asker({ signal: leaving.signal }))
     .catch(() => 'left');
-  await until(() => sources.stats().heldBytes > 0);
+  await until('some bytes', () => sources.stats().heldBytes > 0);
   t.ok(sources.stats().heldBytes <= 1_048_576);
   leaving.abort();
   t.equal(await acquired, 'left');
-  await until(() => sources.stats().heldBytes === 0);
+  await until('none are held', () => sources.stats().heldBytes === 0);
 });

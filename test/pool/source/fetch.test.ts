@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { ByteBudget } from '../../../pool/source/budget.ts';
 import { openConnections } from '../../../pool/source/connections.ts';
 import { fetchSource } from '../../../pool/source/fetch.ts';
 import { AddressGuard } from '../../../pool/source/guard.ts';
+import { until } from '../../until.ts';
 import { asker, failureOf, listen, openSources, startOrigin } from './origin.ts';
 
 t.test('the request is plain: its own name, image types, no cookies and no referrer', async (t) => {
@@ -123,7 +126,7 @@ t.test('a kept connection that the origin closes under a request is opened again
 t.test('a fetch that is aborted while it reads fails with the reason', async (t) => {
   const origin = await startOrigin(t, (request, response) => {
     response.setHeader('content-encoding', request.url === '/coded' ? 'gzip' : 'identity');
-    response.write(Buffer.from('1f8b0800000000000003', 'hex'));
+    response.write(gzipSync(randomBytes(100_000)).subarray(0, 80_000));
   });
   const guard = new AddressGuard({ privateSources: ['127.0.0.1'], own: { hosts: [], port: 1 } });
   const connections = openConnections(guard, { perOrigin: 1, timeoutMs: 10_000 });
@@ -142,7 +145,8 @@ t.test('a fetch that is aborted while it reads fails with the reason', async (t)
       signal: leaving.signal,
     });
     const reason = new Error('left');
-    setTimeout(() => leaving.abort(reason), 50);
+    await until('some of it is there', () => budget.held > 0);
+    leaving.abort(reason);
     t.equal(await fetched.catch((error: unknown) => error), reason);
     t.equal(budget.held, 0);
   }

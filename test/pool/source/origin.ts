@@ -8,6 +8,7 @@ import {
   type SourceSettings,
   Sources,
 } from '../../../pool/source/sources.ts';
+import { until } from '../../until.ts';
 
 export interface Origin {
   readonly port: number;
@@ -49,7 +50,7 @@ export async function listen(t: Test, server: Server) {
     sockets,
     url: (path = '/', host = '127.0.0.1') => new URL(`http://${host}:${port}${path}`),
     quiet: async () => {
-      while (sockets.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      await until('all connections are closed', () => sockets.size === 0);
     },
   };
 }
@@ -63,11 +64,6 @@ export async function failureOf(promise: Promise<unknown>): Promise<ServiceError
     throw error;
   }
   throw new Error('it did not fail');
-}
-
-/** Resolves when the condition holds; the test's own time limit ends it when it never does. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
 /** Sources that may use 127.0.0.1, closed with the test. Every name resolves to it. */

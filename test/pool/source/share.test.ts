@@ -1,16 +1,21 @@
 import type { ServerResponse } from 'node:http';
 import t from 'tap';
 import type { SourceLease } from '../../../pool/source/sources.ts';
-import { asker, failureOf, openSources, startOrigin, until } from './origin.ts';
+import { until } from '../../until.ts';
+import { asker, failureOf, openSources, startOrigin } from './origin.ts';
 
 t.test('a hundred that want one URL make one request and share the bytes', async (t) => {
+  let answer = () => {};
   const origin = await startOrigin(t, (_, response) => {
-    setTimeout(() => response.end('picture'), 20);
+    answer = () => void response.end('picture');
   });
   const sources = openSources(t);
-  const leases = await Promise.all(
-    Array.from({ length: 100 }, (_, i) => sources.acquire(origin.url(`/a#${i}`), asker())),
+  const acquired = Array.from({ length: 100 }, (_, i) =>
+    sources.acquire(origin.url(`/a#${i}`), asker()),
   );
+  await until('a request', () => origin.requests.length === 1);
+  answer();
+  const leases = await Promise.all(acquired);
   t.equal(origin.requests.length, 1);
   t.equal(new Set(leases.map(({ bytes }) => bytes)).size, 1);
   t.ok(leases.every(({ fetchMs }) => fetchMs !== null && fetchMs > 0));
@@ -37,7 +42,7 @@ t.test('the one who leaves does not end the fetch, the last one does', async (t)
   const acquired = leaving.map(({ signal }) =>
     sources.acquire(origin.url(), asker({ signal })).catch((error: unknown) => error),
   );
-  await until(() => answers.length === 1);
+  await until('a request', () => answers.length === 1);
   leaving[0]?.abort('first');
   t.equal(await acquired[0], 'first');
   leaving[1]?.abort('second');
@@ -46,11 +51,11 @@ t.test('the one who leaves does not end the fetch, the last one does', async (t)
   t.equal(cut, 0);
   leaving[2]?.abort('third');
   t.equal(await acquired[2], 'third');
-  await until(() => cut === 1 && sources.stats().fetching === 0);
+  await until('the fetch has ended', () => cut === 1 && sources.stats().fetching === 0);
   t.equal(sources.stats().heldBytes, 0);
 
   const again = sources.acquire(origin.url(), asker());
-  await until(() => answers.length === 2);
+  await until('another request', () => answers.length === 2);
   answers[1]?.end('ture');
   t.equal((await again).bytes.byteLength, 7, 'nothing of the abort is remembered');
 });
@@ -65,11 +70,9 @@ t.test('whoever comes with an aborted signal has nothing fetched', async (t) => 
 
 t.test('each allowlist holds for its own asker, whoever had the source fetched', async (t) => {
   const origin = await startOrigin(t, (request, response) => {
-    if (request.url === '/end') setTimeout(() => response.end('picture'), 20);
-    else {
-      const location = `http://b.example:${origin.port}/end`;
-      setTimeout(() => response.writeHead(302, { location }).end(), 20);
-    }
+    // Whoever asks, asks in the same turn as the first one, long before this comes to it.
+    if (request.url === '/end') response.end('picture');
+    else response.writeHead(302, { location: `http://b.example:${origin.port}/end` }).end();
   });
   const url = origin.url('/', 'a.example');
   const strict = asker({ allowed: (host) => host === 'a.example' });
@@ -125,7 +128,7 @@ t.test('closing ends what is under way', async (t) => {
   const sources = openSources(t, { fetchConcurrency: 1 });
   const running = failureOf(sources.acquire(origin.url('/1'), asker()));
   const waiting = failureOf(sources.acquire(origin.url('/2'), asker({ background: true })));
-  await until(() => origin.requests.length === 1);
+  await until('a request', () => origin.requests.length === 1);
   await sources.close();
   t.equal((await running).code, 'overloaded');
   t.equal((await waiting).code, 'overloaded');

@@ -1,6 +1,8 @@
 import t from 'tap';
+import { stopClock } from '../../clock.ts';
+import { until } from '../../until.ts';
 import { variant } from './pictures.ts';
-import { openPool, patient, puppets, until } from './pools.ts';
+import { openPool, patient, puppets } from './pools.ts';
 import { puppetTask } from './puppet.ts';
 
 t.test('what does not fit into threads and queue is refused at once', async (t) => {
@@ -15,7 +17,7 @@ t.test('what does not fit into threads and queue is refused at once', async (t) 
 
   for (const task of tasks) task.release();
   t.equal((await Promise.all(accepted)).length, 5, 'what was accepted is done');
-  await until(() => pool.stats().active === 0);
+  await until('the pool is idle', () => pool.stats().active === 0);
   t.equal(pool.full, false);
   t.match(pool.stats(), { active: 0, queued: 0, rejected: 1, completed: 5, stalledMs: 0 });
 });
@@ -70,7 +72,7 @@ t.test('one that gives up while it runs is answered at once, its thread stays bu
   const task = puppetTask();
   const leaver = new AbortController();
   const leaving = pool.transform(task.source, variant(), { signal: leaver.signal });
-  await until(task.started);
+  await until('it runs', task.started);
   leaver.abort();
   await t.rejects(leaving, { name: 'AbortError' });
   t.equal(pool.stats().active, 1);
@@ -93,16 +95,18 @@ t.test('a signal that was aborted before is not queued', async (t) => {
 });
 
 t.test('the time without progress is told', async (t) => {
+  const clock = stopClock(t);
   const pool = openPool(t, { threads: 1, queue: 1 }, puppets);
   t.equal(pool.stats().stalledMs, 0, 'none while idle');
-  await new Promise((resolve) => setTimeout(resolve, 60));
+  await clock.forward(60);
   const task = puppetTask();
   const running = pool.transform(task.source, variant(), patient);
-  t.ok(pool.stats().stalledMs < 50, 'idle time does not count');
-  await until(() => pool.stats().stalledMs >= 30);
+  t.equal(pool.stats().stalledMs, 0, 'idle time does not count');
+  await clock.forward(30);
+  t.equal(pool.stats().stalledMs, 30);
   task.release();
   await running;
-  await until(() => pool.stats().active === 0);
+  await until('the pool is idle', () => pool.stats().active === 0);
   t.equal(pool.stats().stalledMs, 0);
 });
 
@@ -128,7 +132,7 @@ t.test('what waits too long is refused, what runs is not', async (t) => {
   // The thread may take longer to start than a live request may wait here.
   const background = { ...patient, background: true };
   const running = pool.transform(task.source, variant(), background);
-  await until(task.started);
+  await until('it runs', task.started);
   const promotion = new AbortController();
   const promoted = { ...background, promoted: promotion.signal };
   const left = pool.transform(puppetTask().source, variant(), background);

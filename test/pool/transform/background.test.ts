@@ -1,6 +1,7 @@
 import t from 'tap';
+import { until } from '../../until.ts';
 import { variant } from './pictures.ts';
-import { openPool, patient, puppets, until } from './pools.ts';
+import { openPool, patient, puppets } from './pools.ts';
 import { puppetTask } from './puppet.ts';
 
 const background = { ...patient, background: true };
@@ -76,7 +77,7 @@ t.test('waiting background work is bounded, and takes no place in the queue', as
   t.equal(pool.stats().rejected, 1);
   for (const task of tasks) task.release();
   await Promise.all(all);
-  await until(() => pool.stats().completed === 9);
+  await until('all have ended', () => pool.stats().completed === 9);
 });
 
 t.test('background work that somebody comes to wait for goes on as live work', async (t) => {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { usedCpuMs } from '../../clock.ts';
 import { animation, blue, claimingPng, noise, red, shared, variant } from './pictures.ts';
 import { openPool, patient } from './pools.ts';
 
@@ -71,10 +72,10 @@ t.test('HEIF that cannot be decoded is unsupported', async (t) => {
 });
 
 t.test('too many pixels are refused before they are decoded', async (t) => {
-  const startedAt = performance.now();
+  const before = usedCpuMs();
   const bomb = shared(claimingPng(50_000, 50_000, 100));
   await t.rejects(pool.transform(bomb, variant(), patient), { code: 'source_too_large' });
-  t.ok(performance.now() - startedAt < 5000, 'at once');
+  t.ok(usedCpuMs() - before < 5000, 'at once');
   const exact = shared(claimingPng(1000, 1000));
   await t.resolves(
     pool.transform(exact, variant({ width: 10 }), patient),

@@ -25,8 +25,3 @@ export const patient = { signal: new AbortController().signal };
 
 /** A thread's entry that does what the test says. */
 export const puppets = new URL('./puppet.ts', import.meta.url);
-
-/** Resolves as soon as the condition holds; the runner's time limit is the only other end. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
-}

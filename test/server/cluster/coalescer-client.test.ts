@@ -1,5 +1,5 @@
-import { mock } from 'node:test';
 import t from 'tap';
+import { stopTimers } from '../../clock.ts';
 import { imageOf, Machine, settle } from './machine.ts';
 
 t.test('one that leaves does not cancel the others', async (t) => {
@@ -42,7 +42,7 @@ t.test('when the last one leaves, wherever it is, the work is cancelled', async 
   for (const one of machine.frontEnds) t.equal(await machine.openJoins(one), 0);
 });
 
-t.test('who takes the lead over stays in the air for the others, too', async (t) => {
+t.test('a follower that becomes the leader goes on for the other followers', async (t) => {
   const machine = new Machine(3);
   const [a, b, c] = [machine.frontEnd(0), machine.frontEnd(1), machine.frontEnd(2)];
   const leaving = new AbortController();
@@ -111,17 +111,16 @@ t.test('whoever comes with an aborted signal asks nobody', async (t) => {
 });
 
 t.test('a primary that does not answer holds no request up', async (t) => {
-  mock.timers.enable({ apis: ['setTimeout'] });
-  t.teardown(() => mock.timers.reset());
+  const tick = stopTimers(t);
   const machine = new Machine(2);
   const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
   const other = b.get('k');
   await machine.quiet();
   const wanted = a.get('k');
-  mock.timers.tick(1_000);
+  tick(1_000);
   await settle();
   t.equal(a.renderings.length, 0);
-  mock.timers.tick(2_000);
+  tick(2_000);
   await settle();
   t.equal(a.renderings.length, 1, 'it renders by itself');
 
@@ -130,7 +129,7 @@ t.test('a primary that does not answer holds no request up', async (t) => {
   a.renderings[0]?.finish();
   await machine.quiet();
   t.same(await wanted, imageOf('k'));
-  t.equal(machine.coalescer.size, 1, "the other's flight goes on");
+  t.equal(machine.coalescer.size, 1, "the other's render goes on");
   b.renderings[0]?.finish();
   await machine.quiet();
   t.same(await other, imageOf('k'));
@@ -138,36 +137,37 @@ t.test('a primary that does not answer holds no request up', async (t) => {
   for (const one of machine.frontEnds) t.equal(await machine.openJoins(one), 0);
 });
 
-t.test('one that leads by itself keeps nobody else in the air when it is done', async (t) => {
-  mock.timers.enable({ apis: ['setTimeout'] });
-  t.teardown(() => mock.timers.reset());
-  const machine = new Machine(2);
-  const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
-  const leaving = new AbortController();
-  b.get('k', leaving.signal).catch(() => {});
-  await machine.quiet();
-  const wanted = a.get('k');
-  mock.timers.tick(3_000);
-  await machine.quiet();
-  a.renderings[0]?.finish();
-  await machine.quiet();
-  await wanted;
-  leaving.abort();
-  await machine.quiet();
-  t.equal(machine.renderings.length, 0);
-  t.equal(machine.coalescer.size, 0);
-});
+t.test(
+  'a process that leads without a reply retains no other render when it is done',
+  async (t) => {
+    const tick = stopTimers(t);
+    const machine = new Machine(2);
+    const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
+    const leaving = new AbortController();
+    b.get('k', leaving.signal).catch(() => {});
+    await machine.quiet();
+    const wanted = a.get('k');
+    tick(3_000);
+    await machine.quiet();
+    a.renderings[0]?.finish();
+    await machine.quiet();
+    await wanted;
+    leaving.abort();
+    await machine.quiet();
+    t.equal(machine.renderings.length, 0);
+    t.equal(machine.coalescer.size, 0);
+  },
+);
 
 t.test('a follower waits as long as it takes once the primary has answered', async (t) => {
-  mock.timers.enable({ apis: ['setTimeout'] });
-  t.teardown(() => mock.timers.reset());
+  const tick = stopTimers(t);
   const machine = new Machine(2);
   const waiting: Promise<unknown>[] = [];
   for (const one of machine.frontEnds) {
     waiting.push(one.get('k'));
     await machine.quiet();
   }
-  mock.timers.tick(60_000);
+  tick(60_000);
   await machine.quiet();
   t.equal(machine.renderings.length, 1);
   machine.renderings[0]?.finish();

@@ -93,13 +93,13 @@ t.test('a leader that dies is followed by the next', async (t) => {
   t.equal(all.coalescer.size, 0);
 });
 
-t.test('a leader that dies between its word that it has landed and the image', async (t) => {
+t.test('a leader that dies after it reported success and before it sent the image', async (t) => {
   const { all, a, b } = machine();
   const [, other] = await wanting(all, a, b);
   onlyRendering(all).finish();
   await new Promise((resolve) => setImmediate(resolve));
   for (const land of a.writes.splice(0)) land();
-  t.ok(all.deliverUp(a), 'it says that it has landed');
+  t.ok(all.deliverUp(a), 'it reports success');
   all.kill(a);
   await all.quiet();
   t.equal(onlyRendering(all).frontEnd, 1);

@@ -3,70 +3,70 @@ import { dirname, join } from 'node:path';
 import t from 'tap';
 import { cacheFilePath } from '../../../pool/cache/disk.ts';
 import { keyOf } from '../../pool/cache/pictures.ts';
-import { block, kept, numbered } from './kept.ts';
+import { block, kept, numbered } from './index-folder.ts';
 
 t.test('after a start the files there are count, the oldest to go first', async (t) => {
   const folder = t.testdir();
   const before = kept(folder, 100);
   for (const name of numbered(1, 12)) await before.put(name, { age: 1_000 - Number(name) });
-  const { keeper, remaining } = kept(folder, 10);
-  await keeper.scan();
-  await keeper.close();
+  const { index, remaining } = kept(folder, 10);
+  await index.scan();
+  await index.close();
   t.same(remaining(numbered(1, 12)), numbered(4, 12));
-  t.equal(keeper.bytes, 9 * block);
+  t.equal(index.bytes, 9 * block);
 });
 
 t.test('what is written and used while the scan runs is newer than all it finds', async (t) => {
   const folder = t.testdir();
-  const { keeper, put, remaining } = kept(folder, 12);
+  const { index, put, remaining } = kept(folder, 12);
   for (const name of numbered(1, 10)) await put(name, { age: 1_000 - Number(name) });
-  const scan = keeper.scan();
-  keeper.used(keyOf('1'));
+  const scan = index.scan();
+  index.used(keyOf('1'));
   for (const name of ['11', '12']) {
     await put(name);
-    keeper.stored(keyOf(name), block);
+    index.stored(keyOf(name), block);
   }
   await scan;
-  t.equal(keeper.count, 12, 'each counts once');
+  t.equal(index.count, 12, 'each counts once');
   await put('13');
-  keeper.stored(keyOf('13'), block);
-  await keeper.close();
+  index.stored(keyOf('13'), block);
+  await index.close();
   t.same(remaining(numbered(1, 13)), ['1', ...numbered(5, 13)]);
 });
 
 t.test('what is removed while the scan runs does not come back', async (t) => {
   const folder = t.testdir();
-  const { keeper, put } = kept(folder, 200);
+  const { index, put } = kept(folder, 200);
   for (const name of numbered(1, 100)) await put(name);
-  const scan = keeper.scan();
+  const scan = index.scan();
   for (const name of numbered(1, 100)) {
     await rm(cacheFilePath(folder, keyOf(name)));
-    keeper.removed(keyOf(name));
+    index.removed(keyOf(name));
   }
   await scan;
-  t.same([keeper.count, keeper.bytes], [0, 0]);
+  t.same([index.count, index.bytes], [0, 0]);
 });
 
 t.test('the limit holds while the scan runs, too', async (t) => {
   const folder = t.testdir();
-  const { keeper, put, remaining } = kept(folder, 10);
+  const { index, put, remaining } = kept(folder, 10);
   for (const name of numbered(1, 10)) await put(name, { age: 1_000 });
-  const scan = keeper.scan();
+  const scan = index.scan();
   for (const name of numbered(11, 31)) {
     await put(name);
-    keeper.stored(keyOf(name), block);
+    index.stored(keyOf(name), block);
   }
   await scan;
-  await keeper.close();
+  await index.close();
   const left = remaining(numbered(1, 31));
-  t.equal(left.length * block, keeper.bytes, 'the index is what is on the disk');
-  t.ok(keeper.bytes <= 10 * block);
+  t.equal(left.length * block, index.bytes, 'the index is what is on the disk');
+  t.ok(index.bytes <= 10 * block);
   t.ok(left.includes('31'));
 });
 
 t.test('files of others are not counted and not touched', async (t) => {
   const folder = t.testdir({ files: { 'readme.txt': 'x', ab: { 'notes.txt': 'x' } } });
-  const { keeper, put } = kept(folder, 1);
+  const { index, put } = kept(folder, 1);
   const key = keyOf('a');
   const deep = dirname(cacheFilePath(folder, key));
   await put('a');
@@ -79,24 +79,24 @@ t.test('files of others are not counted and not touched', async (t) => {
   await symlink(join(deep, 'foreign'), join(deep, linkLikeAKey));
   const before = (await readdir(folder, { recursive: true })).sort();
 
-  await keeper.scan();
-  await keeper.close();
-  t.same([keeper.count, keeper.bytes], [1, block]);
+  await index.scan();
+  await index.close();
+  t.same([index.count, index.bytes], [1, block]);
   t.same((await readdir(folder, { recursive: true })).sort(), before);
 });
 
 t.test('a cache that is not there yet is an empty one', async (t) => {
-  const { keeper } = kept(join(t.testdir(), 'none'), 10);
-  await keeper.scan();
-  t.same([keeper.count, keeper.bytes], [0, 0]);
-  await keeper.prepare();
+  const { index } = kept(join(t.testdir(), 'none'), 10);
+  await index.scan();
+  t.same([index.count, index.bytes], [0, 0]);
+  await index.prepare();
 });
 
-t.test('a scan ends early when the keeper closes', async (t) => {
-  const { keeper, put } = kept(t.testdir(), 1_000);
+t.test('a scan ends early when the index is closed', async (t) => {
+  const { index, put } = kept(t.testdir(), 1_000);
   for (const name of numbered(1, 60)) await put(name);
-  const scan = keeper.scan();
-  await keeper.close();
+  const scan = index.scan();
+  await index.close();
   await scan;
-  t.ok(keeper.count < 60);
+  t.ok(index.count < 60);
 });

@@ -123,10 +123,10 @@ for (const keys of [['k'], ['k', 'l']]) {
         }
         await story.end();
         if (story.hanging().length > 0) throw new Error(`${story.hanging().length} hang`);
-        if (story.machine.coalescer.size > 0) throw new Error('a flight is left in the air');
+        if (story.machine.coalescer.size > 0) throw new Error('a render is left');
         for (const one of story.machine.living) {
           const open = await story.machine.openJoins(one, steps.length);
-          if (open > 0) throw new Error(`${open} tickets are left`);
+          if (open > 0) throw new Error(`${open} joins are left`);
         }
         for (const { end } of story.waiting) {
           if (end === 'wrong image') throw new Error('somebody got the image of another key');

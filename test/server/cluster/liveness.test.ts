@@ -4,8 +4,8 @@ import { Liveness } from '../../../server/cluster/liveness.ts';
 /** A liveness whose clock goes on second by second, checking each time. */
 function watched() {
   let now = 0;
-  const silent: number[] = [];
-  const liveness = new Liveness({ onSilent: (id) => silent.push(id), now: () => now });
+  const unresponsive: number[] = [];
+  const liveness = new Liveness({ onUnresponsive: (id) => unresponsive.push(id), now: () => now });
   const pass = (seconds: number, each = () => {}) => {
     for (let second = 0; second < seconds; second += 1) {
       now += 1_000;
@@ -16,35 +16,35 @@ function watched() {
   const suspend = (seconds: number) => {
     now += seconds * 1_000;
   };
-  return { liveness, silent, pass, suspend };
+  return { liveness, unresponsive, pass, suspend };
 }
 
 t.test('one that says nothing for 15 s is told of, once', async (t) => {
-  const { liveness, silent, pass } = watched();
-  liveness.heard(1);
-  liveness.heard(2);
-  pass(15, () => liveness.heard(2));
-  t.same(silent, []);
-  pass(1, () => liveness.heard(2));
-  t.same(silent, [1]);
-  pass(60, () => liveness.heard(2));
-  t.same(silent, [1]);
+  const { liveness, unresponsive, pass } = watched();
+  liveness.messageReceived(1);
+  liveness.messageReceived(2);
+  pass(15, () => liveness.messageReceived(2));
+  t.same(unresponsive, []);
+  pass(1, () => liveness.messageReceived(2));
+  t.same(unresponsive, [1]);
+  pass(60, () => liveness.messageReceived(2));
+  t.same(unresponsive, [1]);
 });
 
 t.test('one that has ended, or has said nothing yet, is not waited for', async (t) => {
-  const { liveness, silent, pass } = watched();
-  liveness.heard(1);
+  const { liveness, unresponsive, pass } = watched();
+  liveness.messageReceived(1);
   liveness.forget(1);
   pass(60);
-  t.same(silent, []);
+  t.same(unresponsive, []);
 });
 
 t.test('when the watcher itself was held up, nobody is to blame', async (t) => {
-  const { liveness, silent, pass, suspend } = watched();
-  liveness.heard(1);
+  const { liveness, unresponsive, pass, suspend } = watched();
+  liveness.messageReceived(1);
   suspend(3_600);
   pass(10);
-  t.same(silent, []);
+  t.same(unresponsive, []);
   pass(10);
-  t.same(silent, [1], 'what stays silent is noticed all the same');
+  t.same(unresponsive, [1], 'what stays unresponsive is noticed all the same');
 });

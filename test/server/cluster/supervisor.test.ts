@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import t from 'tap';
 import { Supervisor } from '../../../server/cluster/supervisor.ts';
+import { until } from '../../until.ts';
 
 t.test('a front end whose pool makes no progress is replaced, once', async (t) => {
   const lines: { msg: string }[] = [];
@@ -19,9 +20,9 @@ t.test('a front end whose pool makes no progress is replaced, once', async (t) =
     onMessage: () => {},
     onEnd: (frontEnd) => ended.push(frontEnd),
   });
-  while (count('a front end listens') < 2) await new Promise((done) => setTimeout(done, 20));
+  await until('another listens', () => count('a front end listens') === 2);
   t.equal(count('a front end is stuck and replaced'), 1);
-  while (ended.length === 0) await new Promise((done) => setTimeout(done, 50));
+  await until('one has ended', () => ended.length > 0);
   t.same(ended, [1], 'the stuck one is killed when the drain has not ended it');
   t.equal(count('a front end listens'), 2);
   t.equal(count('a front end is stuck and replaced'), 1);

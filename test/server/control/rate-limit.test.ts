@@ -1,10 +1,11 @@
 import t from 'tap';
-import { type Allowance, RateLimit } from '../../../server/control/rate-limit.ts';
+import { RateLimit, type RateLimitResult } from '../../../server/control/rate-limit.ts';
 import { isOutage } from '../../../store/outage.ts';
+import { until } from '../../until.ts';
 import { storeLink } from '../store-link.ts';
 
-const passed = (allowances: readonly Allowance[]) =>
-  allowances.filter(({ failure }) => failure === null).length;
+const passed = (results: readonly RateLimitResult[]) =>
+  results.filter(({ failure }) => failure === null).length;
 const together = (limits: readonly RateLimit[], calls: number, key = 'key_1') =>
   Promise.all(
     Array.from({ length: calls }, (_, i) => limits[i % limits.length]?.consume(key)),
@@ -43,10 +44,8 @@ t.test('while the store is away a call fails, and then it is counted again', asy
   );
   t.ok(isOutage(failed), 'an outage');
   await link.mend();
-  const deadline = Date.now() + 10_000;
-  let after: Allowance | null = null;
-  while (after === null && Date.now() < deadline) {
-    after = await limit.consume('key_1').catch(() => null);
-  }
-  t.equal(after?.failure, null, 'the store counts again');
+  const after = await until('the store answers', () =>
+    limit.consume('key_1').catch(() => undefined),
+  );
+  t.equal(after.failure, null, 'the store counts again');
 });

@@ -48,7 +48,7 @@ t.test('a type with weight 0 is refused, whatever wildcards say', async (t) => {
   t.same(acceptedFormats('image/avif;q=0,image/*'), []);
 });
 
-t.test('a malformed weight is no wish', async (t) => {
+t.test('a type with a malformed weight is not accepted', async (t) => {
   const weights = ['q=', 'q', 'q=x', 'q=-1', 'q=2', 'q=1.5', 'q=0.1234', 'q=.5', 'q=1e0', 'q=NaN'];
   for (const weight of [...weights, 'q =0', 'q = 1', 'q="1"', 'q=1 1', 'q=+1']) {
     t.same(acceptedFormats(`image/avif;${weight},image/webp`), ['webp'], weight);

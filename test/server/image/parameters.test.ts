@@ -64,12 +64,14 @@ t.test('values are read under their names and all aliases', async (t) => {
 });
 
 t.test('a flag is on when empty, 1 or true, and off for 0 or false', async (t) => {
-  t.same(read('blur='), read('blur'));
-  t.same(read('blur=1'), read('blur'));
-  t.same(read('blur=true'), read('blur'));
-  t.type(read('blur').blur, 'number');
-  t.equal(read('blur=0').blur, null);
-  t.equal(read('blur=false').blur, null);
+  for (const on of ['', '=', '=1', '=true', '=TRUE']) {
+    t.same(read(`flip${on}`), { flip: true }, `flip${on}`);
+    t.same(read(`blur${on}`), { blur: 1 }, `blur${on}, which could have a number`);
+  }
+  for (const off of ['=0', '=false', '=False']) {
+    t.same(read(`flip${off}`), { flip: false }, `flip${off}`);
+    t.same(read(`blur${off}`), { blur: null }, `blur${off}`);
+  }
 });
 
 t.test('names that are not in the table are ignored', async (t) => {

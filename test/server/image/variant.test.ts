@@ -24,7 +24,7 @@ const variant = ({ options = {}, hints = {}, accepted = [], settings = {} }: Req
 
 const key = (request: Request): string => variantKey('prj_1', source, variant(request));
 
-t.test("without a wish it is the project's defaults", async (t) => {
+t.test("without options the variant has the project's defaults", async (t) => {
   t.same(variant({ settings: { autoFormat: false, defaultQuality: 71, maxWidth: 900 } }), {
     ...plainVariant,
     fit: 'cover',
@@ -37,8 +37,10 @@ t.test('the query wins over hints, and hints win over the project', async (t) =>
   const settings = { defaultDpr: 3, defaultQuality: 40, defaultFit: 'inside' as const };
   const widths: readonly (readonly [Request, number | null])[] = [
     [{ options: { w: 100 }, settings }, 300],
-    [{ options: { w: 100 }, hints: { dpr: 2 }, settings }, 200],
+    [{ options: { w: 100 }, hints: { dpr: 2 }, settings }, 300],
     [{ options: { w: 100, dpr: 1 }, hints: { dpr: 2 }, settings }, 100],
+    [{ options: { w: 100, dpr: 'auto' }, hints: { dpr: 2 }, settings }, 200],
+    [{ options: { w: 100, dpr: 'auto' }, settings }, 300],
     [{ hints: { width: 640 }, settings }, 640],
     [{ hints: { width: 640, dpr: 2 }, options: { dpr: 3 }, settings }, 640],
     [{ hints: { width: 640 }, options: { w: 10 }, settings }, 30],
@@ -59,6 +61,7 @@ t.test('a viewport bounds the width from above, and only where nothing else says
     [{ hints: { viewport: 400 } }, 480],
     [{ hints: { viewport: 400, dpr: 2 } }, 828],
     [{ hints: { viewport: 400 }, options: { dpr: 3 } }, 1280],
+    [{ hints: { viewport: 400, dpr: 2 }, options: { dpr: 'auto' } }, 828],
     [{ hints: { viewport: 400 }, settings: { maxWidth: 300 } }, 300],
     [{ hints: { viewport: 400 }, settings: { maxWidth: 3_000 } }, 480],
     [{ hints: { viewport: 400, width: 320 } }, null],

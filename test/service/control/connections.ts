@@ -3,6 +3,8 @@ import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
+import { until } from '../../until.ts';
+import { heard } from '../held.ts';
 import { type Control, prefix, rootKey } from './control.ts';
 
 const input = JSON.stringify({ name: 'x', origin: 'https://a.example/' });
@@ -37,8 +39,7 @@ async function connection(port: number) {
     statuses,
     /** Resolves when so many answers have come, or the connection is over. */
     async answers(count: number): Promise<(string | undefined)[]> {
-      const deadline = Date.now() + 10_000;
-      while (statuses().length < count && !ended && Date.now() < deadline) await sleep(5);
+      await until(`${count} answers`, () => statuses().length >= count || ended);
       return statuses();
     },
   };
@@ -91,6 +92,7 @@ export async function unwantedBodies(t: Test, control: Control): Promise<void> {
           if (chunked) socket.write(`${piece.length.toString(16)}\r\n`);
           socket.write(piece);
           if (chunked) socket.write('\r\n');
+          // As a body comes that is not there at once.
           await sleep(1);
         }
         if (chunked) socket.write('0\r\n\r\n');
@@ -128,12 +130,12 @@ export async function brokenUploads(t: Test, control: Control): Promise<void> {
       socket.write(head('/projects', rootKey, transfer));
       const part = input.slice(0, cut);
       socket.write(transfer.startsWith('t') ? `${input.length.toString(16)}\r\n${part}` : part);
-      await sleep(60);
+      await heard(service);
       socket.destroy();
       t.same(statuses(), [], `${cut} bytes, ${transfer}`);
     }
   }
-  await sleep(100);
+  await heard(service);
   t.equal(await projectCount(control), before);
   const health = await fetch(`${service.url}/api/health`);
   t.equal(health.status, 200);

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import type { Test } from 'tap';
+import { until } from '../../until.ts';
 import { picture, startTestOrigin } from '../origin.ts';
 import { answeredBy, type Control } from './control.ts';
 
@@ -29,7 +29,7 @@ function get(url: string, agent: Agent): Promise<Picture> {
   });
 }
 
-/** Changes apply to images: at once where they were made, within two seconds everywhere. */
+/** Changes apply to images: at once where they were made, soon everywhere. */
 export async function live(t: Test, control: Control): Promise<void> {
   const origin = await startTestOrigin(t);
   origin.serve('/a.jpg', await picture(400, 300));
@@ -56,17 +56,6 @@ export async function live(t: Test, control: Control): Promise<void> {
     t.same([answer.status, answeredBy(answer)], [200, here]);
   };
 
-  /** Something holds within two seconds of the change before. */
-  const soon = async (what: string, holds: () => Promise<boolean>) => {
-    const deadline = Date.now() + 2_000;
-    let held = await holds();
-    while (!held && Date.now() < deadline) {
-      await sleep(50);
-      held = await holds();
-    }
-    t.ok(held, `${what}, within two seconds`);
-  };
-
   for (const ask of [local, remote, local, remote]) t.equal((await ask()).status, 200);
   t.same([(await local()).cache, (await remote()).cache], ['memory', 'memory']);
   t.same([(await local()).pid, (await remote()).pid], [here, there]);
@@ -77,14 +66,14 @@ export async function live(t: Test, control: Control): Promise<void> {
   for (const one of agents.values()) t.equal((await get(image('localhost'), one)).status, 403);
   await change('POST', '/domains', { host: 'localhost' });
   t.equal((await get(image('localhost'), agent)).status, 200, 'at once');
-  await soon('a setting', async () => (await width(await remote())) === 100);
-  await soon('a host', async () => (await get(image('localhost'), otherAgent)).status === 200);
+  await until('a setting', async () => (await width(await remote())) === 100);
+  await until('a host', async () => (await get(image('localhost'), otherAgent)).status === 200);
 
   await change('DELETE', '/domains', { host: '127.0.0.1' });
   const gone = await local();
   t.equal(gone.status, 403, 'a cached image stops at once');
   t.match(JSON.parse(gone.body.toString()), { code: 'source_not_allowed' });
-  await soon('a removed host', async () => (await remote()).status === 403);
+  await until('a removed host', async () => (await remote()).status === 403);
 
   t.test('a project that was just made works in every process', async (t) => {
     const made = await call('POST', '/projects', {

@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { until } from '../../until.ts';
 import type { Answer, Call, Control } from './control.ts';
 
 /** Every refusal has its status and code, in the order of the checks. */
@@ -75,8 +76,7 @@ export async function statuses(t: Test, control: Control): Promise<void> {
     });
     t.equal((await call('GET', on, { key })).status, 200);
     t.match(await control.service.admin('orgs', 'access', orgId, 'off'), /off/);
-    const deadline = Date.now() + 2_000;
-    while ((await call('GET', on, { key })).status === 200 && Date.now() < deadline);
+    await until('it takes effect', async () => (await call('GET', on, { key })).status !== 200);
     for (const [method, path, options] of [
       ['GET', on, {}],
       ['PATCH', `${nowhere}/settings`, broken],

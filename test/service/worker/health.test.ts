@@ -1,5 +1,5 @@
 import t from 'tap';
-import { eventually } from '../../worker/queue.ts';
+import { until } from '../../until.ts';
 import { startControl } from '../control/control.ts';
 import { picture, startTestOrigin } from '../origin.ts';
 import { json } from '../service.ts';
@@ -25,8 +25,8 @@ t.test('GET /api/health tells how the service and what it needs are', async (t) 
   await t.test('all that the specification names, summed over the processes', async (t) => {
     const url = `${control.service.url}/img/${origin.url}/small.jpg?project=${project}&w=50`;
     t.equal((await fetch(url)).status, 200);
-    // The other process's figures come once a second.
-    const { status, headers, body } = await eventually('all figures', async () => {
+    // The stats of the other process come once a second.
+    const { status, headers, body } = await until('the stats of both', async () => {
       const answer = await ask();
       const { cache, transformQueue } = answer.body.checks;
       const kept = cache.diskSizeBytes > 0 && cache.memorySizeBytes > 0;
@@ -37,7 +37,7 @@ t.test('GET /api/health tells how the service and what it needs are', async (t) 
     t.match(headers.get('content-type'), /^application\/json/);
     t.match(body, { ok: true, service: 'image-delivery', status: 'ok' });
     t.equal(new Date(body.timestamp).toISOString(), body.timestamp);
-    t.ok(Math.abs(Date.now() - Date.parse(body.timestamp)) < 5_000);
+    t.ok(Math.abs(Date.now() - Date.parse(body.timestamp)) < 60_000);
     const { cache, database, prewarmQueue, transformQueue } = body.checks;
     t.match(cache, { diskMaxBytes: 104_857_600, memoryMaxBytes: 33_554_432 });
     t.ok(cache.memorySizeBytes < 33_554_432);
@@ -73,7 +73,7 @@ t.test('GET /api/health tells how the service and what it needs are', async (t) 
     await set(4, { nextRunAt: null, lastFinishedAt: new Date(), failCount: 0 });
     const expected = { active: 1, waiting: 2, delayed: 1, queued: 3, failed: 1, status: 'ok' };
     const queue = () =>
-      eventually('the figures', async () => {
+      until('the stats', async () => {
         const { body } = await ask();
         const { prewarmQueue } = body.checks;
         return prewarmQueue.failed === 1 && prewarmQueue.waiting === 2 && { body, prewarmQueue };
@@ -81,7 +81,7 @@ t.test('GET /api/health tells how the service and what it needs are', async (t) 
     t.match((await queue()).prewarmQueue, expected);
 
     await set(3, { nextRunAt: new Date(Date.now() - 120_000) });
-    const late = await eventually('a backlog', async () => {
+    const late = await until('a backlog', async () => {
       const { body } = await ask();
       return body.checks.prewarmQueue.status === 'backlogged' && body;
     });

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { eventually } from '../../worker/queue.ts';
-import { freePort, isAlive, until } from '../service.ts';
+import { until } from '../../until.ts';
+import { freePort, isAlive } from '../service.ts';
 import { startProgram } from './worker.ts';
 
 /** What `npm start` runs, on a temporary folder. */
@@ -27,7 +27,7 @@ t.test('npm start: both run, the dead are replaced, and SIGTERM ends all', async
   const { log, untilLogged, port, workerPort } = program;
   const pidOf = (message: string): number => Number(program.logged(message).at(-1)?.['pid']);
   const answers = (url: string) =>
-    eventually(url, async () => (await fetch(url).catch(() => null))?.status === 200);
+    until(url, async () => (await fetch(url).catch(() => null))?.status === 200);
   const both = () =>
     Promise.all([
       answers(`http://127.0.0.1:${port}/api/health`),

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { eventually } from '../../worker/queue.ts';
+import { until } from '../../until.ts';
 import { json, startService } from '../service.ts';
 import { startWorker, type Worker } from './worker.ts';
 
@@ -15,7 +15,7 @@ const basic = (text: string) => ({
   authorization: `Basic ${Buffer.from(text).toString('base64')}`,
 });
 const ready = (worker: Worker) =>
-  eventually('ready', async () => (await worker.get('/health/ready')).status === 200);
+  until('ready', async () => (await worker.get('/health/ready')).status === 200);
 const listening = (worker: Worker) => worker.untilLogged('the operations server listens');
 
 /** fetch sets Host itself. */

@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { backgroundHeader, backgroundToken } from '../../../contract/background-token.ts';
 import { signature, signedText } from '../../../server/image/access.ts';
 import { findDeployment } from '../../../store/deployment.ts';
+import { until } from '../../until.ts';
 import { startControl } from '../control/control.ts';
 import { picture, startTestOrigin } from '../origin.ts';
-import { until } from '../service.ts';
 import { cacheOf, startWorker } from './worker.ts';
 
 /** What browsers send that know AVIF and WebP, WebP alone, and neither. */
@@ -123,15 +122,17 @@ t.test('a prewarming makes the first live request a hit', async (t) => {
     const src = `${origin.url}/b.jpg`;
     await prewarm(project, { src, widths: [31, 32, 33], formats: ['webp'] });
     const begun = { 'data.projectId': project, lockedAt: { $ne: null } };
-    while ((await store.db.collection('jobs').countDocuments(begun)) === 0) await sleep(20);
-    await sleep(300);
+    const jobs = store.db.collection('jobs');
+    await until('the job is taken', async () => (await jobs.countDocuments(begun)) > 0);
+    const before = refused;
+    await until('there is no room all the while', () => refused > before + 20);
     live = false;
     await Promise.all(crowd);
     await worker.untilLogged('a source is warm', 5);
     t.equal(worker.logged('a source could not be warmed').length, 0);
   });
 
-  await t.test('the worker’s figures tell of it', async (t) => {
+  await t.test('the worker’s metrics show it', async (t) => {
     const { text } = await worker.get('/metrics');
     t.match(text, 'prewarm_job_duration_seconds_count{outcome="done"} 5\n');
     t.match(text, 'prewarm_job_failures_total 0\n');

@@ -1,21 +1,18 @@
 import t from 'tap';
 import { storeLink } from '../../server/store-link.ts';
-import { eventually } from '../../worker/queue.ts';
+import { until } from '../../until.ts';
 import { startControl } from '../control/control.ts';
+import { held } from '../held.ts';
 import { picture, startTestOrigin } from '../origin.ts';
-import { until } from '../service.ts';
 import { cacheOf, startWorker } from './worker.ts';
 
 t.test('the store goes and comes back under a worker that runs', async (t) => {
   const link = await storeLink(t);
   const [{ port = 0 } = {}] = link.db.client.options.hosts;
   const origin = await startTestOrigin(t);
-  const body = await picture(300, 200);
+  const source = held(await picture(300, 200));
   const paths = ['/1.jpg', '/2.jpg', '/3.jpg'];
-  let held: (() => void)[] = [];
-  for (const path of paths) {
-    origin.serve(path, (_, response) => void held.push(() => response.end(body)));
-  }
+  for (const path of paths) origin.serve(path, source.reply);
   const control = await startControl(t, {
     SERVICE_POOL_THREADS: '1',
     SERVICE_MONGODB_URL: `mongodb://127.0.0.1:${port}/${link.db.databaseName}`,
@@ -26,11 +23,11 @@ t.test('the store goes and comes back under a worker that runs', async (t) => {
   const sources = paths.map((path) => origin.url + path);
   const json = { sources, widths: [40, 50], formats: ['webp'] };
   await control.call('POST', `/projects/${project}/prewarm`, { json });
-  await until('two fetches', () => held.length === 2);
+  await until('two fetches', () => source.waiting === 2);
   t.equal((await worker.get('/health/ready')).status, 200);
 
   await link.cut();
-  const away = await eventually('not ready', async () => {
+  const away = await until('not ready', async () => {
     const answer = await worker.get('/health/ready');
     return answer.status === 503 && answer;
   });
@@ -48,7 +45,7 @@ t.test('the store goes and comes back under a worker that runs', async (t) => {
   t.equal(details.status, 503);
   t.match(details.body.queue, { active: null, waiting: null, concurrency: 2 });
   t.equal(metrics.status, 200);
-  t.match(metrics.text, /^process_cpu_seconds_total /m, 'the figures that need no store');
+  t.match(metrics.text, /^process_cpu_seconds_total /m, 'the metrics that need no store');
   t.equal(health.status, 503);
   t.match(await health.json(), {
     ...{ ok: false, status: 'unavailable' },
@@ -56,17 +53,12 @@ t.test('the store goes and comes back under a worker that runs', async (t) => {
   });
 
   await link.mend();
-  await eventually('ready', async () => (await worker.get('/health')).status === 200);
-  const answering = setInterval(() => {
-    for (const answer of held) answer();
-    held = [];
-  }, 50);
-  t.teardown(async () => clearInterval(answering));
+  await until('ready', async () => (await worker.get('/health')).status === 200);
+  source.release();
   const jobs = link.other.collection('jobs');
-  await eventually(
+  await until(
     'all are done',
     async () => (await jobs.countDocuments({ progress: 100, lockedAt: null })) === 3,
-    60_000,
   );
   for (const path of paths) {
     for (const width of [40, 50]) {

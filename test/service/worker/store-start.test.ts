@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { storeLink } from '../../server/store-link.ts';
-import { eventually } from '../../worker/queue.ts';
+import { until } from '../../until.ts';
 import { startWorker } from './worker.ts';
 
 /** A worker that was started while the store was away, and listens. */
@@ -18,13 +18,13 @@ t.test('a worker that starts while the store is away', async (t) => {
   const unready = await worker.get('/health/ready');
   t.equal(unready.status, 503);
   t.match(unready.body, { status: 'unavailable', checks: { queue: { ok: false } } });
-  const away = () => worker.log.filter(({ msg }) => msg.startsWith('the store is away: '));
-  await eventually('the log says so', () => away().length > 0);
+  const away = () => worker.log.filter(({ msg }) => msg.startsWith('the store is unavailable: '));
+  await until('the log says so', () => away().length > 0);
   t.match(away()[0]?.msg, 'refuses connections (ECONNREFUSED)');
   await link.mend();
-  await eventually('ready', async () => (await worker.get('/health/ready')).status === 200);
+  await until('ready', async () => (await worker.get('/health/ready')).status === 200);
   t.equal(away().length, 1, 'said once');
-  t.equal(worker.logged('the store answers').length, 1, 'and its end');
+  t.equal(worker.logged('the store is available').length, 1, 'and its end');
   t.equal(await worker.end('SIGTERM'), 0, 'in the same process');
 });
 

@@ -1,6 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { chromium } from 'playwright-core';
 import t from 'tap';
+import { patienceMs } from '../../until.ts';
 import { startControl } from '../control/control.ts';
 import { picture, startTestOrigin } from '../origin.ts';
 import { startWorker } from './worker.ts';
@@ -41,7 +42,7 @@ t.test('the workbench in a browser', { skip: missing }, async (t) => {
     httpCredentials: login,
     viewport: { width: 1400, height: 900 },
   });
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(patienceMs);
   await page.goto(`${worker.url}/workbench`);
   const row = (state: string) => page.locator('tbody tr').filter({ hasText: state });
   await row('Completed').waitFor();

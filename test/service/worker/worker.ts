@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { freePort, type json, type LogLine, plainNode, type Service, until } from '../service.ts';
+import { until } from '../../until.ts';
+import { freePort, type json, type LogLine, plainNode, type Service } from '../service.ts';
 
 const dist = new URL('../../../dist/', import.meta.url).pathname;
 const [program, ...args] = plainNode;

@@ -58,7 +58,7 @@ t.test('a deep folder has its socket elsewhere, in private too', async (t) => {
   chmodSync(dirname(socket), 0o777);
   await t.rejects(
     startEmbeddedStore(folder),
-    new ForeignFolder(`${dirname(socket)} is not a private folder of this user's`),
+    new ForeignFolder(`${dirname(socket)} is not a private folder of this user`),
   );
 });
 

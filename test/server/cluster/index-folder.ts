@@ -7,13 +7,13 @@ import { keyOf } from '../../pool/cache/pictures.ts';
 
 export const block = 4_096;
 
-/** A folder with a keeper of so many blocks, and ways to see what is there. */
+/** A folder with an index of so many blocks, and ways to see what is there. */
 export function kept(folder: string, blocks: number) {
   const troubles: Error[] = [];
-  const keeper = new DiskCacheIndex(folder, blocks * block, (error) => troubles.push(error));
+  const index = new DiskCacheIndex(folder, blocks * block, (error) => troubles.push(error));
   const there = (name: string) => existsSync(cacheFilePath(folder, keyOf(name)));
   return {
-    keeper,
+    index,
     troubles,
     there,
     /** Those of the names that have a file. */

@@ -4,19 +4,19 @@ import { MAX_DOCUMENT_BYTES } from '../limits.ts';
 
 const MAX_DOCUMENT_DEPTH = 100;
 
-/** A document that may be stored, and its BSON. */
-export interface Sealed {
+/** A valid document, and its BSON. */
+export interface StorableDocument {
   readonly document: Document;
   readonly bytes: Uint8Array;
 }
 
 /**
- * Checks a document that a client wants stored. The result shares no memory with the message that
- * the document came in, and is what a restart would read.
+ * Validates a document before it is stored. The result shares no memory with the request message,
+ * and equals the document as read from disk after a restart.
  * @throws {CommandError} 10334 when it is too large, 15 when nested too deep, 52 for a field name
- *   that begins with `$`, 2 for an `_id` that cannot be one.
+ *   that begins with `$`, 2 for an `_id` that is an array.
  */
-export function seal(document: Document): Sealed {
+export function toStorable(document: Document): StorableDocument {
   refuseUnstorable(document, 1);
   const identity = document['_id'];
   if (isArray(identity)) throw new CommandError(2, "can't use an array for _id");

@@ -1,0 +1,84 @@
+import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { until } from '../until.ts';
+import type { Reply } from './origin.ts';
+import type { Service } from './service.ts';
+
+/** A reply of an origin that is given when the test says so. */
+export interface HeldReply {
+  readonly reply: Reply;
+  /** Requests that wait for it; one whose client has left waits no more. */
+  readonly waiting: number;
+  /** Answers those that wait, and from now on every other at once. */
+  release(): void;
+}
+
+export function held(answer: Buffer | Reply): HeldReply {
+  const waiting = new Map<ServerResponse, IncomingMessage>();
+  const give: Reply = (request, response) =>
+    Buffer.isBuffer(answer) ? void response.end(answer) : answer(request, response);
+  let released = false;
+  return {
+    reply(request, response) {
+      if (released) return give(request, response);
+      waiting.set(response, request);
+      response.once('close', () => waiting.delete(response));
+    },
+    get waiting() {
+      return waiting.size;
+    },
+    release() {
+      released = true;
+      for (const [response, request] of waiting) void give(request, response);
+      waiting.clear();
+    },
+  };
+}
+
+export interface Sent {
+  /** Resolves when the whole request is on its way. */
+  readonly sent: Promise<void>;
+  readonly answer: Promise<{ readonly status: number; readonly body: Buffer }>;
+  /** Breaks the connection. */
+  leave(): void;
+}
+
+/** A GET on a connection of its own. */
+export function get(url: string): Sent {
+  const agent = new Agent({ keepAlive: false });
+  const outgoing = request(url, { agent });
+  const sent = new Promise<void>((resolve) => void outgoing.once('finish', resolve));
+  const answer = new Promise<Awaited<Sent['answer']>>((resolve, reject) => {
+    outgoing.once('error', reject);
+    outgoing.once('response', async (response) => {
+      try {
+        const chunks: Buffer[] = [];
+        for await (const chunk of response) chunks.push(chunk);
+        resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks) });
+      } catch (error) {
+        reject(error);
+      }
+    });
+  });
+  outgoing.end();
+  return { sent, answer, leave: () => void outgoing.destroy() };
+}
+
+/**
+ * Resolves when every front end has heard what was sent before: each has answered two requests that
+ * came later, over connections that were opened later.
+ */
+export async function heard(service: Service): Promise<void> {
+  const answers = new Map<number, number>();
+  await until('each front end answers', async () => {
+    const response = await fetch(`${service.url}/api/health`, { headers: { connection: 'close' } });
+    await response.arrayBuffer();
+    const pid = answeredBy(response.headers);
+    answers.set(pid, (answers.get(pid) ?? 0) + 1);
+    return service.frontEnds().every((one) => (answers.get(one) ?? 0) >= 2);
+  });
+}
+
+/** The pid of the front end that answered: it begins the request's id. */
+export function answeredBy(headers: Headers): number {
+  return Number.parseInt(headers.get('x-request-id')?.split('-')[0] ?? '', 36);
+}
