@@ -9,7 +9,8 @@ export interface StoppedClock {
 
 export function stopClock(t: { teardown(action: () => void): void }): StoppedClock {
   const { now } = performance;
-  let at = now.call(performance);
+  // A whole number, so that the differences between its times are exact.
+  let at = Math.ceil(now.call(performance));
   performance.now = () => at;
   t.teardown(() => {
     performance.now = now;
