@@ -199,7 +199,9 @@ export function openApiDocument(baseUrl: string): object {
     ],
     security: [{ bearer: [] }, { serviceApiKey: [] }],
     paths: {
-      ...imagePaths(errorReferences([400, 403, 404, 413, 415, 422, 500, 502, 503, 504])),
+      ...imagePaths(
+        errorReferences([400, 403, 404, 405, 408, 413, 415, 422, 431, 500, 502, 503, 504]),
+      ),
       '/api/health': { get: health },
       ...controlPaths(),
     },

@@ -70,7 +70,13 @@ async function open(t: Test, url: string): Promise<Socket> {
 
 async function replyTo(socket: Socket, bytes: Buffer): Promise<BSON.Document> {
   socket.write(bytes);
-  const [reply] = await once(socket, 'data');
+  let received = Buffer.alloc(0);
+  while (received.length < HEADER || received.length < received.readInt32LE(0)) {
+    const [chunk] = await once(socket, 'data');
+    received = Buffer.concat([received, chunk]);
+  }
+  // A second reply may have come with the first.
+  const reply = received.subarray(0, received.readInt32LE(0));
   if (reply.readInt32LE(8) !== 77) throw new Error('a reply to another request');
   return BSON.deserialize(reply.subarray(HEADER + (reply.readInt32LE(12) === 2013 ? 5 : 20)));
 }
