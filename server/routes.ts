@@ -16,8 +16,10 @@ export interface Endpoints {
 /** All routes of the public listener, with their handlers. */
 export function routes({ delivery, control, health, baseUrl }: Endpoints): Route[] {
   const openApi = openApiHandler(baseUrl);
+  const image: Handler = (request) => delivery.handle(request);
   return [
-    readable('/img/*', (request) => delivery.handle(request)),
+    readable('/img/*', image),
+    readable('/img', image),
     readable('/api/health', (request) => health.handle(request)),
     readable('/openapi.json', openApi),
     readable(`${prefix}/openapi.json`, openApi),

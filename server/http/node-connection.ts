@@ -29,7 +29,7 @@ export class NodeConnection {
     this.#host = host;
     socket.on('error', () => {});
     socket.once('close', () => {
-      for (const exchange of this.open) exchange.leave();
+      for (const request of this.open) request.leave();
       this.open.clear();
     });
   }
@@ -39,8 +39,8 @@ export class NodeConnection {
     return this.#refused;
   }
 
-  onEnd(exchange: Waiting): void {
-    this.open.delete(exchange);
+  onEnd(request: Waiting): void {
+    this.open.delete(request);
     if (this.open.size > 0) this.socket.setTimeout(0);
     else if (this.#refused) this.#close();
   }
@@ -53,7 +53,7 @@ export class NodeConnection {
     if (this.#refused) return;
     this.#refused = true;
     const response = this.#host.errorResponse(failure);
-    const unfinished = [...this.open].find((exchange) => exchange.incomplete);
+    const unfinished = [...this.open].find((request) => request.incomplete);
     if (unfinished === undefined) this.#finalResponse = asText(response);
     else unfinished.respond(response);
     if (this.open.size === 0) this.#close();

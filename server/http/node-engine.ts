@@ -3,7 +3,7 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { ServiceError } from '../../contract/errors.ts';
 import type { EngineHost, HttpEngine } from './engine.ts';
 import { NodeConnection } from './node-connection.ts';
-import { NodeExchange, pathOf } from './node-exchange.ts';
+import { NodeHttpRequest, pathOf } from './node-request.ts';
 
 /** Similar to those of uWebSockets.js. */
 const limits = {
@@ -67,11 +67,11 @@ export class NodeEngine implements HttpEngine {
   #accept(req: IncomingMessage, res: ServerResponse): void {
     const connection = this.#connections.get(req.socket);
     if (connection === undefined) return;
-    const exchange = new NodeExchange(req, res, this.#host, connection);
-    connection.open.add(exchange);
+    const request = new NodeHttpRequest(req, res, this.#host, connection);
+    connection.open.add(request);
     const fault = faultOf(req);
-    if (fault === null) return this.#host.handle(exchange);
-    exchange.respond(this.#host.errorResponse(new ServiceError('invalid_request', fault)));
+    if (fault === null) return this.#host.handle(request);
+    request.respond(this.#host.errorResponse(new ServiceError('invalid_request', fault)));
   }
 
   #refuse(socket: Socket, failure: ServiceError): void {

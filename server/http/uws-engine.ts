@@ -6,7 +6,7 @@ import uws, {
 } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import type { EngineHost, HttpEngine } from './engine.ts';
-import { Exchange } from './exchange.ts';
+import { EngineRequest } from './engine-request.ts';
 import type { HttpResponse } from './request.ts';
 
 /** Status lines by status code. */
@@ -28,9 +28,9 @@ export class UwsEngine implements HttpEngine {
 
   constructor(host: EngineHost) {
     this.#app.any('/*', (res, req) => {
-      const exchange = new UwsExchange(res, req, host);
-      host.handle(exchange);
-      exchange.seal();
+      const request = new UwsHttpRequest(res, req, host);
+      host.handle(request);
+      request.seal();
     });
   }
 
@@ -51,7 +51,7 @@ export class UwsEngine implements HttpEngine {
   }
 }
 
-class UwsExchange extends Exchange {
+class UwsHttpRequest extends EngineRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;

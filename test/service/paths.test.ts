@@ -18,6 +18,7 @@ t.test('every way to write the source leads to the same picture', async (t) => {
     ['collapsed by a proxy', `/img/${source.replace('://', ':/')}?${tail}`],
     ['encoded', `/img/${encodeURIComponent(source)}?${tail}`],
     ['as a parameter', `/img/?url=${encodeURIComponent(source)}&${tail}`],
+    ['as a parameter, without a slash', `/img?url=${encodeURIComponent(source)}&${tail}`],
     ['as an unencoded parameter', `/img/?${tail}&url=${source}`],
     ['with a fragment, which no server sees', `/img/${encodeURIComponent(`${source}#x`)}?${tail}`],
     ['with the scheme in capitals', `/img/${source.replace('http', 'HTTP')}?${tail}`],

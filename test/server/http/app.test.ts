@@ -2,7 +2,7 @@ import t from 'tap';
 import { App, type Route } from '../../../server/http/app.ts';
 import type { HttpEngine } from '../../../server/http/engine.ts';
 import { errorResponse } from '../../../server/http/error-response.ts';
-import { pathOf } from '../../../server/http/node-exchange.ts';
+import { pathOf } from '../../../server/http/node-request.ts';
 import type { HttpRequest, HttpResponse } from '../../../server/http/request.ts';
 
 const ok = (name: string): HttpResponse => ({ status: 200, headers: [], body: name });

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { EngineHost } from './engine.ts';
-import { Exchange } from './exchange.ts';
+import { EngineRequest } from './engine-request.ts';
 import type { NodeConnection } from './node-connection.ts';
 import type { HttpResponse } from './request.ts';
 
@@ -23,7 +23,7 @@ export function pathOf(target: string): { path: string; query: string } {
 }
 
 /** A request to Node's HTTP server, which keeps the order of the responses to pipelined requests. */
-export class NodeExchange extends Exchange {
+export class NodeHttpRequest extends EngineRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;

@@ -2,7 +2,7 @@ import type { EngineHost } from './engine.ts';
 import type { HttpRequest, HttpResponse } from './request.ts';
 
 /** One request and its response: the part of `HttpRequest` that both engines share. */
-export abstract class Exchange implements HttpRequest {
+export abstract class EngineRequest implements HttpRequest {
   readonly id: string;
   abstract readonly method: string;
   abstract readonly path: string;
