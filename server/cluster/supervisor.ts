@@ -67,6 +67,9 @@ export class Supervisor {
     this.#liveness = new Liveness({
       onUnresponsive: (frontEnd) => this.#killUnresponsive(frontEnd),
     });
+    // The front ends accept from one socket: a blocked primary delays no connection, and a front end
+    // that stops listening resets none. (uWebSockets.js opens a socket in each process instead.)
+    cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({ exec: options.entry, serialization: 'advanced' });
   }
 

@@ -52,19 +52,16 @@ export class NodeEngine implements HttpEngine {
   }
 
   listen(host: string, port: number): Promise<boolean> {
-    // From Node 22.12 on each process has its own listening socket, as with uWebSockets.js. Older
-    // versions ignore the option: the primary accepts connections and distributes them.
-    const options = { host, port, reusePort: process.platform === 'linux' };
     return new Promise((resolve) => {
       this.#server.on('error', () => resolve(false));
-      this.#server.listen(options, () => resolve(true));
+      this.#server.listen({ host, port }, () => resolve(true));
     });
   }
 
   stopListening(): void {
     // Not the close of http.Server, which also closes idle connections: a client that is about to
-    // reuse one gets a response that closes it. After the connections of the backlog are accepted.
-    setImmediate(() => NetServer.prototype.close.call(this.#server));
+    // reuse one gets a response that closes it.
+    NetServer.prototype.close.call(this.#server);
   }
 
   #accept(req: IncomingMessage, res: ServerResponse): void {

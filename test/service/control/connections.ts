@@ -64,7 +64,7 @@ export async function unwantedBodies(t: Test, control: Control): Promise<void> {
         call(method, path, { agent, ...options }).then(({ status }) => status);
       t.equal(await ask('POST', '/projects', { body: evil.repeat(2), key: 'sk_wrong' }), 401);
       t.equal(await ask('GET', '/projects/prj_1', { body: evil }), 404);
-      t.equal(await ask('PUT', '/projects', { body: evil }), 404);
+      t.equal(await ask('PUT', '/projects', { body: evil }), 405);
       t.equal(await ask('POST', '/projects', { body: piece.repeat(5) }), 400);
       t.equal(await ask('POST', '/projects', { body: '' }), 400);
       t.equal(await ask('GET', '/projects'), 200);
