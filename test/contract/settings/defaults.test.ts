@@ -10,6 +10,7 @@ t.test('without any variable the service starts with these', async (t) => {
     host: '0.0.0.0',
     port: 3000,
     baseUrl: 'http://localhost:3000',
+    httpEngine: 'auto',
     processes: Math.max(1, Math.floor(cores / 4)),
     poolThreads: Math.max(1, Math.floor(cores / Math.max(1, Math.floor(cores / 4)))),
     poolQueue: 16 * Math.max(1, Math.floor(cores / Math.max(1, Math.floor(cores / 4)))),
@@ -44,7 +45,7 @@ t.test('defaults that depend on other settings follow them', async (t) => {
   t.match(loadSettings(own), { baseUrl: 'http://e.com', poolQueue: 0 });
 });
 
-t.test('the variables are the ones that deployments already use', async (t) => {
+t.test('the variables that deployments use are these', async (t) => {
   t.same(settingRows.map(([, { variable }]) => variable.replace('SERVICE_', '')).sort(), [
     'API_RATE_LIMIT',
     'BASE_URL',
@@ -52,6 +53,7 @@ t.test('the variables are the ones that deployments already use', async (t) => {
     'DISK_CACHE_BYTES',
     'FETCH_CONCURRENCY',
     'HOST',
+    'HTTP_ENGINE',
     'LOG_LEVEL',
     'MEMORY_CACHE_BYTES',
     'MONGODB_URL',
