@@ -19,9 +19,9 @@ const noise = await sharp({
 
 /** Formats, each with so many renders that their outputs have tens of megabytes. */
 const formats: ReadonlyArray<readonly [OutputFormat, number]> = [
-  ['jpeg', 60],
-  ['png', 30],
-  ['webp', 40],
+  ['jpeg', 40],
+  ['png', 16],
+  ['webp', 12],
 ];
 
 t.test('outputs are freed when they were delivered', async (t) => {
@@ -34,7 +34,7 @@ t.test('outputs are freed when they were delivered', async (t) => {
     return (await pool.transform(noise, variant, patient)).body.byteLength;
   };
   for (const [format] of formats) {
-    for (let warmUp = 0; warmUp < 10; warmUp += 1) await render(format);
+    for (let warmUp = 0; warmUp < 4; warmUp += 1) await render(format);
   }
   const before = process.memoryUsage.rss();
   let made = 0;
@@ -42,7 +42,7 @@ t.test('outputs are freed when they were delivered', async (t) => {
     for (let count = 0; count < renders; count += 1) made += await render(format);
   }
   const grown = process.memoryUsage.rss() - before;
-  t.ok(grown < made / 2, `of ${mebibytes(made)} MiB made, ${mebibytes(grown)} MiB are held`);
+  t.ok(grown < 0.7 * made, `of ${mebibytes(made)} MiB made, ${mebibytes(grown)} MiB are held`);
 });
 
 const mebibytes = (bytes: number): number => Math.round(bytes / 2 ** 20);
