@@ -13,7 +13,7 @@ t.test('a write that does not fit on the disk is refused, and has not happened',
   const folder = shortFolder(t);
   // The shell's limit on the size of files, in blocks of 512 bytes, stands for a full disk.
   const limited = ['sh', '-c', 'ulimit -f 2000; exec "$@"', 'sh'];
-  const owner = spawnScript(t, 'owner.ts', [folder], limited);
+  const owner = spawnScript(t, 'owner', [folder], limited);
   const client = await MongoClient.connect(await nextLine(owner));
   const items = client.db('a').collection<Item>('items');
   await items.createIndex({ text: 1 });
