@@ -35,6 +35,8 @@ export class Engine {
   readonly memory: MemoryCache;
   readonly producer: Producer;
   readonly #disk: DiskCache | null;
+  /** Whether new images are written to the disk cache, which is read in any case. */
+  writesToDisk = true;
   readonly #misses = new SingleFlight<string, CacheResult>();
   readonly #environment: EngineEnvironment;
 
@@ -112,7 +114,7 @@ export class Engine {
   }
 
   async #write(key: string, { tier, image }: CacheResult): Promise<void> {
-    if (tier === 'miss') await this.#disk?.write(key, image);
+    if (tier === 'miss' && this.writesToDisk) await this.#disk?.write(key, image);
   }
 
   #keep(key: string, image: Image, tier: CacheResult['tier'], timings: Timings = {}): CacheResult {

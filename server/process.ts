@@ -88,7 +88,9 @@ const delivery = new Delivery({
   now: Date.now,
 });
 
-let machine: MachineStats = { frontEnds: {}, diskBytes: 0, diskMaxBytes: settings.diskCacheBytes };
+let machine: MachineStats = {
+  ...{ frontEnds: {}, diskBytes: 0, diskMaxBytes: settings.diskCacheBytes, diskFull: false },
+};
 let draining = false;
 
 function stats(): FrontEndStats {
@@ -179,6 +181,7 @@ const receive = dispatcher<ToFrontEnd>({
   drain: ({ graceMs }) => void drain(graceMs),
   'machine-stats': (message) => {
     machine = message.stats;
+    engine.writesToDisk = !machine.diskFull;
   },
   'project-changed': ({ id }) => void projects.refresh(id),
   'render-lead': (reply) => coalescer.receive(reply),
