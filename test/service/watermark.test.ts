@@ -1,8 +1,10 @@
+import type { ServerResponse } from 'node:http';
 import sharp from 'sharp';
 import t from 'tap';
+import { backgroundHeader, backgroundToken } from '../../contract/background-token.ts';
 import { loadSettings } from '../../contract/settings/load.ts';
+import { findDeployment } from '../../store/deployment.ts';
 import { joinStore } from '../../store/open.ts';
-import type { Projects } from '../../store/projects.ts';
 import { near, pixels } from '../pool/transform/pictures.ts';
 import { until } from '../until.ts';
 import { startTestOrigin } from './origin.ts';
@@ -36,11 +38,11 @@ t.test('the watermark of a project lies on all its pictures', async (t) => {
   const patch = (settings: object, id = project) => call('PATCH', `${id}/settings`, settings);
   const current = async () => (await call('GET', project)).body;
   const set = async (settings: object) => t.match(await patch(settings), { status: 200 });
-  /** Changes a project behind the control plane, which would check the watermark. */
-  const store = async (change: (projects: Projects) => Promise<unknown>) => {
-    const own = await joinStore(loadSettings(service.environment));
-    await change(own.projects).finally(() => own.close());
-  };
+  const store = await joinStore(loadSettings(service.environment));
+  t.teardown(() => store.close());
+  /** Sets a watermark behind the control plane, which would check it. */
+  const setUnchecked = (path: string) =>
+    store.projects.updateSettings(project, { watermarkUrl: at(path) });
   const at = (path: string) => `http://localhost:${elsewhere.port}${path}`;
   const ask = (path: string, query = '') =>
     fetch(`${service.url}/img/${origin.url}${path}?project=${project}&fmt=png${query}`);
@@ -119,7 +121,7 @@ t.test('the watermark of a project lies on all its pictures', async (t) => {
     const intact = await ask('/a.png', '&w=160');
     t.equal(intact.headers.get('cache-control'), 'public, max-age=31536000, immutable');
     // As if it had worked when it was set; the service still has the bytes of the other one.
-    await store((projects) => projects.updateSettings(project, { watermarkUrl: at('/gone.png') }));
+    await setUnchecked('/gone.png');
     let requests = 0;
     elsewhere.serve('/gone.png', (_, response) => {
       requests += 1;
@@ -149,9 +151,25 @@ t.test('the watermark of a project lies on all its pictures', async (t) => {
       reason: /^The watermark cannot be used\. .*localhost answered 503\.$/,
     });
 
-    elsewhere.serve('/gone.png', await solid(10, 10, 'red'));
-    let marked: Response | undefined;
+    const { backgroundSecret } = await findDeployment(store.db);
+    const target = `/img/${origin.url}/a.png?project=${project}&w=70`;
+    const headers = { [backgroundHeader]: backgroundToken(backgroundSecret, target, Date.now()) };
+    const prewarming = await fetch(service.url + target, { headers });
+    t.equal(prewarming.status, 502, 'prewarming fails');
+
+    let held: ServerResponse | undefined;
+    elsewhere.serve('/gone.png', (_, response) => {
+      held = response;
+    });
     await until('it is asked for again a little later', async () => {
+      await (await ask('/a.png', '&w=50')).arrayBuffer();
+      return held !== undefined;
+    });
+    await unmarked('&w=60');
+    t.equal(held?.destroyed, false, 'and no picture waits for it');
+    held?.end(await solid(10, 10, 'red'));
+    let marked: Response | undefined;
+    await until('it works again', async () => {
       marked = await ask('/a.png', '&w=100');
       return marked.headers.get('cache-control') !== 'no-store';
     });
@@ -164,7 +182,7 @@ t.test('the watermark of a project lies on all its pictures', async (t) => {
     elsewhere.serve('/text.png', Buffer.from('no picture'));
     elsewhere.serve('/cut2.png', (await solid(300, 300, 'red')).subarray(0, 90));
     for (const path of ['/text.png', '/cut2.png']) {
-      await store((projects) => projects.updateSettings(project, { watermarkUrl: at(path) }));
+      await setUnchecked(path);
       await until(path, async () => {
         const response = await ask('/b.png', '&w=70');
         t.equal(response.status, 200);
