@@ -9,7 +9,7 @@ t.test('what fails at a watermark’s check decides what the client is told', as
   let updates = 0;
   const operations = new ProjectOperations({
     projects: {
-      find: async () => ({ watermarkUrl: null }),
+      find: async () => ({ watermarkUrl: 'https://a.example/set.png' }),
       updateSettings: async () => {
         updates += 1;
         return {};
@@ -35,7 +35,9 @@ t.test('what fails at a watermark’s check decides what the client is told', as
   failure = new Error('the client has left');
   await t.rejects(update(), failure);
   t.equal(updates, 0);
+  await operations.update('prj_a', { watermarkUrl: 'https://a.example/set.png' }, signal);
+  t.equal(updates, 1, 'one that is set already is not checked');
   failure = null;
   await update();
-  t.equal(updates, 1);
+  t.equal(updates, 2);
 });
