@@ -167,12 +167,11 @@ eachEngine('every request gets an answer', async (t, { name, environment }) => {
         if (strict || (uwsAnswers && next === '')) {
           const response = await connection.response();
           t.same([response.status, codeOf(response)], [400, 'invalid_request'], what);
-          t.equal(response.headers.get('connection'), 'close');
+          t.equal(response.headers.get('connection'), 'close', what);
         }
-        t.ok(
-          await connection.end(),
-          `${what}, ${next === '' ? 'alone' : 'with a request after it'}`,
-        );
+        // Newer releases of uWebSockets.js respond by themselves before they close the connection.
+        const more = strict || uwsAnswers ? /^$/ : /^(HTTP\/1\.1 400 ((?!HTTP\/)[^])*)?$/;
+        t.match(await connection.rest(), more, `${what}, ${next === '' ? 'alone' : 'and more'}`);
       }
     }
   });
