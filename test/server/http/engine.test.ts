@@ -5,7 +5,7 @@ import { App } from '../../../server/http/app.ts';
 import type { StartEngine } from '../../../server/http/engine.ts';
 import { uwsFailure } from '../../../server/http/engine-choice.ts';
 import { errorResponse } from '../../../server/http/error-response.ts';
-import { NodeEngine } from '../../../server/http/node-engine.ts';
+import { NodeEngine, type NodeTimeouts } from '../../../server/http/node-engine.ts';
 import type { HttpResponse } from '../../../server/http/request.ts';
 import { freePort } from '../../service/service.ts';
 import { until } from '../../until.ts';
@@ -58,12 +58,28 @@ async function rest(socket: Socket): Promise<Buffer> {
 const partOfHead = 'GET / HTTP/1.1\r\nHost: x\r\n';
 const partOfBody = 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab';
 
+const patient: NodeTimeouts = {
+  keepAliveTimeout: 10_000,
+  headersTimeout: 10_000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+  stalledTimeout: 10_000,
+};
+
+t.test('Node: what follows a request that is refused is not handled', async (t) => {
+  const { send, ended } = await serve(t, (host) => new NodeEngine(host, patient));
+  const twoHosts = `${partOfHead}Host: y\r\n\r\n`;
+  const text = (await rest(await send(`${twoHosts}${partOfHead}\r\n`))).toString();
+  t.match(text, /^HTTP\/1\.1 400 /);
+  t.same(ended, [400]);
+});
+
 t.test('Node: clients that stop in the middle are disconnected', async (t) => {
   const { send, ended } = await serve(
     t,
     (host) =>
       new NodeEngine(host, {
-        keepAliveTimeout: 10_000,
+        ...patient,
         headersTimeout: 200,
         requestTimeout: 400,
         connectionsCheckingInterval: 50,
@@ -86,14 +102,7 @@ t.test('Node: clients that stop in the middle are disconnected', async (t) => {
 t.test('Node: a client that reads slowly is not disconnected', async (t) => {
   const { send, ended } = await serve(
     t,
-    (host) =>
-      new NodeEngine(host, {
-        keepAliveTimeout: 10_000,
-        headersTimeout: 10_000,
-        requestTimeout: 10_000,
-        connectionsCheckingInterval: 1_000,
-        stalledTimeout: 300,
-      }),
+    (host) => new NodeEngine(host, { ...patient, stalledTimeout: 300 }),
   );
   const socket = await send(`${partOfHead}\r\n`);
   let received = 0;
@@ -107,14 +116,18 @@ t.test('Node: a client that reads slowly is not disconnected', async (t) => {
 });
 
 // Its timeouts of 10 s are fixed when the library is compiled.
-t.test('uWebSockets.js: too', { skip: uwsFailure() ?? false }, async (t) => {
-  const { UwsEngine } = await import('../../../server/http/uws-engine.ts');
-  const { send, ended } = await serve(t, (host) => new UwsEngine(host));
-  const stalled = await send(`${partOfHead}\r\n`);
-  stalled.pause();
-  const [head, body] = await Promise.all([partOfHead, partOfBody].map(send));
-  if (head === undefined || body === undefined) throw new Error('no connection');
-  t.same(await Promise.all([rest(head), rest(body)]), [Buffer.alloc(0), Buffer.alloc(0)]);
-  await until('the one that reads nothing is disconnected', () => ended.length === 2);
-  t.same(ended, [null, null]);
-});
+t.test(
+  'uWebSockets.js: clients that stop in the middle are disconnected',
+  { skip: uwsFailure() ?? false },
+  async (t) => {
+    const { UwsEngine } = await import('../../../server/http/uws-engine.ts');
+    const { send, ended } = await serve(t, (host) => new UwsEngine(host));
+    const stalled = await send(`${partOfHead}\r\n`);
+    stalled.pause();
+    const [head, body] = await Promise.all([partOfHead, partOfBody].map(send));
+    if (head === undefined || body === undefined) throw new Error('no connection');
+    t.same(await Promise.all([rest(head), rest(body)]), [Buffer.alloc(0), Buffer.alloc(0)]);
+    await until('the one that reads nothing is disconnected', () => ended.length === 2);
+    t.same(ended, [null, null]);
+  },
+);
