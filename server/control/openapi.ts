@@ -1,7 +1,7 @@
 import { errorCatalogue } from '../../contract/errors.ts';
 import { examples } from './examples.ts';
 import { healthSchema } from './health-schema.ts';
-import { imageFactsSchema, imagePaths } from './image-paths.ts';
+import { contentRange, imageFactsSchema, imagePaths } from './image-paths.ts';
 import { type Operation, operations, prefix } from './operations.ts';
 import {
   createProjectSchema,
@@ -48,6 +48,7 @@ const meanings: Readonly<Record<number, string>> = {
   408: 'The request took too long to come.',
   413: 'The source has too many bytes or pixels.',
   415: 'The source is not an image in a supported format.',
+  416: 'The requested range begins after the end of the image.',
   422: 'The source is a damaged image.',
   429: 'The key has made too many calls, or the source server gets too many requests.',
   431: 'The request has too many or too long headers.',
@@ -86,6 +87,7 @@ function errorResponse(status: number): object {
     }),
     ...(status === 429 ? { headers: { ...rateLimitHeaders, ...retryAfter } } : {}),
     ...(status === 405 ? { headers: allow } : {}),
+    ...(status === 416 ? { headers: contentRange } : {}),
     ...(status === 503 ? { headers: retryAfter } : {}),
   };
 }
@@ -200,7 +202,9 @@ export function openApiDocument(baseUrl: string): object {
     security: [{ bearer: [] }, { serviceApiKey: [] }],
     paths: {
       ...imagePaths(
-        errorReferences([400, 403, 404, 405, 408, 413, 415, 422, 429, 431, 500, 502, 503, 504]),
+        errorReferences([
+          400, 403, 404, 405, 408, 413, 415, 416, 422, 429, 431, 500, 502, 503, 504,
+        ]),
       ),
       '/api/health': { get: health },
       ...controlPaths(),
