@@ -3,7 +3,7 @@ import { MethodNotAllowed } from './method-not-allowed.ts';
 import type { Headers, HttpResponse } from './request.ts';
 
 /** Seconds: overload usually passes quickly, and otherwise the client should slow down anyway. */
-const retryAfter: Partial<Record<ServiceError['code'], string>> = {
+export const retryAfter: Partial<Record<ServiceError['code'], string>> = {
   overloaded: '1',
 };
 
