@@ -286,8 +286,7 @@ function settle(task: QueuedTransform, result: ThreadResult, queueMs: number): v
     const { ok, ...image } = result;
     task.resolve({ ...image, queueMs });
   } else {
-    const { code, message } = result.error;
-    task.reject(new ServiceError(code, message, threadError(result.detail)));
+    task.reject(ServiceError.fromData(result.error, threadError(result.detail)));
   }
 }
 

@@ -32,8 +32,9 @@ const meanings: Readonly<Record<Status, string>> = {
 /** Where the image endpoint means something else. */
 const imageMeanings: Partial<Record<Status, string>> = {
   400: 'The source or the project is missing, or a parameter is not valid.',
-  403: 'The source is not allowed, or the signature is not valid.',
+  403: 'The source is not allowed or needs a login, or the signature is not valid.',
   404: 'There is no such project or source.',
+  429: 'The source server gets too many requests.',
 };
 
 /** Codes that only the worker has. */
@@ -100,10 +101,13 @@ const controlError = (status: Status): object =>
     ...(status === 429 ? retryAfterHeader : {}),
   });
 
+/** Whether a failure of the image endpoint can say how long to wait; the second repeats what the source says. */
+const waits = (code: ErrorCode): boolean => code in retryAfter || code === 'source_rate_limited';
+
 const imageError = (status: Status): object =>
   errorResponse(status, imageCodes, imageMeanings[status] ?? meanings[status], {
     ...errorHeaders,
-    ...(imageCodes.some((code) => errorCatalogue[code].status === status && code in retryAfter)
+    ...(imageCodes.some((code) => errorCatalogue[code].status === status && waits(code))
       ? retryAfterHeader
       : {}),
     ...(status === 405 ? allowHeader : {}),
