@@ -23,7 +23,7 @@ export const headerComponents = {
   'Access-Control-Allow-Origin': text('Scripts of any page may read the response.', '*'),
   Allow: text('The methods that there are.', 'GET, HEAD, OPTIONS'),
   'Cache-Control': text(
-    'A signed URL has the seconds until it expires as its max-age.',
+    'A signed URL has the seconds until it expires as its max-age; a picture without its watermark is no-store.',
     'public, max-age=31536000, immutable',
   ),
   'Content-Length': integer('Bytes of the body.', 48_213),
