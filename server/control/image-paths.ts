@@ -151,6 +151,12 @@ function exampleValue(text: string, { type, anyOf }: ValueSchema): string | numb
 
 const binary = { schema: { type: 'string', format: 'binary' } };
 
+const content = {
+  ...Object.fromEntries(imageTypes.map((type) => [type, binary])),
+  'text/plain': { schema: { type: 'string' } },
+  'application/json': { schema: { $ref: '#/components/schemas/ImageFacts' } },
+};
+
 const operation = (operationId: string, source: object) => ({
   operationId,
   tags: ['Images'],
@@ -175,16 +181,12 @@ const operation = (operationId: string, source: object) => ({
     200: {
       description: 'The image, or the placeholder or facts that `fmt` selects.',
       headers: imageHeaders,
-      content: {
-        ...Object.fromEntries(imageTypes.map((type) => [type, binary])),
-        'text/plain': { schema: { type: 'string' } },
-        'application/json': { schema: { $ref: '#/components/schemas/ImageFacts' } },
-      },
+      content,
     },
-    // Without content: generated clients would give the body of a 200 a union of both types.
     206: {
       description: 'The part of the image that Range asks for, as bytes of its type.',
       headers: { ...imageHeaders, ...contentRangeHeader },
+      content,
     },
     304: {
       description: 'The client has it already (If-None-Match).',
