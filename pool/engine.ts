@@ -56,10 +56,12 @@ export class Engine {
    * @throws ServiceError, or the signal's reason
    */
   async get(key: string, request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
-    const { background } = request;
+    const { background, project } = request;
     const entry = this.memory.get(key, this.#environment.now());
     if (entry !== null) return { image: entry.image, entry, tier: 'memory', timings: {} };
-    if (!background && this.#misses.isBackground(key)) this.producer.admit();
+    if (!background && this.#misses.isBackground(key)) {
+      this.producer.admit(project);
+    }
     const miss = (work: AbortSignal, promoted: AbortSignal) =>
       this.#miss(key, { ...request, signal: work, promoted });
     return this.#misses.run(key, miss, signal, background);
@@ -71,7 +73,13 @@ export class Engine {
 
   /** Single flight within this process: concurrent requests for a key share it. */
   async #miss(key: string, work: Work): Promise<CacheResult> {
-    return (await this.#readDisk(key)) ?? (await this.#coalesce(key, work));
+    const onDisk = await this.#readDisk(key);
+    if (onDisk !== null) return onDisk;
+    // Before the messages to the primary, the second look at the disk and the fetch, which would be
+    // wasted. Not before the first look: hits are served however full the queue is, and an absent
+    // file costs one failed `open`.
+    if (isLive(work)) this.producer.admit(work.project);
+    return this.#coalesce(key, work);
   }
 
   /** Single flight across processes: leads for the key, or receives the image as a follower. */
@@ -82,7 +90,7 @@ export class Engine {
       retain: () => this.#misses.retain(key),
       promote: () => {
         // Not when the queue is full; the followers then wait for the work in the background.
-        if (!this.producer.transforms.full) this.#misses.promote(key);
+        if (!this.producer.transforms.isFull(work.project)) this.#misses.promote(key);
       },
     });
     if (role.role === 'follower') return this.#keep(key, role.image, 'miss');

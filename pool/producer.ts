@@ -7,6 +7,8 @@ import type { Variant } from './transform/variant.ts';
 
 /** The requested image. */
 export interface ImageRequest {
+  /** The project's id: projects have equal shares of what is limited. */
+  readonly project: string;
   readonly source: URL;
   readonly variant: Variant;
   /** Whether the project may use a canonical host; called for every redirect too. */
@@ -56,7 +58,7 @@ export class Producer {
   /** @throws ServiceError, or the signal's reason */
   async produce(work: Work): Promise<Produced> {
     // Checked before the fetch, which would be wasted if the transform were refused.
-    if (isLive(work)) this.admit();
+    if (isLive(work)) this.admit(work.project);
     const { source, watermark } = await this.#fetch(work);
     try {
       const { queueMs, transformMs, ...image } = await this.transforms.transform(
@@ -73,18 +75,19 @@ export class Producer {
   }
 
   /**
-   * Refuses a live request when the transform queue is full.
+   * Refuses a live request for which the transform queue has no place.
    * @throws ServiceError overloaded
    */
-  admit(): void {
-    if (!this.transforms.full) return;
+  admit(project: string): void {
+    if (!this.transforms.isFull(project)) return;
     this.#refused += 1;
     throw new ServiceError('overloaded', 'Too many transforms are waiting.');
   }
 
   /** Requests that were answered with `overloaded`. */
   get refused(): number {
-    return this.#refused + this.transforms.stats().rejected + this.sources.stats().rejected;
+    const { rejected, heldRejected } = this.sources.stats();
+    return this.#refused + this.transforms.stats().rejected + rejected + heldRejected;
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { ServiceError } from '../../contract/errors.ts';
 import { canonicalHost } from '../../contract/hosts.ts';
 import { gather, tooLarge } from './body.ts';
-import type { ByteBudget } from './budget.ts';
+import type { Reservation } from './budget.ts';
 import { decode } from './coding.ts';
 import { codeOf, inBrackets } from './connections.ts';
 import type { AddressGuard } from './guard.ts';
@@ -18,7 +18,7 @@ export interface FetchOptions {
   /** Called with the canonical host of every redirect. */
   readonly allowed: (host: string) => boolean;
   readonly maxBytes: number;
-  readonly budget: ByteBudget;
+  readonly budget: Reservation;
   /** Timeout of the fetch including redirects, in ms. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;

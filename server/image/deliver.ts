@@ -110,6 +110,7 @@ export class Delivery {
     const result = await this.#engine.get(
       key,
       {
+        project: project._id,
         source: address.source,
         variant,
         allowed: (host) => allows(project, host),

@@ -140,7 +140,7 @@ t.test('a fetch that is aborted while it reads fails with the reason', async (t)
       connections,
       allowed: () => true,
       maxBytes: 1_000_000,
-      budget,
+      budget: budget.for({ project: 'p', host: 'h' }),
       timeoutMs: 10_000,
       signal: leaving.signal,
     });

@@ -4,6 +4,7 @@ import { TransformQueue, type WaitLimits } from '../../../pool/transform/transfo
 const settings = {
   threads: 1,
   queue: 32,
+  costlyBytes: 536_870_912,
   sourceMaxPixels: 100_000_000,
   transformTimeoutMs: 60_000,
 };
@@ -21,7 +22,7 @@ export function openPool(
 }
 
 /** For requests that nobody gives up. */
-export const patient = { signal: new AbortController().signal };
+export const patient = { project: 'p', signal: new AbortController().signal };
 
 /** A thread's entry that does what the test says. */
 export const puppets = new URL('./puppet.ts', import.meta.url);
