@@ -2,6 +2,7 @@ import { ServiceError } from '../contract/errors.ts';
 import { DiskCache, type DiskCacheEvents } from './cache/disk.ts';
 import { MemoryCache, type MemoryEntry } from './cache/memory.ts';
 import { Cancelled, type Coalescer } from './coalescer.ts';
+import { FairShare } from './fair-share.ts';
 import type { Image } from './image.ts';
 import { type ImageRequest, isLive, Producer, type Timings, type Work } from './producer.ts';
 import type { EngineSettings } from './settings.ts';
@@ -30,12 +31,20 @@ export interface EngineEnvironment {
   readonly now: () => number;
 }
 
+/**
+ * Misses in progress. Those that begin a fetch or a transform have bounds of their own; this one is
+ * for those that wait for the same source, at a few kilobytes each.
+ */
+const maxMisses = 2_048;
+const guaranteedMisses = 32;
+
 /** Returns images from the memory cache, else from the disk cache, else renders them. */
 export class Engine {
   readonly memory: MemoryCache;
   readonly producer: Producer;
   readonly #disk: DiskCache | null;
   readonly #misses = new SingleFlight<string, CacheResult>();
+  readonly #missShare = new FairShare(maxMisses, guaranteedMisses);
   readonly #environment: EngineEnvironment;
 
   constructor(settings: EngineSettings, environment: EngineEnvironment) {
@@ -56,14 +65,19 @@ export class Engine {
    * @throws ServiceError, or the signal's reason
    */
   async get(key: string, request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
+    signal.throwIfAborted();
     const { background, project } = request;
     const entry = this.memory.get(key, this.#environment.now());
     if (entry !== null) return { image: entry.image, entry, tier: 'memory', timings: {} };
     if (!background && this.#misses.isBackground(key)) {
       this.producer.admit(project);
     }
+    const owner = { project, host: request.source.host };
+    if (!this.#misses.has(key) && !this.#missShare.take(owner, 1)) throw this.producer.refuse();
     const miss = (work: AbortSignal, promoted: AbortSignal) =>
-      this.#miss(key, { ...request, signal: work, promoted });
+      this.#miss(key, { ...request, signal: work, promoted }).finally(() =>
+        this.#missShare.release(owner, 1),
+      );
     return this.#misses.run(key, miss, signal, background);
   }
 

@@ -79,9 +79,13 @@ export class Producer {
    * @throws ServiceError overloaded
    */
   admit(project: string): void {
-    if (!this.transforms.isFull(project)) return;
+    if (this.transforms.isFull(project)) throw this.refuse();
+  }
+
+  /** Counts a refused request and returns its error. */
+  refuse(): ServiceError {
     this.#refused += 1;
-    throw new ServiceError('overloaded', 'Too many transforms are waiting.');
+    return new ServiceError('overloaded', 'Too many transforms are waiting.');
   }
 
   /** Requests that were answered with `overloaded`. */

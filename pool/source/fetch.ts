@@ -4,7 +4,7 @@ import { canonicalHost } from '../../contract/hosts.ts';
 import { gather, tooLarge } from './body.ts';
 import type { Reservation } from './budget.ts';
 import { decode } from './coding.ts';
-import { codeOf, inBrackets } from './connections.ts';
+import { type Connections, codeOf, inBrackets } from './connections.ts';
 import type { AddressGuard } from './guard.ts';
 
 export interface FetchOptions {
@@ -14,7 +14,7 @@ export interface FetchOptions {
    */
   readonly loopId: string;
   /** Connections restricted by the guard; see openConnections. */
-  readonly connections: Dispatcher;
+  readonly connections: Pick<Connections, 'request'>;
   /** Called with the canonical host of every redirect. */
   readonly allowed: (host: string) => boolean;
   readonly maxBytes: number;

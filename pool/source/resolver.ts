@@ -1,9 +1,11 @@
-import { NODATA, NOTFOUND, promises as dns, type LookupAddress } from 'node:dns';
+import { promises as dns, type LookupAddress, NODATA, NOTFOUND } from 'node:dns';
 import { networkInterfaces } from 'node:os';
 import { LRUCache } from 'lru-cache';
 import { SingleFlight } from '../single-flight.ts';
 import { HostsFile } from './hosts-file.ts';
 import { searchDomains } from './search-domains.ts';
+
+type Family = 4 | 6;
 
 export interface NameResolverOptions {
   /** `address` or `address:port`; null for the servers of the system (resolv.conf). */
@@ -14,6 +16,10 @@ export interface NameResolverOptions {
   readonly tryMs?: number;
   readonly withinMs?: number;
   readonly hosts?: HostsFile;
+  readonly resolvConf?: string;
+  /** Default: those that this machine has addresses of. */
+  readonly families?: readonly Family[];
+  readonly cacheBytes?: number;
   /** Clock of the cache, in ms. */
   readonly now?: () => number;
 }
@@ -30,7 +36,7 @@ const otherFamilyMs = 50;
 const keptMs = { least: 1_000, most: 60_000 };
 /** Short, because a name may be repaired; a dead one then costs a resolution in 5 s. */
 const failedMs = 5_000;
-const cacheBytes = 2 * 1024 * 1024;
+const defaultCacheBytes = 2 * 1024 * 1024;
 /** Estimated overhead of an entry, of each of its addresses, and of an error with its stack. */
 const overhead = { entry: 512, address: 128, failure: 2_048 };
 
@@ -54,7 +60,7 @@ export class NameResolver {
   readonly #cache: LRUCache<string, Resolution>;
 
   constructor(options: NameResolverOptions) {
-    const { now } = options;
+    const { now, cacheBytes = defaultCacheBytes } = options;
     this.#options = options;
     this.#hosts = options.hosts ?? new HostsFile();
     this.#cache = new LRUCache({
@@ -89,7 +95,9 @@ export class NameResolver {
     const resolver = new dns.Resolver({ timeout: tryMs, tries });
     if (servers !== null) resolver.setServers(servers);
     const timer = setTimeout(() => resolver.cancel(), withinMs);
-    const resolution = await this.#search(resolver, name).catch((failure: unknown) => ({ failure }));
+    const resolution = await this.#search(resolver, name).catch((failure: unknown) => ({
+      failure,
+    }));
     clearTimeout(timer);
     resolver.cancel();
     const ttl = 'failure' in resolution ? failedMs : resolution.ttlMs;
@@ -99,24 +107,29 @@ export class NameResolver {
 
   /** As getaddrinfo does: a name with few dots is first looked for in the search domains. */
   async #search(resolver: dns.Resolver, name: string): Promise<Resolution> {
+    const { families = ownFamilies() } = this.#options;
     if (this.#options.searched?.(name)) {
-      const { domains, dots } = await searchDomains();
+      const { domains, dots } = await searchDomains(this.#options.resolvConf);
       const candidates = domains.map((domain) => `${name}.${domain}`);
       const absoluteFirst = name.split('.').length - 1 >= dots;
       const order = absoluteFirst ? [name, ...candidates] : [...candidates, name];
       for (const candidate of order.slice(0, -1)) {
-        const found = await query(resolver, candidate).catch(unlessMissing);
+        const found = await query(resolver, candidate, families).catch(unlessMissing);
         if (found !== null) return found;
       }
-      return query(resolver, order.at(-1) ?? name);
+      return query(resolver, order.at(-1) ?? name, families);
     }
-    return query(resolver, name);
+    return query(resolver, name, families);
   }
 }
 
 /** Both families at once; as soon as one has answered, the other has a moment to. */
-async function query(resolver: dns.Resolver, name: string): Promise<Resolution> {
-  const queries = families().map((family) => queryFamily(resolver, name, family));
+async function query(
+  resolver: dns.Resolver,
+  name: string,
+  families: readonly Family[],
+): Promise<Resolution> {
+  const queries = families.map((family) => queryFamily(resolver, name, family));
   const moment = (): Promise<null> =>
     new Promise((resolve) => setTimeout(() => resolve(null), otherFamilyMs));
   const answers = await Promise.any(queries).then(
@@ -136,7 +149,7 @@ async function query(resolver: dns.Resolver, name: string): Promise<Resolution> 
   };
 }
 
-async function queryFamily(resolver: dns.Resolver, name: string, family: 4 | 6) {
+async function queryFamily(resolver: dns.Resolver, name: string, family: Family) {
   const options = { ttl: true } as const;
   const records =
     family === 4 ? await resolver.resolve4(name, options) : await resolver.resolve6(name, options);
@@ -145,7 +158,7 @@ async function queryFamily(resolver: dns.Resolver, name: string, family: 4 | 6) 
 }
 
 /** The families that this machine has addresses of besides loopback; both when it has none. */
-function families(): (4 | 6)[] {
+function ownFamilies(): readonly Family[] {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   const has = (family: 'IPv4' | 'IPv6') =>
     addresses.some((one) => !one.internal && one.family === family);

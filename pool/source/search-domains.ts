@@ -24,5 +24,8 @@ export async function searchDomains(file = path): Promise<SearchDomains> {
       if (count !== undefined) dots = Math.min(Number(count), most.dots);
     }
   }
-  return { domains: domains.map((name) => name.replace(/\.$/, '')).filter((name) => name !== ''), dots };
+  return {
+    domains: domains.map((name) => name.replace(/\.$/, '')).filter((name) => name !== ''),
+    dots,
+  };
 }

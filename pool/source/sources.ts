@@ -1,11 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import type { Agent } from 'undici';
 import { ServiceError } from '../../contract/errors.ts';
-import type { EngineSettings } from '../settings.ts';
 import type { Owner } from '../fair-share.ts';
+import type { EngineSettings } from '../settings.ts';
 import { SingleFlight } from '../single-flight.ts';
 import { ByteBudget } from './budget.ts';
-import { openConnections } from './connections.ts';
+import { type Connections, openConnections } from './connections.ts';
 import { canonical, fetchSource, notAllowed } from './fetch.ts';
 import { type FetchSlot, FetchSlots } from './fetch-slots.ts';
 import { AddressGuard, type Resolver } from './guard.ts';
@@ -63,6 +62,8 @@ const entryOverhead = 512;
  * Long enough to protect a failing origin from repeated requests, short enough after its recovery.
  */
 const failureMs = 5_000;
+/** Connections that may stay open for the next fetch, as a multiple of those for fetches. */
+const keptFactor = 4;
 const failureBytes = 4 * 1024 * 1024;
 /** Attempts of a request whose fetch was started, and limited, by another project. */
 const maxAttempts = 3;
@@ -108,7 +109,7 @@ export class Sources {
   readonly guard: AddressGuard;
   readonly loopId: string;
   readonly #settings: SourceSettings;
-  readonly #connections: Agent;
+  readonly #connections: Connections;
   readonly #slots: FetchSlots;
   readonly #budget: ByteBudget;
   readonly #sharedFetches = new SingleFlight<string, Outcome>();
@@ -133,6 +134,7 @@ export class Sources {
     this.loopId = loopIdOf(settings.own);
     this.#connections = openConnections(this.guard, {
       perOrigin: fetchConcurrency,
+      kept: keptFactor * fetchConcurrency,
       timeoutMs: sourceTimeoutMs,
     });
     const clock = now && { perf: { now }, ttlResolution: 0 };
@@ -190,7 +192,9 @@ export class Sources {
       fetching: this.#slots.running,
       concurrency: this.#slots.limit,
       rejected: this.#slots.rejected,
+      connections: this.#connections.open,
       cacheBytes: this.#cache.calculatedSize,
+      failureBytes: this.#failures.calculatedSize,
       /** Bytes of fetches in flight and of leases, their limit, and fetches refused by it. */
       heldBytes: this.#budget.held,
       heldMaxBytes: this.#budget.limit,

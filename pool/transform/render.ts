@@ -83,8 +83,7 @@ async function requireLight(
   { sourceMaxPixels }: RenderLimits,
 ): Promise<void> {
   const cost =
-    knownCost(source) ??
-    costOf(await inspect(source, sourceMaxPixels), variant, sourceMaxPixels);
+    knownCost(source) ?? costOf(await inspect(source, sourceMaxPixels), variant, sourceMaxPixels);
   const added = watermark === null ? noCost : await watermarkCost(watermark, sourceMaxPixels);
   const whole = sum(cost, added);
   if (!isLight(whole)) throw new CostExceeded(whole);

@@ -328,7 +328,8 @@ export class TransformQueue {
   /** Queues a transform that is not light as the next of its project. */
   #waitAgain(task: QueuedTransform, cost: Cost): void {
     if (task.abandoned) return;
-    if (this.#closed) return task.reject(new ServiceError('overloaded', 'The service is shutting down.'));
+    if (this.#closed)
+      return task.reject(new ServiceError('overloaded', 'The service is shutting down.'));
     task.cost = cost;
     (task.background ? this.#waitingBackground : this.#waiting).addFirst(task.project, task);
     this.#setDeadline(task);
@@ -408,4 +409,3 @@ function threadError(detail: string): Error {
   error.stack = detail;
   return error;
 }
-

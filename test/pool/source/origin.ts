@@ -93,5 +93,10 @@ let askers = 0;
 /** Someone, of a project of its own, who may use every host and does not leave. */
 export function asker(changes: Partial<AcquireOptions> = {}): AcquireOptions {
   askers += 1;
-  return { project: `p${askers}`, allowed: () => true, signal: new AbortController().signal, ...changes };
+  return {
+    project: `p${askers}`,
+    allowed: () => true,
+    signal: new AbortController().signal,
+    ...changes,
+  };
 }
