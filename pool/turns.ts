@@ -19,9 +19,18 @@ export class Turns<T> {
     this.#size += 1;
   }
 
-  /** Adds an item as the next of its project. */
-  addFirst(project: string, item: T): void {
-    this.#waiting.set(project, new Set([item, ...(this.#waiting.get(project) ?? [])]));
+  /**
+   * Undoes a `take`: the project has its turn again, and the item its place before those that came
+   * later.
+   */
+  putBack(project: string, item: T, isLater: (other: T) => boolean): void {
+    const others = [...(this.#waiting.get(project) ?? [])];
+    const found = others.findIndex(isLater);
+    const place = found === -1 ? others.length : found;
+    const rest = [...this.#waiting].filter(([name]) => name !== project);
+    this.#waiting.clear();
+    this.#waiting.set(project, new Set([...others.slice(0, place), item, ...others.slice(place)]));
+    for (const [name, items] of rest) this.#waiting.set(name, items);
     this.#size += 1;
   }
 

@@ -325,13 +325,17 @@ export class TransformQueue {
     );
   }
 
-  /** Queues a transform that is not light as the next of its project. */
+  /** Queues a transform that was found not to be light again, in its place. */
   #waitAgain(task: QueuedTransform, cost: Cost): void {
     if (task.abandoned) return;
     if (this.#closed)
       return task.reject(new ServiceError('overloaded', 'The service is shutting down.'));
     task.cost = cost;
-    (task.background ? this.#waitingBackground : this.#waiting).addFirst(task.project, task);
+    (task.background ? this.#waitingBackground : this.#waiting).putBack(
+      task.project,
+      task,
+      (other) => other.queuedAt > task.queuedAt,
+    );
     this.#setDeadline(task);
   }
 
