@@ -53,6 +53,11 @@ export class Authentication {
     });
   }
 
+  /** Bytes of the cached look-ups, as they are estimated. */
+  get cacheBytes(): number {
+    return this.#cache.calculatedSize;
+  }
+
   /**
    * @throws ServiceError api_key_missing, api_key_invalid; the driver's error when the store is
    *   unavailable

@@ -15,7 +15,7 @@ export interface CachedResponse {
 /** Some 16,000 entries of average requests. */
 const maxBytes = 24 * 1024 * 1024;
 /** Estimated size of an entry besides its key: the response's headers and the cache's own fields. */
-const entryBytes = 1_024;
+const entryBytes = 1_536;
 /** Longer requests are rare, and their entries would be large. */
 const maxKeyLength = 2_048;
 
