@@ -22,7 +22,10 @@ formats.default(ajv, ['uri']);
 ajv.addFormat('source-list', (list) =>
   splitList(list).every((entry) => parseNetworkOrHost(entry) !== null),
 );
-ajv.addFormat('dns-server-list', (list) => splitList(list).every(isDnsServer));
+ajv.addFormat('dns-server-list', (list) => {
+  const servers = splitList(list);
+  return servers.length > 0 && servers.every(isDnsServer);
+});
 const validate = ajv.compile({
   type: 'object',
   properties: Object.fromEntries(
