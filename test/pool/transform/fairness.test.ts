@@ -91,12 +91,13 @@ t.test('costly transforms run as far as their memory fits, light ones pass them'
   const first = ask('a', 'first', 'cost', 600);
   await until('it runs', first.started);
   const large = ask('a', 'large', 'cost', 5_000);
+  await until('it is known to be costly', large.looked);
   const small = ask('a', 'small', 'cost', 300);
   const light = ask('a', 'light');
   light.release();
   await light.done;
   t.same(ended, ['light']);
-  await until('both are known to be costly', () => large.looked() && small.looked());
+  await until('this one too', small.looked);
   await until('no thread looks at them', () => pool.stats().active === 1);
   t.match(pool.stats(), { costlyBytes: 600, costlyMaxBytes: 1_000 });
   t.notOk(small.started(), 'it does not overtake the large one');
