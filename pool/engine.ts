@@ -43,6 +43,8 @@ export class Engine {
   readonly memory: MemoryCache;
   readonly producer: Producer;
   readonly #disk: DiskCache | null;
+  /** Whether new images are written to the disk cache, which is read in any case. */
+  writesToDisk = true;
   readonly #misses = new SingleFlight<string, CacheResult>();
   readonly #missShare = new FairShare(maxMisses, guaranteedMisses);
   readonly #environment: EngineEnvironment;
@@ -62,7 +64,8 @@ export class Engine {
 
   /**
    * The image of a cache key. The caller must have checked that the project may use the source.
-   * @throws ServiceError, or the signal's reason
+   * @throws ServiceError, with the detail `watermark` when it is the variant's watermark that cannot be
+   *   used, or the signal's reason
    */
   async get(key: string, request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
     signal.throwIfAborted();
@@ -87,12 +90,14 @@ export class Engine {
 
   /** Single flight within this process: concurrent requests for a key share it. */
   async #miss(key: string, work: Work): Promise<CacheResult> {
-    const onDisk = await this.#readDisk(key);
-    if (onDisk !== null) return onDisk;
+    const stored = await this.#readDisk(key);
+    if (stored !== null) return stored;
     // Before the messages to the primary, the second look at the disk and the fetch, which would be
     // wasted. Not before the first look: hits are served however full the queue is, and an absent
     // file costs one failed `open`.
     if (isLive(work)) this.producer.admit(work.project);
+    const { watermark } = work.variant;
+    if (watermark !== null) this.producer.watermarks.requireUsable(watermark.url);
     return this.#coalesce(key, work);
   }
 
@@ -134,7 +139,7 @@ export class Engine {
   }
 
   async #write(key: string, { tier, image }: CacheResult): Promise<void> {
-    if (tier === 'miss') await this.#disk?.write(key, image);
+    if (tier === 'miss' && this.writesToDisk) await this.#disk?.write(key, image);
   }
 
   #keep(key: string, image: Image, tier: CacheResult['tier'], timings: Timings = {}): CacheResult {

@@ -89,7 +89,25 @@ export class DiskCacheIndex {
     this.#duringScan?.removed.add(key);
   }
 
+  /** Deletes the images that were not used for the longest time until the others have this size. */
+  shrinkTo(bytes: number): void {
+    const keys: string[] = [];
+    while (this.bytes > bytes) {
+      const oldest = this.#files.rkeys().next();
+      if (oldest.done) break;
+      this.removed(oldest.value);
+      keys.push(oldest.value);
+    }
+    if (keys.length === 0) return;
+    this.#deleting = this.#deleting.then(() => this.#delete(keys));
+  }
+
   /** Resolves when the deletions in progress are done. */
+  get settled(): Promise<void> {
+    return this.#deleting;
+  }
+
+  /** As {@link settled}; and ends a scan. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#deleting;
@@ -104,15 +122,7 @@ export class DiskCacheIndex {
   }
 
   #clear(): void {
-    if (this.bytes <= this.maxBytes) return;
-    const keys: string[] = [];
-    while (this.bytes > this.maxBytes * lowWaterMark) {
-      const oldest = this.#files.rkeys().next();
-      if (oldest.done) break;
-      this.removed(oldest.value);
-      keys.push(oldest.value);
-    }
-    this.#deleting = this.#deleting.then(() => this.#delete(keys));
+    if (this.bytes > this.maxBytes) this.shrinkTo(this.maxBytes * lowWaterMark);
   }
 
   async #delete(keys: readonly string[]): Promise<void> {

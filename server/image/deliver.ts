@@ -1,8 +1,10 @@
 import { backgroundHeader } from '../../contract/background-token.ts';
 import { projectNotFound, ServiceError } from '../../contract/errors.ts';
-import type { Engine } from '../../pool/engine.ts';
+import type { CacheResult, Engine } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
 import { isLoop } from '../../pool/source/loop.ts';
+import type { Variant } from '../../pool/transform/variant.ts';
+import type { Project } from '../../store/projects.ts';
 import type { Headers, HttpRequest } from '../http/request.ts';
 import type { ProjectCache } from '../project-cache.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
@@ -20,6 +22,8 @@ export interface DeliveryEnvironment {
   readonly projects: ProjectCache;
   /** Whether a request has a valid token that marks it as background work. */
   readonly isBackground: (target: string, token: string) => Promise<boolean>;
+  /** Called when an image is delivered without its project's watermark, which cannot be used. */
+  readonly onUnmarked: (projectId: string, error: ServiceError) => void;
   /** Unix ms. */
   readonly now: () => number;
 }
@@ -47,13 +51,15 @@ export class Delivery {
   readonly #engine: Engine;
   readonly #projects: ProjectCache;
   readonly #isBackground: DeliveryEnvironment['isBackground'];
+  readonly #onUnmarked: DeliveryEnvironment['onUnmarked'];
   readonly #now: () => number;
   readonly #responses = new ResponseCache();
 
-  constructor({ engine, projects, isBackground, now }: DeliveryEnvironment) {
+  constructor({ engine, projects, isBackground, onUnmarked, now }: DeliveryEnvironment) {
     this.#engine = engine;
     this.#projects = projects;
     this.#isBackground = isBackground;
+    this.#onUnmarked = onUnmarked;
     this.#now = now;
   }
 
@@ -105,28 +111,54 @@ export class Delivery {
       acceptedFormats(headers.accept),
       project,
     );
-    const key = variantKey(project._id, address.source, variant);
-
-    const result = await this.#engine.get(
-      key,
-      {
-        project: project._id,
-        source: address.source,
-        variant,
-        allowed: (host) => allows(project, host),
-        background,
-      },
-      request.signal,
+    const { source } = address;
+    const { result, complete } = await this.#image(
+      { project, source, variant, background },
+      request,
     );
 
     const { image, entry } = result;
     const now = this.#now();
-    const responseHeaders = imageHeaders(image, result, cacheControl(expires, now));
+    const mayStore = complete ? cacheControl(expires, now) : 'no-store';
+    const responseHeaders = imageHeaders(image, result, mayStore);
     request.respond(imageResponse(image, responseHeaders, ifNoneMatch));
-    if (entry === null || expires === null) return;
+    if (entry === null || expires === null || !complete) return;
     const hitHeaders = imageHeaders(image, fromMemory, cacheControl(expires, now));
     this.#responses.set(requestKey, { project: state, entry, headers: hitHeaders, expires });
   }
+
+  /**
+   * The image; not `complete` when its watermark cannot be used. The image without it is the one that
+   * the project would have without a watermark, so it has that one's place in the caches.
+   */
+  async #image(
+    { project, source, variant, background }: Checked,
+    { signal }: HttpRequest,
+  ): Promise<{ readonly result: CacheResult; readonly complete: boolean }> {
+    const get = (wanted: Variant) => {
+      const key = variantKey(project._id, source, wanted);
+      const allowed = (host: string) => allows(project, host);
+      const wants = { project: project._id, source, variant: wanted, allowed, background };
+      return this.#engine.get(key, wants, signal);
+    };
+    try {
+      return { result: await get(variant), complete: true };
+    } catch (error) {
+      const ofWatermark = error instanceof ServiceError && error.details.watermark === true;
+      // A worker warms the image with the watermark, or has failed.
+      if (!ofWatermark || background) throw error;
+      this.#onUnmarked(project._id, error);
+      return { result: await get({ ...variant, watermark: null }), complete: false };
+    }
+  }
+}
+
+/** A request for an image, checked. */
+interface Checked {
+  readonly project: Project;
+  readonly source: URL;
+  readonly variant: Variant;
+  readonly background: boolean;
 }
 
 const fromMemory = { tier: 'memory', timings: {} } as const;
