@@ -90,7 +90,7 @@ function receive(frontEnd: number, message: ToPrimary): void {
     case 'disk-cache-changes':
       for (const [key, bytes] of message.stored) diskCacheIndex.stored(key, bytes);
       for (const key of message.used) diskCacheIndex.used(key);
-      for (const key of message.removed) diskCacheIndex.removed(key);
+      for (const key of message.removed) void diskCacheIndex.removed(key);
       return;
     case 'ready':
     case 'cannot-start':

@@ -28,6 +28,7 @@ const statuses: Record<ErrorCode, number> = {
   signature_invalid: 403,
   source_not_found: 404,
   source_too_large: 413,
+  range_not_satisfiable: 416,
   source_unsupported: 415,
   source_corrupt: 422,
   source_rate_limited: 429,
