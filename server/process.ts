@@ -44,7 +44,7 @@ const drainWithinMs = 30_000;
 const closeWithinMs = 2_000;
 
 function engineSettings(settings: Settings): EngineSettings {
-  const { processes, baseUrl, diskCacheBytes, dataDir, port } = settings;
+  const { processes, baseUrl, diskCacheBytes, dataDir, port, workerPort } = settings;
   return {
     threads: settings.poolThreads,
     queue: settings.poolQueue,
@@ -53,13 +53,14 @@ function engineSettings(settings: Settings): EngineSettings {
     memoryCacheBytes: Math.floor(settings.memoryCacheBytes / processes),
     diskCacheFolder: diskCacheBytes === 0 ? null : resolve(join(dataDir, 'cache')),
     privateSources: settings.privateSources,
+    sourcePorts: settings.sourcePorts,
     dnsServers: settings.dnsServers,
     sourceMaxBytes: settings.sourceMaxBytes,
     sourceHeldBytes: settings.sourceHeldBytes,
     sourceMaxPixels: settings.sourceMaxPixels,
     sourceTimeoutMs: settings.sourceTimeoutMs,
     transformTimeoutMs: settings.transformTimeoutMs,
-    own: { hosts: [new URL(baseUrl).hostname], port },
+    own: { urls: [baseUrl], ports: [port, workerPort] },
   };
 }
 

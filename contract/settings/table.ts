@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { defaultPorts, type Ports } from '../private-sources.ts';
 
 /**
  * One setting: its environment variable, the accepted values (as a JSON Schema for ajv, and in
@@ -172,14 +173,26 @@ export const settingsTable = {
   }),
   privateSources: text<readonly string[]>(
     'SERVICE_PRIVATE_SOURCES',
-    'a comma-separated list of CIDRs, IP addresses and host names',
+    'a comma-separated list of CIDRs, IP addresses and host names, each with an optional port or `:*`',
     { format: 'source-list' },
     {
       default: [],
       defaultInWords: '(none)',
       meaning:
-        'CIDRs or host names, comma-separated, that sources may use even though they are not public.',
+        'CIDRs, addresses or host names, comma-separated, that sources may use even though they are not public. A port (`10.0.0.5:9000`, `[fd00::/8]:9000`) or all (`:*`) may follow; without one, 80 and 443 are meant.',
       convert: splitList,
+    },
+  ),
+  sourcePorts: text<Ports>(
+    'SERVICE_SOURCE_PORTS',
+    'a comma-separated list of ports, or `*`',
+    { format: 'port-list' },
+    {
+      default: defaultPorts,
+      defaultInWords: '80,443',
+      meaning: 'Ports of public sources, comma-separated; `*` allows all.',
+      convert: (list: string) =>
+        splitList(list).includes('*') ? null : splitList(list).map(Number),
     },
   ),
   dnsServers: text<readonly string[] | null>(
