@@ -54,7 +54,7 @@ const meanings: Readonly<Record<number, string>> = {
   431: 'The request has too many or too long headers.',
   500: 'The service could not complete the request.',
   502: 'The source could not be fetched.',
-  503: 'The service is overloaded.',
+  503: 'The service is overloaded, or its store is unavailable.',
   504: 'The source or the transform took too long.',
 };
 
@@ -150,7 +150,7 @@ function operationObject(id: string, operation: Operation): object {
         headers: rateLimitHeaders,
         content: successBody(operation),
       },
-      ...errorReferences([...operation.errors, 401, 402, 403, 429, 500].sort()),
+      ...errorReferences([...operation.errors, 401, 402, 403, 429, 500, 503].sort()),
     },
   };
 }
