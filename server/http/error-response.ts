@@ -7,7 +7,7 @@ import type { Headers, HttpResponse } from './request.ts';
  * Seconds: overload usually passes quickly, and otherwise the client should slow down anyway. The end
  * of an outage of the store is noticed within two.
  */
-const retryAfter: Partial<Record<ServiceError['code'], number>> = {
+export const retryAfter: Partial<Record<ServiceError['code'], number>> = {
   overloaded: 1,
   store_unavailable: 2,
 };
