@@ -15,7 +15,7 @@ import { KnownProjects } from './cluster/known-projects.ts';
 import { KnownProjectsFile } from './cluster/known-projects-file.ts';
 import { Supervisor } from './cluster/supervisor.ts';
 import { ownStore, prepareStore } from './own-store.ts';
-import { maxProjects } from './project-cache.ts';
+import { bytesOfProject, knownBytes } from './project-cache.ts';
 import { Shutdown } from './shutdown.ts';
 
 /** The primary: owns the store and the disk cache's index, and supervises the front ends. */
@@ -51,7 +51,7 @@ await checkPortIsFree(settings).catch((error: unknown) =>
 const store = await ownStore(settings, log, shutdown);
 let storePrepared = false;
 
-const known = new KnownProjects(maxProjects);
+const known = new KnownProjects(knownBytes, bytesOfProject);
 const knownFile = await restoreKnownProjects(settings);
 shutdown.add(async () => knownFile?.close());
 

@@ -14,10 +14,16 @@ export interface ProjectState {
   stale: boolean;
 }
 
-export const maxProjects = 10_000;
+/** Some ten thousand projects with the hosts of an average one. */
+export const knownBytes = 32 * 1024 * 1024;
 /** Unknown ids are cached too: old pages and scanners request them again and again. */
 const unknownTtlMs = 1_000;
-const maxUnknown = 10_000;
+const unknownBytes = 2 * 1024 * 1024;
+/** Estimated size of an entry: its id, the cache's own fields, and a project's other fields. */
+const entryBytes = { unknown: 256, known: 2_048 };
+/** The estimated size of a known project. */
+export const bytesOfProject = (project: Project): number =>
+  entryBytes.known + 2 * JSON.stringify(project).length;
 /** Look-ups that may wait for the store: requests with random ids must not pile up without bound. */
 const maxLookups = 256;
 /** Projects that each poll compares with the store besides those that changed. */
@@ -48,7 +54,11 @@ export class ProjectCache {
   readonly #changes: ProjectChanges;
   readonly #known: LRUCache<string, ProjectState>;
   readonly #unverified = new Set<string>();
-  readonly #unknown = new LRUCache<string, true>({ max: maxUnknown, ttl: unknownTtlMs });
+  readonly #unknown = new LRUCache<string, true>({
+    maxSize: unknownBytes,
+    sizeCalculation: () => entryBytes.unknown,
+    ttl: unknownTtlMs,
+  });
   readonly #lookups = new SingleFlight<string, ProjectState | null>();
   /** How often each id is being loaded now. */
   readonly #loading = new Map<string, number>();
@@ -67,7 +77,8 @@ export class ProjectCache {
     this.#environment = environment;
     this.#changes = projects.followChanges();
     this.#known = new LRUCache({
-      max: maxProjects,
+      maxSize: knownBytes,
+      sizeCalculation: ({ project }) => bytesOfProject(project),
       // An evicted project is no longer updated, so a response that refers to it could be out of date.
       dispose: (state, id, reason) => {
         state.stale = true;
@@ -97,11 +108,12 @@ export class ProjectCache {
    * @throws ServiceError overloaded, store_unavailable
    */
   find(id: string): ProjectState | null | Promise<ProjectState | null> {
+    if (!isProjectId(id)) return null;
     const known = this.#known.get(id);
     if (known !== undefined && (this.#store !== 'available' || !this.#unverified.has(id))) {
       return known;
     }
-    if (!isProjectId(id) || this.#unknown.has(id)) return null;
+    if (this.#unknown.has(id)) return null;
     if (this.storeAway) throw storeUnavailable();
     if (this.#lookups.size >= maxLookups) {
       throw new ServiceError('overloaded', 'Too many projects are being looked up.');
@@ -137,6 +149,11 @@ export class ProjectCache {
       if (known === undefined) this.#unverified.add(id);
       this.#known.set(id, { project, stale: false });
     }
+  }
+
+  /** Bytes of the entries, as they are estimated. */
+  get bytes(): { readonly known: number; readonly unknown: number } {
+    return { known: this.#known.calculatedSize, unknown: this.#unknown.calculatedSize };
   }
 
   /** Polls now, and from now on. Resolves after the first poll. */

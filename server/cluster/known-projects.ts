@@ -10,9 +10,9 @@ export class KnownProjects {
   readonly #projects: LRUCache<string, Project>;
   #confirmedAt = 0;
 
-  /** @param max as many as a front end knows */
-  constructor(max: number) {
-    this.#projects = new LRUCache({ max });
+  /** @param maxBytes as much as a front end knows, by its own estimate */
+  constructor(maxBytes: number, bytesOf: (project: Project) => number) {
+    this.#projects = new LRUCache({ maxSize: maxBytes, sizeCalculation: bytesOf });
   }
 
   get knowledge(): Knowledge {

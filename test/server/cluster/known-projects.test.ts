@@ -13,7 +13,7 @@ const project = (number: number, revision = 1) =>
 
 /** What a primary knows, and the file that it has it in. */
 function opened(t: Test, path = join(t.testdir(), 'known-projects'), url = storeUrl) {
-  const known = new KnownProjects(3);
+  const known = new KnownProjects(3, () => 1);
   const errors: unknown[] = [];
   const onError = (error: unknown) => errors.push(error);
   return {
