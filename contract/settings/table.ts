@@ -155,6 +155,11 @@ export const settingsTable = {
       secret: true,
     },
   ),
+  staleProjectsSeconds: integer('SERVICE_STALE_PROJECTS_SECONDS', 0, 31_536_000, {
+    default: 86_400,
+    meaning:
+      'While the store is unavailable, projects are served for this long after the store has last confirmed them, in seconds. Then, and for all others, images are 503 `store_unavailable`.',
+  }),
   rootApiKey: text<string | null>(
     'SERVICE_ROOT_API_KEY',
     '8 to 256 visible ASCII characters (best: `sk_` and 43 random base64url characters)',
