@@ -18,6 +18,8 @@ export interface EngineSettings {
   /** Timeout of a fetch including its redirects, in ms. */
   readonly sourceTimeoutMs: number;
   readonly transformTimeoutMs: number;
+  /** Maximum memory of each process for transforms that must be killable. */
+  readonly processMemoryBytes: number;
   /** The service's own host names and port, refused as sources because they would loop. */
   readonly own: { readonly hosts: readonly string[]; readonly port: number };
 }

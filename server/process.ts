@@ -55,6 +55,7 @@ function engineSettings(settings: Settings): EngineSettings {
     sourceMaxPixels: settings.sourceMaxPixels,
     sourceTimeoutMs: settings.sourceTimeoutMs,
     transformTimeoutMs: settings.transformTimeoutMs,
+    processMemoryBytes: settings.transformProcessMemoryBytes,
     own: { hosts: [new URL(baseUrl).hostname], port },
   };
 }

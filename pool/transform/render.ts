@@ -6,6 +6,7 @@ import { indexedPng } from './encode/indexed-png.ts';
 import { encodings } from './encode.ts';
 import type { Size } from './geometry.ts';
 import { inspect } from './inspect.ts';
+import { requireInterruptible, requireNoSvg } from './isolation.ts';
 import { Picture, type RenderLimits } from './picture.ts';
 import { placeholders, type SourceDescription } from './placeholders.ts';
 import { makePlan, type Plan, type SourceFacts, upright } from './plan.ts';
@@ -30,7 +31,7 @@ interface Transformed {
  *
  * @param watermark the bytes of the variant's watermark; null when it has none
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid,
- *   transform_timeout
+ *   transform_timeout, IsolationRequired
  */
 export async function render(
   source: Uint8Array,
@@ -93,6 +94,7 @@ async function transform(
   variant: Variant,
   limits: RenderLimits,
 ): Promise<Transformed> {
+  if (!limits.isolated) requireNoSvg(source);
   const facts = await inspect(source, limits.sourceMaxPixels);
   const content = await findContent(
     facts,
@@ -101,6 +103,7 @@ async function transform(
     (density) => new Picture(source, facts, { animated: false, density }, limits),
   );
   const plan = makePlan(facts, content, variant, limits.sourceMaxPixels);
+  if (!limits.isolated) requireInterruptible(facts, plan);
   const context = { plan, variant, overlay: null };
   const picture = new Picture(source, facts, plan, limits);
   if (plan.depthReduced) {

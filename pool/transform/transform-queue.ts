@@ -2,9 +2,8 @@ import { extname } from 'node:path';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Image } from '../image.ts';
 import type { EngineSettings } from '../settings.ts';
-import type { RenderLimits } from './picture.ts';
-import type { ThreadResult } from './thread.ts';
-import { ThreadPool } from './thread-pool.ts';
+import { Renderers } from './renderers.ts';
+import type { TransformResult, TransformTask } from './task.ts';
 import type { Variant } from './variant.ts';
 
 /** An image, with the durations of its transform. */
@@ -49,7 +48,7 @@ export interface TransformQueueStats {
 
 type TransformQueueSettings = Pick<
   EngineSettings,
-  'threads' | 'queue' | 'sourceMaxPixels' | 'transformTimeoutMs'
+  'threads' | 'queue' | 'sourceMaxPixels' | 'transformTimeoutMs' | 'processMemoryBytes'
 >;
 
 interface QueuedTransform {
@@ -82,14 +81,20 @@ const defaultWaitLimits = (transformTimeoutMs: number): WaitLimits => ({
 /** Maximum length of the background queue, as a multiple of the queue for live work. */
 const backgroundQueueFactor = 4;
 
+/**
+ * Limit of CPU time of a transform process, as a multiple of the timeout. The timeout ends it much
+ * earlier, unless this process is stopped.
+ */
+const cpuTimeouts = 6;
+
 const defaultEntry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
 
 /** Runs transforms on threads, with limits for running and queued transforms. */
 export class TransformQueue {
   readonly #settings: TransformQueueSettings;
-  readonly #limits: RenderLimits;
+  readonly #limits: TransformTask['limits'];
   readonly #waitLimits: WaitLimits;
-  readonly #threads: ThreadPool;
+  readonly #renderers: Renderers;
   // Sets keep insertion order and allow removal of an aborted task from the middle.
   readonly #waiting = new Set<QueuedTransform>();
   readonly #waitingBackground = new Set<QueuedTransform>();
@@ -113,7 +118,13 @@ export class TransformQueue {
       // thread; otherwise it still ends the native call of a thread that is being terminated.
       softTimeoutSeconds: Math.max(1, Math.ceil(settings.transformTimeoutMs / 1000) - 1),
     };
-    this.#threads = new ThreadPool(entry, settings.threads, () => this.#startNext());
+    const processLimits = {
+      memoryBytes: settings.processMemoryBytes,
+      cpuSeconds: Math.ceil((cpuTimeouts * settings.transformTimeoutMs) / 1000),
+    };
+    this.#renderers = new Renderers(entry, settings.threads, processLimits, () =>
+      this.#startNext(),
+    );
   }
 
   /** True when a live transform would be refused now, so that the caller can skip the fetch. */
@@ -184,7 +195,7 @@ export class TransformQueue {
       rejected: this.#rejected,
       completed: this.#completed,
       stalledMs: this.#idle ? 0 : Math.round(performance.now() - this.#lastProgress),
-      threadsReplaced: this.#threads.replaced,
+      threadsReplaced: this.#renderers.replaced,
     };
   }
 
@@ -196,7 +207,7 @@ export class TransformQueue {
       task.reject(new ServiceError('overloaded', 'The service is shutting down.'));
     }
     await Promise.all(this.#running.values());
-    await this.#threads.close();
+    await this.#renderers.close();
   }
 
   get #idle(): boolean {
@@ -209,7 +220,7 @@ export class TransformQueue {
   }
 
   #startNext(): void {
-    while (this.#running.size < this.#settings.threads && this.#threads.available) {
+    while (this.#running.size < this.#settings.threads && this.#renderers.available) {
       const task = first(this.#waiting) ?? this.#nextBackground();
       if (task === undefined) return;
       this.#leaveQueue(task);
@@ -257,7 +268,7 @@ export class TransformQueue {
     const { source, watermark, variant } = task;
     const startedAt = performance.now();
     if (task.background) this.#backgroundRunning += 1;
-    const run = this.#threads.run({ source, watermark, variant, limits: this.#limits });
+    const run = this.#renderers.run({ source, watermark, variant, limits: this.#limits });
     let terminated: Promise<void> | undefined;
     // Starts when the thread receives the task. Only a process's first tasks may find threads
     // starting.
@@ -268,7 +279,9 @@ export class TransformQueue {
     try {
       settle(task, await run.result, startedAt - task.queuedAt);
     } catch (error) {
-      task.reject(new ServiceError('internal_error', 'The transform ended unexpectedly.', error));
+      const unexpected = () =>
+        new ServiceError('internal_error', 'The transform ended unexpectedly.', error);
+      task.reject(error instanceof ServiceError ? error : unexpected());
     }
     clearTimeout(timer);
     // A thread that is still in native code uses its core, so it counts as busy until it exits.
@@ -281,7 +294,7 @@ export class TransformQueue {
   }
 }
 
-function settle(task: QueuedTransform, result: ThreadResult, queueMs: number): void {
+function settle(task: QueuedTransform, result: TransformResult, queueMs: number): void {
   if (result.ok) {
     const { ok, ...image } = result;
     task.resolve({ ...image, queueMs });
@@ -293,7 +306,7 @@ function settle(task: QueuedTransform, result: ThreadResult, queueMs: number): v
 
 /** The thread's error as text, wrapped in an Error because the logger shows only such causes. */
 function threadError(detail: string): Error {
-  const error = new Error('on a transform thread');
+  const error = new Error('on a transform thread or process');
   error.stack = detail;
   return error;
 }

@@ -26,6 +26,7 @@ t.test('without any variable the service starts with these', async (t) => {
     sourceMaxPixels: 100_000_000,
     sourceTimeoutMs: 10_000,
     transformTimeoutMs: 20_000,
+    transformProcessMemoryBytes: 1_610_612_736,
     logLevel: 'info',
     workerPort: 3001,
     workerHost: '127.0.0.1',

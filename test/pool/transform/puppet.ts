@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import type { ThreadResult, ThreadTask } from '../../../pool/transform/thread.ts';
+import type { TransformTask } from '../../../pool/transform/task.ts';
+import type { ThreadResult } from '../../../pool/transform/thread.ts';
 
 /**
  * A transform thread that does what the test says, and is told when: its source is memory that both
@@ -29,7 +30,7 @@ export function puppetTask(order: keyof typeof orders = 'answer') {
   };
 }
 
-export default async function puppet({ source }: ThreadTask): Promise<ThreadResult> {
+export default async function puppet({ source }: TransformTask): Promise<ThreadResult> {
   const memory = new Int32Array(source.buffer);
   Atomics.store(memory, words.started, 1);
   switch (memory[words.orders]) {

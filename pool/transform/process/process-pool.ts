@@ -1,0 +1,106 @@
+import { extname } from 'node:path';
+import type { TransformResult, TransformTask } from '../task.ts';
+import { launch, type ProcessLimits } from './launch.ts';
+import { TransformProcess } from './transform-process.ts';
+
+const addressSpaceWarning =
+  'The transform processes cannot start with a limit of their address space, so only their resident memory is limited.';
+
+/** An idle process, with sharp loaded, has 60 to 75 MB. */
+const idleMs = 60_000;
+
+const defaultEntry = new URL(`./main${extname(import.meta.url)}`, import.meta.url);
+
+/**
+ * The processes for transforms that must be killable. They are started when they are needed, and
+ * kept for the next transform until they were idle for a minute. The caller bounds their number by
+ * the number of its tasks.
+ */
+export class ProcessPool {
+  readonly #limits: ProcessLimits;
+  readonly #entry: URL;
+  readonly #all = new Set<TransformProcess>();
+  /** The one used last is at the end, so that those that are not needed stay idle. */
+  readonly #idle = new Map<TransformProcess, NodeJS.Timeout>();
+  #addressSpaceLimited = true;
+  #closing = false;
+
+  constructor(limits: ProcessLimits, entry = defaultEntry) {
+    this.#limits = limits;
+    this.#entry = entry;
+  }
+
+  /** Process ids. */
+  get pids(): number[] {
+    return [...this.#all].flatMap(({ pid }) => pid ?? []);
+  }
+
+  /**
+   * @param signal ends the task's process when it aborts; the promise then rejects when it has ended
+   * @throws ServiceError source_too_large, source_corrupt, transform_timeout, internal_error
+   */
+  async run(task: TransformTask, signal: AbortSignal): Promise<TransformResult> {
+    const used = await this.#take(signal);
+    const kill = () => void used.kill();
+    signal.addEventListener('abort', kill, { once: true });
+    try {
+      return await used.run(task);
+    } finally {
+      signal.removeEventListener('abort', kill);
+      if (used.spent) this.#replace(used);
+      else this.#keep(used);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    await Promise.all([...this.#all].map((one) => one.kill()));
+  }
+
+  async #take(signal: AbortSignal): Promise<TransformProcess> {
+    signal.throwIfAborted();
+    const kept = [...this.#idle.keys()].at(-1);
+    if (kept !== undefined) this.#unkeep(kept);
+    const taken = kept ?? this.#start();
+    const kill = () => void taken.kill();
+    signal.addEventListener('abort', kill, { once: true });
+    try {
+      await taken.ready;
+      return taken;
+    } catch (error) {
+      if (signal.aborted || this.#closing || !this.#addressSpaceLimited) throw error;
+      // It has received no task, so its end says that this Node reserves more address space.
+      this.#addressSpaceLimited = false;
+      process.emitWarning(addressSpaceWarning);
+      return this.#take(signal);
+    } finally {
+      signal.removeEventListener('abort', kill);
+    }
+  }
+
+  #start(): TransformProcess {
+    const child = launch(this.#entry, this.#limits, this.#addressSpaceLimited);
+    const started = new TransformProcess(child);
+    this.#all.add(started);
+    void started.ended.then(() => {
+      this.#all.delete(started);
+      this.#unkeep(started);
+    });
+    return started;
+  }
+
+  /** Starts the successor now, so that the next task does not have to wait for it. */
+  #replace(used: TransformProcess): void {
+    void used.kill();
+    if (!this.#closing && this.#idle.size === 0) this.#keep(this.#start());
+  }
+
+  #keep(idle: TransformProcess): void {
+    this.#idle.set(idle, setTimeout(() => void idle.kill(), idleMs).unref());
+  }
+
+  #unkeep(idle: TransformProcess): void {
+    clearTimeout(this.#idle.get(idle));
+    this.#idle.delete(idle);
+  }
+}
