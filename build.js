@@ -15,15 +15,18 @@ import {
 import { dirname, join, relative } from 'node:path';
 
 /**
- * Builds dist/ unless it is up to date with the sources; every npm command runs this first. A stamp
- * file holds a hash of the sources and of dist/, so that an interrupted build, or one whose output
- * another build has overwritten, is repeated.
+ * Builds dist/, or with the argument `test` dist-test/, which holds the tests too, unless it is up to
+ * date with the sources; every npm command runs this first. A stamp file holds a hash of the sources
+ * and of the output, so that an interrupted build, or one whose output another build has overwritten,
+ * is repeated.
  *
  * `tsc --build` is not used: it compares modification times, so it misses a file that was restored
  * from a backup; it does not check its output; and it writes in place while another command may read.
  */
 const root = import.meta.dirname;
-const dist = join(root, 'dist');
+const forTests = process.argv[2] === 'test';
+const configFile = join(root, forTests ? 'test/tsconfig.json' : 'tsconfig.json');
+const dist = join(root, forTests ? 'dist-test' : 'dist');
 const stampFile = join(dist, '.built-from');
 /** On the same file system as dist, so that files can be renamed, and at the same depth, so that the
  * relative paths of the source maps hold. */
@@ -33,7 +36,7 @@ const abandonedMs = 60 * 60 * 1_000;
 /** @param {string} folder */
 const filesBelow = (folder) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules'))
     .map((entry) => join(entry.parentPath, entry.name));
 
 /** @param {string} folder */
@@ -41,11 +44,12 @@ const outputs = (folder) => filesBelow(folder).filter((file) => file !== stampFi
 
 function sources() {
   /** @type {{ include: string[] }} */
-  const { include } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'));
+  const { include } = JSON.parse(readFileSync(configFile, 'utf8'));
   // The last is npm's own list of the installed packages.
   const others = ['tsconfig.json', 'package.json', 'node_modules/.package-lock.json'];
   return [
-    ...include.flatMap((room) => filesBelow(join(root, room))),
+    configFile,
+    ...include.flatMap((room) => filesBelow(join(dirname(configFile), room))),
     ...others.map((name) => join(root, name)).filter((file) => existsSync(file)),
   ];
 }
@@ -67,7 +71,8 @@ function hashOf(folder, files) {
 function build(builtFrom) {
   const fresh = mkdtempSync(join(root, freshPrefix));
   try {
-    const args = [join(root, 'node_modules/typescript/bin/tsc'), '--outDir', fresh];
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const args = [tsc, '--project', configFile, '--outDir', fresh];
     const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
     if (status !== 0) return status ?? 1;
     const built = outputs(fresh).map((file) => relative(fresh, file));

@@ -1,9 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
-
-const root = fileURLToPath(new URL('..', import.meta.url));
+import { rootPath as root } from './root.ts';
 
 /** The rooms, and the others that each may import from. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
@@ -16,7 +14,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   test: ['contract', 'server', 'pool', 'store', 'worker', 'bench'],
 };
 /** What a build or a run leaves behind; none of it is part of the house. */
-const leftBehind = new Set(['node_modules', 'dist', 'data']);
+const leftBehind = new Set(['node_modules', 'dist', 'dist-test', 'data']);
 const topLevelFiles = new Set([
   'package.json',
   'package-lock.json',

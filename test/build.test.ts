@@ -12,14 +12,13 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { rootPath } from './root.ts';
 import { plainNode } from './service/service.ts';
 
 const run = promisify(execFile);
 const [program, ...args] = plainNode;
-const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** A project of two sources that is built as this one is. */
 async function startProject(t: { teardown(action: () => Promise<unknown>): void }) {
@@ -29,8 +28,8 @@ async function startProject(t: { teardown(action: () => Promise<unknown>): void 
   const write = (path: string, text: string) => writeFile(at(path), text);
   await mkdir(at('node_modules'));
   await mkdir(at('room'));
-  await symlink(join(root, 'node_modules/typescript'), at('node_modules/typescript'));
-  await cp(join(root, 'build.js'), at('build.js'));
+  await symlink(join(rootPath, 'node_modules/typescript'), at('node_modules/typescript'));
+  await cp(join(rootPath, 'build.js'), at('build.js'));
   const bare = { module: 'nodenext', types: [], lib: ['es5'], skipLibCheck: true };
   const compilerOptions = { ...bare, rootDir: '.', outDir: 'dist' };
   const config = { compilerOptions, include: ['room'] };

@@ -2,13 +2,13 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import t from 'tap';
 import { settingsExample, settingsMarkdown } from '../contract/settings/document.ts';
 import { parameterNames, parameters, parametersMarkdown } from '../server/image/parameters.ts';
+import { root } from './root.ts';
 
 /**
  * What is generated from the code stands in the documents as it is generated. `npm run docs` runs
  * this file with UPDATE_DOCUMENTS=1, which writes instead of comparing.
  */
 const update = process.env['UPDATE_DOCUMENTS'] === '1';
-const root = new URL('../', import.meta.url);
 
 async function check(
   t: { equal(found: unknown, wanted: unknown, message: string): unknown },

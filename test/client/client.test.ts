@@ -1,12 +1,18 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import openapiTypescript, { astToString } from 'openapi-typescript';
 import t from 'tap';
-import ts from 'typescript';
+import { root, rootPath } from '../root.ts';
 import { startService } from '../service/service.ts';
 
+/** The workspace with the client's own packages. */
+const workspace = join(rootPath, 'test/client');
+const requirePackage = createRequire(join(workspace, 'package.json'));
+const ts: typeof import('typescript') = requirePackage('typescript');
+const openapi: typeof import('openapi-typescript') = requirePackage('openapi-typescript');
+
 const key = 'sk_key-of-the-client';
-const program = await readFile(new URL('program.js', import.meta.url), 'utf8');
+const program = await readFile(join(workspace, 'program.js'), 'utf8');
 
 /** Mistakes that only the types of the interface can see, each put into the program. */
 const mistakes: Readonly<Record<string, readonly [right: string, wrong: string]>> = {
@@ -25,10 +31,12 @@ const mistakes: Readonly<Record<string, readonly [right: string, wrong: string]>
 
 t.test('a client generated from the served specification drives every operation', async (t) => {
   const service = await startService(t, { environment: { SERVICE_ROOT_API_KEY: key } });
-  // Within the repository, so that the program finds its packages.
-  const folder = t.testdir({ 'program.js': program });
+  // Within the workspace, so that the program finds its packages.
+  const folder = await mkdtemp(join(workspace, 'generated-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  await writeFile(join(folder, 'program.js'), program);
   const served = await fetch(`${service.url}/openapi.json`);
-  const schema = astToString(await openapiTypescript(await served.text()));
+  const schema = openapi.astToString(await openapi.default(await served.text()));
   await writeFile(join(folder, 'schema.d.ts'), schema);
 
   t.test('it is typed end to end', async (t) => {
@@ -45,7 +53,7 @@ t.test('a client generated from the served specification drives every operation'
       module: ts.ModuleKind.NodeNext,
       target: ts.ScriptTarget.ES2022,
       types: ['node'],
-      typeRoots: [new URL('../../node_modules/@types', import.meta.url).pathname],
+      typeRoots: [new URL('node_modules/@types', root).pathname],
     });
     const faults = ts.getPreEmitDiagnostics(checked).map(({ file, messageText }) => ({
       file: file?.fileName,

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
+import { scriptArguments, scriptUrl } from '../scripts.ts';
 
-const log = new URL('../../contract/log.ts', import.meta.url).href;
-const settings = new URL('../../contract/settings/load.ts', import.meta.url).href;
+const log = scriptUrl('../../contract/log', import.meta.url).href;
+const settings = scriptUrl('../../contract/settings/load', import.meta.url).href;
 
 /** The lines that a process with these settings logs. */
 function logged(environment: Record<string, string>, statements: string): string {
@@ -13,7 +14,7 @@ function logged(environment: Record<string, string>, statements: string): string
     ${statements}`;
   const { stdout, stderr, status } = spawnSync(
     process.execPath,
-    ['--import=tsx', '--input-type=module', '-e', program],
+    [...scriptArguments, '--input-type=module', '-e', program],
     { encoding: 'utf8' },
   );
   t.equal(status, 0, stderr);

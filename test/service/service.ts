@@ -9,10 +9,11 @@ import { promisify } from 'node:util';
 import { MongoClient } from 'mongodb';
 import { loadSettings } from '../../contract/settings/load.ts';
 import { joinStore } from '../../store/open.ts';
+import { root } from '../root.ts';
 import { patienceMs } from '../until.ts';
 
 const run = promisify(execFile);
-const dist = new URL('../../dist/', import.meta.url).pathname;
+const dist = new URL('dist/', root).pathname;
 
 /**
  * Node without tap's hooks, which NODE_OPTIONS gives to every child: they are not what runs in

@@ -1,6 +1,7 @@
 import { Int32 } from 'bson';
 import { type Document, decode, encode, isArray, isDocument } from '../bson/value.ts';
 import { Collection } from './collection.ts';
+import type { Index } from './index.ts';
 import { type IndexSpecification, parseIndexSpecification } from './index-specification.ts';
 import { Journal } from './journal.ts';
 
@@ -38,10 +39,10 @@ export class Catalog {
     const known = this.#collections.get(namespace);
     if (known !== undefined) return known;
     const collection = new Collection(this.#nextNumber, namespace, this.journal);
+    this.#save(collection, []);
     this.#nextNumber += 1;
     this.#collections.set(namespace, collection);
     this.#changed = this.journal.batch;
-    this.#save(collection);
     return collection;
   }
 
@@ -50,14 +51,17 @@ export class Catalog {
   }
 
   addIndex(collection: Collection, specification: IndexSpecification): void {
-    collection.addIndex(specification);
-    this.#save(collection);
+    const index = collection.buildIndex(specification);
+    this.#save(collection, [...collection.indexes, index]);
+    collection.addIndex(index);
   }
 
-  #save(collection: Collection): void {
-    const indexes = collection.indexes.map(({ specification }) => specification.document);
-    const record: Document = { namespace: collection.namespace, indexes };
-    this.journal.put([CATALOG, collection.number], encode(record));
+  #save({ namespace, number }: Collection, indexes: readonly Index[]): void {
+    const record: Document = {
+      namespace,
+      indexes: indexes.map(({ specification }) => specification.document),
+    };
+    this.journal.put([CATALOG, number], encode(record));
   }
 
   #load(): void {
@@ -87,7 +91,7 @@ export class Catalog {
       if (!isDocument(index)) continue;
       // Earlier versions of this store also wrote the index's format version, which is always 2.
       const { v: _, ...specification } = index;
-      collection.addIndex(parseIndexSpecification(specification));
+      collection.addIndex(collection.buildIndex(parseIndexSpecification(specification)));
     }
     this.#collections.set(namespace, collection);
     this.#nextNumber = Math.max(this.#nextNumber, number + 1);

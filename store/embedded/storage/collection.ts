@@ -10,7 +10,8 @@ import { toStorable } from './storable.ts';
 
 /**
  * A collection: all documents are in memory, and all changes are recorded in the journal. All
- * methods are synchronous, so each command is isolated from the others.
+ * methods are synchronous, so each command is isolated from the others. A change is recorded before
+ * it is made, because the journal refuses it when the disk is full.
  *
  * It is intended for about 10,000 documents. With more, queries without an index take
  * proportionally longer, and block all other commands.
@@ -56,15 +57,18 @@ export class Collection {
     return this.#candidates(filter).filter((entry) => filter.passes(entry.document));
   }
 
-  /** @throws {CommandError} 11000 for a duplicate key; also the errors of {@link toStorable}. */
+  /**
+   * @throws {CommandError} 11000 for a duplicate key, 14031 when the disk is full; also the errors of
+   * {@link toStorable}.
+   */
   insert(given: Document): Document {
     const identity = fieldOf(given, '_id') ?? new ObjectId();
     const { document, bytes } = toStorable({ _id: identity, ...given });
     this.#refuseConflicts(document);
     const entry: Entry = { record: this.#nextRecord, document };
+    this.#put(entry.record, bytes);
     this.#nextRecord += 1;
     this.#add(entry);
-    this.#put(entry.record, bytes);
     return document;
   }
 
@@ -77,29 +81,37 @@ export class Collection {
     const { document, bytes } = toStorable(given);
     if (Buffer.compare(encode(entry.document), bytes) === 0) return false;
     this.#refuseConflicts(document, entry);
+    this.#put(entry.record, bytes);
     for (const index of this.#indexes.values()) index.remove(entry);
     entry.document = document;
     for (const index of this.#indexes.values()) index.add(entry);
-    this.#put(entry.record, bytes);
     return true;
   }
 
+  /** @throws {CommandError} 14031 */
   remove(entry: Entry): void {
-    for (const index of this.#indexes.values()) index.remove(entry);
-    this.#byId.delete(identityKey(entry.document));
     this.#journal.remove([this.number, entry.record]);
     this.#changed = this.#journal.batch;
+    for (const index of this.#indexes.values()) index.remove(entry);
+    this.#byId.delete(identityKey(entry.document));
   }
 
-  /** @throws {CommandError} 11000 when existing documents have duplicate keys. */
-  addIndex(specification: IndexSpecification): void {
+  /**
+   * An index of all documents, which {@link addIndex} puts to use.
+   * @throws {CommandError} 11000 when existing documents have duplicate keys.
+   */
+  buildIndex(specification: IndexSpecification): Index {
     const index = new Index(specification);
     for (const entry of this.#byId.values()) {
       const value = index.conflict(entry.document);
       if (value !== undefined) throw this.#duplicate(specification.name, specification.key, value);
       index.add(entry);
     }
-    this.#indexes.set(specification.name, index);
+    return index;
+  }
+
+  addIndex(index: Index): void {
+    this.#indexes.set(index.specification.name, index);
     this.#changed = this.#journal.batch;
   }
 

@@ -1,4 +1,5 @@
 import type { Value } from '../bson/value.ts';
+import { CommandError } from '../errors.ts';
 import { reachesAny } from '../query/path.ts';
 import type { Catalog } from './catalog.ts';
 import type { Collection } from './collection.ts';
@@ -8,13 +9,17 @@ import type { IndexSpecification } from './index-specification.ts';
 const MS_PER_SECOND = 1000;
 
 /**
- * Removes documents that are expired according to a TTL index. A failed write is not handled here:
- * it restores the documents, and the next sweep removes them.
+ * Removes documents that are expired according to a TTL index. What a full disk refuses to remove,
+ * and what a failed write restores, is removed by a later sweep.
  */
 export function sweepExpired(catalog: Catalog, now: number): void {
   for (const collection of catalog.list()) {
-    for (const { specification } of collection.indexes) {
-      for (const entry of expired(collection, specification, now)) collection.remove(entry);
+    try {
+      for (const { specification } of collection.indexes) {
+        for (const entry of expired(collection, specification, now)) collection.remove(entry);
+      }
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
     }
     void catalog.journal.durable(collection.changed).catch(() => {});
   }

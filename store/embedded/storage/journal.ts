@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { CommandError } from '../errors.ts';
+import { Preallocation } from './preallocation.ts';
 
 /** `[collection, record]`; collection 0 is the catalogue, with a record for each collection. */
 export type RecordKey = [collection: number, record: number];
@@ -17,6 +18,7 @@ export type RecordKey = [collection: number, record: number];
  */
 export class Journal {
   readonly #database: RootDatabase<Uint8Array, RecordKey>;
+  readonly #preallocation: Preallocation;
   readonly #recover: () => void;
   #changes = new Map<string, { key: RecordKey; bytes: Uint8Array | null }>();
   #finished = 0;
@@ -33,14 +35,19 @@ export class Journal {
       // Otherwise a commit returns before the sync.
       overlappingSync: false,
     });
+    this.#preallocation = new Preallocation(file, this.#database);
     syncFolder(dirname(file));
   }
 
+  /** @throws {CommandError} 14031 when the disk is full; then nothing has changed. */
   put(key: RecordKey, bytes: Uint8Array): void {
+    this.#preallocation.add(bytes.length);
     this.#changes.set(key.join(), { key, bytes });
   }
 
+  /** @throws {CommandError} as {@link put} */
   remove(key: RecordKey): void {
+    this.#preallocation.add(0);
     this.#changes.set(key.join(), { key, bytes: null });
   }
 
@@ -76,12 +83,14 @@ export class Journal {
       }
     } catch (error) {
       this.#finished += 1;
+      this.#preallocation.committed();
       this.#recover();
       const reason = error instanceof Error ? error.message : String(error);
       waiting?.reject(new CommandError(14031, `the write to disk failed: ${reason}`));
       return;
     }
     this.#finished += 1;
+    this.#preallocation.committed();
     waiting?.resolve();
   }
 
@@ -97,6 +106,7 @@ export class Journal {
 
   async close(): Promise<void> {
     this.commit();
+    this.#preallocation.close();
     await this.#database.close();
   }
 }

@@ -2,11 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
+import { scriptArguments, scriptUrl } from '../../scripts.ts';
 
-const entry = fileURLToPath(new URL('../../../bench/origin/main.ts', import.meta.url));
+const entry = fileURLToPath(scriptUrl('../../../bench/origin/main', import.meta.url));
 
 function start(t: Test, ...args: string[]): ChildProcess {
-  const child = spawn(process.execPath, ['--import=tsx', entry, ...args], {
+  const child = spawn(process.execPath, [...scriptArguments, entry, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   t.teardown(() => child.kill('SIGKILL'));

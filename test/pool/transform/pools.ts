@@ -1,5 +1,6 @@
 import type { Test } from 'tap';
 import { TransformQueue, type WaitLimits } from '../../../pool/transform/transform-queue.ts';
+import { scriptUrl } from '../../scripts.ts';
 
 const settings = {
   threads: 1,
@@ -25,4 +26,4 @@ export function openPool(
 export const patient = { signal: new AbortController().signal };
 
 /** A thread's entry that does what the test says. */
-export const puppets = new URL('./puppet.ts', import.meta.url);
+export const puppets = scriptUrl('puppet', import.meta.url);

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { pino } from 'pino';
 import t from 'tap';
 import { stopClock, stopTimers } from '../../clock.ts';
+import { scriptUrl } from '../../scripts.ts';
 import { until } from '../../until.ts';
 import { noise, shared, variant } from './pictures.ts';
 import { openPool, patient, puppets } from './pools.ts';
@@ -80,7 +81,7 @@ t.test('threads die many times without a loss of capacity', async (t) => {
 });
 
 t.test('an entry that cannot be loaded fails requests instead of holding them', async (t) => {
-  const pool = openPool(t, { threads: 2 }, new URL('./no-such-file.ts', import.meta.url));
+  const pool = openPool(t, { threads: 2 }, scriptUrl('no-such-file', import.meta.url));
   for (let round = 1; round <= 2; round += 1) {
     await t.rejects(pool.transform(puppetTask().source, variant(), patient), {
       code: 'internal_error',

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import t from 'tap';
 import { Supervisor } from '../../../server/cluster/supervisor.ts';
+import { scriptUrl } from '../../scripts.ts';
 import { until } from '../../until.ts';
 
 t.test('a front end whose pool makes no progress is replaced, once', async (t) => {
@@ -9,7 +10,7 @@ t.test('a front end whose pool makes no progress is replaced, once', async (t) =
   const count = (text: string) => lines.filter(({ msg }) => msg === text).length;
   const ended: number[] = [];
   const supervisor = new Supervisor({
-    entry: new URL('./stuck-front-end.ts', import.meta.url).pathname,
+    entry: scriptUrl('stuck-front-end', import.meta.url).pathname,
     processes: 1,
     environment: {},
     log,

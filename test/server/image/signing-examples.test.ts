@@ -3,9 +3,10 @@ import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import { checkSignature } from '../../../server/image/access.ts';
 import { readAddress } from '../../../server/image/address.ts';
+import { root } from '../../root.ts';
 import { project } from './project.ts';
 
-const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
+const readme = await readFile(new URL('README.md', root), 'utf8');
 const target =
   '/img/https%3A%2F%2Fexample.com%2Fcaf%C3%A9.jpg%3Fv%3D2?project=prj_0123456789abcdef&w=800';
 const secret = 'a-secret_of-43-characters';

@@ -11,7 +11,7 @@ t.test('two workers run each job exactly once', async (t) => {
   const agenda = new Agenda({ backend: new MongoBackend({ mongo: db }) });
   await agenda.ready;
   for (let n = 0; n < JOBS; n += 1) await agenda.now('count', { n });
-  const workers = [1, 2].map(() => spawnScript(t, 'agenda-worker.ts', [url, databaseName]));
+  const workers = [1, 2].map(() => spawnScript(t, 'agenda-worker', [url, databaseName]));
   const ran = Promise.all(workers.map(remainingLines));
   const jobs = db.collection('agendaJobs');
   const patience = Date.now() + 60_000;

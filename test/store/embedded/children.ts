@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
+import { scriptArguments, scriptUrl } from '../../scripts.ts';
 
 export interface Child {
   readonly process: ChildProcess;
@@ -11,13 +12,13 @@ export interface Child {
   readonly exited: Promise<number | null>;
 }
 
-/** Runs a script of this folder as a process, which does not outlive the test. */
+/** Runs a script of this folder, named without its extension, as a process, which does not outlive the test. */
 export function spawnScript(t: Test, script: string, args: string[], prefix: string[] = []): Child {
-  const file = fileURLToPath(new URL(script, import.meta.url));
+  const file = fileURLToPath(scriptUrl(script, import.meta.url));
   const [command = '', ...rest] = [
     ...prefix,
     // Without the hooks that tap would have every child load.
-    ...['env', '-u', 'NODE_OPTIONS', process.execPath, '--import=tsx', file],
+    ...['env', '-u', 'NODE_OPTIONS', process.execPath, ...scriptArguments, file],
     ...args,
   ];
   const child = spawn(command, rest, { stdio: ['pipe', 'pipe', 'inherit'] });

@@ -11,7 +11,7 @@ t.test('two processes claim each document exactly once', async (t) => {
     tasks,
     Array.from({ length: count }, (_, _id) => ({ _id, owner: null, rank: count - _id })),
   );
-  const children = [1, 2].map(() => spawnScript(t, 'claimer.ts', [url, databaseName]));
+  const children = [1, 2].map(() => spawnScript(t, 'claimer', [url, databaseName]));
   const claimed = (await Promise.all(children.map(remainingLines))).map((ids) => ids.map(Number));
   t.same(
     claimed.flat().sort((a, b) => a - b),

@@ -33,7 +33,7 @@ t.test('no acknowledged write is lost when the owner is killed', async (t) => {
   const acknowledged = new Map<string, number>();
   let written = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
-    const owner = spawnScript(t, 'owner.ts', [folder]);
+    const owner = spawnScript(t, 'owner', [folder]);
     const options = { serverSelectionTimeoutMS: 500, retryWrites: false };
     const client = await MongoClient.connect(await nextLine(owner), options);
     const stored = await client.db('crash').collection<Line>('lines').find().toArray();

@@ -20,7 +20,7 @@ t.test('a second owner in another process is refused, and told who the first is'
   const folder = shortFolder(t);
   const store = await startEmbeddedStore(folder);
   t.teardown(() => store.close());
-  const other = spawnScript(t, 'owner.ts', [folder]);
+  const other = spawnScript(t, 'owner', [folder]);
   t.equal(await nextLine(other), `held by ${process.pid}`);
   t.equal(await other.exited, 3);
 });
@@ -29,7 +29,7 @@ t.test('whoever joins finds the owner, as long as there is one', async (t) => {
   const folder = shortFolder(t);
   t.equal(await runningStoreUrl(folder), null);
   t.equal(await runningStoreUrl(join(folder, 'nowhere')), null);
-  const owner = spawnScript(t, 'owner.ts', [folder]);
+  const owner = spawnScript(t, 'owner', [folder]);
   const url = await nextLine(owner);
   t.equal(await runningStoreUrl(folder), url);
   const client = await MongoClient.connect(url);
@@ -42,7 +42,7 @@ t.test('whoever joins finds the owner, as long as there is one', async (t) => {
 
 t.test("a killed owner's folder is taken over", async (t) => {
   const folder = shortFolder(t);
-  const owner = spawnScript(t, 'owner.ts', [folder]);
+  const owner = spawnScript(t, 'owner', [folder]);
   await nextLine(owner);
   owner.process.kill('SIGKILL');
   await owner.exited;
@@ -56,7 +56,7 @@ t.test("a killed owner's folder is taken over", async (t) => {
 
 t.test('an owner that ends without closing ends cleanly', async (t) => {
   const folder = shortFolder(t);
-  const owner = spawnScript(t, 'owner.ts', [folder, 'exit']);
+  const owner = spawnScript(t, 'owner', [folder, 'exit']);
   const client = await MongoClient.connect(await nextLine(owner), {
     serverSelectionTimeoutMS: 200,
   });
@@ -72,11 +72,11 @@ t.test('an owner that ends without closing ends cleanly', async (t) => {
 
 t.test('of several that take over a stale lock at once one succeeds', async (t) => {
   const folder = shortFolder(t);
-  const stale = spawnScript(t, 'owner.ts', [folder]);
+  const stale = spawnScript(t, 'owner', [folder]);
   await nextLine(stale);
   stale.process.kill('SIGKILL');
   await stale.exited;
-  const contenders = Array.from({ length: 3 }, () => spawnScript(t, 'owner.ts', [folder]));
+  const contenders = Array.from({ length: 3 }, () => spawnScript(t, 'owner', [folder]));
   const said = await Promise.all(contenders.map(nextLine));
   t.equal(said.filter((line) => line.startsWith('mongodb://')).length, 1, said.join());
   const starts = await Promise.allSettled([1, 2, 3].map(() => startEmbeddedStore(folder)));

@@ -1,0 +1,94 @@
+import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
+import type { RootDatabase } from 'lmdb';
+import { CommandError } from '../errors.ts';
+
+/** The file grows by at least this much at a time. */
+const STEP_BYTES = 1024 * 1024;
+/** Of a record: its key, and the headers of its node and page. */
+const OVERHEAD_BYTES = 64;
+/** The pages from the root to a record (7 levels hold more than 10^9 records), and one for a split. */
+const PATH_PAGES = 8;
+/** For the list of free pages, which a commit writes too. */
+const FREE_LIST_PAGES = 32;
+
+/**
+ * Extends the data file before a commit needs the space, by writing zeros after its last page, where
+ * lmdb writes next. So a full disk is found before anything has changed, and lmdb's own writes do not
+ * fail: in lmdb 3.5.6 such a failure writes past a buffer of 100 bytes (`mdb_page_flush` in mdb.c,
+ * where `last_error` is formatted), which corrupts the heap of the whole process.
+ *
+ * On file systems that copy on write (btrfs, ZFS) allocated space is no guarantee.
+ */
+export class Preallocation {
+  readonly #database: Pick<RootDatabase, 'getStats'>;
+  readonly #descriptor: number;
+  #fileBytes: number;
+  #zeros = Buffer.alloc(0);
+  #pageBytes = 0;
+  #usedPages = 0;
+  #treePages = 0;
+  #pending = { records: 0, pages: 0 };
+
+  constructor(file: string, database: Pick<RootDatabase, 'getStats'>) {
+    this.#database = database;
+    this.#descriptor = openSync(file, 'r+');
+    this.#fileBytes = fstatSync(this.#descriptor).size;
+    this.committed();
+  }
+
+  /**
+   * Makes sure that one more record of the pending transaction has space.
+   * @param recordBytes 0 when it is removed, which needs space for changed pages all the same
+   * @throws {CommandError} 14031 when the disk is full; the record is then not part of the transaction.
+   */
+  add(recordBytes: number): void {
+    const records = this.#pending.records + 1;
+    const share = (recordBytes + OVERHEAD_BYTES) / this.#pageBytes;
+    // Leaves are at least half full; larger records have pages of their own.
+    const pages = this.#pending.pages + (share < 0.5 ? 2 * share : Math.ceil(share));
+    // A page is copied when it changes, but only once in a transaction.
+    const copiedPages = Math.min(records * PATH_PAGES, this.#treePages + 2 * pages + PATH_PAGES);
+    const neededPages = this.#usedPages + pages + copiedPages + FREE_LIST_PAGES;
+    this.#extend(Math.ceil(neededPages) * this.#pageBytes);
+    this.#pending = { records, pages };
+  }
+
+  /** Reads the size of the database again, after a commit or its failure. */
+  committed(): void {
+    const { pageSize, lastPageNumber, treeBranchPageCount, treeLeafPageCount } =
+      this.#database.getStats() as DatabaseStats;
+    this.#pageBytes = pageSize;
+    this.#usedPages = lastPageNumber + 1;
+    this.#treePages = treeBranchPageCount + treeLeafPageCount;
+    this.#pending = { records: 0, pages: 0 };
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+
+  #extend(wantedBytes: number): void {
+    if (wantedBytes <= this.#fileBytes) return;
+    try {
+      const goal = Math.max(wantedBytes, this.#fileBytes + STEP_BYTES);
+      this.#zeros = this.#zeros.length > 0 ? this.#zeros : Buffer.alloc(STEP_BYTES);
+      while (this.#fileBytes < goal) {
+        const length = Math.min(STEP_BYTES, goal - this.#fileBytes);
+        this.#fileBytes += writeSync(this.#descriptor, this.#zeros, 0, length, this.#fileBytes);
+      }
+    } catch (error) {
+      // What is missing may be less than a whole step.
+      if (wantedBytes <= this.#fileBytes) return;
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new CommandError(14031, `there is no space for the write on the disk: ${reason}`);
+    }
+  }
+}
+
+/** lmdb's types declare no fields; these are what its `env.cpp` sets. */
+interface DatabaseStats {
+  readonly pageSize: number;
+  readonly lastPageNumber: number;
+  readonly treeBranchPageCount: number;
+  readonly treeLeafPageCount: number;
+}

@@ -1,0 +1,9 @@
+import { extname } from 'node:path';
+
+/** A script of the repository by its path without extension, as source or built as the caller is. */
+export function scriptUrl(path: string, caller: string): URL {
+  return new URL(`${path}${extname(caller)}`, caller);
+}
+
+/** What Node needs to run such a script. */
+export const scriptArguments = extname(import.meta.url) === '.ts' ? ['--import=tsx'] : [];
