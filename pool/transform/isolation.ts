@@ -24,15 +24,10 @@ const uninterruptible = {
  */
 const maxUninterruptibleMs = 2000;
 
-/**
- * SVG is always isolated: librsvg is not designed for hostile documents, and asks applications to
- * run it in a sandbox.
- *
- * @throws IsolationRequired
- */
-export function requireNoSvg(source: Uint8Array): void {
+/** True for SVG, which is never decoded on a thread; see `blockDecoders`. */
+export function isVector(source: Uint8Array): boolean {
   const kind = sniff(source);
-  if (kind !== null && kinds[kind].vector) throw new IsolationRequired();
+  return kind !== null && kinds[kind].vector;
 }
 
 /** @throws IsolationRequired */

@@ -6,7 +6,7 @@ import { indexedPng } from './encode/indexed-png.ts';
 import { encodings } from './encode.ts';
 import type { Size } from './geometry.ts';
 import { inspect } from './inspect.ts';
-import { requireInterruptible, requireNoSvg } from './isolation.ts';
+import { IsolationRequired, isVector, requireInterruptible } from './isolation.ts';
 import { Picture, type RenderLimits } from './picture.ts';
 import { placeholders, type SourceDescription } from './placeholders.ts';
 import { makePlan, type Plan, type SourceFacts, upright } from './plan.ts';
@@ -94,7 +94,7 @@ async function transform(
   variant: Variant,
   limits: RenderLimits,
 ): Promise<Transformed> {
-  if (!limits.isolated) requireNoSvg(source);
+  if (!limits.isolated && isVector(source)) throw new IsolationRequired();
   const facts = await inspect(source, limits.sourceMaxPixels);
   const content = await findContent(
     facts,

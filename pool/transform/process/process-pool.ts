@@ -30,23 +30,15 @@ export class ProcessPool {
     this.#entry = entry;
   }
 
-  /** Process ids. */
-  get pids(): number[] {
-    return [...this.#all].flatMap(({ pid }) => pid ?? []);
-  }
-
   /**
    * @param signal ends the task's process when it aborts; the promise then rejects when it has ended
    * @throws ServiceError source_too_large, source_corrupt, transform_timeout, internal_error
    */
   async run(task: TransformTask, signal: AbortSignal): Promise<TransformResult> {
     const used = await this.#take(signal);
-    const kill = () => void used.kill();
-    signal.addEventListener('abort', kill, { once: true });
     try {
-      return await used.run(task);
+      return await abortable(used, signal, () => used.run(task));
     } finally {
-      signal.removeEventListener('abort', kill);
       if (used.spent) this.#replace(used);
       else this.#keep(used);
     }
@@ -57,29 +49,35 @@ export class ProcessPool {
     await Promise.all([...this.#all].map((one) => one.kill()));
   }
 
+  /** An idle process, or a new one, when it is ready. */
   async #take(signal: AbortSignal): Promise<TransformProcess> {
     signal.throwIfAborted();
     const kept = [...this.#idle.keys()].at(-1);
     if (kept !== undefined) this.#unkeep(kept);
-    const taken = kept ?? this.#start();
-    const kill = () => void taken.kill();
-    signal.addEventListener('abort', kill, { once: true });
-    try {
-      await taken.ready;
-      return taken;
-    } catch (error) {
-      if (signal.aborted || this.#closing || !this.#addressSpaceLimited) throw error;
-      // It has received no task, so its end says that this Node reserves more address space.
-      this.#addressSpaceLimited = false;
-      process.emitWarning(addressSpaceWarning);
-      return this.#take(signal);
-    } finally {
-      signal.removeEventListener('abort', kill);
+    let failed: unknown;
+    // A process that ends before it has a task was killed, or this Node reserves more address space
+    // than the limit.
+    for (const limited of [true, true, false]) {
+      const taken = failed === undefined && kept ? kept : this.#start(limited);
+      try {
+        await abortable(taken, signal, () => taken.ready);
+        if (!limited) this.#omitAddressSpaceLimit();
+        return taken;
+      } catch (error) {
+        if (signal.aborted || this.#closing) throw error;
+        failed = error;
+      }
     }
+    throw failed;
   }
 
-  #start(): TransformProcess {
-    const child = launch(this.#entry, this.#limits, this.#addressSpaceLimited);
+  #omitAddressSpaceLimit(): void {
+    if (this.#addressSpaceLimited) process.emitWarning(addressSpaceWarning);
+    this.#addressSpaceLimited = false;
+  }
+
+  #start(limited: boolean): TransformProcess {
+    const child = launch(this.#entry, this.#limits, limited && this.#addressSpaceLimited);
     const started = new TransformProcess(child);
     this.#all.add(started);
     void started.ended.then(() => {
@@ -92,7 +90,7 @@ export class ProcessPool {
   /** Starts the successor now, so that the next task does not have to wait for it. */
   #replace(used: TransformProcess): void {
     void used.kill();
-    if (!this.#closing && this.#idle.size === 0) this.#keep(this.#start());
+    if (!this.#closing && this.#idle.size === 0) this.#keep(this.#start(true));
   }
 
   #keep(idle: TransformProcess): void {
@@ -102,5 +100,20 @@ export class ProcessPool {
   #unkeep(idle: TransformProcess): void {
     clearTimeout(this.#idle.get(idle));
     this.#idle.delete(idle);
+  }
+}
+
+/** Kills the process when the signal aborts during the action. */
+async function abortable<Result>(
+  used: TransformProcess,
+  signal: AbortSignal,
+  action: () => Promise<Result>,
+): Promise<Result> {
+  const kill = () => void used.kill();
+  signal.addEventListener('abort', kill, { once: true });
+  try {
+    return await action();
+  } finally {
+    signal.removeEventListener('abort', kill);
   }
 }

@@ -45,13 +45,12 @@ export class TransformProcess {
     });
   }
 
-  get pid(): number | undefined {
-    return this.#child.pid;
-  }
-
-  /** @throws ServiceError source_too_large, source_corrupt, transform_timeout, internal_error */
+  /**
+   * Only when it is ready.
+   *
+   * @throws ServiceError source_too_large, source_corrupt, transform_timeout, internal_error
+   */
   async run(task: TransformTask): Promise<TransformResult> {
-    await this.ready;
     const result = await new Promise<TransformResult | ServiceError>((resolve) => {
       this.#settle = resolve;
       // When the task cannot be sent the process is ending, which settles the promise.

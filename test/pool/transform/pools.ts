@@ -7,7 +7,7 @@ const settings = {
   queue: 32,
   sourceMaxPixels: 100_000_000,
   transformTimeoutMs: 60_000,
-  processMemoryBytes: 1_500_000_000,
+  processMemoryBytes: 1_536 * 2 ** 20,
 };
 
 /** A pool that the test's end closes. */
