@@ -14,8 +14,13 @@ export interface ProcessLimits {
  */
 const reservedBytes = 2 * 2 ** 30;
 
-/** JavaScript heap; pixels are outside of it. */
-const heapMegabytes = 128;
+const nodeOptions = [
+  // Pixels are outside of the heap.
+  '--max-old-space-size=128',
+  // The trap handler reserves 10 GB of address space for each WebAssembly memory, and Node 22 has one
+  // for its HTTP parser.
+  '--disable-wasm-trap-handler',
+];
 
 /**
  * The variables that a transform process gets: those that say where fonts and temporary files are,
@@ -47,7 +52,7 @@ export function launch(
   const script = `${limits.map((limit) => `${limit} 2>/dev/null;`).join(' ')} exec "$@"`;
   // TypeScript sources need the loader that this process was started with.
   const loader = entry.pathname.endsWith('.ts') ? process.execArgv : [];
-  const node = [process.execPath, `--max-old-space-size=${heapMegabytes}`, ...loader];
+  const node = [process.execPath, ...nodeOptions, ...loader];
   return fork(fileURLToPath(entry), [String(memoryBytes), String(cpuSeconds)], {
     execPath: '/bin/sh',
     execArgv: ['-c', script, 'sh', ...node],

@@ -1,6 +1,7 @@
 import sharp from 'sharp';
 import { blockDecoders } from '../decoders.ts';
 import { runTask } from '../task.ts';
+import { plainVariant } from '../variant.ts';
 import type { FromProcess, ToProcess } from './messages.ts';
 
 /**
@@ -44,4 +45,22 @@ function isSpent(): boolean {
   return halfCpu || process.memoryUsage.rss() > maxMemoryBytes / 3;
 }
 
+/**
+ * Shows that this Node and libvips work within the limits, before there is a task that could have
+ * another reason to fail; and loads what the first SVG needs.
+ */
+async function requireWorking(): Promise<void> {
+  const probe = await runTask(
+    {
+      source: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'),
+      watermark: null,
+      variant: plainVariant,
+      limits: { sourceMaxPixels: 1, softTimeoutSeconds: 60 },
+    },
+    true,
+  );
+  if (probe?.ok !== true) process.exit(1);
+}
+
+await requireWorking();
 send({ type: 'ready' });

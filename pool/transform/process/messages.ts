@@ -5,7 +5,7 @@ export type ToProcess = TransformTask;
 
 /** From a transform process to the front end. */
 export type FromProcess =
-  /** All modules are loaded. */
+  /** It works within its limits. */
   | { readonly type: 'ready' }
   | {
       readonly type: 'done';
