@@ -87,6 +87,14 @@ export const errorCatalogue = {
     status: 403,
     hint: 'Use a source on a public address; an operator can name private ones in SERVICE_PRIVATE_SOURCES.',
   },
+  source_unauthorized: {
+    status: 403,
+    hint: 'Let the source be read without a login, or use a presigned URL of it.',
+  },
+  source_forbidden: {
+    status: 403,
+    hint: 'Let the source server answer this service. Expired presigned URLs and, on some object stores, missing files are answered so too.',
+  },
   signature_invalid: {
     status: 403,
     hint: "Sign the URL with the project's secret and an exp that has not passed.",
@@ -99,6 +107,10 @@ export const errorCatalogue = {
     status: 413,
     hint: 'Use a source with fewer bytes or pixels.',
   },
+  range_not_satisfiable: {
+    status: 416,
+    hint: 'Ask for a range that begins within the length that Content-Range names, or for the whole.',
+  },
   source_unsupported: {
     status: 415,
     hint: 'Use a source in JPEG, PNG, WebP, GIF, AVIF, TIFF or SVG.',
@@ -106,6 +118,10 @@ export const errorCatalogue = {
   source_corrupt: {
     status: 422,
     hint: 'Check that the source file is complete and opens in an image viewer.',
+  },
+  source_rate_limited: {
+    status: 429,
+    hint: 'Wait for the time in Retry-After, or let the source server answer this service more often.',
   },
   source_unreachable: {
     status: 502,
@@ -147,10 +163,17 @@ export interface ApiError {
   readonly resolution_hint: string;
 }
 
+interface ErrorDetails {
+  /** Seconds after which a retry may succeed, as the source server says; whole and positive. */
+  readonly retryAfter?: number;
+  /** True when the source of the project's watermark failed, and not the request's own source. */
+  readonly watermark?: boolean;
+}
+
 /**
  * An error as plain data: class instances do not survive a message to another thread or process.
  */
-export type ErrorData = Pick<ApiError, 'code' | 'message'>;
+export type ErrorData = Pick<ApiError, 'code' | 'message'> & ErrorDetails;
 
 /**
  * Thrown in any process or thread when a request cannot be fulfilled. The message is sent to the
@@ -159,10 +182,12 @@ export type ErrorData = Pick<ApiError, 'code' | 'message'>;
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
+  readonly details: ErrorDetails;
 
-  constructor(code: ErrorCode, message: string, cause?: unknown) {
+  constructor(code: ErrorCode, message: string, cause?: unknown, details: ErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
+    this.details = details;
   }
 
   get status(): number {
@@ -180,11 +205,12 @@ export class ServiceError extends Error {
   }
 
   toData(): ErrorData {
-    return { code: this.code, message: this.message };
+    return { code: this.code, message: this.message, ...this.details };
   }
 
-  static fromData({ code, message }: ErrorData): ServiceError {
-    return new ServiceError(code, message);
+  /** @param cause of the error in the process or thread that the data came to; only logged */
+  static fromData({ code, message, ...details }: ErrorData, cause?: unknown): ServiceError {
+    return new ServiceError(code, message, cause, details);
   }
 
   /** Wraps any thrown value. An unexpected error does not disclose its message to the client. */
@@ -196,7 +222,7 @@ export class ServiceError extends Error {
   /** The same error, reported for the watermark's source. */
   ofWatermark(): ServiceError {
     const message = `The watermark cannot be used. ${this.message}`;
-    return new ServiceError(this.code, message, this.cause);
+    return new ServiceError(this.code, message, this.cause, { ...this.details, watermark: true });
   }
 }
 

@@ -35,6 +35,8 @@ export class Engine {
   readonly memory: MemoryCache;
   readonly producer: Producer;
   readonly #disk: DiskCache | null;
+  /** Whether new images are written to the disk cache, which is read in any case. */
+  writesToDisk = true;
   readonly #misses = new SingleFlight<string, CacheResult>();
   readonly #environment: EngineEnvironment;
 
@@ -53,7 +55,8 @@ export class Engine {
 
   /**
    * The image of a cache key. The caller must have checked that the project may use the source.
-   * @throws ServiceError, or the signal's reason
+   * @throws ServiceError, with the detail `watermark` when it is the variant's watermark that cannot be
+   *   used, or the signal's reason
    */
   async get(key: string, request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
     const { background } = request;
@@ -71,7 +74,11 @@ export class Engine {
 
   /** Single flight within this process: concurrent requests for a key share it. */
   async #miss(key: string, work: Work): Promise<CacheResult> {
-    return (await this.#readDisk(key)) ?? (await this.#coalesce(key, work));
+    const stored = await this.#readDisk(key);
+    if (stored !== null) return stored;
+    const { watermark } = work.variant;
+    if (watermark !== null) this.producer.watermarks.requireUsable(watermark.url);
+    return this.#coalesce(key, work);
   }
 
   /** Single flight across processes: leads for the key, or receives the image as a follower. */
@@ -112,7 +119,7 @@ export class Engine {
   }
 
   async #write(key: string, { tier, image }: CacheResult): Promise<void> {
-    if (tier === 'miss') await this.#disk?.write(key, image);
+    if (tier === 'miss' && this.writesToDisk) await this.#disk?.write(key, image);
   }
 
   #keep(key: string, image: Image, tier: CacheResult['tier'], timings: Timings = {}): CacheResult {

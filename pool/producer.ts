@@ -2,8 +2,11 @@ import { ServiceError } from '../contract/errors.ts';
 import type { Image } from './image.ts';
 import type { EngineSettings } from './settings.ts';
 import { type SourceLease, Sources } from './source/sources.ts';
+import { requireImage } from './transform/not-an-image.ts';
 import { TransformQueue } from './transform/transform-queue.ts';
-import type { Variant } from './transform/variant.ts';
+import type { Variant, Watermark } from './transform/variant.ts';
+import { watermarkVariant } from './transform/watermark.ts';
+import { Watermarks } from './watermarks.ts';
 
 /** The requested image. */
 export interface ImageRequest {
@@ -42,23 +45,65 @@ interface Inputs {
   readonly watermark: SourceLease | null;
 }
 
+/** A watermark is decoded at this size, in px, when it is checked. */
+const checkedSize = { width: 64, height: 64 };
+
+/** The project configured the watermark's URL, so its host need not be on the allowlist. */
+const anyHost = () => true;
+
 /** Makes images that are in no cache: fetches the source and transforms it. */
 export class Producer {
   readonly sources: Sources;
   readonly transforms: TransformQueue;
+  readonly watermarks: Watermarks;
+  readonly #checkWithinMs: number;
   #refused = 0;
 
   constructor(settings: EngineSettings) {
     this.sources = new Sources(settings);
     this.transforms = new TransformQueue(settings);
+    this.watermarks = new Watermarks({
+      check: (url) => this.checkWatermark(url, new AbortController().signal),
+    });
+    this.#checkWithinMs = settings.sourceTimeoutMs + settings.transformTimeoutMs;
   }
 
-  /** @throws ServiceError, or the signal's reason */
+  /**
+   * Fetches and decodes a watermark, as background work: live requests are served first.
+   *
+   * @throws ServiceError about the watermark as a source; `overloaded` when live requests left no
+   *   time for the check; or the signal's reason
+   */
+  async checkWatermark(url: URL, signal: AbortSignal): Promise<void> {
+    const deadline = AbortSignal.timeout(this.#checkWithinMs);
+    const options = { signal: AbortSignal.any([signal, deadline]), background: true };
+    try {
+      const lease = await this.sources.acquire(url, { ...options, allowed: anyHost });
+      try {
+        requireImage(lease);
+        const opaque = { scale: 100, opacity: 100 };
+        const variant = watermarkVariant(opaque, checkedSize);
+        await this.transforms.transform(lease.bytes, variant, options);
+      } finally {
+        lease.release();
+      }
+      this.watermarks.works(url);
+    } catch (error) {
+      if (error !== deadline.reason || signal.aborted) throw error;
+      throw new ServiceError('overloaded', 'The watermark was not checked in time.', error);
+    }
+  }
+
+  /**
+   * @throws ServiceError with the detail `watermark` when the variant's watermark cannot be used, and
+   *   not its source; any other ServiceError; or the signal's reason
+   */
   async produce(work: Work): Promise<Produced> {
     // Checked before the fetch, which would be wasted if the transform were refused.
     if (isLive(work)) this.admit();
     const { source, watermark } = await this.#fetch(work);
     try {
+      requireImage(source);
       const { queueMs, transformMs, ...image } = await this.transforms.transform(
         source.bytes,
         work.variant,
@@ -66,6 +111,8 @@ export class Producer {
       );
       const fetched = source.fetchMs === null ? {} : { fetch: source.fetchMs };
       return { image, timings: { ...fetched, queue: queueMs, transform: transformMs } };
+    } catch (error) {
+      throw this.#noting(error, work.variant.watermark);
     } finally {
       source.release();
       watermark?.release();
@@ -97,10 +144,7 @@ export class Producer {
     const { watermark } = variant;
     const [first, second] = await Promise.allSettled([
       this.sources.acquire(source, work),
-      // The project configured this URL, so its host need not be on the allowlist.
-      watermark === null
-        ? null
-        : this.sources.acquire(new URL(watermark.url), { ...work, allowed: () => true }),
+      watermark === null ? null : this.#fetchWatermark(watermark, work),
     ]);
     if (first.status === 'fulfilled' && second.status === 'fulfilled') {
       return { source: first.value, watermark: second.value };
@@ -110,7 +154,31 @@ export class Producer {
       throw first.reason;
     }
     first.value.release();
-    const { reason } = second as PromiseRejectedResult;
-    throw reason instanceof ServiceError ? reason.ofWatermark() : reason;
+    throw this.#noting((second as PromiseRejectedResult).reason, watermark);
+  }
+
+  async #fetchWatermark({ url }: Watermark, work: Work): Promise<SourceLease> {
+    try {
+      const lease = await this.sources.acquire(new URL(url), { ...work, allowed: anyHost });
+      try {
+        requireImage(lease);
+        return lease;
+      } catch (error) {
+        lease.release();
+        throw error;
+      }
+    } catch (error) {
+      // `overloaded` is no failure of the watermark.
+      const its = error instanceof ServiceError && error.code !== 'overloaded';
+      throw its ? error.ofWatermark() : error;
+    }
+  }
+
+  /** Remembers an error of the watermark; returns the error. */
+  #noting(error: unknown, watermark: Watermark | null): unknown {
+    if (watermark !== null && error instanceof ServiceError && error.details.watermark === true) {
+      this.watermarks.failed(watermark.url, error);
+    }
+    return error;
   }
 }

@@ -19,6 +19,12 @@ interface DatabaseCheck {
 
 type Status = 'ok' | 'degraded' | 'unavailable' | 'draining';
 
+interface Condition {
+  readonly status: Status;
+  /** For people; null when all is well. */
+  readonly reason: string | null;
+}
+
 export interface HealthEnvironment {
   readonly store: Pick<Store, 'ping'>;
   readonly queue: Pick<JobQueue, 'stats'>;
@@ -44,13 +50,14 @@ export class Health {
   async handle(request: HttpRequest): Promise<void> {
     const startedAt = performance.now();
     const [database, prewarmQueue] = await Promise.all([this.#checkDatabase(), this.#checkQueue()]);
-    const { diskBytes, diskMaxBytes } = this.#environment.machine();
+    const { diskBytes, diskMaxBytes, diskFull } = this.#environment.machine();
     const sums = this.#sums();
-    const status = this.#status(database, sums);
+    const { status, reason } = this.#condition(database, sums, diskFull);
     const body = {
       ok: status === 'ok',
       service: 'image-delivery',
       status,
+      ...(reason === null ? {} : { reason }),
       timestamp: new Date().toISOString(),
       uptimeSeconds: Math.floor(process.uptime()),
       checks: {
@@ -59,6 +66,7 @@ export class Health {
           diskMaxBytes,
           memorySizeBytes: sums.memoryBytes,
           memoryMaxBytes: sums.memoryMaxBytes,
+          status: diskFull ? 'disk_full' : 'ok',
         },
         database,
         prewarmQueue,
@@ -87,11 +95,15 @@ export class Health {
     });
   }
 
-  #status(database: DatabaseCheck, sums: FrontEndStats): Status {
+  #condition(database: DatabaseCheck, sums: FrontEndStats, diskFull: boolean): Condition {
     const { draining, transformTimeoutMs } = this.#environment;
-    if (draining()) return 'draining';
-    if (!database.ok) return 'unavailable';
-    return sums.stalledMs > transformTimeoutMs ? 'degraded' : 'ok';
+    if (draining()) return { status: 'draining', reason: 'The service is shutting down.' };
+    if (!database.ok) return { status: 'unavailable', reason: 'The store does not answer.' };
+    if (sums.stalledMs > transformTimeoutMs) {
+      return { status: 'degraded', reason: 'The transform threads make no progress.' };
+    }
+    if (diskFull) return { status: 'degraded', reason: 'The disk of the data folder is full.' };
+    return { status: 'ok', reason: null };
   }
 
   #checkDatabase(): Promise<DatabaseCheck> {

@@ -9,6 +9,7 @@ import type { Settings } from '../contract/settings/table.ts';
 import type { FrontEndStats, MachineStats, ToPrimary } from './cluster/channel.ts';
 import { RenderCoalescer } from './cluster/coalescer.ts';
 import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
+import { DiskSpace } from './cluster/disk-space.ts';
 import { frontEndEnvironment } from './cluster/environment.ts';
 import { Supervisor } from './cluster/supervisor.ts';
 import { ownStore } from './own-store.ts';
@@ -57,6 +58,13 @@ if (settings.diskCacheBytes > 0) {
     .catch((error) => log.error({ err: error }, 'the disk cache does not work'));
 }
 shutdown.add(() => diskCacheIndex.close());
+const diskSpace = new DiskSpace({
+  folder: settings.dataDir,
+  reserveBytes: settings.diskReserveBytes,
+  index: diskCacheIndex,
+  log,
+});
+diskSpace.start();
 
 const here = fileURLToPath(import.meta.url);
 const supervisor = new Supervisor({
@@ -82,7 +90,7 @@ function receive(frontEnd: number, message: ToPrimary): void {
     case 'disk-cache-changes':
       for (const [key, bytes] of message.stored) diskCacheIndex.stored(key, bytes);
       for (const key of message.used) diskCacheIndex.used(key);
-      for (const key of message.removed) diskCacheIndex.removed(key);
+      for (const key of message.removed) void diskCacheIndex.removed(key);
       return;
     case 'ready':
     case 'cannot-start':
@@ -95,7 +103,8 @@ function receive(frontEnd: number, message: ToPrimary): void {
 function machineStats(): MachineStats {
   const frontEnds: Record<number, FrontEndStats> = {};
   for (const [frontEnd, its] of stats) frontEnds[supervisor.pidOf(frontEnd) ?? 0] = its;
-  return { frontEnds, diskBytes: diskCacheIndex.bytes, diskMaxBytes: diskCacheIndex.maxBytes };
+  const { bytes: diskBytes, maxBytes: diskMaxBytes } = diskCacheIndex;
+  return { frontEnds, diskBytes, diskMaxBytes, diskFull: diskSpace.scarce };
 }
 
 await supervisor

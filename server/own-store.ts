@@ -3,6 +3,8 @@ import type { Logger } from '../contract/log.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { logOutages, retryDuringOutages } from '../store/connection.ts';
 import { FolderHeld } from '../store/embedded/lock.ts';
+import { damageInWords } from '../store/embedded/restore.ts';
+import { DataFileDamaged } from '../store/embedded/storage/file-check.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { ensureIndexes, openStore, type Store } from '../store/open.ts';
 import { outageInWords, StoreUrlInvalid } from '../store/outage.ts';
@@ -19,12 +21,13 @@ export async function ownStore(
   shutdown: Shutdown,
 ): Promise<Store> {
   const onOutage = reportOutages(log);
-  const store = await open(settings, onOutage).catch((error) => {
+  const store = await open(settings, onOutage, log).catch(async (error) => {
     if (error instanceof FolderHeld) {
       return shutdown.fail(
         `The data folder ${settings.dataDir} belongs to process ${error.pid}, which runs.`,
       );
     }
+    if (error instanceof DataFileDamaged) return shutdown.fail(await damageInWords(error));
     if (error instanceof StoreUrlInvalid) return shutdown.fail(error.message);
     return shutdown.fail('The store could not be opened.', error);
   });
@@ -57,9 +60,15 @@ function reportOutages(log: Logger): (cause: string | null) => void {
   };
 }
 
-async function open(settings: Settings, onOutage: (cause: string | null) => void): Promise<Store> {
+async function open(
+  settings: Settings,
+  onOutage: (cause: string | null) => void,
+  log: Logger,
+): Promise<Store> {
   await mkdir(settings.dataDir, { recursive: true });
-  return openStore(settings, onOutage);
+  return openStore(settings, onOutage, (reason) =>
+    log.warn({ reason }, 'no backup of the store could be made'),
+  );
 }
 
 /** Safe to repeat. */

@@ -30,6 +30,7 @@ import { errorResponse } from './http/error-response.ts';
 import type { HttpRequest } from './http/request.ts';
 import { BackgroundTokens } from './image/background.ts';
 import { Delivery } from './image/deliver.ts';
+import { logUnmarked } from './image/unmarked.ts';
 import { ProjectCache } from './project-cache.ts';
 import { routes } from './routes.ts';
 
@@ -86,10 +87,13 @@ const delivery = new Delivery({
   engine,
   projects,
   isBackground: (target, token) => backgroundTokens.verify(target, token),
+  onUnmarked: logUnmarked(log),
   now: Date.now,
 });
 
-let machine: MachineStats = { frontEnds: {}, diskBytes: 0, diskMaxBytes: settings.diskCacheBytes };
+let machine: MachineStats = {
+  ...{ frontEnds: {}, diskBytes: 0, diskMaxBytes: settings.diskCacheBytes, diskFull: false },
+};
 let draining = false;
 
 function stats(): FrontEndStats {
@@ -134,6 +138,7 @@ const control = new ControlPlane({
   operations: new ProjectOperations({
     projects: store.projects,
     guard: engine.producer.sources.guard,
+    checkWatermark: (url, signal) => engine.producer.checkWatermark(url, signal),
     onChange: (project) => {
       projects.apply(project);
       channel.send({ type: 'project-changed', id: project._id });
@@ -180,6 +185,7 @@ const receive = dispatcher<ToFrontEnd>({
   drain: ({ graceMs }) => void drain(graceMs),
   'machine-stats': (message) => {
     machine = message.stats;
+    engine.writesToDisk = !machine.diskFull;
   },
   'project-changed': ({ id }) => void projects.refresh(id),
   'render-lead': (reply) => coalescer.receive(reply),

@@ -3,14 +3,16 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createLogger } from '../contract/log.ts';
 import { settingsOrExit } from '../contract/settings/load.ts';
+import { RestartPolicy } from './cluster/restart-policy.ts';
 
 /**
  * `npm start`: runs the service and its worker, each as a process that is restarted when it dies.
  * Each can also be deployed alone (`start:server`, `start:worker`).
  */
 
-const healthyAfterMs = 30_000;
-const backOffMs = { first: 500, most: 30_000 };
+const restartLimits = { immediate: 0, firstMs: 1_000, mostMs: 30_000 };
+/** When a part cannot even read its settings, no restart helps. */
+const cannotStartWithinMs = 30_000;
 
 const settings = settingsOrExit();
 const log = createLogger(settings, 'start');
@@ -22,7 +24,7 @@ interface Part {
   /** When this part cannot start, the others are ended too. */
   readonly essential: boolean;
   child: ChildProcess | null;
-  earlyExits: number;
+  readonly restarts: RestartPolicy;
 }
 
 const newPart = (name: string, path: string, essential: boolean): Part => ({
@@ -30,7 +32,7 @@ const newPart = (name: string, path: string, essential: boolean): Part => ({
   entry: join(here, '..', '..', `${path}${extname(here)}`),
   essential,
   child: null,
-  earlyExits: 0,
+  restarts: new RestartPolicy(restartLimits),
 });
 const parts = [newPart('service', 'server/main', true), newPart('worker', 'worker/main', false)];
 let exitCode: number | null = null;
@@ -47,11 +49,18 @@ function run(part: Part): void {
   child.once('exit', (code, signal) => {
     part.child = null;
     if (exitCode !== null) return finish();
-    const early = performance.now() - startedAt < healthyAfterMs;
-    part.earlyExits = early ? part.earlyExits + 1 : 0;
-    if (part.essential && early && code === 1) return stop(1);
-    const delayMs = Math.min(backOffMs.first * 2 ** part.earlyExits, backOffMs.most);
-    log.error({ process: part.name, why: signal ?? code, delayMs }, 'a process ended');
+    const ranMs = performance.now() - startedAt;
+    if (part.essential && ranMs < cannotStartWithinMs && code === 1) return stop(1);
+    const delayMs = part.restarts.ended(ranMs);
+    const why = signal ?? code;
+    const reason = part.restarts.giveUpReason;
+    if (part.essential && reason !== null) {
+      process.stderr.write(
+        `The ${part.name} is not started again: ${reason}, at last by ${why}.\n`,
+      );
+      return stop(1);
+    }
+    log.error({ process: part.name, why, delayMs }, 'a process ended');
     setTimeout(() => (exitCode === null ? run(part) : undefined), delayMs);
   });
 }

@@ -50,12 +50,18 @@ const embeddedFolder = (settings: StoreSettings): string => resolve(settings.dat
 /**
  * Opens the configured store as its owner: without a MongoDB URL it starts the embedded store in
  * the data folder. The store may not be connected yet (see `established`).
+ * @param onBackupFailure called with the reason when no copy of the embedded store could be made
  * @throws FolderHeld when another process owns the embedded store's folder
+ * @throws DataFileDamaged
  * @throws StoreUrlInvalid
  */
-export async function openStore(settings: StoreSettings, onOutage: OnOutage): Promise<Store> {
+export async function openStore(
+  settings: StoreSettings,
+  onOutage: OnOutage,
+  onBackupFailure: (reason: string) => void = () => {},
+): Promise<Store> {
   if (settings.mongodbUrl !== null) return assemble(settings.mongodbUrl, null, onOutage);
-  const embedded = await startEmbeddedStore(embeddedFolder(settings));
+  const embedded = await startEmbeddedStore(embeddedFolder(settings), { onBackupFailure });
   return assemble(embedded.url, embedded, onOutage);
 }
 

@@ -21,12 +21,12 @@ export interface Setting<T> {
 
 type Details<T> = Omit<Setting<T>, 'variable' | 'schema' | 'accepts'> & { accepts?: string };
 
-function integer(
-  variable: Setting<number>['variable'],
+function integer<T = number>(
+  variable: Setting<T>['variable'],
   minimum: number,
   maximum: number,
-  details: Details<number>,
-): Setting<number> {
+  details: Details<T>,
+): Setting<T> {
   const accepts = `a whole number from ${minimum} to ${maximum}`;
   return { variable, schema: { type: 'integer', minimum, maximum }, accepts, ...details };
 }
@@ -120,6 +120,12 @@ export const settingsTable = {
   diskCacheBytes: integer('SERVICE_DISK_CACHE_BYTES', 0, 2 ** 50, {
     default: 10_737_418_240,
     meaning: 'Maximum size of the disk cache in bytes; 0 disables it.',
+  }),
+  diskReserveBytes: integer<number | null>('SERVICE_DISK_RESERVE_BYTES', 0, 2 ** 50, {
+    default: null,
+    defaultInWords: '5 % of the disk, at most 536870912',
+    meaning:
+      'Free bytes that the disk cache leaves on its disk, for the embedded store and others; below them it deletes images whatever its own limit.',
   }),
   dataDir: text<string>(
     'SERVICE_DATA_DIR',

@@ -1,5 +1,6 @@
 import { Agent, buildConnector, Pool } from 'undici';
 import { ServiceError } from '../../contract/errors.ts';
+import { codeOf, fetchFailureText } from './failure-words.ts';
 import { type AddressGuard, portOf } from './guard.ts';
 
 export interface ConnectionLimits {
@@ -56,8 +57,7 @@ function connector(guard: AddressGuard, port: number, timeout: number): buildCon
 function asFailure(error: Error, { hostname, protocol }: buildConnector.Options): ServiceError {
   // Thrown by the guard or the resolver.
   if (error instanceof ServiceError) return error;
-  const code = codeOf(error);
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') {
+  if (codeOf(error) === 'UND_ERR_CONNECT_TIMEOUT') {
     return new ServiceError(
       'source_timeout',
       `The source could not be fetched (connect): ${hostname} did not answer in time.`,
@@ -68,7 +68,7 @@ function asFailure(error: Error, { hostname, protocol }: buildConnector.Options)
   const stage = connected && protocol === 'https:' ? 'TLS' : 'connect';
   return new ServiceError(
     'source_unreachable',
-    `The source could not be fetched (${stage}): no connection to ${hostname}${inBrackets(code)}.`,
+    fetchFailureText(stage, error, hostname, `no connection to ${hostname}`),
     error,
   );
 }
@@ -76,14 +76,4 @@ function asFailure(error: Error, { hostname, protocol }: buildConnector.Options)
 /** A host name has several addresses, and the connection attempts to all of them failed. */
 function isAggregate(error: Error): boolean {
   return error instanceof AggregateError;
-}
-
-/** An error's code when it is an identifier such as ECONNREFUSED, which discloses no address. */
-export function codeOf(error: unknown): string | null {
-  const code = error instanceof Error && 'code' in error ? error.code : null;
-  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? code : null;
-}
-
-export function inBrackets(code: string | null): string {
-  return code === null ? '' : ` (${code})`;
 }

@@ -1,11 +1,12 @@
 import type { Dispatcher } from 'undici';
-import { ServiceError } from '../../contract/errors.ts';
+import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { canonicalHost } from '../../contract/hosts.ts';
 import { gather, tooLarge } from './body.ts';
 import type { ByteBudget } from './budget.ts';
 import { decode } from './coding.ts';
-import { codeOf, inBrackets } from './connections.ts';
+import { codeOf, fetchFailureText } from './failure-words.ts';
 import type { AddressGuard } from './guard.ts';
+import { mediaType, retryAfter } from './response-headers.ts';
 
 export interface FetchOptions {
   readonly guard: AddressGuard;
@@ -24,10 +25,26 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
 }
 
+export interface Fetched {
+  /** In a buffer of their own, reserved in the budget until the caller releases them. */
+  readonly bytes: Uint8Array;
+  /** The media type that the origin named, such as `text/html`; null when it named no valid one. */
+  readonly contentType: string | null;
+}
+
 const maxRedirects = 5;
 
 /** Error codes of a connection that was closed before any part of the response arrived. */
 const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+/** Statuses that tell more than that the source could not be fetched. */
+const statuses: Readonly<Record<number, { readonly code: ErrorCode; readonly text: string }>> = {
+  401: { code: 'source_unauthorized', text: 'The source requires a login' },
+  403: { code: 'source_forbidden', text: 'The source server refuses access to the source' },
+  404: { code: 'source_not_found', text: 'The source was not found' },
+  410: { code: 'source_not_found', text: 'The source was not found' },
+  429: { code: 'source_rate_limited', text: 'The source server gets too many requests' },
+};
 
 const headers = {
   'user-agent': 'image-delivery/0.1',
@@ -41,15 +58,13 @@ const headers = {
  * One guarded fetch. It follows at most 5 redirects. Each is checked like the first URL, and by
  * `allowed`. The size limit is enforced while the body arrives.
  *
- * 200 and 203 are accepted. 404 and 410 are source_not_found. Every other status is
- * source_unreachable, including 401 and 403, which do not tell whether the source exists, and 206,
- * because no range was requested. A redirect that cannot be followed is an origin error, so it is
- * source_unreachable too.
+ * 200 and 203 are accepted. 404 and 410 are source_not_found; 401, 403 and 429 have codes of their
+ * own. Every other status is source_unreachable, including 206, because no range was requested. A
+ * redirect that cannot be followed is an origin error, so it is source_unreachable too.
  *
- * @returns the bytes, in a buffer of their own, reserved in the budget until the caller releases them
  * @throws ServiceError, or the signal's reason
  */
-export async function fetchSource(url: URL, options: FetchOptions): Promise<Uint8Array> {
+export async function fetchSource(url: URL, options: FetchOptions): Promise<Fetched> {
   const { signal, timeoutMs } = options;
   signal.throwIfAborted();
   const ending = new AbortController();
@@ -78,7 +93,7 @@ async function follow(
   first: URL,
   options: FetchOptions,
   report: (step: string) => void,
-): Promise<Uint8Array> {
+): Promise<Fetched> {
   const { guard, allowed } = options;
   guard.check(first);
   let url = canonical(first);
@@ -161,15 +176,11 @@ async function read(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   url: URL,
   { maxBytes, budget }: FetchOptions,
-): Promise<Uint8Array> {
+): Promise<Fetched> {
   // An unread body emits an error when the fetch is cancelled; without a listener it would be
   // thrown.
   body.on('error', () => {});
-  if (statusCode === 404 || statusCode === 410) {
-    const text = `The source was not found: ${url.hostname} answered ${statusCode}.`;
-    throw new ServiceError('source_not_found', text);
-  }
-  if (statusCode !== 200 && statusCode !== 203) throw badResponse(url, `answered ${statusCode}`);
+  if (statusCode !== 200 && statusCode !== 203) throw badStatus(url, statusCode, headers);
 
   const length = contentLength(headers['content-length']);
   if (length !== null && length > maxBytes) throw tooLarge(maxBytes);
@@ -180,7 +191,8 @@ async function read(
     const text = 'The source has a content coding that is not supported.';
     throw new ServiceError('source_unsupported', text);
   }
-  return gather(chunks, { maxBytes, budget, length: chunks === raw ? length : null });
+  const limits = { maxBytes, budget, length: chunks === raw ? length : null };
+  return { bytes: await gather(chunks, limits), contentType: mediaType(headers['content-type']) };
 }
 
 async function* failing(body: AsyncIterable<Uint8Array>, url: URL) {
@@ -211,9 +223,22 @@ function asFailure(error: unknown, url: URL, what: string): ServiceError {
   const late = code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT';
   return new ServiceError(
     late ? 'source_timeout' : 'source_unreachable',
-    `The source could not be fetched (response): ${what} ${url.hostname}${inBrackets(code)}.`,
+    fetchFailureText('response', error, url.hostname, `${what} ${url.hostname}`),
     error,
   );
+}
+
+function badStatus(
+  url: URL,
+  status: number,
+  headers: Dispatcher.ResponseData['headers'],
+): ServiceError {
+  const meaning = Object.hasOwn(statuses, status) ? statuses[status] : undefined;
+  if (meaning === undefined) return badResponse(url, `answered ${status}`);
+  const wait = status === 429 ? retryAfter(headers['retry-after'], Date.now()) : null;
+  const text = `${meaning.text}: ${url.hostname} answered ${status}.`;
+  const details = wait === null ? {} : { retryAfter: wait };
+  return new ServiceError(meaning.code, text, undefined, details);
 }
 
 function badResponse(url: URL, what: string, cause?: unknown): ServiceError {

@@ -12,6 +12,7 @@ import {
   within,
 } from '../../contract/networks.ts';
 import { isPublic, isPublicName, isThisMachine } from './addresses.ts';
+import { fetchFailureText } from './failure-words.ts';
 
 /** All addresses of a host name. */
 export type Resolver = (name: string) => Promise<readonly LookupAddress[]>;
@@ -155,7 +156,7 @@ function isLocal(address: Address): boolean {
 function dnsFailure(name: string, cause: unknown): ServiceError {
   return new ServiceError(
     'source_unreachable',
-    `The source could not be fetched (DNS): the host name ${name} could not be resolved.`,
+    fetchFailureText('DNS', cause, name, `the host name ${name} could not be resolved`),
     cause,
   );
 }

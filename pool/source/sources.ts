@@ -5,7 +5,7 @@ import type { EngineSettings } from '../settings.ts';
 import { SingleFlight } from '../single-flight.ts';
 import { ByteBudget } from './budget.ts';
 import { openConnections } from './connections.ts';
-import { canonical, fetchSource, notAllowed } from './fetch.ts';
+import { canonical, type Fetched, fetchSource, notAllowed } from './fetch.ts';
 import { type FetchSlot, FetchSlots } from './fetch-slots.ts';
 import { AddressGuard, type Resolver } from './guard.ts';
 import { loopIdOf } from './loop.ts';
@@ -36,6 +36,8 @@ export interface AcquireOptions {
 /** A source's bytes, which must not be changed. They count as in use until released. */
 export interface SourceLease {
   readonly bytes: Uint8Array;
+  /** The media type that the origin named; null when it named none. */
+  readonly contentType: string | null;
   /** Duration of the fetch, in ms; null when the bytes came from the cache. */
   readonly fetchMs: number | null;
   /** Idempotent. */
@@ -62,8 +64,7 @@ const defaultHeldBytes = (sourceMaxBytes: number) =>
 /** Errors of this service or of one request, which are not cached as failures of the source. */
 const notCached = new Set(['overloaded', 'source_not_allowed', 'internal_error']);
 
-interface Source {
-  readonly bytes: Uint8Array;
+interface Source extends Fetched {
   readonly hosts: readonly string[];
   leases: number;
 }
@@ -231,7 +232,7 @@ export class Sources {
     };
     const started = performance.now();
     try {
-      const bytes = await fetchSource(url, {
+      const fetched = await fetchSource(url, {
         guard: this.guard,
         loopId: this.loopId,
         connections: this.#connections,
@@ -241,7 +242,8 @@ export class Sources {
         timeoutMs: this.#settings.sourceTimeoutMs,
         signal,
       });
-      return { source: this.#keep(key, bytes, hosts), hosts, fetchMs: performance.now() - started };
+      const fetchMs = performance.now() - started;
+      return { source: this.#keep(key, fetched, hosts), hosts, fetchMs };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (refused !== null) return { refused, hosts };
@@ -255,10 +257,10 @@ export class Sources {
     }
   }
 
-  #keep(key: string, bytes: Uint8Array, hosts: readonly string[]): Source {
+  #keep(key: string, fetched: Fetched, hosts: readonly string[]): Source {
     // The fetch's reservation becomes a first lease until the waiting requests have their own
     // leases, which happens in microtasks before setImmediate.
-    const source: Source = { bytes, hosts, leases: 1 };
+    const source: Source = { ...fetched, hosts, leases: 1 };
     setImmediate(() => this.#release(source));
     if (this.#closed === null) this.#cache.set(key, source);
     return source;
@@ -277,7 +279,7 @@ export class Sources {
       released = true;
       this.#release(source);
     };
-    return { bytes: source.bytes, fetchMs, release };
+    return { bytes: source.bytes, contentType: source.contentType, fetchMs, release };
   }
 
   #release(source: Source): void {

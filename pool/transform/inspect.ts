@@ -2,6 +2,7 @@ import sharp, { type Metadata } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
 import { minSvgPixels, svgPixels, svgScales } from './bounds.ts';
 import { kinds, type SourceKind } from './kinds.ts';
+import { notAnImage } from './not-an-image.ts';
 import type { SourceColour, SourceFacts } from './plan.ts';
 import { sniff } from './sniff.ts';
 import { readSvg, type SvgCost } from './svg/read.ts';
@@ -16,12 +17,7 @@ const maxFrames = 2_000;
  */
 export async function inspect(source: Uint8Array, maxPixels: number): Promise<SourceFacts> {
   const kind = sniff(source);
-  if (kind === null) {
-    throw new ServiceError(
-      'source_unsupported',
-      'The source is not a JPEG, PNG, WebP, GIF, AVIF, TIFF or SVG.',
-    );
-  }
+  if (kind === null) throw notAnImage(source);
   const svg = kind === 'svg' ? await inspectSvg(source, maxPixels) : null;
   const header = await readHeader(source, kind);
   if (header.format !== kinds[kind].decoder || header.compression === 'hevc') {

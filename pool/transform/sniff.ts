@@ -65,7 +65,7 @@ function startsWithSvgRoot(head: Buffer): boolean {
     if (prologue === undefined) return /^<svg[\s/>]/.test(rest);
     const [all] = prologue.whole.exec(rest) ?? [];
     if (all === undefined || prologue.refused?.test(all) === true) return false;
-    if (all.endsWith('[')) return /^<!DOCTYPE\s+svg\s/.test(all);
+    if (all.endsWith('[')) return /^<!DOCTYPE\s+svg[\s[]/.test(all);
     at += all.length;
   }
 }

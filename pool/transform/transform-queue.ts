@@ -299,8 +299,7 @@ function settle(task: QueuedTransform, result: TransformResult, queueMs: number)
     const { ok, ...image } = result;
     task.resolve({ ...image, queueMs });
   } else {
-    const { code, message } = result.error;
-    task.reject(new ServiceError(code, message, threadError(result.detail)));
+    task.reject(ServiceError.fromData(result.error, threadError(result.detail)));
   }
 }
 

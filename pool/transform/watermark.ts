@@ -8,7 +8,10 @@ export interface RenderedWatermark extends Size {
 }
 
 /** The watermark's own transform: its share of the output's width, at most the output's height. */
-export function watermarkVariant({ scale, opacity }: Watermark, frame: Size): Variant {
+export function watermarkVariant(
+  { scale, opacity }: Pick<Watermark, 'scale' | 'opacity'>,
+  frame: Size,
+): Variant {
   return {
     ...plainVariant,
     width: Math.max(1, Math.round((frame.width * scale) / 100)),

@@ -20,6 +20,8 @@ export async function createProject(
   const operations = new ProjectOperations({
     projects: store.projects,
     guard: new AddressGuard({ privateSources, own: { hosts: [], port } }),
+    // A new project has no watermark.
+    checkWatermark: async () => {},
     // The processes of a running service find the change by polling the store.
     onChange: () => {},
   });

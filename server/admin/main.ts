@@ -3,6 +3,7 @@ import { addKeyCommands } from './key-commands.ts';
 import { addOrganisationCommands } from './organisation-commands.ts';
 import { addProjectCommands } from './project-commands.ts';
 import type { WithStore } from './store.ts';
+import { addStoreCommands } from './store-commands.ts';
 import { CommandError } from './terminal.ts';
 
 // Loaded only when a command runs: the help needs neither settings nor the store, which take longer to
@@ -14,6 +15,7 @@ const program = new Command('admin').description(
 addKeyCommands(program, withStore);
 addOrganisationCommands(program, withStore);
 addProjectCommands(program, withStore);
+addStoreCommands(program);
 
 try {
   await program.parseAsync();

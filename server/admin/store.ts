@@ -1,5 +1,7 @@
 import { settingsOrExit } from '../../contract/settings/load.ts';
 import type { Settings } from '../../contract/settings/table.ts';
+import { damageInWords } from '../../store/embedded/restore.ts';
+import { DataFileDamaged } from '../../store/embedded/storage/file-check.ts';
 import { ensureIndexes, joinStore, type Store } from '../../store/open.ts';
 import { StoreUnavailable, StoreUrlInvalid } from '../../store/outage.ts';
 import { CommandError } from './terminal.ts';
@@ -12,8 +14,9 @@ export type WithStore = (
 /** For the store that the settings name, also while a service uses it. */
 export const withStore: WithStore = async (action) => {
   const settings = settingsOrExit();
-  const store = await joinStore(settings).catch((error) => {
+  const store = await joinStore(settings).catch(async (error) => {
     const expected = error instanceof StoreUnavailable || error instanceof StoreUrlInvalid;
+    if (error instanceof DataFileDamaged) throw new CommandError(await damageInWords(error));
     throw expected ? new CommandError(error.message) : error;
   });
   try {

@@ -32,6 +32,8 @@ export interface MachineStats {
   readonly frontEnds: Readonly<Record<number, FrontEndStats>>;
   readonly diskBytes: number;
   readonly diskMaxBytes: number;
+  /** The disk has too little space to keep images on it. */
+  readonly diskFull: boolean;
 }
 
 /** From a front end to the primary. */

@@ -1,4 +1,4 @@
-import { lstat, mkdir, opendir, rm } from 'node:fs/promises';
+import { chmod, lstat, mkdir, opendir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { cacheFilePath, cacheTemporaryFolder } from '../../pool/cache/disk.ts';
@@ -7,6 +7,7 @@ import { cacheFilePath, cacheTemporaryFolder } from '../../pool/cache/disk.ts';
 const blockBytes = 4_096;
 /** Part of the limit: clearing down to it makes room for many writes instead of one. */
 const lowWaterMark = 0.9;
+const privateMode = 0o700;
 const keyPattern = /^[0-9a-f]{64}$/;
 /** Concurrent `lstat` calls of the scan: few enough to leave libuv threads for requests. */
 const scanBatch = 16;
@@ -52,6 +53,9 @@ export class DiskCacheIndex {
   async prepare(): Promise<void> {
     const temporary = cacheTemporaryFolder(this.#folder);
     await rm(temporary, { recursive: true, force: true });
+    // Images of projects that require signed URLs are not for other users of the machine.
+    await mkdir(this.#folder, { recursive: true, mode: privateMode });
+    await chmod(this.#folder, privateMode);
     await mkdir(temporary, { recursive: true });
   }
 
@@ -84,12 +88,35 @@ export class DiskCacheIndex {
     this.#duringScan?.used.add(key);
   }
 
-  removed(key: string): void {
-    this.#files.delete(key);
-    this.#duringScan?.removed.add(key);
+  /**
+   * A front end has removed a damaged file. The image may have been rendered and reported again since,
+   * by this front end or another, so the folder decides. Never rejects.
+   */
+  async removed(key: string): Promise<void> {
+    const facts = await lstat(cacheFilePath(this.#folder, key)).catch(() => null);
+    if (facts?.isFile()) this.stored(key, facts.size);
+    else this.#forget(key);
+  }
+
+  /** Deletes the images that were not used for the longest time until the others have this size. */
+  shrinkTo(bytes: number): void {
+    const keys: string[] = [];
+    while (this.bytes > bytes) {
+      const oldest = this.#files.rkeys().next();
+      if (oldest.done) break;
+      this.#forget(oldest.value);
+      keys.push(oldest.value);
+    }
+    if (keys.length === 0) return;
+    this.#deleting = this.#deleting.then(() => this.#delete(keys));
   }
 
   /** Resolves when the deletions in progress are done. */
+  get settled(): Promise<void> {
+    return this.#deleting;
+  }
+
+  /** As {@link settled}; and ends a scan. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#deleting;
@@ -103,16 +130,13 @@ export class DiskCacheIndex {
     });
   }
 
+  #forget(key: string): void {
+    this.#files.delete(key);
+    this.#duringScan?.removed.add(key);
+  }
+
   #clear(): void {
-    if (this.bytes <= this.maxBytes) return;
-    const keys: string[] = [];
-    while (this.bytes > this.maxBytes * lowWaterMark) {
-      const oldest = this.#files.rkeys().next();
-      if (oldest.done) break;
-      this.removed(oldest.value);
-      keys.push(oldest.value);
-    }
-    this.#deleting = this.#deleting.then(() => this.#delete(keys));
+    if (this.bytes > this.maxBytes) this.shrinkTo(this.maxBytes * lowWaterMark);
   }
 
   async #delete(keys: readonly string[]): Promise<void> {

@@ -33,6 +33,8 @@ interface Call {
   readonly key: ApiKey;
   readonly projectId: string;
   readonly input: unknown;
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal;
 }
 
 /** The control plane (spec part 4.4): all operations go through the same checks. */
@@ -67,7 +69,13 @@ export class ControlPlane {
       await authorise(key, match.operation, match.projectId, projects);
       const input = readInput(match.operation, await body, contentType, query);
       const { status, name } = match.operation.success;
-      const result = await this.#run(match, { key, projectId: match.projectId ?? '', input });
+      const { signal } = request;
+      const result = await this.#run(match, {
+        key,
+        projectId: match.projectId ?? '',
+        input,
+        signal,
+      });
       request.respond({
         status,
         headers: [...jsonHeaders, ...limit.headers],
@@ -104,10 +112,10 @@ export class ControlPlane {
         await this.#environment.operations.find(projectId),
         this.#environment.baseUrl,
       ),
-    updateProjectSettings: async ({ projectId, input }) =>
-      projectBody(
-        await this.#environment.operations.update(projectId, typed('ProjectSettingsInput', input)),
-      ),
+    updateProjectSettings: async ({ projectId, input, signal }) => {
+      const settings = typed('ProjectSettingsInput', input);
+      return projectBody(await this.#environment.operations.update(projectId, settings, signal));
+    },
     prewarmProjectImages: async ({ projectId, input }) => {
       const { guard, queue, operations } = this.#environment;
       const project = await operations.find(projectId);

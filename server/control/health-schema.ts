@@ -10,6 +10,7 @@ export const healthSchema = {
     ok: { type: 'boolean' },
     service: { type: 'string' },
     status: { type: 'string', enum: ['ok', 'degraded', 'unavailable', 'draining'] },
+    reason: { type: 'string', description: 'Why the status is not `ok`.' },
     timestamp: { type: 'string', format: 'date-time' },
     uptimeSeconds: count,
     checks: {
@@ -22,6 +23,7 @@ export const healthSchema = {
             diskMaxBytes: bytes,
             memorySizeBytes: bytes,
             memoryMaxBytes: bytes,
+            status: { type: 'string', enum: ['ok', 'disk_full'] },
           },
         },
         database: {

@@ -61,6 +61,30 @@ const signing = [
   },
 ];
 
+const ranges = [
+  {
+    name: 'Range',
+    in: 'header',
+    description: 'One range of bytes (RFC 9110, 14.2); several give the whole image.',
+    schema: { type: 'string' },
+    example: 'bytes=0-1023',
+  },
+  {
+    name: 'If-Range',
+    in: 'header',
+    description: 'The ETag of the image that the range is of; of any other image all is sent.',
+    schema: { type: 'string' },
+  },
+];
+
+/** On 206 and 416. */
+export const contentRange = {
+  'Content-Range': {
+    description: 'The part that is sent, if any, and the length of the whole image.',
+    schema: { type: 'string' },
+  },
+};
+
 function parameterObject(name: (typeof parameterNames)[number]): object {
   const { meaning, accepts, aliases, example } = parameters[name];
   const also = aliases.length === 0 ? '' : ` Also: ${aliases.join(', ')}.`;
@@ -93,6 +117,7 @@ export function imagePaths(errors: object): Readonly<Record<string, object>> {
       },
       ...parameterNames.map(parameterObject),
       ...signing,
+      ...ranges,
     ],
     responses: {
       200: {
@@ -102,6 +127,11 @@ export function imagePaths(errors: object): Readonly<Record<string, object>> {
           'text/plain': { schema: { type: 'string' } },
           'application/json': { schema: { $ref: '#/components/schemas/ImageFacts' } },
         },
+      },
+      206: {
+        description: 'The part of the image that Range asks for.',
+        headers: contentRange,
+        content: { 'image/*': { schema: { type: 'string', format: 'binary' } } },
       },
       304: { description: 'The client has it already (If-None-Match).' },
       ...errors,

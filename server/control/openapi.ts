@@ -1,7 +1,7 @@
 import { errorCatalogue } from '../../contract/errors.ts';
 import { examples } from './examples.ts';
 import { healthSchema } from './health-schema.ts';
-import { imageFactsSchema, imagePaths } from './image-paths.ts';
+import { contentRange, imageFactsSchema, imagePaths } from './image-paths.ts';
 import { type Operation, operations, prefix } from './operations.ts';
 import {
   createProjectSchema,
@@ -42,14 +42,15 @@ const meanings: Readonly<Record<number, string>> = {
   400: 'The JSON body or a request parameter is not valid.',
   401: 'The API key is missing or not valid.',
   402: 'The key is valid, but its organisation has no active product access.',
-  403: 'The key cannot access the project or the operation.',
+  403: 'The key cannot access the project or the operation, or the project cannot use the source.',
   404: 'There is no such project or endpoint.',
   405: 'There is no such method at this path.',
   408: 'The request took too long to come.',
   413: 'The source has too many bytes or pixels.',
   415: 'The source is not an image in a supported format.',
+  416: 'The requested range begins after the end of the image.',
   422: 'The source is a damaged image.',
-  429: 'The key has made too many calls.',
+  429: 'The key has made too many calls, or the source server gets too many requests.',
   431: 'The request has too many or too long headers.',
   500: 'The service could not complete the request.',
   502: 'The source could not be fetched.',
@@ -86,6 +87,7 @@ function errorResponse(status: number): object {
     }),
     ...(status === 429 ? { headers: { ...rateLimitHeaders, ...retryAfter } } : {}),
     ...(status === 405 ? { headers: allow } : {}),
+    ...(status === 416 ? { headers: contentRange } : {}),
     ...(status === 503 ? { headers: retryAfter } : {}),
   };
 }
@@ -200,7 +202,9 @@ export function openApiDocument(baseUrl: string): object {
     security: [{ bearer: [] }, { serviceApiKey: [] }],
     paths: {
       ...imagePaths(
-        errorReferences([400, 403, 404, 405, 408, 413, 415, 422, 431, 500, 502, 503, 504]),
+        errorReferences([
+          400, 403, 404, 405, 408, 413, 415, 416, 422, 429, 431, 500, 502, 503, 504,
+        ]),
       ),
       '/api/health': { get: health },
       ...controlPaths(),

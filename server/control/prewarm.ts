@@ -2,6 +2,7 @@ import type { AddressGuard } from '../../pool/source/guard.ts';
 import type { JobQueue, PrewarmJob } from '../../store/jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import { allows } from '../image/access.ts';
+import { excerpt } from './fault-words.ts';
 import { refuse } from './project-operations.ts';
 import type { PrewarmInput, PrewarmReceipt } from './schemas.ts';
 import { isPublic, readUrl, urlRule } from './urls.ts';
@@ -53,12 +54,4 @@ function faultOf(source: URL | null, project: Project, guard: AddressGuard): str
   const { hostname } = source;
   if (!allows(project, hostname)) return `must be on an allowed host; ${hostname} is not`;
   return isPublic(source, guard) ? null : 'must be on a public address';
-}
-
-/** The beginning of a source for an error message, without userinfo, which may contain a password. */
-function excerpt(text: string): string {
-  return text
-    .replace(/\/\/[^/?#]*@/, '//')
-    .slice(0, 100)
-    .toWellFormed();
 }

@@ -16,6 +16,8 @@ const tooManyHosts = `allowedOrigins must not have more than ${maxHosts} hosts`;
 export interface ProjectsEnvironment {
   readonly projects: Projects;
   readonly guard: AddressGuard;
+  /** Fetches and decodes a watermark as image requests do; rejects when it cannot be used. */
+  readonly checkWatermark: (url: URL, signal: AbortSignal) => Promise<void>;
   /** Called right after every change. */
   readonly onChange: (project: Project) => void;
 }
@@ -29,11 +31,13 @@ export function refuse(faults: readonly string[]): void {
 export class ProjectOperations {
   readonly #projects: Projects;
   readonly #guard: AddressGuard;
+  readonly #fetchWatermark: ProjectsEnvironment['checkWatermark'];
   readonly #onChange: (project: Project) => void;
 
-  constructor({ projects, guard, onChange }: ProjectsEnvironment) {
+  constructor({ projects, guard, checkWatermark, onChange }: ProjectsEnvironment) {
     this.#projects = projects;
     this.#guard = guard;
+    this.#fetchWatermark = checkWatermark;
     this.#onChange = onChange;
   }
 
@@ -71,11 +75,14 @@ export class ProjectOperations {
     return this.#projects.create({ orgId, name, origin: asGiven, allowedOrigins: [...hosts] });
   }
 
-  async update(id: string, input: ProjectSettingsInput): Promise<Project> {
+  /** @param signal aborts when nobody waits for the result */
+  async update(id: string, input: ProjectSettingsInput, signal: AbortSignal): Promise<Project> {
     const settings: { -readonly [N in keyof ProjectSettings]?: ProjectSettings[N] } = { ...input };
     if (input.maxWidth === 0) settings.maxWidth = null;
     if (input.watermarkUrl === '') settings.watermarkUrl = null;
-    else if (input.watermarkUrl !== undefined) this.#checkWatermark(input.watermarkUrl);
+    else if (input.watermarkUrl !== undefined) {
+      await this.#checkWatermark(id, input.watermarkUrl, signal);
+    }
     return this.#changed(id, await this.#projects.updateSettings(id, settings));
   }
 
@@ -97,10 +104,28 @@ export class ProjectOperations {
     return this.#changed(id, await this.#projects.removeHost(id, entry));
   }
 
-  #checkWatermark(text: string): void {
+  /**
+   * A watermark that does not work would be missing on all images of the project. One that is set
+   * already is not fetched again.
+   */
+  async #checkWatermark(id: string, text: string, signal: AbortSignal): Promise<void> {
     const url = readUrl(text);
-    if (url === null) refuse([`watermarkUrl ${urlRule}`]);
-    else if (!isPublic(url, this.#guard)) refuse(['watermarkUrl must be on a public host']);
+    if (url === null) return refuse([`watermarkUrl ${urlRule}`]);
+    if (!isPublic(url, this.#guard)) return refuse(['watermarkUrl must be on a public host']);
+    const { watermarkUrl } = await this.find(id);
+    if (watermarkUrl === text) return;
+    try {
+      await this.#fetchWatermark(url, signal);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      const { code, message } = error;
+      if (code === 'internal_error') throw error;
+      if (code === 'overloaded') {
+        const busy = 'The watermark could not be checked because the service is busy.';
+        throw new ServiceError('internal_error', busy, error);
+      }
+      refuse([`watermarkUrl must be an image that can be fetched. ${message.replace(/\.$/, '')}`]);
+    }
   }
 
   #changed(id: string, project: Project | null): Project {

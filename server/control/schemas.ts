@@ -109,7 +109,8 @@ export const projectSettingsSchema = {
     watermarkUrl: {
       type: 'string',
       allOf: [{ anyOf: [{ maxLength: 0 }, { format: 'uri' }], 'x-rule': 'must be empty or a URI' }],
-      description: 'An http or https URL; the empty string removes it.',
+      description:
+        'An http or https URL of an image, which is fetched and decoded when it changes; the empty string removes it.',
     },
     watermarkPosition: position,
     watermarkOpacity: percent,

@@ -1,5 +1,6 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { faultInWords } from './fault-words.ts';
 import {
   type CreateProjectInput,
   createProjectSchema,
@@ -30,7 +31,7 @@ export type InputName = keyof typeof validators;
 export type Input<N extends InputName> =
   (typeof validators)[N] extends ValidateFunction<infer T> ? T : never;
 
-/** The faults of a body, such as `maxWidth must be <= 10000`. Empty when it is valid. */
+/** The faults of a body, such as `name is required`. Empty when it is valid. */
 export function faultsOf(name: InputName, body: unknown): string[] {
   const validate = validators[name];
   if (validate(body)) return [];
@@ -43,37 +44,7 @@ export function faultsOf(name: InputName, body: unknown): string[] {
     ...new Set(
       errors
         .filter((error) => !anyOfPaths.some((path) => error.schemaPath.startsWith(`${path}/`)))
-        .map(describe),
+        .map(faultInWords),
     ),
   ].slice(0, maxFaults);
-}
-
-/** `/sources/0` as `sources[0]`. */
-function fieldOf(instancePath: string): string {
-  return instancePath
-    .slice(1)
-    .replaceAll(/\/(\d+)/g, '[$1]')
-    .replaceAll('/', '.');
-}
-
-function describe(error: ErrorObject): string {
-  const field = fieldOf(error.instancePath);
-  const subject = field === '' ? 'the body' : field;
-  const within = field === '' ? '' : `${field}.`;
-  switch (error.keyword) {
-    case 'required':
-      return `${within}${error.params['missingProperty']} is required`;
-    case 'additionalProperties':
-      return `${within}${String(error.params['additionalProperty']).slice(0, 80).toWellFormed()} is not a known field`;
-    case 'minProperties':
-      return `${subject} must have at least one property`;
-    case 'enum':
-      return `${subject} must be one of ${error.params['allowedValues'].join(', ')}`;
-    case 'format':
-      return `${subject} must be a URI`;
-    case 'anyOf':
-      return `${subject} ${error.parentSchema?.['x-rule'] ?? error.message}`;
-    default:
-      return `${subject} ${error.message}`;
-  }
 }

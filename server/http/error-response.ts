@@ -1,23 +1,28 @@
 import type { ServiceError } from '../../contract/errors.ts';
 import { MethodNotAllowed } from './method-not-allowed.ts';
+import { RangeNotSatisfiable } from './range-not-satisfiable.ts';
 import type { Headers, HttpResponse } from './request.ts';
 
 /** Seconds: overload usually passes quickly, and otherwise the client should slow down anyway. */
-const retryAfter: Partial<Record<ServiceError['code'], string>> = {
-  overloaded: '1',
+const retryAfter: Partial<Record<ServiceError['code'], number>> = {
+  overloaded: 1,
 };
 
 /** The response to a failure: an ApiError, which must not be cached. */
 export function errorResponse(failure: ServiceError): HttpResponse {
-  const wait = retryAfter[failure.code];
+  const wait = failure.details.retryAfter ?? retryAfter[failure.code];
   const headers: Headers = [
     ['content-type', 'application/json'],
     ['cache-control', 'no-store'],
     ['x-content-type-options', 'nosniff'],
     ['access-control-allow-origin', '*'],
-    ...(wait === undefined ? [] : ([['retry-after', wait]] as const)),
+    ...(wait === undefined ? [] : ([['retry-after', String(wait)]] as const)),
     ...(failure instanceof MethodNotAllowed
       ? ([['allow', failure.allowed.join(', ')]] as const)
+      : []),
+    // RFC 9110, 15.5.17.
+    ...(failure instanceof RangeNotSatisfiable
+      ? ([['content-range', `bytes */${failure.length}`]] as const)
       : []),
   ];
   return { status: failure.status, headers, body: JSON.stringify(failure.toBody()) };

@@ -1,8 +1,10 @@
 import { backgroundHeader } from '../../contract/background-token.ts';
 import { projectNotFound, ServiceError } from '../../contract/errors.ts';
-import type { Engine } from '../../pool/engine.ts';
+import type { CacheResult, Engine } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
 import { isLoop } from '../../pool/source/loop.ts';
+import type { Variant } from '../../pool/transform/variant.ts';
+import type { Project } from '../../store/projects.ts';
 import type { Headers, HttpRequest } from '../http/request.ts';
 import type { ProjectCache } from '../project-cache.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
@@ -10,7 +12,13 @@ import { readAddress } from './address.ts';
 import { variantKey } from './key.ts';
 import { acceptedFormats, type NegotiationHeaders, readHints } from './negotiate.ts';
 import { readOptions } from './options.ts';
-import { cacheControl, imageHeaders, imageResponse } from './response.ts';
+import {
+  type Conditions,
+  cacheControl,
+  imageHeaders,
+  imageResponse,
+  readConditions,
+} from './response.ts';
 import { type CachedResponse, ResponseCache } from './response-cache.ts';
 import { effectiveVariant } from './variant.ts';
 
@@ -20,6 +28,8 @@ export interface DeliveryEnvironment {
   readonly projects: ProjectCache;
   /** Whether a request has a valid token that marks it as background work. */
   readonly isBackground: (target: string, token: string) => Promise<boolean>;
+  /** Called when an image is delivered without its project's watermark, which cannot be used. */
+  readonly onUnmarked: (projectId: string, error: ServiceError) => void;
   /** Unix ms. */
   readonly now: () => number;
 }
@@ -47,31 +57,33 @@ export class Delivery {
   readonly #engine: Engine;
   readonly #projects: ProjectCache;
   readonly #isBackground: DeliveryEnvironment['isBackground'];
+  readonly #onUnmarked: DeliveryEnvironment['onUnmarked'];
   readonly #now: () => number;
   readonly #responses = new ResponseCache();
 
-  constructor({ engine, projects, isBackground, now }: DeliveryEnvironment) {
+  constructor({ engine, projects, isBackground, onUnmarked, now }: DeliveryEnvironment) {
     this.#engine = engine;
     this.#projects = projects;
     this.#isBackground = isBackground;
+    this.#onUnmarked = onUnmarked;
     this.#now = now;
   }
 
   /** Serves a repeated request from the response cache, synchronously, and any other by `#deliver`. */
   handle(request: HttpRequest): void | Promise<void> {
     const headers = negotiationHeaders(request);
-    const ifNoneMatch = request.header('if-none-match');
+    const conditions = readConditions(request);
     const token = request.header(backgroundHeader);
     const requestKey = responseKey(request, headers);
     const now = this.#now();
     // The response to a worker has other headers than the cached response.
     const cached = token === '' ? this.#responses.get(requestKey, now) : undefined;
     if (cached === undefined || cached.entry.image === null) {
-      return this.#deliver(request, requestKey, headers, ifNoneMatch, token);
+      return this.#deliver(request, requestKey, headers, conditions, token);
     }
     this.#engine.memory.touch(cached.entry, now);
     const { image } = cached.entry;
-    request.respond(imageResponse(image, headersNow(image, cached, now), ifNoneMatch));
+    request.respond(imageResponse(image, headersNow(image, cached, now), conditions));
   }
 
   /** Handles a request without the response cache, from its URL to its response. */
@@ -79,7 +91,7 @@ export class Delivery {
     request: HttpRequest,
     requestKey: string,
     headers: NegotiationHeaders,
-    ifNoneMatch: string,
+    conditions: Conditions,
     token: string,
   ): Promise<void> {
     const { path, query } = request;
@@ -105,27 +117,53 @@ export class Delivery {
       acceptedFormats(headers.accept),
       project,
     );
-    const key = variantKey(project._id, address.source, variant);
-
-    const result = await this.#engine.get(
-      key,
-      {
-        source: address.source,
-        variant,
-        allowed: (host) => allows(project, host),
-        background,
-      },
-      request.signal,
+    const { source } = address;
+    const { result, complete } = await this.#image(
+      { project, source, variant, background },
+      request,
     );
 
     const { image, entry } = result;
     const now = this.#now();
-    const responseHeaders = imageHeaders(image, result, cacheControl(expires, now));
-    request.respond(imageResponse(image, responseHeaders, ifNoneMatch));
-    if (entry === null || expires === null) return;
+    const mayStore = complete ? cacheControl(expires, now) : 'no-store';
+    const responseHeaders = imageHeaders(image, result, mayStore);
+    request.respond(imageResponse(image, responseHeaders, conditions));
+    if (entry === null || expires === null || !complete) return;
     const hitHeaders = imageHeaders(image, fromMemory, cacheControl(expires, now));
     this.#responses.set(requestKey, { project: state, entry, headers: hitHeaders, expires });
   }
+
+  /**
+   * The image; not `complete` when its watermark cannot be used. The image without it is the one that
+   * the project would have without a watermark, so it has that one's place in the caches.
+   */
+  async #image(
+    { project, source, variant, background }: Checked,
+    { signal }: HttpRequest,
+  ): Promise<{ readonly result: CacheResult; readonly complete: boolean }> {
+    const get = (wanted: Variant) => {
+      const key = variantKey(project._id, source, wanted);
+      const allowed = (host: string) => allows(project, host);
+      return this.#engine.get(key, { source, variant: wanted, allowed, background }, signal);
+    };
+    try {
+      return { result: await get(variant), complete: true };
+    } catch (error) {
+      const ofWatermark = error instanceof ServiceError && error.details.watermark === true;
+      // A worker warms the image with the watermark, or has failed.
+      if (!ofWatermark || background) throw error;
+      this.#onUnmarked(project._id, error);
+      return { result: await get({ ...variant, watermark: null }), complete: false };
+    }
+  }
+}
+
+/** A request for an image, checked. */
+interface Checked {
+  readonly project: Project;
+  readonly source: URL;
+  readonly variant: Variant;
+  readonly background: boolean;
 }
 
 const fromMemory = { tier: 'memory', timings: {} } as const;

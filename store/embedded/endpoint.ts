@@ -24,12 +24,15 @@ export async function makePrivateFolder(folder: string): Promise<void> {
   await chmod(folder, PRIVATE);
 }
 
+/** The path of the socket unless it is too long for one. */
+export const usualSocketPath = (privateFolder: string): string => join(privateFolder, SOCKET_NAME);
+
 /**
  * The path of the socket: in the private folder, or, if that path cannot be used for a socket, in a
  * folder in the system's temporary folder, named by a hash of the path.
  */
 export function socketPath(privateFolder: string): string {
-  const inside = join(privateFolder, SOCKET_NAME);
+  const inside = usualSocketPath(privateFolder);
   // The driver decodes the path in the URL twice, which corrupts percent signs.
   const usable = Buffer.byteLength(inside) <= MAX_SOCKET_PATH_BYTES && !inside.includes('%');
   if (usable) return inside;

@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
 import { readFile, readlink } from 'node:fs/promises';
 import { connect } from 'node:net';
+
+const SEPARATOR = '|';
 
 /** The process that holds a lock, as recorded in the lock. */
 export interface Holder {
@@ -21,34 +24,22 @@ export async function thisProcess(socket: string): Promise<Holder> {
   };
 }
 
-/** Parses the target of a lock; null when it is invalid. */
-export function parseHolder(target: string): Holder | null {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(target);
-  } catch {
-    return null;
-  }
-  return isHolder(parsed) ? parsed : null;
+/**
+ * The text of a lock. File systems such as ext4 keep the target of a symbolic link of less than 60
+ * bytes in the entry itself, so that it can be created though no block of the disk is free.
+ * @param usualSocket left out when it is the holder's
+ */
+export function formatHolder({ pid, started, namespace, socket }: Holder, usualSocket: string) {
+  const fields = [pid, started ?? '', namespace ?? ''];
+  return (socket === usualSocket ? fields : [...fields, socket]).join(SEPARATOR);
 }
 
-function isHolder(value: unknown): value is Holder {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'pid' in value &&
-    Number.isSafeInteger(value.pid) &&
-    'started' in value &&
-    isTextOrNull(value.started) &&
-    'namespace' in value &&
-    isTextOrNull(value.namespace) &&
-    'socket' in value &&
-    typeof value.socket === 'string'
-  );
-}
-
-function isTextOrNull(value: unknown): boolean {
-  return value === null || typeof value === 'string';
+/** Parses what {@link formatHolder} wrote; null when it is invalid. */
+export function parseHolder(target: string, usualSocket: string): Holder | null {
+  const [pid = '', started = '', namespace = '', ...path] = target.split(SEPARATOR);
+  if (!/^\d+$/.test(pid)) return null;
+  const socket = path.length > 0 ? path.join(SEPARATOR) : usualSocket;
+  return { pid: Number(pid), started: started || null, namespace: namespace || null, socket };
 }
 
 /** Whether the process that took the lock is still running. */
@@ -65,8 +56,9 @@ export async function isAlive(holder: Holder): Promise<boolean> {
 }
 
 /**
- * A constant text that distinguishes a process from others with the same pid: the boot id and the
- * start time since boot. `dead` for a zombie process. Null where the system does not provide it.
+ * A constant text that distinguishes a process from others with the same pid: a hash of the boot id
+ * and the start time since boot. `dead` for a zombie process. Null where the system does not provide
+ * it.
  */
 async function processStart(pid: number): Promise<string | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
@@ -75,11 +67,14 @@ async function processStart(pid: number): Promise<string | null> {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state] = fields;
   const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
-  return state === 'Z' || state === 'X' ? 'dead' : `${boot.trim()}/${fields[19] ?? ''}`;
+  if (state === 'Z' || state === 'X') return 'dead';
+  const hash = createHash('sha256').update(`${boot.trim()}/${fields[19] ?? ''}`);
+  return hash.digest('base64url').slice(0, 16);
 }
 
 async function pidNamespace(): Promise<string | null> {
-  return readlink('/proc/self/ns/pid').catch(() => null);
+  const name = await readlink('/proc/self/ns/pid').catch(() => null);
+  return name?.replace(/\D/g, '') ?? null;
 }
 
 function listens(socket: string): Promise<boolean> {

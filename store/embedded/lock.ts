@@ -1,7 +1,7 @@
 import { readdir, readlink, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { privateFolderOf, urlOf } from './endpoint.ts';
-import { type Holder, hasCode, isAlive, parseHolder, thisProcess } from './holder.ts';
+import { privateFolderOf, urlOf, usualSocketPath } from './endpoint.ts';
+import { formatHolder, type Holder, hasCode, isAlive, parseHolder, thisProcess } from './holder.ts';
 
 /** Another running process owns the folder. */
 export class FolderHeld extends Error {
@@ -49,7 +49,8 @@ export async function takeLock(folder: string, socket: string): Promise<HeldLock
     const last = await currentLock(folder);
     if (last?.holder && (await isAlive(last.holder))) throw new FolderHeld(last.holder.pid, folder);
     const generation = (last?.generation ?? 0) + 1;
-    if (!(await createLock(folder, generation, JSON.stringify(holder)))) continue;
+    if (!(await createLock(folder, generation, formatHolder(holder, usualSocketPath(folder)))))
+      continue;
     // A slow process may have created a generation that was already superseded and removed.
     if ((await currentLock(folder))?.generation === generation) {
       await removeBelow(folder, generation);
@@ -90,7 +91,10 @@ async function currentLock(folder: string): Promise<Lock | null> {
   const target = await readlink(join(folder, PREFIX + generation)).catch(ignoreMissing);
   // Removed in the meantime, so there is a higher generation.
   if (target === undefined) return currentLock(folder);
-  return { generation, holder: target === RELEASED ? null : parseHolder(target) };
+  return {
+    generation,
+    holder: target === RELEASED ? null : parseHolder(target, usualSocketPath(folder)),
+  };
 }
 
 async function createLock(folder: string, generation: number, target: string): Promise<boolean> {

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -10,9 +12,18 @@ import {
   urlOf,
 } from './endpoint.ts';
 import { takeLock } from './lock.ts';
-import type { ThreadData } from './thread.ts';
+import { type BackupTimes, backupOf } from './storage/backup.ts';
+import { checkDataFile, DataFileDamaged } from './storage/file-check.ts';
+import type { ThreadData, ThreadMessage } from './thread.ts';
 
-const DATA_FILE = 'documents.lmdb';
+/** The file with all documents, in the private folder. */
+export const dataFileIn = (privateFolder: string): string => join(privateFolder, 'documents.lmdb');
+
+export interface EmbeddedStoreOptions {
+  /** Called when no copy of the data file could be made, with the reason. */
+  readonly onBackupFailure?: (reason: string) => void;
+  readonly backupTimes?: BackupTimes;
+}
 
 /** A small MongoDB protocol server, for this process and others that know the URL. */
 export interface EmbeddedStore {
@@ -28,8 +39,12 @@ export interface EmbeddedStore {
  *
  * @param folder created when it is missing
  * @throws {FolderHeld} when another live process (or this one, earlier) owns the folder
+ * @throws {DataFileDamaged}
  */
-export async function startEmbeddedStore(folder: string): Promise<EmbeddedStore> {
+export async function startEmbeddedStore(
+  folder: string,
+  options: EmbeddedStoreOptions = {},
+): Promise<EmbeddedStore> {
   const privateFolder = privateFolderOf(folder);
   const socket = socketPath(privateFolder);
   await makePrivateFolder(privateFolder);
@@ -38,21 +53,40 @@ export async function startEmbeddedStore(folder: string): Promise<EmbeddedStore>
     await removeSocketFolder(socket, privateFolder);
     await lock.release();
   };
+  const file = dataFileIn(privateFolder);
+  const isNew = !existsSync(file);
   try {
+    if (!isNew) checkDataFile(file);
+    else if (existsSync(backupOf(file))) throw new DataFileDamaged(file, 'it is missing');
     await prepareSocket(socket, privateFolder);
   } catch (error) {
     await lock.release();
     throw error;
   }
-  return startThread({ file: join(privateFolder, DATA_FILE), socket }, cleanUp);
+  const data = { file, socket, backupTimes: options.backupTimes };
+  try {
+    return await startThread(data, cleanUp, options.onBackupFailure ?? (() => {}));
+  } catch (error) {
+    // What lmdb leaves behind when it could not write its first pages would count as damaged.
+    if (isNew) await rm(file, { force: true });
+    throw error;
+  }
 }
 
 /** @param cleanUp called when the thread has exited, for whatever reason */
-async function startThread(data: ThreadData, cleanUp: () => Promise<void>): Promise<EmbeddedStore> {
+async function startThread(
+  data: ThreadData,
+  cleanUp: () => Promise<void>,
+  onBackupFailure: (reason: string) => void,
+): Promise<EmbeddedStore> {
   const thread = openThread(data);
   let cause: Error | undefined;
   thread.once('error', (error) => {
     cause = error instanceof Error ? error : new Error(String(error));
+  });
+  thread.on('message', (message: ThreadMessage) => {
+    if (message.type === 'unreadable') cause = new DataFileDamaged(data.file, message.reason);
+    if (message.type === 'backup-failed') onBackupFailure(message.reason);
   });
   const ended = new Promise<Error>((settle) => {
     thread.once('exit', (code) => {
@@ -63,7 +97,9 @@ async function startThread(data: ThreadData, cleanUp: () => Promise<void>): Prom
     return error;
   });
   const listening = new Promise<null>((settle) => {
-    thread.once('message', () => settle(null));
+    thread.on('message', (message: ThreadMessage) => {
+      if (message.type === 'listening') settle(null);
+    });
   });
 
   const failure = await Promise.race([listening, ended]);

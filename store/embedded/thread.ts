@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Cursors } from './commands/cursors.ts';
 import { runCommand } from './commands/table.ts';
+import { Backups, type BackupTimes } from './storage/backup.ts';
 import { Catalog } from './storage/catalog.ts';
 import { sweepExpired } from './storage/expiry.ts';
 import { Connection } from './wire/connection.ts';
@@ -12,7 +13,15 @@ import { Budget } from './wire/frame.ts';
 export interface ThreadData {
   readonly file: string;
   readonly socket: string;
+  readonly backupTimes?: BackupTimes | undefined;
 }
+
+/** What the thread tells its owner. */
+export type ThreadMessage =
+  | { readonly type: 'listening' }
+  /** The data file could not be loaded; the thread ends. */
+  | { readonly type: 'unreadable'; readonly reason: string }
+  | { readonly type: 'backup-failed'; readonly reason: string };
 
 /** Enough for several driver pools of 100; the listener drops further connections. */
 const MAX_CONNECTIONS = 1000;
@@ -24,9 +33,25 @@ function isThreadData(data: unknown): data is ThreadData {
   return typeof data === 'object' && data !== null && 'file' in data && 'socket' in data;
 }
 
-function serve({ file, socket: path }: ThreadData, owner: NonNullable<typeof parentPort>): void {
+function serve(
+  { file, socket: path, backupTimes }: ThreadData,
+  owner: NonNullable<typeof parentPort>,
+): void {
+  const tell = (message: ThreadMessage) => owner.postMessage(message);
   const cursors = new Cursors();
-  const catalog = new Catalog(file, () => cursors.clear());
+  let catalog: Catalog;
+  try {
+    catalog = new Catalog(file, () => cursors.clear());
+  } catch (error) {
+    tell({ type: 'unreadable', reason: error instanceof Error ? error.message : String(error) });
+    return owner.close();
+  }
+  const backups = new Backups(
+    catalog.journal,
+    file,
+    (reason) => tell({ type: 'backup-failed', reason }),
+    backupTimes,
+  );
   const store = { catalog, cursors };
   const budget = new Budget(MAX_BUFFERED_BYTES);
   const connections = new Set<Connection>();
@@ -49,7 +74,7 @@ function serve({ file, socket: path }: ThreadData, owner: NonNullable<typeof par
 
   server.listen(path, () => {
     chmodSync(path, 0o600);
-    owner.postMessage('listening');
+    tell({ type: 'listening' });
   });
 
   owner.once('message', async () => {
@@ -60,6 +85,7 @@ function serve({ file, socket: path }: ThreadData, owner: NonNullable<typeof par
     catalog.journal.commit();
     await new Promise((resolve) => setImmediate(resolve));
     for (const connection of connections) connection.end();
+    await backups.close();
     await catalog.journal.close();
     owner.close();
   });

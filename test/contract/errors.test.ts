@@ -23,11 +23,15 @@ const statuses: Record<ErrorCode, number> = {
   parameter_invalid: 400,
   source_not_allowed: 403,
   source_blocked: 403,
+  source_unauthorized: 403,
+  source_forbidden: 403,
   signature_invalid: 403,
   source_not_found: 404,
   source_too_large: 413,
+  range_not_satisfiable: 416,
   source_unsupported: 415,
   source_corrupt: 422,
+  source_rate_limited: 429,
   source_unreachable: 502,
   overloaded: 503,
   source_timeout: 504,
@@ -74,6 +78,8 @@ t.test('who is told to wait is told how long', async (t) => {
     if (code === 'overloaded') t.match(wait, /^[1-9]\d*$/);
     else t.equal(wait, undefined, code);
   }
+  const said = new ServiceError('source_rate_limited', 'x', undefined, { retryAfter: 120 });
+  t.equal(new Map(errorResponse(said).headers).get('retry-after'), '120');
 });
 
 t.test(
@@ -84,6 +90,11 @@ t.test(
     t.same(data, { code: 'source_too_large', message: 'It is too big.' });
     t.match(ServiceError.fromData(data).toBody(), data);
     t.notMatch(JSON.stringify(error.toBody()), /of the log/);
+
+    const details = { retryAfter: 7, watermark: true };
+    const more = new ServiceError('source_rate_limited', 'Slowly.', undefined, details).toData();
+    t.same(ServiceError.fromData(structuredClone(more)).details, details);
+    t.same(Object.keys(ServiceError.fromData(more).toBody()).length, 4, 'not in the body');
   },
 );
 

@@ -34,7 +34,7 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
       },
     },
     stats: () => idle,
-    machine: () => ({ frontEnds: {}, diskBytes: 0, diskMaxBytes: 0 }),
+    machine: () => ({ frontEnds: {}, diskBytes: 0, diskMaxBytes: 0, diskFull: false }),
     draining: () => false,
     transformTimeoutMs: 40,
     ...given,
@@ -85,7 +85,7 @@ t.test('one process whose pool is stuck shows in what any other answers', async 
       1: { ...idle, stalledMs, rejected: 3 },
       [process.pid]: { ...idle, rejected: 100 },
     },
-    ...{ diskBytes: 5, diskMaxBytes: 50 },
+    ...{ diskBytes: 5, diskMaxBytes: 50, diskFull: false },
   });
   const { ask } = openHealth({ machine: machine(41) });
   const answer = await ask();
@@ -122,4 +122,14 @@ t.test('many who ask at once cost the store one question', async (t) => {
   await Promise.all(Array.from({ length: 50 }, ask));
   for (let i = 0; i < 50; i++) await ask();
   t.same(asked, { database: 1, queue: 1 });
+});
+
+t.test('a full disk', async (t) => {
+  const { ask } = openHealth({
+    machine: () => ({ frontEnds: {}, diskBytes: 0, diskMaxBytes: 9, diskFull: true }),
+  });
+  t.match(await ask(), {
+    ...{ httpStatus: 503, status: 'degraded', reason: 'The disk of the data folder is full.' },
+    checks: { cache: { status: 'disk_full' } },
+  });
 });

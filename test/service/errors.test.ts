@@ -1,14 +1,48 @@
+import { join } from 'node:path';
 import { until } from '../until.ts';
 import { eachEngine } from './engines.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { json, startService } from './service.ts';
+import { startTlsOrigins, type TlsOrigins } from './tls.ts';
+
+/** What the error says of a source that speaks TLS, by what is wrong with it. */
+const untrusted: ReadonlyArray<readonly [origin: keyof TlsOrigins['origins'], words: RegExp]> = [
+  ['self-signed', /\(TLS\): the certificate of 127\.0\.0\.1 is self-signed/],
+  ['expired', /certificate of 127\.0\.0\.1 has expired/],
+  ['not yet valid', /is not yet valid/],
+  ['another name', /certificate is for other names than 127\.0\.0\.1/],
+  ['unknown authority', /unknown authority.* does not send the intermediate/],
+  ['unknown chain', /authority that is not known here/],
+  ['old protocol', /no TLS version above 1\.1/],
+  ['no common cipher', /no common TLS version and cipher/],
+  ['plain HTTP', /does not speak TLS on this port/],
+  ['closed in the handshake', /closed the connection during the TLS handshake/],
+];
 
 eachEngine('every error of the image endpoint says what is wrong', async (t, engine) => {
   const origin = await startTestOrigin(t);
   const image = await picture(400, 300);
   origin.serve('/ok.jpg', image);
   origin.serve('/cut.jpg', image.subarray(0, image.length / 2));
-  origin.serve('/text.jpg', Buffer.from('<!doctype html><p>not found, says 200'));
+  const served = (path: string, contentType: string | null, body: string) =>
+    origin.serve(path, (_, response) => {
+      if (contentType !== null) response.setHeader('content-type', contentType);
+      response.end(body);
+    });
+  served('/page.jpg', 'text/html; charset=utf-8', '<p>not found, says 200');
+  served('/lie.jpg', 'image/jpeg', '\ufeff\n<!DOCTYPE html><p>not found, says 200');
+  served('/data.jpg', 'application/json', '{}');
+  served('/bare.jpg', null, 'not found, says 200');
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text>&';
+  const entity = '<!ENTITY ns_svg "http://www.w3.org/2000/svg">';
+  served('/entity.svg', 'image/svg+xml', `<!DOCTYPE svg[${entity}]>${svg}ns_svg;</text></svg>`);
+  served('/nbsp.svg', 'image/svg+xml', `${svg}nbsp;</text></svg>`);
+  for (const status of [401, 403, 429]) {
+    origin.serve(`/${status}`, (_, response) => {
+      const headers = { 'www-authenticate': 'Basic', 'retry-after': '70' };
+      response.writeHead(status, headers).end();
+    });
+  }
   origin.serve('/big.jpg', Buffer.alloc(1_200_000, 1));
   origin.serve('/wide.webp', await picture(1500, 1000, 'webp'));
   origin.serve('/broken', (_, response) => void response.writeHead(500).end());
@@ -22,9 +56,12 @@ eachEngine('every error of the image endpoint says what is wrong', async (t, eng
     '/inside',
     (_, response) => void response.writeHead(302, { location: 'http://10.0.0.1/x.jpg' }).end(),
   );
+  const tls = await startTlsOrigins(t, image);
+  const authority = join(t.testdir({ 'authority.pem': tls.authority }), 'authority.pem');
   const service = await startService(t, {
     environment: {
       ...engine.environment,
+      NODE_EXTRA_CA_CERTS: authority,
       SERVICE_SOURCE_MAX_BYTES: '1000000',
       SERVICE_SOURCE_MAX_PIXELS: '1000000',
       SERVICE_SOURCE_TIMEOUT_MS: '3000',
@@ -59,11 +96,38 @@ eachEngine('every error of the image endpoint says what is wrong', async (t, eng
     [of('/missing.jpg'), 404, 'source_not_found', /./],
     [of('/big.jpg'), 413, 'source_too_large', /1000000 bytes/],
     [of('/wide.webp'), 413, 'source_too_large', /pixels/],
-    [of('/text.jpg'), 415, 'source_unsupported', /./],
+    [of('/page.jpg'), 415, 'source_unsupported', /its content type is text\/html\.$/],
+    [of('/lie.jpg'), 415, 'source_unsupported', /an HTML page; its content type is image\/jpeg\.$/],
+    [
+      of('/data.jpg'),
+      415,
+      'source_unsupported',
+      /not a JPEG.* content type is application\/json\.$/,
+    ],
+    [of('/bare.jpg'), 415, 'source_unsupported', /not a JPEG.*; it has no content type\.$/],
+    [of('/entity.svg'), 415, 'source_unsupported', /XML entity ns_svg/],
+    [of('/nbsp.svg'), 422, 'source_corrupt', /XML entity that is not declared/],
+    [of('/401'), 403, 'source_unauthorized', /127\.0\.0\.1 answered 401/],
+    [of('/403'), 403, 'source_forbidden', /127\.0\.0\.1 answered 403/],
+    [of('/429'), 429, 'source_rate_limited', /127\.0\.0\.1 answered 429/],
     [of('/cut.jpg'), 422, 'source_corrupt', /./],
     [of('/broken'), 502, 'source_unreachable', /500/],
     [of('/slow'), 504, 'source_timeout', /3000/],
-    [`/img/http://localhost:1/x?project=${project}`, 502, 'source_unreachable', /connect/i],
+    [
+      `/img/http://localhost:1/x?project=${project}`,
+      502,
+      'source_unreachable',
+      /refuses connections/,
+    ],
+    ...untrusted.map(
+      ([origin, words]) =>
+        [
+          `/img/${tls.origins[origin]}/?project=${project}`,
+          502,
+          'source_unreachable',
+          words,
+        ] as const,
+    ),
     ['/nothing', 404, 'endpoint_not_found', /GET \/nothing/],
   ];
   for (const [target, status, code, names] of cases) {
@@ -76,7 +140,12 @@ eachEngine('every error of the image endpoint says what is wrong', async (t, eng
     t.equal(response.headers.get('cache-control'), 'no-store', target);
     t.equal(response.headers.get('content-type'), 'application/json', target);
     t.match(response.headers.get('x-request-id'), /./, target);
+    const wait = response.headers.get('retry-after');
+    t.equal(wait, status === 429 ? '70' : null, 'as the source says');
+    t.equal(response.headers.get('www-authenticate'), null, 'not the login of the source');
   }
+  const trusted = await fetch(`${service.url}/img/${tls.origins.good}/?project=${project}`);
+  t.equal(trusted.status, 200, 'an authority that the operator trusts');
 
   t.test('the service itself is no source, though its address may be one', async (t) => {
     const loop = `/img/${service.url}/api/health?project=${project}`;
@@ -91,7 +160,7 @@ eachEngine('every error of the image endpoint says what is wrong', async (t, eng
       t.match(await onward.json(), { code: 'source_blocked' });
       response.writeHead(onward.status).end();
     });
-    t.equal((await fetch(service.url + of('/proxy'))).status, 502);
+    t.equal((await fetch(service.url + of('/proxy'))).status, 403);
     t.equal(origin.requests.get('/proxy'), 1);
   });
 

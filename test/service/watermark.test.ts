@@ -1,6 +1,12 @@
+import type { ServerResponse } from 'node:http';
 import sharp from 'sharp';
 import t from 'tap';
+import { backgroundHeader, backgroundToken } from '../../contract/background-token.ts';
+import { loadSettings } from '../../contract/settings/load.ts';
+import { findDeployment } from '../../store/deployment.ts';
+import { joinStore } from '../../store/open.ts';
 import { near, pixels } from '../pool/transform/pictures.ts';
+import { until } from '../until.ts';
 import { startTestOrigin } from './origin.ts';
 import { json, startService } from './service.ts';
 
@@ -16,37 +22,48 @@ t.test('the watermark of a project lies on all its pictures', async (t) => {
   origin.serve('/a.png', await solid(200, 100, 'white'));
   origin.serve('/b.png', await solid(200, 100, 'blue'));
   elsewhere.serve('/mark.png', await solid(10, 10, 'red'));
-  const service = await startService(t, { environment: { SERVICE_ROOT_API_KEY: key } });
+  const service = await startService(t, {
+    environment: { SERVICE_ROOT_API_KEY: key, SERVICE_SOURCE_TIMEOUT_MS: '3000' },
+  });
   // The watermark's host needs no place on the allowlist.
   const project = await service.project('127.0.0.1');
-  const set = async (settings: object) => {
-    const response = await fetch(`${service.url}/api/sdk/v1/projects/${project}/settings`, {
-      method: 'PATCH',
+  const call = async (method: string, path: string, body?: object) => {
+    const response = await fetch(`${service.url}/api/sdk/v1/projects/${path}`, {
+      method,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(settings),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    t.equal(response.status, 200);
+    return { status: response.status, body: await json(response) };
   };
+  const patch = (settings: object, id = project) => call('PATCH', `${id}/settings`, settings);
+  const current = async () => (await call('GET', project)).body;
+  const set = async (settings: object) => t.match(await patch(settings), { status: 200 });
+  const store = await joinStore(loadSettings(service.environment));
+  t.teardown(() => store.close());
+  /** Sets a watermark behind the control plane, which would check it. */
+  const setUnchecked = (path: string) =>
+    store.projects.updateSettings(project, { watermarkUrl: at(path) });
+  const at = (path: string) => `http://localhost:${elsewhere.port}${path}`;
   const ask = (path: string, query = '') =>
     fetch(`${service.url}/img/${origin.url}${path}?project=${project}&fmt=png${query}`);
   const read = async (response: Response) => pixels(new Uint8Array(await response.arrayBuffer()));
-  const watermarkUrl = `http://localhost:${elsewhere.port}/mark.png`;
+  const watermarkUrl = at('/mark.png');
 
   t.same((await read(await ask('/a.png'))).at(190, 90), [255, 255, 255, 255]);
   await set({ watermarkUrl, watermarkEnabled: true, watermarkOpacity: 100, watermarkMargin: 5 });
 
   const marked = await ask('/a.png');
   t.equal(marked.headers.get('x-cache'), 'miss', 'a change of the watermark is another picture');
-  const { at } = await read(marked);
+  const { at: pixel } = await read(marked);
   // 20 percent of the width, southeast, 5 pixels from the edges.
-  t.same(at(194, 94), [255, 0, 0, 255]);
-  t.same(at(155, 55), [255, 0, 0, 255]);
+  t.same(pixel(194, 94), [255, 0, 0, 255]);
+  t.same(pixel(155, 55), [255, 0, 0, 255]);
   for (const [x, y] of [
     [196, 96],
     [153, 90],
     [190, 53],
   ] as const) {
-    t.same(at(x, y), [255, 255, 255, 255], `${x}, ${y}`);
+    t.same(pixel(x, y), [255, 255, 255, 255], `${x}, ${y}`);
   }
   t.same((await read(await ask('/b.png', '&w=100'))).at(92, 42), [255, 0, 0, 255]);
   t.equal(elsewhere.requests.get('/mark.png'), 1, 'it is fetched once for several pictures');
@@ -54,17 +71,120 @@ t.test('the watermark of a project lies on all its pictures', async (t) => {
   await set({ watermarkPosition: 'northwest', watermarkOpacity: 50, watermarkScale: 50 });
   t.ok(near((await read(await ask('/a.png'))).at(6, 6), [255, 127, 127, 255]));
 
-  t.test('its failure is told as its own', async (t) => {
-    await set({ watermarkUrl: `http://127.0.0.1:${elsewhere.port}/none.png` });
-    const missing = await ask('/a.png');
-    t.equal(missing.status, 404);
-    t.match(await json(missing), { code: 'source_not_found', message: /^The watermark cannot/ });
+  t.test('one that cannot be used is refused with the reason, and nothing changes', async (t) => {
+    const before = await current();
+    elsewhere.serve('/page.png', (_, response) => {
+      response.setHeader('content-type', 'text/html').end('<!doctype html><p>Log in');
+    });
+    elsewhere.serve('/cut.png', (await solid(300, 300, 'red')).subarray(0, 90));
+    elsewhere.serve('/locked.png', (_, response) => void response.writeHead(401).end());
+    elsewhere.serve('/inside.png', (_, response) => {
+      response.writeHead(302, { location: 'http://10.0.0.1/mark.png' }).end();
+    });
+    elsewhere.serve('/never.png', () => {});
+    const cases: ReadonlyArray<readonly [path: string, reason: RegExp]> = [
+      ['/none.png', /not found: localhost answered 404/],
+      ['/page.png', /is an HTML page; its content type is text\/html/],
+      ['/cut.png', /PNG/],
+      ['/locked.png', /requires a login: localhost answered 401/],
+      ['/inside.png', /10\.0\.0\.1 is not public/],
+      ['/never.png', /did not arrive within 3000 ms/],
+    ];
+    for (const [path, reason] of cases) {
+      const { status, body } = await patch({ watermarkUrl: at(path), watermarkMargin: 1 });
+      t.same([status, body.code], [400, 'invalid_request'], path);
+      t.match(
+        body.message,
+        /^watermarkUrl must be an image that can be fetched\. The source/,
+        path,
+      );
+      t.match(body.message, reason);
+    }
+    const { status, body } = await patch({ watermarkUrl: `http://127.0.0.1:${service.port}/img/` });
+    t.same([status, body.code], [400, 'invalid_request'], 'the service itself');
+    const unknown = await patch({ watermarkUrl: at('/mark.png') }, 'prj_0000000000000000');
+    t.same([unknown.status, unknown.body.code], [404, 'project_not_found']);
+    t.same(await current(), before);
+  });
 
+  t.test('when it breaks later, pictures are delivered without it', async (t) => {
+    elsewhere.serve('/fragile.png', await solid(10, 10, 'red'));
+    await set({
+      watermarkUrl: at('/fragile.png'),
+      watermarkPosition: 'southeast',
+      watermarkScale: 50,
+    });
+    const intact = await ask('/a.png', '&w=160');
+    t.equal(intact.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+    // As if it had worked when it was set; the service still has the bytes of the other one.
+    await setUnchecked('/gone.png');
+    let requests = 0;
+    elsewhere.serve('/gone.png', (_, response) => {
+      requests += 1;
+      response.writeHead(503).end();
+    });
+    const unmarked = async (query: string) => {
+      const response = await ask('/a.png', query);
+      t.equal(response.status, 200, query);
+      t.equal(response.headers.get('cache-control'), 'no-store', query);
+      return response;
+    };
+    await until(
+      'the change is known',
+      async () => (await ask('/a.png')).headers.get('cache-control') === 'no-store',
+    );
+    for (const query of ['', '&w=100', '&w=50', '']) {
+      const { at: pixel, width, height } = await read(await unmarked(query));
+      t.same(pixel(width - 8, height - 8), [255, 255, 255, 255], query);
+    }
+    t.equal((await unmarked('&w=50')).headers.get('x-cache'), 'memory', 'they are rendered once');
+    t.equal(requests, 1, 'and the watermark is asked for once');
+    const lines = service.log.filter(({ msg }) => /without their watermark/.test(msg));
+    t.equal(lines.length, 1, 'it is logged once a minute');
+    t.match(lines[0], {
+      project,
+      code: 'source_unreachable',
+      reason: /^The watermark cannot be used\. .*localhost answered 503\.$/,
+    });
+
+    const { backgroundSecret } = await findDeployment(store.db);
+    const target = `/img/${origin.url}/a.png?project=${project}&w=70`;
+    const headers = { [backgroundHeader]: backgroundToken(backgroundSecret, target, Date.now()) };
+    const prewarming = await fetch(service.url + target, { headers });
+    t.equal(prewarming.status, 502, 'prewarming fails');
+
+    let held: ServerResponse | undefined;
+    elsewhere.serve('/gone.png', (_, response) => {
+      held = response;
+    });
+    await until('it is asked for again a little later', async () => {
+      await (await ask('/a.png', '&w=50')).arrayBuffer();
+      return held !== undefined;
+    });
+    await unmarked('&w=60');
+    t.equal(held?.destroyed, false, 'and no picture waits for it');
+    held?.end(await solid(10, 10, 'red'));
+    let marked: Response | undefined;
+    await until('it works again', async () => {
+      marked = await ask('/a.png', '&w=100');
+      return marked.headers.get('cache-control') !== 'no-store';
+    });
+    t.equal(marked?.headers.get('x-cache'), 'miss', 'no cache has kept what had no watermark');
+    const { at: pixel } = await read(await ask('/a.png', '&w=100'));
+    t.ok(near(pixel(92, 42), [255, 127, 127, 255]));
+  });
+
+  t.test('one that is fetched but cannot be drawn any more is the same', async (t) => {
     elsewhere.serve('/text.png', Buffer.from('no picture'));
-    await set({ watermarkUrl: `http://127.0.0.1:${elsewhere.port}/text.png` });
-    const broken = await ask('/a.png');
-    t.equal(broken.status, 415);
-    t.match(await json(broken), { code: 'source_unsupported', message: /^The watermark cannot/ });
+    elsewhere.serve('/cut2.png', (await solid(300, 300, 'red')).subarray(0, 90));
+    for (const path of ['/text.png', '/cut2.png']) {
+      await setUnchecked(path);
+      await until(path, async () => {
+        const response = await ask('/b.png', '&w=70');
+        t.equal(response.status, 200);
+        return response.headers.get('cache-control') === 'no-store';
+      });
+    }
   });
 
   t.test('without it all is as before', async (t) => {

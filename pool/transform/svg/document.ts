@@ -49,6 +49,7 @@ export function readDocument(source: Uint8Array): SvgDocument {
     forceXMLVersion: true,
   });
   parser.on('error', (error) => {
+    if (error.message.includes('undefined entity')) throw undeclaredEntity(error);
     throw corrupt(error);
   });
   parser.on('doctype', refuseDeclarations);
@@ -135,7 +136,21 @@ function decode(source: Uint8Array): string {
 /** @param doctype the text between `<!DOCTYPE` and `>` */
 function refuseDeclarations(doctype: string): void {
   if (!doctype.replace(/"[^"]*"|'[^']*'/g, '').includes('[')) return;
-  throw unsupported('The SVG declares XML entities or attributes in its document type.');
+  const [, name] = /<!ENTITY\s+(?:%\s+)?([\w.:-]{1,40})\s/.exec(doctype) ?? [];
+  throw unsupported(
+    name === undefined
+      ? 'The SVG has declarations in its document type, which are not supported.'
+      : `The SVG declares the XML entity ${name} in its document type. Entities are not supported: save the SVG with their values in their places.`,
+  );
+}
+
+/** Of the names that HTML has, XML has only five. */
+function undeclaredEntity(cause: Error): ServiceError {
+  return new ServiceError(
+    'source_corrupt',
+    'The SVG uses an XML entity that is not declared: without declarations there are only &amp;, &lt;, &gt;, &quot; and &apos;.',
+    cause,
+  );
 }
 
 /** Refuses every `&` too: pseudo-attributes may be escaped in ways other than XML's. */

@@ -104,6 +104,16 @@ export class Journal {
     }
   }
 
+  /** Increases with every commit that changed something. */
+  get transaction(): number {
+    return this.#preallocation.transaction;
+  }
+
+  /** Writes a compact copy of the last commit's state to a new file, in another thread. */
+  async copyTo(file: string): Promise<void> {
+    await this.#database.backup(file, true);
+  }
+
   async close(): Promise<void> {
     this.commit();
     this.#preallocation.close();

@@ -27,6 +27,7 @@ export class Preallocation {
   #pageBytes = 0;
   #usedPages = 0;
   #treePages = 0;
+  #transaction = 0;
   #pending = { records: 0, pages: 0 };
 
   constructor(file: string, database: Pick<RootDatabase, 'getStats'>) {
@@ -55,12 +56,17 @@ export class Preallocation {
 
   /** Reads the size of the database again, after a commit or its failure. */
   committed(): void {
-    const { pageSize, lastPageNumber, treeBranchPageCount, treeLeafPageCount } =
-      this.#database.getStats() as DatabaseStats;
-    this.#pageBytes = pageSize;
-    this.#usedPages = lastPageNumber + 1;
-    this.#treePages = treeBranchPageCount + treeLeafPageCount;
+    const stats = this.#database.getStats() as DatabaseStats;
+    this.#pageBytes = stats.pageSize;
+    this.#usedPages = stats.lastPageNumber + 1;
+    this.#treePages = stats.treeBranchPageCount + stats.treeLeafPageCount;
+    this.#transaction = stats.lastTxnId;
     this.#pending = { records: 0, pages: 0 };
+  }
+
+  /** The number of the last commit. */
+  get transaction(): number {
+    return this.#transaction;
   }
 
   close(): void {
@@ -91,4 +97,5 @@ interface DatabaseStats {
   readonly lastPageNumber: number;
   readonly treeBranchPageCount: number;
   readonly treeLeafPageCount: number;
+  readonly lastTxnId: number;
 }

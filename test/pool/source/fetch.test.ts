@@ -56,8 +56,8 @@ t.test('statuses', async (t) => {
     203: 'ok',
     ...{ 204: 'source_unreachable', 206: 'source_unreachable', 300: 'source_unreachable' },
     ...{ 302: 'source_unreachable', 304: 'source_unreachable', 400: 'source_unreachable' },
-    ...{ 401: 'source_unreachable', 403: 'source_unreachable', 404: 'source_not_found' },
-    ...{ 410: 'source_not_found', 429: 'source_unreachable', 451: 'source_unreachable' },
+    ...{ 401: 'source_unauthorized', 403: 'source_forbidden', 404: 'source_not_found' },
+    ...{ 410: 'source_not_found', 429: 'source_rate_limited', 451: 'source_unreachable' },
     ...{ 500: 'source_unreachable', 502: 'source_unreachable', 503: 'source_unreachable' },
   };
   const origin = await startOrigin(t, (request, response) => {
@@ -71,6 +71,60 @@ t.test('statuses', async (t) => {
     else t.match(await failureOf(acquired), { code, message: status }, status);
   }
   t.equal(sources.stats().heldBytes, 4, 'the only thing held is the lease of the 203');
+});
+
+t.test('how long to wait is passed on from a 429 where it is sane', async (t) => {
+  const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toUTCString();
+  const cases: ReadonlyArray<readonly [header: string, least: number, most: number]> = [
+    ['1', 1, 1],
+    ['120', 120, 120],
+    ['99999999999999999999', 3_600, 3_600],
+    [inSeconds(90), 60, 91],
+    [inSeconds(1e9), 3_600, 3_600],
+  ];
+  const origin = await startOrigin(t, (request, response) => {
+    const header = decodeURIComponent(request.url?.slice(4) ?? '');
+    response.writeHead(Number(request.url?.slice(1, 4)), header ? { 'retry-after': header } : {});
+    response.end();
+  });
+  const sources = openSources(t);
+  const waitOf = async (status: number, header: string) => {
+    const path = `/${status}${encodeURIComponent(header)}`;
+    return (await failureOf(sources.acquire(origin.url(path), asker()))).details.retryAfter;
+  };
+  for (const [header, least, most] of cases) {
+    const wait = (await waitOf(429, header)) ?? 0;
+    t.ok(wait >= least && wait <= most, `${header}: ${wait}`);
+  }
+  for (const header of ['', '0', '-5', '1.5', '1e3', 'soon', inSeconds(-60), 'x'.repeat(5_000)]) {
+    t.equal(await waitOf(429, header), undefined, header.slice(0, 40));
+  }
+  t.equal(await waitOf(503, '120'), undefined, 'only of a 429');
+});
+
+t.test('the content type is kept with the bytes, when it is one', async (t) => {
+  const cases: ReadonlyArray<readonly [header: string | null, type: string | null]> = [
+    ['text/html', 'text/html'],
+    ['Text/HTML; charset=utf-8', 'text/html'],
+    ['image/svg+xml;x="a/b"', 'image/svg+xml'],
+    [null, null],
+    ...['', 'html', 'text/', '/html', 'a/b/c', 'a b/c', '<b>/x', 'text/html, text/plain'].map(
+      (header) => [header, null] as const,
+    ),
+    [`text/${'x'.repeat(65)}`, null],
+  ];
+  const origin = await startOrigin(t, (request, response) => {
+    const [type] = cases[Number(request.url?.slice(1))] ?? [];
+    if (typeof type === 'string') response.setHeader('content-type', type);
+    response.end('picture');
+  });
+  const sources = openSources(t);
+  for (const [index, [header, type]] of cases.entries()) {
+    for (const from of ['origin', 'cache']) {
+      const lease = await sources.acquire(origin.url(`/${index}`), asker());
+      t.equal(lease.contentType, type, `${header} from the ${from}`);
+    }
+  }
 });
 
 t.test('broken answers are unreachable, by stage response', async (t) => {

@@ -1,62 +1,105 @@
 import t from 'tap';
+import { formatWords, keywordWords, typeWords } from '../../../server/control/fault-words.ts';
+import * as schemas from '../../../server/control/schemas.ts';
 import { faultsOf, type InputName } from '../../../server/control/validate.ts';
 
 const url = 'https://a.example/';
 
 t.test('every fault names the field and the rule', async (t) => {
   const cases: ReadonlyArray<readonly [InputName, body: unknown, ...faults: string[]]> = [
-    ['CreateProjectInput', null, 'the body must be object'],
-    ['CreateProjectInput', [], 'the body must be object'],
+    ['CreateProjectInput', null, 'the body must be an object, and is null'],
+    ['CreateProjectInput', [], 'the body must be an object, and is an array'],
     ['CreateProjectInput', {}, 'name is required', 'origin is required'],
-    ['CreateProjectInput', { name: '', origin: url }, 'name must NOT have fewer than 1 characters'],
     [
       'CreateProjectInput',
-      { name: 'x'.repeat(81), origin: 'a b', extra: 1 },
+      { name: '', origin: url },
+      'name must have at least 1 character, and has none',
+    ],
+    [
+      'CreateProjectInput',
+      { name: '😀'.repeat(81), origin: 'a b', extra: 1 },
       'extra is not a known field',
-      'name must NOT have more than 80 characters',
-      'origin must be a URI',
+      'name must have at most 80 characters, and has 81',
+      'origin must be a URI, and is "a b"',
     ],
     [
       'CreateProjectInput',
       { name: 'x', origin: url, allowedOrigins: ['a.example', 7] },
-      'allowedOrigins[1] must be string',
+      'allowedOrigins[1] must be a string, and is the number 7',
     ],
-    ['ProjectSettingsInput', {}, 'the body must have at least one property'],
-    ['ProjectSettingsInput', { maxWidth: 10_001 }, 'maxWidth must be <= 10000'],
-    ['ProjectSettingsInput', { maxWidth: null }, 'maxWidth must be integer'],
-    ['ProjectSettingsInput', { defaultQuality: 29 }, 'defaultQuality must be >= 30'],
-    ['ProjectSettingsInput', { defaultQuality: 30.5 }, 'defaultQuality must be integer'],
-    ['ProjectSettingsInput', { defaultQuality: '80' }, 'defaultQuality must be integer'],
-    ['ProjectSettingsInput', { autoFormat: 'true' }, 'autoFormat must be boolean'],
+    ['ProjectSettingsInput', {}, 'the body must have at least 1 field, and has none'],
+    ['ProjectSettingsInput', { maxWidth: 10_001 }, 'maxWidth must be at most 10000, and is 10001'],
+    ['ProjectSettingsInput', { maxWidth: null }, 'maxWidth must be a whole number, and is null'],
+    [
+      'ProjectSettingsInput',
+      { defaultQuality: 29 },
+      'defaultQuality must be at least 30, and is 29',
+    ],
+    [
+      'ProjectSettingsInput',
+      { defaultQuality: 30.5 },
+      'defaultQuality must be a whole number, and is the number 30.5',
+    ],
+    [
+      'ProjectSettingsInput',
+      { defaultQuality: '80' },
+      'defaultQuality must be a whole number, and is the string "80"',
+    ],
+    [
+      'ProjectSettingsInput',
+      { autoFormat: 'true' },
+      'autoFormat must be true or false, and is the string "true"',
+    ],
     [
       'ProjectSettingsInput',
       { defaultFit: 'squeeze' },
-      'defaultFit must be one of contain, cover, fill, inside, outside',
+      'defaultFit must be one of contain, cover, fill, inside, outside, and is "squeeze"',
     ],
-    ['ProjectSettingsInput', { watermarkUrl: 'x y' }, 'watermarkUrl must be empty or a URI'],
-    ['ProjectSettingsInput', { watermarkUrl: 7 }, 'watermarkUrl must be string'],
+    [
+      'ProjectSettingsInput',
+      { watermarkUrl: 'x y' },
+      'watermarkUrl must be empty or a URI, and is "x y"',
+    ],
+    [
+      'ProjectSettingsInput',
+      { watermarkUrl: 7 },
+      'watermarkUrl must be a string, and is the number 7',
+    ],
     ['ProjectSettingsInput', { requireSignedUrls: true }, 'requireSignedUrls is not a known field'],
     ['PrewarmInput', {}, 'the body must have src or sources'],
-    ['PrewarmInput', { sources: [] }, 'sources must NOT have fewer than 1 items'],
-    ['PrewarmInput', { sources: Array(21).fill(url) }, 'sources must NOT have more than 20 items'],
-    ['PrewarmInput', { sources: [url, 'b'] }, 'sources[1] must be a URI'],
+    ['PrewarmInput', { sources: [] }, 'sources must have at least 1 item, and has none'],
+    [
+      'PrewarmInput',
+      { sources: Array(21).fill(url) },
+      'sources must have at most 20 items, and has 21',
+    ],
+    ['PrewarmInput', { sources: [url, 'b'] }, 'sources[1] must be a URI, and is "b"'],
     [
       'PrewarmInput',
       { src: url, widths: [0, 5_001], formats: [], dpr: 4, fit: 'outside' },
-      'widths[0] must be >= 1',
-      'widths[1] must be <= 5000',
-      'formats must NOT have fewer than 1 items',
-      'fit must be one of contain, cover, fill, inside',
-      'dpr must be <= 3',
+      'widths[0] must be at least 1, and is 0',
+      'widths[1] must be at most 5000, and is 5001',
+      'formats must have at least 1 item, and has none',
+      'fit must be one of contain, cover, fill, inside, and is "outside"',
+      'dpr must be at most 3, and is 4',
     ],
     [
       'PrewarmInput',
       { src: url, formats: ['gif'] },
-      'formats[0] must be one of auto, avif, webp, jpeg, png',
+      'formats[0] must be one of auto, avif, webp, jpeg, png, and is "gif"',
     ],
     ['DomainInput', {}, 'host is required'],
-    ['DomainInput', { host: null }, 'host must be string'],
-    ['DomainInput', 'a.example', 'the body must be object'],
+    ['DomainInput', { host: null }, 'host must be a string, and is null'],
+    ['DomainInput', { host: '', hosts: '' }, 'hosts is not a known field (did you mean host?)'],
+    ['DomainInput', { host: {} }, 'host must be a string, and is an object'],
+    [
+      'ProjectSettingsInput',
+      { DefaultDPR: 2 },
+      'DefaultDPR is not a known field (did you mean defaultDpr?)',
+    ],
+    ['DomainInput', 'a.example', 'the body must be an object, and is the string "a.example"'],
+    ['DomainInput', '', 'the body must be an object, and is an empty string'],
+    ['DomainInput', true, 'the body must be an object, and is true'],
   ];
   for (const [name, body, ...faults] of cases) {
     t.same(faultsOf(name, body).sort(), faults.sort(), JSON.stringify(body)?.slice(0, 60));
@@ -78,6 +121,42 @@ t.test('what the interface allows has no fault, up to every bound', async (t) =>
   for (const [name, body] of cases) {
     t.same(faultsOf(name, body), [], JSON.stringify(body).slice(0, 60));
   }
+});
+
+t.test('what was sent is repeated in part, and without a password', async (t) => {
+  const faults = (origin: string) => faultsOf('CreateProjectInput', { name: 'x', origin });
+  const [long = ''] = faults(`a b${'x'.repeat(9_000)}`);
+  t.match(long, /^origin must be a URI, and is "a bx+" …$/);
+  t.ok(long.length < 160);
+  t.same(faults('https://u:secret@a b/'), ['origin must be a URI, and is "https://a b/"']);
+  t.same(faults('a \ud800'), ['origin must be a URI, and is "a \ufffd"']);
+});
+
+/** Keywords that say nothing about a value by themselves. */
+const structural = new Set(['properties', 'items', 'allOf', 'description', 'x-rule', '$ref']);
+
+t.test('every keyword and format of every schema has words', async (t) => {
+  const seen = new Set<string>();
+  const visit = (schema: object) => {
+    for (const [keyword, value] of Object.entries(schema)) {
+      seen.add(keyword);
+      const inner =
+        keyword === 'properties'
+          ? Object.values(value)
+          : ['allOf', 'anyOf', 'items'].includes(keyword)
+            ? [value].flat()
+            : [];
+      for (const one of inner) visit(one);
+      if (structural.has(keyword)) continue;
+      t.ok(Object.hasOwn(keywordWords, keyword), keyword);
+      if (keyword === 'format') t.ok(Object.hasOwn(formatWords, value), value);
+      if (keyword === 'type') for (const one of [value].flat()) t.ok(typeWords[one], one);
+      if (keyword === 'anyOf') t.match(schema, { 'x-rule': String }, 'the rule of an anyOf');
+    }
+  };
+  const all = Object.entries(schemas).filter(([name]) => name.endsWith('Schema'));
+  for (const [, schema] of all) visit(schema);
+  t.ok(all.length >= 7 && seen.has('minimum'), 'they were found');
 });
 
 t.test('a body full of faults is answered with a bounded list', async (t) => {

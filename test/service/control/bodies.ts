@@ -45,8 +45,12 @@ export async function bodies(t: Test, control: Control): Promise<void> {
     ['NUL', { body: '{"name":"a\\u0000","origin":"https://a.example/"}' }, /NUL/],
     ['a lone surrogate', { body: '{"name":"\\ud800","origin":"https://a.example/"}' }, /surrogate/],
     ['1e400', { body: create(',"a":1e400') }, /number is too large/],
-    ['an array', { body: `[${create('')}]` }, /the body must be object/],
-    ['a string', { body: JSON.stringify(create('')) }, /the body must be object/],
+    ['an array', { body: `[${create('')}]` }, /the body must be an object, and is an array/],
+    [
+      'a string',
+      { body: JSON.stringify(create('')) },
+      /the body must be an object, and is the string "{/,
+    ],
     ['all faults', { body: '{"name":"","a":1}' }, /origin is.*; a is not a known.*; name must/],
     ['an id', { body: create(',"id":"prj_0000000000000000"') }, /id is not a known field/],
     ...['ftp://a.example/', 'http:a.example', 'https://u:p@a.example/', long].map(
@@ -80,9 +84,14 @@ export async function bodies(t: Test, control: Control): Promise<void> {
 
   t.test('the rules of each operation', async (t) => {
     const cases: ReadonlyArray<readonly [method: string, path: string, Call, message: RegExp]> = [
-      ['PATCH', '/settings', { json: { maxWidth: 10_001 } }, /^maxWidth must be <= 10000\.$/],
+      [
+        'PATCH',
+        '/settings',
+        { json: { maxWidth: 10_001 } },
+        /^maxWidth must be at most 10000, and is 10001\.$/,
+      ],
       ['PATCH', '/settings', { body: '{"maxWidth":1e400}' }, /too large/],
-      ['PATCH', '/settings', { json: {} }, /at least one property/],
+      ['PATCH', '/settings', { json: {} }, /at least 1 field, and has none/],
       ['PATCH', '/settings', { json: { watermarkUrl: 'http://10.0.0.1/w.png' } }, /public host/],
       ['PATCH', '/settings', { json: { watermarkUrl: 'file:///etc/passwd' } }, /http or https/],
       ['PATCH', '/settings', { json: { watermarkUrl: 'http:a.example' } }, /an absolute http/],
@@ -103,13 +112,13 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       ...['intranet', 'x.local', 'x.internal', '10.0.0.1', '[::1]', '169.254.169.254'].map(
         (host) => ['POST', '/domains', { json: { host } }, /^host must be a public/] as const,
       ),
-      ['POST', '/domains', { json: { host: { $ne: '' } } }, /^host must be string/],
+      ['POST', '/domains', { json: { host: { $ne: '' } } }, /^host must be a string, and is /],
       ['DELETE', '/domains', {}, /host is required, in the query or in the body/],
       ['DELETE', '/domains?host=', {}, /^host must be/],
       ['DELETE', '/domains?host=a.example&host=b.example', {}, /host is given more than once/],
       ['DELETE', '/domains?host=a%00', {}, /^host must be/],
       ['DELETE', '/domains?host=%ff', {}, /^host must be/],
-      ['DELETE', '/domains', { body: '{"host":1}' }, /^host must be string/],
+      ['DELETE', '/domains', { body: '{"host":1}' }, /^host must be a string, and is /],
     ];
     for (const [method, tail, options, message] of cases) {
       const { status, body } = await call(method, on + tail, options);

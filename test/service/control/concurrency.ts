@@ -17,7 +17,7 @@ export async function concurrency(t: Test, control: Control): Promise<void> {
   const answers = await Promise.all([
     ...hosts.map(add),
     ...Object.entries(settings).map(([name, value]) => patch({ [name]: value })),
-    ...Array.from({ length: 39 }, (_, i) => patch({ watermarkUrl: `https://h.example/${i}` })),
+    ...control.watermarks.map((watermarkUrl) => patch({ watermarkUrl })),
   ]);
   t.same(new Set(answers.map(({ status }) => status)), new Set([200]));
   t.equal(new Set(answers.map(answeredBy)).size, 2, 'both processes took part');
@@ -25,7 +25,7 @@ export async function concurrency(t: Test, control: Control): Promise<void> {
   const after = (await call('GET', on)).body.project;
   const { allowedOrigins, watermarkUrl, ...rest } = after;
   t.same(allowedOrigins.slice().sort(), [...project.allowedOrigins, ...hosts].sort());
-  t.match(watermarkUrl, /^https:\/\/h\.example\/\d+$/);
+  t.ok(control.watermarks.includes(watermarkUrl));
   t.match(rest, settings);
 
   const removed = await Promise.all([

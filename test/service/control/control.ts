@@ -1,6 +1,7 @@
 import { type Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { loadSettings } from '../../../contract/settings/load.ts';
 import { joinStore, type Store } from '../../../store/open.ts';
+import { picture, startTestOrigin } from '../origin.ts';
 import { type json, type Service, startService } from '../service.ts';
 import { Interface } from './interface.ts';
 
@@ -37,6 +38,8 @@ export interface Control {
   issue(projectId: string | null, access: 'read' | 'write'): Promise<string>;
   /** The service's own store. */
   readonly store: Store;
+  /** The URLs of pictures that can be watermarks. */
+  readonly watermarks: readonly string[];
 }
 
 export const prefix = '/api/sdk/v1';
@@ -58,6 +61,10 @@ export async function startControl(
     },
   });
   const judge = await Interface.of(service.url);
+  const origin = await startTestOrigin({ teardown: (action) => t.teardown(async () => action()) });
+  const image = await picture(8, 8, 'png');
+  const paths = Array.from({ length: 40 }, (_, index) => `/watermark/${index}.png`);
+  for (const path of paths) origin.serve(path, image);
   const store = await joinStore(loadSettings(service.environment));
   t.teardown(() => store.close());
   const call: Control['call'] = async (method, path, options = {}) => {
@@ -70,6 +77,7 @@ export async function startControl(
     service,
     call,
     store,
+    watermarks: paths.map((path) => origin.url + path),
     async project(allowedOrigins = []) {
       const input = { name: 'Shop', origin: 'http://127.0.0.1/', allowedOrigins };
       const { body } = await call('POST', '/projects', { json: input });

@@ -9,10 +9,13 @@ const host = fc.oneof(
   fc.domain(),
   fc.string({ unit: 'binary' }),
 );
+const notSources = [
+  ...['ftp://a.example/', 'http://10.0.0.1/', 'https:a.example', 'http://[', 'x:y', ''],
+];
 const url = fc.oneof(
   { weight: 40, arbitrary: word.map((name) => `https://a.example/${name}`) },
   fc.webUrl({ withFragments: true, withQueryParameters: true }),
-  fc.constantFrom('ftp://a.example/', 'http://10.0.0.1/', 'https:a.example', 'http://[', 'x:y', ''),
+  fc.constantFrom(...notSources),
   fc.string(),
 );
 const integer = (minimum: number, maximum: number) =>
@@ -41,39 +44,46 @@ const bodyOf = (fields: Readonly<Record<string, Arbitrary<unknown>>>): Arbitrary
   );
 };
 
-export const bodies = {
-  CreateProjectInput: bodyOf({
-    name,
-    origin: url,
-    allowedOrigins: fc.array(host, { maxLength: 4 }),
-  }),
-  ProjectSettingsInput: bodyOf({
-    autoFormat: fc.boolean(),
-    defaultQuality: integer(30, 100),
-    defaultDpr: integer(1, 3),
-    defaultFit: fc.constantFrom('contain', 'cover', 'fill', 'inside', 'outside', 'Cover'),
-    maxWidth: integer(0, 10_000),
-    stripMetadata: fc.boolean(),
-    watermarkEnabled: fc.boolean(),
-    watermarkUrl: url,
-    watermarkPosition: position,
-    watermarkOpacity: integer(1, 100),
-    watermarkScale: integer(1, 100),
-    watermarkMargin: integer(0, 500),
-  }),
-  PrewarmInput: bodyOf({
-    src: url,
-    sources: fc.array(url, { maxLength: 21 }),
-    widths: fc.array(integer(1, 5_000), { maxLength: 11 }),
-    formats: fc.array(fc.constantFrom('auto', 'avif', 'webp', 'jpeg', 'png', 'gif'), {
-      maxLength: 6,
+/** @param watermarks URLs of pictures */
+export const bodiesWith = (watermarks: readonly string[]) =>
+  ({
+    CreateProjectInput: bodyOf({
+      name,
+      origin: url,
+      allowedOrigins: fc.array(host, { maxLength: 4 }),
     }),
-    quality: integer(30, 100),
-    fit: fc.constantFrom('contain', 'cover', 'fill', 'inside', 'outside'),
-    dpr: integer(1, 3),
-  }),
-  DomainInput: bodyOf({ host }),
-} satisfies Record<InputName, Arbitrary<unknown>>;
+    ProjectSettingsInput: bodyOf({
+      autoFormat: fc.boolean(),
+      defaultQuality: integer(30, 100),
+      defaultDpr: integer(1, 3),
+      defaultFit: fc.constantFrom('contain', 'cover', 'fill', 'inside', 'outside', 'Cover'),
+      maxWidth: integer(0, 10_000),
+      stripMetadata: fc.boolean(),
+      watermarkEnabled: fc.boolean(),
+      // None of another machine, as it would be fetched.
+      watermarkUrl: fc.oneof(
+        { weight: 40, arbitrary: fc.constantFrom(...watermarks) },
+        fc.constantFrom('http://127.0.0.1:1/', ...notSources),
+        fc.string(),
+      ),
+      watermarkPosition: position,
+      watermarkOpacity: integer(1, 100),
+      watermarkScale: integer(1, 100),
+      watermarkMargin: integer(0, 500),
+    }),
+    PrewarmInput: bodyOf({
+      src: url,
+      sources: fc.array(url, { maxLength: 21 }),
+      widths: fc.array(integer(1, 5_000), { maxLength: 11 }),
+      formats: fc.array(fc.constantFrom('auto', 'avif', 'webp', 'jpeg', 'png', 'gif'), {
+        maxLength: 6,
+      }),
+      quality: integer(30, 100),
+      fit: fc.constantFrom('contain', 'cover', 'fill', 'inside', 'outside'),
+      dpr: integer(1, 3),
+    }),
+    DomainInput: bodyOf({ host }),
+  }) satisfies Record<InputName, Arbitrary<unknown>>;
 
 /** A body as its text, now and then with a few characters lost, doubled or put in. */
 export const textOf = (body: Arbitrary<unknown>): Arbitrary<string> =>

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { baseUrl, type Control } from './control.ts';
 
 /** The life of a project: every operation as it should go. */
-export async function operations(t: Test, { call, service }: Control): Promise<void> {
+export async function operations(t: Test, { call, service, watermarks }: Control): Promise<void> {
   t.same((await call('GET', '/projects')).body, { projects: [] }, 'it is the first');
 
   const created = await call('POST', '/projects', {
@@ -42,7 +42,7 @@ export async function operations(t: Test, { call, service }: Control): Promise<v
     const settings = {
       ...{ autoFormat: false, defaultQuality: 30, defaultDpr: 3, defaultFit: 'outside' },
       ...{ maxWidth: 10_000, stripMetadata: false, watermarkEnabled: true },
-      ...{ watermarkUrl: 'https://shop.example.com/w.png', watermarkPosition: 'north' },
+      ...{ watermarkUrl: watermarks[0], watermarkPosition: 'north' },
       ...{ watermarkOpacity: 1, watermarkScale: 100, watermarkMargin: 0 },
     };
     const patch = (json: object) => call('PATCH', `${on}/settings`, { json });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Test } from 'tap';
 import { faultsOf, type InputName } from '../../../server/control/validate.ts';
 import type { Answer, Control } from './control.ts';
-import { bodies, textOf } from './generated.ts';
+import { bodiesWith, textOf } from './generated.ts';
 
 /** Bodies of each kind. */
 const within = { numRuns: 400 };
@@ -47,6 +47,7 @@ async function connect(t: Test, control: Control): Promise<Client> {
  */
 export async function properties(t: Test, control: Control): Promise<void> {
   const counts = new Map<string, number>();
+  const bodies = bodiesWith(control.watermarks);
 
   /** Sends many bodies of a kind; each answer must be a success or 400, and pass its check. */
   async function each<S>(
@@ -102,7 +103,7 @@ export async function properties(t: Test, control: Control): Promise<void> {
       return after;
     },
     (text, { body: { message } }) => {
-      // What the schema lets pass is refused for the watermark's address alone.
+      // What the schema lets pass is refused for its watermark alone.
       const why = /watermarkUrl|name|NUL/.test(message);
       insist(!valid('ProjectSettingsInput', text) || why, 'why', message, text);
     },

@@ -1,0 +1,92 @@
+/**
+ * The codes of failed name look-ups, connections and TLS handshakes in words, as Node, undici
+ * and OpenSSL report them. Each completes a sentence.
+ */
+type Words = Readonly<Record<string, (host: string) => string>>;
+
+const look: Words = {
+  ENOTFOUND: (host) => `there is no host of the name ${host}`,
+  ENODATA: (host) => `the host name ${host} has no address`,
+  EAI_AGAIN: (host) => `no name server answered for the host name ${host}`,
+};
+
+const connect: Words = {
+  ECONNREFUSED: (host) => `${host} refuses connections on this port`,
+  ECONNRESET: (host) => `${host} closed the connection`,
+  ETIMEDOUT: (host) => `${host} does not answer on this port`,
+  EHOSTUNREACH: (host) => `there is no route to ${host}`,
+  ENETUNREACH: (host) => `there is no route to ${host}`,
+};
+
+const handshakeFailed = (host: string) =>
+  `${host} and this service support no common TLS version and cipher, or ${host} asks for a client certificate`;
+const oldProtocol = (host: string) => `${host} supports no TLS version above 1.1`;
+const noTls = (host: string) => `${host} does not speak TLS on this port`;
+const incompleteChain = (host: string) =>
+  `the certificate of ${host} is issued by an unknown authority, or the server does not send the intermediate certificates`;
+
+const tls: Words = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: (host) => `the certificate of ${host} is self-signed`,
+  SELF_SIGNED_CERT_IN_CHAIN: (host) =>
+    `the certificate of ${host} is issued by an authority that is not known here`,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: incompleteChain,
+  UNABLE_TO_GET_ISSUER_CERT: incompleteChain,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: incompleteChain,
+  CERT_HAS_EXPIRED: (host) => `the certificate of ${host} has expired`,
+  CERT_NOT_YET_VALID: (host) => `the certificate of ${host} is not yet valid`,
+  CERT_REVOKED: (host) => `the certificate of ${host} has been revoked`,
+  ERR_TLS_CERT_ALTNAME_INVALID: (host) => `the certificate is for other names than ${host}`,
+  HOSTNAME_MISMATCH: (host) => `the certificate is for other names than ${host}`,
+  ERR_SSL_WRONG_VERSION_NUMBER: noTls,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: noTls,
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: oldProtocol,
+  ERR_SSL_UNSUPPORTED_PROTOCOL: oldProtocol,
+  // The first is OpenSSL's name up to version 3.1, the second from 3.2 on.
+  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: handshakeFailed,
+  'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE': handshakeFailed,
+  ERR_SSL_TLSV1_UNRECOGNIZED_NAME: (host) => `${host} has no certificate for this name`,
+  ERR_SSL_DH_KEY_TOO_SMALL: (host) => `${host} uses a key that is too short to be safe`,
+  ERR_SSL_EE_KEY_TOO_SMALL: (host) => `${host} uses a key that is too short to be safe`,
+  ECONNRESET: (host) => `${host} closed the connection during the TLS handshake`,
+  EPIPE: (host) => `${host} closed the connection during the TLS handshake`,
+};
+
+const response: Words = {
+  UND_ERR_SOCKET: (host) => `${host} closed the connection before its answer was complete`,
+  ECONNRESET: (host) => `${host} closed the connection before its answer was complete`,
+  UND_ERR_HEADERS_OVERFLOW: (host) => `the headers of the answer of ${host} are too long`,
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: (host) =>
+    `the answer of ${host} is not as long as its Content-Length`,
+};
+
+const stages = { DNS: look, connect, TLS: tls, response };
+
+/** The part of a fetch that failed, as error messages name it. */
+export type Stage = keyof typeof stages;
+
+/**
+ * A failure in one sentence that ends with its code, which documentation can be searched for.
+ *
+ * @param otherwise the words for a code that has none here
+ */
+export function fetchFailureText(
+  stage: Stage,
+  error: unknown,
+  host: string,
+  otherwise: string,
+): string {
+  const code = codeOf(error);
+  const known = stages[stage];
+  const words = code !== null && Object.hasOwn(known, code) ? known[code] : undefined;
+  const what = words?.(host) ?? otherwise;
+  return `The source could not be fetched (${stage}): ${what}${code === null ? '' : ` (${code})`}.`;
+}
+
+/**
+ * An error's code when it is an identifier such as ECONNREFUSED, which discloses no address. OpenSSL's
+ * may contain a slash.
+ */
+export function codeOf(error: unknown): string | null {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_/]{1,60}$/.test(code) ? code : null;
+}

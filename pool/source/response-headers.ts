@@ -1,0 +1,36 @@
+/** What a client can be asked to wait, in seconds; an origin that names more is passed on as this. */
+const maxRetryAfter = 3_600;
+
+/**
+ * Retry-After (RFC 9110, 10.2.3) in whole seconds from 1 to 3600; null when it is absent, invalid
+ * or past.
+ *
+ * @param now Unix ms
+ */
+export function retryAfter(header: string | string[] | undefined, now: number): number | null {
+  if (typeof header !== 'string' || header.length > 64) return null;
+  const text = header.trim();
+  const seconds = /^\d+$/.test(text) ? Number(text) : secondsUntil(text, now);
+  return seconds >= 1 ? Math.min(seconds, maxRetryAfter) : null;
+}
+
+/** NaN for a text that is no HTTP date; Date.parse alone reads many others, such as `-5`. */
+function secondsUntil(date: string, now: number): number {
+  return /^[A-Z][a-z]+,? .*\d{2}:\d{2}:\d{2}/.test(date)
+    ? Math.ceil((Date.parse(date) - now) / 1_000)
+    : Number.NaN;
+}
+
+/**
+ * The media type of a Content-Type header (RFC 9110, 8.3) in lower case without its parameters; null
+ * when there is none. Only names that a registration may have (RFC 6838, 4.2) count as one, so that
+ * it can stand in an error message.
+ */
+export function mediaType(header: string | string[] | undefined): string | null {
+  if (typeof header !== 'string') return null;
+  const [type = ''] = header.toLowerCase().split(';', 1);
+  const name = type.trim();
+  return /^[a-z0-9][a-z0-9!#$&^_.+-]{0,63}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}$/.test(name)
+    ? name
+    : null;
+}

@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import { CommandError, print } from './terminal.ts';
+
+export function addStoreCommands(program: Command): void {
+  const group = program.command('store').description('the embedded store in the data folder');
+
+  group
+    .command('restore')
+    .description("put the store's last backup in the place of its data file, which is kept")
+    .action(async () => {
+      const { settingsOrExit } = await import('../../contract/settings/load.ts');
+      const { BackupMissing, restoreBackup } = await import('../../store/embedded/restore.ts');
+      const { FolderHeld } = await import('../../store/embedded/lock.ts');
+      const { DataFileDamaged } = await import('../../store/embedded/storage/file-check.ts');
+      const expected = [BackupMissing, FolderHeld, DataFileDamaged];
+      const { copiedAt, replaced } = await restoreBackup(settingsOrExit().dataDir).catch(
+        (error) => {
+          const known = expected.some((kind) => error instanceof kind);
+          throw known ? new CommandError(`The backup was not restored: ${error.message}.`) : error;
+        },
+      );
+      print(`The store is as it was at ${copiedAt.toISOString()}.`);
+      if (replaced !== null) print(`The file that it replaced is ${replaced}.`);
+    });
+}

@@ -1,0 +1,99 @@
+import { closeSync, existsSync, fsyncSync, openSync, statSync } from 'node:fs';
+import { rename, rm, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Journal } from './journal.ts';
+
+export interface BackupTimes {
+  /** Until the first backup after a start, and between two, in ms. */
+  readonly firstAfterMs: number;
+  readonly everyMs: number;
+}
+
+const HOURLY: BackupTimes = { firstAfterMs: 60_000, everyMs: 60 * 60_000 };
+
+/** The name of the copy that {@link Backups} makes of a data file. */
+export const backupOf = (file: string): string => file.replace(/(\.\w+)?$/, '.backup$1');
+
+/**
+ * Copies the data file beside itself, if it has changed since the last copy. The copy is one moment's
+ * state, is made by a thread of lmdb's, and replaces the last one when it is complete and synced.
+ */
+export class Backups {
+  readonly #journal: Journal;
+  readonly #file: string;
+  readonly #onFailure: (reason: string) => void;
+  readonly #timers: NodeJS.Timeout[];
+  #running: Promise<void> | null = null;
+  #copiedTransaction: number | null;
+
+  constructor(
+    journal: Journal,
+    file: string,
+    onFailure: (reason: string) => void,
+    times: BackupTimes = HOURLY,
+  ) {
+    this.#journal = journal;
+    this.#file = file;
+    this.#onFailure = onFailure;
+    this.#copiedTransaction = isOlder(backupOf(file), file) ? null : journal.transaction;
+    const start = () => this.#start();
+    this.#timers = [setTimeout(start, times.firstAfterMs), setInterval(start, times.everyMs)];
+  }
+
+  /** Ends the schedule; resolves when no copy is being made. */
+  async close(): Promise<void> {
+    const [first, others] = this.#timers;
+    clearTimeout(first);
+    clearInterval(others);
+    await this.#running;
+  }
+
+  #start(): void {
+    if (this.#running !== null || this.#copiedTransaction === this.#journal.transaction) return;
+    this.#running = this.#copy()
+      .catch((error) => this.#onFailure(error instanceof Error ? error.message : String(error)))
+      .finally(() => {
+        this.#running = null;
+      });
+  }
+
+  async #copy(): Promise<void> {
+    const transaction = this.#journal.transaction;
+    const target = backupOf(this.#file);
+    const temporary = `${target}.new`;
+    await rm(temporary, { force: true });
+    await this.#refuseWithoutSpace();
+    try {
+      await this.#journal.copyTo(temporary);
+      sync(temporary);
+      await rename(temporary, target);
+      sync(dirname(target));
+    } finally {
+      await rm(temporary, { force: true });
+    }
+    this.#copiedTransaction = transaction;
+  }
+
+  /** The space that a copy would take may be what the store itself needs next. */
+  async #refuseWithoutSpace(): Promise<void> {
+    const { bavail, bsize } = await statfs(dirname(this.#file));
+    const neededBytes = 2 * statSync(this.#file).size;
+    if (bavail * bsize < neededBytes) {
+      throw new Error(`a copy needs ${neededBytes} free bytes, and ${bavail * bsize} are free`);
+    }
+  }
+}
+
+/** Whether a copy does not exist or was made before the last change of the original. */
+function isOlder(copy: string, original: string): boolean {
+  return !existsSync(copy) || statSync(copy).mtimeMs < statSync(original).mtimeMs;
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,169 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+
+/** The data file is not what lmdb wrote: it was truncated, overwritten or emptied. */
+export class DataFileDamaged extends Error {
+  override readonly name = 'DataFileDamaged';
+  readonly file: string;
+
+  constructor(file: string, reason: string) {
+    super(`the data file ${file} is damaged: ${reason}`);
+    this.file = file;
+  }
+}
+
+/*
+ * The format of lmdb 3.5.6 on 64-bit little-endian machines, from its mdb.c: MDB_page_header, MDB_meta,
+ * MDB_db, MDB_node. Offsets and sizes are in bytes.
+ */
+const META = { magic: 24, version: 28, pageSize: 48, trees: 48, lastPage: 144, transaction: 152 };
+const META_BYTES = 168;
+const TREE = { flags: 4, depth: 6, root: 40, bytes: 48 };
+const PAGE = { number: 0, flags: 18, lower: 20, upper: 22, pages: 20, header: 24 };
+const NODE = { low: 0, high: 2, flags: 4, keyBytes: 6, header: 8 };
+const MAGIC = 0xbeefc0de;
+const BRANCH = 0x01;
+const LEAF = 0x02;
+const OVERFLOW = 0x04;
+const META_PAGE = 0x08;
+/** Of a node: its data is on overflow pages of its own. */
+const BIG_DATA = 0x01;
+const NO_ROOT = 0xffff_ffff_ffff_ffffn;
+const MAX_DEPTH = 32;
+
+interface Meta {
+  readonly pageBytes: number;
+  readonly lastPage: number;
+  readonly transaction: bigint;
+  readonly roots: readonly { page: number; depth: number }[];
+}
+
+/**
+ * Checks the structure of an lmdb file before lmdb maps it. lmdb trusts its file: a page that is
+ * missing or overwritten ends the process by SIGBUS or SIGSEGV, which no code can handle.
+ *
+ * Every page of both trees (records, free pages) is read once. The content of records is not checked.
+ * @throws {DataFileDamaged}
+ */
+export function checkDataFile(file: string): void {
+  const descriptor = openSync(file, 'r');
+  try {
+    new Check(file, descriptor).run();
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+class Check {
+  readonly #file: string;
+  readonly #descriptor: number;
+  readonly #bytes: number;
+  readonly #seen = new Set<number>();
+  #pageBytes = 4096;
+  #lastPage = 0;
+
+  constructor(file: string, descriptor: number) {
+    this.#file = file;
+    this.#descriptor = descriptor;
+    this.#bytes = fstatSync(descriptor).size;
+  }
+
+  run(): void {
+    if (this.#bytes === 0) this.#damaged('it is empty');
+    const first = this.#meta(0);
+    this.#pageBytes = first.pageBytes;
+    const second = this.#meta(first.pageBytes);
+    const meta = second.transaction > first.transaction ? second : first;
+    this.#lastPage = meta.lastPage;
+    for (const { page, depth } of meta.roots) this.#tree(page, depth);
+  }
+
+  #meta(at: number): Meta {
+    const page = this.#read(at, META_BYTES);
+    if (
+      page.readUInt32LE(META.magic) !== MAGIC ||
+      (page.readUInt16LE(PAGE.flags) & META_PAGE) === 0
+    ) {
+      this.#damaged('it has no valid header');
+    }
+    const pageBytes = page.readUInt32LE(META.pageSize);
+    if (pageBytes < 256 || pageBytes > 65_536 || (pageBytes & (pageBytes - 1)) !== 0) {
+      this.#damaged('its header has no valid page size');
+    }
+    const roots = [0, 1].flatMap((index) => {
+      const tree = META.trees + index * TREE.bytes;
+      const root = page.readBigUInt64LE(tree + TREE.root);
+      const depth = page.readUInt16LE(tree + TREE.depth);
+      return root === NO_ROOT ? [] : [{ page: Number(root), depth }];
+    });
+    const lastPage = Number(page.readBigUInt64LE(META.lastPage));
+    return { pageBytes, lastPage, transaction: page.readBigUInt64LE(META.transaction), roots };
+  }
+
+  /** @param depth the number of levels from this page down to the leaves, which are level 1 */
+  #tree(number: number, depth: number): void {
+    if (depth < 1 || depth > MAX_DEPTH) this.#damaged(`its tree has a depth of ${depth}`);
+    const expected = depth === 1 ? LEAF : BRANCH;
+    const page = this.#page(number, expected);
+    // Offsets within a page count from the end of its header.
+    const lower = PAGE.header + page.readUInt16LE(PAGE.lower);
+    const upper = PAGE.header + page.readUInt16LE(PAGE.upper);
+    const valid = lower > PAGE.header && lower <= upper && upper <= this.#pageBytes;
+    if (!valid) this.#damaged(`the header of page ${number} is not valid`);
+    for (let at = PAGE.header; at < lower; at += 2) {
+      const node = PAGE.header + page.readUInt16LE(at);
+      if (node < upper || node + NODE.header > this.#pageBytes) {
+        this.#damaged(`page ${number} refers to no record`);
+      }
+      if (depth > 1) this.#tree(childOf(page, node), depth - 1);
+      else this.#record(number, page, node);
+    }
+  }
+
+  #record(number: number, page: Buffer, node: number): void {
+    const length =
+      page.readUInt16LE(node + NODE.low) + page.readUInt16LE(node + NODE.high) * 65_536;
+    const data = node + NODE.header + page.readUInt16LE(node + NODE.keyBytes);
+    const big = (page.readUInt16LE(node + NODE.flags) & BIG_DATA) !== 0;
+    if (data + (big ? 8 : length) > this.#pageBytes) {
+      this.#damaged(`a record of page ${number} is longer than the page`);
+    }
+    if (!big) return;
+    const overflow = Number(page.readBigUInt64LE(data));
+    const pages = this.#page(overflow, OVERFLOW).readUInt32LE(PAGE.pages);
+    if (PAGE.header + length > pages * this.#pageBytes || !this.#isInside(overflow + pages - 1)) {
+      this.#damaged(`the record at page ${overflow} is not whole`);
+    }
+  }
+
+  #page(number: number, kind: number): Buffer {
+    if (!this.#isInside(number)) this.#damaged(`page ${number} is missing`);
+    if (this.#seen.has(number)) this.#damaged(`page ${number} is used twice`);
+    this.#seen.add(number);
+    const page = this.#read(number * this.#pageBytes, this.#pageBytes);
+    const itself = page.readBigUInt64LE(PAGE.number) === BigInt(number);
+    const isKind = (page.readUInt16LE(PAGE.flags) & (BRANCH | LEAF | OVERFLOW)) === kind;
+    if (!itself || !isKind) this.#damaged(`page ${number} is overwritten`);
+    return page;
+  }
+
+  #isInside(number: number): boolean {
+    return number >= 2 && number <= this.#lastPage && (number + 1) * this.#pageBytes <= this.#bytes;
+  }
+
+  #read(position: number, length: number): Buffer {
+    const buffer = Buffer.alloc(length);
+    if (readSync(this.#descriptor, buffer, 0, length, position) < length) {
+      this.#damaged(`it ends at byte ${this.#bytes}`);
+    }
+    return buffer;
+  }
+
+  #damaged(reason: string): never {
+    throw new DataFileDamaged(this.#file, reason);
+  }
+}
+
+function childOf(page: Buffer, node: number): number {
+  const high = page.readUInt16LE(node + NODE.flags) * 2 ** 32;
+  return high + page.readUInt16LE(node + NODE.high) * 65_536 + page.readUInt16LE(node + NODE.low);
+}

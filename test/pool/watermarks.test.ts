@@ -1,0 +1,80 @@
+import t from 'tap';
+import { ServiceError } from '../../contract/errors.ts';
+import { Watermarks } from '../../pool/watermarks.ts';
+import { until } from '../until.ts';
+
+const url = 'https://a.example/mark.png';
+const failure = (what: string) => new ServiceError('source_timeout', what).ofWatermark();
+
+/** Watermarks with a clock, and with checks that end when the test says so. */
+function open() {
+  let now = 1;
+  const checks: Array<{ resolve(): void; reject(error: Error): void }> = [];
+  const watermarks = new Watermarks({
+    now: () => now,
+    check: () => new Promise((resolve, reject) => checks.push({ resolve, reject })),
+  });
+  const errorOf = (text = url) => {
+    try {
+      watermarks.requireUsable(text);
+      return null;
+    } catch (error) {
+      return error instanceof ServiceError ? error.message : error;
+    }
+  };
+  const pass = (ms: number) => {
+    now += ms;
+  };
+  return { watermarks, checks, errorOf, pass };
+}
+
+t.test('a failure is known at once, and asked about again by one request alone', async (t) => {
+  const { watermarks, checks, errorOf, pass } = open();
+  t.equal(errorOf(), null);
+  watermarks.failed(url, failure('It is slow.'));
+  const known = 'The watermark cannot be used. It is slow.';
+  pass(4_999);
+  t.equal(errorOf(), known);
+  t.equal(errorOf('https://a.example./mark.png#a'), known, 'however it is written');
+  t.equal(errorOf('https://a.example/other.png'), null);
+  t.equal(checks.length, 0);
+  pass(1);
+  for (let request = 0; request < 3; request += 1) t.equal(errorOf(), known, 'nobody waits');
+  pass(20_000);
+  t.equal(errorOf(), known);
+  t.equal(checks.length, 1);
+
+  checks[0]?.reject(new ServiceError('source_not_found', 'It is gone.'));
+  await until('it has failed again', () => errorOf() !== known);
+  t.equal(errorOf(), 'The watermark cannot be used. It is gone.');
+  pass(5_000);
+  t.equal(errorOf(), 'The watermark cannot be used. It is gone.');
+  checks[1]?.resolve();
+  await until('it works', () => errorOf() === null);
+  t.equal(checks.length, 2);
+});
+
+t.test('a service too busy to look knows what it knew', async (t) => {
+  const { watermarks, checks, errorOf, pass } = open();
+  watermarks.failed(url, failure('It is slow.'));
+  pass(5_000);
+  errorOf();
+  checks[0]?.reject(new ServiceError('overloaded', 'Too much to do.'));
+  await until('it is asked about again', () => {
+    pass(5_000);
+    errorOf();
+    return checks.length === 2;
+  });
+  t.equal(errorOf(), 'The watermark cannot be used. It is slow.');
+});
+
+t.test('what no request asks for is forgotten, and what is checked by hand works', async (t) => {
+  const { watermarks, checks, errorOf, pass } = open();
+  watermarks.failed(url, failure('It is slow.'));
+  pass(60_001);
+  t.equal(errorOf(), null);
+  watermarks.failed(url, failure('It is slow.'));
+  watermarks.works(url);
+  t.equal(errorOf(), null);
+  t.equal(checks.length, 0);
+});

@@ -1,0 +1,59 @@
+import { pino } from 'pino';
+import t from 'tap';
+import { DiskSpace } from '../../../server/cluster/disk-space.ts';
+import { keyOf } from '../../pool/cache/pictures.ts';
+import { block, kept, numbered } from './index-folder.ts';
+
+/** A cache of ten images on a disk of 1,000 blocks, of which others leave so many free. */
+async function startDisk(t: { testdir(): string }, reserveBytes: number | null) {
+  const { index, put, remaining } = kept(t.testdir(), 100);
+  for (const name of numbered(1, 10)) {
+    await put(name);
+    index.stored(keyOf(name), block);
+  }
+  const lines: string[] = [];
+  const disk = { freeForAll: 0 };
+  const space = new DiskSpace({
+    folder: '/',
+    reserveBytes,
+    index,
+    log: pino({}, { write: (line: string) => void lines.push(JSON.parse(line).msg) }),
+    measure: async () => ({
+      totalBytes: 1_000 * block,
+      freeBytes: disk.freeForAll - index.bytes,
+    }),
+  });
+  return { space, disk, lines, remaining: () => remaining(numbered(1, 10)) };
+}
+
+t.test('the oldest images are deleted until the reserve is free', async (t) => {
+  const { space, disk, remaining, lines } = await startDisk(t, 20 * block);
+  disk.freeForAll = 30 * block;
+  await space.check();
+  t.same(remaining(), numbered(1, 10), 'the reserve is free');
+  disk.freeForAll = 26 * block;
+  await space.check();
+  t.same(remaining(), numbered(5, 10));
+  t.notOk(space.scarce);
+  t.same(lines, []);
+});
+
+t.test('when others use the disk up, it is said once, and once when it is over', async (t) => {
+  const { space, disk, remaining, lines } = await startDisk(t, 20 * block);
+  disk.freeForAll = 9 * block;
+  await space.check();
+  await space.check();
+  t.same(remaining(), []);
+  t.ok(space.scarce);
+  disk.freeForAll = 20 * block;
+  await space.check();
+  t.notOk(space.scarce);
+  t.same(lines, ['the disk is full; no image is kept on it', 'the disk has space again']);
+});
+
+t.test('the reserve is a twentieth of the disk if nothing is set', async (t) => {
+  const { space, disk, remaining } = await startDisk(t, null);
+  disk.freeForAll = 55 * block;
+  await space.check();
+  t.same(remaining(), numbered(6, 10));
+});

@@ -1,0 +1,43 @@
+import t from 'tap';
+import { ServiceError } from '../../../contract/errors.ts';
+import { AddressGuard } from '../../../pool/source/guard.ts';
+import { ProjectOperations } from '../../../server/control/project-operations.ts';
+import type { Projects } from '../../../store/projects.ts';
+
+t.test('what fails at a watermark’s check decides what the client is told', async (t) => {
+  let failure: Error | null = null;
+  let updates = 0;
+  const operations = new ProjectOperations({
+    projects: {
+      find: async () => ({ watermarkUrl: 'https://a.example/set.png' }),
+      updateSettings: async () => {
+        updates += 1;
+        return {};
+      },
+    } as unknown as Projects,
+    guard: new AddressGuard({ privateSources: [], own: { hosts: [], port: 1 } }),
+    checkWatermark: async () => {
+      if (failure !== null) throw failure;
+    },
+    onChange: () => {},
+  });
+  const { signal } = new AbortController();
+  const update = () =>
+    operations.update('prj_a', { watermarkUrl: 'https://a.example/w.png' }, signal);
+
+  failure = new ServiceError('source_not_found', 'The source was not found.');
+  const reason = 'watermarkUrl must be an image that can be fetched. The source was not found.';
+  await t.rejects(update(), { code: 'invalid_request', message: reason });
+  failure = new ServiceError('overloaded', 'Too many transforms are waiting.');
+  await t.rejects(update(), { code: 'internal_error', message: /busy/ }, 'no fault of the client');
+  failure = new ServiceError('internal_error', 'The transform ended unexpectedly.');
+  await t.rejects(update(), failure);
+  failure = new Error('the client has left');
+  await t.rejects(update(), failure);
+  t.equal(updates, 0);
+  await operations.update('prj_a', { watermarkUrl: 'https://a.example/set.png' }, signal);
+  t.equal(updates, 1, 'one that is set already is not checked');
+  failure = null;
+  await update();
+  t.equal(updates, 2);
+});

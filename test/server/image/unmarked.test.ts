@@ -1,0 +1,22 @@
+import t from 'tap';
+import { ServiceError } from '../../../contract/errors.ts';
+import { logUnmarked } from '../../../server/image/unmarked.ts';
+
+t.test('each project has one line a minute, whatever it asks for', async (t) => {
+  const lines: unknown[] = [];
+  let now = 1;
+  const unmarked = logUnmarked({ warn: (...line: unknown[]) => lines.push(line) }, () => now);
+  const error = new ServiceError('source_not_found', 'It is gone.');
+  for (const project of ['prj_a', 'prj_a', 'prj_b', 'prj_a']) unmarked(project, error);
+  now += 59_000;
+  unmarked('prj_a', error);
+  const line = (project: string) => [
+    { project, code: 'source_not_found', reason: 'It is gone.' },
+    'images are delivered without their watermark',
+  ];
+  t.same(lines, [line('prj_a'), line('prj_b')]);
+  now += 1_001;
+  unmarked('prj_a', error);
+  unmarked('prj_a', error);
+  t.same(lines.length, 3);
+});

@@ -1,0 +1,145 @@
+import { copyFile, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { type Collection, MongoClient } from 'mongodb';
+import t from 'tap';
+import { privateFolderOf } from '../../../store/embedded/endpoint.ts';
+import { BackupMissing, restoreBackup } from '../../../store/embedded/restore.ts';
+import { dataFileIn, startEmbeddedStore } from '../../../store/embedded/server.ts';
+import { backupOf } from '../../../store/embedded/storage/backup.ts';
+import { checkDataFile } from '../../../store/embedded/storage/file-check.ts';
+import { until } from '../../until.ts';
+import { shortFolder } from './folder.ts';
+
+interface Item {
+  _id: number;
+  text: string;
+}
+
+const PAGE_BYTES = 4096;
+const neverMs = 2 ** 30;
+const never = { firstAfterMs: neverMs, everyMs: neverMs };
+
+/** Opens the store, lets a client work with its items, and closes it. */
+async function withItems<Result>(
+  folder: string,
+  work: (items: Collection<Item>) => Promise<Result>,
+  backupTimes = never,
+): Promise<Result> {
+  const store = await startEmbeddedStore(folder, { backupTimes });
+  const client = await MongoClient.connect(store.url);
+  try {
+    return await work(client.db('a').collection<Item>('items'));
+  } finally {
+    await client.close();
+    await store.close();
+  }
+}
+
+/** A folder with a store of 200 items, and its data file. */
+async function filled(t: Parameters<typeof shortFolder>[0]) {
+  const folder = shortFolder(t);
+  const file = dataFileIn(privateFolderOf(folder));
+  await withItems(folder, async (items) => {
+    const texts = Array.from({ length: 200 }, (_, _id) => 'x'.repeat(_id % 40 === 0 ? 9_000 : 500));
+    await Promise.all(texts.map((text, _id) => items.insertOne({ _id, text })));
+    // The pages that these used are free.
+    await items.deleteMany({ _id: 40 });
+  });
+  return { folder, file, count: 199 };
+}
+
+t.test(
+  'a damaged data file is refused with the reason, and its backup brings it back',
+  async (t) => {
+    const { folder, file, count } = await filled(t);
+    await t.rejects(restoreBackup(folder), BackupMissing);
+    await withItems(
+      folder,
+      async () => until('a backup is made', () => stat(backupOf(file)).then(Boolean, () => false)),
+      { firstAfterMs: 1, everyMs: 20 },
+    );
+    const whole = await readFile(file);
+    const damages: Record<string, () => Promise<unknown>> = {
+      'it is empty': () => truncate(file, 0),
+      'it is missing': () => rm(file),
+      'it ends at byte 100': () => truncate(file, 100),
+      'page \\d+ is missing': () => truncate(file, 40 * PAGE_BYTES),
+      'it has no valid header': () => writeFile(file, Buffer.alloc(whole.length)),
+    };
+    for (const [reason, damage] of Object.entries(damages)) {
+      await damage();
+      const refused = { name: 'DataFileDamaged', file, message: new RegExp(reason) };
+      await t.rejects(startEmbeddedStore(folder, { backupTimes: never }), refused, reason);
+      const { replaced } = await restoreBackup(folder);
+      if (reason === 'it is missing') t.equal(replaced, null);
+      else t.ok((await stat(replaced ?? '')).isFile(), 'the damaged file is kept');
+      t.equal(await withItems(folder, (items) => items.countDocuments()), count);
+    }
+  },
+);
+
+t.test('whatever page is overwritten, the store opens whole or is refused', async (t) => {
+  const { folder, file, count } = await filled(t);
+  const whole = await readFile(file);
+  const isRefused = () => {
+    try {
+      checkDataFile(file);
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  t.notOk(isRefused());
+  const unseen: Buffer[] = [];
+  let refused = 0;
+  for (let at = 0; at < whole.length; at += PAGE_BYTES) {
+    const used = whole.subarray(at, at + PAGE_BYTES).some((byte) => byte !== 0);
+    if (!used) continue;
+    const overwritten = Buffer.from(whole).fill(0, at, at + PAGE_BYTES);
+    await writeFile(file, overwritten);
+    if (isRefused()) refused += 1;
+    else unseen.push(overwritten);
+  }
+  t.ok(refused > 20, `${refused} pages are part of the structure`);
+  // The others are free, or hold the middle of a long document, whose content is not checked.
+  const outcomes = new Set<number | string>();
+  for (const overwritten of unseen.filter((_, index) => index % 4 === 0)) {
+    await writeFile(file, overwritten);
+    const items = withItems(folder, (items) => items.countDocuments());
+    outcomes.add(await items.catch(({ name }) => name));
+  }
+  outcomes.delete('DataFileDamaged');
+  t.same([...outcomes], [count]);
+});
+
+t.test('a backup is one state, replaces the last, and is made only after a change', async (t) => {
+  const { folder, file } = await filled(t);
+  const backup = backupOf(file);
+  const backedUp = () =>
+    stat(backup).then(
+      ({ ino }) => ino,
+      () => 0,
+    );
+  await withItems(
+    folder,
+    async (items) => {
+      await until('the first backup', async () => (await backedUp()) !== 0);
+      const first = await backedUp();
+      await items.insertOne({ _id: 1_000, text: 'new' });
+      await until('the second backup', async () => (await backedUp()) !== first);
+    },
+    { firstAfterMs: 1, everyMs: 10 },
+  );
+  const last = await backedUp();
+  await withItems(folder, async () => new Promise((resolve) => setTimeout(resolve, 100)), {
+    firstAfterMs: 1,
+    everyMs: 10,
+  });
+  t.equal(await backedUp(), last, 'nothing has changed');
+  const other = shortFolder(t);
+  await startEmbeddedStore(other).then((store) => store.close());
+  await copyFile(backup, dataFileIn(privateFolderOf(other)));
+  t.same(await withItems(other, (items) => items.findOne({ _id: 1_000 })), {
+    _id: 1_000,
+    text: 'new',
+  });
+});
