@@ -68,6 +68,7 @@ t.test('the variables that deployments use are these', async (t) => {
     'SOURCE_MAX_PIXELS',
     'SOURCE_TIMEOUT_MS',
     'TRANSFORM_TIMEOUT_MS',
+    'TRANSFORM_PROCESS_MEMORY_BYTES',
     'WORKBENCH_PASSWORD',
     'WORKBENCH_USERNAME',
     'WORKER_CONCURRENCY',
