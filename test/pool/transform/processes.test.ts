@@ -64,6 +64,7 @@ t.test('a large AVIF, which libvips does not interrupt, frees its place too', as
   await until('the place is free', () => pool.stats().active === 0);
   const ms = performance.now() - begun;
   t.ok(ms < 7000, `after ${Math.round(ms)} ms`);
+  t.equal(pool.stats().threadsReplaced, 0, 'and no thread had to end');
 });
 
 t.test('a process that is killed costs its own transform only', async (t) => {
