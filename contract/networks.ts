@@ -48,3 +48,11 @@ export function addressOfHost(host: string): Address | null {
 export function parseNetworkOrHost(text: string): Network | string | null {
   return parseNetwork(text) ?? canonicalHostPattern(text);
 }
+
+/** Whether a text is an IP address with an optional port: `192.0.2.1:53`, `[2001:db8::1]:53`. */
+export function isDnsServer(text: string): boolean {
+  if (isIP(text) !== 0) return true;
+  const [, six, four, port] = /^(?:\[(.+)\]|([\d.]+)):(\d{1,5})$/.exec(text) ?? [];
+  const number = Number(port);
+  return (isIP(six ?? '') === 6 || isIP(four ?? '') === 4) && number >= 1 && number <= 65_535;
+}

@@ -4,6 +4,8 @@ export interface EngineSettings {
   readonly threads: number;
   /** Maximum transforms that wait for a thread. */
   readonly queue: number;
+  /** Limit of the estimated memory of costly transforms together; one beyond it runs alone. */
+  readonly costlyBytes: number;
   /** Maximum concurrent source fetches. */
   readonly fetchConcurrency: number;
   /** Maximum size of this process's memory cache. */
@@ -12,7 +14,11 @@ export interface EngineSettings {
   readonly diskCacheFolder: string | null;
   /** CIDRs and host names that sources may use even though they are not public. */
   readonly privateSources: readonly string[];
+  /** DNS servers, `address` or `address:port`; null for those of the system. */
+  readonly dnsServers: readonly string[] | null;
   readonly sourceMaxBytes: number;
+  /** Maximum bytes of sources that are being fetched, wait for a transform, or are transformed. */
+  readonly sourceHeldBytes: number;
   /** Of all frames together. */
   readonly sourceMaxPixels: number;
   /** Timeout of a fetch including its redirects, in ms. */

@@ -81,6 +81,14 @@ export class Health {
           misses: sums.misses,
           status: queueStatus(sums),
         },
+        sources: {
+          fetching: sums.fetching,
+          concurrency: sums.fetchConcurrency,
+          rejected: sums.fetchesRejected,
+          heldBytes: sums.heldBytes,
+          heldMaxBytes: sums.heldMaxBytes,
+          heldRejected: sums.heldRejected,
+        },
       },
       latencyMs: Math.round(performance.now() - startedAt),
     };
@@ -164,6 +172,11 @@ function add(a: FrontEndStats, b: FrontEndStats): FrontEndStats {
     rejected: a.rejected + b.rejected,
     completed: a.completed + b.completed,
     fetching: a.fetching + b.fetching,
+    fetchConcurrency: a.fetchConcurrency + b.fetchConcurrency,
+    fetchesRejected: a.fetchesRejected + b.fetchesRejected,
+    heldBytes: a.heldBytes + b.heldBytes,
+    heldMaxBytes: a.heldMaxBytes + b.heldMaxBytes,
+    heldRejected: a.heldRejected + b.heldRejected,
     misses: a.misses + b.misses,
     // One stuck pool is enough to report the machine as degraded.
     stalledMs: Math.max(a.stalledMs, b.stalledMs),

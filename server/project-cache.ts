@@ -10,10 +10,13 @@ export interface ProjectState {
   stale: boolean;
 }
 
-const maxProjects = 10_000;
+/** Some ten thousand projects with the hosts of an average one. */
+const knownBytes = 32 * 1024 * 1024;
 /** Unknown ids are cached too: old pages and scanners request them again and again. */
 const unknownTtlMs = 1_000;
-const maxUnknown = 10_000;
+const unknownBytes = 2 * 1024 * 1024;
+/** Estimated size of an entry: its id, the cache's own fields, and a project's other fields. */
+const entryBytes = { unknown: 256, known: 2_048 };
 /** Look-ups that may wait for the store: requests with random ids must not pile up without bound. */
 const maxLookups = 256;
 /**
@@ -37,7 +40,11 @@ export class ProjectCache {
   readonly #projects: Projects;
   readonly #environment: ProjectCacheEnvironment;
   readonly #known: LRUCache<string, ProjectState>;
-  readonly #unknown = new LRUCache<string, true>({ max: maxUnknown, ttl: unknownTtlMs });
+  readonly #unknown = new LRUCache<string, true>({
+    maxSize: unknownBytes,
+    sizeCalculation: () => entryBytes.unknown,
+    ttl: unknownTtlMs,
+  });
   readonly #lookups = new SingleFlight<string, ProjectState | null>();
   #latest: Date | null = null;
   #failing = false;
@@ -48,7 +55,8 @@ export class ProjectCache {
     this.#projects = projects;
     this.#environment = environment;
     this.#known = new LRUCache({
-      max: maxProjects,
+      maxSize: knownBytes,
+      sizeCalculation: ({ project }) => entryBytes.known + 2 * JSON.stringify(project).length,
       // An evicted project is no longer updated, so a response that refers to it could be out of date.
       dispose: (state) => {
         state.stale = true;
@@ -61,9 +69,10 @@ export class ProjectCache {
    * @throws ServiceError overloaded; the driver's error when the store is unavailable
    */
   find(id: string): ProjectState | null | Promise<ProjectState | null> {
+    if (!isProjectId(id)) return null;
     const known = this.#known.get(id);
     if (known !== undefined) return known;
-    if (!isProjectId(id) || this.#unknown.has(id)) return null;
+    if (this.#unknown.has(id)) return null;
     if (this.#lookups.size >= maxLookups) {
       throw new ServiceError('overloaded', 'Too many projects are being looked up.');
     }
@@ -86,6 +95,11 @@ export class ProjectCache {
     this.#unknown.delete(id);
     // Not by single flight: a look-up in progress may have read the project before the change.
     await this.#load(id).catch(() => {});
+  }
+
+  /** Bytes of the entries, as they are estimated. */
+  get bytes(): { readonly known: number; readonly unknown: number } {
+    return { known: this.#known.calculatedSize, unknown: this.#unknown.calculatedSize };
   }
 
   start(): void {

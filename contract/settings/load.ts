@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
 import formats from 'ajv-formats';
-import { parseNetworkOrHost } from '../networks.ts';
+import { isDnsServer, parseNetworkOrHost } from '../networks.ts';
 import { type Setting, type Settings, settingRows, splitList } from './table.ts';
 
 /** Thrown with all invalid settings at once, one per line. */
@@ -22,6 +22,10 @@ formats.default(ajv, ['uri']);
 ajv.addFormat('source-list', (list) =>
   splitList(list).every((entry) => parseNetworkOrHost(entry) !== null),
 );
+ajv.addFormat('dns-server-list', (list) => {
+  const servers = splitList(list);
+  return servers.length > 0 && servers.every(isDnsServer);
+});
 const validate = ajv.compile({
   type: 'object',
   properties: Object.fromEntries(

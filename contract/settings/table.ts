@@ -109,9 +109,16 @@ export const settingsTable = {
     defaultInWords: '16 x threads',
     meaning: 'Maximum transforms that wait for a thread, in each process.',
   }),
+  poolMemoryBytes: integer('SERVICE_POOL_MEMORY_BYTES', 1, 2 ** 50, {
+    default: (above) => Math.max(536_870_912, 268_435_456 * Number(above['poolThreads'])),
+    defaultInWords: '268435456 x threads, at least 536870912',
+    meaning:
+      'Maximum estimated memory of the transforms that run and are not light, in each process; one beyond it runs alone.',
+  }),
   fetchConcurrency: integer('SERVICE_FETCH_CONCURRENCY', 1, 10_000, {
     default: 64,
-    meaning: 'Maximum concurrent source fetches, in each process.',
+    meaning:
+      'Maximum concurrent source fetches, in each process. One project can use three quarters.',
   }),
   memoryCacheBytes: integer('SERVICE_MEMORY_CACHE_BYTES', 0, 2 ** 50, {
     default: 268_435_456,
@@ -175,9 +182,26 @@ export const settingsTable = {
       convert: splitList,
     },
   ),
+  dnsServers: text<readonly string[] | null>(
+    'SERVICE_DNS_SERVERS',
+    'a comma-separated list of IP addresses, each with an optional port',
+    { format: 'dns-server-list' },
+    {
+      default: null,
+      defaultInWords: "(the system's)",
+      meaning: 'DNS servers that resolve the names of source hosts.',
+      convert: splitList,
+    },
+  ),
   sourceMaxBytes: integer('SERVICE_SOURCE_MAX_BYTES', 1, 2 ** 31, {
     default: 33_554_432,
     meaning: 'Maximum size of a source, in bytes.',
+  }),
+  sourceHeldBytes: integer('SERVICE_SOURCE_HELD_BYTES', 1, 2 ** 40, {
+    default: (above) => Math.max(134_217_728, 4 * Number(above['sourceMaxBytes'])),
+    defaultInWords: '4 x SERVICE_SOURCE_MAX_BYTES, at least 134217728',
+    meaning:
+      'Maximum bytes of sources that are being fetched, wait or are transformed, in each process. One project can use three quarters.',
   }),
   sourceMaxPixels: integer('SERVICE_SOURCE_MAX_PIXELS', 1, 2 ** 40, {
     default: 100_000_000,

@@ -1,4 +1,4 @@
-import { ADDRCONFIG, promises as dns, type LookupAddress } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { ServiceError } from '../../contract/errors.ts';
@@ -13,6 +13,7 @@ import {
 } from '../../contract/networks.ts';
 import { isPublic, isPublicName, isThisMachine } from './addresses.ts';
 import { fetchFailureText } from './failure-words.ts';
+import { NameResolver } from './resolver.ts';
 
 /** All addresses of a host name. */
 export type Resolver = (name: string) => Promise<readonly LookupAddress[]>;
@@ -22,11 +23,12 @@ export interface GuardOptions {
   readonly privateSources: readonly string[];
   /** The service's own host names and port; never a source, regardless of `privateSources`. */
   readonly own: { readonly hosts: readonly string[]; readonly port: number };
-  /** Default: the system's resolver. */
+  /** Default: the system's DNS servers. */
   readonly resolve?: Resolver;
 }
 
-const systemResolver: Resolver = (name) => dns.lookup(name, { all: true, hints: ADDRCONFIG });
+const systemNames = new NameResolver({ servers: null });
+const systemResolver: Resolver = (name) => systemNames.resolve(name);
 
 /** The port that a URL names or that its scheme implies. */
 export function portOf(url: URL): number {
@@ -89,6 +91,11 @@ export class AddressGuard {
     if (hostMatches(this.#hosts, canonical)) return true;
     const address = addressOfHost(canonical);
     return address === null ? isPublicName(canonical) : this.#allows(address);
+  }
+
+  /** True when `privateSources` names a host, or has a wildcard for it. */
+  names(host: string): boolean {
+    return hostMatches(this.#hosts, host);
   }
 
   /** True when a host may be reached at an address that it resolved to. */

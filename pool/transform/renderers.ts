@@ -34,7 +34,8 @@ export class Renderers {
       isolated = this.#processes.run(task, ending.signal);
       return isolated;
     };
-    if (isVector(task.source)) {
+    // A thread tells the cost of an SVG without opening it.
+    if (task.onlyLight !== true && isVector(task.source)) {
       return { result: isolate(), terminate: () => abort(ending, isolated) };
     }
     const first = this.#threads.run(task);

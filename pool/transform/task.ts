@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { type ErrorData, ServiceError } from '../../contract/errors.ts';
+import { type Cost, CostExceeded } from './cost.ts';
 import { IsolationRequired } from './isolation.ts';
 import type { RenderLimits } from './picture.ts';
 import { type RenderedImage, render } from './render.ts';
@@ -12,6 +13,8 @@ export interface TransformTask {
   readonly watermark: Uint8Array | null;
   readonly variant: Variant;
   readonly limits: Omit<RenderLimits, 'isolated'>;
+  /** True to do it only if it is light, and else to return its cost. */
+  readonly onlyLight?: boolean;
 }
 
 /**
@@ -20,6 +23,8 @@ export interface TransformTask {
  */
 export type TransformResult =
   | (RenderedImage & { readonly ok: true; readonly transformMs: number })
+  /** Not done, because it is not light. */
+  | { readonly ok: false; readonly exceeds: Cost }
   | {
       readonly ok: false;
       readonly error: ErrorData;
@@ -31,15 +36,16 @@ const maxDetail = 2000;
 
 /** @returns null when the transform must run in a process of its own, and `isolated` is false */
 export async function runTask(
-  { source, watermark, variant, limits }: TransformTask,
+  { source, watermark, variant, limits, onlyLight }: TransformTask,
   isolated: boolean,
 ): Promise<TransformResult | null> {
   const startedAt = performance.now();
   try {
-    const image = await render(source, watermark, variant, { ...limits, isolated });
+    const image = await render(source, watermark, variant, { ...limits, isolated }, onlyLight);
     return { ok: true, ...image, transformMs: performance.now() - startedAt };
   } catch (thrown) {
     if (thrown instanceof IsolationRequired) return null;
+    if (thrown instanceof CostExceeded) return { ok: false, exceeds: thrown.cost };
     const error = ServiceError.of(thrown);
     const detail = inspect(error.cause).slice(0, maxDetail);
     return { ok: false, error: error.toData(), detail };

@@ -20,6 +20,13 @@ export interface FrontEndStats {
   /** Transforms that ended, with an image or an error, since the process started. */
   readonly completed: number;
   readonly fetching: number;
+  readonly fetchConcurrency: number;
+  /** Fetches refused because all slots, or the project's or host's share of them, were in use. */
+  readonly fetchesRejected: number;
+  /** Bytes of sources in memory, their limit, and fetches that were refused by it. */
+  readonly heldBytes: number;
+  readonly heldMaxBytes: number;
+  readonly heldRejected: number;
   /** Cache keys that are being produced; requests that wait for the same key count once. */
   readonly misses: number;
   /** How long transforms have waited without any finishing, ms. */

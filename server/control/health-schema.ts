@@ -52,6 +52,18 @@ export const healthSchema = {
             status: { type: 'string', enum: ['ok', 'busy', 'saturated'] },
           },
         },
+        sources: {
+          type: 'object',
+          description: 'Fetches of sources, and the sources that are in memory.',
+          properties: {
+            fetching: count,
+            concurrency: count,
+            rejected: count,
+            heldBytes: bytes,
+            heldMaxBytes: bytes,
+            heldRejected: count,
+          },
+        },
       },
     },
     latencyMs: milliseconds,

@@ -4,7 +4,7 @@ import { RangeNotSatisfiable } from './range-not-satisfiable.ts';
 import type { Headers, HttpResponse } from './request.ts';
 
 /** Seconds: overload usually passes quickly, and otherwise the client should slow down anyway. */
-const retryAfter: Partial<Record<ServiceError['code'], number>> = {
+export const retryAfter: Partial<Record<ServiceError['code'], number>> = {
   overloaded: 1,
 };
 

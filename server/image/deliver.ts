@@ -144,7 +144,8 @@ export class Delivery {
     const get = (wanted: Variant) => {
       const key = variantKey(project._id, source, wanted);
       const allowed = (host: string) => allows(project, host);
-      return this.#engine.get(key, { source, variant: wanted, allowed, background }, signal);
+      const wants = { project: project._id, source, variant: wanted, allowed, background };
+      return this.#engine.get(key, wants, signal);
     };
     try {
       return { result: await get(variant), complete: true };

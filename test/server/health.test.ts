@@ -11,6 +11,7 @@ import { until } from '../until.ts';
 const idle: FrontEndStats = {
   ...{ memoryBytes: 1, memoryMaxBytes: 10, active: 0, queued: 0, concurrency: 1, maxQueue: 1 },
   ...{ rejected: 0, completed: 0, fetching: 0, misses: 0, exchanges: 0, stalledMs: 0 },
+  ...{ fetchConcurrency: 1, fetchesRejected: 0, heldBytes: 0, heldMaxBytes: 1, heldRejected: 0 },
 };
 const statsOf = (pool: TransformQueue): FrontEndStats => {
   const { active, queued, concurrency, maxQueue, rejected, completed, stalledMs } = pool.stats();

@@ -176,3 +176,30 @@ t.test('look-ups that wait are bounded, and known projects are served all the sa
   for (const found of await Promise.all(waiting)) t.equal(found, null);
   t.equal(await cache.find(idOf(2_000)), null, 'and then there is room again');
 });
+
+t.test('what does not look like an id is in no map and asks nobody', async (t) => {
+  const { cache, lookups } = await cached(t);
+  const shapes = [
+    'x'.repeat(100_000),
+    '__proto__',
+    'prj_',
+    'prj_000000000000000Z',
+    ' prj_0000000000000000',
+  ];
+  for (const id of shapes) t.equal(cache.find(id), null, id.slice(0, 30));
+  t.same(cache.bytes, { known: 0, unknown: 0 });
+  t.same(lookups, []);
+});
+
+t.test('ids that are not known, and projects with many hosts, are bounded in bytes', async (t) => {
+  const { cache, projects } = await cached(t);
+  const project = await projects.create(input);
+  const allowedOrigins = Array.from({ length: 1_000 }, (_, i) => `${'h'.repeat(60)}.n${i}.example`);
+  for (let i = 0; i < 400; i++) {
+    cache.apply({ ...project, _id: `prj_${String(i).padStart(16, '0')}`, allowedOrigins });
+  }
+  t.ok(cache.bytes.known > 16e6 && cache.bytes.known <= 32 * 1024 * 1024, `${cache.bytes.known}`);
+  projects.find = async () => null;
+  for (let i = 0; i < 10_000; i++) await cache.find(`prj_${String(i).padStart(16, 'z')}`);
+  t.ok(cache.bytes.unknown > 1e6 && cache.bytes.unknown <= 2 * 1024 * 1024);
+});

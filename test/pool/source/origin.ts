@@ -75,7 +75,9 @@ export function openSources(
   const settings: SourceSettings = {
     fetchConcurrency: 8,
     privateSources: ['127.0.0.1'],
+    dnsServers: null,
     sourceMaxBytes: 1_000_000,
+    sourceHeldBytes: 134_217_728,
     sourceTimeoutMs: 20_000,
     own: { hosts: [], port: 1 },
     ...changes,
@@ -86,7 +88,15 @@ export function openSources(
   return sources;
 }
 
-/** Someone who may use every host and does not leave. */
+let askers = 0;
+
+/** Someone, of a project of its own, who may use every host and does not leave. */
 export function asker(changes: Partial<AcquireOptions> = {}): AcquireOptions {
-  return { allowed: () => true, signal: new AbortController().signal, ...changes };
+  askers += 1;
+  return {
+    project: `p${askers}`,
+    allowed: () => true,
+    signal: new AbortController().signal,
+    ...changes,
+  };
 }
