@@ -61,7 +61,7 @@ t.test('the document type is what a message tells of', async (t) => {
   const source = shared(
     '<!DOCTYPE svg [<!ENTITY a "b">]><svg xmlns="http://www.w3.org/2000/svg"/>',
   );
-  await t.rejects(inspect(source, 1e6), { message: /declares XML entities/ });
+  await t.rejects(inspect(source, 1e6), { message: /declares the XML entity a/ });
 });
 
 t.test('a document that tries the reader is judged in a bounded time', async (t) => {
