@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
-import { canonicalHostPattern } from './hosts.ts';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** A network: its base address and prefix length in bits. */
@@ -39,14 +38,6 @@ export function parseNetwork(text: string): Network | null {
 /** The address of a canonical host that is an IP literal; null for a host name. */
 export function addressOfHost(host: string): Address | null {
   return parseAddress(host.startsWith('[') ? host.slice(1, -1) : host);
-}
-
-/**
- * An entry of SERVICE_PRIVATE_SOURCES: a network or an address, else a host pattern in canonical
- * form. Null when the text is neither.
- */
-export function parseNetworkOrHost(text: string): Network | string | null {
-  return parseNetwork(text) ?? canonicalHostPattern(text);
 }
 
 /** Whether a text is an IP address with an optional port: `192.0.2.1:53`, `[2001:db8::1]:53`. */

@@ -1,3 +1,6 @@
+import type { Ports } from '../contract/private-sources.ts';
+import type { OwnAddresses } from './source/guard.ts';
+
 /** Settings of an engine. Each front-end process has one engine. */
 export interface EngineSettings {
   /** Number of transform threads. */
@@ -14,6 +17,8 @@ export interface EngineSettings {
   readonly diskCacheFolder: string | null;
   /** CIDRs and host names that sources may use even though they are not public. */
   readonly privateSources: readonly string[];
+  /** The ports of public sources; null allows all. */
+  readonly sourcePorts: Ports;
   /** DNS servers, `address` or `address:port`; null for those of the system. */
   readonly dnsServers: readonly string[] | null;
   readonly sourceMaxBytes: number;
@@ -28,4 +33,6 @@ export interface EngineSettings {
   readonly processMemoryBytes: number;
   /** The service's own host names and port, refused as sources because they would loop. */
   readonly own: { readonly hosts: readonly string[]; readonly port: number };
+  /** Refused as sources, because they would loop or reach what is not public. */
+  readonly own: OwnAddresses;
 }

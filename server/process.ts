@@ -8,6 +8,7 @@ import type { EngineSettings } from '../pool/settings.ts';
 import { logOutages } from '../store/connection.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { connectStore } from '../store/open.ts';
+import { outageInWords } from '../store/outage.ts';
 import {
   channelToPrimary,
   dispatcher,
@@ -38,13 +39,15 @@ import { routes } from './routes.ts';
 
 const statsEveryMs = 1_000;
 const projectsEveryMs = 1_000;
+/** A store that has not answered a new process within this time counts as unavailable. */
+const storeWithinMs = 500;
 /** How long a drain waits for requests in progress; the primary kills the process a little later. */
 const drainWithinMs = 30_000;
 /** After the drain: time to finish writing files and to close connections. */
 const closeWithinMs = 2_000;
 
 function engineSettings(settings: Settings): EngineSettings {
-  const { processes, baseUrl, diskCacheBytes, dataDir, port } = settings;
+  const { processes, baseUrl, diskCacheBytes, dataDir, port, workerPort } = settings;
   return {
     threads: settings.poolThreads,
     queue: settings.poolQueue,
@@ -53,6 +56,7 @@ function engineSettings(settings: Settings): EngineSettings {
     memoryCacheBytes: Math.floor(settings.memoryCacheBytes / processes),
     diskCacheFolder: diskCacheBytes === 0 ? null : resolve(join(dataDir, 'cache')),
     privateSources: settings.privateSources,
+    sourcePorts: settings.sourcePorts,
     dnsServers: settings.dnsServers,
     sourceMaxBytes: settings.sourceMaxBytes,
     sourceHeldBytes: settings.sourceHeldBytes,
@@ -61,13 +65,21 @@ function engineSettings(settings: Settings): EngineSettings {
     transformTimeoutMs: settings.transformTimeoutMs,
     processMemoryBytes: settings.transformProcessMemoryBytes,
     own: { hosts: [new URL(baseUrl).hostname], port },
+    own: { urls: [baseUrl], ports: [port, workerPort] },
   };
 }
 
 const settings = settingsOrExit();
 const log = createLogger(settings, 'front-end');
 const channel = channelToPrimary();
-const store = connectStore(process.env[storeUrlVariable] ?? '', logOutages(log));
+/** Says each outage once: at first the connection sees it, and later the polling of changes. */
+const logOutage = logOutages(log);
+let connected = false;
+const store = connectStore(process.env[storeUrlVariable] ?? '', (cause) => {
+  if (connected) return;
+  logOutage(cause);
+  if (cause !== null) projects.assumeStoreAway(true);
+});
 const coalescer = new CoalescerClient(channel);
 const diskCacheReporter = new DiskCacheReporter(channel, log);
 
@@ -80,12 +92,14 @@ const engine = new Engine(engineSettings(settings), {
 });
 const projects = new ProjectCache(store.projects, {
   pollEveryMs: projectsEveryMs,
-  onOutage: (error) => {
-    if (error === null) log.info('the store answers again');
-    else log.error({ err: error }, 'the store is unavailable; cached projects are still served');
-  },
+  maxAgeMs: settings.staleProjectsSeconds * 1_000,
+  onOutage: (error) => logOutage(error === null ? null : outageInWords(store.explain(error))),
+  onNews: (news) => channel.send(news),
 });
-const backgroundTokens = new BackgroundTokens(store.db);
+/** Whether the primary has prepared the store: before, it has no root key, for example. */
+let storePrepared = false;
+const storeAvailable = (): boolean => storePrepared && !projects.storeAway;
+const backgroundTokens = new BackgroundTokens(store.db, storeAvailable);
 const delivery = new Delivery({
   engine,
   projects,
@@ -125,6 +139,8 @@ function stats(): FrontEndStats {
 const queue = new JobQueue(store.db);
 const health = new Health({
   store,
+  storeAvailable,
+  projects,
   queue,
   stats,
   machine: () => machine,
@@ -142,15 +158,13 @@ const rateLimit = new RateLimit(store.db, settings.apiRateLimit);
 const control = new ControlPlane({
   authentication: new Authentication(store.keys, store.organisations),
   rateLimit,
+  storeAvailable,
   projects: store.projects,
   operations: new ProjectOperations({
     projects: store.projects,
     guard: engine.producer.sources.guard,
     checkWatermark: (url, signal) => engine.producer.checkWatermark(url, signal),
-    onChange: (project) => {
-      projects.apply(project);
-      channel.send({ type: 'project-changed', id: project._id });
-    },
+    onChange: (project) => void projects.apply(project),
   }),
   guard: engine.producer.sources.guard,
   queue,
@@ -189,13 +203,53 @@ async function drain(graceMs: number): Promise<void> {
   process.exit(0);
 }
 
+let welcomed = (): void => {};
+const welcome = new Promise<void>((resolve) => {
+  welcomed = resolve;
+});
+let markPrepared = (): void => {};
+const prepared = new Promise<void>((resolve) => {
+  markPrepared = () => {
+    storePrepared = true;
+    resolve();
+  };
+});
+
+/**
+ * Resolves when it is known whether the store is available, so that no request waits for a store
+ * that is not: until then the known projects are not served, because they may be out of date.
+ */
+async function askStore(): Promise<void> {
+  channel.send({ type: 'started' });
+  await welcome;
+  const polled = store.established().then(async () => {
+    connected = true;
+    await projects.start();
+    return true;
+  });
+  void Promise.all([polled, prepared]).then(
+    () => channel.send({ type: 'store-reached' }),
+    // Closed before.
+    () => {},
+  );
+  const asked = polled.catch(() => false);
+  if (!(await Promise.race([asked, sleep(storeWithinMs, false)]))) projects.assumeStoreAway(false);
+}
+
 const receive = dispatcher<ToFrontEnd>({
   drain: ({ graceMs }) => void drain(graceMs),
   'machine-stats': (message) => {
     machine = message.stats;
     engine.writesToDisk = !machine.diskFull;
   },
-  'project-changed': ({ id }) => void projects.refresh(id),
+  welcome: (message) => {
+    if (message.storePrepared) markPrepared();
+    const { projects: known, confirmedAt } = message.knowledge;
+    projects.remember(known, confirmedAt);
+    welcomed();
+  },
+  'store-prepared': () => markPrepared(),
+  'project-known': ({ project }) => projects.remember([project]),
   'render-lead': (reply) => coalescer.receive(reply),
   'render-follow': (reply) => coalescer.receive(reply),
   'render-outcome': (reply) => coalescer.receive(reply),
@@ -228,16 +282,12 @@ const httpEngine = await chooseEngine(settings.httpEngine).catch((error: unknown
   channel.send({ type: 'cannot-start', reason: error.message });
   return null;
 });
+if (httpEngine !== null) await askStore();
 if (httpEngine === null) {
   // Nothing to start.
 } else if (await app.listen(httpEngine.start, settings.host, settings.port)) {
   const { name, because } = httpEngine;
   log.info({ engine: name, because }, 'the HTTP server listens');
-  // Until then the connection logs that the store is unavailable.
-  store.established().then(
-    () => projects.start(),
-    () => {},
-  );
   setInterval(() => channel.send({ type: 'stats', stats: stats() }), statsEveryMs).unref();
   channel.send({ type: 'ready' });
 } else {

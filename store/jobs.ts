@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Agenda } from 'agenda';
 import { type Collection, type Db, ObjectId } from 'mongodb';
 import { createAgenda, jobsCollection } from './agenda.ts';
+import { answered } from './deadline.ts';
 
 /** The name of prewarm jobs in the queue. */
 export const prewarmJobName = 'prewarm';
@@ -82,7 +83,7 @@ export class JobQueue {
    */
   async add(jobs: readonly PrewarmJob[]): Promise<void> {
     this.#agenda ??= createAgenda(this.#db);
-    await this.#agenda.ready;
+    await answered(this.#agenda.ready);
     for (const job of jobs) {
       const fingerprint = createHash('sha256').update(JSON.stringify(job)).digest('hex');
       const data: PrewarmJobData = { ...job, fingerprint };
@@ -91,11 +92,11 @@ export class JobQueue {
         lockedAt: null,
         nextRunAt: { $ne: null },
       };
-      await this.#agenda
+      const added = this.#agenda
         .create(prewarmJobName, data)
         .unique(waiting, { insertOnly: true })
-        .schedule(new Date())
-        .save();
+        .schedule(new Date());
+      await answered(added.save());
     }
   }
 

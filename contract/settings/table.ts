@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { defaultPorts, type Ports } from '../private-sources.ts';
 
 /**
  * One setting: its environment variable, the accepted values (as a JSON Schema for ajv, and in
@@ -154,6 +155,11 @@ export const settingsTable = {
       secret: true,
     },
   ),
+  staleProjectsSeconds: integer('SERVICE_STALE_PROJECTS_SECONDS', 0, 31_536_000, {
+    default: 86_400,
+    meaning:
+      'While the store is unavailable, projects are served for this long after the store has last confirmed them, in seconds. Then, and for all others, images are 503 `store_unavailable`.',
+  }),
   rootApiKey: text<string | null>(
     'SERVICE_ROOT_API_KEY',
     '8 to 256 visible ASCII characters (best: `sk_` and 43 random base64url characters)',
@@ -172,14 +178,26 @@ export const settingsTable = {
   }),
   privateSources: text<readonly string[]>(
     'SERVICE_PRIVATE_SOURCES',
-    'a comma-separated list of CIDRs, IP addresses and host names',
+    'a comma-separated list of CIDRs, IP addresses and host names, each with an optional port or `:*`',
     { format: 'source-list' },
     {
       default: [],
       defaultInWords: '(none)',
       meaning:
-        'CIDRs or host names, comma-separated, that sources may use even though they are not public.',
+        'CIDRs, addresses or host names, comma-separated, that sources may use even though they are not public. A port (`10.0.0.5:9000`, `[fd00::/8]:9000`) or all (`:*`) may follow; without one, 80 and 443 are meant.',
       convert: splitList,
+    },
+  ),
+  sourcePorts: text<Ports>(
+    'SERVICE_SOURCE_PORTS',
+    'a comma-separated list of ports, or `*`',
+    { format: 'port-list' },
+    {
+      default: defaultPorts,
+      defaultInWords: '80,443',
+      meaning: 'Ports of public sources, comma-separated; `*` allows all.',
+      convert: (list: string) =>
+        splitList(list).includes('*') ? null : splitList(list).map(Number),
     },
   ),
   dnsServers: text<readonly string[] | null>(

@@ -15,6 +15,7 @@ export type SourceSettings = Pick<
   EngineSettings,
   | 'fetchConcurrency'
   | 'privateSources'
+  | 'sourcePorts'
   | 'dnsServers'
   | 'sourceMaxBytes'
   | 'sourceHeldBytes'
@@ -122,14 +123,15 @@ export class Sources {
 
   constructor(settings: SourceSettings, options: SourceOptions = {}) {
     const { now, cacheBytes = defaultCacheBytes } = options;
-    const { privateSources, own, fetchConcurrency, sourceHeldBytes, sourceTimeoutMs } = settings;
+    const { privateSources, sourcePorts, own } = settings;
+    const { fetchConcurrency, sourceHeldBytes, sourceTimeoutMs } = settings;
     const names = new NameResolver({
       servers: settings.dnsServers,
       searched: (name) => this.guard.names(name),
     });
     const resolve = options.resolve ?? ((name) => names.resolve(name));
     this.#settings = settings;
-    this.guard = new AddressGuard({ privateSources, own, resolve });
+    this.guard = new AddressGuard({ privateSources, sourcePorts, own, resolve });
     this.#slots = new FetchSlots(fetchConcurrency);
     this.#budget = new ByteBudget(sourceHeldBytes);
     this.loopId = loopIdOf(settings.own);

@@ -27,7 +27,7 @@ const meanings: Readonly<Record<Status, string>> = {
   431: 'The request has too many or too long headers.',
   500: 'The service could not complete the request.',
   502: 'The source could not be fetched.',
-  503: 'The service is overloaded, or its database is away.',
+  503: 'The service is overloaded, or its store is unavailable.',
   504: 'The source or the transform took too long.',
 };
 
@@ -53,7 +53,7 @@ const ofControl: readonly ErrorCode[] = [
   'rate_limited',
 ];
 /** Codes that it has besides, as the image endpoint does, which has every code that is not named here. */
-const ofBoth: readonly ErrorCode[] = ['project_not_found', 'internal_error'];
+const ofBoth: readonly ErrorCode[] = ['project_not_found', 'internal_error', 'store_unavailable'];
 
 const controlCodes = [...ofControl, ...ofBoth];
 const imageCodes = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
@@ -100,7 +100,7 @@ const controlError = (status: Status): object =>
   errorResponse(status, controlCodes, meanings[status], {
     ...errorHeaders,
     ...(status === 401 ? {} : rateLimitHeaders),
-    ...(status === 429 ? retryAfterHeader : {}),
+    ...(status === 429 || status === 503 ? retryAfterHeader : {}),
   });
 
 /** Whether a failure of the image endpoint can say how long to wait; the second repeats what the source says. */
@@ -126,7 +126,7 @@ const reference = (name: string) => ({ $ref: `#/components/responses/${name}` })
 
 /** References to an operation's error responses: its own and those that every operation has. */
 export function controlErrors(own: readonly Status[]): object {
-  const all: readonly Status[] = [...own, 401, 402, 403, 429, 500];
+  const all: readonly Status[] = [...own, 401, 402, 403, 429, 500, 503];
   return Object.fromEntries(
     [...all].sort().map((status) => [status, reference(controlName(status))]),
   );

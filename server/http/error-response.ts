@@ -3,9 +3,13 @@ import { MethodNotAllowed } from './method-not-allowed.ts';
 import { RangeNotSatisfiable } from './range-not-satisfiable.ts';
 import type { Headers, HttpResponse } from './request.ts';
 
-/** Seconds: overload usually passes quickly, and otherwise the client should slow down anyway. */
+/**
+ * Seconds: overload usually passes quickly, and otherwise the client should slow down anyway. The end
+ * of an outage of the store is noticed within two.
+ */
 export const retryAfter: Partial<Record<ServiceError['code'], number>> = {
   overloaded: 1,
+  store_unavailable: 2,
 };
 
 /** The response to a failure: an ApiError, which must not be cached. */

@@ -17,7 +17,12 @@ t.test(
     const joined: string[] = [];
     const settings = {
       ...{ threads: 1, queue: 0, costlyBytes: 1e9, fetchConcurrency: 8, memoryCacheBytes: 0 },
-      ...{ diskCacheFolder: folder, privateSources: ['127.0.0.1'], dnsServers: null },
+      ...{
+        diskCacheFolder: folder,
+        privateSources: ['127.0.0.1:*'],
+        sourcePorts: null,
+        dnsServers: null,
+      },
       ...{
         sourceMaxBytes: 1e8,
         sourceHeldBytes: 1e9,
@@ -25,6 +30,7 @@ t.test(
         sourceTimeoutMs: 60_000,
       },
       ...{ processMemoryBytes: 2 ** 30, transformTimeoutMs: 60_000, own: { hosts: [], port: 1 } },
+      ...{ transformTimeoutMs: 60_000, own: { urls: [], ports: [1] } },
     };
     const engine = new Engine(settings, {
       coalescer: {

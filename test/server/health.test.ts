@@ -28,6 +28,8 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
         return 1;
       },
     },
+    storeAvailable: () => true,
+    projects: { knowledge: { count: 0, confirmedAgoMs: null } },
     queue: {
       stats: async () => {
         asked.queue += 1;
@@ -117,6 +119,21 @@ t.test('draining comes before all else, then the database', async (t) => {
   const draining = await openHealth({ store, stats, draining: () => true }).ask();
   t.match(draining, { httpStatus: 503, ok: false, status: 'draining' });
 });
+
+t.test(
+  'while the store is away nobody waits for it, and the age of what is known shows',
+  async (t) => {
+    const projects = { knowledge: { count: 3, confirmedAgoMs: 61_900 } };
+    const { ask, asked } = openHealth({ storeAvailable: () => false, projects });
+    const answer = await ask();
+    t.match(answer, { httpStatus: 503, status: 'unavailable', store: 'unavailable' });
+    t.same(answer.checks.projects, { known: 3, ageSeconds: 61 });
+    t.equal(answer.checks.prewarmQueue.status, 'unknown');
+    t.same(asked, { database: 0, queue: 0 });
+    const { store, checks } = await openHealth().ask();
+    t.same([store, checks.projects], ['available', { known: 0, ageSeconds: null }]);
+  },
+);
 
 t.test('many who ask at once cost the store one question', async (t) => {
   const { ask, asked } = openHealth();

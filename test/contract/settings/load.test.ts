@@ -139,10 +139,16 @@ t.test('a source that cannot be a network, an address or a host name is a mistak
     '*',
     '*.',
   ];
-  for (const list of [...lists, 'http://10.0.0.1', 'e.com:80', '300.0.0.1', '10.0.0.0/8,::/x']) {
+  for (const list of [...lists, 'http://10.0.0.1', 'e.com:x', '300.0.0.1', '10.0.0.0/8,::/x']) {
     t.match(mistakes({ SERVICE_PRIVATE_SOURCES: list }), [/^SERVICE_PRIVATE_SOURCES/], list);
   }
-  for (const list of ['10.0.0.0/8', '::1', 'fd00::/8,127.0.0.1', 'localhost,*.internal']) {
+  for (const list of [
+    '10.0.0.0/8',
+    '::1',
+    'fd00::/8,127.0.0.1',
+    'localhost,*.internal',
+    'minio:9000,[fd00::/8]:*',
+  ]) {
     t.same(mistakes({ SERVICE_PRIVATE_SOURCES: list }), [], list);
   }
 });

@@ -74,12 +74,13 @@ export function openSources(
 ): Sources {
   const settings: SourceSettings = {
     fetchConcurrency: 8,
-    privateSources: ['127.0.0.1'],
+    privateSources: ['127.0.0.1:*'],
+    sourcePorts: [80, 443],
     dnsServers: null,
     sourceMaxBytes: 1_000_000,
     sourceHeldBytes: 134_217_728,
     sourceTimeoutMs: 20_000,
-    own: { hosts: [], port: 1 },
+    own: { urls: [], ports: [1] },
     ...changes,
   };
   const resolve = async () => [{ address: '127.0.0.1', family: 4 }];

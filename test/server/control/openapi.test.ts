@@ -79,10 +79,10 @@ t.test('every operation of the control plane has its path, keys, answers and err
       Object.keys(found?.operation.responses ?? {})
         .map(Number)
         .sort(),
-      [success, ...errors, 401, 402, 403, 429, 500].sort(),
+      [success, ...errors, 401, 402, 403, 429, 500, 503].sort(),
       id,
     );
-    for (const status of [...errors, 401, 402, 403, 429, 500]) {
+    for (const status of [...errors, 401, 402, 403, 429, 500, 503]) {
       const { $ref = '' } = found?.operation.responses[status] ?? {};
       const reply = components.responses[$ref.replace('#/components/responses/', '')];
       const schema = reply?.content?.['application/json']?.schema;
