@@ -31,8 +31,6 @@ export interface EngineSettings {
   readonly transformTimeoutMs: number;
   /** Maximum memory of each process for transforms that must be killable. */
   readonly processMemoryBytes: number;
-  /** The service's own host names and port, refused as sources because they would loop. */
-  readonly own: { readonly hosts: readonly string[]; readonly port: number };
   /** Refused as sources, because they would loop or reach what is not public. */
   readonly own: OwnAddresses;
 }

@@ -64,7 +64,6 @@ function engineSettings(settings: Settings): EngineSettings {
     sourceTimeoutMs: settings.sourceTimeoutMs,
     transformTimeoutMs: settings.transformTimeoutMs,
     processMemoryBytes: settings.transformProcessMemoryBytes,
-    own: { hosts: [new URL(baseUrl).hostname], port },
     own: { urls: [baseUrl], ports: [port, workerPort] },
   };
 }

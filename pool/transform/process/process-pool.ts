@@ -9,6 +9,9 @@ const addressSpaceWarning =
 /** An idle process, with sharp loaded, has 60 to 75 MB. */
 const idleMs = 60_000;
 
+/** A start takes 0.3 s on an idle machine. */
+const startWithinMs = 30_000;
+
 const defaultEntry = new URL(`./main${extname(import.meta.url)}`, import.meta.url);
 
 /**
@@ -60,10 +63,12 @@ export class ProcessPool {
     for (const limited of [true, true, false]) {
       const taken = failed === undefined && kept ? kept : this.#start(limited);
       try {
-        await abortable(taken, signal, () => taken.ready);
+        await unlessAborted(taken.ready, signal);
         if (!limited) this.#omitAddressSpaceLimit();
         return taken;
       } catch (error) {
+        // On a busy machine the start may take longer than a timeout; the next task continues it.
+        if (signal.aborted && !taken.spent) this.#keep(taken);
         if (signal.aborted || this.#closing) throw error;
         failed = error;
       }
@@ -80,6 +85,8 @@ export class ProcessPool {
     const child = launch(this.#entry, this.#limits, limited && this.#addressSpaceLimited);
     const started = new TransformProcess(child);
     this.#all.add(started);
+    const timer = setTimeout(() => void started.kill(), startWithinMs).unref();
+    started.ready.finally(() => clearTimeout(timer)).catch(() => {});
     void started.ended.then(() => {
       this.#all.delete(started);
       this.#unkeep(started);
@@ -94,7 +101,11 @@ export class ProcessPool {
   }
 
   #keep(idle: TransformProcess): void {
-    this.#idle.set(idle, setTimeout(() => void idle.kill(), idleMs).unref());
+    const end = () => {
+      this.#unkeep(idle);
+      void idle.kill();
+    };
+    this.#idle.set(idle, setTimeout(end, idleMs).unref());
   }
 
   #unkeep(idle: TransformProcess): void {
@@ -115,5 +126,19 @@ async function abortable<Result>(
     return await action();
   } finally {
     signal.removeEventListener('abort', kill);
+  }
+}
+
+/** Rejects with the signal's reason as soon as it aborts. */
+async function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  let abort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+  });
+  try {
+    await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
   }
 }
