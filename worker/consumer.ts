@@ -35,7 +35,8 @@ export const backOff: BackoffStrategy = ({ attempt, error }) => {
 
 export interface ConsumerOptions {
   readonly store: Pick<Store, 'db'>;
-  readonly baseUrl: string;
+  /** The service's address, as this worker reaches it. */
+  readonly serviceUrl: string;
   readonly concurrency: number;
   readonly log: Logger;
   readonly metrics: WorkerMetrics;
@@ -102,7 +103,7 @@ export class Consumer {
   }
 
   async #run(job: Job<PrewarmJobData>): Promise<void> {
-    const { store, baseUrl, log, metrics } = this.#options;
+    const { store, serviceUrl, log, metrics } = this.#options;
     const { data } = job.attrs;
     const id = String(job.attrs._id);
     const about = { job: id, project: data.projectId, source: data.source };
@@ -112,7 +113,7 @@ export class Consumer {
     try {
       const { backgroundSecret } = await findDeployment(store.db);
       await warm(warmRequests(data), {
-        baseUrl,
+        serviceUrl,
         secret: backgroundSecret,
         signal: AbortSignal.any([this.#stopping.signal, lock.lost]),
         onProgress: async (now) => {

@@ -27,8 +27,8 @@ export class WarmingFailed extends Error {
 }
 
 export interface Warming {
-  /** The service's address. */
-  readonly baseUrl: string;
+  /** The service's address, as this worker reaches it. */
+  readonly serviceUrl: string;
   readonly secret: string;
   /** Aborts the request in progress and ends the warming. */
   readonly signal: AbortSignal;
@@ -51,7 +51,7 @@ const slowVariant = 'transform_timeout';
  * @throws WarmingFailed with the first reasons
  */
 export async function warm(requests: readonly WarmRequest[], warming: Warming): Promise<JobCounts> {
-  const { origin, pathname } = new URL(warming.baseUrl);
+  const { origin, pathname } = new URL(warming.serviceUrl);
   const client = new Client(origin, {
     pipelining: 1,
     headersTimeout: requestTimeoutMs,
@@ -97,7 +97,9 @@ async function requestVariant(
     const headers = { accept, [backgroundHeader]: backgroundToken(secret, target, Date.now()) };
     const path = basePath + target;
     const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal });
-    if (statusCode === 200) {
+    // 204 is the service's answer to marked requests; 200 comes from one that could not check the mark,
+    // or from a cache between the worker and the service.
+    if (statusCode === 204 || statusCode === 200) {
       await body.dump({ limit: Number.MAX_SAFE_INTEGER });
       return { kind: 'done' };
     }

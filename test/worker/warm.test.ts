@@ -22,7 +22,7 @@ async function startWarming(t: Test, basePath = '') {
     stop,
     run: () =>
       warm(requests, {
-        baseUrl: listener.url + basePath,
+        serviceUrl: listener.url + basePath,
         secret,
         signal: stop.signal,
         onProgress: async (counts) => void progress.push(counts),
@@ -57,6 +57,13 @@ t.test('asks for each variant as a client would, over one connection, marked', a
     progress.map(({ done }) => done),
     [1, 2, 3, 4, 5, 5],
   );
+});
+
+t.test('what is between the worker and the service may answer with an image', async (t) => {
+  const { listener, run } = await startWarming(t);
+  listener.answer((target) => [target.endsWith('w=3') ? 200 : 204, 'x'.repeat(1_000_000)]);
+  t.same(await run(), { done: 5, failed: 0, total: 5 });
+  t.equal(listener.connections(), 1);
 });
 
 t.test('which failures are retryable, and which are the same for all variants', async (t) => {
