@@ -19,6 +19,8 @@ const RANKS: Readonly<Record<Exclude<BsonType, 'object' | 'array'>, number>> = {
   date: 45,
 };
 
+const FIRST_SURROGATE = 0xd800;
+
 /** Whether two values have the same rank; filters compare only within a rank. */
 export function sameRank(left: Scalar, right: Scalar): boolean {
   return rankOf(left) === rankOf(right);
@@ -38,7 +40,16 @@ export function compareScalars(left: Scalar, right: Scalar): number {
 
 /** By UTF-8 bytes, which is by code point; JavaScript's own order is by UTF-16 unit. */
 export function compareText(left: string, right: string): number {
-  return left === right ? 0 : Buffer.compare(Buffer.from(left), Buffer.from(right));
+  if (left === right) return 0;
+  const length = Math.min(left.length, right.length);
+  for (let i = 0; i < length; i += 1) {
+    const [a, b] = [left.charCodeAt(i), right.charCodeAt(i)];
+    if (a === b) continue;
+    // Only units from here on are in another order than the code points that they are parts of.
+    if (a < FIRST_SURROGATE || b < FIRST_SURROGATE) return a - b;
+    return Buffer.compare(Buffer.from(left), Buffer.from(right));
+  }
+  return left.length - right.length;
 }
 
 function rankOf(value: Scalar): number {

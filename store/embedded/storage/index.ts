@@ -1,6 +1,9 @@
-import { equalityKey } from '../bson/compare.ts';
-import type { Document, Value } from '../bson/value.ts';
-import { reachesAny, valueAt } from '../query/path.ts';
+import { compareScalars, equalityKey, sameRank } from '../bson/compare.ts';
+import type { Document } from '../bson/value.ts';
+import { isScalar, type Scalar, type Value } from '../bson/value.ts';
+import { type Bound, type Filter, isNaNOf } from '../query/filter.ts';
+import { exists, type Path, singleValueAt, valueAt } from '../query/path.ts';
+import type { SortOrder } from '../query/sort.ts';
 import type { IndexSpecification } from './index-specification.ts';
 
 /** A stored document. An update replaces `document` and keeps the entry. */
@@ -10,10 +13,36 @@ export interface Entry {
   document: Document;
 }
 
-/** An index in memory, on its first field only; a unique index has only one field. */
+/** An entry with the values of the index's fields. */
+interface Keyed {
+  readonly key: readonly Scalar[];
+  readonly entry: Entry;
+}
+
+/** The part of an index that a filter selects: a superset of the matching entries. */
+export interface Scan {
+  readonly index: Index;
+  /** Positions `[from, to)`, which do not overlap. */
+  readonly ranges: readonly (readonly [from: number, to: number])[];
+  /** The number of entries. */
+  readonly size: number;
+  /** Whether all entries match, and no others. */
+  readonly exact: boolean;
+  /** The number of the index's first fields that have one value in all entries; 0 if there are several. */
+  readonly fixed: number;
+}
+
+/**
+ * An index in memory: a list of the entries in the order of their keys. A filter selects a range of it
+ * by equality on the first fields and bounds on the next one, in logarithmic time.
+ *
+ * Insertion into the list moves the entries behind it, which takes microseconds with 50,000 of them.
+ */
 export class Index {
   readonly specification: IndexSpecification;
-  readonly #byValue = new Map<string, Set<Entry>>();
+  #keyed: Keyed[] = [];
+  /** Entries with an array, a document or NaN in a field of the index; every scan includes them. */
+  readonly #unkeyed = new Set<Entry>();
 
   constructor(specification: IndexSpecification) {
     this.specification = specification;
@@ -26,46 +55,202 @@ export class Index {
    */
   conflict(document: Document, self?: Entry): Value | undefined {
     const { unique, path } = this.specification;
-    if (!unique) return undefined;
+    if (!unique || this.#omits(document)) return undefined;
     const value = valueAt(document, path, 'a unique index on');
-    for (const owner of this.#byValue.get(equalityKey(value)) ?? []) {
-      if (owner !== self) return value;
+    for (const owner of this.#owners(value)) if (owner !== self) return value;
+    return undefined;
+  }
+
+  /** Adds many entries at once. */
+  fill(entries: Iterable<Entry>): void {
+    for (const entry of entries) {
+      if (this.#omits(entry.document)) continue;
+      const keyed = this.#keyedOf(entry);
+      if (keyed === null) this.#unkeyed.add(entry);
+      else this.#keyed.push(keyed);
+    }
+    this.#keyed.sort((a, b) => this.#compare(a, b));
+  }
+
+  /** The first value that several entries have in a unique index, or undefined. */
+  duplicate(): Value | undefined {
+    if (!this.specification.unique) return undefined;
+    for (const [i, { key, entry }] of this.#keyed.entries()) {
+      const next = this.#keyed[i + 1];
+      if (next !== undefined && sameScalar(key[0], next.key[0])) {
+        return this.conflict(entry.document, entry);
+      }
+    }
+    for (const entry of this.#unkeyed) {
+      const value = this.conflict(entry.document, entry);
+      if (value !== undefined) return value;
     }
     return undefined;
   }
 
   add(entry: Entry): void {
-    for (const key of this.#keys(entry)) {
-      const entries = this.#byValue.get(key);
-      if (entries === undefined) this.#byValue.set(key, new Set([entry]));
-      else entries.add(entry);
-    }
+    if (this.#omits(entry.document)) return;
+    const keyed = this.#keyedOf(entry);
+    if (keyed === null) this.#unkeyed.add(entry);
+    else this.#keyed.splice(this.#placeOf(keyed), 0, keyed);
   }
 
   remove(entry: Entry): void {
-    for (const key of this.#keys(entry)) {
-      const entries = this.#byValue.get(key);
-      entries?.delete(entry);
-      if (entries?.size === 0) this.#byValue.delete(key);
-    }
+    if (this.#unkeyed.delete(entry) || this.#omits(entry.document)) return;
+    const keyed = this.#keyedOf(entry);
+    if (keyed !== null) this.#keyed.splice(this.#placeOf(keyed), 1);
   }
 
-  /** All entries that have one of the values at the index's first path. */
-  find(values: readonly Value[]): Set<Entry> {
-    const found = new Set<Entry>();
-    for (const value of values) {
-      for (const entry of this.#byValue.get(equalityKey(value)) ?? []) found.add(entry);
+  /** The part of this index that a filter selects; null when it says nothing about the first field. */
+  scan({ requirements, bounds, exhaustive }: Filter): Scan | null {
+    const { paths, sparse } = this.specification;
+    let prefixes: Scalar[][] = [[]];
+    let fixed = 0;
+    let used = 0;
+    for (const path of paths) {
+      const values = scalarsFor(path, requirements, fixed === 0);
+      // A sparse index does not contain the documents without the field, which match null.
+      if (values === null || (sparse && values.includes(null))) break;
+      prefixes = values.flatMap((value) => prefixes.map((prefix) => [...prefix, value]));
+      fixed += 1;
+      used += 1;
     }
-    return found;
+    const next = paths[fixed];
+    const limits = next === undefined ? [] : bounds.filter(({ path }) => samePath(path, next));
+    if (fixed === 0 && limits.length === 0) return null;
+    const ranges = prefixes.map((prefix) => this.#range(prefix, limits));
+    const size = ranges.reduce((sum, [from, to]) => sum + to - from, this.#unkeyed.size);
+    return {
+      index: this,
+      ranges,
+      size,
+      exact:
+        exhaustive &&
+        this.#unkeyed.size === 0 &&
+        used === requirements.length &&
+        limits.length === bounds.length,
+      fixed: prefixes.length === 1 ? fixed : 0,
+    };
   }
 
-  /** The keys of all values that a filter would test at the path. */
-  #keys({ document }: Entry): Set<string> {
-    const keys = new Set<string>();
-    reachesAny(document, this.specification.path, (value) => {
-      keys.add(equalityKey(value));
-      return false;
-    });
-    return keys;
+  *entries({ ranges }: Scan): Generator<Entry> {
+    for (const [from, to] of ranges) {
+      for (let i = from; i < to; i += 1) {
+        const keyed = this.#keyed[i];
+        if (keyed !== undefined) yield keyed.entry;
+      }
+    }
+    yield* this.#unkeyed;
   }
+
+  /** Whether the entries of a scan are in an order, without sorting. */
+  sorts({ ranges, fixed }: Scan, { paths, directions }: SortOrder): boolean {
+    const { paths: own, directions: ownDirections } = this.specification;
+    return (
+      ranges.length === 1 &&
+      this.#unkeyed.size === 0 &&
+      paths.every((path, i) => {
+        const field = own[fixed + i];
+        return (
+          field !== undefined && samePath(path, field) && directions[i] === ownDirections[fixed + i]
+        );
+      })
+    );
+  }
+
+  #omits(document: Document): boolean {
+    return this.specification.sparse && !exists(document, this.specification.path);
+  }
+
+  #owners(value: Value): Entry[] {
+    const unkeyed = [...this.#unkeyed].filter(
+      ({ document }) =>
+        equalityKey(singleValueAt(document, this.specification.path) ?? null) ===
+        equalityKey(value),
+    );
+    if (!isScalar(value)) return unkeyed;
+    const [from, to] = this.#range([value], []);
+    return [...this.#keyed.slice(from, to).map(({ entry }) => entry), ...unkeyed];
+  }
+
+  /** Null when a field has no single scalar value, or NaN, which no bound includes. */
+  #keyedOf(entry: Entry): Keyed | null {
+    const key: Scalar[] = [];
+    for (const path of this.specification.paths) {
+      const value = singleValueAt(entry.document, path);
+      if (value === undefined || !isScalar(value) || isNaNOf(value)) return null;
+      key.push(value);
+    }
+    return { key, entry };
+  }
+
+  #compare(a: Keyed, b: Keyed): number {
+    for (const [i, direction] of this.specification.directions.entries()) {
+      const order = compareScalars(a.key[i] ?? null, b.key[i] ?? null);
+      if (order !== 0) return order * direction;
+    }
+    return a.entry.record - b.entry.record;
+  }
+
+  /** Where an entry is, or is to be inserted. */
+  #placeOf(keyed: Keyed): number {
+    return this.#first((other) => this.#compare(other, keyed) >= 0);
+  }
+
+  #range(prefix: readonly Scalar[], limits: readonly Bound[]): readonly [number, number] {
+    const side = ({ key }: Keyed) => this.#side(key, prefix, limits);
+    const from = this.#first((keyed) => side(keyed) >= 0);
+    return [from, this.#first((keyed) => side(keyed) > 0)];
+  }
+
+  /** Negative for a key before the range, 0 within, positive after it. */
+  #side(key: readonly Scalar[], prefix: readonly Scalar[], limits: readonly Bound[]): number {
+    const { directions } = this.specification;
+    for (const [i, value] of prefix.entries()) {
+      const order = compareScalars(key[i] ?? null, value);
+      if (order !== 0) return order * (directions[i] ?? 1);
+    }
+    const direction = directions[prefix.length] ?? 1;
+    const value = key[prefix.length] ?? null;
+    for (const { value: limit, accepts } of limits) {
+      const order = compareScalars(value, limit);
+      if (!sameRank(value, limit)) return order * direction;
+      // At the limit itself, a bound that does not accept it is passed on the side it forbids.
+      if (!accepts(order)) return (order || (accepts(1) ? -1 : 1)) * direction;
+    }
+    return 0;
+  }
+
+  /** The first position where the test is true; it is false before and true after. */
+  #first(test: (keyed: Keyed) => boolean): number {
+    let [low, high] = [0, this.#keyed.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const keyed = this.#keyed[middle];
+      if (keyed === undefined || test(keyed)) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+}
+
+const sameScalar = (a: Scalar | undefined, b: Scalar | undefined): boolean =>
+  compareScalars(a ?? null, b ?? null) === 0;
+
+function samePath(a: Path, b: Path): boolean {
+  return a.length === b.length && a.every((component, i) => component === b[i]);
+}
+
+/** The values that a filter demands at a path, each once, or null if it demands none that are scalar. */
+function scalarsFor(
+  path: Path,
+  requirements: Filter['requirements'],
+  several: boolean,
+): Scalar[] | null {
+  for (const { path: required, values } of requirements) {
+    if (!samePath(required, path) || !values.every(isScalar)) continue;
+    const each = new Map(values.map((value) => [equalityKey(value), value]));
+    if (several || each.size === 1) return [...each.values()];
+  }
+  return null;
 }
