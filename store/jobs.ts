@@ -36,12 +36,14 @@ export class QueueFull extends Error {
   override readonly name = 'QueueFull';
   readonly waiting: number;
   readonly added: number;
+  readonly maxWaiting: number;
 
   /** @param added how many jobs, which do not wait yet, were to be added to those that wait */
-  constructor(waiting: number, added: number) {
+  constructor(waiting: number, added: number, maxWaiting: number) {
     super(`${waiting} jobs of the project wait, and ${added} more may not`);
     this.waiting = waiting;
     this.added = added;
+    this.maxWaiting = maxWaiting;
   }
 }
 
@@ -49,10 +51,16 @@ export class QueueFull extends Error {
 export class JobQueue {
   readonly #jobs: Jobs;
   readonly #turns: Turns;
+  readonly #maxWaiting: number;
   /** The last addition of each project that is adding jobs. */
   readonly #adding = new Map<string, Promise<void>>();
 
-  constructor(db: Db) {
+  /**
+   * @param maxWaiting the maximum of a project's waiting jobs. One process never exceeds it; several
+   *   that add jobs at the same moment may, by what each of them adds.
+   */
+  constructor(db: Db, maxWaiting = Number.POSITIVE_INFINITY) {
+    this.#maxWaiting = maxWaiting;
     this.#jobs = db.collection(jobsCollection);
     this.#turns = new Turns(this.#jobs);
   }
@@ -69,14 +77,12 @@ export class JobQueue {
 
   /**
    * Queues jobs of one project, except those that are already waiting.
-   * @param limit the maximum of the project's waiting jobs. This process never exceeds it; several
-   *   that add jobs at the same moment may, by what each of them adds.
    * @throws QueueFull
    */
-  async add(jobs: readonly PrewarmJob[], limit = Number.POSITIVE_INFINITY): Promise<void> {
+  async add(jobs: readonly PrewarmJob[]): Promise<void> {
     const [projectId = ''] = jobs.map((job) => job.projectId);
     const before = this.#adding.get(projectId) ?? Promise.resolve();
-    const added = before.catch(() => {}).then(() => this.#add(projectId, jobs, limit));
+    const added = before.catch(() => {}).then(() => this.#add(projectId, jobs));
     this.#adding.set(projectId, added);
     try {
       await added;
@@ -85,7 +91,7 @@ export class JobQueue {
     }
   }
 
-  async #add(projectId: string, jobs: readonly PrewarmJob[], limit: number): Promise<void> {
+  async #add(projectId: string, jobs: readonly PrewarmJob[]): Promise<void> {
     const wanted = new Map(jobs.map(withFingerprint).map((job) => [waitingKeyOf(job), job]));
     const waiting = await this.#jobs
       .find({ waitingKey: { $in: [...wanted.keys()] } }, { projection: { waitingKey: 1 } })
@@ -93,9 +99,11 @@ export class JobQueue {
     for (const { waitingKey } of waiting) wanted.delete(String(waitingKey));
     const added = [...wanted.values()];
     if (added.length === 0) return;
-    if (Number.isFinite(limit)) {
+    if (Number.isFinite(this.#maxWaiting)) {
       const count = await this.#jobs.countDocuments(waitingOf(projectId));
-      if (count + added.length > limit) throw new QueueFull(count, added.length);
+      if (count + added.length > this.#maxWaiting) {
+        throw new QueueFull(count, added.length, this.#maxWaiting);
+      }
     }
     const turns = await this.#turns.next(projectId, added);
     await Promise.all(added.map((data, i) => this.#insert(data, turns[i] ?? 0)));

@@ -2,9 +2,13 @@ import type { ServiceError } from '../../contract/errors.ts';
 import { MethodNotAllowed } from './method-not-allowed.ts';
 import type { Headers, HttpResponse } from './request.ts';
 
-/** Seconds: overload usually passes quickly, and otherwise the client should slow down anyway. */
+/**
+ * Seconds. Overload usually passes quickly, and otherwise the client should slow down anyway; a full
+ * queue takes longer.
+ */
 const retryAfter: Partial<Record<ServiceError['code'], number>> = {
   overloaded: 1,
+  prewarm_queue_full: 60,
 };
 
 /** The response to a failure: an ApiError, which must not be cached. */

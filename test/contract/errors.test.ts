@@ -15,6 +15,7 @@ const statuses: Record<ErrorCode, number> = {
   method_not_allowed: 405,
   request_timeout: 408,
   rate_limited: 429,
+  prewarm_queue_full: 429,
   headers_too_large: 431,
   internal_error: 500,
   source_missing: 400,
