@@ -38,6 +38,8 @@ class QueueJobs extends MongoJobRepository {
   #lowest: LowestTurn | null = null;
   #turns: Turns | null = null;
   #lookAt = 0;
+  /** The ids of jobs that were taken and have not begun. */
+  readonly #taken = new Set<string>();
 
   get #jobs(): Jobs {
     return this.collection as unknown as Jobs;
@@ -48,7 +50,12 @@ class QueueJobs extends MongoJobRepository {
       MongoJobRepository['getNextJobToRun']
     >
   ): Promise<JobParameters | undefined> {
-    const lock = { lockedAt: now, lastModifiedBy: by?.lastModifiedBy ?? null, nextRunAt: null };
+    const lock = {
+      lockedAt: now,
+      lastModifiedBy: by?.lastModifiedBy ?? null,
+      nextRunAt: null,
+      lastRunAt: now,
+    };
     const take = (filter: Filter<JobDocument>, sort: Sort) =>
       this.#jobs.findOneAndUpdate(
         filter,
@@ -58,17 +65,25 @@ class QueueJobs extends MongoJobRepository {
     if (performance.now() >= this.#lookAt) {
       const expired = { name, lockedAt: { $gt: never, $lte: lockDeadline } };
       const abandoned = await take(expired, { lockedAt: 1 });
-      if (abandoned !== null) return parametersOf(abandoned, lock);
+      if (abandoned !== null) return this.#take(abandoned, lock);
       this.#turns ??= new Turns(this.#jobs);
       const more = await this.#turns.admit(now);
       this.#lookAt = more ? 0 : performance.now() + lookEveryMs;
     }
     this.#lowest ??= new LowestTurn(this.#jobs);
     const next = await this.#lowest.find((filter) => take(filter, { turn: 1 }));
-    return next === null ? undefined : parametersOf(next, lock);
+    return next === null ? undefined : this.#take(next, lock);
+  }
+
+  #take(job: JobDocument, lock: Partial<JobDocument>): JobParameters {
+    const parameters = parametersOf(job, lock);
+    this.#taken.add(String(parameters._id));
+    return parameters;
   }
 
   override async saveJobState(job: Job, by: By): Promise<void> {
+    // The state of a job that begins is that of one that was taken.
+    if (this.#taken.delete(String(job._id))) return;
     const date = (value: Date | null | undefined) => (value ? new Date(value) : null);
     const _id = new ObjectId(String(job._id));
     const lastModifiedBy = by?.lastModifiedBy ?? null;
@@ -94,6 +109,7 @@ class QueueJobs extends MongoJobRepository {
 
   /** Agenda does not wait for it, so it does not reject: the lock expires. */
   override async unlockJob(job: JobParameters): Promise<void> {
+    this.#taken.delete(String(job._id));
     const found = { _id: new ObjectId(String(job._id)), data: job.data as JobDocument['data'] };
     await giveBack(this.#jobs, found, String(job.lastModifiedBy)).catch(() => {});
   }

@@ -23,13 +23,15 @@ const FIRST_SURROGATE = 0xd800;
 
 /** Whether two values have the same rank; filters compare only within a rank. */
 export function sameRank(left: Scalar, right: Scalar): boolean {
+  if (left === null || right === null) return left === right;
   return rankOf(left) === rankOf(right);
 }
 
 /** Negative, 0 or positive by BSON's comparison order. */
 export function compareScalars(left: Scalar, right: Scalar): number {
-  if (isNumber(left) && isNumber(right)) return compareNumbers(left, right);
+  if (left === right) return 0;
   if (typeof left === 'string' && typeof right === 'string') return compareText(left, right);
+  if (isNumber(left) && isNumber(right)) return compareNumbers(left, right);
   if (left instanceof Date && right instanceof Date) return left.getTime() - right.getTime();
   if (left instanceof ObjectId && right instanceof ObjectId) {
     return Buffer.compare(left.id, right.id);

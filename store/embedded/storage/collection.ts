@@ -111,9 +111,9 @@ export class Collection {
     if (Buffer.compare(encode(entry.document), bytes) === 0) return false;
     this.#refuseConflicts(document, entry);
     this.#put(entry.record, bytes);
-    for (const index of this.#indexes.values()) index.remove(entry);
+    const before = entry.document;
     entry.document = document;
-    for (const index of this.#indexes.values()) index.add(entry);
+    for (const index of this.#indexes.values()) index.move(entry, before);
     return true;
   }
 
@@ -145,9 +145,9 @@ export class Collection {
   /** A part of an index that is sorted already, unless another index selects fewer entries. */
   #orderedScan(filter: Filter, order: SortOrder): Scan | null {
     if (order.paths.length === 0) return null;
-    const least = this.#leastScan(filter)?.size ?? 0;
-    const isBest = (scan: Scan) => scan.size <= least && scan.index.sorts(scan, order);
-    return this.#scans(filter).find(isBest) ?? null;
+    const scans = this.#scans(filter);
+    const least = Math.min(...scans.map(({ size }) => size));
+    return scans.find((scan) => scan.size <= least && scan.index.sorts(scan, order)) ?? null;
   }
 
   /** The smallest part of an index that a filter selects, or null. */

@@ -5,6 +5,7 @@ import { type Bound, type Filter, isNaNOf } from '../query/filter.ts';
 import { exists, type Path, singleValueAt, valueAt } from '../query/path.ts';
 import type { SortOrder } from '../query/sort.ts';
 import type { IndexSpecification } from './index-specification.ts';
+import { SortedList } from './sorted-list.ts';
 
 /** A stored document. An update replaces `document` and keeps the entry. */
 export interface Entry {
@@ -12,6 +13,12 @@ export interface Entry {
   readonly record: number;
   document: Document;
 }
+
+/**
+ * The values of an index's fields in a document: `several` for an array, a document or NaN, which no
+ * bound includes; null when the index omits the document.
+ */
+type Key = readonly Scalar[] | 'several' | null;
 
 /** An entry with the values of the index's fields. */
 interface Keyed {
@@ -35,12 +42,10 @@ export interface Scan {
 /**
  * An index in memory: a list of the entries in the order of their keys. A filter selects a range of it
  * by equality on the first fields and bounds on the next one, in logarithmic time.
- *
- * Insertion into the list moves the entries behind it, which takes microseconds with 50,000 of them.
  */
 export class Index {
   readonly specification: IndexSpecification;
-  #keyed: Keyed[] = [];
+  readonly #keyed = new SortedList<Keyed>((a, b) => this.#compare(a, b));
   /** Entries with an array, a document or NaN in a field of the index; every scan includes them. */
   readonly #unkeyed = new Set<Entry>();
 
@@ -63,23 +68,24 @@ export class Index {
 
   /** Adds many entries at once. */
   fill(entries: Iterable<Entry>): void {
+    const keyed: Keyed[] = [];
     for (const entry of entries) {
-      if (this.#omits(entry.document)) continue;
-      const keyed = this.#keyedOf(entry);
-      if (keyed === null) this.#unkeyed.add(entry);
-      else this.#keyed.push(keyed);
+      const key = this.#keyOf(entry.document);
+      if (key === 'several') this.#unkeyed.add(entry);
+      else if (key !== null) keyed.push({ key, entry });
     }
-    this.#keyed.sort((a, b) => this.#compare(a, b));
+    this.#keyed.fill(keyed);
   }
 
   /** The first value that several entries have in a unique index, or undefined. */
   duplicate(): Value | undefined {
     if (!this.specification.unique) return undefined;
-    for (const [i, { key, entry }] of this.#keyed.entries()) {
-      const next = this.#keyed[i + 1];
-      if (next !== undefined && sameScalar(key[0], next.key[0])) {
-        return this.conflict(entry.document, entry);
+    let before: Keyed | undefined;
+    for (const keyed of this.#keyed.slice()) {
+      if (before !== undefined && compareScalars(firstOf(before), firstOf(keyed)) === 0) {
+        return firstOf(keyed);
       }
+      before = keyed;
     }
     for (const entry of this.#unkeyed) {
       const value = this.conflict(entry.document, entry);
@@ -89,16 +95,20 @@ export class Index {
   }
 
   add(entry: Entry): void {
-    if (this.#omits(entry.document)) return;
-    const keyed = this.#keyedOf(entry);
-    if (keyed === null) this.#unkeyed.add(entry);
-    else this.#keyed.splice(this.#placeOf(keyed), 0, keyed);
+    this.#put(entry, this.#keyOf(entry.document));
   }
 
   remove(entry: Entry): void {
-    if (this.#unkeyed.delete(entry) || this.#omits(entry.document)) return;
-    const keyed = this.#keyedOf(entry);
-    if (keyed !== null) this.#keyed.splice(this.#placeOf(keyed), 1);
+    this.#take(entry, this.#keyOf(entry.document));
+  }
+
+  /** @param before the document that the entry had */
+  move(entry: Entry, before: Document): void {
+    const from = this.#keyOf(before);
+    const to = this.#keyOf(entry.document);
+    if (from === to || (isKey(from) && isKey(to) && this.#compareKeys(from, to) === 0)) return;
+    this.#take(entry, from);
+    this.#put(entry, to);
   }
 
   /** The part of this index that a filter selects; null when it says nothing about the first field. */
@@ -135,10 +145,7 @@ export class Index {
 
   *entries({ ranges }: Scan): Generator<Entry> {
     for (const [from, to] of ranges) {
-      for (let i = from; i < to; i += 1) {
-        const keyed = this.#keyed[i];
-        if (keyed !== undefined) yield keyed.entry;
-      }
+      for (const { entry } of this.#keyed.slice(from, to)) yield entry;
     }
     yield* this.#unkeyed;
   }
@@ -163,51 +170,61 @@ export class Index {
   }
 
   #owners(value: Value): Entry[] {
-    const unkeyed = [...this.#unkeyed].filter(
-      ({ document }) =>
-        equalityKey(singleValueAt(document, this.specification.path) ?? null) ===
-        equalityKey(value),
-    );
+    const { path } = this.specification;
+    const key = equalityKey(value);
+    const alike = ({ document }: Entry) =>
+      equalityKey(singleValueAt(document, path) ?? null) === key;
+    const unkeyed = [...this.#unkeyed].filter(alike);
     if (!isScalar(value)) return unkeyed;
-    const [from, to] = this.#range([value], []);
-    return [...this.#keyed.slice(from, to).map(({ entry }) => entry), ...unkeyed];
+    const keyed = [...this.#keyed.slice(...this.#range([value], []))];
+    return [...keyed.map(({ entry }) => entry), ...unkeyed];
   }
 
-  /** Null when a field has no single scalar value, or NaN, which no bound includes. */
-  #keyedOf(entry: Entry): Keyed | null {
+  #put(entry: Entry, key: Key): void {
+    if (key === 'several') this.#unkeyed.add(entry);
+    else if (key !== null) this.#keyed.insert({ key, entry });
+  }
+
+  #take(entry: Entry, key: Key): void {
+    if (key === 'several') this.#unkeyed.delete(entry);
+    else if (key !== null) this.#keyed.remove({ key, entry });
+  }
+
+  #keyOf(document: Document): Key {
+    if (this.#omits(document)) return null;
     const key: Scalar[] = [];
     for (const path of this.specification.paths) {
-      const value = singleValueAt(entry.document, path);
-      if (value === undefined || !isScalar(value) || isNaNOf(value)) return null;
+      const value = singleValueAt(document, path);
+      if (value === undefined || !isScalar(value) || isNaNOf(value)) return 'several';
       key.push(value);
     }
-    return { key, entry };
+    return key;
   }
 
   #compare(a: Keyed, b: Keyed): number {
-    for (const [i, direction] of this.specification.directions.entries()) {
-      const order = compareScalars(a.key[i] ?? null, b.key[i] ?? null);
-      if (order !== 0) return order * direction;
+    return this.#compareKeys(a.key, b.key) || a.entry.record - b.entry.record;
+  }
+
+  #compareKeys(a: readonly Scalar[], b: readonly Scalar[]): number {
+    const { directions } = this.specification;
+    for (let i = 0; i < directions.length; i += 1) {
+      const order = compareScalars(a[i] ?? null, b[i] ?? null);
+      if (order !== 0) return order * (directions[i] ?? 1);
     }
-    return a.entry.record - b.entry.record;
+    return 0;
   }
 
-  /** Where an entry is, or is to be inserted. */
-  #placeOf(keyed: Keyed): number {
-    return this.#first((other) => this.#compare(other, keyed) >= 0);
-  }
-
-  #range(prefix: readonly Scalar[], limits: readonly Bound[]): readonly [number, number] {
+  #range(prefix: readonly Scalar[], limits: readonly Bound[]): readonly [from: number, to: number] {
     const side = ({ key }: Keyed) => this.#side(key, prefix, limits);
-    const from = this.#first((keyed) => side(keyed) >= 0);
-    return [from, this.#first((keyed) => side(keyed) > 0)];
+    const from = this.#keyed.first((keyed) => side(keyed) >= 0);
+    return [from, this.#keyed.first((keyed) => side(keyed) > 0)];
   }
 
   /** Negative for a key before the range, 0 within, positive after it. */
   #side(key: readonly Scalar[], prefix: readonly Scalar[], limits: readonly Bound[]): number {
     const { directions } = this.specification;
-    for (const [i, value] of prefix.entries()) {
-      const order = compareScalars(key[i] ?? null, value);
+    for (let i = 0; i < prefix.length; i += 1) {
+      const order = compareScalars(key[i] ?? null, prefix[i] ?? null);
       if (order !== 0) return order * (directions[i] ?? 1);
     }
     const direction = directions[prefix.length] ?? 1;
@@ -220,22 +237,11 @@ export class Index {
     }
     return 0;
   }
-
-  /** The first position where the test is true; it is false before and true after. */
-  #first(test: (keyed: Keyed) => boolean): number {
-    let [low, high] = [0, this.#keyed.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const keyed = this.#keyed[middle];
-      if (keyed === undefined || test(keyed)) high = middle;
-      else low = middle + 1;
-    }
-    return low;
-  }
 }
 
-const sameScalar = (a: Scalar | undefined, b: Scalar | undefined): boolean =>
-  compareScalars(a ?? null, b ?? null) === 0;
+const isKey = (key: Key): key is readonly Scalar[] => Array.isArray(key);
+
+const firstOf = ({ key }: Keyed): Scalar => key[0] ?? null;
 
 function samePath(a: Path, b: Path): boolean {
   return a.length === b.length && a.every((component, i) => component === b[i]);
