@@ -33,7 +33,7 @@ const environment = {
   SERVICE_DATA_DIR: dataDir,
   SERVICE_MONGODB_URL: '',
   SERVICE_ROOT_API_KEY: key,
-  SERVICE_PRIVATE_SOURCES: '127.0.0.1/32',
+  SERVICE_PRIVATE_SOURCES: '127.0.0.1/32:*',
   SERVICE_LOG_LEVEL: process.env['SERVICE_LOG_LEVEL'] ?? 'warn',
 };
 const settings = loadSettings(environment);

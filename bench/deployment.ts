@@ -72,7 +72,7 @@ export async function deploy(settings: Readonly<Record<string, string>> = {}): P
     SERVICE_DATA_DIR: dataDir,
     SERVICE_MONGODB_URL: '',
     SERVICE_ROOT_API_KEY: key,
-    SERVICE_PRIVATE_SOURCES: '127.0.0.1/32',
+    SERVICE_PRIVATE_SOURCES: '127.0.0.1/32:*',
     SERVICE_LOG_LEVEL: process.env['SERVICE_LOG_LEVEL'] ?? 'error',
   };
   const run = (entry: string): ChildProcess =>

@@ -111,6 +111,10 @@ export const errorCatalogue = {
     status: 413,
     hint: 'Use a source with fewer bytes or pixels.',
   },
+  range_not_satisfiable: {
+    status: 416,
+    hint: 'Ask for a range that begins within the length that Content-Range names, or for the whole.',
+  },
   source_unsupported: {
     status: 415,
     hint: 'Use a source in JPEG, PNG, WebP, GIF, AVIF, TIFF or SVG.',

@@ -4,7 +4,8 @@ import { domainToASCII } from 'node:url';
 /**
  * RFC 1035: 63 octets per label, 253 in total. Underscores are invalid in host names but in use.
  */
-const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+const labelSource = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
+const label = new RegExp(`^${labelSource}$`);
 
 /**
  * The form in which host names are stored and compared: lower-case ASCII (internationalised names
@@ -31,6 +32,12 @@ export function canonicalHostPattern(text: string): string | null {
   const host = canonicalHost(text.slice(2));
   return host === null || host.startsWith('[') || isIP(host) !== 0 ? null : `*.${host}`;
 }
+
+/** What every canonical pattern matches, as a regular expression of any language (ECMA-262 to RE2). */
+export const canonicalHostPatternSource = `^(?:(?:\\*\\.)?${labelSource}(?:\\.${labelSource})*|\\[[0-9a-f:]+\\])$`;
+
+/** What every text matches that `canonicalHostPattern` accepts, likewise. */
+export const hostTextSource = '^(?:[^\\s/\\\\:@?#\\[\\]%]+|\\[[0-9A-Fa-f:.]+\\])$';
 
 /** Whether a canonical host matches one of the canonical patterns. */
 export function hostMatches(patterns: readonly string[], host: string): boolean {

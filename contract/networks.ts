@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
-import { canonicalHostPattern } from './hosts.ts';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** A network: its base address and prefix length in bits. */
@@ -41,10 +40,10 @@ export function addressOfHost(host: string): Address | null {
   return parseAddress(host.startsWith('[') ? host.slice(1, -1) : host);
 }
 
-/**
- * An entry of SERVICE_PRIVATE_SOURCES: a network or an address, else a host pattern in canonical
- * form. Null when the text is neither.
- */
-export function parseNetworkOrHost(text: string): Network | string | null {
-  return parseNetwork(text) ?? canonicalHostPattern(text);
+/** Whether a text is an IP address with an optional port: `192.0.2.1:53`, `[2001:db8::1]:53`. */
+export function isDnsServer(text: string): boolean {
+  if (isIP(text) !== 0) return true;
+  const [, six, four, port] = /^(?:\[(.+)\]|([\d.]+)):(\d{1,5})$/.exec(text) ?? [];
+  const number = Number(port);
+  return (isIP(six ?? '') === 6 || isIP(four ?? '') === 4) && number >= 1 && number <= 65_535;
 }

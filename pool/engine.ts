@@ -2,6 +2,7 @@ import { ServiceError } from '../contract/errors.ts';
 import { DiskCache, type DiskCacheEvents } from './cache/disk.ts';
 import { MemoryCache, type MemoryEntry } from './cache/memory.ts';
 import { Cancelled, type Coalescer } from './coalescer.ts';
+import { FairShare } from './fair-share.ts';
 import type { Image } from './image.ts';
 import { type ImageRequest, isLive, Producer, type Timings, type Work } from './producer.ts';
 import type { EngineSettings } from './settings.ts';
@@ -30,6 +31,13 @@ export interface EngineEnvironment {
   readonly now: () => number;
 }
 
+/**
+ * Misses in progress. Those that begin a fetch or a transform have bounds of their own; this one is
+ * for those that wait for the same source, at a few kilobytes each.
+ */
+const maxMisses = 2_048;
+const guaranteedMisses = 32;
+
 /** Returns images from the memory cache, else from the disk cache, else renders them. */
 export class Engine {
   readonly memory: MemoryCache;
@@ -38,6 +46,7 @@ export class Engine {
   /** Whether new images are written to the disk cache, which is read in any case. */
   writesToDisk = true;
   readonly #misses = new SingleFlight<string, CacheResult>();
+  readonly #missShare = new FairShare(maxMisses, guaranteedMisses);
   readonly #environment: EngineEnvironment;
 
   constructor(settings: EngineSettings, environment: EngineEnvironment) {
@@ -59,12 +68,19 @@ export class Engine {
    *   used, or the signal's reason
    */
   async get(key: string, request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
-    const { background } = request;
+    signal.throwIfAborted();
+    const { background, project } = request;
     const entry = this.memory.get(key, this.#environment.now());
     if (entry !== null) return { image: entry.image, entry, tier: 'memory', timings: {} };
-    if (!background && this.#misses.isBackground(key)) this.producer.admit();
+    if (!background && this.#misses.isBackground(key)) {
+      this.producer.admit(project);
+    }
+    const owner = { project, host: request.source.host };
+    if (!this.#misses.has(key) && !this.#missShare.take(owner, 1)) throw this.producer.refuse();
     const miss = (work: AbortSignal, promoted: AbortSignal) =>
-      this.#miss(key, { ...request, signal: work, promoted });
+      this.#miss(key, { ...request, signal: work, promoted }).finally(() =>
+        this.#missShare.release(owner, 1),
+      );
     return this.#misses.run(key, miss, signal, background);
   }
 
@@ -76,6 +92,10 @@ export class Engine {
   async #miss(key: string, work: Work): Promise<CacheResult> {
     const stored = await this.#readDisk(key);
     if (stored !== null) return stored;
+    // Before the messages to the primary, the second look at the disk and the fetch, which would be
+    // wasted. Not before the first look: hits are served however full the queue is, and an absent
+    // file costs one failed `open`.
+    if (isLive(work)) this.producer.admit(work.project);
     const { watermark } = work.variant;
     if (watermark !== null) this.producer.watermarks.requireUsable(watermark.url);
     return this.#coalesce(key, work);
@@ -89,7 +109,7 @@ export class Engine {
       retain: () => this.#misses.retain(key),
       promote: () => {
         // Not when the queue is full; the followers then wait for the work in the background.
-        if (!this.producer.transforms.full) this.#misses.promote(key);
+        if (!this.producer.transforms.isFull(work.project)) this.#misses.promote(key);
       },
     });
     if (role.role === 'follower') return this.#keep(key, role.image, 'miss');

@@ -10,6 +10,8 @@ import { Watermarks } from './watermarks.ts';
 
 /** The requested image. */
 export interface ImageRequest {
+  /** The project's id: projects have equal shares of what is limited. */
+  readonly project: string;
   readonly source: URL;
   readonly variant: Variant;
   /** Whether the project may use a canonical host; called for every redirect too. */
@@ -76,7 +78,9 @@ export class Producer {
    */
   async checkWatermark(url: URL, signal: AbortSignal): Promise<void> {
     const deadline = AbortSignal.timeout(this.#checkWithinMs);
-    const options = { signal: AbortSignal.any([signal, deadline]), background: true };
+    // The check serves every project with this watermark, so it is counted for the host alone.
+    const project = `watermarks of ${url.host}`;
+    const options = { project, signal: AbortSignal.any([signal, deadline]), background: true };
     try {
       const lease = await this.sources.acquire(url, { ...options, allowed: anyHost });
       try {
@@ -100,7 +104,7 @@ export class Producer {
    */
   async produce(work: Work): Promise<Produced> {
     // Checked before the fetch, which would be wasted if the transform were refused.
-    if (isLive(work)) this.admit();
+    if (isLive(work)) this.admit(work.project);
     const { source, watermark } = await this.#fetch(work);
     try {
       requireImage(source);
@@ -120,18 +124,23 @@ export class Producer {
   }
 
   /**
-   * Refuses a live request when the transform queue is full.
+   * Refuses a live request for which the transform queue has no place.
    * @throws ServiceError overloaded
    */
-  admit(): void {
-    if (!this.transforms.full) return;
+  admit(project: string): void {
+    if (this.transforms.isFull(project)) throw this.refuse();
+  }
+
+  /** Counts a refused request and returns its error. */
+  refuse(): ServiceError {
     this.#refused += 1;
-    throw new ServiceError('overloaded', 'Too many transforms are waiting.');
+    return new ServiceError('overloaded', 'Too many transforms are waiting.');
   }
 
   /** Requests that were answered with `overloaded`. */
   get refused(): number {
-    return this.#refused + this.transforms.stats().rejected + this.sources.stats().rejected;
+    const { rejected, heldRejected } = this.sources.stats();
+    return this.#refused + this.transforms.stats().rejected + rejected + heldRejected;
   }
 
   async close(): Promise<void> {

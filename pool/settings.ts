@@ -1,9 +1,14 @@
+import type { Ports } from '../contract/private-sources.ts';
+import type { OwnAddresses } from './source/guard.ts';
+
 /** Settings of an engine. Each front-end process has one engine. */
 export interface EngineSettings {
   /** Number of transform threads. */
   readonly threads: number;
   /** Maximum transforms that wait for a thread. */
   readonly queue: number;
+  /** Limit of the estimated memory of costly transforms together; one beyond it runs alone. */
+  readonly costlyBytes: number;
   /** Maximum concurrent source fetches. */
   readonly fetchConcurrency: number;
   /** Maximum size of this process's memory cache. */
@@ -12,12 +17,18 @@ export interface EngineSettings {
   readonly diskCacheFolder: string | null;
   /** CIDRs and host names that sources may use even though they are not public. */
   readonly privateSources: readonly string[];
+  /** The ports of public sources; null allows all. */
+  readonly sourcePorts: Ports;
+  /** DNS servers, `address` or `address:port`; null for those of the system. */
+  readonly dnsServers: readonly string[] | null;
   readonly sourceMaxBytes: number;
+  /** Maximum bytes of sources that are being fetched, wait for a transform, or are transformed. */
+  readonly sourceHeldBytes: number;
   /** Of all frames together. */
   readonly sourceMaxPixels: number;
   /** Timeout of a fetch including its redirects, in ms. */
   readonly sourceTimeoutMs: number;
   readonly transformTimeoutMs: number;
-  /** The service's own host names and port, refused as sources because they would loop. */
-  readonly own: { readonly hosts: readonly string[]; readonly port: number };
+  /** Refused as sources, because they would loop or reach what is not public. */
+  readonly own: OwnAddresses;
 }

@@ -26,6 +26,11 @@ export class SingleFlight<K, V> {
     return this.#calls.size;
   }
 
+  /** Whether there is a call for `key` that can be joined. */
+  has(key: K): boolean {
+    return this.#calls.has(key);
+  }
+
   /**
    * Joins the call for `key`, or starts one with `work`, which is called synchronously. Rejects
    * with `signal.reason` as soon as this caller's signal aborts, else settles as the work does. If

@@ -10,7 +10,9 @@ import { canonical } from './source/fetch.ts';
 const recheckAfterMs = 5_000;
 /** How long a failure is kept that no request asks for: then the next request fetches as usual. */
 const forgetAfterMs = 60_000;
-const maxFailures = 1_000;
+const failureBytes = 4 * 1024 * 1024;
+/** Estimated size of an entry besides its key: an error with its stack and its cause. */
+const entryBytes = 4_096;
 
 interface Failed {
   readonly error: ServiceError;
@@ -39,7 +41,8 @@ export class Watermarks {
     this.#check = check;
     this.#now = now;
     this.#failures = new LRUCache({
-      max: maxFailures,
+      maxSize: failureBytes,
+      sizeCalculation: (_, url) => entryBytes + 2 * url.length,
       ttl: forgetAfterMs,
       perf: { now },
       ttlResolution: 0,

@@ -3,9 +3,10 @@ import type { JobQueue } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
 import type { FrontEndStats, MachineStats } from './cluster/channel.ts';
 import type { HttpRequest } from './http/request.ts';
+import type { ProjectCache } from './project-cache.ts';
 
 /** A database that takes longer to reply is reported as unavailable. */
-const databaseWithinMs = 2_000;
+const databaseWithinMs = 1_500;
 /** A monitor may call ten times a second; the database is pinged at most this often. */
 const databaseEveryMs = 500;
 const queueEveryMs = 1_000;
@@ -27,6 +28,9 @@ interface Condition {
 
 export interface HealthEnvironment {
   readonly store: Pick<Store, 'ping'>;
+  /** Whether the store can be asked; health does not wait for one that is known not to answer. */
+  readonly storeAvailable: () => boolean;
+  readonly projects: Pick<ProjectCache, 'knowledge'>;
   readonly queue: Pick<JobQueue, 'stats'>;
   /** The current stats of this process. */
   readonly stats: () => FrontEndStats;
@@ -60,6 +64,7 @@ export class Health {
       ...(reason === null ? {} : { reason }),
       timestamp: new Date().toISOString(),
       uptimeSeconds: Math.floor(process.uptime()),
+      store: database.ok ? 'available' : 'unavailable',
       checks: {
         cache: {
           diskSizeBytes: diskBytes,
@@ -69,6 +74,7 @@ export class Health {
           status: diskFull ? 'disk_full' : 'ok',
         },
         database,
+        projects: this.#projects(),
         prewarmQueue,
         transformQueue: {
           active: sums.active,
@@ -80,6 +86,14 @@ export class Health {
           fetching: sums.fetching,
           misses: sums.misses,
           status: queueStatus(sums),
+        },
+        sources: {
+          fetching: sums.fetching,
+          concurrency: sums.fetchConcurrency,
+          rejected: sums.fetchesRejected,
+          heldBytes: sums.heldBytes,
+          heldMaxBytes: sums.heldMaxBytes,
+          heldRejected: sums.heldRejected,
         },
       },
       latencyMs: Math.round(performance.now() - startedAt),
@@ -106,7 +120,14 @@ export class Health {
     return { status: 'ok', reason: null };
   }
 
+  #projects(): object {
+    const { count, confirmedAgoMs } = this.#environment.projects.knowledge;
+    const ageSeconds = confirmedAgoMs === null ? null : Math.floor(confirmedAgoMs / 1_000);
+    return { known: count, ageSeconds };
+  }
+
   #checkDatabase(): Promise<DatabaseCheck> {
+    if (!this.#environment.storeAvailable()) return Promise.resolve({ ok: false, latencyMs: 0 });
     const now = performance.now();
     if (this.#database === null || now - this.#database.checkedAt > databaseEveryMs) {
       this.#database = { checkedAt: now, check: this.#ping() };
@@ -115,6 +136,7 @@ export class Health {
   }
 
   #checkQueue(): Promise<object> {
+    if (!this.#environment.storeAvailable()) return Promise.resolve(unknownQueue);
     const now = performance.now();
     if (this.#queue === null || now - this.#queue.checkedAt > queueEveryMs) {
       this.#queue = { checkedAt: now, check: this.#countQueue() };
@@ -125,9 +147,7 @@ export class Health {
   async #countQueue(): Promise<object> {
     const timeout = sleep(databaseWithinMs, null, { ref: false });
     const stats = await Promise.race([this.#environment.queue.stats(), timeout]).catch(() => null);
-    if (stats === null) {
-      return { active: 0, waiting: 0, delayed: 0, queued: 0, failed: 0, status: 'unknown' };
-    }
+    if (stats === null) return unknownQueue;
     const { oldestWaitingMs, ...counts } = stats;
     return {
       ...counts,
@@ -153,6 +173,11 @@ export class Health {
   }
 }
 
+const unknownQueue = {
+  ...{ active: 0, waiting: 0, delayed: 0, queued: 0, failed: 0 },
+  status: 'unknown',
+};
+
 function add(a: FrontEndStats, b: FrontEndStats): FrontEndStats {
   return {
     memoryBytes: a.memoryBytes + b.memoryBytes,
@@ -164,6 +189,11 @@ function add(a: FrontEndStats, b: FrontEndStats): FrontEndStats {
     rejected: a.rejected + b.rejected,
     completed: a.completed + b.completed,
     fetching: a.fetching + b.fetching,
+    fetchConcurrency: a.fetchConcurrency + b.fetchConcurrency,
+    fetchesRejected: a.fetchesRejected + b.fetchesRejected,
+    heldBytes: a.heldBytes + b.heldBytes,
+    heldMaxBytes: a.heldMaxBytes + b.heldMaxBytes,
+    heldRejected: a.heldRejected + b.heldRejected,
     misses: a.misses + b.misses,
     // One stuck pool is enough to report the machine as degraded.
     stalledMs: Math.max(a.stalledMs, b.stalledMs),

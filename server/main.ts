@@ -11,8 +11,11 @@ import { RenderCoalescer } from './cluster/coalescer.ts';
 import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
 import { DiskSpace } from './cluster/disk-space.ts';
 import { frontEndEnvironment } from './cluster/environment.ts';
+import { KnownProjects } from './cluster/known-projects.ts';
+import { KnownProjectsFile } from './cluster/known-projects-file.ts';
 import { Supervisor } from './cluster/supervisor.ts';
-import { ownStore } from './own-store.ts';
+import { ownStore, prepareStore } from './own-store.ts';
+import { bytesOfProject, knownBytes } from './project-cache.ts';
 import { Shutdown } from './shutdown.ts';
 
 /** The primary: owns the store and the disk cache's index, and supervises the front ends. */
@@ -46,6 +49,32 @@ await checkPortIsFree(settings).catch((error: unknown) =>
   ),
 );
 const store = await ownStore(settings, log, shutdown);
+let storePrepared = false;
+
+const known = new KnownProjects(knownBytes, bytesOfProject);
+const knownFile = await restoreKnownProjects(settings);
+shutdown.add(async () => knownFile?.close());
+
+/** The embedded store starts with this process, so only another one can be unavailable then. */
+async function restoreKnownProjects(settings: Settings): Promise<KnownProjectsFile | null> {
+  if (settings.mongodbUrl === null) return null;
+  const file = new KnownProjectsFile({
+    path: resolve(join(settings.dataDir, 'known-projects')),
+    storeUrl: settings.mongodbUrl,
+    known,
+    onError: (error) => log.error({ err: error }, 'the known projects could not be written'),
+  });
+  if (settings.staleProjectsSeconds === 0) {
+    await file.remove();
+    return null;
+  }
+  const knowledge = await file.read();
+  if (knowledge !== null) {
+    known.restore(knowledge);
+    log.info({ projects: knowledge.projects.length }, 'the known projects are read');
+  }
+  return file;
+}
 
 const diskCacheIndex = new DiskCacheIndex(
   resolve(join(settings.dataDir, 'cache')),
@@ -80,17 +109,42 @@ process.on('SIGHUP', () => void supervisor.roll());
 const stats = new Map<number, FrontEndStats>();
 const coalescer = new RenderCoalescer((frontEnd, reply) => supervisor.send(frontEnd, reply));
 
+/** The front ends that the store has answered. */
+const reached = new Set<number>();
+let allReached = (): void => {};
+const storeReached = new Promise<void>((resolve) => {
+  allReached = resolve;
+});
+
 function receive(frontEnd: number, message: ToPrimary): void {
   switch (message.type) {
     case 'stats':
       stats.set(frontEnd, message.stats);
       return;
-    case 'project-changed':
-      return supervisor.broadcast(message, frontEnd);
+    case 'started':
+      return supervisor.send(frontEnd, {
+        type: 'welcome',
+        storePrepared,
+        knowledge: known.knowledge,
+      });
+    case 'store-reached':
+      reached.add(frontEnd);
+      if (reached.size >= settings.processes) allReached();
+      return;
+    case 'project-known':
+    case 'project-forgotten':
+      if (!known.receive(message)) return;
+      knownFile?.changed();
+      if (message.type === 'project-known') supervisor.broadcast(message, frontEnd);
+      return;
+    case 'projects-confirmed':
+      known.receive(message);
+      knownFile?.confirmed();
+      return;
     case 'disk-cache-changes':
       for (const [key, bytes] of message.stored) diskCacheIndex.stored(key, bytes);
       for (const key of message.used) diskCacheIndex.used(key);
-      for (const key of message.removed) diskCacheIndex.removed(key);
+      for (const key of message.removed) void diskCacheIndex.removed(key);
       return;
     case 'ready':
     case 'cannot-start':
@@ -100,29 +154,8 @@ function receive(frontEnd: number, message: ToPrimary): void {
   }
 }
 
-function machineStats(): MachineStats {
-  const frontEnds: Record<number, FrontEndStats> = {};
-  for (const [frontEnd, its] of stats) frontEnds[supervisor.pidOf(frontEnd) ?? 0] = its;
-  const { bytes: diskBytes, maxBytes: diskMaxBytes } = diskCacheIndex;
-  return { frontEnds, diskBytes, diskMaxBytes, diskFull: diskSpace.scarce };
-}
-
-await supervisor
-  .start({
-    onMessage: receive,
-    onEnd: (frontEnd) => {
-      stats.delete(frontEnd);
-      coalescer.forget(frontEnd);
-    },
-  })
-  .catch((error) => shutdown.fail(`The service could not start: ${error.message}.`));
-setInterval(
-  () => supervisor.broadcast({ type: 'machine-stats', stats: machineStats() }),
-  statsEveryMs,
-);
-log.info({ url: settings.baseUrl, processes: settings.processes }, 'the service is ready');
-
-if (settings.diskCacheBytes > 0) {
+async function scanDiskCache(): Promise<void> {
+  if (settings.diskCacheBytes === 0) return;
   await diskCacheIndex
     .scan()
     .catch((error) => log.error({ err: error }, 'the disk cache was not scanned'));
@@ -131,3 +164,32 @@ if (settings.diskCacheBytes > 0) {
     'the disk cache is scanned',
   );
 }
+
+function machineStats(): MachineStats {
+  const frontEnds: Record<number, FrontEndStats> = {};
+  for (const [frontEnd, its] of stats) frontEnds[supervisor.pidOf(frontEnd) ?? 0] = its;
+  const { bytes: diskBytes, maxBytes: diskMaxBytes } = diskCacheIndex;
+  return { frontEnds, diskBytes, diskMaxBytes, diskFull: diskSpace.scarce };
+}
+
+const listening = supervisor
+  .start({
+    onMessage: receive,
+    onEnd: (frontEnd) => {
+      stats.delete(frontEnd);
+      reached.delete(frontEnd);
+      coalescer.forget(frontEnd);
+    },
+  })
+  .catch((error) => shutdown.fail(`The service could not start: ${error.message}.`));
+setInterval(
+  () => supervisor.broadcast({ type: 'machine-stats', stats: machineStats() }),
+  statsEveryMs,
+);
+void listening.then(scanDiskCache);
+// The front ends listen before the store is available: for health, and for what they know.
+await prepareStore(store, settings, log, shutdown);
+storePrepared = true;
+supervisor.broadcast({ type: 'store-prepared' });
+await Promise.all([listening, storeReached]);
+log.info({ url: settings.baseUrl, processes: settings.processes }, 'the service is ready');

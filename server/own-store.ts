@@ -12,16 +12,15 @@ import { RateLimit } from './control/rate-limit.ts';
 import type { Shutdown } from './shutdown.ts';
 
 /**
- * Opens the store as its owner and prepares it for the front ends. Waits while the store is
- * unavailable; an error that waiting cannot repair ends the process.
+ * Opens the store as its owner, without waiting for it. An error that waiting cannot repair ends the
+ * process.
  */
 export async function ownStore(
   settings: Settings,
   log: Logger,
   shutdown: Shutdown,
 ): Promise<Store> {
-  const onOutage = reportOutages(log);
-  const store = await open(settings, onOutage, log).catch(async (error) => {
+  const store = await open(settings, reportOutages(log), log).catch(async (error) => {
     if (error instanceof FolderHeld) {
       return shutdown.fail(
         `The data folder ${settings.dataDir} belongs to process ${error.pid}, which runs.`,
@@ -36,14 +35,28 @@ export async function ownStore(
     log.fatal({ err: error }, 'the embedded store died');
     return shutdown.stop(1);
   });
+  return store;
+}
+
+/**
+ * Waits until the store is available, and prepares it for the front ends. An error that waiting
+ * cannot repair ends the process.
+ */
+export async function prepareStore(
+  store: Store,
+  settings: Settings,
+  log: Logger,
+  shutdown: Shutdown,
+): Promise<void> {
+  const { signal } = shutdown;
   try {
-    await store.established(shutdown.signal);
+    await store.established(signal);
     // The store may become unavailable again before it is prepared, as during a MongoDB election.
-    await retryDuringOutages(() => prepare(store, settings), { signal: shutdown.signal, onOutage });
+    const onOutage = reportOutages(log);
+    await retryDuringOutages(() => prepare(store, settings, log), { signal, onOutage });
   } catch (error) {
     await shutdown.fail(`The store cannot be used: ${outageInWords(error)}.`, error);
   }
-  return store;
 }
 
 /** Logs outages, and writes the first one to standard error for the person who starts the service. */
@@ -55,7 +68,7 @@ function reportOutages(log: Logger): (cause: string | null) => void {
     if (cause === null || written) return;
     written = true;
     process.stderr.write(
-      `The store is unavailable: ${cause}. The service starts when it answers.\n`,
+      `The store is unavailable: ${cause}. Until it answers, the service has only images of projects that it knows.\n`,
     );
   };
 }
@@ -72,21 +85,30 @@ async function open(
 }
 
 /** Safe to repeat. */
-async function prepare(store: Store, settings: Settings): Promise<void> {
+async function prepare(store: Store, settings: Settings, log: Logger): Promise<void> {
   await ensureIndexes(store);
   await new JobQueue(store.db).ensureIndexes();
   await new RateLimit(store.db, settings.apiRateLimit).ensureIndexes();
-  await ensureRootKey(store, settings.rootApiKey);
+  await ensureRootKey(store, settings, log);
 }
 
 /** Makes sure that there is an API key: the one of the settings, or a new one, printed once. */
 async function ensureRootKey(
   { keys, organisations }: Store,
-  rootApiKey: string | null,
+  { rootApiKey, mongodbUrl }: Settings,
+  log: Logger,
 ): Promise<void> {
   const { _id: orgId } = await organisations.default();
   if (rootApiKey !== null) {
     await keys.adoptFromEnvironment(rootApiKey, orgId);
+    // The embedded store is this machine's alone, so nobody else has the key before.
+    if (mongodbUrl === null) return keys.revokeOthersFromEnvironment(rootApiKey);
+    const others = await keys.othersFromEnvironment(rootApiKey);
+    if (others.length === 0) return;
+    log.warn(
+      { keys: others },
+      'the store has other keys that were a SERVICE_ROOT_API_KEY, of another machine or of the past; revoke those that are not used: npm run admin -- keys revoke <id>',
+    );
   } else if (await keys.isEmpty()) {
     const { secret } = await keys.issue({
       name: 'root',

@@ -8,6 +8,7 @@ import type { EngineSettings } from '../pool/settings.ts';
 import { logOutages } from '../store/connection.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { connectStore } from '../store/open.ts';
+import { outageInWords } from '../store/outage.ts';
 import {
   channelToPrimary,
   dispatcher,
@@ -38,32 +39,45 @@ import { routes } from './routes.ts';
 
 const statsEveryMs = 1_000;
 const projectsEveryMs = 1_000;
+/** A store that has not answered a new process within this time counts as unavailable. */
+const storeWithinMs = 500;
 /** How long a drain waits for requests in progress; the primary kills the process a little later. */
 const drainWithinMs = 30_000;
 /** After the drain: time to finish writing files and to close connections. */
 const closeWithinMs = 2_000;
 
 function engineSettings(settings: Settings): EngineSettings {
-  const { processes, baseUrl, diskCacheBytes, dataDir, port } = settings;
+  const { processes, baseUrl, diskCacheBytes, dataDir, port, workerPort } = settings;
   return {
     threads: settings.poolThreads,
     queue: settings.poolQueue,
+    costlyBytes: settings.poolMemoryBytes,
     fetchConcurrency: settings.fetchConcurrency,
     memoryCacheBytes: Math.floor(settings.memoryCacheBytes / processes),
     diskCacheFolder: diskCacheBytes === 0 ? null : resolve(join(dataDir, 'cache')),
     privateSources: settings.privateSources,
+    sourcePorts: settings.sourcePorts,
+    dnsServers: settings.dnsServers,
     sourceMaxBytes: settings.sourceMaxBytes,
+    sourceHeldBytes: settings.sourceHeldBytes,
     sourceMaxPixels: settings.sourceMaxPixels,
     sourceTimeoutMs: settings.sourceTimeoutMs,
     transformTimeoutMs: settings.transformTimeoutMs,
-    own: { hosts: [new URL(baseUrl).hostname], port },
+    own: { urls: [baseUrl], ports: [port, workerPort] },
   };
 }
 
 const settings = settingsOrExit();
 const log = createLogger(settings, 'front-end');
 const channel = channelToPrimary();
-const store = connectStore(process.env[storeUrlVariable] ?? '', logOutages(log));
+/** Says each outage once: at first the connection sees it, and later the polling of changes. */
+const logOutage = logOutages(log);
+let connected = false;
+const store = connectStore(process.env[storeUrlVariable] ?? '', (cause) => {
+  if (connected) return;
+  logOutage(cause);
+  if (cause !== null) projects.assumeStoreAway(true);
+});
 const coalescer = new CoalescerClient(channel);
 const diskCacheReporter = new DiskCacheReporter(channel, log);
 
@@ -76,12 +90,14 @@ const engine = new Engine(engineSettings(settings), {
 });
 const projects = new ProjectCache(store.projects, {
   pollEveryMs: projectsEveryMs,
-  onOutage: (error) => {
-    if (error === null) log.info('the store answers again');
-    else log.error({ err: error }, 'the store is unavailable; cached projects are still served');
-  },
+  maxAgeMs: settings.staleProjectsSeconds * 1_000,
+  onOutage: (error) => logOutage(error === null ? null : outageInWords(store.explain(error))),
+  onNews: (news) => channel.send(news),
 });
-const backgroundTokens = new BackgroundTokens(store.db);
+/** Whether the primary has prepared the store: before, it has no root key, for example. */
+let storePrepared = false;
+const storeAvailable = (): boolean => storePrepared && !projects.storeAway;
+const backgroundTokens = new BackgroundTokens(store.db, storeAvailable);
 const delivery = new Delivery({
   engine,
   projects,
@@ -108,6 +124,11 @@ function stats(): FrontEndStats {
     rejected: engine.producer.refused,
     completed: pool.completed,
     fetching: sources.fetching,
+    fetchConcurrency: sources.concurrency,
+    fetchesRejected: sources.rejected,
+    heldBytes: sources.heldBytes,
+    heldMaxBytes: sources.heldMaxBytes,
+    heldRejected: sources.heldRejected,
     misses: engine.misses,
     stalledMs: pool.stalledMs,
   };
@@ -116,6 +137,8 @@ function stats(): FrontEndStats {
 const queue = new JobQueue(store.db, settings.prewarmQueue);
 const health = new Health({
   store,
+  storeAvailable,
+  projects,
   queue,
   stats,
   machine: () => machine,
@@ -133,15 +156,13 @@ const rateLimit = new RateLimit(store.db, settings.apiRateLimit);
 const control = new ControlPlane({
   authentication: new Authentication(store.keys, store.organisations),
   rateLimit,
+  storeAvailable,
   projects: store.projects,
   operations: new ProjectOperations({
     projects: store.projects,
     guard: engine.producer.sources.guard,
     checkWatermark: (url, signal) => engine.producer.checkWatermark(url, signal),
-    onChange: (project) => {
-      projects.apply(project);
-      channel.send({ type: 'project-changed', id: project._id });
-    },
+    onChange: (project) => void projects.apply(project),
   }),
   guard: engine.producer.sources.guard,
   queue,
@@ -180,13 +201,53 @@ async function drain(graceMs: number): Promise<void> {
   process.exit(0);
 }
 
+let welcomed = (): void => {};
+const welcome = new Promise<void>((resolve) => {
+  welcomed = resolve;
+});
+let markPrepared = (): void => {};
+const prepared = new Promise<void>((resolve) => {
+  markPrepared = () => {
+    storePrepared = true;
+    resolve();
+  };
+});
+
+/**
+ * Resolves when it is known whether the store is available, so that no request waits for a store
+ * that is not: until then the known projects are not served, because they may be out of date.
+ */
+async function askStore(): Promise<void> {
+  channel.send({ type: 'started' });
+  await welcome;
+  const polled = store.established().then(async () => {
+    connected = true;
+    await projects.start();
+    return true;
+  });
+  void Promise.all([polled, prepared]).then(
+    () => channel.send({ type: 'store-reached' }),
+    // Closed before.
+    () => {},
+  );
+  const asked = polled.catch(() => false);
+  if (!(await Promise.race([asked, sleep(storeWithinMs, false)]))) projects.assumeStoreAway(false);
+}
+
 const receive = dispatcher<ToFrontEnd>({
   drain: ({ graceMs }) => void drain(graceMs),
   'machine-stats': (message) => {
     machine = message.stats;
     engine.writesToDisk = !machine.diskFull;
   },
-  'project-changed': ({ id }) => void projects.refresh(id),
+  welcome: (message) => {
+    if (message.storePrepared) markPrepared();
+    const { projects: known, confirmedAt } = message.knowledge;
+    projects.remember(known, confirmedAt);
+    welcomed();
+  },
+  'store-prepared': () => markPrepared(),
+  'project-known': ({ project }) => projects.remember([project]),
   'render-lead': (reply) => coalescer.receive(reply),
   'render-follow': (reply) => coalescer.receive(reply),
   'render-outcome': (reply) => coalescer.receive(reply),
@@ -219,16 +280,12 @@ const httpEngine = await chooseEngine(settings.httpEngine).catch((error: unknown
   channel.send({ type: 'cannot-start', reason: error.message });
   return null;
 });
+if (httpEngine !== null) await askStore();
 if (httpEngine === null) {
   // Nothing to start.
 } else if (await app.listen(httpEngine.start, settings.host, settings.port)) {
   const { name, because } = httpEngine;
   log.info({ engine: name, because }, 'the HTTP server listens');
-  // Until then the connection logs that the store is unavailable.
-  store.established().then(
-    () => projects.start(),
-    () => {},
-  );
   setInterval(() => channel.send({ type: 'stats', stats: stats() }), statsEveryMs).unref();
   channel.send({ type: 'ready' });
 } else {

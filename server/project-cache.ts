@@ -2,7 +2,11 @@ import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
 import { SingleFlight } from '../pool/single-flight.ts';
 import { isProjectId } from '../store/identifiers.ts';
+import { isOutage, StoreUnavailable } from '../store/outage.ts';
+import type { ProjectChanges } from '../store/project-changes.ts';
 import type { Project, Projects } from '../store/projects.ts';
+import type { ProjectNews } from './cluster/channel.ts';
+import { storeUnavailable } from './store-failure.ts';
 
 /** A project at one revision. `stale` becomes true when the cache has a later revision, or none. */
 export interface ProjectState {
@@ -10,64 +14,111 @@ export interface ProjectState {
   stale: boolean;
 }
 
-const maxProjects = 10_000;
+/** Some ten thousand projects with the hosts of an average one. */
+export const knownBytes = 32 * 1024 * 1024;
 /** Unknown ids are cached too: old pages and scanners request them again and again. */
 const unknownTtlMs = 1_000;
-const maxUnknown = 10_000;
+const unknownBytes = 2 * 1024 * 1024;
+/** Estimated size of an entry: its id, the cache's own fields, and a project's other fields. */
+const entryBytes = { unknown: 256, known: 2_048 };
+/** The estimated size of a known project. */
+export const bytesOfProject = (project: Project): number =>
+  entryBytes.known + 2 * JSON.stringify(project).length;
 /** Look-ups that may wait for the store: requests with random ids must not pile up without bound. */
 const maxLookups = 256;
-/**
- * The poll also reads changes that are this much older than the latest: changes become visible in the
- * store a little out of the order of their dates.
- */
-const overlapMs = 10_000;
+/** Projects that each poll compares with the store besides those that changed. */
+const comparedPerPoll = 100;
+const comparedAtOnce = 1_000;
 
 export interface ProjectCacheEnvironment {
   readonly pollEveryMs: number;
+  /** For how long projects are served while the store is unavailable. */
+  readonly maxAgeMs: number;
   /** Called with the error when polling begins to fail, and with null when it works again. */
   readonly onOutage: (error: unknown | null) => void;
+  /** Called with what this process has learned from the store, for other processes. */
+  readonly onNews: (news: ProjectNews) => void;
 }
 
 /**
- * The projects that one process has cached. A project is loaded when a request first needs it, and
+ * The projects that one process knows. A project is loaded when a request first needs it, and
  * updated by polling the store for changes, or at once when this or another process reports a
- * change. While the store is unavailable, cached projects are still served.
+ * change. While the store is unavailable, known projects are still served.
+ *
+ * What other processes have told is *unverified*: it is served while the store is unavailable, and
+ * otherwise only after a comparison with the store.
  */
 export class ProjectCache {
   readonly #projects: Projects;
   readonly #environment: ProjectCacheEnvironment;
+  readonly #changes: ProjectChanges;
   readonly #known: LRUCache<string, ProjectState>;
-  readonly #unknown = new LRUCache<string, true>({ max: maxUnknown, ttl: unknownTtlMs });
+  readonly #unverified = new Set<string>();
+  readonly #unknown = new LRUCache<string, true>({
+    maxSize: unknownBytes,
+    sizeCalculation: () => entryBytes.unknown,
+    ttl: unknownTtlMs,
+  });
   readonly #lookups = new SingleFlight<string, ProjectState | null>();
-  #latest: Date | null = null;
-  #failing = false;
+  /** How often each id is being loaded now. */
+  readonly #loading = new Map<string, number>();
+  /** The known projects that are still to be compared in this round. */
+  #round: string[] = [];
+  /** Until when the known projects are known to be current, Unix ms. */
+  #confirmedAt = 0;
+  #store: 'available' | 'unknown' | 'unavailable' = 'available';
+  #lateAnswers = 0;
+  #reported = false;
   #timer: NodeJS.Timeout | null = null;
   #stopped = false;
 
   constructor(projects: Projects, environment: ProjectCacheEnvironment) {
     this.#projects = projects;
     this.#environment = environment;
+    this.#changes = projects.followChanges();
     this.#known = new LRUCache({
-      max: maxProjects,
+      maxSize: knownBytes,
+      sizeCalculation: ({ project }) => bytesOfProject(project),
       // An evicted project is no longer updated, so a response that refers to it could be out of date.
-      dispose: (state) => {
+      dispose: (state, id, reason) => {
         state.stale = true;
+        if (reason === 'set') return;
+        this.#unverified.delete(id);
+        this.#environment.onNews({ type: 'project-forgotten', id });
       },
     });
   }
 
+  /** Whether the store is known to be unavailable, so that asking it would only take time. */
+  get storeAway(): boolean {
+    return this.#store === 'unavailable';
+  }
+
+  /** How many projects are known, and how long ago they were last confirmed: null for never. */
+  get knowledge(): { readonly count: number; readonly confirmedAgoMs: number | null } {
+    const at = this.#confirmedAt;
+    return {
+      count: this.#known.size,
+      confirmedAgoMs: at === 0 ? null : Math.max(0, Date.now() - at),
+    };
+  }
+
   /**
    * The project of an id, or null when there is none.
-   * @throws ServiceError overloaded; the driver's error when the store is unavailable
+   * @throws ServiceError overloaded, store_unavailable
    */
   find(id: string): ProjectState | null | Promise<ProjectState | null> {
+    if (!isProjectId(id)) return null;
     const known = this.#known.get(id);
-    if (known !== undefined) return known;
-    if (!isProjectId(id) || this.#unknown.has(id)) return null;
+    if (known !== undefined && (this.#store !== 'available' || !this.#unverified.has(id))) {
+      return known;
+    }
+    if (this.#unknown.has(id)) return null;
+    if (this.storeAway) throw storeUnavailable();
     if (this.#lookups.size >= maxLookups) {
       throw new ServiceError('overloaded', 'Too many projects are being looked up.');
     }
-    return this.#lookups.run(id, () => this.#load(id));
+    return this.#lookups.run(id, () => this.#lookUp(id));
   }
 
   /** Caches a project that was changed by this process, or loaded. */
@@ -75,21 +126,49 @@ export class ProjectCache {
     const id = project._id;
     this.#unknown.delete(id);
     const known = this.#known.peek(id);
-    if (known !== undefined && known.project.revision >= project.revision) return known;
+    if (known !== undefined && known.project.revision >= project.revision) {
+      if (known.project.revision === project.revision) this.#unverified.delete(id);
+      return known;
+    }
+    this.#unverified.delete(id);
     const state = { project, stale: false };
     this.#known.set(id, state);
+    this.#environment.onNews({ type: 'project-known', project });
     return state;
   }
 
-  /** Reloads a project that another process has changed. If that fails, a poll finds the change. */
-  async refresh(id: string): Promise<void> {
-    this.#unknown.delete(id);
-    // Not by single flight: a look-up in progress may have read the project before the change.
-    await this.#load(id).catch(() => {});
+  /** Caches projects that other processes know; `confirmedAt` is the time of their confirmation. */
+  remember(projects: readonly Project[], confirmedAt = this.#confirmedAt): void {
+    this.#confirmedAt = Math.max(this.#confirmedAt, confirmedAt);
+    for (const project of projects) {
+      const id = project._id;
+      const known = this.#known.peek(id);
+      if (known !== undefined && known.project.revision >= project.revision) continue;
+      this.#unknown.delete(id);
+      // Changes of a project that was known before are followed, so a later revision is current.
+      if (known === undefined) this.#unverified.add(id);
+      this.#known.set(id, { project, stale: false });
+    }
   }
 
-  start(): void {
-    this.#timer = setTimeout(() => this.#poll(), this.#environment.pollEveryMs);
+  /** Bytes of the entries, as they are estimated. */
+  get bytes(): { readonly known: number; readonly unknown: number } {
+    return { known: this.#known.calculatedSize, unknown: this.#unknown.calculatedSize };
+  }
+
+  /** Polls now, and from now on. Resolves after the first poll. */
+  start(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    return this.#poll();
+  }
+
+  /**
+   * Serves also what is unverified until a poll succeeds.
+   * @param certain whether the store is known to be unavailable, and not only slow so far
+   */
+  assumeStoreAway(certain: boolean): void {
+    this.#store = certain ? 'unavailable' : 'unknown';
+    this.#expire();
   }
 
   stop(): void {
@@ -97,33 +176,110 @@ export class ProjectCache {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
+  async #lookUp(id: string): Promise<ProjectState | null> {
+    try {
+      return await this.#load(id);
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+      const remembered = this.#known.get(id);
+      if (remembered !== undefined) return remembered;
+      throw storeUnavailable(error);
+    }
+  }
+
   async #load(id: string): Promise<ProjectState | null> {
+    this.#loading.set(id, (this.#loading.get(id) ?? 0) + 1);
+    try {
+      return await this.#read(id);
+    } finally {
+      const others = (this.#loading.get(id) ?? 1) - 1;
+      if (others > 0) this.#loading.set(id, others);
+      else this.#loading.delete(id);
+    }
+  }
+
+  async #read(id: string): Promise<ProjectState | null> {
     const project = await this.#projects.find(id);
     if (project !== null) return this.apply(project);
+    // Before the id counts as unknown, so that nobody is told that it exists.
+    this.#known.delete(id);
     this.#unknown.set(id, true);
     return null;
   }
 
   async #poll(): Promise<void> {
+    const startedAt = Date.now();
     try {
-      await this.#loadChanges();
-      if (this.#failing) this.#environment.onOutage(null);
-      this.#failing = false;
+      await this.#synchronise();
+      this.#confirmedAt = startedAt;
+      this.#store = 'available';
+      this.#lateAnswers = 0;
+      this.#environment.onNews({ type: 'projects-confirmed', at: startedAt });
+      if (this.#reported) this.#environment.onOutage(null);
+      this.#reported = false;
     } catch (error) {
-      if (!this.#failing && !this.#stopped) this.#environment.onOutage(error);
-      this.#failing = true;
+      this.#pollFailed(error);
     }
-    if (!this.#stopped) this.start();
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => void this.#poll(), this.#environment.pollEveryMs);
   }
 
-  async #loadChanges(): Promise<void> {
-    const since = this.#latest ?? (await this.#projects.latestChange());
-    if (since === null) return;
-    const changes = await this.#projects.changesSince(new Date(since.getTime() - overlapMs));
-    for (const { _id, revision, changedAt } of changes) {
-      if (this.#latest === null || changedAt > this.#latest) this.#latest = changedAt;
+  #pollFailed(error: unknown): void {
+    // One late answer may be due to a busy machine; look-ups then have their own deadline.
+    this.#lateAnswers += error instanceof StoreUnavailable ? 1 : 2;
+    this.assumeStoreAway(this.storeAway || this.#lateAnswers >= 2);
+    if (!this.storeAway || this.#reported || this.#stopped) return;
+    this.#reported = true;
+    this.#environment.onOutage(error);
+  }
+
+  async #synchronise(): Promise<void> {
+    const changes = await this.#changes.next();
+    for (const { _id, revision } of changes ?? []) {
       const known = this.#known.peek(_id);
-      if (known !== undefined && known.project.revision < revision) await this.#load(_id);
+      const outdated = known !== undefined && known.project.revision < revision;
+      // A load in progress may have read the project before the change.
+      if (outdated || this.#loading.has(_id)) await this.#load(_id);
     }
+    const ids = changes === null ? this.#all() : this.#nextToCompare();
+    for (let from = 0; from < ids.length; from += comparedAtOnce) {
+      await this.#compare(ids.slice(from, from + comparedAtOnce));
+    }
+  }
+
+  #all(): string[] {
+    return [...new Set([...this.#known.keys(), ...this.#loading.keys()])];
+  }
+
+  /**
+   * The unverified projects and some of the others, in turn: an older release of the service, or a
+   * person, may change a project without marking the change, or delete one.
+   */
+  #nextToCompare(): string[] {
+    if (this.#round.length === 0) this.#round = [...this.#known.keys()];
+    return [...new Set([...this.#unverified, ...this.#round.splice(0, comparedPerPoll)])];
+  }
+
+  async #compare(ids: readonly string[]): Promise<void> {
+    const revisions = await this.#projects.revisionsOf(ids);
+    for (const id of ids) {
+      const known = this.#known.peek(id)?.project.revision ?? 0;
+      const revision = revisions.get(id) ?? 0;
+      if (revision === known) {
+        this.#unverified.delete(id);
+      } else if (revision < known && this.#unverified.has(id)) {
+        // Known from before a backup was restored.
+        this.#known.delete(id);
+        await this.#load(id);
+      } else if (revision > known || revision === 0) {
+        // A project that is missing may have been created in the meantime.
+        await this.#load(id);
+      }
+    }
+  }
+
+  /** Forgets the known projects when they are too old to be served. */
+  #expire(): void {
+    if ((this.knowledge.confirmedAgoMs ?? 0) > this.#environment.maxAgeMs) this.#known.clear();
   }
 }

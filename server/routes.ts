@@ -18,6 +18,8 @@ export function routes({ delivery, control, health, baseUrl }: Endpoints): Route
   const openApi = openApiHandler(baseUrl);
   const image: Handler = (request) => delivery.handle(request);
   return [
+    // RFC 9110, 9.3.7: OPTIONS for the server as a whole.
+    { path: '*', methods: () => ['OPTIONS'], handler: (request) => request.respond(noContent) },
     readable('/img/*', image),
     readable('/img', image),
     readable('/api/health', (request) => health.handle(request)),
@@ -27,6 +29,8 @@ export function routes({ delivery, control, health, baseUrl }: Endpoints): Route
     { path: `${prefix}/*`, methods: methodsAt, handler: (request) => control.handle(request) },
   ];
 }
+
+const noContent: HttpResponse = { status: 204, headers: [], body: null };
 
 const readMethods = ['GET', 'HEAD', 'OPTIONS'];
 

@@ -138,16 +138,41 @@ async function connect(client: MongoClient): Promise<void> {
   await client.db('admin').command({ ping: 1 });
 }
 
-/** Logs the start, the causes and the end of an outage. */
+/**
+ * Pings a store every few seconds until the signal is aborted, to report outages while it is used.
+ * A worker would otherwise not report them: Agenda retries without saying so.
+ */
+export async function watchForOutages(
+  ping: (timeoutMs: number) => Promise<unknown>,
+  { signal, onOutage }: Pick<RetryOptions, 'signal' | 'onOutage'>,
+): Promise<void> {
+  const everyMs = 2_000;
+  const timeoutMs = 2_000;
+  while (!signal.aborted) {
+    const attempt = () => ping(timeoutMs);
+    await retryDuringOutages(attempt, { signal, onOutage, retries: () => true })
+      .then(() => sleep(everyMs, undefined, { signal }))
+      // Only the signal ends the retries and the pause.
+      .catch(() => {});
+  }
+}
+
+/** Logs the start of an outage, each kind of its causes, and its end with its duration. */
 export function logOutages(log: {
   error(message: string): void;
   info(message: string): void;
 }): OnOutage {
-  let unavailable = false;
+  let since: number | null = null;
   return (cause) => {
-    if (cause === null) log.info('the store is available');
-    else if (unavailable) log.error(`the store is still unavailable: ${cause}`);
-    else log.error(`the store is unavailable: ${cause}; retrying`);
-    unavailable = cause !== null;
+    if (cause === null) {
+      const seconds = ((performance.now() - (since ?? performance.now())) / 1_000).toFixed(1);
+      log.info(`the store is available after ${seconds} s`);
+      since = null;
+    } else if (since === null) {
+      log.error(`the store is unavailable: ${cause}; retrying`);
+      since = performance.now();
+    } else {
+      log.error(`the store is still unavailable: ${cause}`);
+    }
   };
 }

@@ -10,10 +10,12 @@ function random36(length: number): string {
 
 /** `prj_` and 16 base-36 characters. */
 export const newProjectId = (): string => `prj_${random36(16)}`;
+export const projectIdPattern = /^prj_[0-9a-z]{16}$/;
 /** Whether a text has the form of a project id; others need no look-up or cache entry. */
-export const isProjectId = (text: string): boolean => /^prj_[0-9a-z]{16}$/.test(text);
+export const isProjectId = (text: string): boolean => projectIdPattern.test(text);
 /** `org_` and 16 base-36 characters. */
 export const newOrganisationId = (): string => `org_${random36(16)}`;
+export const organisationIdPattern = /^org_[0-9a-z]{16}$/;
 /** `key_` and 16 base-36 characters: identifies an API key without disclosing it. */
 export const newKeyId = (): string => `key_${random36(16)}`;
 /** `sk_` and 43 base64url characters: 256 random bits. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Db } from 'mongodb';
-import { Turns } from './turns.ts';
+import { answered } from './deadline.ts';
+import { Turns, turnsAfter } from './turns.ts';
 import { isDuplicateKey } from './upsert.ts';
 import {
   giveBack,
@@ -52,8 +53,8 @@ export class JobQueue {
   readonly #jobs: Jobs;
   readonly #turns: Turns;
   readonly #maxWaiting: number;
-  /** The last addition of each project that is adding jobs. */
-  readonly #adding = new Map<string, Promise<void>>();
+  /** Of each project whose jobs are being added now: their number, and the last turn. */
+  readonly #adding = new Map<string, { jobs: number; turn: number }>();
 
   /**
    * @param maxWaiting the maximum of a project's waiting jobs. One process never exceeds it; several
@@ -80,33 +81,35 @@ export class JobQueue {
    * @throws QueueFull
    */
   async add(jobs: readonly PrewarmJob[]): Promise<void> {
-    const [projectId = ''] = jobs.map((job) => job.projectId);
-    const before = this.#adding.get(projectId) ?? Promise.resolve();
-    const added = before.catch(() => {}).then(() => this.#add(projectId, jobs));
-    this.#adding.set(projectId, added);
+    const [{ projectId } = { projectId: '' }] = jobs;
+    const wanted = new Map(jobs.map(withFingerprint).map((job) => [waitingKeyOf(job), job]));
+    const equal = this.#jobs.find({ waitingKey: { $in: [...wanted.keys()] } });
+    for (const { waitingKey } of await answered(equal.toArray())) wanted.delete(String(waitingKey));
+    if (wanted.size === 0) return;
+
+    const adding = this.#adding.get(projectId) ?? { jobs: 0, turn: 0 };
+    this.#adding.set(projectId, adding);
+    adding.jobs += wanted.size;
     try {
-      await added;
+      await this.#refuseTooMany(projectId, wanted.size, adding.jobs);
+      const last = await answered(this.#turns.last(projectId));
+      const turns = turnsAfter(Math.max(last, adding.turn), [...wanted.values()]);
+      adding.turn = turns.at(-1) ?? 0;
+      const inserted = [...wanted.values()].map((data, i) => this.#insert(data, turns[i] ?? 0));
+      await answered(Promise.all(inserted));
     } finally {
-      if (this.#adding.get(projectId) === added) this.#adding.delete(projectId);
+      adding.jobs -= wanted.size;
+      if (adding.jobs === 0) this.#adding.delete(projectId);
     }
   }
 
-  async #add(projectId: string, jobs: readonly PrewarmJob[]): Promise<void> {
-    const wanted = new Map(jobs.map(withFingerprint).map((job) => [waitingKeyOf(job), job]));
-    const waiting = await this.#jobs
-      .find({ waitingKey: { $in: [...wanted.keys()] } }, { projection: { waitingKey: 1 } })
-      .toArray();
-    for (const { waitingKey } of waiting) wanted.delete(String(waitingKey));
-    const added = [...wanted.values()];
-    if (added.length === 0) return;
-    if (Number.isFinite(this.#maxWaiting)) {
-      const count = await this.#jobs.countDocuments(waitingOf(projectId));
-      if (count + added.length > this.#maxWaiting) {
-        throw new QueueFull(count, added.length, this.#maxWaiting);
-      }
+  /** @param beingAdded by this process now, the added ones included; some may be stored already */
+  async #refuseTooMany(projectId: string, added: number, beingAdded: number): Promise<void> {
+    if (!Number.isFinite(this.#maxWaiting)) return;
+    const waiting = await answered(this.#jobs.countDocuments(waitingOf(projectId)));
+    if (waiting + beingAdded > this.#maxWaiting) {
+      throw new QueueFull(waiting, added, this.#maxWaiting);
     }
-    const turns = await this.#turns.next(projectId, added);
-    await Promise.all(added.map((data, i) => this.#insert(data, turns[i] ?? 0)));
   }
 
   /** The document is one of Agenda's. */

@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import { answered } from './deadline.ts';
 import { hashApiKey, newApiKey, newKeyId } from './identifiers.ts';
 import { retryOnDuplicateKey } from './upsert.ts';
 
@@ -54,29 +55,23 @@ export class Keys {
     return { key, secret };
   }
 
-  /**
-   * Stores the key from the environment and revokes the previous one: changing the setting is meant
-   * to disable the old key.
-   */
+  /** Stores the key from the environment. Writes nothing when it is there, with all its rights. */
   async adoptFromEnvironment(secret: string, orgId: string): Promise<void> {
     const hash = hashApiKey(secret);
-    await this.#collection.updateMany(
-      { fromEnvironment: true, hash: { $ne: hash }, revokedAt: null },
-      { $set: { revokedAt: new Date() } },
-    );
+    // Also if a key with this secret exists with fewer rights: the setting grants full access.
+    const rights = {
+      projectId: null,
+      allOrganisations: true,
+      access: 'write',
+      fromEnvironment: true,
+      revokedAt: null,
+    } as const;
+    if ((await this.#collection.findOne({ hash, ...rights })) !== null) return;
     const upsert = () =>
       this.#collection.updateOne(
         { hash },
         {
-          // Also if a key with this secret exists with fewer rights: the setting grants full
-          // access.
-          $set: {
-            projectId: null,
-            allOrganisations: true,
-            access: 'write',
-            fromEnvironment: true,
-            revokedAt: null,
-          },
+          $set: rights,
           $setOnInsert: {
             _id: newKeyId(),
             name: 'SERVICE_ROOT_API_KEY',
@@ -89,9 +84,22 @@ export class Keys {
     await retryOnDuplicateKey(upsert);
   }
 
+  /** The ids of the valid keys that came from the environment, other than the one of this secret. */
+  async othersFromEnvironment(secret: string): Promise<string[]> {
+    const others = await this.#collection
+      .find({ fromEnvironment: true, hash: { $ne: hashApiKey(secret) }, revokedAt: null })
+      .toArray();
+    return others.map(({ _id }) => _id);
+  }
+
+  /** Revokes them: where one machine has the store, changing the setting disables the old key. */
+  async revokeOthersFromEnvironment(secret: string): Promise<void> {
+    for (const id of await this.othersFromEnvironment(secret)) await this.revoke(id);
+  }
+
   /** The key with a secret, revoked or not; null when there is none. */
   findBySecret(secret: string): Promise<ApiKey | null> {
-    return this.#collection.findOne({ hash: hashApiKey(secret) });
+    return answered(this.#collection.findOne({ hash: hashApiKey(secret) }));
   }
 
   list(): Promise<ApiKey[]> {

@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import { answered } from './deadline.ts';
 import { findDeployment } from './deployment.ts';
 import { newOrganisationId } from './identifiers.ts';
 import { findOrInsert } from './upsert.ts';
@@ -42,7 +43,7 @@ export class Organisations {
   }
 
   find(id: string): Promise<Organisation | null> {
-    return this.#collection.findOne({ _id: id });
+    return answered(this.#collection.findOne({ _id: id }));
   }
 
   list(): Promise<Organisation[]> {

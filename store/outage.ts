@@ -14,8 +14,12 @@ import {
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 
-  constructor(cause: string) {
-    super(`The store is unavailable: ${cause}.`);
+  /** The cause in words. */
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super(`The store is unavailable: ${reason}.`);
+    this.reason = reason;
   }
 }
 
@@ -46,33 +50,59 @@ export class StoreUrlInvalid extends Error {
   }
 }
 
-const authenticationFailed = 18;
-/** Atlas's own code for refused credentials. */
-const atlasError = 8_000;
+const outOfDiskSpace = 14_031;
 
 /**
  * Codes of temporary errors: those that drivers retry according to the MongoDB driver
- * specifications ("Retryable Writes").
+ * specifications ("Retryable Writes"), and that of a full disk.
  */
 const temporaryCodes: ReadonlySet<unknown> = new Set([
-  6, 7, 89, 91, 189, 262, 9_001, 10_107, 11_600, 11_602, 13_435, 13_436,
+  6,
+  7,
+  89,
+  91,
+  189,
+  262,
+  9_001,
+  10_107,
+  11_600,
+  11_602,
+  13_435,
+  13_436,
+  outOfDiskSpace,
 ]);
 
-const refusesCredentials = (error: MongoServerError): boolean =>
-  error.code === authenticationFailed || error.code === atlasError;
+/**
+ * What the operator can repair in the store while the service waits: credentials (8000 is Atlas's
+ * own code), and the permissions of a user.
+ */
+const refusals: Readonly<Record<string, string>> = {
+  13: 'permission denied',
+  18: 'authentication failed',
+  8000: 'authentication failed',
+};
+
+/** Errors of the driver about a client that is being connected again; some are not exported. */
+const clientErrors: ReadonlySet<string> = new Set([
+  // No connection of the pool became free.
+  'MongoWaitQueueTimeoutError',
+  'MongoPoolClosedError',
+  'MongoClientClosedError',
+  'MongoExpiredSessionError',
+]);
 
 /** Whether an operation failed because the store is unavailable, not because of the operation. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof MongoServerError) {
-    return temporaryCodes.has(error.code) || refusesCredentials(error);
+    return temporaryCodes.has(error.code) || String(error.code) in refusals;
   }
   return (
+    error instanceof StoreUnavailable ||
     error instanceof MongoNetworkError ||
     error instanceof MongoServerSelectionError ||
     error instanceof MongoTopologyClosedError ||
     error instanceof MongoNotConnectedError ||
-    // No connection of the pool became free. The driver does not export this class.
-    (error instanceof MongoError && error.name === 'MongoWaitQueueTimeoutError')
+    (error instanceof MongoError && clientErrors.has(error.name))
   );
 }
 
@@ -83,8 +113,10 @@ export function outageInWords(error: unknown): string {
   }
   if (error instanceof MongoServerError) {
     const message = `${withoutCredentials(error.message)} (code ${error.code})`;
-    return refusesCredentials(error) ? `authentication failed: ${message}` : message;
+    const refusal = refusals[String(error.code)];
+    return refusal === undefined ? message : `${refusal}: ${message}`;
   }
+  if (error instanceof StoreUnavailable) return error.reason;
   return withoutCredentials(error instanceof Error ? error.message : String(error));
 }
 

@@ -1,66 +1,23 @@
 import type { Collection, Db, UpdateFilter } from 'mongodb';
+import { answered } from './deadline.ts';
 import { newProjectId, newSigningSecret } from './identifiers.ts';
+import type { Project, ProjectSettings } from './project.ts';
+import {
+  markChange,
+  ProjectChanges,
+  type StoredProject,
+  withoutChange,
+} from './project-changes.ts';
 import { projectColours } from './project-colours.ts';
 
-export const watermarkPositions = [
-  'center',
-  'north',
-  'northeast',
-  'northwest',
-  'south',
-  'southeast',
-  'southwest',
-  'east',
-  'west',
-] as const;
-export type WatermarkPosition = (typeof watermarkPositions)[number];
-
-export const projectFits = ['contain', 'cover', 'fill', 'inside', 'outside'] as const;
-export type ProjectFit = (typeof projectFits)[number];
-
-/** The transform defaults of a project that its owner may change (spec part 2). */
-export interface ProjectSettings {
-  readonly autoFormat: boolean;
-  readonly defaultQuality: number;
-  readonly defaultDpr: number;
-  readonly defaultFit: ProjectFit;
-  /** Device pixels; null for no bound. */
-  readonly maxWidth: number | null;
-  readonly stripMetadata: boolean;
-  readonly watermarkEnabled: boolean;
-  readonly watermarkUrl: string | null;
-  readonly watermarkPosition: WatermarkPosition;
-  /** Percent. */
-  readonly watermarkOpacity: number;
-  /** Percent of the output's width. */
-  readonly watermarkScale: number;
-  /** Pixels. */
-  readonly watermarkMargin: number;
-}
-
-/** A project as it is stored. */
-export interface Project extends ProjectSettings {
-  readonly _id: string;
-  readonly orgId: string;
-  readonly name: string;
-  readonly origin: string;
-  /** Normalised hosts, each once (see hosts.ts). */
-  readonly allowedOrigins: readonly string[];
-  readonly color1: string;
-  readonly color2: string;
-  readonly requireSignedUrls: boolean;
-  readonly signedUrlTtlSeconds: number | null;
-  /** The HMAC secret of signed URLs; null until created. Used only to sign and verify URLs. */
-  readonly signingSecret: string | null;
-  readonly createdAt: Date;
-  /** By the store's clock, so that processes can poll for changes. */
-  readonly changedAt: Date;
-  /** Grows by one with every change. */
-  readonly revision: number;
-}
-
-/** The fields by which a change of a project is detected. */
-export type ProjectChange = Pick<Project, '_id' | 'revision' | 'changedAt'>;
+export {
+  type Project,
+  type ProjectFit,
+  type ProjectSettings,
+  projectFits,
+  type WatermarkPosition,
+  watermarkPositions,
+} from './project.ts';
 
 export interface NewProject {
   readonly orgId: string;
@@ -87,14 +44,17 @@ const newProjectSettings: ProjectSettings = {
 
 /** Every change is one atomic update, so that concurrent changes are not lost. */
 export class Projects {
-  readonly #collection: Collection<Project>;
+  readonly #db: Db;
+  readonly #collection: Collection<StoredProject>;
 
   constructor(db: Db) {
+    this.#db = db;
     this.#collection = db.collection('projects');
   }
 
   async ensureIndexes(): Promise<void> {
-    await this.#collection.createIndex({ changedAt: 1 });
+    await this.#collection.createIndex({ changePending: 1 });
+    await this.#collection.createIndex({ changeNumber: 1 });
     await this.#collection.createIndex({ orgId: 1 });
   }
 
@@ -110,50 +70,49 @@ export class Projects {
       createdAt: new Date(),
       revision: 1,
     };
-    // An upsert, because an insert cannot use the store's clock. A date from a clock that is ahead
-    // would hide the changes of other processes from the polling by `changedAt`.
-    const made = await this.#collection.findOneAndUpdate(
-      { _id },
-      { $setOnInsert: project, $currentDate: { changedAt: true } },
-      { upsert: true, returnDocument: 'after' },
+    // An upsert, because an insert cannot use the store's clock.
+    const made = await answered(
+      this.#collection.findOneAndUpdate(
+        { _id },
+        { $setOnInsert: project, $set: markChange, $currentDate: { changedAt: true } },
+        { upsert: true, returnDocument: 'after' },
+      ),
     );
     if (made === null) throw new Error('the project could not be created');
-    return made;
+    return withoutChange(made);
   }
 
-  find(id: string): Promise<Project | null> {
-    return this.#collection.findOne({ _id: id });
+  async find(id: string): Promise<Project | null> {
+    const found = await answered(this.#collection.findOne({ _id: id }));
+    return found && withoutChange(found);
   }
 
   /** The organisation of a project, which never changes; null when there is no such project. */
   async organisationOf(id: string): Promise<string | null> {
-    const project = await this.#collection.findOne({ _id: id }, { projection: { orgId: 1 } });
+    const projection = { orgId: 1 };
+    const project = await answered(this.#collection.findOne({ _id: id }, { projection }));
     return project?.orgId ?? null;
   }
 
   /** @param orgId null for the projects of every organisation */
-  list(orgId: string | null = null): Promise<Project[]> {
+  async list(orgId: string | null = null): Promise<Project[]> {
     const filter = orgId === null ? {} : { orgId };
-    return this.#collection.find(filter).sort({ createdAt: 1, _id: 1 }).toArray();
+    const found = this.#collection.find(filter).sort({ createdAt: 1, _id: 1 });
+    return (await answered(found.toArray())).map(withoutChange);
   }
 
-  /** The latest change of any project; null when there are no projects. */
-  async latestChange(): Promise<Date | null> {
-    const [latest] = await this.#collection
-      .find({}, { projection: { changedAt: 1 } })
-      .sort({ changedAt: -1 })
-      .limit(1)
-      .toArray();
-    return latest?.changedAt ?? null;
+  /** The changes of all projects from now on. */
+  followChanges(): ProjectChanges {
+    return new ProjectChanges(this.#db);
   }
 
-  /** Projects that changed at or after a date, oldest change first. */
-  changesSince(date: Date): Promise<ProjectChange[]> {
-    return this.#collection
-      .find({ changedAt: { $gte: date } })
-      .project<ProjectChange>({ revision: 1, changedAt: 1 })
-      .sort({ changedAt: 1 })
-      .toArray();
+  /** The revisions of those projects that exist, by id. */
+  async revisionsOf(ids: readonly string[]): Promise<Map<string, number>> {
+    const found = this.#collection
+      .find({ _id: { $in: [...ids] } })
+      .project<Pick<Project, '_id' | 'revision'>>({ revision: 1 });
+    const entries = await answered(found.toArray());
+    return new Map(entries.map(({ _id, revision }) => [_id, revision]));
   }
 
   /** Null when there is no such project; the same applies to the methods below. */
@@ -187,11 +146,19 @@ export class Projects {
     });
   }
 
-  #change(id: string, update: UpdateFilter<Project>): Promise<Project | null> {
-    return this.#collection.findOneAndUpdate(
-      { _id: id },
-      { ...update, $inc: { revision: 1 }, $currentDate: { changedAt: true } },
-      { returnDocument: 'after' },
+  async #change(id: string, update: UpdateFilter<StoredProject>): Promise<Project | null> {
+    const changed = await answered(
+      this.#collection.findOneAndUpdate(
+        { _id: id },
+        {
+          ...update,
+          $set: { ...update.$set, ...markChange },
+          $inc: { revision: 1 },
+          $currentDate: { changedAt: true },
+        },
+        { returnDocument: 'after' },
+      ),
     );
+    return changed && withoutChange(changed);
   }
 }

@@ -66,20 +66,14 @@ export class Turns {
     this.#lowest = new LowestTurn(jobs);
   }
 
-  /** The turns of jobs of one project that are to be queued, in their order. */
-  async next(projectId: string, jobs: readonly PrewarmJob[]): Promise<number[]> {
-    const [first, last] = await Promise.all([
+  /** The turn that a project's next jobs follow. */
+  async last(projectId: string): Promise<number> {
+    const own = { 'data.projectId': projectId, turn: { $gte: 0 } };
+    const [lowest, last] = await Promise.all([
       this.#lowest.find((filter) => this.#jobs.findOne(filter, { sort: { turn: 1 } })),
-      this.#jobs.findOne(
-        { 'data.projectId': projectId, turn: { $gte: 0 } },
-        { sort: { turn: -1 } },
-      ),
+      this.#jobs.findOne(own, { sort: { turn: -1 } }),
     ]);
-    let turn = Math.max(first?.turn ?? 0, last?.turn ?? 0);
-    return jobs.map((job) => {
-      turn += variantsOf(job);
-      return turn;
-    });
+    return Math.max(lowest?.turn ?? 0, last?.turn ?? 0);
   }
 
   /**
@@ -95,12 +89,21 @@ export class Turns {
       .limit(batchSize)
       .toArray();
     for (const { _id, data } of ready) {
-      const [turn = 0] = await this.next(data?.projectId, [data]);
+      const [turn = 0] = turnsAfter(await this.last(data?.projectId), [data]);
       const unchanged = { ...waiting, _id, nextRunAt: { $gt: never } };
       await makeWait(this.#jobs, unchanged, data, { turn });
     }
     return ready.length === batchSize;
   }
+}
+
+/** The turns of jobs of one project, in their order. */
+export function turnsAfter(last: number, jobs: readonly PrewarmJob[]): number[] {
+  let turn = last;
+  return jobs.map((job) => {
+    turn += variantsOf(job);
+    return turn;
+  });
 }
 
 function variantsOf(job: Partial<PrewarmJob> | undefined): number {

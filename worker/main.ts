@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { createLogger } from '../contract/log.ts';
 import { settingsExample } from '../contract/settings/document.ts';
 import { settingsOrExit } from '../contract/settings/load.ts';
-import { logOutages, retryDuringOutages } from '../store/connection.ts';
+import { logOutages, retryDuringOutages, watchForOutages } from '../store/connection.ts';
 import { awaitStore, type Store } from '../store/open.ts';
 import { StoreUrlInvalid } from '../store/outage.ts';
 import { Consumer } from './consumer.ts';
@@ -86,6 +86,8 @@ try {
   // The store may become unavailable again before the consumer has started.
   await retryDuringOutages(() => starting.start(), { signal, onOutage });
   log.info('the worker is ready');
+  const { ping } = store;
+  void watchForOutages(ping, { signal, onOutage });
 } catch (error) {
   if (!stopping.signal.aborted) {
     log.fatal({ err: error }, 'the worker could not start');

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { fastifyBasicAuth } from '@fastify/basic-auth';
 import type { Agenda } from 'agenda';
@@ -47,10 +48,11 @@ async function addAccessControl(
 ): Promise<void> {
   if (workbenchUsername === null || workbenchPassword === null) {
     scope.addHook('onRequest', async (request) => {
-      if (isLoopback(request.ip) && namesLoopback(request.headers.host)) return;
+      const { ip, headers } = request;
+      if (isLoopback(ip) && namesLoopback(headers.host) && !isForwarded(headers)) return;
       throw new ServiceError(
         'workbench_forbidden',
-        'Without credentials the workbench accepts only requests from this machine.',
+        'Without credentials the workbench accepts only direct requests from this machine.',
       );
     });
     return;
@@ -81,6 +83,13 @@ const isLoopback = (address: string): boolean =>
 function namesLoopback(host: string | undefined): boolean {
   const name = (host ?? '').replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   return name === 'localhost' || isLoopback(name);
+}
+
+/** A proxy on this machine connects from a loopback address for any client. */
+function isForwarded(headers: IncomingHttpHeaders): boolean {
+  return Object.keys(headers).some((name) =>
+    /^(forwarded|via|x-forwarded-.*|x-real-ip)$/.test(name),
+  );
 }
 
 /**

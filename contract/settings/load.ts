@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
 import formats from 'ajv-formats';
-import { parseNetworkOrHost } from '../networks.ts';
+import { isDnsServer } from '../networks.ts';
+import { parsePort, parsePrivateSource } from '../private-sources.ts';
 import { type Setting, type Settings, settingRows, splitList } from './table.ts';
 
 /** Thrown with all invalid settings at once, one per line. */
@@ -20,8 +21,16 @@ const byVariable = new Map(settingRows.map(([, setting]) => [setting.variable as
 const ajv = new Ajv({ allErrors: true });
 formats.default(ajv, ['uri']);
 ajv.addFormat('source-list', (list) =>
-  splitList(list).every((entry) => parseNetworkOrHost(entry) !== null),
+  splitList(list).every((entry) => parsePrivateSource(entry) !== null),
 );
+ajv.addFormat('port-list', (list) => {
+  const ports = splitList(list);
+  return ports.length > 0 && ports.every((port) => port === '*' || parsePort(port) !== null);
+});
+ajv.addFormat('dns-server-list', (list) => {
+  const servers = splitList(list);
+  return servers.length > 0 && servers.every(isDnsServer);
+});
 const validate = ajv.compile({
   type: 'object',
   properties: Object.fromEntries(

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { defaultPorts, type Ports } from '../private-sources.ts';
 
 /**
  * One setting: its environment variable, the accepted values (as a JSON Schema for ajv, and in
@@ -109,9 +110,16 @@ export const settingsTable = {
     defaultInWords: '16 x threads',
     meaning: 'Maximum transforms that wait for a thread, in each process.',
   }),
+  poolMemoryBytes: integer('SERVICE_POOL_MEMORY_BYTES', 1, 2 ** 50, {
+    default: (above) => Math.max(536_870_912, 268_435_456 * Number(above['poolThreads'])),
+    defaultInWords: '268435456 x threads, at least 536870912',
+    meaning:
+      'Maximum estimated memory of the transforms that run and are not light, in each process; one beyond it runs alone.',
+  }),
   fetchConcurrency: integer('SERVICE_FETCH_CONCURRENCY', 1, 10_000, {
     default: 64,
-    meaning: 'Maximum concurrent source fetches, in each process.',
+    meaning:
+      'Maximum concurrent source fetches, in each process. One project can use three quarters.',
   }),
   memoryCacheBytes: integer('SERVICE_MEMORY_CACHE_BYTES', 0, 2 ** 50, {
     default: 268_435_456,
@@ -147,6 +155,11 @@ export const settingsTable = {
       secret: true,
     },
   ),
+  staleProjectsSeconds: integer('SERVICE_STALE_PROJECTS_SECONDS', 0, 31_536_000, {
+    default: 86_400,
+    meaning:
+      'While the store is unavailable, projects are served for this long after the store has last confirmed them, in seconds. Then, and for all others, images are 503 `store_unavailable`.',
+  }),
   rootApiKey: text<string | null>(
     'SERVICE_ROOT_API_KEY',
     '8 to 256 visible ASCII characters (best: `sk_` and 43 random base64url characters)',
@@ -165,19 +178,48 @@ export const settingsTable = {
   }),
   privateSources: text<readonly string[]>(
     'SERVICE_PRIVATE_SOURCES',
-    'a comma-separated list of CIDRs, IP addresses and host names',
+    'a comma-separated list of CIDRs, IP addresses and host names, each with an optional port or `:*`',
     { format: 'source-list' },
     {
       default: [],
       defaultInWords: '(none)',
       meaning:
-        'CIDRs or host names, comma-separated, that sources may use even though they are not public.',
+        'CIDRs, addresses or host names, comma-separated, that sources may use even though they are not public. A port (`10.0.0.5:9000`, `[fd00::/8]:9000`) or all (`:*`) may follow; without one, 80 and 443 are meant.',
+      convert: splitList,
+    },
+  ),
+  sourcePorts: text<Ports>(
+    'SERVICE_SOURCE_PORTS',
+    'a comma-separated list of ports, or `*`',
+    { format: 'port-list' },
+    {
+      default: defaultPorts,
+      defaultInWords: '80,443',
+      meaning: 'Ports of public sources, comma-separated; `*` allows all.',
+      convert: (list: string) =>
+        splitList(list).includes('*') ? null : splitList(list).map(Number),
+    },
+  ),
+  dnsServers: text<readonly string[] | null>(
+    'SERVICE_DNS_SERVERS',
+    'a comma-separated list of IP addresses, each with an optional port',
+    { format: 'dns-server-list' },
+    {
+      default: null,
+      defaultInWords: "(the system's)",
+      meaning: 'DNS servers that resolve the names of source hosts.',
       convert: splitList,
     },
   ),
   sourceMaxBytes: integer('SERVICE_SOURCE_MAX_BYTES', 1, 2 ** 31, {
     default: 33_554_432,
     meaning: 'Maximum size of a source, in bytes.',
+  }),
+  sourceHeldBytes: integer('SERVICE_SOURCE_HELD_BYTES', 1, 2 ** 40, {
+    default: (above) => Math.max(134_217_728, 4 * Number(above['sourceMaxBytes'])),
+    defaultInWords: '4 x SERVICE_SOURCE_MAX_BYTES, at least 134217728',
+    meaning:
+      'Maximum bytes of sources that are being fetched, wait or are transformed, in each process. One project can use three quarters.',
   }),
   sourceMaxPixels: integer('SERVICE_SOURCE_MAX_PIXELS', 1, 2 ** 40, {
     default: 100_000_000,

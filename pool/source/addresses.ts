@@ -35,6 +35,11 @@ export function isPublic(address: Address): boolean {
   return within(address, globalUnicast) && !within(address, specialPurpose6);
 }
 
+/** True for addresses of the local link (RFC 3927, RFC 4291 2.5.6), where clouds have their metadata. */
+export function isLinkLocal(address: Address): boolean {
+  return address.range() === 'linkLocal';
+}
+
 /** True for addresses that reach this machine: loopback, and "unspecified" as a destination. */
 export function isThisMachine(address: Address): boolean {
   const range = address.range();

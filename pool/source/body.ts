@@ -1,5 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import type { ByteBudget } from './budget.ts';
+import type { Reservation } from './budget.ts';
 
 /**
  * The maximum allocated before any bytes arrived. Most images are smaller, so they are written
@@ -11,7 +11,7 @@ const guessedLength = 64 * 1024;
 
 export interface BodyLimits {
   readonly maxBytes: number;
-  readonly budget: ByteBudget;
+  readonly budget: Reservation;
   /** The Content-Length; null when it is absent or does not apply because the body is decoded. */
   readonly length: number | null;
 }

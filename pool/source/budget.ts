@@ -1,29 +1,54 @@
-/** Counts bytes in memory against a limit. */
+import { FairShare, type Owner } from '../fair-share.ts';
+
+/** The bytes of one fetch, counted for its owner. */
+export interface Reservation {
+  /** Counts `bytes` and returns true, or returns false when they are beyond the owner's share. */
+  reserve(bytes: number): boolean;
+  release(bytes: number): void;
+}
+
+/** Part of the limit that a project may hold however much others hold: an average source or more. */
+const guaranteedPart = 1 / 8;
+
+/** Counts bytes of sources in memory against a limit that projects and hosts share. */
 export class ByteBudget {
-  readonly limit: number;
-  #held = 0;
+  readonly #share: FairShare;
+  #rejected = 0;
 
   constructor(limit: number) {
-    this.limit = limit;
+    this.#share = new FairShare(limit, Math.floor(limit * guaranteedPart));
+  }
+
+  get limit(): number {
+    return this.#share.limit;
   }
 
   get held(): number {
-    return this.#held;
+    return this.#share.held;
   }
 
-  /** Counts `bytes` and returns true, or returns false when they would exceed the limit. */
-  reserve(bytes: number): boolean {
-    if (this.#held + bytes > this.limit) return false;
-    this.#held += bytes;
-    return true;
+  /** Total reservations that were refused. */
+  get rejected(): number {
+    return this.#rejected;
+  }
+
+  for(owner: Owner): Reservation {
+    return {
+      reserve: (bytes) => {
+        const taken = this.#share.take(owner, bytes);
+        if (!taken) this.#rejected += 1;
+        return taken;
+      },
+      release: (bytes) => this.#share.release(owner, bytes),
+    };
   }
 
   /** Counts bytes that are in memory already, even beyond the limit. */
-  add(bytes: number): void {
-    this.#held += bytes;
+  add(owner: Owner, bytes: number): void {
+    this.#share.add(owner, bytes);
   }
 
-  release(bytes: number): void {
-    this.#held -= bytes;
+  release(owner: Owner, bytes: number): void {
+    this.#share.release(owner, bytes);
   }
 }

@@ -1,4 +1,4 @@
-import { Agent, buildConnector, Pool } from 'undici';
+import { Agent, buildConnector, type Dispatcher, Pool } from 'undici';
 import { ServiceError } from '../../contract/errors.ts';
 import { codeOf, fetchFailureText } from './failure-words.ts';
 import { type AddressGuard, portOf } from './guard.ts';
@@ -6,8 +6,22 @@ import { type AddressGuard, portOf } from './guard.ts';
 export interface ConnectionLimits {
   /** Maximum connections to one origin. */
   readonly perOrigin: number;
+  /** Above this number of open connections none is kept after its response. */
+  readonly kept: number;
   /** Timeout of each phase of a request, in ms. */
   readonly timeoutMs: number;
+}
+
+/** The connections to all origins. An origin without a connection takes no memory. */
+export interface Connections {
+  /** Open connections, in use or kept. */
+  readonly open: number;
+  request(options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData>;
+  destroy(): Promise<void>;
+}
+
+interface Open {
+  count: number;
 }
 
 /** Keep-alive timeout, in ms: long enough for the next image of the same page. */
@@ -21,11 +35,12 @@ const maxHeaderBytes = 16 * 1024;
  * HTTP/1.1 connections, only to addresses that the guard allows. Proxy settings of the environment
  * are ignored: a proxy would resolve host names itself and bypass the guard.
  */
-export function openConnections(guard: AddressGuard, limits: ConnectionLimits): Agent {
-  return new Agent({
+export function openConnections(guard: AddressGuard, limits: ConnectionLimits): Connections {
+  const open: Open = { count: 0 };
+  const agent = new Agent({
     factory: (origin) =>
       new Pool(origin, {
-        connect: connector(guard, portOf(new URL(origin)), limits.timeoutMs),
+        connect: connector(guard, portOf(new URL(origin)), limits.timeoutMs, open),
         connections: limits.perOrigin,
         pipelining: 1,
         allowH2: false,
@@ -38,10 +53,23 @@ export function openConnections(guard: AddressGuard, limits: ConnectionLimits): 
         keepAliveMaxTimeout: keepAliveMaxMs,
       }),
   });
+  return {
+    get open() {
+      return open.count;
+    },
+    // A client decides how many origins there are, each of which may keep connections.
+    request: (options) => agent.request({ ...options, reset: open.count > limits.kept }),
+    destroy: () => agent.destroy(),
+  };
 }
 
 /** One connector per origin, because Node does not pass the port to `lookup`. */
-function connector(guard: AddressGuard, port: number, timeout: number): buildConnector.connector {
+function connector(
+  guard: AddressGuard,
+  port: number,
+  timeout: number,
+  open: Open,
+): buildConnector.connector {
   const connect = buildConnector({ lookup: guard.lookupFor(port), timeout, allowH2: false });
   return (options, callback) =>
     connect(options, (...[error, socket]) => {
@@ -50,6 +78,10 @@ function connector(guard: AddressGuard, port: number, timeout: number): buildCon
       // uses it nor closes it after a timeout (nodejs/undici#5845). An active request is never idle
       // this long.
       socket.setTimeout(timeout, () => socket.destroy());
+      open.count += 1;
+      socket.once('close', () => {
+        open.count -= 1;
+      });
       callback(null, socket);
     });
 }

@@ -1,7 +1,11 @@
 import { ServiceError } from '../../contract/errors.ts';
+import { FairShare, type Owner } from '../fair-share.ts';
+import { Turns } from '../turns.ts';
 
 /** Maximum background fetches that wait for a slot; further ones are refused as overloaded. */
 const maxWaiting = 1024;
+/** Part of the slots that a project gets however many others have, while any is free. */
+const guaranteedPart = 1 / 16;
 
 type State = 'waiting' | 'running' | 'released';
 
@@ -10,34 +14,38 @@ export interface FetchSlot {
   /** Resolves when the fetch may start; rejects when the signal aborts first. */
   admitted(signal: AbortSignal): Promise<void>;
   /**
-   * Promotes a background fetch to a live one, when a live request begins to wait for it. False
-   * when all slots are in use: the fetch then keeps waiting as a background fetch.
+   * Promotes a background fetch to a live one of this owner, when its live request begins to wait
+   * for it. False when the owner may have no more slots: the fetch then keeps waiting as a
+   * background fetch.
    */
-  promote(): boolean;
+  promote(owner: Owner): boolean;
   /** Frees the slot. Idempotent. */
   release(): void;
 }
 
 /**
- * Limits concurrent fetches. A live fetch gets a slot at once or is refused. Background fetches
- * wait for a slot and use at most half of them, so that the other half is reserved for live
- * fetches.
+ * Limits concurrent fetches, of all together and of each project and host. A live fetch gets a slot
+ * at once or is refused. Background fetches wait for a slot, by turns among projects, and use at
+ * most half of them, so that the other half is reserved for live fetches.
  */
 export class FetchSlots {
-  readonly limit: number;
-  readonly #backgroundLimit: number;
-  readonly #queue = new Set<() => void>();
-  #running = 0;
-  #background = 0;
+  readonly #slots: FairShare;
+  readonly #backgroundSlots: FairShare;
+  readonly #queue = new Turns<() => void>();
+  readonly #ownerOf = new WeakMap<() => void, Owner>();
   #rejected = 0;
 
   constructor(limit: number) {
-    this.limit = limit;
-    this.#backgroundLimit = Math.max(1, Math.floor(limit / 2));
+    this.#slots = shared(limit);
+    this.#backgroundSlots = shared(Math.max(1, Math.floor(limit / 2)));
+  }
+
+  get limit(): number {
+    return this.#slots.limit;
   }
 
   get running(): number {
-    return this.#running;
+    return this.#slots.held;
   }
 
   /** Total live fetches that were refused. */
@@ -46,10 +54,11 @@ export class FetchSlots {
   }
 
   /** @throws ServiceError overloaded */
-  enter(background: boolean): FetchSlot {
-    if (background ? this.#queue.size >= maxWaiting : this.#running >= this.limit) {
+  enter(first: Owner, background: boolean): FetchSlot {
+    if (background ? this.#queue.size >= maxWaiting : !this.#slots.allows(first, 1)) {
       throw this.overloaded();
     }
+    let owner = first;
     let state: State = 'waiting';
     let live = !background;
     let admit: () => void = () => {};
@@ -58,28 +67,33 @@ export class FetchSlots {
     });
 
     const run = () => {
-      this.#queue.delete(run);
+      this.#queue.delete(first.project, run);
       state = 'running';
-      this.#running += 1;
-      if (!live) this.#background += 1;
+      this.#slots.add(owner, 1);
+      if (!live) this.#backgroundSlots.add(owner, 1);
       admit();
     };
     const release = () => {
-      this.#queue.delete(run);
+      this.#queue.delete(first.project, run);
       if (state === 'running') {
-        this.#running -= 1;
-        if (!live) this.#background -= 1;
+        this.#slots.release(owner, 1);
+        if (!live) this.#backgroundSlots.release(owner, 1);
       }
       state = 'released';
       this.#next();
     };
-    const promote = () => {
+    const promote = (promoter: Owner) => {
       if (live || state === 'released') return true;
-      if (state === 'waiting' && this.#running >= this.limit) return false;
+      if (state === 'waiting' && !this.#slots.allows(promoter, 1)) return false;
       live = true;
-      if (state === 'waiting') run();
-      else {
-        this.#background -= 1;
+      if (state === 'waiting') {
+        owner = promoter;
+        run();
+      } else {
+        this.#backgroundSlots.release(owner, 1);
+        this.#slots.release(owner, 1);
+        owner = promoter;
+        this.#slots.add(owner, 1);
         this.#next();
       }
       return true;
@@ -94,7 +108,8 @@ export class FetchSlots {
 
     if (live) run();
     else {
-      this.#queue.add(run);
+      this.#ownerOf.set(run, first);
+      this.#queue.add(first.project, run);
       this.#next();
     }
     return { admitted, promote, release };
@@ -107,9 +122,22 @@ export class FetchSlots {
   }
 
   #next(): void {
-    for (const run of this.#queue) {
-      if (this.#running >= this.limit || this.#background >= this.#backgroundLimit) return;
+    const fits = (run: () => void) => {
+      const owner = this.#ownerOf.get(run);
+      return (
+        owner !== undefined &&
+        this.#slots.allows(owner, 1) &&
+        this.#backgroundSlots.allows(owner, 1)
+      );
+    };
+    for (;;) {
+      const run = this.#queue.take(fits);
+      if (run === undefined) return;
       run();
     }
   }
+}
+
+function shared(limit: number): FairShare {
+  return new FairShare(limit, Math.max(1, Math.floor(limit * guaranteedPart)));
 }

@@ -2,8 +2,9 @@ import type { Dispatcher } from 'undici';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { canonicalHost } from '../../contract/hosts.ts';
 import { gather, tooLarge } from './body.ts';
-import type { ByteBudget } from './budget.ts';
+import type { Reservation } from './budget.ts';
 import { decode } from './coding.ts';
+import type { Connections } from './connections.ts';
 import { codeOf, fetchFailureText } from './failure-words.ts';
 import type { AddressGuard } from './guard.ts';
 import { mediaType, retryAfter } from './response-headers.ts';
@@ -15,11 +16,11 @@ export interface FetchOptions {
    */
   readonly loopId: string;
   /** Connections restricted by the guard; see openConnections. */
-  readonly connections: Dispatcher;
+  readonly connections: Pick<Connections, 'request'>;
   /** Called with the canonical host of every redirect. */
   readonly allowed: (host: string) => boolean;
   readonly maxBytes: number;
-  readonly budget: ByteBudget;
+  readonly budget: Reservation;
   /** Timeout of the fetch including redirects, in ms. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;

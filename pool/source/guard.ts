@@ -1,32 +1,44 @@
-import { ADDRCONFIG, promises as dns, type LookupAddress } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { ServiceError } from '../../contract/errors.ts';
-import { canonicalHost, hostMatches } from '../../contract/hosts.ts';
+import { canonicalHost } from '../../contract/hosts.ts';
+import { type Address, addressOfHost, parseAddress } from '../../contract/networks.ts';
 import {
-  type Address,
-  addressOfHost,
-  type Network,
-  parseAddress,
-  parseNetworkOrHost,
-  within,
-} from '../../contract/networks.ts';
-import { isPublic, isPublicName, isThisMachine } from './addresses.ts';
+  hasAddress,
+  namesHost,
+  type Ports,
+  type PrivateSource,
+  parsePrivateSource,
+} from '../../contract/private-sources.ts';
+import { isLinkLocal, isPublic, isPublicName, isThisMachine } from './addresses.ts';
 import { fetchFailureText } from './failure-words.ts';
+import { NameResolver } from './resolver.ts';
 
 /** All addresses of a host name. */
 export type Resolver = (name: string) => Promise<readonly LookupAddress[]>;
 
+/** Where this service and its worker are reached. */
+export interface OwnAddresses {
+  /** The base URL, and others that lead to the service. */
+  readonly urls: readonly string[];
+  /** Ports of this machine. */
+  readonly ports: readonly number[];
+}
+
 export interface GuardOptions {
-  /** CIDRs, addresses, host names and `*.` wildcards to allow even though they are not public. */
+  /** What to allow even though it is not public, as {@link parsePrivateSource} reads it. */
   readonly privateSources: readonly string[];
-  /** The service's own host names and port; never a source, regardless of `privateSources`. */
-  readonly own: { readonly hosts: readonly string[]; readonly port: number };
-  /** Default: the system's resolver. */
+  /** The ports of public sources. */
+  readonly sourcePorts: Ports;
+  /** What is never a source, regardless of the other options. */
+  readonly own: OwnAddresses;
+  /** Default: the system's DNS servers. */
   readonly resolve?: Resolver;
 }
 
-const systemResolver: Resolver = (name) => dns.lookup(name, { all: true, hints: ADDRCONFIG });
+const systemNames = new NameResolver({ servers: null });
+const systemResolver: Resolver = (name) => systemNames.resolve(name);
 
 /** The port that a URL names or that its scheme implies. */
 export function portOf(url: URL): number {
@@ -36,25 +48,23 @@ export function portOf(url: URL): number {
 
 /** Decides which hosts and addresses sources may be fetched from. */
 export class AddressGuard {
-  readonly #networks: Network[] = [];
-  readonly #hosts: string[] = [];
-  readonly #ownHosts: ReadonlySet<string | null>;
-  readonly #ownPort: number;
+  readonly #privateSources: readonly PrivateSource[];
+  readonly #sourcePorts: Ports;
+  readonly #ownUrls: readonly URL[];
+  readonly #ownPorts: ReadonlySet<number>;
   readonly #resolve: Resolver;
 
   /** @throws RangeError for an entry of `privateSources` that is neither network nor host name */
-  constructor(options: GuardOptions) {
-    for (const entry of options.privateSources) {
-      const parsed = parseNetworkOrHost(entry);
-      if (parsed === null) {
-        throw new RangeError(`"${entry}" is neither a CIDR nor an address nor a host name`);
-      }
-      if (typeof parsed === 'string') this.#hosts.push(parsed);
-      else this.#networks.push(parsed);
-    }
-    this.#ownHosts = new Set(options.own.hosts.map(canonicalHost));
-    this.#ownPort = options.own.port;
-    this.#resolve = options.resolve ?? systemResolver;
+  constructor({ privateSources, sourcePorts, own, resolve = systemResolver }: GuardOptions) {
+    this.#privateSources = privateSources.map((entry) => {
+      const parsed = parsePrivateSource(entry);
+      if (parsed !== null) return parsed;
+      throw new RangeError(`"${entry}" is neither a CIDR nor an address nor a host name`);
+    });
+    this.#sourcePorts = sourcePorts;
+    this.#ownUrls = own.urls.map((url) => new URL(url));
+    this.#ownPorts = new Set(own.ports);
+    this.#resolve = resolve;
   }
 
   /**
@@ -74,29 +84,43 @@ export class AddressGuard {
     if (!this.allowsHost(host)) {
       throw new ServiceError('source_blocked', `The source host ${host} is not public.`);
     }
-    const address = addressOfHost(host);
     const port = portOf(url);
-    if (port !== this.#ownPort) return;
-    if (this.#ownHosts.has(host) || (address !== null && isLocal(address))) {
-      throw new ServiceError('source_blocked', 'The service cannot be its own source.');
+    if (!this.#allowsPort(host, port)) {
+      throw new ServiceError(
+        'source_blocked',
+        `Sources may not use port ${port} of ${host}; an operator can allow it with SERVICE_SOURCE_PORTS or SERVICE_PRIVATE_SOURCES.`,
+      );
     }
+    const address = addressOfHost(host);
+    const local = address === null ? false : isLocal(address);
+    if (this.#isOwnUrl(host, port) || (local && this.#ownPorts.has(port))) throw ownSource();
   }
 
   /** True when a host name or an IP literal, in any spelling, is public or a private source. */
   allowsHost(host: string): boolean {
     const canonical = canonicalHost(host);
     if (canonical === null) return false;
-    if (hostMatches(this.#hosts, canonical)) return true;
+    if (namesHost(this.#privateSources, canonical, null)) return true;
     const address = addressOfHost(canonical);
-    return address === null ? isPublicName(canonical) : this.#allows(address);
+    if (address === null) return isPublicName(canonical);
+    return isPublic(address) || this.#hasAddress(address, null);
+  }
+
+  /** True when `privateSources` names a host, or has a wildcard for it. */
+  names(host: string): boolean {
+    return namesHost(this.#privateSources, host, null);
   }
 
   /** True when a host may be reached at an address that it resolved to. */
-  allowsAddress(address: string, host: string): boolean {
-    const canonical = canonicalHost(host);
-    if (canonical !== null && hostMatches(this.#hosts, canonical)) return true;
+  allowsAddress(address: string, host: string, port: number): boolean {
     const parsed = parseAddress(address);
-    return parsed !== null && this.#allows(parsed);
+    if (parsed === null) return false;
+    // Services of the cloud, with credentials: a network has to name them, whatever a host resolves to.
+    if (isLinkLocal(parsed)) return this.#hasAddress(parsed, port);
+    const canonical = canonicalHost(host);
+    if (canonical !== null && namesHost(this.#privateSources, canonical, port)) return true;
+    if (isPublic(parsed) && this.#isSourcePort(port)) return true;
+    return this.#hasAddress(parsed, port);
   }
 
   /**
@@ -123,26 +147,56 @@ export class AddressGuard {
       throw dnsFailure(name, error);
     });
     for (const { address } of resolved) {
-      if (!this.allowsAddress(address, name)) {
+      if (!this.allowsAddress(address, name, port)) {
         throw new ServiceError(
           'source_blocked',
-          `The source host ${name} has an address that is not public.`,
+          `The source host ${name} has an address that is not public, or not at port ${port}.`,
         );
       }
       const parsed = parseAddress(address);
-      if (port === this.#ownPort && (parsed === null || isLocal(parsed))) {
-        throw new ServiceError('source_blocked', 'The service cannot be its own source.');
-      }
+      if (this.#ownPorts.has(port) && (parsed === null || isLocal(parsed))) throw ownSource();
     }
     const [first, ...rest] = resolved.filter((one) => family === 0 || one.family === family);
     if (first === undefined) throw dnsFailure(name, undefined);
     return [first, ...rest] as const;
   }
 
-  #allows(address: Address): boolean {
-    return isPublic(address) || within(address, this.#networks);
+  #hasAddress(address: Address, port: number | null): boolean {
+    const linkLocal = isLinkLocal(address);
+    // A network that has link-local addresses among others, such as 0.0.0.0/0, is not meant for them.
+    const sources = this.#privateSources.filter(
+      (source) => 'network' in source && (!linkLocal || isLinkLocal(source.network[0])),
+    );
+    return hasAddress(sources, address, port);
+  }
+
+  #isSourcePort(port: number): boolean {
+    return this.#sourcePorts === null || this.#sourcePorts.includes(port);
+  }
+
+  /** For a name, whether it may be used at any address that the name could resolve to. */
+  #allowsPort(host: string, port: number): boolean {
+    const address = addressOfHost(host);
+    if (address !== null) return this.allowsAddress(address.toString(), host, port);
+    if (namesHost(this.#privateSources, host, port)) return true;
+    if (!isPublicName(host)) return false;
+    return (
+      this.#isSourcePort(port) ||
+      this.#privateSources.some(
+        (source) => 'network' in source && (source.ports?.includes(port) ?? true),
+      )
+    );
+  }
+
+  #isOwnUrl(host: string, port: number): boolean {
+    return this.#ownUrls.some(
+      (url) =>
+        canonicalHost(url.hostname) === host && (portOf(url) === port || this.#ownPorts.has(port)),
+    );
   }
 }
+
+const ownSource = () => new ServiceError('source_blocked', 'The service cannot be its own source.');
 
 /** True for every address of this machine. */
 function isLocal(address: Address): boolean {

@@ -1,8 +1,9 @@
 import type { EngineSettings } from '../settings.ts';
 
-/** The identifier of this deployment in CDN-Loop headers: its public host and port (RFC 8586). */
-export function loopIdOf({ hosts, port }: EngineSettings['own']): string {
-  return `${hosts[0] ?? 'localhost'}:${port}`;
+/** The identifier of this deployment in CDN-Loop headers: its public host and its port (RFC 8586). */
+export function loopIdOf({ urls, ports }: EngineSettings['own']): string {
+  const [url = 'http://localhost'] = urls;
+  return `${new URL(url).hostname}:${ports[0]}`;
 }
 
 /** Whether a CDN-Loop header has this identifier: the request was caused by a source fetch. */

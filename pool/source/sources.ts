@@ -1,18 +1,26 @@
 import { LRUCache } from 'lru-cache';
-import type { Agent } from 'undici';
 import { ServiceError } from '../../contract/errors.ts';
+import type { Owner } from '../fair-share.ts';
 import type { EngineSettings } from '../settings.ts';
 import { SingleFlight } from '../single-flight.ts';
 import { ByteBudget } from './budget.ts';
-import { openConnections } from './connections.ts';
+import { type Connections, openConnections } from './connections.ts';
 import { canonical, type Fetched, fetchSource, notAllowed } from './fetch.ts';
 import { type FetchSlot, FetchSlots } from './fetch-slots.ts';
 import { AddressGuard, type Resolver } from './guard.ts';
 import { loopIdOf } from './loop.ts';
+import { NameResolver } from './resolver.ts';
 
 export type SourceSettings = Pick<
   EngineSettings,
-  'fetchConcurrency' | 'privateSources' | 'sourceMaxBytes' | 'sourceTimeoutMs' | 'own'
+  | 'fetchConcurrency'
+  | 'privateSources'
+  | 'sourcePorts'
+  | 'dnsServers'
+  | 'sourceMaxBytes'
+  | 'sourceHeldBytes'
+  | 'sourceTimeoutMs'
+  | 'own'
 >;
 
 export interface SourceOptions {
@@ -20,10 +28,11 @@ export interface SourceOptions {
   readonly now?: () => number;
   readonly resolve?: Resolver;
   readonly cacheBytes?: number;
-  readonly heldBytes?: number;
 }
 
 export interface AcquireOptions {
+  /** The id of the project whose shares of slots and bytes the fetch counts against. */
+  readonly project: string;
   /** The project's allowlist; called with the canonical host of every redirect. */
   readonly allowed: (host: string) => boolean;
   readonly signal: AbortSignal;
@@ -56,10 +65,13 @@ const entryOverhead = 512;
  * Long enough to protect a failing origin from repeated requests, short enough after its recovery.
  */
 const failureMs = 5_000;
+/** Connections that may stay open for the next fetch, as a multiple of those for fetches. */
+const keptFactor = 4;
 const failureBytes = 4 * 1024 * 1024;
-/** Four sources of the maximum size, but at least enough for many average ones. */
-const defaultHeldBytes = (sourceMaxBytes: number) =>
-  Math.max(4 * sourceMaxBytes, 128 * 1024 * 1024);
+/** Attempts of a request whose fetch was started, and limited, by another project. */
+const maxAttempts = 3;
+/** Of a cached failure besides its key: its hosts, and an error with its stack and its cause. */
+const failureOverhead = 4_096;
 
 /** Errors of this service or of one request, which are not cached as failures of the source. */
 const notCached = new Set(['overloaded', 'source_not_allowed', 'internal_error']);
@@ -67,10 +79,14 @@ const notCached = new Set(['overloaded', 'source_not_allowed', 'internal_error']
 interface Source extends Fetched {
   readonly hosts: readonly string[];
   leases: number;
+  /** Whose share the leased bytes count against: the project of the first lease. */
+  owner: Owner;
 }
 
 interface Failed {
   readonly failure: ServiceError;
+  /** The project whose request started the fetch. */
+  readonly project: string;
   /** Hosts that the fetch was redirected through before the failure. */
   readonly hosts: readonly string[];
 }
@@ -84,6 +100,7 @@ type Outcome =
 /** A fetch in progress. */
 interface Fetch {
   readonly slot: FetchSlot;
+  readonly owner: Owner;
   readonly controller: AbortController;
   /** Requests that wait for the fetch. */
   readonly waiting: Set<Pick<AcquireOptions, 'allowed'>>;
@@ -94,7 +111,7 @@ export class Sources {
   readonly guard: AddressGuard;
   readonly loopId: string;
   readonly #settings: SourceSettings;
-  readonly #connections: Agent;
+  readonly #connections: Connections;
   readonly #slots: FetchSlots;
   readonly #budget: ByteBudget;
   readonly #sharedFetches = new SingleFlight<string, Outcome>();
@@ -105,15 +122,22 @@ export class Sources {
   #fetchCount = 0;
 
   constructor(settings: SourceSettings, options: SourceOptions = {}) {
-    const { now, resolve, cacheBytes = defaultCacheBytes } = options;
-    const { privateSources, own, fetchConcurrency, sourceMaxBytes, sourceTimeoutMs } = settings;
+    const { now, cacheBytes = defaultCacheBytes } = options;
+    const { privateSources, sourcePorts, own } = settings;
+    const { fetchConcurrency, sourceHeldBytes, sourceTimeoutMs } = settings;
+    const names = new NameResolver({
+      servers: settings.dnsServers,
+      searched: (name) => this.guard.names(name),
+    });
+    const resolve = options.resolve ?? ((name) => names.resolve(name));
     this.#settings = settings;
-    this.guard = new AddressGuard({ privateSources, own, ...(resolve && { resolve }) });
+    this.guard = new AddressGuard({ privateSources, sourcePorts, own, resolve });
     this.#slots = new FetchSlots(fetchConcurrency);
-    this.#budget = new ByteBudget(options.heldBytes ?? defaultHeldBytes(sourceMaxBytes));
+    this.#budget = new ByteBudget(sourceHeldBytes);
     this.loopId = loopIdOf(settings.own);
     this.#connections = openConnections(this.guard, {
       perOrigin: fetchConcurrency,
+      kept: keptFactor * fetchConcurrency,
       timeoutMs: sourceTimeoutMs,
     });
     const clock = now && { perf: { now }, ttlResolution: 0 };
@@ -126,7 +150,7 @@ export class Sources {
     });
     this.#failures = new LRUCache({
       maxSize: failureBytes,
-      sizeCalculation: (_, key) => 2 * key.length + entryOverhead,
+      sizeCalculation: (_, key) => 2 * key.length + failureOverhead,
       ttl: failureMs,
       ...clock,
     });
@@ -143,18 +167,23 @@ export class Sources {
     this.guard.check(url);
     const target = canonical(url);
     const key = target.href;
-    for (;;) {
+    for (let attempt = 1; ; attempt += 1) {
       if (this.#closed !== null) throw this.#closed;
       // Prewarming requests many variants one after the other; this keeps their source cached.
       const cached = this.#cache.get(key, { updateAgeOnGet: options.background === true });
       if (cached !== undefined) {
         checkHosts(cached.hosts, options);
-        return this.#lease(cached, null);
+        return this.#lease(cached, options.project, null);
       }
       const outcome = this.#failures.get(key) ?? (await this.#join(key, target, options));
       checkHosts(outcome.hosts, options);
-      if ('source' in outcome) return this.#lease(outcome.source, outcome.fetchMs);
-      if ('failure' in outcome) throw outcome.failure;
+      if ('source' in outcome) return this.#lease(outcome.source, options.project, outcome.fetchMs);
+      if ('failure' in outcome) {
+        // Another project's share was used up, not this one's.
+        const retry = outcome.failure.code === 'overloaded' && outcome.project !== options.project;
+        if (retry && attempt < maxAttempts) continue;
+        throw outcome.failure;
+      }
       // If this request may use the host, it joined after the redirect was refused: try again.
       if (!options.allowed(outcome.refused)) throw notAllowed(outcome.refused);
     }
@@ -166,9 +195,13 @@ export class Sources {
       fetching: this.#slots.running,
       concurrency: this.#slots.limit,
       rejected: this.#slots.rejected,
+      connections: this.#connections.open,
       cacheBytes: this.#cache.calculatedSize,
-      /** Bytes of fetches in flight and of leases. */
+      failureBytes: this.#failures.calculatedSize,
+      /** Bytes of fetches in flight and of leases, their limit, and fetches refused by it. */
       heldBytes: this.#budget.held,
+      heldMaxBytes: this.#budget.limit,
+      heldRejected: this.#budget.rejected,
       /** Total fetches started. */
       fetches: this.#fetchCount,
     };
@@ -185,15 +218,19 @@ export class Sources {
 
   async #join(key: string, url: URL, options: AcquireOptions): Promise<Outcome> {
     const { promoted, signal } = options;
+    signal.throwIfAborted();
+    const owner: Owner = { project: options.project, host: url.host };
     const background = options.background === true && promoted?.aborted !== true;
-    if (!background && this.#fetches.get(key)?.slot.promote() === false) {
+    if (!background && this.#fetches.get(key)?.slot.promote(owner) === false) {
       throw this.#slots.overloaded();
     }
+    // Outside of the shared call: a refusal of this project is no result for others.
+    const slot = this.#sharedFetches.has(key) ? null : this.#slots.enter(owner, background);
     const joined = this.#sharedFetches.run(
       key,
       (shared) => {
-        const slot = this.#slots.enter(background);
-        const fetch: Fetch = { slot, controller: new AbortController(), waiting: new Set() };
+        if (slot === null) throw new Error('a fetch needs a slot');
+        const fetch: Fetch = { slot, owner, controller: new AbortController(), waiting: new Set() };
         const { controller } = fetch;
         shared.addEventListener('abort', () => controller.abort(shared.reason), { once: true });
         this.#fetches.set(key, fetch);
@@ -207,7 +244,7 @@ export class Sources {
     const waiting = this.#fetches.get(key)?.waiting;
     const request = { allowed: options.allowed };
     waiting?.add(request);
-    const promote = () => this.#fetches.get(key)?.slot.promote();
+    const promote = () => this.#fetches.get(key)?.slot.promote(owner);
     promoted?.addEventListener('abort', promote, { once: true });
     return joined.finally(() => {
       waiting?.delete(request);
@@ -238,12 +275,12 @@ export class Sources {
         connections: this.#connections,
         allowed,
         maxBytes: this.#settings.sourceMaxBytes,
-        budget: this.#budget,
+        budget: this.#budget.for(fetch.owner),
         timeoutMs: this.#settings.sourceTimeoutMs,
         signal,
       });
       const fetchMs = performance.now() - started;
-      return { source: this.#keep(key, fetched, hosts), hosts, fetchMs };
+      return { source: this.#keep(key, fetched, hosts, fetch.owner), hosts, fetchMs };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (refused !== null) return { refused, hosts };
@@ -251,16 +288,16 @@ export class Sources {
         error instanceof ServiceError
           ? error
           : new ServiceError('internal_error', 'The source could not be fetched.', error);
-      const failed = { failure, hosts };
+      const failed = { failure, hosts, project: fetch.owner.project };
       if (!notCached.has(failure.code)) this.#failures.set(key, failed);
       return failed;
     }
   }
 
-  #keep(key: string, fetched: Fetched, hosts: readonly string[]): Source {
+  #keep(key: string, fetched: Fetched, hosts: readonly string[], owner: Owner): Source {
     // The fetch's reservation becomes a first lease until the waiting requests have their own
     // leases, which happens in microtasks before setImmediate.
-    const source: Source = { ...fetched, hosts, leases: 1 };
+    const source: Source = { ...fetched, hosts, leases: 1, owner };
     setImmediate(() => this.#release(source));
     if (this.#closed === null) this.#cache.set(key, source);
     return source;
@@ -270,8 +307,11 @@ export class Sources {
    * Bytes count once, however many leases they have. Bytes from the cache count even beyond the
    * limit: they are in memory already, and the size of the cache bounds them.
    */
-  #lease(source: Source, fetchMs: number | null): SourceLease {
-    if (source.leases === 0) this.#budget.add(source.bytes.byteLength);
+  #lease(source: Source, project: string, fetchMs: number | null): SourceLease {
+    if (source.leases === 0) {
+      source.owner = { ...source.owner, project };
+      this.#budget.add(source.owner, source.bytes.byteLength);
+    }
     source.leases += 1;
     let released = false;
     const release = () => {
@@ -284,7 +324,7 @@ export class Sources {
 
   #release(source: Source): void {
     source.leases -= 1;
-    if (source.leases === 0) this.#budget.release(source.bytes.byteLength);
+    if (source.leases === 0) this.#budget.release(source.owner, source.bytes.byteLength);
   }
 }
 

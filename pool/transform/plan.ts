@@ -2,6 +2,7 @@ import { backgroundOf, type Rgba } from './background.ts';
 import {
   densityAt,
   maxFramePixels,
+  maxOutputPixels,
   maxRows,
   maxSide,
   scaleAt,
@@ -138,22 +139,26 @@ export function makePlan(
   const framePixels = Math.min(maxFramePixels, sourceMaxPixels / frames);
   const { placeholder } = variant;
   const longest = placeholder === null || placeholder === 'json' ? maxSide : maxPlaceholderSide;
+  const rasterPixels = svgPixels(whole, facts.svg, sourceMaxPixels);
   const limits = {
     width: Math.min(longest, variant.maxWidth ?? longest),
     height: Math.min(longest, maxRows / frames),
-    pixels: vector ? svgPixels(whole, facts.svg, sourceMaxPixels) : framePixels,
+    pixels: Math.min(
+      vector ? rasterPixels : framePixels,
+      maxOutputPixels(format, variant.lossless) / frames,
+    ),
   };
   const rotated = boundsOfRotated(part, variant.rotate);
   // An SVG does not lose sharpness when scaled up, but it is limited to the pixels that may be
   // rasterised, because with a crop or `cover` many more pixels than the output are rasterised.
   const enlargement = vector
-    ? scaleWithin(whole, maxSide, limits.pixels)
+    ? scaleWithin(whole, maxSide, rasterPixels)
     : variant.enlarge
       ? Math.max(1, scaleWithin(rotated, 10 * maxSide, sourceMaxPixels / frames))
       : 1;
 
   const box = fitBox(rotated, { ...variant, border: variant.extend }, enlargement, limits);
-  const density = vector ? densityAt(box.scale, whole, limits.pixels) : null;
+  const density = vector ? densityAt(box.scale, whole, rasterPixels) : null;
   const opened = density === null ? 1 : scaleAt(density);
 
   const freeAngle = variant.rotate % 90 !== 0;

@@ -2,6 +2,16 @@ import type { OverlayOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
 import { entityTag, type Image } from '../image.ts';
 import { findContent } from './content.ts';
+import {
+  type Cost,
+  CostExceeded,
+  costOf,
+  decodingCost,
+  isLight,
+  knownCost,
+  noCost,
+  sum,
+} from './cost.ts';
 import { indexedPng } from './encode/indexed-png.ts';
 import { encodings } from './encode.ts';
 import type { Size } from './geometry.ts';
@@ -31,13 +41,16 @@ interface Transformed {
  * @param watermark the bytes of the variant's watermark; null when it has none
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid,
  *   transform_timeout
+ * @throws CostExceeded when a light transform is asked for and this one is not
  */
 export async function render(
   source: Uint8Array,
   watermark: Uint8Array | null,
   variant: Variant,
   limits: RenderLimits,
+  onlyLight = false,
 ): Promise<RenderedImage> {
+  if (onlyLight) await requireLight(source, watermark, variant, limits);
   const { picture, facts, plan } = await transform(source, variant, limits);
   if (watermark !== null && variant.watermark !== null) {
     const overlay = await transformWatermark(watermark, variant.watermark, plan, limits);
@@ -60,6 +73,27 @@ export async function render(
     }),
   );
   return imageOf(text, contentType, plan);
+}
+
+/** @throws CostExceeded */
+async function requireLight(
+  source: Uint8Array,
+  watermark: Uint8Array | null,
+  variant: Variant,
+  { sourceMaxPixels }: RenderLimits,
+): Promise<void> {
+  const cost =
+    knownCost(source) ?? costOf(await inspect(source, sourceMaxPixels), variant, sourceMaxPixels);
+  const added = watermark === null ? noCost : await watermarkCost(watermark, sourceMaxPixels);
+  const whole = sum(cost, added);
+  if (!isLight(whole)) throw new CostExceeded(whole);
+}
+
+/** None where it cannot be opened: the error is thrown when it is used. */
+async function watermarkCost(watermark: Uint8Array, sourceMaxPixels: number): Promise<Cost> {
+  const known = knownCost(watermark);
+  if (known !== null) return known;
+  return inspect(watermark, sourceMaxPixels).then(decodingCost, () => noCost);
 }
 
 async function encode(picture: Picture, plan: Plan, variant: Variant): Promise<RenderedImage> {

@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import sharp from 'sharp';
 import { type ErrorData, ServiceError } from '../../contract/errors.ts';
+import { type Cost, CostExceeded } from './cost.ts';
 import type { RenderLimits } from './picture.ts';
 import { type RenderedImage, render } from './render.ts';
 import type { Variant } from './variant.ts';
@@ -13,6 +14,8 @@ export interface ThreadTask {
   readonly watermark: Uint8Array | null;
   readonly variant: Variant;
   readonly limits: RenderLimits;
+  /** True to do it only if it is light, and else to return its cost. */
+  readonly onlyLight?: boolean;
 }
 
 /**
@@ -20,6 +23,8 @@ export interface ThreadTask {
  */
 export type ThreadResult =
   | (RenderedImage & { readonly ok: true; readonly transformMs: number })
+  /** Not done, because it is not light. */
+  | { readonly ok: false; readonly exceeds: Cost }
   | {
       readonly ok: false;
       readonly error: ErrorData;
@@ -38,7 +43,8 @@ const maxDetail = 2000;
 export default async function transform(task: ThreadTask): Promise<unknown> {
   const startedAt = performance.now();
   try {
-    const image = await render(task.source, task.watermark, task.variant, task.limits);
+    const { source, watermark, variant, limits, onlyLight } = task;
+    const image = await render(source, watermark, variant, limits, onlyLight);
     const transformMs = performance.now() - startedAt;
     const result: ThreadResult = { ok: true, ...image, transformMs };
     return move({
@@ -50,6 +56,9 @@ export default async function transform(task: ThreadTask): Promise<unknown> {
       },
     });
   } catch (thrown) {
+    if (thrown instanceof CostExceeded) {
+      return { ok: false, exceeds: thrown.cost } satisfies ThreadResult;
+    }
     const error = ServiceError.of(thrown);
     const detail = inspect(error.cause).slice(0, maxDetail);
     return { ok: false, error: error.toData(), detail } satisfies ThreadResult;

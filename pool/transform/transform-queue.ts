@@ -2,6 +2,8 @@ import { extname } from 'node:path';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Image } from '../image.ts';
 import type { EngineSettings } from '../settings.ts';
+import { Turns } from '../turns.ts';
+import type { Cost } from './cost.ts';
 import type { RenderLimits } from './picture.ts';
 import type { ThreadResult } from './thread.ts';
 import { ThreadPool } from './thread-pool.ts';
@@ -16,6 +18,8 @@ export interface Transformed extends Image {
 }
 
 export interface TransformOptions {
+  /** The id of the project, which has its turns in the queue. */
+  readonly project: string;
   /** When it aborts, the promise immediately rejects with its reason. */
   readonly signal: AbortSignal;
   /** Background work has lower priority: it runs only when no live work is queued. */
@@ -31,6 +35,9 @@ export interface TransformOptions {
 export interface TransformQueueStats {
   /** Busy threads, including those whose callers have aborted. */
   readonly active: number;
+  /** Estimated memory of the costly transforms that run, and its limit, in bytes. */
+  readonly costlyBytes: number;
+  readonly costlyMaxBytes: number;
   /** Live transforms that wait for a thread. */
   readonly queued: number;
   readonly backgroundQueued: number;
@@ -49,14 +56,21 @@ export interface TransformQueueStats {
 
 type TransformQueueSettings = Pick<
   EngineSettings,
-  'threads' | 'queue' | 'sourceMaxPixels' | 'transformTimeoutMs'
+  'threads' | 'queue' | 'costlyBytes' | 'sourceMaxPixels' | 'transformTimeoutMs'
 >;
 
+type Finished = Exclude<ThreadResult, { exceeds: Cost }>;
+
 interface QueuedTransform {
+  readonly project: string;
+  /** Null until a thread has found that the transform is not light. */
+  cost: Cost | null;
   readonly source: Uint8Array;
   readonly watermark: Uint8Array | null;
   readonly variant: Variant;
   background: boolean;
+  /** True when its caller has left. */
+  abandoned: boolean;
   readonly queuedAt: number;
   /** Timer that rejects the task when it waits too long; cleared when the task starts. */
   deadline: NodeJS.Timeout | null;
@@ -84,17 +98,25 @@ const backgroundQueueFactor = 4;
 
 const defaultEntry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
 
-/** Runs transforms on threads, with limits for running and queued transforms. */
+/**
+ * Runs transforms on threads, with limits for running and queued transforms.
+ *
+ * One project cannot delay another's light transforms. Projects take turns; when the queue is full,
+ * a project with fewer queued transforms displaces one of the project with most; and one thread
+ * more than the setting is for light transforms of projects that have none running. Whether a
+ * transform is light is found by the thread that would do it: one that is not waits again, as a
+ * costly one, and such run only as far as the estimates of their memory fit in a limit together.
+ */
 export class TransformQueue {
   readonly #settings: TransformQueueSettings;
   readonly #limits: RenderLimits;
   readonly #waitLimits: WaitLimits;
   readonly #threads: ThreadPool;
-  // Sets keep insertion order and allow removal of an aborted task from the middle.
-  readonly #waiting = new Set<QueuedTransform>();
-  readonly #waitingBackground = new Set<QueuedTransform>();
+  readonly #waiting = new Turns<QueuedTransform>();
+  readonly #waitingBackground = new Turns<QueuedTransform>();
   readonly #running = new Map<QueuedTransform, Promise<void>>();
   #backgroundRunning = 0;
+  #costlyBytes = 0;
   #rejected = 0;
   #completed = 0;
   #lastProgress = 0;
@@ -113,13 +135,39 @@ export class TransformQueue {
       // thread; otherwise it still ends the native call of a thread that is being terminated.
       softTimeoutSeconds: Math.max(1, Math.ceil(settings.transformTimeoutMs / 1000) - 1),
     };
-    this.#threads = new ThreadPool(entry, settings.threads, () => this.#startNext());
+    this.#threads = new ThreadPool(entry, settings.threads + 1, () => this.#startNext());
   }
 
-  /** True when a live transform would be refused now, so that the caller can skip the fetch. */
-  get full(): boolean {
+  /** True when a project's live transform would be refused now, so that its fetch can be skipped. */
+  isFull(project: string): boolean {
+    return this.#closed || (this.#crowded && !this.#displaces(project) && !this.#isNew(project));
+  }
+
+  /** True when threads and queue are in use. */
+  get #crowded(): boolean {
     const { threads, queue } = this.#settings;
-    return this.#closed || this.#running.size + this.#waiting.size >= threads + queue;
+    return Math.min(this.#running.size, threads) + this.#waiting.size >= threads + queue;
+  }
+
+  /** True when a project has so few transforms queued that one of another has to give way. */
+  #displaces(project: string): boolean {
+    return this.#waiting.most > this.#waiting.of(project) + 1;
+  }
+
+  /** True when the additional thread is for this project. */
+  #isNew(project: string): boolean {
+    const { threads, queue } = this.#settings;
+    return (
+      this.#running.size <= threads &&
+      this.#waiting.size <= queue &&
+      this.#waiting.of(project) === 0 &&
+      !this.#hasRunning(project)
+    );
+  }
+
+  #hasRunning(project: string): boolean {
+    for (const task of this.#running.keys()) if (task.project === project) return true;
+    return false;
   }
 
   /**
@@ -131,24 +179,28 @@ export class TransformQueue {
   async transform(
     source: Uint8Array,
     variant: Variant,
-    { signal, background = false, promoted, watermark = null }: TransformOptions,
+    { project, signal, background = false, promoted, watermark = null }: TransformOptions,
   ): Promise<Transformed> {
     signal.throwIfAborted();
-    if (background ? this.#backgroundFull : this.full) {
+    if (background ? this.#backgroundFull : this.isFull(project)) {
       this.#rejected += 1;
       throw new ServiceError('overloaded', 'Too many transforms are waiting.');
     }
+    if (!background && this.#crowded && this.#displaces(project)) this.#displace();
     let abandon = () => {};
     let promote = () => {};
     try {
       return await new Promise<Transformed>((resolve, reject) => {
         const queuedAt = performance.now();
         const task: QueuedTransform = {
+          project,
+          cost: null,
           source,
           watermark,
           variant,
           background: background && promoted?.aborted !== true,
           queuedAt,
+          abandoned: false,
           deadline: null,
           resolve,
           reject,
@@ -157,6 +209,7 @@ export class TransformQueue {
         // takes as long as the native call, and a new thread has to load all modules. The thread
         // counts as busy until the transform is done.
         abandon = () => {
+          task.abandoned = true;
           this.#leaveQueue(task);
           reject(signal.reason);
         };
@@ -164,7 +217,7 @@ export class TransformQueue {
         signal.addEventListener('abort', abandon, { once: true });
         promoted?.addEventListener('abort', promote, { once: true });
         if (this.#idle) this.#lastProgress = queuedAt;
-        (task.background ? this.#waitingBackground : this.#waiting).add(task);
+        (task.background ? this.#waitingBackground : this.#waiting).add(project, task);
         this.#setDeadline(task);
         this.#startNext();
       });
@@ -177,6 +230,8 @@ export class TransformQueue {
   stats(): TransformQueueStats {
     return {
       active: this.#running.size,
+      costlyBytes: this.#costlyBytes,
+      costlyMaxBytes: this.#settings.costlyBytes,
       queued: this.#waiting.size,
       backgroundQueued: this.#waitingBackground.size,
       concurrency: this.#settings.threads,
@@ -209,18 +264,52 @@ export class TransformQueue {
   }
 
   #startNext(): void {
-    while (this.#running.size < this.#settings.threads && this.#threads.available) {
-      const task = first(this.#waiting) ?? this.#nextBackground();
+    while (this.#threads.available) {
+      const task =
+        this.#running.size < this.#settings.threads
+          ? (this.#waiting.take(this.#affordable()) ?? this.#nextBackground())
+          : this.#nextNew();
       if (task === undefined) return;
       this.#leaveQueue(task);
       this.#running.set(task, this.#run(task));
     }
   }
 
+  /**
+   * Whether a transform fits beside the costly ones that run; one beyond the limit runs when none
+   * does. As soon as one does not fit, no other costly one may overtake it.
+   */
+  #affordable(): (task: QueuedTransform) => boolean {
+    let blocked = false;
+    return ({ cost }) => {
+      if (cost === null) return true;
+      const fits =
+        this.#costlyBytes === 0 || this.#costlyBytes + cost.bytes <= this.#settings.costlyBytes;
+      blocked ||= !fits;
+      return !blocked;
+    };
+  }
+
+  /** For the additional thread, when all others are busy. */
+  #nextNew(): QueuedTransform | undefined {
+    if (this.#running.size > this.#settings.threads) return undefined;
+    return this.#waiting.take(({ cost, project }) => cost === null && !this.#hasRunning(project));
+  }
+
+  /** Refuses the last transform of the project with most, in favour of another's. */
+  #displace(): void {
+    const task = this.#waiting.last();
+    if (task === undefined) return;
+    this.#leaveQueue(task);
+    this.#rejected += 1;
+    task.reject(new ServiceError('overloaded', 'Too many transforms are waiting.'));
+  }
+
   /** With more than one thread, one is reserved for live work. */
   #nextBackground(): QueuedTransform | undefined {
     const most = Math.max(1, this.#settings.threads - 1);
-    return this.#backgroundRunning < most ? first(this.#waitingBackground) : undefined;
+    if (this.#backgroundRunning >= most) return undefined;
+    return this.#waitingBackground.take(this.#affordable());
   }
 
   #setDeadline(task: QueuedTransform): void {
@@ -236,17 +325,31 @@ export class TransformQueue {
     );
   }
 
+  /** Queues a transform that was found not to be light again, in its place. */
+  #waitAgain(task: QueuedTransform, cost: Cost): void {
+    if (task.abandoned) return;
+    if (this.#closed)
+      return task.reject(new ServiceError('overloaded', 'The service is shutting down.'));
+    task.cost = cost;
+    (task.background ? this.#waitingBackground : this.#waiting).putBack(
+      task.project,
+      task,
+      (other) => other.queuedAt > task.queuedAt,
+    );
+    this.#setDeadline(task);
+  }
+
   #leaveQueue(task: QueuedTransform): void {
-    this.#waiting.delete(task);
-    this.#waitingBackground.delete(task);
+    this.#waiting.delete(task.project, task);
+    this.#waitingBackground.delete(task.project, task);
     if (task.deadline !== null) clearTimeout(task.deadline);
   }
 
   #promote(task: QueuedTransform): void {
     if (!task.background) return;
     task.background = false;
-    if (this.#waitingBackground.delete(task)) {
-      this.#waiting.add(task);
+    if (this.#waitingBackground.delete(task.project, task)) {
+      this.#waiting.add(task.project, task);
       this.#setDeadline(task);
     }
     if (this.#running.has(task)) this.#backgroundRunning -= 1;
@@ -257,7 +360,16 @@ export class TransformQueue {
     const { source, watermark, variant } = task;
     const startedAt = performance.now();
     if (task.background) this.#backgroundRunning += 1;
-    const run = this.#threads.run({ source, watermark, variant, limits: this.#limits });
+    const { cost } = task;
+    this.#costlyBytes += cost?.bytes ?? 0;
+    const run = this.#threads.run({
+      source,
+      watermark,
+      variant,
+      limits: this.#limits,
+      onlyLight: cost === null,
+    });
+    let exceeds: Cost | null = null;
     let terminated: Promise<void> | undefined;
     // Starts when the thread receives the task. Only a process's first tasks may find threads
     // starting.
@@ -266,7 +378,9 @@ export class TransformQueue {
       terminated = run.terminate();
     }, this.#settings.transformTimeoutMs);
     try {
-      settle(task, await run.result, startedAt - task.queuedAt);
+      const result = await run.result;
+      if ('exceeds' in result) exceeds = result.exceeds;
+      else settle(task, result, startedAt - task.queuedAt);
     } catch (error) {
       task.reject(new ServiceError('internal_error', 'The transform ended unexpectedly.', error));
     }
@@ -275,13 +389,15 @@ export class TransformQueue {
     await terminated;
     if (task.background) this.#backgroundRunning -= 1;
     this.#running.delete(task);
-    this.#completed += 1;
+    this.#costlyBytes -= cost?.bytes ?? 0;
+    if (exceeds === null) this.#completed += 1;
+    else this.#waitAgain(task, exceeds);
     this.#lastProgress = performance.now();
     this.#startNext();
   }
 }
 
-function settle(task: QueuedTransform, result: ThreadResult, queueMs: number): void {
+function settle(task: QueuedTransform, result: Finished, queueMs: number): void {
   if (result.ok) {
     const { ok, ...image } = result;
     task.resolve({ ...image, queueMs });
@@ -295,9 +411,4 @@ function threadError(detail: string): Error {
   const error = new Error('on a transform thread');
   error.stack = detail;
   return error;
-}
-
-function first(queued: ReadonlySet<QueuedTransform>): QueuedTransform | undefined {
-  const [task] = queued;
-  return task;
 }

@@ -11,7 +11,7 @@ import { CommandError } from './terminal.ts';
 /** Creates a project by the rules of the control plane, in an organisation or the default one. */
 export async function createProject(
   store: Store,
-  { privateSources, port }: Settings,
+  { privateSources, sourcePorts, port, workerPort }: Settings,
   input: Input<'CreateProjectInput'>,
   organisation: string | undefined,
 ): Promise<Project> {
@@ -19,7 +19,11 @@ export async function createProject(
   if (faults.length > 0) throw new CommandError(`${faults.join('; ')}.`);
   const operations = new ProjectOperations({
     projects: store.projects,
-    guard: new AddressGuard({ privateSources, own: { hosts: [], port } }),
+    guard: new AddressGuard({
+      privateSources,
+      sourcePorts,
+      own: { urls: [], ports: [port, workerPort] },
+    }),
     // A new project has no watermark.
     checkWatermark: async () => {},
     // The processes of a running service find the change by polling the store.

@@ -1,5 +1,6 @@
 import type { ErrorData } from '../../contract/errors.ts';
 import type { Image } from '../../pool/image.ts';
+import type { Project } from '../../store/projects.ts';
 
 /** How a render ended, for its followers in other processes. */
 export type RenderOutcome =
@@ -20,6 +21,13 @@ export interface FrontEndStats {
   /** Transforms that ended, with an image or an error, since the process started. */
   readonly completed: number;
   readonly fetching: number;
+  readonly fetchConcurrency: number;
+  /** Fetches refused because all slots, or the project's or host's share of them, were in use. */
+  readonly fetchesRejected: number;
+  /** Bytes of sources in memory, their limit, and fetches that were refused by it. */
+  readonly heldBytes: number;
+  readonly heldMaxBytes: number;
+  readonly heldRejected: number;
   /** Cache keys that are being produced; requests that wait for the same key count once. */
   readonly misses: number;
   /** How long transforms have waited without any finishing, ms. */
@@ -36,13 +44,31 @@ export interface MachineStats {
   readonly diskFull: boolean;
 }
 
+/** Projects, and until when they are known to be current (Unix ms). */
+export interface Knowledge {
+  readonly confirmedAt: number;
+  readonly projects: readonly Project[];
+}
+
+/** What a front end has learned from the store about projects. */
+export type ProjectNews =
+  | { readonly type: 'project-known'; readonly project: Project }
+  /** It is gone, or the front end follows its changes no more. */
+  | { readonly type: 'project-forgotten'; readonly id: string }
+  /** All projects that the front end knows were current at this time, Unix ms. */
+  | { readonly type: 'projects-confirmed'; readonly at: number };
+
 /** From a front end to the primary. */
 export type ToPrimary =
+  /** Reads messages, and waits for `welcome`. */
+  | { readonly type: 'started' }
   | { readonly type: 'ready' }
+  /** Has an answer of the store, after the primary has prepared it. */
+  | { readonly type: 'store-reached' }
   /** A restart of the front end would not help. */
   | { readonly type: 'cannot-start'; readonly reason: string }
   | { readonly type: 'stats'; readonly stats: FrontEndStats }
-  | { readonly type: 'project-changed'; readonly id: string }
+  | ProjectNews
   | {
       readonly type: 'disk-cache-changes';
       readonly stored: readonly (readonly [key: string, bytes: number])[];
@@ -84,7 +110,11 @@ export type ToFrontEnd =
   /** Finish the requests in progress and exit; `graceMs` is how long to wait for connections in use. */
   | { readonly type: 'drain'; readonly graceMs: number }
   | { readonly type: 'machine-stats'; readonly stats: MachineStats }
-  | { readonly type: 'project-changed'; readonly id: string }
+  /** The answer to `started`. */
+  | { readonly type: 'welcome'; readonly storePrepared: boolean; readonly knowledge: Knowledge }
+  /** The store has its indexes and the root key. */
+  | { readonly type: 'store-prepared' }
+  | { readonly type: 'project-known'; readonly project: Project }
   | CoalescerReply;
 
 type Handlers<M extends { type: string }> = {

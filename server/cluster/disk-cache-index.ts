@@ -1,4 +1,4 @@
-import { lstat, mkdir, opendir, rm } from 'node:fs/promises';
+import { chmod, lstat, mkdir, opendir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { cacheFilePath, cacheTemporaryFolder } from '../../pool/cache/disk.ts';
@@ -7,6 +7,7 @@ import { cacheFilePath, cacheTemporaryFolder } from '../../pool/cache/disk.ts';
 const blockBytes = 4_096;
 /** Part of the limit: clearing down to it makes room for many writes instead of one. */
 const lowWaterMark = 0.9;
+const privateMode = 0o700;
 const keyPattern = /^[0-9a-f]{64}$/;
 /** Concurrent `lstat` calls of the scan: few enough to leave libuv threads for requests. */
 const scanBatch = 16;
@@ -52,6 +53,9 @@ export class DiskCacheIndex {
   async prepare(): Promise<void> {
     const temporary = cacheTemporaryFolder(this.#folder);
     await rm(temporary, { recursive: true, force: true });
+    // Images of projects that require signed URLs are not for other users of the machine.
+    await mkdir(this.#folder, { recursive: true, mode: privateMode });
+    await chmod(this.#folder, privateMode);
     await mkdir(temporary, { recursive: true });
   }
 
@@ -84,9 +88,14 @@ export class DiskCacheIndex {
     this.#duringScan?.used.add(key);
   }
 
-  removed(key: string): void {
-    this.#files.delete(key);
-    this.#duringScan?.removed.add(key);
+  /**
+   * A front end has removed a damaged file. The image may have been rendered and reported again since,
+   * by this front end or another, so the folder decides. Never rejects.
+   */
+  async removed(key: string): Promise<void> {
+    const facts = await lstat(cacheFilePath(this.#folder, key)).catch(() => null);
+    if (facts?.isFile()) this.stored(key, facts.size);
+    else this.#forget(key);
   }
 
   /** Deletes the images that were not used for the longest time until the others have this size. */
@@ -95,7 +104,7 @@ export class DiskCacheIndex {
     while (this.bytes > bytes) {
       const oldest = this.#files.rkeys().next();
       if (oldest.done) break;
-      this.removed(oldest.value);
+      this.#forget(oldest.value);
       keys.push(oldest.value);
     }
     if (keys.length === 0) return;
@@ -119,6 +128,11 @@ export class DiskCacheIndex {
       maxEntrySize: Number.MAX_SAFE_INTEGER,
       sizeCalculation: (bytes) => Math.max(1, bytes),
     });
+  }
+
+  #forget(key: string): void {
+    this.#files.delete(key);
+    this.#duringScan?.removed.add(key);
   }
 
   #clear(): void {

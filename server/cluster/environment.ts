@@ -14,7 +14,7 @@ const jemallocPaths = [
  * The environment variables that a front end needs before it starts.
  *
  * libuv's thread pool runs sharp's work, file reads and DNS: it gets one thread for each transform
- * that can run and six more, so that a disk hit never waits for an encode. glibc's allocator keeps
+ * that can run (one more than the setting, for light ones) and six more, so that a disk hit never waits for an encode. glibc's allocator keeps
  * freed memory in an arena for each thread; jemalloc where it is installed, else a limit of two
  * arenas, keeps memory use constant. uWebSockets.js after 20.30 reads its limit for a request's head
  * from the environment; its default is 4 KB.
@@ -28,7 +28,7 @@ export function frontEndEnvironment(
   const preloaded = process.env['LD_PRELOAD'];
   return {
     [storeUrlVariable]: storeUrl,
-    UV_THREADPOOL_SIZE: String(settings.poolThreads + 6),
+    UV_THREADPOOL_SIZE: String(settings.poolThreads + 7),
     UWS_HTTP_MAX_HEADERS_SIZE: process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ?? '16384',
     MALLOC_ARENA_MAX: process.env['MALLOC_ARENA_MAX'] ?? '2',
     ...(jemalloc === undefined || preloaded !== undefined ? {} : { LD_PRELOAD: jemalloc }),

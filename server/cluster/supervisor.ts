@@ -51,6 +51,8 @@ export class Supervisor {
   readonly #workers = new Map<number, Worker>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #liveness: Liveness;
+  /** Those that listen, or have listened. */
+  readonly #listening = new Set<number>();
   /** Stuck front ends whose replacements are starting. */
   readonly #stuck = new Set<number>();
   #rolling: Promise<void> | null = null;
@@ -140,6 +142,7 @@ export class Supervisor {
         this.#liveness.messageReceived(id);
         if (message.type === 'ready') {
           clearTimeout(startTimer);
+          this.#listening.add(id);
           log.info({ frontEnd: id, child: worker.process.pid }, 'a front end listens');
           if (slot.worker !== null) void this.#retire(slot.worker);
           slot.worker = worker;
@@ -158,6 +161,7 @@ export class Supervisor {
         this.#workers.delete(id);
         this.#liveness.forget(id);
         this.#stuck.delete(id);
+        this.#listening.delete(id);
         this.#listener?.onEnd(id);
         reject(new Error(`a front end ended before it listened (${signal ?? code})`));
         if (slot.worker === worker) this.#replace(slot, startedAt, signal ?? code);
@@ -219,6 +223,8 @@ export class Supervisor {
   async #drain(worker: Worker, graceMs: number, withinMs = drainWithinMs): Promise<void> {
     if (worker.isDead()) return;
     const ended = new Promise((resolve) => worker.once('exit', resolve));
+    // One that does not listen yet has no requests, and may not receive messages either.
+    if (!this.#listening.has(worker.id)) worker.process.kill('SIGKILL');
     this.send(worker.id, { type: 'drain', graceMs });
     const killTimer = setTimeout(() => worker.process.kill('SIGKILL'), withinMs);
     await ended;

@@ -1,11 +1,13 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
+import { answered } from '../../store/deadline.ts';
 import type { JobQueue } from '../../store/jobs.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import type { Projects } from '../../store/projects.ts';
 import { errorResponse } from '../http/error-response.ts';
 import type { Headers, HttpRequest } from '../http/request.ts';
-import { type Authentication, authorise, requireProductAccess } from './authenticate.ts';
+import { failureOf, storeUnavailable } from '../store-failure.ts';
+import { type Authentication, authorise, readKey, requireProductAccess } from './authenticate.ts';
 import { JsonInvalid, parseJson } from './json.ts';
 import { findOperation, type Match, type Operation, type OperationId } from './operations.ts';
 import { queuePrewarm } from './prewarm.ts';
@@ -19,6 +21,8 @@ const maxBodyBytes = 64 * 1024;
 export interface ControlPlaneEnvironment {
   readonly authentication: Authentication;
   readonly rateLimit: RateLimit;
+  /** Whether the store can be asked; a request does not wait for one that is known not to answer. */
+  readonly storeAvailable: () => boolean;
   readonly projects: Pick<Projects, 'organisationOf'>;
   readonly operations: ProjectOperations;
   readonly guard: AddressGuard;
@@ -57,13 +61,18 @@ export class ControlPlane {
     // When an earlier check fails, the body is not awaited, and its rejection must not be unhandled.
     body?.catch(() => {});
 
-    const { authentication, projects, rateLimit } = this.#environment;
-    const [authorization = '', serviceApiKey = ''] = credentials;
-    const credential = await authentication.authenticate(authorization, serviceApiKey);
-    const { key } = credential;
-    // Counted before the other checks, so that every response to a valid key has the rate limit headers.
-    const limit = await rateLimit.consume(key._id);
+    let limitHeaders: Headers = [];
     try {
+      const { authentication, projects, rateLimit, storeAvailable } = this.#environment;
+      const [authorization = '', serviceApiKey = ''] = credentials;
+      // Before the store is asked for it, so that this failure does not depend on the store.
+      readKey(authorization, serviceApiKey);
+      if (!storeAvailable()) throw storeUnavailable();
+      const credential = await authentication.authenticate(authorization, serviceApiKey);
+      const { key } = credential;
+      // Counted before the other checks, so that every response to a valid key has the rate limit headers.
+      const limit = await answered(rateLimit.consume(key._id));
+      limitHeaders = limit.headers;
       requireProductAccess(credential);
       if (limit.failure !== null) throw limit.failure;
       await authorise(key, match.operation, match.projectId, projects);
@@ -78,17 +87,17 @@ export class ControlPlane {
       });
       request.respond({
         status,
-        headers: [...jsonHeaders, ...limit.headers],
+        headers: [...jsonHeaders, ...limitHeaders],
         body: JSON.stringify({ [name]: result }),
       });
     } catch (error) {
-      const failure = ServiceError.of(error);
+      const failure = failureOf(error);
       // When a client leaves while it sends the body, reading it fails, which is not logged as an error.
       if (failure.code === 'internal_error' && !request.signal.aborted) {
         this.#environment.onError(request, error);
       }
       const { headers, ...response } = errorResponse(failure);
-      request.respond({ ...response, headers: [...headers, ...limit.headers] });
+      request.respond({ ...response, headers: [...headers, ...limitHeaders] });
     }
   }
 

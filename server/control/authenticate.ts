@@ -19,7 +19,9 @@ export interface Credential {
  * short enough that a revocation takes effect in all processes within two seconds.
  */
 const ttlMs = 1_000;
-const maxCached = 10_000;
+const cacheBytes = 8 * 1024 * 1024;
+/** Estimated size of an entry: a digest, and a key with its organisation or null. */
+const entryBytes = { known: 1_024, unknown: 384 };
 const maxKeyLength = 256;
 
 /** The API key of a request: `Authorization` takes precedence over `X-Service-Api-Key` (spec part 5). */
@@ -43,7 +45,17 @@ export class Authentication {
   constructor(keys: Keys, organisations: Organisations) {
     this.#keys = keys;
     this.#organisations = organisations;
-    this.#cache = new LRUCache({ max: maxCached, ttl: ttlMs });
+    this.#cache = new LRUCache({
+      maxSize: cacheBytes,
+      sizeCalculation: ({ credential }) =>
+        credential === null ? entryBytes.unknown : entryBytes.known,
+      ttl: ttlMs,
+    });
+  }
+
+  /** Bytes of the cached look-ups, as they are estimated. */
+  get cacheBytes(): number {
+    return this.#cache.calculatedSize;
   }
 
   /**

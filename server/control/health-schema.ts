@@ -13,6 +13,7 @@ export const healthSchema = {
     reason: { type: 'string', description: 'Why the status is not `ok`.' },
     timestamp: { type: 'string', format: 'date-time' },
     uptimeSeconds: count,
+    store: { type: 'string', enum: ['available', 'unavailable'] },
     checks: {
       type: 'object',
       properties: {
@@ -29,6 +30,17 @@ export const healthSchema = {
         database: {
           type: 'object',
           properties: { ok: { type: 'boolean' }, latencyMs: milliseconds },
+        },
+        projects: {
+          type: 'object',
+          properties: {
+            known: { ...count, description: 'Projects that are served without the store.' },
+            ageSeconds: {
+              type: ['integer', 'null'],
+              minimum: 0,
+              description: 'Since the store confirmed them; null when it has not.',
+            },
+          },
         },
         prewarmQueue: {
           type: 'object',
@@ -50,6 +62,18 @@ export const healthSchema = {
             maxQueue: count,
             rejected: count,
             status: { type: 'string', enum: ['ok', 'busy', 'saturated'] },
+          },
+        },
+        sources: {
+          type: 'object',
+          description: 'Fetches of sources, and the sources that are in memory.',
+          properties: {
+            fetching: count,
+            concurrency: count,
+            rejected: count,
+            heldBytes: bytes,
+            heldMaxBytes: bytes,
+            heldRejected: count,
           },
         },
       },

@@ -1,11 +1,21 @@
-import { parameterNames, parameters } from '../image/parameters.ts';
+import { maxSourceLength } from '../image/address.ts';
+import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
+import { colour, flag, type ValueSchema } from '../image/values.ts';
+import { imageErrors } from './error-responses.ts';
 import { examples } from './examples.ts';
+import {
+  contentRangeHeader,
+  imageHeaders,
+  imageTypes,
+  notModifiedHeaders,
+} from './response-headers.ts';
+import { projectIdSchema } from './schemas.ts';
 
 const pixels = { type: 'integer', minimum: 1, description: 'Of one frame.' };
 const bytes = { type: 'integer', minimum: 1 };
 
 /** The body of a response to `fmt=json`. */
-export const imageFactsSchema = {
+const imageFactsSchema = {
   type: 'object',
   description: 'Facts about a source, and the image that the request would give without `fmt`.',
   properties: {
@@ -36,79 +46,158 @@ export const imageFactsSchema = {
   required: ['source', 'output', 'dominant'],
 };
 
+/** Schemas that several parameters have, or that need a name of their own. */
+const sharedNames: ReadonlyMap<ValueSchema, string> = new Map([
+  [flag.schema, 'ImageFlag'],
+  [colour.schema, 'ImageColour'],
+]);
+
+/**
+ * The name of a parameter's schema among the components, or null for a plain number: generators for Go
+ * make types of use only of alternatives that have a name.
+ */
+function schemaName(name: ParameterName): string | null {
+  const { schema } = parameters[name];
+  if (schema.anyOf === undefined && schema.enum === undefined && schema.pattern === undefined) {
+    return null;
+  }
+  return sharedNames.get(schema) ?? `Image${name[0]?.toUpperCase()}${name.slice(1)}`;
+}
+
+/** The schemas of the image endpoint, by name. */
+export const imageSchemas = {
+  ImageFacts: imageFactsSchema,
+  ...Object.fromEntries(
+    parameterNames.flatMap((name) => {
+      const key = schemaName(name);
+      return key === null ? [] : [[key, parameters[name].schema] as const];
+    }),
+  ),
+};
+
+const source = { type: 'string', maxLength: maxSourceLength } as const;
 const inPath = {
   name: 'source',
   in: 'path',
   required: true,
   description: 'The absolute source URL, encoded as a whole.',
-  schema: { type: 'string' },
+  // A slash may be missing: proxies that normalise paths remove it.
+  schema: { ...source, pattern: '^[Hh][Tt][Tt][Pp][Ss]?:/{1,2}[^/]' },
   example: 'https://shop.example.com/a.jpg',
 };
-const inQuery = { ...inPath, name: 'url', in: 'query', description: 'The absolute source URL.' };
+const inQuery = {
+  ...inPath,
+  name: 'url',
+  in: 'query',
+  description: 'The absolute source URL.',
+  schema: { ...source, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/]' },
+};
 
 const signing = [
   {
     name: 'exp',
     in: 'query',
     description: 'When a signed URL expires: Unix time in seconds.',
-    schema: { type: 'integer' },
+    schema: { type: 'integer', format: 'int64', minimum: 0, maximum: 999_999_999_999 },
   },
   {
     name: 'sig',
     in: 'query',
     description: 'base64url HMAC-SHA256 of the path and the query without this parameter.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' },
+  },
+];
+
+const ranges = [
+  {
+    name: 'Range',
+    in: 'header',
+    description: 'One range of bytes (RFC 9110, 14.2); several give the whole image.',
+    schema: { type: 'string' },
+    example: 'bytes=0-1023',
+  },
+  {
+    name: 'If-Range',
+    in: 'header',
+    description: 'The ETag of the image that the range is of; of any other image all is sent.',
     schema: { type: 'string' },
   },
 ];
 
-function parameterObject(name: (typeof parameterNames)[number]): object {
-  const { meaning, accepts, aliases, example } = parameters[name];
+/**
+ * Without `default`, which is in the description: generated clients send every default that they know,
+ * and each image would have a long URL of its own at a CDN.
+ */
+function parameterObject(name: ParameterName): object {
+  const { meaning, accepts, aliases, example, schema } = parameters[name];
   const also = aliases.length === 0 ? '' : ` Also: ${aliases.join(', ')}.`;
+  const key = schemaName(name);
   return {
     name,
     in: 'query',
     description: `${meaning} Accepts ${accepts}.${also}`,
-    schema: { type: 'string' },
-    example,
+    schema: key === null ? schema : { $ref: `#/components/schemas/${key}` },
+    example: exampleValue(example, schema),
   };
 }
 
-/** The public image endpoint (spec part 4.3). */
-export function imagePaths(errors: object): Readonly<Record<string, object>> {
-  const operation = (operationId: string, source: object) => ({
-    operationId,
-    tags: ['Images'],
-    summary: 'A transformed image',
-    description:
-      "Needs no key: the project's allowlist decides. Options that the query does not have come from client hints, Accept and the project's defaults.",
-    security: [],
-    parameters: [
-      source,
-      {
-        name: 'project',
-        in: 'query',
-        required: true,
-        schema: { type: 'string' },
-        example: examples.Project.id,
-      },
-      ...parameterNames.map(parameterObject),
-      ...signing,
-    ],
-    responses: {
-      200: {
-        description: 'The image, or the placeholder or facts that `fmt` selects.',
-        content: {
-          'image/*': { schema: { type: 'string', format: 'binary' } },
-          'text/plain': { schema: { type: 'string' } },
-          'application/json': { schema: { $ref: '#/components/schemas/ImageFacts' } },
-        },
-      },
-      304: { description: 'The client has it already (If-None-Match).' },
-      ...errors,
-    },
-  });
-  return {
-    '/img/{source}': { get: operation('getImage', inPath) },
-    '/img/': { get: operation('getImageByQuery', inQuery) },
-  };
+/** An example as a value of its schema's type. */
+function exampleValue(text: string, { type, anyOf }: ValueSchema): string | number {
+  const isNumber = [type, ...(anyOf ?? []).map((one) => one.type)].some(
+    (one) => one === 'integer' || one === 'number',
+  );
+  return isNumber && text !== '' ? Number(text) : text;
 }
+
+const binary = { schema: { type: 'string', format: 'binary' } };
+
+const content = {
+  ...Object.fromEntries(imageTypes.map((type) => [type, binary])),
+  'text/plain': { schema: { type: 'string' } },
+  'application/json': { schema: { $ref: '#/components/schemas/ImageFacts' } },
+};
+
+const operation = (operationId: string, source: object) => ({
+  operationId,
+  tags: ['Images'],
+  summary: 'A transformed image',
+  description:
+    "Needs no key: the project's allowlist decides. Options that the query does not have come from client hints, Accept and the project's defaults. Words may be in upper case too. HEAD is answered as well.",
+  security: [],
+  parameters: [
+    source,
+    {
+      name: 'project',
+      in: 'query',
+      required: true,
+      schema: projectIdSchema,
+      example: examples.Project.id,
+    },
+    ...parameterNames.map(parameterObject),
+    ...signing,
+    ...ranges,
+  ],
+  responses: {
+    200: {
+      description: 'The image, or the placeholder or facts that `fmt` selects.',
+      headers: imageHeaders,
+      content,
+    },
+    206: {
+      description: 'The part of the image that Range asks for, as bytes of its type.',
+      headers: { ...imageHeaders, ...contentRangeHeader },
+      content,
+    },
+    304: {
+      description: 'The client has it already (If-None-Match).',
+      headers: notModifiedHeaders,
+    },
+    ...imageErrors,
+  },
+});
+
+/** The public image endpoint (spec part 4.3). */
+export const imagePaths: Readonly<Record<string, object>> = {
+  '/img/{source}': { get: operation('getImage', inPath) },
+  '/img/': { get: operation('getImageByQuery', inQuery) },
+};

@@ -1,14 +1,17 @@
 import { errorCatalogue } from '../../contract/errors.ts';
+import { controlErrors, errorResponses } from './error-responses.ts';
 import { examples } from './examples.ts';
 import { healthSchema } from './health-schema.ts';
-import { imageFactsSchema, imagePaths } from './image-paths.ts';
+import { imagePaths, imageSchemas } from './image-paths.ts';
 import { type Operation, operations, prefix } from './operations.ts';
+import { headerComponents, plainHeaders, rateLimitHeaders } from './response-headers.ts';
 import {
   createProjectSchema,
   domainSchema,
   prewarmReceiptSchema,
   prewarmSchema,
   projectConfigurationSchema,
+  projectIdSchema,
   projectSchema,
   projectSettingsSchema,
 } from './schemas.ts';
@@ -22,7 +25,7 @@ const schemas = {
   PrewarmReceipt: prewarmReceiptSchema,
   DomainInput: domainSchema,
   HealthStatus: healthSchema,
-  ImageFacts: imageFactsSchema,
+  ...imageSchemas,
   ApiError: {
     type: 'object',
     description: 'The body of every error.',
@@ -38,62 +41,10 @@ const schemas = {
 };
 type SchemaName = keyof typeof schemas;
 
-const meanings: Readonly<Record<number, string>> = {
-  400: 'The JSON body or a request parameter is not valid.',
-  401: 'The API key is missing or not valid.',
-  402: 'The key is valid, but its organisation has no active product access.',
-  403: 'The key cannot access the project or the operation, or the project cannot use the source.',
-  404: 'There is no such project or endpoint.',
-  405: 'There is no such method at this path.',
-  408: 'The request took too long to come.',
-  413: 'The source has too many bytes or pixels.',
-  415: 'The source is not an image in a supported format.',
-  422: 'The source is a damaged image.',
-  429: 'The key has made too many calls, or the source server gets too many requests.',
-  431: 'The request has too many or too long headers.',
-  500: 'The service could not complete the request.',
-  502: 'The source could not be fetched.',
-  503: 'The service is overloaded.',
-  504: 'The source or the transform took too long.',
-};
-
 const ref = (name: SchemaName) => ({ $ref: `#/components/schemas/${name}` });
 const json = (schema: unknown, example?: unknown) => ({
   'application/json': { schema, ...(example === undefined ? {} : { example }) },
 });
-
-const integerHeader = (description: string) => ({ description, schema: { type: 'integer' } });
-const allow = { Allow: { description: 'Those that there are.', schema: { type: 'string' } } };
-const retryAfter = { 'Retry-After': integerHeader('Seconds.') };
-/** On every response to a valid key. */
-const rateLimitHeaders = {
-  'RateLimit-Limit': integerHeader('Calls that the key may make per minute.'),
-  'RateLimit-Remaining': integerHeader('Calls that are left in this minute.'),
-  'RateLimit-Reset': integerHeader('Seconds until the limit resets.'),
-};
-
-/** The error body of a status, with the first code in errorCatalogue that has the status. */
-function errorResponse(status: number): object {
-  const [code = 'internal_error', entry] =
-    Object.entries(errorCatalogue).find(([, { status: its }]) => its === status) ?? [];
-  return {
-    description: meanings[status] ?? 'An error.',
-    content: json(ref('ApiError'), {
-      error: meanings[status],
-      code,
-      message: meanings[status],
-      resolution_hint: entry?.hint ?? '',
-    }),
-    ...(status === 429 ? { headers: { ...rateLimitHeaders, ...retryAfter } } : {}),
-    ...(status === 405 ? { headers: allow } : {}),
-    ...(status === 503 ? { headers: retryAfter } : {}),
-  };
-}
-
-const errorReferences = (statuses: readonly number[]): object =>
-  Object.fromEntries(
-    statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]),
-  );
 
 function successBody({ success }: Operation): object {
   const name = success.schema as SchemaName & keyof typeof examples;
@@ -112,14 +63,15 @@ const projectIdParameter = {
   name: 'projectId',
   in: 'path',
   required: true,
-  schema: { type: 'string' },
+  schema: projectIdSchema,
   example: examples.Project.id,
 };
 const hostParameter = {
   name: 'host',
   in: 'query',
   description: 'The host to remove; wins over the body.',
-  schema: { type: 'string' },
+  schema: domainSchema.properties.host,
+  example: examples.DomainInput.host,
 };
 
 function operationObject(id: string, operation: Operation): object {
@@ -145,10 +97,10 @@ function operationObject(id: string, operation: Operation): object {
     responses: {
       [operation.success.status]: {
         description: 'Done.',
-        headers: rateLimitHeaders,
+        headers: { ...plainHeaders, ...rateLimitHeaders },
         content: successBody(operation),
       },
-      ...errorReferences([...operation.errors, 401, 402, 403, 429, 500].sort()),
+      ...controlErrors(operation.errors),
     },
   };
 }
@@ -171,14 +123,10 @@ const health = {
   summary: 'Health of the service and what it depends on',
   security: [],
   responses: {
-    200: { description: 'Healthy.', content: json(ref('HealthStatus')) },
-    503: { description: 'Not healthy.', content: json(ref('HealthStatus')) },
+    200: { description: 'Healthy.', headers: plainHeaders, content: json(ref('HealthStatus')) },
+    503: { description: 'Not healthy.', headers: plainHeaders, content: json(ref('HealthStatus')) },
   },
 };
-
-const errorStatuses = [
-  ...new Set(Object.values(errorCatalogue).map(({ status }) => status)),
-].sort();
 
 /** The OpenAPI 3.1 document, generated from the tables and schemas that the code uses. */
 export function openApiDocument(baseUrl: string): object {
@@ -199,9 +147,7 @@ export function openApiDocument(baseUrl: string): object {
     ],
     security: [{ bearer: [] }, { serviceApiKey: [] }],
     paths: {
-      ...imagePaths(
-        errorReferences([400, 403, 404, 405, 408, 413, 415, 422, 429, 431, 500, 502, 503, 504]),
-      ),
+      ...imagePaths,
       '/api/health': { get: health },
       ...controlPaths(),
     },
@@ -211,9 +157,8 @@ export function openApiDocument(baseUrl: string): object {
         bearer: { type: 'http', scheme: 'bearer' },
         serviceApiKey: { type: 'apiKey', in: 'header', name: 'X-Service-Api-Key' },
       },
-      responses: Object.fromEntries(
-        errorStatuses.map((status) => [`Error${status}`, errorResponse(status)]),
-      ),
+      responses: errorResponses,
+      headers: headerComponents,
     },
   };
 }

@@ -1,11 +1,14 @@
 import type { ExtendedJSONSchema, FromExtendedSchema } from 'json-schema-to-ts';
+import { canonicalHostPatternSource, hostTextSource } from '../../contract/hosts.ts';
+import { organisationIdPattern, projectIdPattern } from '../../store/identifiers.ts';
 import { projectFits, watermarkPositions } from '../../store/projects.ts';
+import { bareHostRule } from './hosts.ts';
 
 /**
  * The schemas of the control plane's bodies (spec part 2 and 7): requests are validated with them, the
  * TypeScript types derive from them, and the OpenAPI document contains them.
  *
- * `x-rule` states the rule of an `anyOf` in words. The `anyOf` is inside an `allOf`, because client
+ * `x-rule` states the rule of an `anyOf`, or of a `pattern`, in words. The `anyOf` is inside an `allOf`, because client
  * generators read an `anyOf` next to `properties` as a choice between those and any value.
  */
 type Extension = { 'x-rule'?: string };
@@ -19,15 +22,31 @@ const ratio = { type: 'integer', minimum: 1, maximum: 3 } as const;
 const margin = { type: 'integer', minimum: 0, maximum: 500 } as const;
 const fit = { type: 'string', enum: projectFits } as const;
 const position = { type: 'string', enum: watermarkPositions } as const;
-const hosts = { type: 'array', items: { type: 'string' } } as const;
+/** As the service returns them. */
+const hosts = {
+  type: 'array',
+  items: { type: 'string', pattern: canonicalHostPatternSource },
+} as const;
+/** As clients send them: in upper case, internationalised, with a trailing dot. */
+const hostText = { type: 'string', pattern: hostTextSource, 'x-rule': bareHostRule } as const;
 const nullableUri = { type: ['string', 'null'], format: 'uri' } as const;
+
+export const projectIdSchema = {
+  type: 'string',
+  pattern: projectIdPattern.source,
+  description: '`prj_` and 16 base-36 characters.',
+} as const satisfies Schema;
 
 export const projectSchema = {
   type: 'object',
   description: 'A project: transform defaults and the hosts that sources may come from.',
   properties: {
-    id: { type: 'string', description: '`prj_` and 16 base-36 characters.' },
-    orgId: { type: 'string', description: '`org_` and 16 base-36 characters.' },
+    id: projectIdSchema,
+    orgId: {
+      type: 'string',
+      pattern: organisationIdPattern.source,
+      description: '`org_` and 16 base-36 characters.',
+    },
     name: { type: 'string' },
     origin: uri,
     allowedOrigins: { ...hosts, description: 'Hosts; `*.example.com` allows all its subdomains.' },
@@ -87,7 +106,8 @@ export const createProjectSchema = {
     name: { type: 'string', minLength: 1, maxLength: 80 },
     origin: { ...uri, description: "The site's http or https address; its host is allowed." },
     allowedOrigins: {
-      ...hosts,
+      type: 'array',
+      items: hostText,
       description: 'Other hosts that sources may come from; at most 1000 hosts in all.',
     },
   },
@@ -156,7 +176,7 @@ export const domainSchema = {
   type: 'object',
   properties: {
     host: {
-      type: 'string',
+      ...hostText,
       description: 'A bare host name; `*.example.com` allows all its subdomains.',
     },
   },
@@ -168,7 +188,7 @@ export const projectConfigurationSchema = {
   type: 'object',
   description: 'The configuration that an integration needs to build delivery URLs.',
   properties: {
-    projectId: { type: 'string' },
+    projectId: projectIdSchema,
     projectName: { type: 'string' },
     origin: uri,
     allowedOrigins: hosts,

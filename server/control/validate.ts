@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { faultInWords } from './fault-words.ts';
+import { bareHostRule } from './hosts.ts';
 import {
   type CreateProjectInput,
   createProjectSchema,
@@ -35,7 +36,11 @@ export type Input<N extends InputName> =
 export function faultsOf(name: InputName, body: unknown): string[] {
   const validate = validators[name];
   if (validate(body)) return [];
-  const errors = validate.errors ?? [];
+  // The operations check hosts, by the whole rule and with the faults that a schema cannot state.
+  const errors = (validate.errors ?? []).filter(
+    ({ keyword, parentSchema }) =>
+      keyword !== 'pattern' || parentSchema?.['x-rule'] !== bareHostRule,
+  );
   // An anyOf is described by its `x-rule`; the errors of its branches would only confuse.
   const anyOfPaths = errors
     .filter((error) => error.keyword === 'anyOf')

@@ -4,7 +4,7 @@ import { MethodNotAllowed } from './method-not-allowed.ts';
 import type { Handler, HttpRequest, HttpResponse } from './request.ts';
 
 export interface Route {
-  /** A path, or a prefix of paths that ends with `*`. */
+  /** A path, or a prefix of paths that ends with `/*`. */
   readonly path: string;
   /** The methods that are allowed at a path of this route; with none the path does not exist. */
   readonly methods: (path: string) => readonly string[];
@@ -45,7 +45,7 @@ export class App implements EngineHost {
     this.#idPrefix = idPrefix;
     this.#routes = routes.map((route) => ({
       route,
-      prefix: route.path.endsWith('*') ? route.path.slice(0, -1) : null,
+      prefix: route.path.endsWith('/*') ? route.path.slice(0, -1) : null,
     }));
   }
 

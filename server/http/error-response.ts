@@ -1,14 +1,16 @@
 import type { ServiceError } from '../../contract/errors.ts';
 import { MethodNotAllowed } from './method-not-allowed.ts';
+import { RangeNotSatisfiable } from './range-not-satisfiable.ts';
 import type { Headers, HttpResponse } from './request.ts';
 
 /**
  * Seconds. Overload usually passes quickly, and otherwise the client should slow down anyway; a full
- * queue takes longer.
+ * queue takes longer. The end of an outage of the store is noticed within two.
  */
-const retryAfter: Partial<Record<ServiceError['code'], number>> = {
+export const retryAfter: Partial<Record<ServiceError['code'], number>> = {
   overloaded: 1,
   prewarm_queue_full: 60,
+  store_unavailable: 2,
 };
 
 /** The response to a failure: an ApiError, which must not be cached. */
@@ -22,6 +24,10 @@ export function errorResponse(failure: ServiceError): HttpResponse {
     ...(wait === undefined ? [] : ([['retry-after', String(wait)]] as const)),
     ...(failure instanceof MethodNotAllowed
       ? ([['allow', failure.allowed.join(', ')]] as const)
+      : []),
+    // RFC 9110, 15.5.17.
+    ...(failure instanceof RangeNotSatisfiable
+      ? ([['content-range', `bytes */${failure.length}`]] as const)
       : []),
   ];
   return { status: failure.status, headers, body: JSON.stringify(failure.toBody()) };

@@ -20,13 +20,16 @@ export class NodeConnection {
   readonly socket: Socket;
   readonly open = new Set<Waiting>();
   readonly #host: EngineHost;
+  readonly #stalledTimeout: number;
   #refused = false;
   /** Written before the connection is closed. */
   #finalResponse: string | null = null;
 
-  constructor(socket: Socket, host: EngineHost) {
+  /** @param stalledTimeout ms after which a client that reads nothing of a response is disconnected */
+  constructor(socket: Socket, host: EngineHost, stalledTimeout: number) {
     this.socket = socket;
     this.#host = host;
+    this.#stalledTimeout = stalledTimeout;
     socket.on('error', () => {});
     socket.once('close', () => {
       for (const request of this.open) request.leave();
@@ -37,6 +40,11 @@ export class NodeConnection {
   /** Whether no further request is read from it. */
   get refused(): boolean {
     return this.#refused;
+  }
+
+  /** To be called when a response was written. */
+  onWrite(): void {
+    if (this.socket.writableLength > 0) this.socket.setTimeout(this.#stalledTimeout);
   }
 
   onEnd(request: Waiting): void {

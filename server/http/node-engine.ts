@@ -5,16 +5,29 @@ import type { EngineHost, HttpEngine } from './engine.ts';
 import { NodeConnection } from './node-connection.ts';
 import { NodeHttpRequest, pathOf } from './node-request.ts';
 
-/** Similar to those of uWebSockets.js. */
-const limits = {
-  maxHeaderSize: 16_384,
+const maxHeaderSize = 16_384;
+
+/** How long the server waits for a client, in ms. */
+export interface NodeTimeouts {
   /** Idle between two requests. */
+  readonly keepAliveTimeout: number;
+  readonly headersTimeout: number;
+  /** From the first byte of a request to the last byte of its body. */
+  readonly requestTimeout: number;
+  /** How often the two before are checked. */
+  readonly connectionsCheckingInterval: number;
+  /** A client that reads nothing of a response for this long is disconnected. */
+  readonly stalledTimeout: number;
+}
+
+/** Similar to those of uWebSockets.js. */
+const defaultTimeouts: NodeTimeouts = {
   keepAliveTimeout: 10_000,
   headersTimeout: 10_000,
-  /** From the first byte of a request to the last byte of its body. */
   requestTimeout: 30_000,
   connectionsCheckingInterval: 2_000,
-} as const;
+  stalledTimeout: 30_000,
+};
 
 /** An error of Node's HTTP parser. */
 interface ParserError extends Error {
@@ -29,11 +42,13 @@ export class NodeEngine implements HttpEngine {
   readonly #server: Server;
   readonly #connections = new WeakMap<Socket, NodeConnection>();
 
-  constructor(host: EngineHost) {
+  constructor(host: EngineHost, timeouts = defaultTimeouts) {
     this.#host = host;
+    const { stalledTimeout, ...serverTimeouts } = timeouts;
     const accept = (req: IncomingMessage, res: ServerResponse): void => this.#accept(req, res);
     this.#server = createServer({
-      ...limits,
+      ...serverTimeouts,
+      maxHeaderSize,
       noDelay: true,
       insecureHTTPParser: false,
       // Checked in `faultOf`, for a response with the service's error body.
@@ -43,7 +58,7 @@ export class NodeEngine implements HttpEngine {
       // RFC 9110, 10.1.1: expectations other than 100-continue may be ignored.
       .on('checkExpectation', accept)
       .on('connection', (socket: Socket) =>
-        this.#connections.set(socket, new NodeConnection(socket, host)),
+        this.#connections.set(socket, new NodeConnection(socket, host, stalledTimeout)),
       )
       .on('connect', (req, socket) =>
         this.#refuse(socket as Socket, host.refusal('CONNECT', req.url ?? '')),
@@ -66,12 +81,13 @@ export class NodeEngine implements HttpEngine {
 
   #accept(req: IncomingMessage, res: ServerResponse): void {
     const connection = this.#connections.get(req.socket);
-    if (connection === undefined) return;
+    // Nothing that follows a refused request can be trusted to be one.
+    if (connection === undefined || connection.refused) return;
     const request = new NodeHttpRequest(req, res, this.#host, connection);
     connection.open.add(request);
     const fault = faultOf(req);
     if (fault === null) return this.#host.handle(request);
-    request.respond(this.#host.errorResponse(new ServiceError('invalid_request', fault)));
+    connection.refuse(new ServiceError('invalid_request', fault));
   }
 
   #refuse(socket: Socket, failure: ServiceError): void {
@@ -88,7 +104,7 @@ export class NodeEngine implements HttpEngine {
   #failureOf(error: ParserError): ServiceError | null {
     const { code = '' } = error;
     if (code === 'HPE_HEADER_OVERFLOW') {
-      const message = `The request line and the headers have more than ${limits.maxHeaderSize} bytes.`;
+      const message = `The request line and the headers have more than ${maxHeaderSize} bytes.`;
       return new ServiceError('headers_too_large', message);
     }
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
@@ -119,7 +135,7 @@ function faultOf({ httpVersion, rawHeaders }: IncomingMessage): string | null {
 function requestLineOf(error: ParserError): { method: string; target: string } | null {
   const { rawPacket = Buffer.alloc(0), bytesParsed = 0 } = error;
   const begin = rawPacket.lastIndexOf('\n', bytesParsed) + 1;
-  const text = rawPacket.subarray(begin, begin + limits.maxHeaderSize).toString('latin1');
+  const text = rawPacket.subarray(begin, begin + maxHeaderSize).toString('latin1');
   const [, method, target] = /^([\w!#$%&'*+.^`|~-]+) (\S+) HTTP\/1\.[01]\r\n/.exec(text) ?? [];
   return method === undefined || target === undefined ? null : { method, target };
 }

@@ -4,9 +4,6 @@ import { EngineRequest } from './engine-request.ts';
 import type { NodeConnection } from './node-connection.ts';
 import type { HttpResponse } from './request.ts';
 
-/** A client that reads nothing of a response for this long is disconnected. */
-const stalledAfterMs = 30_000;
-
 /**
  * The path and the query of a request target. RFC 9112, 3.2.2: a server must accept an absolute URL
  * as the target; its authority is ignored, as the Host header is.
@@ -85,13 +82,14 @@ export class NodeHttpRequest extends EngineRequest {
     // A write can fail between the client's leaving and the connection's 'close' event.
     res.on('error', () => {});
     res.once('finish', () => {
+      // Also emitted when the connection is destroyed; its 'close' event then ends this request.
+      if (this.#connection.socket.destroyed) return;
       this.finish(status);
       this.#connection.onEnd(this);
     });
     res.writeHead(status, fields);
     if (body === null || this.method === 'HEAD') res.end();
     else res.end(body);
-    const { socket } = this.#connection;
-    if (socket.writableLength > 0) socket.setTimeout(stalledAfterMs);
+    this.#connection.onWrite();
   }
 }

@@ -5,6 +5,7 @@ import uws, {
   type us_listen_socket,
 } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
+import { ServiceError } from '../../contract/errors.ts';
 import type { EngineHost, HttpEngine } from './engine.ts';
 import { EngineRequest } from './engine-request.ts';
 import type { HttpResponse } from './request.ts';
@@ -29,7 +30,9 @@ export class UwsEngine implements HttpEngine {
   constructor(host: EngineHost) {
     this.#app.any('/*', (res, req) => {
       const request = new UwsHttpRequest(res, req, host);
-      host.handle(request);
+      const fault = faultOf(req);
+      if (fault === null) host.handle(request);
+      else request.refuse(new ServiceError('invalid_request', fault));
       request.seal();
     });
   }
@@ -51,12 +54,34 @@ export class UwsEngine implements HttpEngine {
   }
 }
 
+/**
+ * Faults that uWebSockets.js 20.30 accepts although RFC 9112 (3.2 and 6.3) does not: a proxy in front
+ * that reads such a request in another way would take the rest of it for another request. Looked for only
+ * in requests with a body, because a look at every header costs 7 % of the hits per second.
+ */
+function faultOf(req: UwsRequest): string | null {
+  const coding = req.getHeader('transfer-encoding');
+  if (coding === '' && req.getHeader('content-length') === '') return null;
+  const count = { host: 0, 'content-length': 0, 'transfer-encoding': 0 };
+  req.forEach((name) => {
+    if (Object.hasOwn(count, name)) count[name as keyof typeof count] += 1;
+  });
+  if (count.host !== 1) return 'A request must have one Host header.';
+  if (count['content-length'] + count['transfer-encoding'] !== 1) {
+    return 'A request must have one Content-Length or Transfer-Encoding header.';
+  }
+  return coding === '' || coding.toLowerCase() === 'chunked'
+    ? null
+    : 'The only transfer coding that is supported is chunked.';
+}
+
 class UwsHttpRequest extends EngineRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly #res: UwsResponse;
   #req: UwsRequest | null;
+  #last = false;
 
   constructor(res: UwsResponse, req: UwsRequest, host: EngineHost) {
     super(host);
@@ -92,6 +117,15 @@ class UwsHttpRequest extends EngineRequest {
     });
   }
 
+  /**
+   * Responds with an error and closes the connection. Not at once: uWebSockets.js would go on with what
+   * it has read after this request, while it ends a connection that sends on before the response.
+   */
+  refuse(failure: ServiceError): void {
+    this.#last = true;
+    setImmediate(() => this.respond(this.host.errorResponse(failure)));
+  }
+
   /** The request must not be read from now on. */
   seal(): void {
     this.#req = null;
@@ -111,7 +145,7 @@ class UwsHttpRequest extends EngineRequest {
     const res = this.#res;
     // An unread request body is no reason to close: the library discards the rest of it, while a client
     // whose connection is closed before it has sent its whole body may not receive the response.
-    const end = this.host.closing;
+    const end = this.host.closing || this.#last;
     if (body === null || this.method === 'HEAD') {
       // RFC 9110, 8.6: a HEAD's length is the body's; a 304 needs none. Any argument to
       // endWithoutBody makes uWebSockets.js 20.30 write a wrong length, or never finish.

@@ -13,7 +13,7 @@ export interface Address {
 const prefix = '/img/';
 
 /** The longest source URL that is accepted, in characters. */
-const maxSourceLength = 8_192;
+export const maxSourceLength = 8_192;
 
 /**
  * Reads `/img/<source_url>?project=…` and `/img/?url=…&project=…` (spec 4.3).

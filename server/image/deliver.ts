@@ -12,7 +12,13 @@ import { readAddress } from './address.ts';
 import { variantKey } from './key.ts';
 import { acceptedFormats, type NegotiationHeaders, readHints } from './negotiate.ts';
 import { readOptions } from './options.ts';
-import { cacheControl, imageHeaders, imageResponse } from './response.ts';
+import {
+  type Conditions,
+  cacheControl,
+  imageHeaders,
+  imageResponse,
+  readConditions,
+} from './response.ts';
 import { type CachedResponse, ResponseCache } from './response-cache.ts';
 import { effectiveVariant } from './variant.ts';
 
@@ -66,18 +72,18 @@ export class Delivery {
   /** Serves a repeated request from the response cache, synchronously, and any other by `#deliver`. */
   handle(request: HttpRequest): void | Promise<void> {
     const headers = negotiationHeaders(request);
-    const ifNoneMatch = request.header('if-none-match');
+    const conditions = readConditions(request);
     const token = request.header(backgroundHeader);
     const requestKey = responseKey(request, headers);
     const now = this.#now();
     // The response to a worker has other headers than the cached response.
     const cached = token === '' ? this.#responses.get(requestKey, now) : undefined;
     if (cached === undefined || cached.entry.image === null) {
-      return this.#deliver(request, requestKey, headers, ifNoneMatch, token);
+      return this.#deliver(request, requestKey, headers, conditions, token);
     }
     this.#engine.memory.touch(cached.entry, now);
     const { image } = cached.entry;
-    request.respond(imageResponse(image, headersNow(image, cached, now), ifNoneMatch));
+    request.respond(imageResponse(image, headersNow(image, cached, now), conditions));
   }
 
   /** Handles a request without the response cache, from its URL to its response. */
@@ -85,7 +91,7 @@ export class Delivery {
     request: HttpRequest,
     requestKey: string,
     headers: NegotiationHeaders,
-    ifNoneMatch: string,
+    conditions: Conditions,
     token: string,
   ): Promise<void> {
     const { path, query } = request;
@@ -121,7 +127,7 @@ export class Delivery {
     const now = this.#now();
     const mayStore = complete ? cacheControl(expires, now) : 'no-store';
     const responseHeaders = imageHeaders(image, result, mayStore);
-    request.respond(imageResponse(image, responseHeaders, ifNoneMatch));
+    request.respond(imageResponse(image, responseHeaders, conditions));
     if (entry === null || expires === null || !complete) return;
     const hitHeaders = imageHeaders(image, fromMemory, cacheControl(expires, now));
     this.#responses.set(requestKey, { project: state, entry, headers: hitHeaders, expires });
@@ -138,7 +144,8 @@ export class Delivery {
     const get = (wanted: Variant) => {
       const key = variantKey(project._id, source, wanted);
       const allowed = (host: string) => allows(project, host);
-      return this.#engine.get(key, { source, variant: wanted, allowed, background }, signal);
+      const wants = { project: project._id, source, variant: wanted, allowed, background };
+      return this.#engine.get(key, wants, signal);
     };
     try {
       return { result: await get(variant), complete: true };

@@ -8,6 +8,7 @@ import {
   type PlaceholderKind,
   type Position,
   placeholderKinds,
+  plainVariant,
   strategies,
 } from '../../pool/transform/variant.ts';
 import {
@@ -121,7 +122,7 @@ export const parameters = {
   pos: parameter(
     choice<Position>([...gravities, ...strategies], positions),
     'The part that `cover` keeps and the place where `contain` puts the picture; also top, right top ' +
-      'and so on. `entropy` and `attention` choose the most interesting part.',
+      `and so on. \`entropy\` and \`attention\` choose the most interesting part; the default is ${plainVariant.position}.`,
     'west',
     { aliases: ['position', 'gravity'], beside: 'w=200&h=300' },
   ),
@@ -139,9 +140,12 @@ export const parameters = {
       beside: 'w=600&animated=0',
     },
   ),
-  kernel: parameter(choice(kernels), 'Interpolation when the picture is scaled.', 'nearest', {
-    beside: 'w=100',
-  }),
+  kernel: parameter(
+    choice(kernels),
+    `Interpolation when the picture is scaled; the default is ${plainVariant.kernel}.`,
+    'nearest',
+    { beside: 'w=100' },
+  ),
   crop: parameter(
     parts({ left: pixels, top: pixels, width: side, height: side }),
     'Uses only this part of the source, in pixels of the upright source, before all other operations.',

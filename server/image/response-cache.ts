@@ -12,8 +12,10 @@ export interface CachedResponse {
   readonly expires: number;
 }
 
-/** Each entry takes about a kilobyte: its key is the raw request. */
-const maxEntries = 16_384;
+/** Some 16,000 entries of average requests. */
+const maxBytes = 24 * 1024 * 1024;
+/** Estimated size of an entry besides its key: the response's headers and the cache's own fields. */
+const entryBytes = 1_536;
 /** Longer requests are rare, and their entries would be large. */
 const maxKeyLength = 2_048;
 
@@ -22,7 +24,10 @@ const maxKeyLength = 2_048;
  * It holds no bodies: the memory cache does, and an evicted entry there has no image any more.
  */
 export class ResponseCache {
-  readonly #responses = new LRUCache<string, CachedResponse>({ max: maxEntries });
+  readonly #responses = new LRUCache<string, CachedResponse>({
+    maxSize: maxBytes,
+    sizeCalculation: (_, requestKey) => entryBytes + requestKey.length,
+  });
 
   get(requestKey: string, now: number): CachedResponse | undefined {
     const response = this.#responses.get(requestKey);
@@ -35,6 +40,11 @@ export class ResponseCache {
 
   set(requestKey: string, response: CachedResponse): void {
     if (requestKey.length <= maxKeyLength) this.#responses.set(requestKey, response);
+  }
+
+  /** Bytes of the entries, as they are estimated. */
+  get bytes(): number {
+    return this.#responses.calculatedSize;
   }
 
   get count(): number {

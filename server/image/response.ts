@@ -1,6 +1,9 @@
 import type { CacheResult } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
-import type { Headers, HttpResponse } from '../http/request.ts';
+import { errorResponse } from '../http/error-response.ts';
+import { RangeNotSatisfiable } from '../http/range-not-satisfiable.ts';
+import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
+import { mayTakeRange, readRange } from './range.ts';
 
 /** Spec 4.3, rule 3: another image has another URL. */
 const immutable = 'public, max-age=31536000, immutable';
@@ -25,10 +28,14 @@ export function cacheControl(expires: number | null, now: number): string {
 const constantHeaders: Headers = [
   ['accept-ch', 'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width'],
   ['vary', 'Accept, Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, DPR, Width, Viewport-Width'],
+  ['accept-ranges', 'bytes'],
   ['x-content-type-options', 'nosniff'],
   ['access-control-allow-origin', '*'],
   ['cross-origin-resource-policy', 'cross-origin'],
 ];
+
+/** RFC 9110, 15.4.5: a 304 has the headers that a 200 would have, except those of the body. */
+const notOf304: ReadonlySet<string> = new Set(['content-type', 'accept-ranges']);
 
 /** Server-Timing metrics (W3C), durations in ms. */
 function serverTiming({ tier, timings }: Pick<CacheResult, 'tier' | 'timings'>): string {
@@ -59,10 +66,45 @@ export function isNotModified(ifNoneMatch: string, etag: string): boolean {
   return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
 
-/** The response with an image: 304 when the client has it, else 200 with the body. */
-export function imageResponse(image: Image, headers: Headers, ifNoneMatch: string): HttpResponse {
-  return isNotModified(ifNoneMatch, image.etag)
-    ? // RFC 9110, 15.4.5: the headers that a 200 would have, except those of the body.
-      { status: 304, headers: headers.filter(([name]) => name !== 'content-type'), body: null }
-    : { status: 200, headers, body: image.body };
+/** The headers that make a request conditional or partial; empty when it does not have them. */
+export interface Conditions {
+  readonly ifNoneMatch: string;
+  readonly range: string;
+  readonly ifRange: string;
+}
+
+/** The conditions of a request, copied because the request is invalid after an await. */
+export function readConditions(request: HttpRequest): Conditions {
+  // RFC 9110, 14.2: ranges are defined only for GET.
+  const range = request.method === 'GET' ? request.header('range') : '';
+  return {
+    ifNoneMatch: request.header('if-none-match'),
+    range,
+    ifRange: range === '' ? '' : request.header('if-range'),
+  };
+}
+
+/**
+ * The response with an image, by the order of RFC 9110, 13.2.2: 304 when the client has it, 206 with the
+ * part that it asks for or 416 when there is none, else 200 with the whole body.
+ */
+export function imageResponse(
+  image: Image,
+  headers: Headers,
+  { ifNoneMatch, range, ifRange }: Conditions,
+): HttpResponse {
+  const { body, etag } = image;
+  if (isNotModified(ifNoneMatch, etag)) {
+    return { status: 304, headers: headers.filter(([name]) => !notOf304.has(name)), body: null };
+  }
+  const part =
+    range !== '' && mayTakeRange(ifRange, etag) ? readRange(range, body.byteLength) : null;
+  if (part === null) return { status: 200, headers, body };
+  if (part instanceof RangeNotSatisfiable) return errorResponse(part);
+  const { first, last } = part;
+  return {
+    status: 206,
+    headers: [...headers, ['content-range', `bytes ${first}-${last}/${body.byteLength}`]],
+    body: body.subarray(first, last + 1),
+  };
 }

@@ -1,20 +1,40 @@
 import colourNames from 'color-name';
 import type { Colour } from '../../pool/transform/variant.ts';
 
-/** A type of parameter values: its parser and its writer. */
+/**
+ * A JSON Schema (2020-12) in the form that client generators understand. A validator reads the text
+ * of a query as the type that the schema has, as OpenAPI 3.1 does.
+ */
+export interface ValueSchema {
+  readonly type?: 'integer' | 'number' | 'boolean' | 'string';
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly pattern?: string;
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly ValueSchema[];
+}
+
+/** A type of parameter values: its parser and its descriptions. */
 export interface Value<T> {
   /** The accepted texts, in words. */
   readonly accepts: string;
+  /**
+   * Accepts every text that `parse` accepts, words in lower case. What a schema cannot state without
+   * confusing generators is left to `parse`: the ranges of parts, and which colour names there are.
+   */
+  readonly schema: ValueSchema;
   /** The value of a text, or undefined when the text is not accepted. */
   readonly parse: (text: string) => T | undefined;
 }
 
 /** Plain decimal notation: no exponent, hex, blanks or plus sign. */
-const decimal = /^-?\d{1,9}(?:\.\d{1,6})?$/;
+const decimalSource = '-?\\d{1,9}(?:\\.\\d{1,6})?';
+const decimal = new RegExp(`^${decimalSource}$`);
 
 export function number(minimum: number, maximum: number): Value<number> {
   return {
     accepts: `a number from ${minimum} to ${maximum}`,
+    schema: { type: 'number', minimum, maximum },
     parse(text) {
       const value = decimal.test(text) ? Number(text) : Number.NaN;
       // Adding 0 turns -0 into 0.
@@ -27,6 +47,7 @@ export function integer(minimum: number, maximum: number): Value<number> {
   const { parse } = number(minimum, maximum);
   return {
     accepts: `a whole number from ${minimum} to ${maximum}`,
+    schema: { type: 'integer', minimum, maximum },
     parse: (text) => {
       const value = parse(text);
       return Number.isInteger(value) ? value : undefined;
@@ -45,14 +66,28 @@ export function choice<T extends string>(
   ]);
   return {
     accepts: `one of ${values.join(', ')}`,
+    schema: wordsSchema([...known.keys()]),
     parse: (text) => known.get(text.toLowerCase()),
   };
+}
+
+/**
+ * Plain words as an enum. Others, such as `left-top` and `left_top`, as a pattern: generators make the
+ * same identifier of several of them, and some fail then.
+ */
+function wordsSchema(words: readonly string[]): ValueSchema {
+  const isPlain = (word: string): boolean => /^[a-z0-9]+$/.test(word);
+  const plain = { type: 'string', enum: words.filter(isPlain) } as const;
+  const others = words.filter((word) => !isPlain(word));
+  if (others.length === 0) return plain;
+  return { anyOf: [plain, { type: 'string', pattern: `^(?:${others.join('|')})$` }] };
 }
 
 /** A value, or one word in its place. */
 export function orWord<T, W extends string>(value: Value<T>, word: W): Value<T | W> {
   return {
     accepts: `${value.accepts}, or ${word}`,
+    schema: { anyOf: [value.schema, { type: 'string', enum: [word] }] },
     parse: (text) => (text.toLowerCase() === word ? word : value.parse(text)),
   };
 }
@@ -65,8 +100,13 @@ const flagWords: ReadonlyMap<string, boolean> = new Map([
   ['false', false],
 ]);
 
+const boolean = { type: 'boolean' } as const;
+/** The texts of a flag that are no JSON boolean. */
+const flagTexts = { type: 'string', enum: ['', '1', '0'] } as const;
+
 export const flag: Value<boolean> = {
   accepts: 'nothing, 1 or true, or 0 or false',
+  schema: { anyOf: [boolean, flagTexts] },
   parse: (text) => flagWords.get(text.toLowerCase()),
 };
 
@@ -78,6 +118,7 @@ export const flag: Value<boolean> = {
 export function flagOr(value: Value<number>, on: number): Value<number | null> {
   return {
     accepts: `nothing, 1 or true for ${on}, 0 or false for none, or ${value.accepts}`,
+    schema: { anyOf: [boolean, value.schema, flagTexts] },
     parse(text) {
       const word = flag.parse(decimal.test(text) ? String(Number(text)) : text);
       if (word === undefined) return value.parse(text);
@@ -93,6 +134,10 @@ export function parts<N extends string>(
   const names = Object.keys(ranges) as N[];
   return {
     accepts: `${names.join(',')}: ${rangesInWords(ranges)}`,
+    schema: {
+      type: 'string',
+      pattern: `^${decimalSource}(?:[,_]${decimalSource}){${names.length - 1}}$`,
+    },
     parse(text) {
       const texts = text.split(/[,_]/);
       if (texts.length !== names.length) return undefined;
@@ -121,6 +166,10 @@ const hex = /^(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/;
 /** As `#rrggbbaa`. */
 export const colour: Value<Colour> = {
   accepts: 'hex digits without # (3, 4, 6 or 8), or a CSS colour name',
+  schema: {
+    type: 'string',
+    pattern: '^(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}|[A-Za-z]{3,20})$',
+  },
   parse(text) {
     const lower = text.toLowerCase();
     if (lower === 'transparent') return '#00000000';

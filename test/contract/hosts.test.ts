@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { canonicalHost, canonicalHostPattern, hostMatches } from '../../contract/hosts.ts';
+import {
+  canonicalHost,
+  canonicalHostPattern,
+  canonicalHostPatternSource,
+  hostMatches,
+  hostTextSource,
+} from '../../contract/hosts.ts';
 
 t.test('a host is stored in one spelling', async (t) => {
   const spellings: Record<string, string> = {
@@ -149,4 +155,33 @@ t.test('a wildcard allows one or more labels below, and nothing else', async (t)
     t.equal(hostMatches(allowlist, host), allowed, host);
   }
   t.notOk(hostMatches([], 'example.com'));
+});
+
+t.test('the expressions of the interface match every host that is accepted', async (t) => {
+  const [written, canonical] = [hostTextSource, canonicalHostPatternSource].map(
+    (source) => new RegExp(source, 'u'),
+  );
+  const accepted: string[] = [];
+  const part = fc.oneof(
+    fc.domain(),
+    fc.ipV4(),
+    fc.ipV6().map((address) => `[${address}]`),
+    fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 }),
+    fc.constantFrom('*.', '.', 'BÜCHER', 'a_b', '。', '1'),
+  );
+  fc.assert(
+    fc.property(fc.array(part, { minLength: 1, maxLength: 3 }), (parts) => {
+      const text = parts.join('');
+      const host = canonicalHostPattern(text);
+      if (host === null) return true;
+      accepted.push(text);
+      return written?.test(text) === true && canonical?.test(host) === true;
+    }),
+    { numRuns: 3_000 },
+  );
+  t.ok(accepted.length > 300, `${accepted.length} were accepted`);
+  for (const text of ['', 'a b', 'https://a.com', 'a.com:80', 'a.com/', 'u@a.com', '[g]']) {
+    t.notMatch(text, written, `${text} does not match`);
+  }
+  for (const text of ['A.com', 'a.com.', '*.*.com', 'a..b', '-a.com']) t.notMatch(text, canonical);
 });

@@ -11,6 +11,7 @@ import { until } from '../until.ts';
 const idle: FrontEndStats = {
   ...{ memoryBytes: 1, memoryMaxBytes: 10, active: 0, queued: 0, concurrency: 1, maxQueue: 1 },
   ...{ rejected: 0, completed: 0, fetching: 0, misses: 0, exchanges: 0, stalledMs: 0 },
+  ...{ fetchConcurrency: 1, fetchesRejected: 0, heldBytes: 0, heldMaxBytes: 1, heldRejected: 0 },
 };
 const statsOf = (pool: TransformQueue): FrontEndStats => {
   const { active, queued, concurrency, maxQueue, rejected, completed, stalledMs } = pool.stats();
@@ -27,6 +28,8 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
         return 1;
       },
     },
+    storeAvailable: () => true,
+    projects: { knowledge: { count: 0, confirmedAgoMs: null } },
     queue: {
       stats: async () => {
         asked.queue += 1;
@@ -116,6 +119,21 @@ t.test('draining comes before all else, then the database', async (t) => {
   const draining = await openHealth({ store, stats, draining: () => true }).ask();
   t.match(draining, { httpStatus: 503, ok: false, status: 'draining' });
 });
+
+t.test(
+  'while the store is away nobody waits for it, and the age of what is known shows',
+  async (t) => {
+    const projects = { knowledge: { count: 3, confirmedAgoMs: 61_900 } };
+    const { ask, asked } = openHealth({ storeAvailable: () => false, projects });
+    const answer = await ask();
+    t.match(answer, { httpStatus: 503, status: 'unavailable', store: 'unavailable' });
+    t.same(answer.checks.projects, { known: 3, ageSeconds: 61 });
+    t.equal(answer.checks.prewarmQueue.status, 'unknown');
+    t.same(asked, { database: 0, queue: 0 });
+    const { store, checks } = await openHealth().ask();
+    t.same([store, checks.projects], ['available', { known: 0, ageSeconds: null }]);
+  },
+);
 
 t.test('many who ask at once cost the store one question', async (t) => {
   const { ask, asked } = openHealth();

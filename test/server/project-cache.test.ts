@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import type { ProjectNews } from '../../server/cluster/channel.ts';
 import { ProjectCache } from '../../server/project-cache.ts';
 import { type NewProject, type Project, Projects } from '../../store/projects.ts';
 import { stopClock } from '../clock.ts';
@@ -16,9 +17,11 @@ const input: NewProject = {
 class SlowProjects extends Projects {
   readonly #held: (() => void)[] = [];
   holding = false;
+  /** Whether the store is asked; without it there are no projects. */
+  asking = true;
 
   override async find(id: string): Promise<Project | null> {
-    const found = await super.find(id);
+    const found = this.asking ? await super.find(id) : null;
     if (this.holding) await new Promise<void>((answer) => this.#held.push(answer));
     return found;
   }
@@ -37,8 +40,15 @@ class SlowProjects extends Projects {
 async function cached(t: Test) {
   const link = await storeLink(t);
   const projects = new SlowProjects(link.db);
-  const cache = new ProjectCache(projects, { pollEveryMs: 60_000, onOutage: () => {} });
-  return { ...link, projects, cache, others: new Projects(link.other) };
+  const news: ProjectNews[] = [];
+  const cache = new ProjectCache(projects, {
+    pollEveryMs: 60_000,
+    maxAgeMs: 60_000,
+    onOutage: () => {},
+    onNews: (one) => news.push(one),
+  });
+  t.teardown(() => cache.stop());
+  return { ...link, projects, cache, news, others: new Projects(link.other) };
 }
 
 t.test('a project is looked up once, also for many at once', async (t) => {
@@ -105,43 +115,86 @@ t.test('an older revision never takes the place of a newer one', async (t) => {
   t.equal(cache.find(first._id), state);
 });
 
-t.test('a change that is told of by its id alone is fetched', async (t) => {
-  const { cache, others } = await cached(t);
+t.test('a change that another process tells of takes the place of the old state', async (t) => {
+  const { cache, others, lookups } = await cached(t);
   const { _id } = await others.create(input);
   const before = await cache.find(_id);
-  await others.addHost(_id, 'a.example');
-  await cache.refresh(_id);
+  const changed = await others.addHost(_id, 'a.example');
+  if (changed === null) throw new Error('the project is gone');
+  cache.remember([changed]);
   t.ok(before?.stale, 'the old state is not used from now on');
   t.match(await cache.find(_id), { project: { revision: 2, allowedOrigins: ['a.example'] } });
+  t.equal(lookups.length, 1);
 });
 
 t.test('a change is not missed by a look-up that began before it', async (t) => {
   const { cache, others, projects } = await cached(t);
+  await cache.start();
   const { _id } = await others.create(input);
   projects.holding = true;
   const slow = cache.find(_id);
   await projects.held(1);
   await others.addHost(_id, 'a.example');
-  const refreshed = cache.refresh(_id);
+  const polled = cache.start();
   await projects.held(2);
   projects.release();
-  await Promise.all([slow, refreshed]);
+  await Promise.all([slow, polled]);
   t.match(await cache.find(_id), { project: { revision: 2, allowedOrigins: ['a.example'] } });
 });
 
-t.test('a new project is not missed by a look-up that began before it', async (t) => {
-  const { cache, other, projects } = await cached(t);
-  const project = await new Projects(other).create(input);
-  const id = 'prj_0000000000000000';
-  projects.holding = true;
-  const slow = cache.find(id);
-  await projects.held(1);
-  await other.collection<Project>('projects').insertOne({ ...project, _id: id });
-  const refreshed = cache.refresh(id);
-  await projects.held(2);
-  projects.release();
-  await Promise.all([slow, refreshed]);
-  t.match(await cache.find(id), { project: { _id: id } });
+t.test('what a process reads it tells the others, once', async (t) => {
+  const { cache, others, news } = await cached(t);
+  const project = await others.create(input);
+  await cache.find(project._id);
+  cache.apply(project);
+  cache.remember([{ ...project, _id: idOf(1) }], 5);
+  t.same(news, [{ type: 'project-known', project }], 'and not what they have told');
+  await cache.start();
+  t.match(news.slice(1), [
+    { type: 'project-forgotten', id: idOf(1) },
+    { type: 'projects-confirmed', at: Number },
+  ]);
+});
+
+t.test('what others tell is served without the store, and else compared with it', async (t) => {
+  const { cache, others, other, lookups } = await cached(t);
+  const [same, changed, gone] = await Promise.all([1, 2, 3].map(() => others.create(input)));
+  if (!same || !changed || !gone) throw new Error('no projects');
+  const restored = { ...(await others.create(input)), revision: 9 };
+  await others.addHost(changed._id, 'a.example');
+  await other.collection<Project>('projects').deleteMany({ _id: gone._id });
+  const all = [same, changed, gone, restored];
+  cache.remember(all, Date.now());
+  t.match(await cache.find(changed._id), { project: { revision: 2 } }, 'the store is asked');
+  t.equal(await cache.find(gone._id), null);
+  cache.remember(all, Date.now());
+
+  cache.assumeStoreAway(true);
+  const states = all.map(({ _id }) => cache.find(_id));
+  t.match(states, [{ project: same }, { project: { revision: 2 } }, { project: gone }, {}]);
+  const before = lookups.length;
+  t.throws(() => cache.find(idOf(1)), { code: 'store_unavailable' }, 'others cannot be had');
+
+  await cache.start();
+  t.equal(cache.find(same._id), states[0], 'what has not changed stays');
+  t.equal(cache.find(gone._id), null);
+  t.match(cache.find(restored._id), { project: { revision: 1 } }, 'from before a backup');
+  t.same(new Set(lookups.slice(before)), new Set([gone._id, restored._id]));
+});
+
+t.test('a store that says nothing costs a look-up no more than two seconds', async (t) => {
+  const { cache, others, hold, release } = await cached(t);
+  const [known, told] = [await others.create(input), await others.create(input)];
+  await cache.find(known._id);
+  cache.remember([told], Date.now());
+  hold();
+  t.teardown(release);
+  t.match(cache.find(known._id), { project: known }, 'a known project does not wait');
+  const startedAt = performance.now();
+  await t.rejects(async () => cache.find(idOf(1)), { code: 'store_unavailable' });
+  t.match(await cache.find(told._id), { project: told }, 'better than nothing');
+  // Twice the deadline; the driver's own timeouts would take longer than this.
+  t.ok(performance.now() - startedAt < 4_500);
 });
 
 const idOf = (number: number): string => `prj_${String(number).padStart(16, '0')}`;
@@ -162,6 +215,7 @@ t.test('look-ups that wait are bounded, and known projects are served all the sa
   const { _id } = await others.create(input);
   await cache.find(_id);
   projects.holding = true;
+  projects.asking = false;
   const waiting: unknown[] = [];
   t.throws(
     () => {
@@ -175,4 +229,31 @@ t.test('look-ups that wait are bounded, and known projects are served all the sa
   projects.release();
   for (const found of await Promise.all(waiting)) t.equal(found, null);
   t.equal(await cache.find(idOf(2_000)), null, 'and then there is room again');
+});
+
+t.test('what does not look like an id is in no map and asks nobody', async (t) => {
+  const { cache, lookups } = await cached(t);
+  const shapes = [
+    'x'.repeat(100_000),
+    '__proto__',
+    'prj_',
+    'prj_000000000000000Z',
+    ' prj_0000000000000000',
+  ];
+  for (const id of shapes) t.equal(cache.find(id), null, id.slice(0, 30));
+  t.same(cache.bytes, { known: 0, unknown: 0 });
+  t.same(lookups, []);
+});
+
+t.test('ids that are not known, and projects with many hosts, are bounded in bytes', async (t) => {
+  const { cache, projects } = await cached(t);
+  const project = await projects.create(input);
+  const allowedOrigins = Array.from({ length: 1_000 }, (_, i) => `${'h'.repeat(60)}.n${i}.example`);
+  for (let i = 0; i < 400; i++) {
+    cache.apply({ ...project, _id: `prj_${String(i).padStart(16, '0')}`, allowedOrigins });
+  }
+  t.ok(cache.bytes.known > 16e6 && cache.bytes.known <= 32 * 1024 * 1024, `${cache.bytes.known}`);
+  projects.find = async () => null;
+  for (let i = 0; i < 10_000; i++) await cache.find(`prj_${String(i).padStart(16, 'z')}`);
+  t.ok(cache.bytes.unknown > 1e6 && cache.bytes.unknown <= 2 * 1024 * 1024);
 });

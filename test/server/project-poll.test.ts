@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { ProjectCache } from '../../server/project-cache.ts';
-import { type NewProject, Projects } from '../../store/projects.ts';
+import type { ProjectChanges } from '../../store/project-changes.ts';
+import { type NewProject, type Project, Projects } from '../../store/projects.ts';
 import { until } from '../until.ts';
 import { storeLink } from './store-link.ts';
 
@@ -15,14 +16,14 @@ const input: NewProject = {
 class PolledProjects extends Projects {
   asked = 0;
 
-  override latestChange(): Promise<Date | null> {
-    this.asked += 1;
-    return super.latestChange();
-  }
-
-  override changesSince(...since: Parameters<Projects['changesSince']>) {
-    this.asked += 1;
-    return super.changesSince(...since);
+  override followChanges(): ProjectChanges {
+    const changes = super.followChanges();
+    const next = changes.next.bind(changes);
+    changes.next = () => {
+      this.asked += 1;
+      return next();
+    };
+    return changes;
   }
 
   /** Resolves when a cache has asked so often from now on. */
@@ -33,21 +34,23 @@ class PolledProjects extends Projects {
 
   /** Resolves when a cache has polled so often from now on, from beginning to end. */
   polled(times: number): Promise<void> {
-    // A poll asks twice until there is a change to go on from, and one may be under way.
-    return this.asks(2 * times + 2);
+    // One may be under way.
+    return this.asks(times + 1);
   }
 }
 
 /** A cache that polls, with all that it says about the store. */
-async function polling(t: Test) {
+async function polling(t: Test, maxAgeMs = 600_000) {
   const link = await storeLink(t);
   const outages: unknown[] = [];
   const projects = new PolledProjects(link.db);
   const cache = new ProjectCache(projects, {
     pollEveryMs: 50,
+    maxAgeMs,
     onOutage: (error) => outages.push(error),
+    onNews: () => {},
   });
-  cache.start();
+  await cache.start();
   t.teardown(() => cache.stop());
   return { ...link, cache, projects, outages, others: new Projects(link.other) };
 }
@@ -139,17 +142,44 @@ t.test('a cache that was stopped asks no more', async (t) => {
 
 t.test('a cache that is stopped while it asks does not ask again', async (t) => {
   const { db } = await storeLink(t);
-  let asked = 0;
-  const projects = new (class extends Projects {
-    override latestChange(): Promise<Date | null> {
-      asked += 1;
-      cache.stop();
-      return super.latestChange();
-    }
-  })(db);
-  const cache = new ProjectCache(projects, { pollEveryMs: 50, onOutage: () => {} });
-  cache.start();
-  await until('it asks', () => asked > 0);
+  const projects = new PolledProjects(db);
+  const options = { pollEveryMs: 50, maxAgeMs: 1_000, onOutage: () => {}, onNews: () => {} };
+  const cache = new ProjectCache(projects, options);
+  const polled = cache.start();
+  cache.stop();
+  await polled;
   await meanwhile(t);
-  t.equal(asked, 1);
+  t.equal(projects.asked, 1);
+});
+
+t.test('no date hides a change, nor does a change that was not marked', async (t) => {
+  const { cache, others, other } = await polling(t);
+  const [one, two, three] = await Promise.all([1, 2, 3].map(() => others.create(input)));
+  if (!one || !two || !three) throw new Error('no projects');
+  const states = await Promise.all([one, two, three].map(({ _id }) => cache.find(_id)));
+  const stored = other.collection<Project>('projects');
+  // As an older release does it, whose machine's clock is ahead.
+  const changedAt = new Date(Date.now() + 600_000);
+  await stored.updateOne({ _id: one._id }, { $set: { changedAt }, $inc: { revision: 1 } });
+  await until('it is seen', () => states[0]?.stale === true);
+  await others.addHost(two._id, 'a.example');
+  await until('the next is seen', () => states[1]?.stale === true);
+  await stored.deleteMany({ _id: three._id });
+  await until('one is gone', () => cache.find(three._id) === null);
+  t.ok(states[2]?.stale);
+});
+
+t.test('known projects are served for a time without the store, and then no more', async (t) => {
+  const { cache, others, cut, mend } = await polling(t, 4_000);
+  const { _id } = await others.create(input);
+  const state = await cache.find(_id);
+  await cut();
+  await until('an outage', () => cache.storeAway);
+  t.equal(cache.find(_id), state);
+  await until('the end of the time', () => state?.stale === true);
+  t.ok((cache.knowledge.confirmedAgoMs ?? 0) > 4_000);
+  t.throws(() => cache.find(_id), { code: 'store_unavailable' });
+  await mend();
+  await until('the store', () => !cache.storeAway);
+  t.match(await cache.find(_id), { project: { _id } });
 });

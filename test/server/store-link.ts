@@ -1,4 +1,5 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, MongoClient } from 'mongodb';
 import type { Test } from 'tap';
 import { testDatabase } from '../store/connection.ts';
@@ -13,6 +14,12 @@ export interface StoreLink {
   readonly url: string;
   /** Ids that were looked up one by one over the link, in order. */
   readonly lookups: readonly unknown[];
+  /** Holds all that is sent, also on new connections, as a server does that is stopped. */
+  hold(): void;
+  /** Lets through what was held, and all that follows. */
+  release(): void;
+  /** Delays all that is sent from now on, in each direction. */
+  slow(ms: number): void;
   /** Lets nothing more through, in either direction; resolves when something was sent in vain. */
   freeze(): Promise<void>;
   cut(): Promise<void>;
@@ -31,13 +38,26 @@ function target(url: string): { path: string } | { host: string; port: number } 
 export async function storeLink(t: Test): Promise<StoreLink> {
   const { url, db: other, databaseName } = await testDatabase(t);
   const sockets = new Set<Socket>();
+  let delayMs = 0;
+  let open: Promise<void> = Promise.resolve();
+  let release = () => {};
+  const forward = (from: Socket, to: Socket) => {
+    let sent: Promise<unknown> = Promise.resolve();
+    from.on('data', (bytes) => {
+      sent = sent
+        .then(() => (delayMs > 0 ? sleep(delayMs) : undefined))
+        .then(() => open)
+        .then(() => to.writable && to.write(bytes));
+    });
+  };
   const proxy = createServer((near) => {
     const far = connect(target(url));
     for (const socket of [near, far]) {
       sockets.add(socket);
       socket.on('error', () => {}).on('close', () => sockets.delete(socket));
     }
-    near.pipe(far).pipe(near);
+    forward(near, far);
+    forward(far, near);
     near.on('close', () => far.destroy());
     far.on('close', () => near.destroy());
   });
@@ -48,10 +68,14 @@ export async function storeLink(t: Test): Promise<StoreLink> {
   const freeze = () =>
     new Promise<void>((done) => {
       for (const socket of sockets) {
-        socket.unpipe();
-        socket.on('data', () => done()).resume();
+        socket.removeAllListeners('data').on('data', () => done());
       }
     });
+  const hold = () => {
+    open = new Promise((resolve) => {
+      release = resolve;
+    });
+  };
   const cut = async () => {
     const closed = new Promise((done) => proxy.close(done));
     for (const socket of sockets) socket.destroy();
@@ -77,12 +101,16 @@ export async function storeLink(t: Test): Promise<StoreLink> {
   );
   const lookups: unknown[] = [];
   client.on('commandStarted', ({ command }) => {
-    if (command['find'] === 'projects' && '_id' in command['filter']) {
-      lookups.push(command['filter']['_id']);
-    }
+    const id = command['find'] === 'projects' && command['filter']['_id'];
+    if (typeof id === 'string') lookups.push(id);
   });
   return {
     ...{ db: client.db(databaseName), other, lookups, freeze, cut, mend: () => listen(port) },
+    hold,
+    release: () => release(),
+    slow: (ms) => {
+      delayMs = ms;
+    },
     url: `mongodb://127.0.0.1:${port}/${databaseName}${query}`,
   };
 }

@@ -12,7 +12,8 @@ eachEngine('a connection goes on after every kind of response', async (t, { envi
   const missing = `/img/${origin.url}/missing.jpg?project=${project}`;
   const first = await fetch(service.url + image);
   const etag = first.headers.get('etag') ?? '';
-  const length = String((await first.arrayBuffer()).byteLength);
+  const whole = Buffer.from(await first.arrayBuffer());
+  const length = String(whole.length);
 
   const responses = [
     ['GET', image, {}, 200, length],
@@ -20,6 +21,15 @@ eachEngine('a connection goes on after every kind of response', async (t, { envi
     // RFC 9110, 8.6: a 304 says nothing of a length, or that of the 200.
     ['GET', image, { 'if-none-match': etag }, 304, undefined],
     ['HEAD', image, { 'if-none-match': etag }, 304, undefined],
+    ['GET', image, { range: 'bytes=10-19', 'if-range': etag }, 206, '10'],
+    ['GET', image, { range: 'bytes=-7' }, 206, '7'],
+    ['GET', image, { range: 'bytes=10-19', 'if-range': `W/${etag}` }, 200, length],
+    ['GET', image, { range: 'bytes=0-1,3-4' }, 200, length],
+    ['GET', image, { range: `bytes=${length}-` }, 416, null],
+    ['GET', image, { range: 'bytes=0-9', 'if-none-match': etag }, 304, undefined],
+    // RFC 9110, 14.2: ranges are defined only for GET.
+    ['HEAD', image, { range: 'bytes=0-9' }, 200, length],
+    ['GET', missing, { range: 'bytes=0-9' }, 404, null],
     ['GET', missing, {}, 404, null],
     ['HEAD', missing, {}, 404, null],
     ['GET', '/img/', {}, 400, null],
@@ -46,4 +56,14 @@ eachEngine('a connection goes on after every kind of response', async (t, { envi
     t.equal(next.body.byteLength, Number(length));
     t.ok(connection.clean);
   }
+
+  const connection = await StrictConnection.open(service.port);
+  t.teardown(async () => connection.close());
+  const part = await connection.request('GET', image, { range: 'bytes=10-19' });
+  t.same(part.body, whole.subarray(10, 20));
+  t.equal(part.headers.get('content-range'), `bytes 10-19/${length}`);
+  t.equal(part.headers.get('etag'), etag);
+  t.equal(part.headers.get('accept-ranges'), 'bytes');
+  const beyond = await connection.request('GET', image, { range: `bytes=${length}-` });
+  t.equal(beyond.headers.get('content-range'), `bytes */${length}`);
 });

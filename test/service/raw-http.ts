@@ -49,8 +49,13 @@ export class StrictConnection {
 
   /** Resolves when the server has ended the connection; false when it sent more before. */
   async end(): Promise<boolean> {
+    return (await this.rest()) === '';
+  }
+
+  /** Everything that comes until the server ends the connection. */
+  async rest(): Promise<string> {
     while (!this.#ended) await this.#more();
-    return this.#received.length === 0;
+    return this.#received.toString('latin1');
   }
 
   async request(

@@ -110,7 +110,7 @@ export async function launch(t: Teardown, options: ServiceOptions = {}): Promise
     // What takes long on a busy machine is no failure here.
     SERVICE_SOURCE_TIMEOUT_MS: '100000',
     SERVICE_TRANSFORM_TIMEOUT_MS: '100000',
-    SERVICE_PRIVATE_SOURCES: '127.0.0.0/8,localhost',
+    SERVICE_PRIVATE_SOURCES: '127.0.0.0/8:*,localhost:*',
     ...ownStore,
     ...options.environment,
   };

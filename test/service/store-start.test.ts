@@ -1,6 +1,10 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { Projects } from '../../store/projects.ts';
 import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
+import { answeredBy } from './held.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { launch, type Service } from './service.ts';
 
@@ -8,6 +12,9 @@ const awayMessages = (service: Service, part: string) =>
   service.log.filter(
     (line) => line['part'] === part && /^the store is (still )?unavailable/.test(line.msg),
   );
+
+/** Those of two machines, one after the other. */
+const rootKeys = ['sk_key-of-one-machine', 'sk_key-of-another-machine'] as const;
 
 /** A service that was launched while the store was away, and a picture for it. */
 async function launchedTooEarly(t: Test) {
@@ -17,63 +24,139 @@ async function launchedTooEarly(t: Test) {
   const origin = await startTestOrigin(t);
   origin.serve('/a.jpg', await picture(40, 30));
   const service = await launch(t, {
-    environment: { SERVICE_MONGODB_URL: link.url, SERVICE_POOL_THREADS: '1' },
+    environment: {
+      SERVICE_MONGODB_URL: link.url,
+      SERVICE_POOL_THREADS: '1',
+      SERVICE_ROOT_API_KEY: rootKeys[0],
+    },
   });
   return { link, host, origin, service };
 }
 
-t.test('a service that starts while the store is away', async (t) => {
+t.test('a service whose store is away, from its start to its restart', async (t) => {
   const { link, host, origin, service } = await launchedTooEarly(t);
   const cause = `${host} refuses connections (ECONNREFUSED)`;
+  let running = service;
+  const ends = (lines: Service['log']) =>
+    lines.filter(({ msg }) => /^the store is available after [\d.]+ s$/.test(msg)).length;
+  const get = async (path: string, headers = {}) => {
+    const answer = await fetch(running.url + path, { headers });
+    const text = await answer.text();
+    const body = answer.headers.get('content-type') === 'application/json' && JSON.parse(text);
+    return { status: answer.status, headers: answer.headers, body };
+  };
+  const health = () => get('/api/health');
+  const unavailable = async (path: string, headers = {}) => {
+    const answer = await get(path, headers);
+    t.match(answer, { status: 503, body: { code: 'store_unavailable' } }, path);
+    t.match(answer.headers.get('retry-after'), /^\d+$/);
+  };
+  const authorization = { authorization: 'Bearer sk_of-somebody' };
+  const pathOf = (id: string) => `/img/${origin.url}/a.jpg?project=${id}`;
+  const unknown = pathOf('prj_0000000000000000');
 
-  await t.test('says why, waits, and serves when the store is there', async (t) => {
+  await t.test('says why, waits, serves health, and all when the store is there', async (t) => {
+    await service.waitForLog(({ msg }) => msg === 'a front end listens');
+    t.match(await health(), { status: 503, body: { ok: false, store: 'unavailable' } });
+    await unavailable('/api/sdk/v1/projects', authorization);
+    await unavailable(unknown);
     await until('the log says so', () => awayMessages(service, 'primary').length > 0);
     t.equal(
       awayMessages(service, 'primary')[0]?.msg.split('; ')[0],
       `the store is unavailable: ${cause}`,
     );
     await until('a sentence', () => service.stderr().endsWith('\n'));
-    t.equal(
-      service.stderr(),
-      `The store is unavailable: ${cause}. The service starts when it answers.\n`,
-    );
+    t.match(service.stderr(), `The store is unavailable: ${cause}. Until it answers, `);
     service.primary.kill('SIGHUP');
     await link.mend();
     await service.waitForLog(({ msg }) => msg === 'the service is ready');
     t.equal(awayMessages(service, 'primary').length, 1, 'said once');
-    t.equal(
-      service.log.filter(({ msg }) => msg === 'the store is available').length,
-      1,
-      'and its end',
-    );
-    t.equal((await fetch(`${service.url}/api/health`)).status, 200);
+    t.equal(ends(service.log.filter((line) => line['part'] === 'primary')), 1, 'and its end');
+    await until('health', async () => (await health()).status === 200);
   });
 
-  await t.test('a front end that is replaced while the store is away delivers later', async (t) => {
-    const id = await service.project();
-    const image = async () => {
-      const answer = await fetch(`${service.url}/img/${origin.url}/a.jpg?project=${id}`);
-      await answer.arrayBuffer();
-      return answer.status;
-    };
-    t.equal(await image(), 200);
-    await link.cut();
-    const [killed = 0] = service.frontEnds();
-    process.kill(killed, 'SIGKILL');
-    await until('a replacement', () => service.frontEnds().some((pid) => pid !== killed));
-    t.equal((await fetch(`${service.url}/api/health`)).status, 503);
-    t.equal(await image(), 500, 'what it cannot know yet');
-    await until('the log says so', () => awayMessages(service, 'front-end').length > 0);
-    t.match(awayMessages(service, 'front-end')[0]?.msg, cause);
+  const [id, other] = [await service.project(), await service.project()];
+  const image = async (path = pathOf(id)) => (await get(path)).status;
+  const signed = service.url + pathOf(other);
+  await service.admin('projects', 'sign', other);
+  const signedPath = new URL(await service.admin('projects', 'sign', other, '--url', signed));
+  const both = [pathOf(id), signedPath.pathname + signedPath.search];
+  const delivers = async (what: string) => {
+    for (const path of both) t.equal(await image(path), 200, what);
+    t.equal(await image(pathOf(other)), 403, 'signatures are checked');
+  };
+  /** The front end that listens next. */
+  const another = (before: readonly number[]) =>
+    until('a new front end', () => running.frontEnds().find((pid) => !before.includes(pid)));
 
+  await t.test('a front end that is replaced delivers what others knew', async (t) => {
+    for (const path of both) await until('an image', async () => (await image(path)) === 200);
+    await link.cut();
+    const before = service.frontEnds();
+    process.kill(before.at(-1) ?? 0, 'SIGKILL');
+    const pid = await another(before);
+    await delivers('replaced');
+    await unavailable(unknown);
+    await unavailable('/api/sdk/v1/projects', authorization);
+    t.match(await health(), { status: 503, body: { checks: { projects: { known: 2 } } } });
+    const own = () => service.log.filter((line) => line['pid'] === pid);
+    const away = () => own().filter(({ msg }) => msg.startsWith('the store is unavailable: '));
+    await until('the log says so', () => away().length > 0);
+    t.match(away()[0]?.msg, cause);
     await link.mend();
-    await until('the image', async () => (await image()) === 200);
-    t.equal((await fetch(`${service.url}/api/health`)).status, 200);
-    const [frontEnd] = service.frontEnds();
-    const own = service.log.filter(({ pid }) => pid === frontEnd);
-    t.equal(own.filter(({ msg }) => msg === 'the store is available').length, 1);
-    t.equal(awayMessages(service, 'front-end').length, 1, 'said once');
+    await until('health', async () => (await health()).status === 200);
+    t.equal(await image(unknown), 404);
+    t.equal(away().length, 1, 'said once');
+    t.equal(ends(own()), 1, 'and its end');
     t.notMatch(service.stdout(), /topology is closed/i);
+  });
+
+  await t.test('no image waits for a store that says nothing', async () => {
+    link.hold();
+    await delivers('held');
+    const before = service.frontEnds();
+    service.primary.kill('SIGHUP');
+    await another(before);
+    await until(
+      'the old one listens no more',
+      async () => !before.includes(answeredBy((await health()).headers)),
+    );
+    await delivers('rolled');
+    await unavailable(unknown);
+    await unavailable('/api/sdk/v1/projects', authorization);
+    link.release();
+    await until('health', async () => (await health()).status === 200);
+  });
+
+  await t.test('a restart delivers what was known, and ends in service', async (t) => {
+    const { dataDir, port, environment } = service;
+    const file = join(dataDir, 'known-projects');
+    await service.end('SIGKILL');
+    await until('all have ended', () => service.frontEnds().length === 0);
+    t.equal((await stat(file)).mode & 0o777, 0o600);
+    const { signingSecret } = (await new Projects(link.other).find(other)) ?? {};
+    t.ok(signingSecret);
+    t.notOk((await readFile(file)).includes(String(signingSecret)));
+    await link.cut();
+    await new Projects(link.other).removeHost(id, '127.0.0.1');
+    const anotherKey = { ...environment, SERVICE_ROOT_API_KEY: rootKeys[1] };
+    running = await launch(t, { dataDir, port, environment: anotherKey });
+    await running.waitForLog(({ msg }) => msg === 'a front end listens');
+    await delivers('restarted');
+    const { body } = await health();
+    t.match(body, { store: 'unavailable', checks: { projects: { known: 2 } } });
+    t.type(body.checks.projects.ageSeconds, 'number');
+    await link.mend();
+    await running.waitForLog(({ msg }) => msg === 'the service is ready');
+    await until('health', async () => (await health()).status === 200);
+    t.equal(await image(), 403, 'what changed meanwhile has effect');
+
+    for (const key of rootKeys) {
+      const { status } = await get('/api/sdk/v1/projects', { authorization: `Bearer ${key}` });
+      t.equal(status, 200, 'another key of this machine revokes none that another may use');
+    }
+    const warned = running.log.filter(({ msg }) => msg.startsWith('the store has other keys'));
+    t.match(warned, [{ keys: [/^key_\w{16}$/] }], 'and the log names it');
   });
 });
 

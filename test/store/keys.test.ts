@@ -63,18 +63,25 @@ t.test('the key of the environment is made once, whoever starts at once', async 
   t.equal((await keys.list()).length, 1);
 });
 
-t.test('another key in the environment ends the one before, and no issued one', async (t) => {
-  const { keys } = await keysIn(t);
+t.test('another key in the environment leaves the one before, and names it', async (t) => {
+  const { keys, stored } = await keysIn(t);
   const issued = await keys.issue(input);
   await keys.adoptFromEnvironment('the first key', 'org_1');
   await keys.adoptFromEnvironment('the second key', 'org_1');
+  const first = await keys.findBySecret('the first key');
+  t.equal(first?.revokedAt, null, 'another machine may use it');
+  t.same(await keys.othersFromEnvironment('the second key'), [first?._id]);
+  const before = await stored();
+  await keys.adoptFromEnvironment('the first key', 'org_1');
+  t.same(await stored(), before);
+
+  await keys.revokeOthersFromEnvironment('the second key');
   t.type((await keys.findBySecret('the first key'))?.revokedAt, Date);
   t.equal((await keys.findBySecret('the second key'))?.revokedAt, null);
-  t.equal((await keys.findBySecret(issued.secret))?.revokedAt, null);
-
+  t.equal((await keys.findBySecret(issued.secret))?.revokedAt, null, 'and no issued one');
+  t.same(await keys.othersFromEnvironment('the second key'), []);
   await keys.adoptFromEnvironment('the first key', 'org_1');
   t.equal((await keys.findBySecret('the first key'))?.revokedAt, null, 'and back again');
-  t.type((await keys.findBySecret('the second key'))?.revokedAt, Date);
 });
 
 t.test('an issued key that the environment names is for all projects, too', async (t) => {

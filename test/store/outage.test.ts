@@ -1,6 +1,8 @@
 import { createServer, type Server } from 'node:net';
+import { MongoServerError } from 'mongodb';
 import t, { type Test } from 'tap';
 import { connectStore, joinStore } from '../../store/open.ts';
+import { isOutage, outageInWords, StoreUnavailable } from '../../store/outage.ts';
 import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
 
@@ -85,4 +87,15 @@ t.test('what a command is told has no credentials', async (t) => {
       message: /^SERVICE_MONGODB_URL cannot be used: (?!.*(s3|cret))/,
     });
   }
+});
+
+t.test('an outage is the store’s matter, and another error ours', async (t) => {
+  const reply = (code: number) => new MongoServerError({ message: 'no', code });
+  for (const code of [13, 18, 91, 189, 10_107, 14_031]) t.ok(isOutage(reply(code)), `${code}`);
+  t.ok(isOutage(new StoreUnavailable('it is slow')));
+  for (const code of [1, 2, 59, 115, 11_000]) t.notOk(isOutage(reply(code)), `${code}`);
+  for (const error of [new Error('no'), new TypeError('no'), null, undefined, 'no', {}]) {
+    t.notOk(isOutage(error));
+  }
+  t.equal(outageInWords(reply(13)), 'permission denied: no (code 13)');
 });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import type { StoredProject } from '../../store/project-changes.ts';
 import { type NewProject, type Project, Projects } from '../../store/projects.ts';
 import { testDatabase } from './connection.ts';
 
@@ -66,38 +67,85 @@ t.test('50 projects made at once are 50 projects', async (t) => {
   t.equal((await projects.list()).length, 50);
 });
 
-t.test('who follows the changes sees each of them, the oldest first', async (t) => {
+t.test('who follows the changes is told each of them, and is not told for ever', async (t) => {
   const projects = await projectsIn(t);
-  t.equal(await projects.latestChange(), null);
-  t.same(await projects.changesSince(new Date(0)), []);
+  const changes = projects.followChanges();
+  t.equal(await changes.next(), null, 'nothing can be told of the time before');
+  t.same(await changes.next(), []);
+  const { _id } = await projects.create(input);
+  t.same(await changes.next(), [{ _id, revision: 1 }]);
+  await projects.addHost(_id, 'a.example');
+  const told: number[] = [];
+  for (let found = await changes.next(); found?.length !== 0; found = await changes.next()) {
+    for (const { revision } of found ?? []) told.push(revision);
+  }
+  t.same(new Set(told), new Set([2]));
+  const late = projects.followChanges();
+  t.equal(await late.next(), null);
+  t.same(await late.next(), []);
+});
 
-  const [a, b, c] = [
-    await projects.create(input),
-    await projects.create(input),
-    await projects.create(input),
-  ];
-  await sleep(5);
-  await projects.updateSettings(b._id, { maxWidth: 1 });
-  await sleep(5);
-  const last = await projects.addHost(a._id, 'a.example');
-  t.same(await projects.latestChange(), last?.changedAt);
+t.test('a number that is written after a later one is not missed', async (t) => {
+  const { db } = await testDatabase(t);
+  const projects = new Projects(db);
+  const changes = projects.followChanges();
+  await changes.next();
+  const [one, two] = [await projects.create(input), await projects.create(input)];
+  const numbered = (_id: string, changeNumber: number) =>
+    db
+      .collection<StoredProject>('projects')
+      .updateOne({ _id }, { $set: { changeNumber }, $unset: { changePending: '' } });
+  const counter = db.collection<{ _id: string; value: number }>('counters');
+  const take = () =>
+    counter.updateOne({ _id: 'projectChanges' }, { $inc: { value: 1 } }, { upsert: true });
+  // Somebody who has taken number 1 pauses, while another takes number 2 and writes it.
+  await take();
+  await take();
+  await numbered(two._id, 2);
+  const first = await changes.next();
+  await numbered(one._id, 1);
+  const seen = [...(first ?? []), ...((await changes.next()) ?? [])].map(({ _id }) => _id);
+  t.same(new Set(seen), new Set([one._id, two._id]));
 
-  const changes = await projects.changesSince(new Date(0));
-  t.same(
-    changes.map(({ _id, revision }) => [_id, revision]),
-    [
-      [c._id, 1],
-      [b._id, 2],
-      [a._id, 2],
-    ],
+  const three = await projects.create(input);
+  await take();
+  await numbered(three._id, 3);
+  t.match(await changes.next(), [{ _id: three._id }], 'nor one that was never seen pending');
+
+  await counter.updateOne({ _id: 'projectChanges' }, { $inc: { value: -2 } });
+  t.equal(await changes.next(), null, 'a counter that went back tells nothing');
+});
+
+t.test('many who change and follow at once: every follower is told of the last', async (t) => {
+  const projects = await projectsIn(t);
+  const made = await Promise.all(numbered(5, () => projects.create(input)));
+  let changing = true;
+  const follow = async () => {
+    const changes = projects.followChanges();
+    await changes.next();
+    const told = new Map(made.map(({ _id }) => [_id, 1]));
+    for (let rest = 4; rest > 0; rest -= changing ? 0 : 1) {
+      for (const { _id, revision } of (await changes.next()) ?? []) {
+        told.set(_id, Math.max(told.get(_id) ?? 0, revision));
+      }
+      await sleep(Math.random() * 5);
+    }
+    return told;
+  };
+  const followers = numbered(3, follow);
+  await sleep(0);
+  await Promise.all(
+    made.map(async ({ _id }) => {
+      for (let turn = 0; turn < 30; turn++) {
+        await projects.addHost(_id, `${turn}.example`);
+        await sleep(Math.random() * 10);
+      }
+    }),
   );
-  t.same(Object.keys(changes[0] ?? {}).sort(), ['_id', 'changedAt', 'revision']);
-  const since = await projects.changesSince(last?.changedAt ?? new Date(0));
-  t.same(
-    since.map(({ _id }) => _id),
-    [a._id],
-    'the date itself is included',
-  );
+  changing = false;
+  for (const told of await Promise.all(followers)) {
+    t.same([...told.values()], Array(made.length).fill(31));
+  }
 });
 
 t.test("a change has the store's date, whatever the clock of who made it", async (t) => {

@@ -14,15 +14,23 @@ t.test('without any variable the service starts with these', async (t) => {
     processes: Math.max(1, Math.floor(cores / 4)),
     poolThreads: Math.max(1, Math.floor(cores / Math.max(1, Math.floor(cores / 4)))),
     poolQueue: 16 * Math.max(1, Math.floor(cores / Math.max(1, Math.floor(cores / 4)))),
+    poolMemoryBytes: Math.max(
+      536_870_912,
+      268_435_456 * Math.max(1, Math.floor(cores / Math.max(1, Math.floor(cores / 4)))),
+    ),
     fetchConcurrency: 64,
     memoryCacheBytes: 268_435_456,
     diskCacheBytes: 10_737_418_240,
+    diskReserveBytes: null,
     dataDir: './data',
     mongodbUrl: null,
     rootApiKey: null,
     apiRateLimit: 600,
     privateSources: [],
+    sourcePorts: [80, 443],
+    dnsServers: null,
     sourceMaxBytes: 33_554_432,
+    sourceHeldBytes: 134_217_728,
     sourceMaxPixels: 100_000_000,
     sourceTimeoutMs: 10_000,
     transformTimeoutMs: 20_000,
@@ -41,6 +49,9 @@ t.test('defaults that depend on other settings follow them', async (t) => {
   const many = loadSettings({ SERVICE_PROCESSES: '256' });
   t.match(many, { poolThreads: Math.max(1, Math.floor(cores / 256)) });
   t.equal(many.poolQueue, 16 * many.poolThreads);
+  t.equal(loadSettings({ SERVICE_POOL_THREADS: '8' }).poolMemoryBytes, 2 ** 31);
+  const larger = loadSettings({ SERVICE_SOURCE_MAX_BYTES: String(2 ** 26) });
+  t.equal(larger.sourceHeldBytes, 2 ** 28);
   const own = { SERVICE_PORT: '8080', SERVICE_BASE_URL: 'http://e.com', SERVICE_POOL_QUEUE: '0' };
   t.match(loadSettings(own), { baseUrl: 'http://e.com', poolQueue: 0 });
 });
@@ -51,20 +62,25 @@ t.test('the variables that deployments use are these', async (t) => {
     'BASE_URL',
     'DATA_DIR',
     'DISK_CACHE_BYTES',
+    'DISK_RESERVE_BYTES',
+    'DNS_SERVERS',
     'FETCH_CONCURRENCY',
     'HOST',
     'HTTP_ENGINE',
     'LOG_LEVEL',
     'MEMORY_CACHE_BYTES',
     'MONGODB_URL',
+    'POOL_MEMORY_BYTES',
     'POOL_QUEUE',
     'POOL_THREADS',
     'PORT',
     'PRIVATE_SOURCES',
     'PROCESSES',
     'ROOT_API_KEY',
+    'SOURCE_HELD_BYTES',
     'SOURCE_MAX_BYTES',
     'SOURCE_MAX_PIXELS',
+    'SOURCE_PORTS',
     'SOURCE_TIMEOUT_MS',
     'TRANSFORM_TIMEOUT_MS',
     'WORKBENCH_PASSWORD',

@@ -20,6 +20,7 @@ t.test('values are read in their types', async (t) => {
     SERVICE_MEMORY_CACHE_BYTES: '0',
     SERVICE_MONGODB_URL: 'mongodb+srv://u:p@db.example.com/images',
     SERVICE_PRIVATE_SOURCES: ' 10.0.0.0/8, fd00::/8 ,, *.pictures.internal,localhost ',
+    SERVICE_DNS_SERVERS: '192.0.2.1, 192.0.2.1:5353,[2001:db8::1]:53',
     SERVICE_WORKBENCH_USERNAME: 'me',
     SERVICE_WORKBENCH_PASSWORD: '0123',
     SERVICE_LOG_LEVEL: 'silent',
@@ -35,6 +36,7 @@ t.test('values are read in their types', async (t) => {
     workbenchPassword: '0123',
     logLevel: 'silent',
   });
+  t.same(settings.dnsServers, ['192.0.2.1', '192.0.2.1:5353', '[2001:db8::1]:53']);
   t.same(settings.privateSources, ['10.0.0.0/8', 'fd00::/8', '*.pictures.internal', 'localhost']);
 });
 
@@ -137,10 +139,32 @@ t.test('a source that cannot be a network, an address or a host name is a mistak
     '*',
     '*.',
   ];
-  for (const list of [...lists, 'http://10.0.0.1', 'e.com:80', '300.0.0.1', '10.0.0.0/8,::/x']) {
+  for (const list of [...lists, 'http://10.0.0.1', 'e.com:x', '300.0.0.1', '10.0.0.0/8,::/x']) {
     t.match(mistakes({ SERVICE_PRIVATE_SOURCES: list }), [/^SERVICE_PRIVATE_SOURCES/], list);
   }
-  for (const list of ['10.0.0.0/8', '::1', 'fd00::/8,127.0.0.1', 'localhost,*.internal']) {
+  for (const list of [
+    '10.0.0.0/8',
+    '::1',
+    'fd00::/8,127.0.0.1',
+    'localhost,*.internal',
+    'minio:9000,[fd00::/8]:*',
+  ]) {
     t.same(mistakes({ SERVICE_PRIVATE_SOURCES: list }), [], list);
+  }
+});
+
+t.test('DNS servers are addresses with or without a port', async (t) => {
+  for (const list of [
+    'dns.example',
+    '192.0.2.1:0',
+    '192.0.2.1:70000',
+    '2001:db8::1:x',
+    '[::1',
+    ',',
+  ]) {
+    t.match(mistakes({ SERVICE_DNS_SERVERS: list }), [/^SERVICE_DNS_SERVERS/], list);
+  }
+  for (const list of ['127.0.0.11', '::1', '[::1]:5353']) {
+    t.same(mistakes({ SERVICE_DNS_SERVERS: list }), [], list);
   }
 });

@@ -102,7 +102,11 @@ t.test('bytes in flight and on lease are bounded together', async (t) => {
   const origin = await startOrigin(t, (_, response) => {
     response.setHeader('content-length', 40_000).end(Buffer.alloc(40_000));
   });
-  const sources = openSources(t, { sourceMaxBytes: 50_000 }, { heldBytes: 100_000, cacheBytes: 1 });
+  const sources = openSources(
+    t,
+    { sourceMaxBytes: 50_000, sourceHeldBytes: 110_000 },
+    { cacheBytes: 1 },
+  );
   const first = await sources.acquire(origin.url('/1'), asker());
   const second = await sources.acquire(origin.url('/2'), asker());
   t.equal(sources.stats().heldBytes, 80_000);

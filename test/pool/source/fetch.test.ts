@@ -182,8 +182,12 @@ t.test('a fetch that is aborted while it reads fails with the reason', async (t)
     response.setHeader('content-encoding', request.url === '/coded' ? 'gzip' : 'identity');
     response.write(gzipSync(randomBytes(100_000)).subarray(0, 80_000));
   });
-  const guard = new AddressGuard({ privateSources: ['127.0.0.1'], own: { hosts: [], port: 1 } });
-  const connections = openConnections(guard, { perOrigin: 1, timeoutMs: 10_000 });
+  const guard = new AddressGuard({
+    privateSources: ['127.0.0.1:*'],
+    sourcePorts: null,
+    own: { urls: [], ports: [1] },
+  });
+  const connections = openConnections(guard, { perOrigin: 1, kept: 1, timeoutMs: 10_000 });
   t.teardown(() => connections.destroy());
   for (const path of ['/plain', '/coded']) {
     const leaving = new AbortController();
@@ -194,7 +198,7 @@ t.test('a fetch that is aborted while it reads fails with the reason', async (t)
       connections,
       allowed: () => true,
       maxBytes: 1_000_000,
-      budget,
+      budget: budget.for({ project: 'p', host: 'h' }),
       timeoutMs: 10_000,
       signal: leaving.signal,
     });

@@ -3,8 +3,13 @@ import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
 import { AddressGuard } from '../../../pool/source/guard.ts';
 
-const own = { hosts: ['Images.Example.com.', 'localhost'], port: 3000 };
-const guardOf = (...privateSources: string[]) => new AddressGuard({ privateSources, own });
+const own = {
+  urls: ['https://Images.Example.com./', 'http://localhost:3000/'],
+  ports: [3000, 3002],
+};
+const sourcePorts = [80, 443, 8443];
+const guardOf = (...privateSources: string[]) =>
+  new AddressGuard({ privateSources, sourcePorts, own });
 
 /** The code that a URL is refused with, or null. */
 function refusal(guard: AddressGuard, url: string): string | null {
@@ -130,24 +135,27 @@ t.test('hosts for an allowlist', async (t) => {
 });
 
 t.test('private sources name networks, addresses and hosts', async (t) => {
-  const guard = guardOf('127.0.0.0/8', '::1/128', '192.168.1.5', 'origin.internal');
+  const guard = guardOf('127.0.0.0/8:8080', '::1/128', '192.168.1.5', 'origin.internal');
   t.equal(refusal(guard, 'http://127.0.0.1:8080/'), null);
   t.equal(refusal(guard, 'http://[::ffff:127.0.0.1]:8080/'), null, 'mapped is the same address');
   t.equal(refusal(guard, 'http://[::1]/'), null);
   t.equal(refusal(guard, 'http://192.168.1.5/'), null);
   t.equal(refusal(guard, 'http://192.168.1.6/'), 'source_blocked');
   t.equal(refusal(guard, 'http://origin.internal/'), null);
-  t.ok(guard.allowsAddress('127.0.0.1', 'shop.example'), 'a CIDR holds for every name');
-  t.ok(guard.allowsAddress('10.0.0.1', 'origin.internal'), 'a named host may resolve to anything');
-  t.notOk(guard.allowsAddress('10.0.0.1', 'shop.example'));
-  t.notOk(guard.allowsAddress('no address', 'shop.example'));
+  t.ok(guard.allowsAddress('127.0.0.1', 'shop.example', 8080), 'a CIDR holds for every name');
+  t.ok(
+    guard.allowsAddress('10.0.0.1', 'origin.internal', 80),
+    'a named host may resolve to anything',
+  );
+  t.notOk(guard.allowsAddress('10.0.0.1', 'shop.example', 80));
+  t.notOk(guard.allowsAddress('no address', 'shop.example', 80));
   for (const entry of ['', '10.0.0.0/40', 'http://a.b', 'a/b', '*', '*.*.a', 'a b', 'a.*.b']) {
     t.throws(() => guardOf(entry), RangeError, entry);
   }
 });
 
 t.test('the service is no source for itself, whatever is named', async (t) => {
-  const guard = guardOf('0.0.0.0/0', '::/0', 'localhost', 'images.example.com');
+  const guard = guardOf('0.0.0.0/0:*', '[::/0]:*', 'localhost:*', 'images.example.com:*');
   const addresses = Object.values(networkInterfaces()).flatMap((list) =>
     (list ?? []).map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address)),
   );
@@ -165,11 +173,13 @@ t.test('the service is no source for itself, whatever is named', async (t) => {
   ]) {
     t.equal(refusal(guard, `http://${host}:3000/`), 'source_blocked', host);
     t.equal(refusal(guard, `https://${host}:3000/`), 'source_blocked', host);
+    t.equal(refusal(guard, `http://${host}:3002/`), 'source_blocked', `${host}, the worker`);
     t.equal(refusal(guard, `http://${host}:3001/`), null, `${host} at another port`);
   }
   const atDefaults = new AddressGuard({
     privateSources: [],
-    own: { hosts: ['a.test'], port: 443 },
+    sourcePorts,
+    own: { urls: ['https://a.test/'], ports: [3000] },
   });
   t.equal(
     refusal(atDefaults, 'https://a.test/'),
@@ -177,4 +187,44 @@ t.test('the service is no source for itself, whatever is named', async (t) => {
     'a port that the scheme implies',
   );
   t.equal(refusal(atDefaults, 'http://a.test/'), null);
+});
+
+t.test('a port is one of the public or of the private source', async (t) => {
+  const guard = guardOf(
+    '10.0.0.5:9000',
+    '[fd00::/8]:9001',
+    'minio:9000',
+    '*.lan.local',
+    '10.1.0.0/16:*',
+  );
+  for (const url of [
+    ...['http://10.0.0.5:9000/', 'http://[fd00::1]:9001/', 'https://minio:9000/'],
+    ...['http://a.lan.local/', 'http://10.1.2.3:1/', 'https://example.com:8443/'],
+  ]) {
+    t.equal(refusal(guard, url), null, url);
+  }
+  for (const url of [
+    ...['http://10.0.0.5/', 'http://10.0.0.5:9001/', 'http://[fd00::1]/', 'http://minio/'],
+    ...['http://a.lan.local:8443/', 'http://8.8.8.8:22/', 'http://8.8.8.8:9000/'],
+  ]) {
+    t.equal(refusal(guard, url), 'source_blocked', url);
+  }
+  t.equal(refusal(guardOf(), 'http://example.com:9000/'), 'source_blocked');
+  // What a name resolves to decides later.
+  t.equal(refusal(guard, 'http://shop.example.com:9000/'), null);
+  t.ok(guard.allowsAddress('10.0.0.5', 'shop.example.com', 9000));
+  t.notOk(guard.allowsAddress('8.8.8.8', 'shop.example.com', 9000));
+  for (const entry of ['10.0.0.5:', '10.0.0.5:0', 'a.b:65536', 'a.b:x', 'a.b:80:81', '[a.b]:80']) {
+    t.throws(() => guardOf(entry), RangeError, entry);
+  }
+});
+
+t.test('link-local addresses need a network of their own', async (t) => {
+  const wide = guardOf('0.0.0.0/0:*', '[::/0]:*', 'metadata.internal:*');
+  t.equal(refusal(wide, 'http://169.254.169.254/latest'), 'source_blocked');
+  t.equal(refusal(wide, 'http://[fe80::1]/'), 'source_blocked');
+  t.notOk(wide.allowsAddress('169.254.169.254', 'metadata.internal', 80));
+  const named = guardOf('169.254.7.0/24');
+  t.equal(refusal(named, 'http://169.254.7.1/'), null);
+  t.equal(refusal(named, 'http://169.254.169.254/'), 'source_blocked');
 });

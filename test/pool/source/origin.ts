@@ -74,10 +74,13 @@ export function openSources(
 ): Sources {
   const settings: SourceSettings = {
     fetchConcurrency: 8,
-    privateSources: ['127.0.0.1'],
+    privateSources: ['127.0.0.1:*'],
+    sourcePorts: [80, 443],
+    dnsServers: null,
     sourceMaxBytes: 1_000_000,
+    sourceHeldBytes: 134_217_728,
     sourceTimeoutMs: 20_000,
-    own: { hosts: [], port: 1 },
+    own: { urls: [], ports: [1] },
     ...changes,
   };
   const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
@@ -86,7 +89,15 @@ export function openSources(
   return sources;
 }
 
-/** Someone who may use every host and does not leave. */
+let askers = 0;
+
+/** Someone, of a project of its own, who may use every host and does not leave. */
 export function asker(changes: Partial<AcquireOptions> = {}): AcquireOptions {
-  return { allowed: () => true, signal: new AbortController().signal, ...changes };
+  askers += 1;
+  return {
+    project: `p${askers}`,
+    allowed: () => true,
+    signal: new AbortController().signal,
+    ...changes,
+  };
 }

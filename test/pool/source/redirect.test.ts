@@ -37,7 +37,7 @@ t.test('at most five', async (t) => {
 
 t.test('every target is checked', async (t) => {
   const target = await startOrigin(t, (_, response) => response.end('inside'));
-  const own = { hosts: ['me.example'], port: target.port };
+  const own = { urls: ['http://me.example'], ports: [target.port] };
   const locations: Record<string, string> = {
     'http://169.254.169.254/latest/meta-data/': 'source_blocked',
     'http://[::ffff:169.254.169.254]/': 'source_blocked',

@@ -63,7 +63,7 @@ t.test(
 
 t.test('a dead address is passed over for the next one, both checked', async (t) => {
   const origin = await startOrigin(t, (_, response) => response.end('picture'));
-  const privateSources = ['127.0.0.0/8'];
+  const privateSources = ['127.0.0.0/8:*'];
   const sources = sourcesWith(t, () => [v4('127.0.0.9'), v4('127.0.0.1')], { privateSources });
   const lease = await sources.acquire(origin.url('/', 'two.example'), asker());
   t.equal(lease.bytes.byteLength, 7);
@@ -71,11 +71,11 @@ t.test('a dead address is passed over for the next one, both checked', async (t)
 
 t.test('a named host may resolve to anything but the service itself', async (t) => {
   const origin = await startOrigin(t, (_, response) => response.end('picture'));
-  const privateSources = ['origin.internal'];
+  const privateSources = ['origin.internal:*'];
   const resolve = () => [v4('127.0.0.1')];
   const url = origin.url('/', 'origin.internal');
   t.ok(await sourcesWith(t, resolve, { privateSources }).acquire(url, asker()));
-  const own = { hosts: [], port: origin.port };
+  const own = { urls: [], ports: [origin.port] };
   const self = sourcesWith(t, resolve, { privateSources, own });
   t.equal((await failureOf(self.acquire(url, asker()))).code, 'source_blocked');
   t.equal(origin.requests.length, 1);
@@ -101,7 +101,7 @@ t.test('no connection and no TLS are unreachable, each by its stage', async (t) 
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   await new Promise((resolve) => closed.close(resolve));
   for (const addresses of [[v4('127.0.0.1')], [v4('127.0.0.1'), v4('127.0.0.2')]]) {
-    const sources = sourcesWith(t, () => addresses, { privateSources: ['127.0.0.0/8'] });
+    const sources = sourcesWith(t, () => addresses, { privateSources: ['127.0.0.0/8:*'] });
     const failure = await failureOf(
       sources.acquire(new URL(`http://shop.example:${port}/`), asker()),
     );

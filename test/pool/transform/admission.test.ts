@@ -9,7 +9,7 @@ t.test('what does not fit into threads and queue is refused at once', async (t) 
   const pool = openPool(t, { threads: 2, queue: 3 }, puppets);
   const tasks = Array.from({ length: 5 }, () => puppetTask());
   const accepted = tasks.map(({ source }) => pool.transform(source, variant(), patient));
-  t.equal(pool.full, true);
+  t.equal(pool.isFull('p'), true);
   t.match(pool.stats(), { active: 2, queued: 3, concurrency: 2, maxQueue: 3, rejected: 0 });
   const refused = pool.transform(puppetTask().source, variant(), patient);
   await t.rejects(refused, { code: 'overloaded' });
@@ -18,7 +18,7 @@ t.test('what does not fit into threads and queue is refused at once', async (t) 
   for (const task of tasks) task.release();
   t.equal((await Promise.all(accepted)).length, 5, 'what was accepted is done');
   await until('the pool is idle', () => pool.stats().active === 0);
-  t.equal(pool.full, false);
+  t.equal(pool.isFull('p'), false);
   t.match(pool.stats(), { active: 0, queued: 0, rejected: 1, completed: 5, stalledMs: 0 });
 });
 
@@ -50,16 +50,16 @@ t.test('one that gives up while it waits leaves the queue at once', async (t) =>
   const first = pool.transform(running.source, variant(), patient);
   const leaver = new AbortController();
   const left = puppetTask();
-  const leaving = pool.transform(left.source, variant(), { signal: leaver.signal });
+  const leaving = pool.transform(left.source, variant(), { ...patient, signal: leaver.signal });
   const staying = puppetTask();
   const second = pool.transform(staying.source, variant(), patient);
-  t.equal(pool.full, true);
+  t.equal(pool.isFull('p'), true);
 
   const reason = new Error('gone');
   leaver.abort(reason);
   await t.rejects(leaving, reason);
   t.match(pool.stats(), { active: 1, queued: 1 });
-  t.equal(pool.full, false, 'its place is free');
+  t.equal(pool.isFull('p'), false, 'its place is free');
 
   running.release();
   staying.release();
@@ -71,7 +71,7 @@ t.test('one that gives up while it runs is answered at once, its thread stays bu
   const pool = openPool(t, { threads: 1, queue: 2 }, puppets);
   const task = puppetTask();
   const leaver = new AbortController();
-  const leaving = pool.transform(task.source, variant(), { signal: leaver.signal });
+  const leaving = pool.transform(task.source, variant(), { ...patient, signal: leaver.signal });
   await until('it runs', task.started);
   leaver.abort();
   await t.rejects(leaving, { name: 'AbortError' });
@@ -89,7 +89,7 @@ t.test('one that gives up while it runs is answered at once, its thread stays bu
 t.test('a signal that was aborted before is not queued', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 0 }, puppets);
   const reason = new Error('before');
-  const options = { signal: AbortSignal.abort(reason) };
+  const options = { ...patient, signal: AbortSignal.abort(reason) };
   await t.rejects(pool.transform(puppetTask().source, variant(), options), reason);
   t.equal(pool.stats().active, 0);
 });
@@ -119,7 +119,7 @@ t.test('closing refuses what waits and lets end what runs', async (t) => {
   const closing = pool.close();
   await refused;
   await t.rejects(pool.transform(task.source, variant(), patient), { code: 'overloaded' });
-  t.equal(pool.full, true);
+  t.equal(pool.isFull('p'), true);
   task.release();
   t.equal((await running).etag, '"puppet"');
   await closing;

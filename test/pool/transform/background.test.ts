@@ -45,7 +45,7 @@ t.test('background work waits where live work is refused', async (t) => {
   const [running, queued, later] = tasks.map(({ source }, index) =>
     pool.transform(source, variant(), index === 2 ? background : patient),
   );
-  t.equal(pool.full, true);
+  t.equal(pool.isFull('p'), true);
   t.match(pool.stats(), { active: 1, queued: 1, backgroundQueued: 1, rejected: 0 });
   for (const task of tasks) task.release();
   await Promise.all([running, queued, later]);
@@ -56,7 +56,7 @@ t.test('it waits until its signal aborts', async (t) => {
   const task = puppetTask();
   const running = pool.transform(task.source, variant(), patient);
   const leaver = new AbortController();
-  const options = { signal: leaver.signal, background: true };
+  const options = { ...patient, signal: leaver.signal, background: true };
   const leaving = pool.transform(puppetTask().source, variant(), options);
   t.equal(pool.stats().backgroundQueued, 1);
   leaver.abort(new Error('enough'));
@@ -71,7 +71,7 @@ t.test('waiting background work is bounded, and takes no place in the queue', as
   const tasks = Array.from({ length: 9 }, () => puppetTask());
   const all = tasks.map(({ source }) => pool.transform(source, variant(), background));
   t.match(pool.stats(), { active: 1, queued: 0, backgroundQueued: 8 });
-  t.equal(pool.full, false);
+  t.equal(pool.isFull('p'), false);
   const refused = pool.transform(puppetTask().source, variant(), background);
   await t.rejects(refused, { code: 'overloaded' });
   t.equal(pool.stats().rejected, 1);

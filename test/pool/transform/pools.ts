@@ -5,6 +5,7 @@ import { scriptUrl } from '../../scripts.ts';
 const settings = {
   threads: 1,
   queue: 32,
+  costlyBytes: 536_870_912,
   sourceMaxPixels: 100_000_000,
   transformTimeoutMs: 60_000,
 };
@@ -22,7 +23,7 @@ export function openPool(
 }
 
 /** For requests that nobody gives up. */
-export const patient = { signal: new AbortController().signal };
+export const patient = { project: 'p', signal: new AbortController().signal };
 
 /** A thread's entry that does what the test says. */
 export const puppets = scriptUrl('puppet', import.meta.url);

@@ -5,7 +5,7 @@ import type { ThreadResult, ThreadTask } from '../../../pool/transform/thread.ts
  * A transform thread that does what the test says, and is told when: its source is memory that both
  * share, so no test has to guess how long something takes.
  */
-const words = { orders: 0, started: 1, released: 2 } as const;
+const words = { orders: 0, started: 1, released: 2, costBytes: 3, looked: 4 } as const;
 const orders = {
   answer: 0,
   hang: 1,
@@ -13,15 +13,20 @@ const orders = {
   exhaust: 3,
   throw: 4,
   native: 5,
+  /** Is not light. */
+  cost: 6,
 } as const;
 
 /** The test's end of a task. */
-export function puppetTask(order: keyof typeof orders = 'answer') {
-  const memory = new Int32Array(new SharedArrayBuffer(12));
+export function puppetTask(order: keyof typeof orders = 'answer', costBytes = 0) {
+  const memory = new Int32Array(new SharedArrayBuffer(20));
+  memory[words.costBytes] = costBytes;
   memory[words.orders] = orders[order];
   return {
     source: new Uint8Array(memory.buffer),
     started: () => Atomics.load(memory, words.started) === 1,
+    /** Whether its cost was found. */
+    looked: () => Atomics.load(memory, words.looked) === 1,
     release: () => {
       Atomics.store(memory, words.released, 1);
       Atomics.notify(memory, words.released);
@@ -29,8 +34,12 @@ export function puppetTask(order: keyof typeof orders = 'answer') {
   };
 }
 
-export default async function puppet({ source }: ThreadTask): Promise<ThreadResult> {
-  const memory = new Int32Array(source.buffer);
+export default async function puppet(task: ThreadTask): Promise<ThreadResult> {
+  const memory = new Int32Array(task.source.buffer);
+  if (memory[words.orders] === orders.cost && task.onlyLight) {
+    Atomics.store(memory, words.looked, 1);
+    return { ok: false, exceeds: { ms: 1e6, bytes: memory[words.costBytes] ?? 0 } };
+  }
   Atomics.store(memory, words.started, 1);
   switch (memory[words.orders]) {
     case orders.hang:

@@ -1,4 +1,4 @@
-import { mkdir, readdir } from 'node:fs/promises';
+import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { cacheFilePath, cacheTemporaryFolder } from '../../../pool/cache/disk.ts';
@@ -41,8 +41,8 @@ t.test('files count by the blocks that they occupy', async (t) => {
   index.stored(keyOf('a'), block + 1);
   t.equal(index.bytes, 2 * block, 'written again counts once');
   index.stored(keyOf('b'), block);
-  index.removed(keyOf('a'));
-  index.removed(keyOf('a'));
+  await index.removed(keyOf('a'));
+  await index.removed(keyOf('a'));
   t.same([index.bytes, index.count], [block, 1]);
 });
 
@@ -88,4 +88,22 @@ t.test('what cannot be deleted is trouble to tell of, and no more', async (t) =>
   await index.close();
   t.equal(troubles.length, 1);
   t.notOk(there('b'), 'the others are deleted all the same');
+});
+
+t.test(
+  'a damaged file that was rendered again before its removal is reported counts',
+  async (t) => {
+    const { index, put } = kept(t.testdir(), 4);
+    index.stored(keyOf('again'), block);
+    await put('again', { bytes: 2 * block });
+    await index.removed(keyOf('again'));
+    t.same([index.count, index.bytes], [1, 2 * block]);
+  },
+);
+
+t.test('the folder is not readable for other users', async (t) => {
+  const folder = t.testdir({ cache: {} });
+  await chmod(join(folder, 'cache'), 0o755);
+  await kept(join(folder, 'cache'), 1).index.prepare();
+  t.equal((await stat(join(folder, 'cache'))).mode & 0o777, 0o700);
 });

@@ -41,7 +41,7 @@ t.test('what is removed while the scan runs does not come back', async (t) => {
   const scan = index.scan();
   for (const name of numbered(1, 100)) {
     await rm(cacheFilePath(folder, keyOf(name)));
-    index.removed(keyOf(name));
+    await index.removed(keyOf(name));
   }
   await scan;
   t.same([index.count, index.bytes], [0, 0]);

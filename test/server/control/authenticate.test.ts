@@ -141,3 +141,10 @@ t.test('what a key is good for', async (t) => {
     'project_forbidden',
   );
 });
+
+t.test('keys that nobody has are bounded in bytes', async (t) => {
+  const { authentication: who, keys } = await authentication(t);
+  keys.findBySecret = async () => null;
+  for (let i = 0; i < 25_000; i++) await who.authenticate('', `sk_${i}`).catch(() => {});
+  t.ok(who.cacheBytes > 1e6 && who.cacheBytes <= 8 * 1024 * 1024, `${who.cacheBytes}`);
+});

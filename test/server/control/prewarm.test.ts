@@ -14,7 +14,8 @@ t.test('prewarming', async (t) => {
   });
   const guard = new AddressGuard({
     privateSources: [],
-    own: { hosts: ['service.example'], port: 3000 },
+    sourcePorts: null,
+    own: { urls: ['http://service.example:3000/'], ports: [3000] },
   });
   const queued: PrewarmJob[] = [];
   const queue = { add: async (jobs: readonly PrewarmJob[]) => void queued.push(...jobs) };

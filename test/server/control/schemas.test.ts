@@ -1,4 +1,5 @@
 import t from 'tap';
+import { canonicalHostPatternSource, hostTextSource } from '../../../contract/hosts.ts';
 import {
   createProjectSchema,
   domainSchema,
@@ -15,6 +16,11 @@ const boolean = { type: 'boolean' };
 const uri = { type: 'string', format: 'uri' };
 const nullableUri = { type: ['string', 'null'], format: 'uri' };
 const strings = { type: 'array', items: string };
+/** The forms of ids and hosts, which the design decides. */
+const projectId = { ...string, pattern: '^prj_[0-9a-z]{16}$' };
+const organisationId = { ...string, pattern: '^org_[0-9a-z]{16}$' };
+const hosts = { type: 'array', items: { ...string, pattern: canonicalHostPatternSource } };
+const hostText = { ...string, pattern: hostTextSource };
 const colour = { type: 'string', pattern: '^#[0-9A-Fa-f]{6}$' };
 const integer = (minimum: number, maximum: number) => ({ type: 'integer', minimum, maximum });
 const positions = {
@@ -38,7 +44,7 @@ const settings = {
   watermarkMargin: integer(0, 500),
 };
 const project = {
-  ...{ id: string, orgId: string, name: string, origin: uri, allowedOrigins: strings },
+  ...{ id: projectId, orgId: organisationId, name: string, origin: uri, allowedOrigins: hosts },
   ...{ color1: colour, color2: colour },
   ...settings,
   maxWidth: { ...settings.maxWidth, type: ['integer', 'null'] },
@@ -65,7 +71,7 @@ const closed = (properties: object, required = Object.keys(properties)) => ({
   ...{ type: 'object', properties, required, additionalProperties: false },
 });
 const configuration = {
-  ...{ projectId: string, projectName: string, origin: uri, allowedOrigins: strings },
+  ...{ projectId, projectName: string, origin: uri, allowedOrigins: hosts },
   ...{ imageBaseUrl: uri, transformUrlTemplate: string },
   defaults: closed(defaults),
   watermark: closed(watermark),
@@ -101,7 +107,10 @@ const tables: ReadonlyArray<readonly [name: string, schema: object, specified: o
     'CreateProjectInput',
     createProjectSchema,
     closed(
-      { name: { ...string, minLength: 1, maxLength: 80 }, origin: uri, allowedOrigins: strings },
+      {
+        ...{ name: { ...string, minLength: 1, maxLength: 80 }, origin: uri },
+        allowedOrigins: { type: 'array', items: hostText },
+      },
       ['name', 'origin'],
     ),
   ],
@@ -119,7 +128,7 @@ const tables: ReadonlyArray<readonly [name: string, schema: object, specified: o
       allOf: [{ anyOf: [{ required: ['src'] }, { required: ['sources'] }] }],
     },
   ],
-  ['DomainInput', domainSchema, closed({ host: string })],
+  ['DomainInput', domainSchema, closed({ host: hostText })],
   [
     'the receipt of a prewarming',
     prewarmReceiptSchema,

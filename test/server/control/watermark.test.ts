@@ -15,7 +15,11 @@ t.test('what fails at a watermark’s check decides what the client is told', as
         return {};
       },
     } as unknown as Projects,
-    guard: new AddressGuard({ privateSources: [], own: { hosts: [], port: 1 } }),
+    guard: new AddressGuard({
+      privateSources: [],
+      sourcePorts: null,
+      own: { urls: [], ports: [1] },
+    }),
     checkWatermark: async () => {
       if (failure !== null) throw failure;
     },

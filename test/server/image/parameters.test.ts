@@ -1,3 +1,4 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
@@ -168,4 +169,53 @@ t.test('whatever is sent, options or a ServiceError come of it', async () => {
 t.test('the order of the parameters does not matter', async (t) => {
   const orders = ['w=1&q=2&fmt=png', 'fmt=png&w=1&q=2', 'q=2&fmt=png&w=1'];
   for (const order of orders) t.same(read(order), { w: 1, q: 2, fmt: 'png' });
+});
+
+t.test('the schema of a parameter accepts the texts that the service accepts', async (t) => {
+  const number = fc.tuple(fc.integer({ min: -400, max: 20_000 }), fc.integer({ min: 0, max: 99 }));
+  const decimal = number.map(([whole, part]) => (part < 50 ? `${whole}` : `${whole / 100}`));
+  const small = fc.integer({ min: -50, max: 400 }).map((value) => String(value / 100));
+  const texts = fc.oneof(
+    decimal,
+    small,
+    fc.array(fc.oneof(decimal, small), { minLength: 3, maxLength: 5 }).map((all) => all.join('_')),
+    fc.array(fc.nat(9), { minLength: 4, maxLength: 4 }).map(String),
+    fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), maxLength: 9 }),
+    fc.string({ maxLength: 5 }),
+    fc.constantFrom(
+      '',
+      '0',
+      '1',
+      'true',
+      'false',
+      'auto',
+      'jpg',
+      'tomato',
+      'left,top',
+      'right top',
+    ),
+    fc.constantFrom('centre', 'entropy', 'contain', 'mks2021', 'lqip', 'transparent', 'lanczos3'),
+  );
+  // A validator of requests reads the text as the type of the schema, where it can.
+  const ajv = new Ajv2020({ strict: false, coerceTypes: true });
+  /** Other texts, such as 1e3, are read as numbers by some validators. */
+  const plain = /^(?:-?\d+(?:\.\d+)?|[a-z]+(?:[ ,][a-z]+)?)$/;
+  /** Its schema states what the parser accepts up to colour names and the ranges of parts. */
+  const looser = new Set(['bg', 'tint', 'crop', 'extend', 'modulate']);
+  for (const name of parameterNames) {
+    const { schema, parse, example } = parameters[name];
+    const validate = ajv.compile({ properties: { value: schema } });
+    t.notSame(schema, { type: 'string' }, `${name} says more than that it is a text`);
+    let accepted = 0;
+    fc.assert(
+      fc.property(fc.oneof({ weight: 9, arbitrary: texts }, fc.constant(example)), (text) => {
+        const parsed = parse(text) !== undefined;
+        if (parsed) accepted += 1;
+        const valid = validate({ value: text });
+        return parsed ? valid : !valid || looser.has(name) || !plain.test(text);
+      }),
+      { numRuns: 500 },
+    );
+    t.ok(accepted > 5, `${name}: ${accepted} texts were accepted`);
+  }
 });

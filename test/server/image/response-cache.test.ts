@@ -67,3 +67,14 @@ t.test('the number of answers and the length of each request are bounded', async
   t.ok(answers.get('/img/39999', 0), 'the latest is among them');
   t.equal(answers.get('/img/0', 0), undefined);
 });
+
+t.test('its entries are bounded in bytes, whatever the length of requests', (t) => {
+  for (const length of [50, 2_000]) {
+    const answers = new ResponseCache();
+    const { hot } = answer();
+    for (let i = 0; i < 30_000; i++) answers.set(`${i} `.padEnd(length, 'x'), hot);
+    t.ok(answers.count > 5_000 && answers.count < 25_000, `${answers.count} of ${length}`);
+    t.ok(answers.bytes <= 24 * 1024 * 1024);
+  }
+  t.end();
+});

@@ -78,15 +78,41 @@ t.test('If-None-Match names tags, weak ones and lists included, or any', async (
   }
 });
 
-t.test('a client that has the image gets 304 without it, any other all of it', async (t) => {
-  t.same(imageResponse(image, headers, ''), { status: 200, headers, body });
-  t.same(imageResponse(image, headers, '"other"'), { status: 200, headers, body });
+const unconditional = { ifNoneMatch: '', range: '', ifRange: '' };
 
-  const known = imageResponse(image, headers, image.etag);
+t.test('a client that has the image gets 304 without it, any other all of it', async (t) => {
+  const given = (ifNoneMatch: string) =>
+    imageResponse(image, headers, { ...unconditional, ifNoneMatch });
+  t.same(given(''), { status: 200, headers, body });
+  t.same(given('"other"'), { status: 200, headers, body });
+
+  const known = given(image.etag);
   t.equal(known.status, 304);
   t.equal(known.body, null);
   const names = known.headers.map(([name]) => name);
   // RFC 9110, 15.4.5.
   for (const name of ['etag', 'cache-control', 'vary']) t.ok(names.includes(name), name);
-  t.notOk(names.includes('content-type'));
+  for (const name of ['content-type', 'accept-ranges']) t.notOk(names.includes(name), name);
+});
+
+t.test('a client that asks for a part gets it, unless another condition decides', async (t) => {
+  const given = (conditions: object) =>
+    imageResponse(image, headers, { ...unconditional, ...conditions });
+  const range = 'bytes=2-8';
+  const part = given({ range, ifRange: image.etag, ifNoneMatch: '"other"' });
+  t.equal(part.status, 206);
+  t.same(part.body, Buffer.from('picture'));
+  t.same(part.headers, [...headers, ['content-range', 'bytes 2-8/9']]);
+
+  t.equal(given({ range, ifNoneMatch: image.etag }).status, 304, 'If-None-Match comes first');
+  t.same(given({ range, ifRange: '"other"' }), { status: 200, headers, body });
+  t.same(given({ range: 'bytes=9-', ifRange: '"other"' }), { status: 200, headers, body });
+
+  const refused = given({ range: 'bytes=9-' });
+  t.equal(refused.status, 416);
+  t.match(Object.fromEntries(refused.headers), {
+    'content-range': 'bytes */9',
+    'cache-control': 'no-store',
+  });
+  t.match(JSON.parse(String(refused.body)), { code: 'range_not_satisfiable' });
 });

@@ -1,7 +1,8 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { engines } from '../engines.ts';
 import { bodies } from './bodies.ts';
 import { brokenUploads, unwantedBodies } from './connections.ts';
-import { startControl } from './control.ts';
+import { type Control, startControl } from './control.ts';
 import { keys } from './keys.ts';
 import { operations } from './operations.ts';
 import { paths } from './paths.ts';
@@ -22,9 +23,17 @@ const behaviours = {
   'whatever is sent, the answer is documented, and what was accepted reads back': properties,
 };
 
-t.test('the control plane', async (t) => {
-  const control = await startControl(t);
-  for (const [name, behaviour] of Object.entries(behaviours)) {
+/** Those that depend on the HTTP engine: bodies, methods, and what a connection does after them. */
+const behavioursOfEngine = { paths, bodies, unwantedBodies, brokenUploads };
+
+async function run(
+  t: Test,
+  engine: string | undefined,
+  all: Readonly<Record<string, (t: Test, control: Control) => Promise<void>>>,
+): Promise<void> {
+  const environment = engine === undefined ? {} : { SERVICE_HTTP_ENGINE: engine };
+  const control = await startControl(t, environment);
+  for (const [name, behaviour] of Object.entries(all)) {
     await t.test(name, (t) => behaviour(t, control));
   }
   t.same(
@@ -32,4 +41,9 @@ t.test('the control plane', async (t) => {
     [],
     'none of it is trouble',
   );
-});
+}
+
+t.test('the control plane', (t) => run(t, undefined, behaviours));
+for (const engine of engines.slice(1)) {
+  t.test(`the control plane (${engine})`, (t) => run(t, engine, behavioursOfEngine));
+}

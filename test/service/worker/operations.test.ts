@@ -19,9 +19,9 @@ const ready = (worker: Worker) =>
 const listening = (worker: Worker) => worker.untilLogged('the operations server listens');
 
 /** fetch sets Host itself. */
-const statusFor = (url: string, host: string): Promise<number> =>
+const statusFor = (url: string, host: string, headers = {}): Promise<number> =>
   new Promise((resolve, reject) => {
-    const asked = request(url, { headers: { host } }, (response) => {
+    const asked = request(url, { headers: { host, ...headers } }, (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
     });
@@ -118,6 +118,13 @@ t.test('a worker and the service, each started without the other', async (t) => 
     // Another name that leads here: a page on it must not reach the queue through a browser.
     for (const host of ['rebound.example', '127.0.0.1.nip.example']) {
       t.equal(await statusFor(`${worker.url}/workbench/`, host), 403, host);
+    }
+    // A proxy on this machine connects from here for clients of anywhere.
+    for (const name of ['Forwarded', 'X-Forwarded-For', 'X-Forwarded-Proto', 'Via', 'X-Real-IP']) {
+      const status = await statusFor(`${worker.url}/workbench/`, `localhost:${port}`, {
+        [name]: 'a',
+      });
+      t.equal(status, 403, name);
     }
     t.equal(await worker.end('SIGTERM'), 0);
     t.equal((await fetch(`${service.url}/api/health`)).status, 200, 'the service goes on');

@@ -52,8 +52,12 @@ t.test('the store goes and comes back under a worker that runs', async (t) => {
     checks: { database: { ok: false }, prewarmQueue: { status: 'unknown' } },
   });
 
+  const said = (pattern: RegExp) => worker.log.filter(({ msg }) => pattern.test(msg)).length;
+  await until('the log says so', () => said(/^the store is unavailable: /) > 0);
   await link.mend();
   await until('ready', async () => (await worker.get('/health')).status === 200);
+  await until('its end', () => said(/^the store is available after [\d.]+ s$/) > 0);
+  t.equal(said(/^the store is (un)?available/), 2, 'each said once');
   source.release();
   const jobs = link.other.collection('jobs');
   await until(

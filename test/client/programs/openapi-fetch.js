@@ -23,18 +23,19 @@ function must({ data, error, response }) {
 }
 
 /**
- * Drives all eight operations.
+ * Drives all operations.
  *
  * @param {string} baseUrl
  * @param {string} key
+ * @param {string} source the URL of a picture that is 40 x 30 pixels
  */
-export async function drive(baseUrl, key) {
+export async function drive(baseUrl, key, source) {
   /** @type {import('openapi-fetch').Client<Paths>} */
   const client = createClient({ baseUrl, headers: { authorization: `Bearer ${key}` } });
 
   const { project } = must(
     await client.POST('/api/sdk/v1/projects', {
-      body: { name: 'My shop', origin: 'https://shop.example.com/' },
+      body: { name: 'My shop', origin: 'https://shop.example.com/', allowedOrigins: ['127.0.0.1'] },
     }),
   );
   const params = { path: { projectId: project.id } };
@@ -58,7 +59,7 @@ export async function drive(baseUrl, key) {
   const { prewarm } = must(
     await client.POST('/api/sdk/v1/projects/{projectId}/prewarm', {
       params,
-      body: { sources: ['https://cdn.example.com/a.jpg'], widths: [400, 800], formats: ['webp'] },
+      body: { sources: [source], widths: [400, 800], formats: ['webp'] },
     }),
   );
   const removed = must(
@@ -72,6 +73,20 @@ export async function drive(baseUrl, key) {
       body: { host: 'shop.example.com' },
     }),
   );
+  const picture = await client.GET('/img/{source}', {
+    params: {
+      path: { source },
+      query: { project: project.id, w: 40, fmt: 'webp', blur: 2.5, flip: true, dpr: 'auto' },
+    },
+    parseAs: 'blob',
+  });
+  const facts = await client.GET('/img/{source}', {
+    params: {
+      path: { source },
+      query: { project: project.id, fmt: 'json', crop: '0,0,20,10', sharpen: '' },
+    },
+  });
+  if (!(facts.data instanceof Object) || !('output' in facts.data)) throw new Error('no facts');
 
   const { error } = await client.GET('/api/sdk/v1/projects/{projectId}', {
     params: { path: { projectId: 'prj_0000000000000000' } },
@@ -96,6 +111,7 @@ export async function drive(baseUrl, key) {
     ...{ maxWidth, fit, template: configuration.transformUrlTemplate, hosts, accepted },
     variants: prewarm.variantCount,
     left: [removed.project.allowedOrigins, removedByBody.project.allowedOrigins],
+    ...{ type: picture.response.headers.get('content-type'), width: facts.data.output.width },
     ...{ code, ok },
   };
 }

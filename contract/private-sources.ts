@@ -1,0 +1,74 @@
+import { canonicalHostPattern, hostMatches } from './hosts.ts';
+import { type Address, type Network, parseNetwork, within } from './networks.ts';
+
+/** The ports of http and https. */
+export const defaultPorts: readonly number[] = [80, 443];
+
+/** Ports that sources may use; null stands for all. */
+export type Ports = readonly number[] | null;
+
+/** An entry of SERVICE_PRIVATE_SOURCES: a network, or else a host pattern in canonical form. */
+export type PrivateSource = { readonly ports: Ports } & (
+  | { readonly network: Network }
+  | { readonly hosts: string }
+);
+
+/** A port, as a number from 1 to 65,535; null for any other text. */
+export function parsePort(text: string): number | null {
+  const port = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : null;
+  return port !== null && port <= 65_535 ? port : null;
+}
+
+/**
+ * Reads a network, an address or a host pattern, which a port or `:*` (all ports) may follow. Without
+ * one, the ports of http and https are meant. An IPv6 address or network with a port is in brackets:
+ * `[fd00::/8]:9000`.
+ * @returns null when the text is none of them
+ */
+export function parsePrivateSource(text: string): PrivateSource | null {
+  const { base, port } = splitPort(text);
+  const ports = port === undefined ? defaultPorts : readPorts(port);
+  if (ports === undefined) return null;
+  const network = parseNetwork(base.replace(/^\[(.*)\]$/, '$1'));
+  if (network !== null) return { network, ports };
+  const hosts = canonicalHostPattern(base);
+  return hosts === null ? null : { hosts, ports };
+}
+
+const portsAllow = (ports: Ports, port: number | null): boolean =>
+  port === null || ports === null || ports.includes(port);
+
+/** Whether one of the sources names a host. @param port null for any port */
+export function namesHost(
+  sources: readonly PrivateSource[],
+  host: string,
+  port: number | null,
+): boolean {
+  return sources.some(
+    (source) =>
+      'hosts' in source && portsAllow(source.ports, port) && hostMatches([source.hosts], host),
+  );
+}
+
+/** Whether one of the networks has an address. @param port null for any port */
+export function hasAddress(
+  sources: readonly PrivateSource[],
+  address: Address,
+  port: number | null,
+): boolean {
+  return sources.some(
+    (source) =>
+      'network' in source && portsAllow(source.ports, port) && within(address, [source.network]),
+  );
+}
+
+function splitPort(text: string): { base: string; port?: string } {
+  const found = /^(\[[^\]]*\]|[^:[\]]*):([^:]*)$/.exec(text);
+  return found === null ? { base: text } : { base: found[1] ?? '', port: found[2] ?? '' };
+}
+
+function readPorts(text: string): Ports | undefined {
+  if (text === '*') return null;
+  const port = parsePort(text);
+  return port === null ? undefined : [port];
+}

@@ -1,0 +1,178 @@
+import { promises as dns, type LookupAddress, NODATA, NOTFOUND } from 'node:dns';
+import { networkInterfaces } from 'node:os';
+import { LRUCache } from 'lru-cache';
+import { SingleFlight } from '../single-flight.ts';
+import { HostsFile } from './hosts-file.ts';
+import { searchDomains } from './search-domains.ts';
+
+type Family = 4 | 6;
+
+export interface NameResolverOptions {
+  /** `address` or `address:port`; null for the servers of the system (resolv.conf). */
+  readonly servers: readonly string[] | null;
+  /** Whether the system's search domains apply to a name: those that the operator has named. */
+  readonly searched?: (name: string) => boolean;
+  /** Time for the answer of one server, and for a whole resolution, in ms. */
+  readonly tryMs?: number;
+  readonly withinMs?: number;
+  readonly hosts?: HostsFile;
+  readonly resolvConf?: string;
+  /** Default: those that this machine has addresses of. */
+  readonly families?: readonly Family[];
+  readonly cacheBytes?: number;
+  /** Clock of the cache, in ms. */
+  readonly now?: () => number;
+}
+
+/** Long enough for a slow recursive resolver; a lost packet is sent again after it. */
+const defaultTryMs = 2_000;
+const tries = 2;
+/** Within the default timeout of a fetch, so that its error names the stage. */
+const defaultWithinMs = 5_000;
+/** How long one family's answer waits for the other's (RFC 8305, 3: 50 ms). */
+const otherFamilyMs = 50;
+
+/** Bounds of the time to live that an answer may ask for, in ms. */
+const keptMs = { least: 1_000, most: 60_000 };
+/** Short, because a name may be repaired; a dead one then costs a resolution in 5 s. */
+const failedMs = 5_000;
+const defaultCacheBytes = 2 * 1024 * 1024;
+/** Estimated overhead of an entry, of each of its addresses, and of an error with its stack. */
+const overhead = { entry: 512, address: 128, failure: 2_048 };
+
+type Resolution =
+  | { readonly addresses: readonly LookupAddress[]; readonly ttlMs: number }
+  | { readonly failure: unknown };
+
+/**
+ * Resolves host names by DNS queries of this process (c-ares) instead of getaddrinfo, which would
+ * keep one of libuv's few threads for as long as a dead name's servers do not answer. Concurrent
+ * and repeated resolutions of a name share one, which the caller's timeout does not end, but its
+ * own does.
+ *
+ * Like getaddrinfo it reads the hosts file first and knows `localhost` (RFC 6761, 6.3). It has no
+ * other sources of the system, such as mDNS.
+ */
+export class NameResolver {
+  readonly #options: NameResolverOptions;
+  readonly #hosts: HostsFile;
+  readonly #shared = new SingleFlight<string, Resolution>();
+  readonly #cache: LRUCache<string, Resolution>;
+
+  constructor(options: NameResolverOptions) {
+    const { now, cacheBytes = defaultCacheBytes } = options;
+    this.#options = options;
+    this.#hosts = options.hosts ?? new HostsFile();
+    this.#cache = new LRUCache({
+      maxSize: cacheBytes,
+      sizeCalculation: (resolution, name) =>
+        2 * name.length +
+        overhead.entry +
+        ('failure' in resolution
+          ? overhead.failure
+          : overhead.address * resolution.addresses.length),
+      ...(now && { perf: { now }, ttlResolution: 0 }),
+    });
+  }
+
+  get cached(): { readonly names: number; readonly bytes: number } {
+    return { names: this.#cache.size, bytes: this.#cache.calculatedSize };
+  }
+
+  /** All addresses of a canonical host name. @throws the resolver's error */
+  async resolve(name: string): Promise<readonly LookupAddress[]> {
+    const local = await this.#hosts.find(name);
+    if (local !== null) return local;
+    const resolution =
+      this.#cache.get(name) ?? (await this.#shared.run(name, () => this.#resolve(name)));
+    if ('failure' in resolution) throw resolution.failure;
+    return resolution.addresses;
+  }
+
+  async #resolve(name: string): Promise<Resolution> {
+    const { tryMs = defaultTryMs, withinMs = defaultWithinMs, servers } = this.#options;
+    // One for each name: `cancel` ends all queries of a resolver.
+    const resolver = new dns.Resolver({ timeout: tryMs, tries });
+    if (servers !== null) resolver.setServers(servers);
+    const timer = setTimeout(() => resolver.cancel(), withinMs);
+    const resolution = await this.#search(resolver, name).catch((failure: unknown) => ({
+      failure,
+    }));
+    clearTimeout(timer);
+    resolver.cancel();
+    const ttl = 'failure' in resolution ? failedMs : resolution.ttlMs;
+    this.#cache.set(name, resolution, { ttl });
+    return resolution;
+  }
+
+  /** As getaddrinfo does: a name with few dots is first looked for in the search domains. */
+  async #search(resolver: dns.Resolver, name: string): Promise<Resolution> {
+    const { families = ownFamilies() } = this.#options;
+    if (this.#options.searched?.(name)) {
+      const { domains, dots } = await searchDomains(this.#options.resolvConf);
+      const candidates = domains.map((domain) => `${name}.${domain}`);
+      const absoluteFirst = name.split('.').length - 1 >= dots;
+      const order = absoluteFirst ? [name, ...candidates] : [...candidates, name];
+      for (const candidate of order.slice(0, -1)) {
+        const found = await query(resolver, candidate, families).catch(unlessMissing);
+        if (found !== null) return found;
+      }
+      return query(resolver, order.at(-1) ?? name, families);
+    }
+    return query(resolver, name, families);
+  }
+}
+
+/** Both families at once; as soon as one has answered, the other has a moment to. */
+async function query(
+  resolver: dns.Resolver,
+  name: string,
+  families: readonly Family[],
+): Promise<Resolution> {
+  const queries = families.map((family) => queryFamily(resolver, name, family));
+  const moment = (): Promise<null> =>
+    new Promise((resolve) => setTimeout(() => resolve(null), otherFamilyMs));
+  const answers = await Promise.any(queries).then(
+    () => Promise.allSettled(queries.map((one) => Promise.race([one, moment()]))),
+    () => Promise.allSettled(queries),
+  );
+  const records = answers.flatMap((one) => (one.status === 'fulfilled' ? (one.value ?? []) : []));
+  if (records.length === 0) {
+    const failures = answers.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    // That one family has no address says nothing if the other's answer did not come.
+    throw failures.find((failure) => !isMissing(failure)) ?? failures[0];
+  }
+  const ttl = 1_000 * Math.min(...records.map(({ ttl }) => ttl));
+  return {
+    addresses: records.map(({ address, family }) => ({ address, family })),
+    ttlMs: Math.min(Math.max(ttl, keptMs.least), keptMs.most),
+  };
+}
+
+async function queryFamily(resolver: dns.Resolver, name: string, family: Family) {
+  const options = { ttl: true } as const;
+  const records =
+    family === 4 ? await resolver.resolve4(name, options) : await resolver.resolve6(name, options);
+  if (records.length === 0) throw Object.assign(new Error('no address'), { code: NODATA });
+  return records.map(({ address, ttl }) => ({ address, ttl, family }));
+}
+
+/** The families that this machine has addresses of besides loopback; both when it has none. */
+function ownFamilies(): readonly Family[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const has = (family: 'IPv4' | 'IPv6') =>
+    addresses.some((one) => !one.internal && one.family === family);
+  if (has('IPv4') === has('IPv6')) return [4, 6];
+  return has('IPv4') ? [4] : [6];
+}
+
+function isMissing(error: unknown): boolean {
+  return (
+    error instanceof Error && 'code' in error && (error.code === NOTFOUND || error.code === NODATA)
+  );
+}
+
+function unlessMissing(error: unknown): null {
+  if (isMissing(error)) return null;
+  throw error;
+}

@@ -1,0 +1,142 @@
+import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { deserialize, serialize } from 'node:v8';
+import type { Knowledge } from './channel.ts';
+import type { KnownProjects } from './known-projects.ts';
+
+/** Changes with the format or with the fields of a project; other files are not read. */
+const format = Buffer.from('known-projects 1\n');
+const cipher = 'aes-256-gcm';
+const [saltBytes, keyBytes, ivBytes, tagBytes] = [16, 32, 12, 16];
+
+/** What is known at the first write of a burst is soon on disk, and a burst is one write. */
+const writeAfterMs = 500;
+const writeEveryMs = 5_000;
+/** How much older than it is the knowledge may seem after a restart. */
+const confirmEveryMs = 60_000;
+
+export interface KnownProjectsFileOptions {
+  readonly path: string;
+  /** The store's URL, with its credentials. */
+  readonly storeUrl: string;
+  readonly known: KnownProjects;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * A file with what is known about projects, for a start while the store is unavailable.
+ *
+ * It includes the secrets of signed URLs, without which no signature could be checked. So it is
+ * encrypted, with a key made from the store's URL: who has the URL can read the same in the store,
+ * and the knowledge about one store is never used for another.
+ */
+export class KnownProjectsFile {
+  readonly #options: KnownProjectsFileOptions;
+  #salt = randomBytes(saltBytes);
+  #key: Buffer | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #writing: Promise<void> = Promise.resolve();
+  #writtenAt = 0;
+  #confirmedAt = 0;
+  #failing = false;
+
+  constructor(options: KnownProjectsFileOptions) {
+    this.#options = options;
+  }
+
+  /** Null when there is no file that belongs to this store and is whole. */
+  async read(): Promise<Knowledge | null> {
+    const bytes = await readFile(this.#options.path).catch(() => null);
+    if (bytes === null || !bytes.subarray(0, format.length).equals(format)) return null;
+    const part = (from: number, length: number) =>
+      bytes.subarray(format.length + from, format.length + from + length);
+    const salt = part(0, saltBytes);
+    const iv = part(saltBytes, ivBytes);
+    const tag = part(saltBytes + ivBytes, tagBytes);
+    const body = part(saltBytes + ivBytes + tagBytes, bytes.length);
+    try {
+      const key = this.#keyOf(salt);
+      const decipher = createDecipheriv(cipher, key, iv).setAAD(format).setAuthTag(tag);
+      const text = Buffer.concat([decipher.update(body), decipher.final()]);
+      // Authentic, so it was written by this module.
+      const knowledge = deserialize(text) as Knowledge;
+      [this.#salt, this.#key] = [Buffer.from(salt), key];
+      this.#confirmedAt = knowledge.confirmedAt;
+      return knowledge;
+    } catch {
+      return null;
+    }
+  }
+
+  /** The projects have changed: they are written soon. */
+  changed(): void {
+    const elapsedMs = performance.now() - this.#writtenAt;
+    this.#timer ??= setTimeout(
+      () => this.#write(),
+      Math.max(writeAfterMs, writeEveryMs - elapsedMs),
+    );
+  }
+
+  /** The projects were confirmed; that is written now and then. */
+  confirmed(): void {
+    if (Math.abs(this.#options.known.confirmedAt - this.#confirmedAt) >= confirmEveryMs) {
+      this.changed();
+    }
+  }
+
+  /** Writes what is not written yet. */
+  async close(): Promise<void> {
+    const confirmed = this.#options.known.confirmedAt !== this.#confirmedAt;
+    if (confirmed || this.#timer !== null) this.#write();
+    await this.#writing;
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.#options.path, { force: true });
+  }
+
+  #write(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#writtenAt = performance.now();
+    this.#writing = this.#writing
+      .then(() => this.#replace())
+      .then(
+        () => {
+          this.#failing = false;
+        },
+        (error) => {
+          if (!this.#failing) this.#options.onError(error);
+          this.#failing = true;
+        },
+      );
+  }
+
+  /** Writes a new file and renames it, so that a reader sees the old one or the new one. */
+  async #replace(): Promise<void> {
+    const { path, known } = this.#options;
+    const current = known.knowledge;
+    this.#key ??= this.#keyOf(this.#salt);
+    const iv = randomBytes(ivBytes);
+    const encryption = createCipheriv(cipher, this.#key, iv).setAAD(format);
+    const body = [encryption.update(serialize(current)), encryption.final()];
+    const temporary = `${path}.new`;
+    await rm(temporary, { force: true });
+    const file = await open(temporary, 'wx', 0o600);
+    try {
+      await file.writeFile(
+        Buffer.concat([format, this.#salt, iv, encryption.getAuthTag(), ...body]),
+      );
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+    this.#confirmedAt = current.confirmedAt;
+  }
+
+  /** Slow on purpose, about 50 ms: the password in the URL may be short. */
+  #keyOf(salt: Uint8Array): Buffer {
+    return scryptSync(this.#options.storeUrl, salt, keyBytes, { N: 2 ** 14, r: 8, p: 1 });
+  }
+}

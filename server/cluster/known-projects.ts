@@ -1,0 +1,49 @@
+import { LRUCache } from 'lru-cache';
+import type { Project } from '../../store/projects.ts';
+import type { Knowledge, ProjectNews } from './channel.ts';
+
+/**
+ * What the front ends of this machine know about projects, kept in the primary for front ends that
+ * start while the store is unavailable.
+ */
+export class KnownProjects {
+  readonly #projects: LRUCache<string, Project>;
+  #confirmedAt = 0;
+
+  /** @param maxBytes as much as a front end knows, by its own estimate */
+  constructor(maxBytes: number, bytesOf: (project: Project) => number) {
+    this.#projects = new LRUCache({ maxSize: maxBytes, sizeCalculation: bytesOf });
+  }
+
+  get knowledge(): Knowledge {
+    return { confirmedAt: this.#confirmedAt, projects: [...this.#projects.values()] };
+  }
+
+  get confirmedAt(): number {
+    return this.#confirmedAt;
+  }
+
+  /** Adds what was known before this process started. */
+  restore({ confirmedAt, projects }: Knowledge): void {
+    this.#confirmedAt = confirmedAt;
+    for (const project of projects) this.#projects.set(project._id, project);
+  }
+
+  /** Takes a front end's news. Returns whether a project has changed. */
+  receive(news: ProjectNews): boolean {
+    switch (news.type) {
+      case 'project-known': {
+        const { project } = news;
+        const known = this.#projects.peek(project._id);
+        if (known !== undefined && known.revision >= project.revision) return false;
+        this.#projects.set(project._id, project);
+        return true;
+      }
+      case 'project-forgotten':
+        return this.#projects.delete(news.id);
+      case 'projects-confirmed':
+        this.#confirmedAt = Math.max(this.#confirmedAt, news.at);
+        return false;
+    }
+  }
+}

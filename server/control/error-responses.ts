@@ -1,0 +1,138 @@
+import { STATUS_CODES } from 'node:http';
+import { type ErrorCode, errorCatalogue } from '../../contract/errors.ts';
+import { retryAfter } from '../http/error-response.ts';
+import {
+  allowHeader,
+  contentRangeHeader,
+  errorHeaders,
+  rateLimitHeaders,
+  retryAfterHeader,
+} from './response-headers.ts';
+
+type Status = (typeof errorCatalogue)[ErrorCode]['status'];
+
+const meanings: Readonly<Record<Status, string>> = {
+  400: 'The JSON body or a request parameter is not valid.',
+  401: 'The API key is missing or not valid.',
+  402: 'The key is valid, but its organisation has no active product access.',
+  403: 'The key cannot access the project or the operation.',
+  404: 'There is no such project or endpoint.',
+  405: 'There is no such method at this path.',
+  408: 'The request took too long to come.',
+  413: 'The source has too many bytes or pixels.',
+  415: 'The source is not an image in a supported format.',
+  416: 'The requested range begins after the end of the image.',
+  422: 'The source is a damaged image.',
+  429: 'The key has made too many calls.',
+  431: 'The request has too many or too long headers.',
+  500: 'The service could not complete the request.',
+  502: 'The source could not be fetched.',
+  503: 'The service is overloaded, or its store is unavailable.',
+  504: 'The source or the transform took too long.',
+};
+
+/** Where the image endpoint means something else. */
+const imageMeanings: Partial<Record<Status, string>> = {
+  400: 'The source or the project is missing, or a parameter is not valid.',
+  403: 'The source is not allowed or needs a login, or the signature is not valid.',
+  404: 'There is no such project or source.',
+  429: 'The source server gets too many requests.',
+};
+
+/** Codes that only the worker has. */
+const ofWorker: readonly ErrorCode[] = ['workbench_unauthorized', 'workbench_forbidden'];
+/** Codes that only the control plane has. */
+const ofControl: readonly ErrorCode[] = [
+  'invalid_request',
+  'api_key_missing',
+  'api_key_invalid',
+  'product_access_required',
+  'project_forbidden',
+  'write_access_required',
+  'endpoint_not_found',
+  'rate_limited',
+];
+/** Codes that it has besides, as the image endpoint does, which has every code that is not named here. */
+const ofBoth: readonly ErrorCode[] = ['project_not_found', 'internal_error', 'store_unavailable'];
+
+const controlCodes = [...ofControl, ...ofBoth];
+const imageCodes = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
+  (code) => !ofWorker.includes(code) && !ofControl.includes(code),
+);
+
+const statusesOf = (codes: readonly ErrorCode[]): Status[] =>
+  [...new Set(codes.map((code) => errorCatalogue[code].status))].sort();
+const controlStatuses = statusesOf(controlCodes);
+const imageStatuses = statusesOf(imageCodes);
+
+const controlName = (status: number): string => `Error${status}`;
+/** Statuses that both have are responses of their own: the codes and headers differ. */
+const imageName = (status: Status): string =>
+  controlStatuses.includes(status) ? `ImageError${status}` : `Error${status}`;
+
+function errorResponse(
+  status: Status,
+  codes: readonly ErrorCode[],
+  meaning: string,
+  headers: object,
+): object {
+  const possible = codes.filter((code) => errorCatalogue[code].status === status);
+  const [code = 'internal_error'] = possible;
+  const named = possible.map((one) => `\`${one}\``).join(', ');
+  return {
+    description: `${meaning} Code: ${named}.`,
+    headers,
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/ApiError' },
+        example: {
+          error: STATUS_CODES[status],
+          code,
+          message: meaning,
+          resolution_hint: errorCatalogue[code].hint,
+        },
+      },
+    },
+  };
+}
+
+const controlError = (status: Status): object =>
+  errorResponse(status, controlCodes, meanings[status], {
+    ...errorHeaders,
+    ...(status === 401 ? {} : rateLimitHeaders),
+    ...(status === 429 || status === 503 ? retryAfterHeader : {}),
+  });
+
+/** Whether a failure of the image endpoint can say how long to wait; the second repeats what the source says. */
+const waits = (code: ErrorCode): boolean => code in retryAfter || code === 'source_rate_limited';
+
+const imageError = (status: Status): object =>
+  errorResponse(status, imageCodes, imageMeanings[status] ?? meanings[status], {
+    ...errorHeaders,
+    ...(imageCodes.some((code) => errorCatalogue[code].status === status && waits(code))
+      ? retryAfterHeader
+      : {}),
+    ...(status === 405 ? allowHeader : {}),
+    ...(status === 416 ? contentRangeHeader : {}),
+  });
+
+/** The error responses of all operations, by name. */
+export const errorResponses = Object.fromEntries([
+  ...controlStatuses.map((status) => [controlName(status), controlError(status)]),
+  ...imageStatuses.map((status) => [imageName(status), imageError(status)]),
+]);
+
+const reference = (name: string) => ({ $ref: `#/components/responses/${name}` });
+
+/** References to an operation's error responses: its own and those that every operation has. */
+export function controlErrors(own: readonly Status[]): object {
+  const all: readonly Status[] = [...own, 401, 402, 403, 429, 500, 503];
+  return Object.fromEntries(
+    [...all].sort().map((status) => [status, reference(controlName(status))]),
+  );
+}
+
+/** References to the image endpoint's error responses, by status. */
+export const imageErrors: object = Object.fromEntries(
+  imageStatuses.map((status) => [status, reference(imageName(status))]),
+);

@@ -1,0 +1,107 @@
+import { outputFormats } from '../../pool/transform/variant.ts';
+
+const text = (description: string, example: string) => ({
+  description,
+  schema: { type: 'string' },
+  example,
+});
+const integer = (description: string, example: number) => ({
+  description,
+  schema: { type: 'integer', minimum: 0 },
+  example,
+});
+
+/**
+ * The headers of responses, for the OpenAPI document. Without Content-Type, which OpenAPI states by the
+ * media type of the body, and those of the connection (RFC 9110, 7.6.1).
+ */
+export const headerComponents = {
+  'Accept-CH': text(
+    'The client hints that the image depends on.',
+    'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width',
+  ),
+  'Accept-Ranges': text('Ranges of bytes may be asked for.', 'bytes'),
+  'Access-Control-Allow-Origin': text('Scripts of any page may read the response.', '*'),
+  Allow: text('The methods that there are.', 'GET, HEAD, OPTIONS'),
+  'Cache-Control': text(
+    'A signed URL has the seconds until it expires as its max-age; a picture without its watermark is no-store.',
+    'public, max-age=31536000, immutable',
+  ),
+  'Content-Length': integer('Bytes of the body.', 48_213),
+  'Content-Range': text(
+    'The part that is sent, if any, and the length of the whole image.',
+    'bytes 0-1023/48213',
+  ),
+  'Cross-Origin-Resource-Policy': text('Any page may embed the image.', 'cross-origin'),
+  ETag: text('A strong entity tag of the bytes, for If-None-Match.', '"pYb2wTQBUvjGWPyXc3nMGQ"'),
+  'RateLimit-Limit': integer('Calls that the key may make per minute.', 600),
+  'RateLimit-Remaining': integer('Calls that are left in this minute.', 599),
+  'RateLimit-Reset': integer('Seconds until the limit resets.', 60),
+  'Retry-After': integer('Seconds to wait before the next try.', 1),
+  'Server-Timing': text(
+    'The cache that had the image, and the duration of each step in ms.',
+    'cache;desc=miss, fetch;dur=38.2, transform;dur=21.9',
+  ),
+  Vary: text(
+    'The request headers that the image depends on.',
+    'Accept, Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, DPR, Width, Viewport-Width',
+  ),
+  'X-Cache': {
+    description: 'Where the image was found.',
+    schema: { type: 'string', enum: ['memory', 'disk', 'miss'] },
+  },
+  'X-Content-Type-Options': text('The content type is right.', 'nosniff'),
+  'X-Request-Id': text('Identifies the request in the log of the service.', 'f50-mwqs2vgz-2'),
+} as const;
+
+type HeaderName = keyof typeof headerComponents;
+
+const references = (...names: readonly HeaderName[]): object =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+const noStore = {
+  'Cache-Control': {
+    description: 'The response must not be cached.',
+    schema: { type: 'string', enum: ['no-store'] },
+  },
+};
+
+/** On every response with a body that is not an image. */
+export const plainHeaders = {
+  ...noStore,
+  ...references('Content-Length', 'X-Content-Type-Options', 'X-Request-Id'),
+};
+
+/** On every response to a valid key. */
+export const rateLimitHeaders = references(
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+);
+
+export const errorHeaders = { ...plainHeaders, ...references('Access-Control-Allow-Origin') };
+export const allowHeader = references('Allow');
+export const retryAfterHeader = references('Retry-After');
+
+/** On a 304, which has no body. */
+export const notModifiedHeaders = references(
+  'Cache-Control',
+  'ETag',
+  'Vary',
+  'Accept-CH',
+  'Access-Control-Allow-Origin',
+  'Cross-Origin-Resource-Policy',
+  'Server-Timing',
+  'X-Cache',
+  'X-Content-Type-Options',
+  'X-Request-Id',
+);
+export const imageHeaders = {
+  ...notModifiedHeaders,
+  ...references('Content-Length', 'Accept-Ranges'),
+};
+/** On 206 and 416. */
+export const contentRangeHeader = references('Content-Range');
+
+/** The media types of images. */
+export const imageTypes = outputFormats.map((format) => `image/${format}`);

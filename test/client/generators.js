@@ -1,0 +1,36 @@
+// @ts-check
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createClient } from '@hey-api/openapi-ts';
+import openapiTypescript, { astToString } from 'openapi-typescript';
+import { generate } from 'orval';
+
+// The compiler that the generators work with; the one of the project has no programmatic API.
+export { default as typescript } from 'typescript';
+
+/**
+ * Writes the client of each generator into a folder, by the name of the program that uses the client.
+ *
+ * @type {Readonly<Record<string, (served: { url: string, document: string }, folder: string) => Promise<void>>>}
+ */
+export const generators = {
+  'openapi-fetch': async ({ document }, folder) => {
+    await writeFile(join(folder, 'schema.d.ts'), astToString(await openapiTypescript(document)));
+  },
+  'hey-api': async ({ document }, folder) => {
+    await createClient({
+      input: JSON.parse(document),
+      output: { path: join(folder, 'hey-api'), module: { extension: '.js' } },
+      plugins: ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'],
+      logs: { level: 'silent', file: false },
+    });
+  },
+  orval: async ({ document, url }, folder) => {
+    const target = join(folder, 'openapi.json');
+    await writeFile(target, document);
+    await generate({
+      input: { target },
+      output: { target: join(folder, 'orval/client.ts'), client: 'fetch', baseUrl: url },
+    });
+  },
+};

@@ -1,0 +1,156 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { HostsFile } from '../../../pool/source/hosts-file.ts';
+import { NameResolver, type NameResolverOptions } from '../../../pool/source/resolver.ts';
+import { searchDomains } from '../../../pool/source/search-domains.ts';
+import { until } from '../../until.ts';
+import { type DnsAnswer, startDnsServer } from './dns-server.ts';
+
+async function resolverOf(
+  t: Test,
+  answer: (name: string, family: 4 | 6) => DnsAnswer,
+  options: Partial<NameResolverOptions> = {},
+) {
+  const server = await startDnsServer(t, answer);
+  let time = 1;
+  const resolver = new NameResolver({ servers: [server.address], now: () => time, ...options });
+  const pass = (ms: number) => {
+    time += ms;
+  };
+  return { resolver, asked: server.asked, pass };
+}
+
+async function file(t: Test, text: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'names-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const path = join(folder, 'file');
+  await writeFile(path, text);
+  return path;
+}
+
+const v4 = { address: '192.0.2.1', family: 4 } as const;
+
+t.test('a name is asked for once, and again when its time to live has passed', async (t) => {
+  const answer = { addresses: ['192.0.2.1'], ttl: 30 };
+  const { resolver, asked, pass } = await resolverOf(t, (_, family) =>
+    family === 4 ? answer : { addresses: [] },
+  );
+  const all = [1, 2, 3].map(() => resolver.resolve('shop.example'));
+  for (const addresses of await Promise.all(all)) t.same(addresses, [v4]);
+  const once = asked.length;
+  pass(29_000);
+  await resolver.resolve('shop.example');
+  t.equal(asked.length, once);
+  pass(2_000);
+  await resolver.resolve('shop.example');
+  t.equal(asked.length, 2 * once);
+});
+
+t.test('a time to live is kept within a second and a minute', async (t) => {
+  let ttl = 0;
+  const { resolver, asked, pass } = await resolverOf(t, () => ({ addresses: ['192.0.2.1'], ttl }), {
+    families: [4],
+  });
+  await resolver.resolve('zero.example');
+  await resolver.resolve('zero.example');
+  t.equal(asked.length, 1);
+  ttl = 1e6;
+  await resolver.resolve('week.example');
+  pass(61_000);
+  await resolver.resolve('week.example');
+  t.equal(asked.length, 3);
+});
+
+t.test('that there is no such name is remembered for a moment', async (t) => {
+  const { resolver, asked, pass } = await resolverOf(t, () => 'no such name', { families: [4] });
+  for (let i = 0; i < 3; i++)
+    await t.rejects(resolver.resolve('none.example'), { code: 'ENOTFOUND' });
+  t.equal(asked.length, 1);
+  pass(6_000);
+  await t.rejects(resolver.resolve('none.example'));
+  t.equal(asked.length, 2);
+});
+
+t.test('a dead name ends in time and delays no other', async (t) => {
+  const { resolver, asked } = await resolverOf(
+    t,
+    (name) => (name.startsWith('dead') ? 'silence' : { addresses: ['192.0.2.1'] }),
+    { families: [4], tryMs: 300, withinMs: 500 },
+  );
+  const dead = Array.from({ length: 40 }, (_, i) => resolver.resolve(`dead${i}.example`));
+  const ended = Promise.allSettled(dead);
+  await until('all are asked for', () => asked.length >= 40);
+  t.same(await resolver.resolve('alive.example'), [v4]);
+  for (const one of await ended) t.equal(one.status, 'rejected');
+  await t.rejects(resolver.resolve('dead1.example'), 'and it is remembered');
+  t.equal(asked.filter((name) => name === 'dead1.example').length <= 2, true);
+});
+
+t.test('one family does not wait for the silence of the other', async (t) => {
+  const { resolver } = await resolverOf(
+    t,
+    (_, family) => (family === 4 ? { addresses: ['192.0.2.1'] } : 'silence'),
+    { families: [4, 6] },
+  );
+  t.same(await resolver.resolve('half.example'), [v4]);
+});
+
+t.test('both families are there when both answer', async (t) => {
+  const { resolver } = await resolverOf(
+    t,
+    (_, family) => ({ addresses: family === 4 ? ['192.0.2.1'] : ['2001:db8:0:0:0:0:0:1'] }),
+    { families: [4, 6] },
+  );
+  const v6 = { address: '2001:db8::1', family: 6 };
+  t.same(await resolver.resolve('both.example'), [v4, v6]);
+});
+
+t.test('names of the hosts file, and localhost, need no server', async (t) => {
+  const path = await file(
+    t,
+    '# comment\n192.0.2.1 Shop.Internal shop # more\n::1 six\nnonsense x\n',
+  );
+  let time = 0;
+  const hosts = new HostsFile(path, () => time);
+  const { resolver, asked } = await resolverOf(t, () => 'no such name', { families: [4], hosts });
+  t.same(await resolver.resolve('shop.internal'), [v4]);
+  t.same(await resolver.resolve('shop'), [v4]);
+  t.same(await resolver.resolve('six'), [{ address: '::1', family: 6 }]);
+  t.same((await resolver.resolve('localhost'))[0], { address: '127.0.0.1', family: 4 });
+  t.equal(asked.length, 0);
+  await t.rejects(resolver.resolve('x'), { code: 'ENOTFOUND' });
+
+  await writeFile(path, '192.0.2.1 added.example\n');
+  time += 10_000;
+  t.same(await resolver.resolve('added.example'), [v4], 'it is read again when it has changed');
+  await rm(path);
+  time += 10_000;
+  await t.rejects(resolver.resolve('added.example'), { code: 'ENOTFOUND' });
+});
+
+t.test('search domains are for names that the operator has named', async (t) => {
+  const path = await file(t, 'search one.test two.test.\noptions ndots:2 timeout:1\n');
+  t.same(await searchDomains(path), { domains: ['one.test', 'two.test'], dots: 2 });
+  t.same(await searchDomains(`${path}-none`), { domains: [], dots: 1 });
+  const { resolver, asked } = await resolverOf(
+    t,
+    (name) => (name === 'minio.two.test' ? { addresses: ['192.0.2.1'] } : 'no such name'),
+    { families: [4], searched: (name) => name === 'minio', resolvConf: path },
+  );
+  t.same(await resolver.resolve('minio'), [v4]);
+  t.same(asked, ['minio.one.test', 'minio.two.test']);
+  await t.rejects(resolver.resolve('other'), { code: 'ENOTFOUND' });
+  t.equal(asked.at(-1), 'other');
+});
+
+t.test('the cache is bounded in bytes', async (t) => {
+  const { resolver } = await resolverOf(t, () => ({ addresses: ['192.0.2.1'] }), {
+    families: [4],
+    cacheBytes: 20_000,
+  });
+  for (let i = 0; i < 60; i++) await resolver.resolve(`${'x'.repeat(60)}.n${i}.example`);
+  t.ok(resolver.cached.names > 5 && resolver.cached.names < 40);
+  t.ok(resolver.cached.bytes <= 20_000);
+});

@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import t, { type Test } from 'tap';
+import { App } from '../../../server/http/app.ts';
+import type { StartEngine } from '../../../server/http/engine.ts';
+import { uwsFailure } from '../../../server/http/engine-choice.ts';
+import { errorResponse } from '../../../server/http/error-response.ts';
+import { NodeEngine, type NodeTimeouts } from '../../../server/http/node-engine.ts';
+import type { HttpResponse } from '../../../server/http/request.ts';
+import { freePort } from '../../service/service.ts';
+import { until } from '../../until.ts';
+
+/** More than the sockets of both ends buffer. */
+const bodyBytes = 32 * 1024 * 1024;
+
+/** An app with one large response, its address, and the statuses of the requests that have ended. */
+async function serve(t: Test, start: StartEngine) {
+  const body = Buffer.alloc(bodyBytes);
+  const large: HttpResponse = { status: 200, headers: [], body };
+  const ended: (number | null)[] = [];
+  const app = new App(
+    [
+      { path: '/', methods: () => ['GET'], handler: (request) => request.respond(large) },
+      {
+        path: '/body',
+        methods: () => ['POST'],
+        handler: async (request) => {
+          await request.readBody(bodyBytes);
+          request.respond(large);
+        },
+      },
+    ],
+    { onEnd: (_, status) => ended.push(status), onError: () => {}, errorResponse },
+    'x-',
+  );
+  const port = await freePort();
+  t.equal(await app.listen(start, '127.0.0.1', port), true);
+  t.teardown(() => app.stopListening());
+  const send = async (bytes: string): Promise<Socket> => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    t.teardown(() => socket.destroy());
+    await once(socket, 'connect');
+    socket.write(bytes);
+    return socket;
+  };
+  return { send, ended };
+}
+
+/** All that comes until the server closes the connection. */
+async function rest(socket: Socket): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  await once(socket, 'close');
+  return Buffer.concat(chunks);
+}
+
+const partOfHead = 'GET / HTTP/1.1\r\nHost: x\r\n';
+const partOfBody = 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab';
+
+const patient: NodeTimeouts = {
+  keepAliveTimeout: 10_000,
+  headersTimeout: 10_000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+  stalledTimeout: 10_000,
+};
+
+t.test('Node: what follows a request that is refused is not handled', async (t) => {
+  const { send, ended } = await serve(t, (host) => new NodeEngine(host, patient));
+  const twoHosts = `${partOfHead}Host: y\r\n\r\n`;
+  const text = (await rest(await send(`${twoHosts}${partOfHead}\r\n`))).toString();
+  t.match(text, /^HTTP\/1\.1 400 /);
+  t.same(ended, [400]);
+});
+
+t.test('Node: clients that stop in the middle are disconnected', async (t) => {
+  const { send, ended } = await serve(
+    t,
+    (host) =>
+      new NodeEngine(host, {
+        ...patient,
+        headersTimeout: 200,
+        requestTimeout: 400,
+        connectionsCheckingInterval: 50,
+        stalledTimeout: 400,
+      }),
+  );
+  for (const part of [partOfHead, partOfBody]) {
+    const text = (await rest(await send(part))).toString();
+    t.match(text, /^HTTP\/1\.1 408 Request Timeout\r\n/);
+    t.match(text, /connection: close\r\n[\s\S]*"code":"request_timeout"/);
+  }
+  await until('the request with a body has ended', () => ended.length === 1);
+
+  const stalled = await send(`${partOfHead}\r\n`);
+  stalled.pause();
+  await until('the one that reads nothing is disconnected', () => ended.length === 2);
+  t.equal(ended[1], null, 'and counts as one that has left');
+});
+
+t.test('Node: a client that reads slowly is not disconnected', async (t) => {
+  const { send, ended } = await serve(
+    t,
+    (host) => new NodeEngine(host, { ...patient, stalledTimeout: 300 }),
+  );
+  const socket = await send(`${partOfHead}\r\n`);
+  let received = 0;
+  socket.on('data', (chunk: Buffer) => {
+    received += chunk.byteLength;
+    socket.pause();
+    setTimeout(() => socket.resume(), 3);
+  });
+  await until('all of it has come', () => received > bodyBytes);
+  t.same(ended, [200]);
+});
+
+// Its timeouts of 10 s are fixed when the library is compiled.
+t.test(
+  'uWebSockets.js: clients that stop in the middle are disconnected',
+  { skip: uwsFailure() ?? false },
+  async (t) => {
+    const { UwsEngine } = await import('../../../server/http/uws-engine.ts');
+    const { send, ended } = await serve(t, (host) => new UwsEngine(host));
+    const stalled = await send(`${partOfHead}\r\n`);
+    stalled.pause();
+    const [head, body] = await Promise.all([partOfHead, partOfBody].map(send));
+    if (head === undefined || body === undefined) throw new Error('no connection');
+    t.same(await Promise.all([rest(head), rest(body)]), [Buffer.alloc(0), Buffer.alloc(0)]);
+    await until('the one that reads nothing is disconnected', () => ended.length === 2);
+    t.same(ended, [null, null]);
+  },
+);

@@ -1,0 +1,59 @@
+import t from 'tap';
+import { RangeNotSatisfiable } from '../../../server/http/range-not-satisfiable.ts';
+import { mayTakeRange, readRange } from '../../../server/image/range.ts';
+
+t.test('one range of bytes is read as RFC 9110, 14.1.2 has it', async (t) => {
+  const ranges: Readonly<Record<string, readonly [number, number]>> = {
+    'bytes=0-0': [0, 0],
+    'bytes=0-9': [0, 9],
+    'bytes=5-7': [5, 7],
+    'bytes=5-': [5, 9],
+    'bytes=9-9': [9, 9],
+    'bytes=5-10': [5, 9],
+    'bytes=0-99999999999999999999999': [0, 9],
+    'bytes=-1': [9, 9],
+    'bytes=-10': [0, 9],
+    'bytes=-11': [0, 9],
+    'bytes=007-008': [7, 8],
+    'Bytes=1-2': [1, 2],
+    'bytes= 1-2 ': [1, 2],
+    'bytes=,1-2,': [1, 2],
+  };
+  for (const [range, [first, last]] of Object.entries(ranges)) {
+    t.same(readRange(range, 10), { first, last }, range);
+  }
+});
+
+t.test('a range that begins after the end is refused', async (t) => {
+  for (const range of ['bytes=10-', 'bytes=10-20', 'bytes=-0', `bytes=${'9'.repeat(400)}-`]) {
+    const refused = readRange(range, 10);
+    t.type(refused, RangeNotSatisfiable, range);
+    t.match(refused, { status: 416, length: 10 });
+  }
+});
+
+t.test('what is malformed, in another unit, or several ranges is ignored', async (t) => {
+  for (const range of [
+    ...['', 'bytes', 'bytes=', 'bytes=-', 'bytes=,', 'bytes=5-4', 'bytes=a-b', 'bytes=1-2x'],
+    ...['bytes=--1', 'bytes=+1-2', 'bytes=1 - 2', 'bytes=0x1-2', 'bytes=1', 'bytes 0-1'],
+    ...['items=0-1', 'xbytes=0-1', 'bytes=0-1,3-4', 'bytes=99-,0-1', 'bytes=1-2,1-2'],
+  ]) {
+    t.equal(readRange(range, 10), null, range);
+  }
+});
+
+t.test('If-Range is compared strongly, and no date matches', async (t) => {
+  const readings = {
+    '': true,
+    '"abc"': true,
+    'W/"abc"': false,
+    '"abd"': false,
+    abc: false,
+    '*': false,
+    '"abc", "abd"': false,
+    'Sat, 21 Nov 2026 08:06:45 GMT': false,
+  };
+  for (const [ifRange, may] of Object.entries(readings)) {
+    t.equal(mayTakeRange(ifRange, '"abc"'), may, ifRange);
+  }
+});
