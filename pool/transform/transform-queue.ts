@@ -22,7 +22,7 @@ export interface TransformOptions {
   readonly project: string;
   /** When it aborts, the promise immediately rejects with its reason. */
   readonly signal: AbortSignal;
-  /** Background work has lower priority: it runs only when no live work is queued. */
+  /** Background work has lower priority: it runs when no live work is queued, or after much of it. */
   readonly background?: boolean;
   /**
    * Aborts when a live request begins to wait for background work, which then becomes live work.
@@ -96,6 +96,9 @@ const defaultWaitLimits = (transformTimeoutMs: number): WaitLimits => ({
 /** Maximum length of the background queue, as a multiple of the queue for live work. */
 const backgroundQueueFactor = 4;
 
+/** At least every 16th transform is a background one while some wait, so that they make progress. */
+const mostOvertaken = 15;
+
 const defaultEntry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
 
 /**
@@ -116,6 +119,8 @@ export class TransformQueue {
   readonly #waitingBackground = new Turns<QueuedTransform>();
   readonly #running = new Map<QueuedTransform, Promise<void>>();
   #backgroundRunning = 0;
+  /** Live transforms that were started while background work waited, since the last of that. */
+  #overtaken = 0;
   #costlyBytes = 0;
   #rejected = 0;
   #completed = 0;
@@ -266,13 +271,19 @@ export class TransformQueue {
   #startNext(): void {
     while (this.#threads.available) {
       const task =
-        this.#running.size < this.#settings.threads
-          ? (this.#waiting.take(this.#affordable()) ?? this.#nextBackground())
-          : this.#nextNew();
+        this.#running.size < this.#settings.threads ? this.#nextByPriority() : this.#nextNew();
       if (task === undefined) return;
+      if (task.background || this.#waitingBackground.size === 0) this.#overtaken = 0;
+      else this.#overtaken += 1;
       this.#leaveQueue(task);
       this.#running.set(task, this.#run(task));
     }
+  }
+
+  /** Live work first, but it overtakes waiting background work only so many times in succession. */
+  #nextByPriority(): QueuedTransform | undefined {
+    const guaranteed = this.#overtaken >= mostOvertaken ? this.#nextBackground() : undefined;
+    return guaranteed ?? this.#waiting.take(this.#affordable()) ?? this.#nextBackground();
   }
 
   /**
