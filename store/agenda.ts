@@ -35,14 +35,20 @@ type By = Parameters<MongoJobRepository['saveJobState']>[1];
  * - A job that waits again has its `waitingKey` again.
  */
 class QueueJobs extends MongoJobRepository {
-  #lowest: LowestTurn | null = null;
-  #turns: Turns | null = null;
+  readonly #lowest: LowestTurn;
+  readonly #turns: Turns;
   #lookAt = 0;
   /** The ids of jobs that were taken and have not begun. */
   readonly #taken = new Set<string>();
 
-  get #jobs(): Jobs {
-    return this.collection as unknown as Jobs;
+  readonly #jobs: Jobs;
+
+  constructor(db: Db) {
+    // The queue creates its own indexes.
+    super({ mongo: db, db: { collection: jobsCollection }, ensureIndex: false });
+    this.#jobs = db.collection(jobsCollection);
+    this.#lowest = new LowestTurn(this.#jobs);
+    this.#turns = new Turns(this.#jobs);
   }
 
   override async getNextJobToRun(
@@ -62,17 +68,22 @@ class QueueJobs extends MongoJobRepository {
         { $set: lock, $unset: { turn: true, waitingKey: true } },
         { sort, returnDocument: 'before' },
       );
+    const takeNext = () => this.#lowest.find((filter) => take(filter, { turn: 1 }));
     if (performance.now() >= this.#lookAt) {
       const expired = { name, lockedAt: { $gt: never, $lte: lockDeadline } };
       const abandoned = await take(expired, { lockedAt: 1 });
       if (abandoned !== null) return this.#take(abandoned, lock);
-      this.#turns ??= new Turns(this.#jobs);
-      const more = await this.#turns.admit(now);
-      this.#lookAt = more ? 0 : performance.now() + lookEveryMs;
+      await this.#admit(now);
     }
-    this.#lowest ??= new LowestTurn(this.#jobs);
-    const next = await this.#lowest.find((filter) => take(filter, { turn: 1 }));
+    const next = (await takeNext()) ?? ((await this.#admit(now)) ? await takeNext() : null);
     return next === null ? undefined : this.#take(next, lock);
+  }
+
+  /** Gives jobs their turn whose time has come; returns whether there were any. */
+  async #admit(now: Date): Promise<boolean> {
+    const admitted = await this.#turns.admit(now);
+    this.#lookAt = admitted > 0 ? 0 : performance.now() + lookEveryMs;
+    return admitted > 0;
   }
 
   #take(job: JobDocument, lock: Partial<JobDocument>): JobParameters {
@@ -129,9 +140,7 @@ class StoreBackend implements AgendaBackend {
   readonly repository: MongoJobRepository;
 
   constructor(db: Db) {
-    // The queue creates its own indexes.
-    const options = { mongo: db, db: { collection: jobsCollection }, ensureIndex: false };
-    this.repository = new QueueJobs(options);
+    this.repository = new QueueJobs(db);
   }
 
   /** Agenda connects in its constructor and does not handle a failure, so this retries. */

@@ -79,9 +79,9 @@ export class Turns {
   /**
    * Gives jobs their turn whose pause before the next attempt is over, and jobs that an operator has
    * scheduled in the workbench.
-   * @returns whether there may be more of them
+   * @returns how many there were; there may be more
    */
-  async admit(now: Date): Promise<boolean> {
+  async admit(now: Date): Promise<number> {
     const waiting = { name: prewarmJobName, turn: null, lockedAt: null };
     const ready = await this.#jobs
       .find({ ...waiting, nextRunAt: { $gt: never, $lte: now } })
@@ -93,7 +93,7 @@ export class Turns {
       const unchanged = { ...waiting, _id, nextRunAt: { $gt: never } };
       await makeWait(this.#jobs, unchanged, data, { turn });
     }
-    return ready.length === batchSize;
+    return ready.length;
   }
 }
 
