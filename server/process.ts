@@ -63,6 +63,7 @@ function engineSettings(settings: Settings): EngineSettings {
     sourceMaxPixels: settings.sourceMaxPixels,
     sourceTimeoutMs: settings.sourceTimeoutMs,
     transformTimeoutMs: settings.transformTimeoutMs,
+    processMemoryBytes: settings.transformProcessMemoryBytes,
     own: { urls: [baseUrl], ports: [port, workerPort] },
   };
 }

@@ -53,7 +53,12 @@ const ofControl: readonly ErrorCode[] = [
   'rate_limited',
 ];
 /** Codes that it has besides, as the image endpoint does, which has every code that is not named here. */
-const ofBoth: readonly ErrorCode[] = ['project_not_found', 'internal_error', 'store_unavailable'];
+const ofBoth: readonly ErrorCode[] = [
+  'project_not_found',
+  'internal_error',
+  'store_unavailable',
+  'overloaded',
+];
 
 const controlCodes = [...ofControl, ...ofBoth];
 const imageCodes = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
