@@ -6,6 +6,7 @@ import { findDeployment } from '../store/deployment.ts';
 import { type JobCounts, JobQueue, type PrewarmJobData, prewarmJobName } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
 import { ClaimTrigger } from './claim-trigger.ts';
+import { Connections } from './connections.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { warmRequests } from './variants.ts';
 import { WarmingFailed, warm } from './warm.ts';
@@ -56,13 +57,15 @@ export class Consumer {
   readonly #name = `worker-${process.pid}-${randomUUID()}`;
   readonly #lockLifetimeMs: number;
   readonly #trigger = new ClaimTrigger(prewarmJobName);
+  readonly #connections: Connections;
   #secret: Promise<string> | null = null;
   #removeTimer: NodeJS.Timeout | null = null;
   #accepting = false;
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
-    const { store, concurrency, lockLifetimeMs = defaultLockLifetimeMs } = options;
+    const { store, baseUrl, concurrency, lockLifetimeMs = defaultLockLifetimeMs } = options;
+    this.#connections = new Connections(baseUrl);
     this.#lockLifetimeMs = lockLifetimeMs;
     this.queue = new JobQueue(store.db);
     this.agenda = createAgenda(store.db, {
@@ -109,10 +112,11 @@ export class Consumer {
     await this.agenda.drain({ timeout: withinMs, closeConnection: false });
     // Unlocks jobs that did not start or did not stop in time; otherwise their locks had to expire first.
     await this.queue.release(this.#name);
+    await this.#connections.close();
   }
 
   async #run(job: Job<PrewarmJobData>): Promise<void> {
-    const { baseUrl, log, metrics } = this.#options;
+    const { log, metrics } = this.#options;
     const { data } = job.attrs;
     const about = { job: String(job.attrs._id), project: data.projectId, source: data.source };
     const startedAt = performance.now();
@@ -120,7 +124,7 @@ export class Consumer {
     let counts: JobCounts = { done: 0, failed: 0, total: 0 };
     try {
       await warm(warmRequests(data), {
-        baseUrl,
+        connections: this.#connections,
         secret: await this.#backgroundSecret(),
         signal: AbortSignal.any([this.#stopping.signal, lock.lost]),
         onProgress: async (now) => {
