@@ -135,7 +135,7 @@ function stats(): FrontEndStats {
   };
 }
 
-const queue = new JobQueue(store.db);
+const queue = new JobQueue(store.db, settings.prewarmQueue);
 const health = new Health({
   store,
   storeAvailable,

@@ -305,6 +305,10 @@ export const settingsTable = {
       secret: true,
     },
   ),
+  prewarmQueue: integer('SERVICE_PREWARM_QUEUE', 1, 10_000_000, {
+    default: 20_000,
+    meaning: 'Maximum sources that wait to be prewarmed, for each project.',
+  }),
   workerConcurrency: integer('SERVICE_WORKER_CONCURRENCY', 1, 1_000, {
     default: 4,
     meaning: 'Maximum concurrent prewarm jobs, in each worker.',

@@ -43,6 +43,7 @@ t.test('without any variable the service starts with these', async (t) => {
     workerHost: '127.0.0.1',
     workbenchUsername: null,
     workbenchPassword: null,
+    prewarmQueue: 20_000,
     workerConcurrency: 4,
   });
 });
@@ -83,6 +84,7 @@ t.test('the variables that deployments use are these', async (t) => {
     'POOL_QUEUE',
     'POOL_THREADS',
     'PORT',
+    'PREWARM_QUEUE',
     'PRIVATE_SOURCES',
     'PROCESSES',
     'ROOT_API_KEY',
