@@ -7,6 +7,37 @@ import {
 } from 'mongodb';
 
 const duplicateKey = 11_000;
+const internalError = 1;
+
+/**
+ * PostgreSQL's words for SQLSTATE 23505 and 23P01. FerretDB 2 passes them on as an internal error when
+ * a findAndModify inserts a duplicate.
+ */
+const constraintViolation =
+  /^(?:duplicate|conflicting) key value violates (?:unique|exclusion) constraint "/;
+/** PostgreSQL's words for SQLSTATE 40P01, which FerretDB 2 passes on with differing codes. */
+const deadlock = 'deadlock detected';
+/** A deadlock ends only after a second (`deadlock_timeout`), and of its upserts one succeeds. */
+const attempts = 3;
+
+/**
+ * Runs an upsert. A duplicate key is an error with the code 11000, whatever the engine calls it. After
+ * a deadlock, which MongoDB resolves itself and which leaves no effect, the upsert is repeated.
+ */
+export async function upsertPortably<T>(upsert: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await upsert();
+    } catch (error) {
+      if (!(error instanceof MongoServerError)) throw error;
+      const { code, message } = error;
+      if (code === internalError && constraintViolation.test(message)) {
+        throw new MongoServerError({ message, code: duplicateKey });
+      }
+      if (message !== deadlock || attempt === attempts) throw error;
+    }
+  }
+}
 
 /**
  * Runs an upsert, and retries it once after a duplicate key error. Of two concurrent upserts of one
@@ -14,8 +45,10 @@ const duplicateKey = 11_000;
  * the document.
  */
 export function retryOnDuplicateKey<T>(upsert: () => Promise<T>): Promise<T> {
-  return upsert().catch((error: unknown) => {
-    if (error instanceof MongoServerError && error.code === duplicateKey) return upsert();
+  return upsertPortably(upsert).catch((error: unknown) => {
+    if (error instanceof MongoServerError && error.code === duplicateKey) {
+      return upsertPortably(upsert);
+    }
     throw error;
   });
 }
