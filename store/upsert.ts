@@ -20,6 +20,13 @@ const deadlock = 'deadlock detected';
 /** A deadlock ends only after a second (`deadlock_timeout`), and of its upserts one succeeds. */
 const attempts = 3;
 
+/** Whether a write was refused because another document has the value of a unique index. */
+export function isDuplicateKey(error: unknown): boolean {
+  if (!(error instanceof MongoServerError)) return false;
+  const { code, message } = error;
+  return code === duplicateKey || (code === internalError && constraintViolation.test(message));
+}
+
 /**
  * Runs an upsert. A duplicate key is an error with the code 11000, whatever the engine calls it. After
  * a deadlock, which MongoDB resolves itself and which leaves no effect, the upsert is repeated.
@@ -31,7 +38,7 @@ export async function upsertPortably<T>(upsert: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (!(error instanceof MongoServerError)) throw error;
       const { code, message } = error;
-      if (code === internalError && constraintViolation.test(message)) {
+      if (code !== duplicateKey && isDuplicateKey(error)) {
         throw new MongoServerError({ message, code: duplicateKey });
       }
       if (message !== deadlock || attempt === attempts) throw error;
@@ -46,9 +53,7 @@ export async function upsertPortably<T>(upsert: () => Promise<T>): Promise<T> {
  */
 export function retryOnDuplicateKey<T>(upsert: () => Promise<T>): Promise<T> {
   return upsertPortably(upsert).catch((error: unknown) => {
-    if (error instanceof MongoServerError && error.code === duplicateKey) {
-      return upsertPortably(upsert);
-    }
+    if (isDuplicateKey(error)) return upsertPortably(upsert);
     throw error;
   });
 }
