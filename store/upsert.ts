@@ -17,7 +17,7 @@ const constraintViolation =
   /^(?:duplicate|conflicting) key value violates (?:unique|exclusion) constraint "/;
 /** PostgreSQL's words for SQLSTATE 40P01, which FerretDB 2 passes on with differing codes. */
 const deadlock = 'deadlock detected';
-/** A deadlock ends only after a second (`deadlock_timeout`), and of its upserts one succeeds. */
+/** A deadlock ends only after a second (`deadlock_timeout`), and of its writes one succeeds. */
 const attempts = 3;
 
 /** Whether a write was refused because another document has the value of a unique index. */
@@ -28,13 +28,14 @@ export function isDuplicateKey(error: unknown): boolean {
 }
 
 /**
- * Runs an upsert. A duplicate key is an error with the code 11000, whatever the engine calls it. After
- * a deadlock, which MongoDB resolves itself and which leaves no effect, the upsert is repeated.
+ * Runs a write under a unique index. A duplicate key is an error with the code 11000, whatever the
+ * engine calls it. After a deadlock, which leaves no effect and which MongoDB has none of, the write is
+ * repeated.
  */
-export async function upsertPortably<T>(upsert: () => Promise<T>): Promise<T> {
+export async function writePortably<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await upsert();
+      return await write();
     } catch (error) {
       if (!(error instanceof MongoServerError)) throw error;
       const { code, message } = error;
@@ -52,8 +53,8 @@ export async function upsertPortably<T>(upsert: () => Promise<T>): Promise<T> {
  * the document.
  */
 export function retryOnDuplicateKey<T>(upsert: () => Promise<T>): Promise<T> {
-  return upsertPortably(upsert).catch((error: unknown) => {
-    if (isDuplicateKey(error)) return upsertPortably(upsert);
+  return writePortably(upsert).catch((error: unknown) => {
+    if (isDuplicateKey(error)) return writePortably(upsert);
     throw error;
   });
 }

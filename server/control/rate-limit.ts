@@ -1,7 +1,7 @@
 import type { Collection, Db, Filter, FindOneAndUpdateOptions, UpdateFilter } from 'mongodb';
 import { RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible';
 import { ServiceError } from '../../contract/errors.ts';
-import { upsertPortably } from '../../store/upsert.ts';
+import { writePortably } from '../../store/upsert.ts';
 import type { Headers } from '../http/request.ts';
 
 const windowSeconds = 60;
@@ -89,7 +89,7 @@ class Windows {
     update: UpdateFilter<Window>,
     options: FindOneAndUpdateOptions,
   ): Promise<unknown> {
-    return upsertPortably(() =>
+    return writePortably(() =>
       this.#collection.findOneAndUpdate({ ...filter, _id: filter.key }, update, options),
     );
   }

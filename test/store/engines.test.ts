@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { MongoServerError } from 'mongodb';
 import t from 'tap';
-import { retryOnDuplicateKey, upsertPortably } from '../../store/upsert.ts';
+import { retryOnDuplicateKey, writePortably } from '../../store/upsert.ts';
 import { scriptArguments, scriptUrl } from '../scripts.ts';
 import { plainNode } from '../service/service.ts';
 import { embeddedUrl } from './connection.ts';
@@ -29,20 +29,20 @@ t.test('an upsert ends in the same way on every engine', async (t) => {
     refusal(1, 'conflicting key value violates exclusion constraint "documents_rum_index_983"'),
   ];
   for (const duplicate of duplicates) {
-    await t.rejects(upsertPortably(failing(duplicate)), { code: 11_000 });
+    await t.rejects(writePortably(failing(duplicate)), { code: 11_000 });
     t.equal(await retryOnDuplicateKey(failing(duplicate)), 2);
     await t.rejects(retryOnDuplicateKey(failing(duplicate, duplicate)), { code: 11_000 });
   }
 
   // As it responds to findAndModify and to update.
   const deadlocks = [1, 16_908_292].map((code) => refusal(code, 'deadlock detected'));
-  t.equal(await upsertPortably(failing(...deadlocks)), 3);
+  t.equal(await writePortably(failing(...deadlocks)), 3);
   const lasting = [...deadlocks, ...deadlocks];
-  await t.rejects(upsertPortably(failing(...lasting)), { message: 'deadlock detected' });
+  await t.rejects(writePortably(failing(...lasting)), { message: 'deadlock detected' });
 
   const others = [refusal(1, 'it violates unique constraint "x"'), new Error('deadlock detected')];
   for (const other of others) {
-    const caught = await upsertPortably(failing(other)).catch((error) => error);
+    const caught = await writePortably(failing(other)).catch((error) => error);
     t.equal(caught, other, 'any other error is as it was');
   }
 });

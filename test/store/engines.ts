@@ -8,7 +8,7 @@ export const behaviours = {
   duplicateKeyCode: 'a duplicate key in a findAndModify is the error 11000',
   duplicateKeyDetails: 'the error 11000 names index, key and value',
   indexOverDuplicates: 'a unique index over duplicates is refused with the error 11000',
-  concurrentUpserts: 'concurrent upserts of one new key end with success or the error 11000',
+  concurrentWrites: 'concurrent writes of one new key end with success or the error 11000',
   cursorCollection: "a cursor is read only with its own collection's name",
   addedFields: 'fields that one update adds are stored in the order of their names',
 } as const;
@@ -43,10 +43,10 @@ export const differences: Readonly<
       reason: 'it is error 1: the index is an exclusion constraint of PostgreSQL',
       handling: 'the code is not compared',
     },
-    concurrentUpserts: {
+    concurrentWrites: {
       reason: 'PostgreSQL may find a deadlock of the exclusion constraint, after a second',
       handling:
-        "`store/upsert.ts` repeats the upsert; the rate limiter's key is `_id`, which is no such constraint",
+        "`store/upsert.ts` repeats the write; the rate limiter's key is `_id`, which is no such constraint",
     },
     cursorCollection: {
       reason: 'a cursor is found by its number alone',

@@ -1,6 +1,6 @@
 import { MongoServerError } from 'mongodb';
 import t from 'tap';
-import { upsertPortably } from '../../../store/upsert.ts';
+import { writePortably } from '../../../store/upsert.ts';
 import { testDatabase } from '../connection.ts';
 import { differs } from '../engines.ts';
 import { insertAll } from './insert.ts';
@@ -39,7 +39,7 @@ t.test('a duplicate is refused with its index, key and value', async (t) => {
     duplicate,
   );
   const change = { $set: { email: 'a@example.com' } };
-  const changed = upsertPortably(() => members.findOneAndUpdate({ _id: 2 }, change));
+  const changed = writePortably(() => members.findOneAndUpdate({ _id: 2 }, change));
   t.match(await refusal(changed), duplicate);
   t.match(await refusal(members.updateOne({ _id: 4 }, change, { upsert: true })), duplicate);
   const withoutEmail = await refusal(members.insertOne({ _id: 5 }));
