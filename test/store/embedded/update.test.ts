@@ -31,7 +31,9 @@ t.test('each update operator does what MongoDB does', async (t) => {
     const stored = await items.findOne({ _id: i });
     t.strictSame(stored, { _id: i, ...after });
     const names = ['_id', ...Object.keys(after)];
-    t.same(Object.keys(stored ?? {}), names, 'fields in order', { skip: unordered });
+    t.same(Object.keys(stored ?? {}), names, 'fields in order', {
+      skip: Object.keys(update).length > 1 && unordered,
+    });
   }
 });
 
