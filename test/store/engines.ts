@@ -9,6 +9,7 @@ export const behaviours = {
   duplicateKeyDetails: 'the error 11000 names index, key and value',
   indexOverDuplicates: 'a unique index over duplicates is refused with the error 11000',
   concurrentWrites: 'concurrent writes of one new key end with success or the error 11000',
+  contention: '60 writes of one document at once take less than 1.5 s, the limit of a request',
   cursorCollection: "a cursor is read only with its own collection's name",
   addedFields: 'fields that one update adds are stored in the order of their names',
 } as const;
@@ -47,6 +48,10 @@ export const differences: Readonly<
       reason: 'PostgreSQL may find a deadlock of the exclusion constraint, after a second',
       handling:
         "`store/upsert.ts` repeats the write; the rate limiter's key is `_id`, which is no such constraint",
+    },
+    contention: {
+      reason: 'each transaction waits for the one before in PostgreSQL',
+      handling: 'ten at once in the tests; the service responds with 503',
     },
     cursorCollection: {
       reason: 'a cursor is found by its number alone',
@@ -97,6 +102,17 @@ export async function differs(behaviour: Behaviour): Promise<string | false> {
   const { engine } = await server;
   const difference = differences[engine][behaviour];
   return difference === undefined ? false : `${engine}: ${difference.reason}`;
+}
+
+/** Runs calls that write one document: all at once, or ten where that takes too long. */
+export async function together<T>(calls: readonly (() => Promise<T>)[]): Promise<T[]> {
+  const atOnce = (await differs('contention')) ? 10 : calls.length;
+  const results: T[] = [];
+  for (let from = 0; from < calls.length; from += atOnce) {
+    const batch = calls.slice(from, from + atOnce);
+    results.push(...(await Promise.all(batch.map((call) => call()))));
+  }
+  return results;
 }
 
 /** The README's table. */
