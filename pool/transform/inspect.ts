@@ -1,6 +1,7 @@
 import sharp, { type Metadata } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
 import { minSvgPixels, svgPixels, svgScales } from './bounds.ts';
+import { countScans } from './jpeg-scans.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import { notAnImage } from './not-an-image.ts';
 import type { SourceColour, SourceFacts } from './plan.ts';
@@ -9,6 +10,11 @@ import { readSvg, type SvgCost } from './svg/read.ts';
 
 /** Every frame takes time, even a tiny one. */
 const maxFrames = 2_000;
+/**
+ * Of a JPEG with the most pixels; a smaller one may have more. Decoding is not interrupted by the
+ * timeout until all scans are read: about 1 ms for each scan of a megapixel.
+ */
+const maxScans = 32;
 
 /**
  * Reads the properties of a source from its headers, and refuses sources that must not be decoded.
@@ -32,7 +38,10 @@ export async function inspect(source: Uint8Array, maxPixels: number): Promise<So
   }
   const height = header.pageHeight ?? header.height;
   if (svg !== null) requireRasterisable(header, svg, maxPixels);
-  else requirePixels(header.width * height * frames, maxPixels);
+  else {
+    requirePixels(header.width * height * frames, maxPixels);
+    requireScans(source, header.width * height, maxPixels);
+  }
   return {
     kind,
     width: header.width,
@@ -54,6 +63,7 @@ async function inspectSvg(source: Uint8Array, maxPixels: number): Promise<SvgCos
     const header = await readHeader(image, 'svg');
     pixels += header.width * header.height;
     requirePixels(pixels, maxPixels);
+    requireScans(image, header.width * header.height, maxPixels);
   }
   return cost;
 }
@@ -84,6 +94,16 @@ function requirePixels(pixels: number, maxPixels: number): void {
   throw new ServiceError(
     'source_too_large',
     `The source has ${pixels} pixels in all its frames; at most ${maxPixels} are allowed.`,
+  );
+}
+
+function requireScans(bytes: Uint8Array, pixels: number, maxPixels: number): void {
+  const most = Math.floor((maxScans * maxPixels) / pixels);
+  const scans = sniff(bytes) === 'jpeg' ? countScans(bytes) : 0;
+  if (scans <= most) return;
+  throw new ServiceError(
+    'source_too_large',
+    `The JPEG has ${scans} scans; with its ${pixels} pixels, at most ${most} are allowed.`,
   );
 }
 
