@@ -55,6 +55,10 @@ export const errorCatalogue = {
     status: 429,
     hint: 'Wait for the time in Retry-After, then try again.',
   },
+  prewarm_queue_full: {
+    status: 429,
+    hint: "Wait until some of the project's prewarming is done, then send the same request again, or one with fewer sources.",
+  },
   headers_too_large: {
     status: 431,
     hint: 'Send fewer or shorter headers, or a shorter URL.',

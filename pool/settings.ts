@@ -29,6 +29,8 @@ export interface EngineSettings {
   /** Timeout of a fetch including its redirects, in ms. */
   readonly sourceTimeoutMs: number;
   readonly transformTimeoutMs: number;
+  /** Maximum memory of each process for transforms that must be killable. */
+  readonly processMemoryBytes: number;
   /** Refused as sources, because they would loop or reach what is not public. */
   readonly own: OwnAddresses;
 }

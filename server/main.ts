@@ -180,6 +180,7 @@ const listening = supervisor
       reached.delete(frontEnd);
       coalescer.forget(frontEnd);
     },
+    onGiveUp: (reason) => void shutdown.fail(`The front end is not started again: ${reason}.`),
   })
   .catch((error) => shutdown.fail(`The service could not start: ${error.message}.`));
 setInterval(

@@ -63,6 +63,7 @@ function engineSettings(settings: Settings): EngineSettings {
     sourceMaxPixels: settings.sourceMaxPixels,
     sourceTimeoutMs: settings.sourceTimeoutMs,
     transformTimeoutMs: settings.transformTimeoutMs,
+    processMemoryBytes: settings.transformProcessMemoryBytes,
     own: { urls: [baseUrl], ports: [port, workerPort] },
   };
 }
@@ -134,7 +135,7 @@ function stats(): FrontEndStats {
   };
 }
 
-const queue = new JobQueue(store.db);
+const queue = new JobQueue(store.db, settings.prewarmQueue);
 const health = new Health({
   store,
   storeAvailable,

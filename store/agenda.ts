@@ -1,36 +1,137 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoJobRepository } from '@agendajs/mongo-backend';
-import { Agenda, type AgendaBackend } from 'agenda';
-import { type Db, ObjectId } from 'mongodb';
-
-export const jobsCollection = 'jobs';
+import { Agenda, type AgendaBackend, type JobParameters, toJobId } from 'agenda';
+import { type Db, type Filter, ObjectId, type Sort } from 'mongodb';
+import { LowestTurn, Turns } from './turns.ts';
+import {
+  giveBack,
+  type JobDocument,
+  type Jobs,
+  jobsCollection,
+  makeWait,
+  never,
+} from './waiting-jobs.ts';
 
 const reconnectEveryMs = 1_000;
+/** How often a consumer looks for expired locks, and for jobs whose pause is over. */
+const lookEveryMs = 500;
 
 /** Thrown when a worker saves the state of a job that another worker has locked in the meantime. */
 export class LockLost extends Error {
   override readonly name = 'LockLost';
 }
 
+type Job = Parameters<MongoJobRepository['saveJobState']>[0];
+type By = Parameters<MongoJobRepository['saveJobState']>[1];
+
 /**
- * Agenda saves a job's state without checking the lock (agenda/agenda#589). A worker that was
- * paused for longer than its lock would overwrite the state of the worker that runs the job now.
+ * Agenda's repository with other ways to take a job and to save its state:
+ *
+ * - Jobs are taken in the order of their turns, by an index that serves filter and order. Agenda's own
+ *   query examines all jobs.
+ * - The state is saved only while the lock is held. Agenda does not check it (agenda/agenda#589), so a
+ *   worker that was paused for longer than its lock would overwrite the state of the worker that runs
+ *   the job now.
+ * - A job that waits again has its `waitingKey` again.
  */
-class LockCheckedJobs extends MongoJobRepository {
-  override async saveJobState(
-    ...[job, options]: Parameters<MongoJobRepository['saveJobState']>
-  ): Promise<void> {
-    const locked = await this.collection.findOne(
-      {
-        _id: new ObjectId(String(job._id)),
-        lockedAt: { $gt: new Date(0) },
-        lastModifiedBy: options?.lastModifiedBy ?? null,
-      },
-      { projection: { _id: 1 } },
-    );
-    if (locked === null) throw new LockLost();
-    await super.saveJobState(job, options);
+class QueueJobs extends MongoJobRepository {
+  readonly #lowest: LowestTurn;
+  readonly #turns: Turns;
+  #lookAt = 0;
+  /** The ids of jobs that were taken and have not begun. */
+  readonly #taken = new Set<string>();
+
+  readonly #jobs: Jobs;
+
+  constructor(db: Db) {
+    // The queue creates its own indexes.
+    super({ mongo: db, db: { collection: jobsCollection }, ensureIndex: false });
+    this.#jobs = db.collection(jobsCollection);
+    this.#lowest = new LowestTurn(this.#jobs);
+    this.#turns = new Turns(this.#jobs);
   }
+
+  override async getNextJobToRun(
+    ...[name, , lockDeadline, now = new Date(), by]: Parameters<
+      MongoJobRepository['getNextJobToRun']
+    >
+  ): Promise<JobParameters | undefined> {
+    const lock = {
+      lockedAt: now,
+      lastModifiedBy: by?.lastModifiedBy ?? null,
+      nextRunAt: null,
+      lastRunAt: now,
+    };
+    const take = (filter: Filter<JobDocument>, sort: Sort) =>
+      this.#jobs.findOneAndUpdate(
+        filter,
+        { $set: lock, $unset: { turn: true, waitingKey: true } },
+        { sort, returnDocument: 'before' },
+      );
+    const takeNext = () => this.#lowest.find((filter) => take(filter, { turn: 1 }));
+    if (performance.now() >= this.#lookAt) {
+      const expired = { name, lockedAt: { $gt: never, $lte: lockDeadline } };
+      const abandoned = await take(expired, { lockedAt: 1 });
+      if (abandoned !== null) return this.#take(abandoned, lock);
+      await this.#admit(now);
+    }
+    const next = (await takeNext()) ?? ((await this.#admit(now)) ? await takeNext() : null);
+    return next === null ? undefined : this.#take(next, lock);
+  }
+
+  /** Gives jobs their turn whose time has come; returns whether there were any. */
+  async #admit(now: Date): Promise<boolean> {
+    const admitted = await this.#turns.admit(now);
+    this.#lookAt = admitted > 0 ? 0 : performance.now() + lookEveryMs;
+    return admitted > 0;
+  }
+
+  #take(job: JobDocument, lock: Partial<JobDocument>): JobParameters {
+    const parameters = parametersOf(job, lock);
+    this.#taken.add(String(parameters._id));
+    return parameters;
+  }
+
+  override async saveJobState(job: Job, by: By): Promise<void> {
+    // The state of a job that begins is that of one that was taken.
+    if (this.#taken.delete(String(job._id))) return;
+    const date = (value: Date | null | undefined) => (value ? new Date(value) : null);
+    const _id = new ObjectId(String(job._id));
+    const lastModifiedBy = by?.lastModifiedBy ?? null;
+    const { data } = job as { readonly data?: JobDocument['data'] };
+    const state = {
+      lockedAt: date(job.lockedAt),
+      nextRunAt: date(job.nextRunAt),
+      lastRunAt: date(job.lastRunAt),
+      lastFinishedAt: date(job.lastFinishedAt),
+      failedAt: date(job.failedAt),
+      failCount: job.failCount ?? null,
+      failReason: job.failReason ?? null,
+      progress: job.progress ?? null,
+      ...(data?.counts === undefined ? {} : { 'data.counts': data.counts }),
+    };
+    const held = { _id, lockedAt: { $gt: never }, lastModifiedBy };
+    const waits = state.lockedAt === null && state.nextRunAt !== null;
+    const saved = waits
+      ? await makeWait(this.#jobs, held, data, state)
+      : (await this.#jobs.updateOne(held, { $set: state })).matchedCount === 1;
+    if (!saved) throw new LockLost();
+  }
+
+  /** Agenda does not wait for it, so it does not reject: the lock expires. */
+  override async unlockJob(job: JobParameters): Promise<void> {
+    this.#taken.delete(String(job._id));
+    const found = { _id: new ObjectId(String(job._id)), data: job.data as JobDocument['data'] };
+    await giveBack(this.#jobs, found, String(job.lastModifiedBy)).catch(() => {});
+  }
+}
+
+/** As Agenda's repository returns jobs: without nulls. */
+function parametersOf(job: JobDocument, lock: Partial<JobDocument>): JobParameters {
+  const { _id, turn: _, waitingKey: __, ...fields } = { ...job, ...lock };
+  const present = Object.entries(fields).filter(([, value]) => value !== null);
+  const parameters = { ...Object.fromEntries(present), nextRunAt: null };
+  return { ...parameters, _id: toJobId(job._id.toHexString()) } as unknown as JobParameters;
 }
 
 class StoreBackend implements AgendaBackend {
@@ -39,7 +140,7 @@ class StoreBackend implements AgendaBackend {
   readonly repository: MongoJobRepository;
 
   constructor(db: Db) {
-    this.repository = new LockCheckedJobs({ mongo: db, db: { collection: jobsCollection } });
+    this.repository = new QueueJobs(db);
   }
 
   /** Agenda connects in its constructor and does not handle a failure, so this retries. */

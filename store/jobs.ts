@@ -1,38 +1,27 @@
 import { createHash } from 'node:crypto';
-import type { Agenda } from 'agenda';
-import { type Collection, type Db, ObjectId } from 'mongodb';
-import { createAgenda, jobsCollection } from './agenda.ts';
+import type { Db } from 'mongodb';
 import { answered } from './deadline.ts';
+import { Turns, turnsAfter } from './turns.ts';
+import { isDuplicateKey } from './upsert.ts';
+import {
+  giveBack,
+  type JobDocument,
+  type Jobs,
+  jobsCollection,
+  never,
+  type PrewarmJob,
+  type PrewarmJobData,
+  prewarmJobName,
+  waitingKeyOf,
+  waitingOf,
+} from './waiting-jobs.ts';
 
-/** The name of prewarm jobs in the queue. */
-export const prewarmJobName = 'prewarm';
-
-/** One source to warm, in every combination of widths and formats. */
-export interface PrewarmJob {
-  readonly projectId: string;
-  readonly source: string;
-  /** CSS pixels; empty for the project's own width. */
-  readonly widths: readonly number[];
-  readonly formats: readonly string[];
-  /** Null leaves it to the project, here and below. */
-  readonly quality: number | null;
-  readonly fit: string | null;
-  readonly dpr: number | null;
-}
-
-/** Progress of a job: numbers of requested variants. */
-export interface JobCounts {
-  readonly done: number;
-  readonly failed: number;
-  readonly total: number;
-}
-
-/** The `data` of a job. */
-export interface PrewarmJobData extends PrewarmJob {
-  /** Identifies equal jobs, so that the same work is not queued twice. */
-  readonly fingerprint: string;
-  readonly counts?: JobCounts;
-}
+export {
+  type JobCounts,
+  type PrewarmJob,
+  type PrewarmJobData,
+  prewarmJobName,
+} from './waiting-jobs.ts';
 
 export interface QueueStats {
   readonly active: number;
@@ -43,60 +32,111 @@ export interface QueueStats {
   readonly oldestWaitingMs: number;
 }
 
-/** The fields of Agenda's job documents that are used here. */
-interface JobDocument {
-  readonly name: string;
-  readonly data: PrewarmJobData;
-  readonly nextRunAt: Date | null;
-  readonly lockedAt: Date | null;
-  readonly lastFinishedAt: Date | null;
-  readonly failCount: number | null;
-  /** Name of the last consumer that locked the job. */
-  readonly lastModifiedBy: string | null;
-}
+/** Thrown when more of a project's jobs would wait than may. None has been added then. */
+export class QueueFull extends Error {
+  override readonly name = 'QueueFull';
+  readonly waiting: number;
+  readonly added: number;
+  readonly maxWaiting: number;
 
-const never = new Date(0);
+  /** @param added how many jobs, which do not wait yet, were to be added to those that wait */
+  constructor(waiting: number, added: number, maxWaiting: number) {
+    super(`${waiting} jobs of the project wait, and ${added} more may not`);
+    this.waiting = waiting;
+    this.added = added;
+    this.maxWaiting = maxWaiting;
+  }
+}
 
 /** The queue of prewarm jobs, for producers and for monitoring. */
 export class JobQueue {
-  readonly #db: Db;
-  readonly #jobs: Collection<JobDocument>;
-  #agenda: Agenda | null = null;
+  readonly #jobs: Jobs;
+  readonly #turns: Turns;
+  readonly #maxWaiting: number;
+  /** Of each project whose jobs are being added now: their number, and the last turn. */
+  readonly #adding = new Map<string, { jobs: number; turn: number }>();
 
-  constructor(db: Db) {
-    this.#db = db;
+  /**
+   * @param maxWaiting the maximum of a project's waiting jobs. One process never exceeds it; several
+   *   that add jobs at the same moment may, by what each of them adds.
+   */
+  constructor(db: Db, maxWaiting = Number.POSITIVE_INFINITY) {
+    this.#maxWaiting = maxWaiting;
     this.#jobs = db.collection(jobsCollection);
+    this.#turns = new Turns(this.#jobs);
   }
 
   /** Idempotent, and safe to run in several processes at once. */
   async ensureIndexes(): Promise<void> {
-    await this.#jobs.createIndex({ name: 1, nextRunAt: 1 });
+    // Sparse: only waiting jobs have the field.
+    await this.#jobs.createIndex({ waitingKey: 1 }, { unique: true, sparse: true });
+    await this.#jobs.createIndex({ name: 1, turn: 1, nextRunAt: 1 });
+    await this.#jobs.createIndex({ 'data.projectId': 1, turn: -1 });
     await this.#jobs.createIndex({ name: 1, lockedAt: 1 });
-    await this.#jobs.createIndex({ name: 1, failCount: 1 });
-    await this.#jobs.createIndex({ 'data.fingerprint': 1 });
+    await this.#jobs.createIndex({ name: 1, nextRunAt: 1, lockedAt: 1, failCount: 1 });
   }
 
   /**
-   * Queues jobs, except those that are already waiting. Two processes that queue the same job at
-   * the same time may both succeed where the server does not serialise upserts; running a job twice
-   * does no harm.
+   * Queues jobs of one project, except those that are already waiting.
+   * @throws QueueFull
    */
   async add(jobs: readonly PrewarmJob[]): Promise<void> {
-    this.#agenda ??= createAgenda(this.#db);
-    await answered(this.#agenda.ready);
-    for (const job of jobs) {
-      const fingerprint = createHash('sha256').update(JSON.stringify(job)).digest('hex');
-      const data: PrewarmJobData = { ...job, fingerprint };
-      const waiting = {
-        'data.fingerprint': fingerprint,
-        lockedAt: null,
-        nextRunAt: { $ne: null },
-      };
-      const added = this.#agenda
-        .create(prewarmJobName, data)
-        .unique(waiting, { insertOnly: true })
-        .schedule(new Date());
-      await answered(added.save());
+    const [{ projectId } = { projectId: '' }] = jobs;
+    const wanted = new Map(jobs.map(withFingerprint).map((job) => [waitingKeyOf(job), job]));
+    const equal = this.#jobs.find({ waitingKey: { $in: [...wanted.keys()] } });
+    for (const { waitingKey } of await answered(equal.toArray())) wanted.delete(String(waitingKey));
+    if (wanted.size === 0) return;
+
+    const adding = this.#adding.get(projectId) ?? { jobs: 0, turn: 0 };
+    this.#adding.set(projectId, adding);
+    adding.jobs += wanted.size;
+    try {
+      await this.#refuseTooMany(projectId, wanted.size, adding.jobs);
+      const last = await answered(this.#turns.last(projectId));
+      const turns = turnsAfter(Math.max(last, adding.turn), [...wanted.values()]);
+      adding.turn = turns.at(-1) ?? 0;
+      const inserted = [...wanted.values()].map((data, i) => this.#insert(data, turns[i] ?? 0));
+      await answered(Promise.all(inserted));
+    } finally {
+      adding.jobs -= wanted.size;
+      if (adding.jobs === 0) this.#adding.delete(projectId);
+    }
+  }
+
+  /** @param beingAdded by this process now, the added ones included; some may be stored already */
+  async #refuseTooMany(projectId: string, added: number, beingAdded: number): Promise<void> {
+    if (!Number.isFinite(this.#maxWaiting)) return;
+    const waiting = await answered(this.#jobs.countDocuments(waitingOf(projectId)));
+    if (waiting + beingAdded > this.#maxWaiting) {
+      throw new QueueFull(waiting, added, this.#maxWaiting);
+    }
+  }
+
+  /** The document is one of Agenda's. */
+  async #insert(data: PrewarmJobData, turn: number): Promise<void> {
+    const job: Omit<JobDocument, '_id'> = {
+      name: prewarmJobName,
+      type: 'normal',
+      priority: 0,
+      data,
+      nextRunAt: new Date(),
+      lockedAt: null,
+      lastRunAt: null,
+      lastFinishedAt: null,
+      failedAt: null,
+      failCount: null,
+      failReason: null,
+      progress: null,
+      disabled: null,
+      lastModifiedBy: null,
+      waitingKey: waitingKeyOf(data),
+      turn,
+    };
+    try {
+      await this.#jobs.insertOne(job as JobDocument);
+    } catch (error) {
+      // Another process has queued the same work in the meantime.
+      if (!isDuplicateKey(error)) throw error;
     }
   }
 
@@ -104,12 +144,12 @@ export class JobQueue {
   async stats(): Promise<QueueStats> {
     const now = new Date();
     const name = prewarmJobName;
-    const due = { name, lockedAt: null, nextRunAt: { $gt: never, $lte: now } };
+    const due = { name, nextRunAt: { $gt: never, $lte: now } };
     const [active, waiting, delayed, failed, oldest] = await Promise.all([
       this.#jobs.countDocuments({ name, lockedAt: { $gt: never } }),
       this.#jobs.countDocuments(due),
       this.#jobs.countDocuments({ name, nextRunAt: { $gt: now } }),
-      this.#jobs.countDocuments({ name, failCount: { $gt: 0 }, nextRunAt: null, lockedAt: null }),
+      this.#jobs.countDocuments({ name, nextRunAt: null, lockedAt: null, failCount: { $gt: 0 } }),
       this.#jobs
         .find(due, { projection: { nextRunAt: 1 } })
         .sort({ nextRunAt: 1 })
@@ -120,17 +160,12 @@ export class JobQueue {
     return { active, waiting, delayed, failed, oldestWaitingMs: now.getTime() - since };
   }
 
-  /** Stores the progress of a job, for monitoring. */
-  async setCounts(id: string, counts: JobCounts): Promise<void> {
-    await this.#jobs.updateOne({ _id: new ObjectId(id) }, { $set: { 'data.counts': counts } });
-  }
-
   /** Unlocks the jobs that a consumer of this name has locked. */
   async release(consumer: string): Promise<void> {
-    await this.#jobs.updateMany(
-      { name: prewarmJobName, lockedAt: { $gt: never }, lastModifiedBy: consumer },
-      { $set: { lockedAt: null, nextRunAt: new Date() } },
-    );
+    const locked = { name: prewarmJobName, lockedAt: { $gt: never }, lastModifiedBy: consumer };
+    for (const job of await this.#jobs.find(locked).toArray()) {
+      await giveBack(this.#jobs, job, consumer);
+    }
   }
 
   /** Removes jobs that succeeded or failed before a date; returns their number. */
@@ -143,4 +178,9 @@ export class JobQueue {
     });
     return deletedCount;
   }
+}
+
+function withFingerprint(job: PrewarmJob): PrewarmJobData {
+  const fingerprint = createHash('sha256').update(JSON.stringify(job)).digest('hex');
+  return { ...job, fingerprint };
 }

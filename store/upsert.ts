@@ -8,6 +8,11 @@ import {
 
 const duplicateKey = 11_000;
 
+/** Whether a write was refused because another document has the value of a unique index. */
+export function isDuplicateKey(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === duplicateKey;
+}
+
 /**
  * Runs an upsert, and retries it once after a duplicate key error. Of two concurrent upserts of one
  * key, one may fail (MongoDB manual, "Upsert with Unique Index"); then the other one has inserted
@@ -15,7 +20,7 @@ const duplicateKey = 11_000;
  */
 export function retryOnDuplicateKey<T>(upsert: () => Promise<T>): Promise<T> {
   return upsert().catch((error: unknown) => {
-    if (error instanceof MongoServerError && error.code === duplicateKey) return upsert();
+    if (isDuplicateKey(error)) return upsert();
     throw error;
   });
 }

@@ -5,6 +5,8 @@ import { createAgenda, LockLost } from '../store/agenda.ts';
 import { findDeployment } from '../store/deployment.ts';
 import { type JobCounts, JobQueue, type PrewarmJobData, prewarmJobName } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
+import { ClaimTrigger } from './claim-trigger.ts';
+import { Connections } from './connections.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { warmRequests } from './variants.ts';
 import { WarmingFailed, warm } from './warm.ts';
@@ -18,8 +20,10 @@ const renewals = 6;
  * before another worker runs it.
  */
 const unrenewedPart = 2 / 3;
-/** How often the queue is polled. */
+/** How often the queue is polled; while jobs end, the next ones are claimed at once. */
 const pollEveryMs = 500;
+/** Progress is stored at most this often, and at the job's end. */
+const progressEveryMs = 1_000;
 /** Ended jobs are kept this long for the workbench, ms. */
 const keepEndedMs = 24 * 60 * 60 * 1_000;
 const removeEndedEveryMs = 10 * 60 * 1_000;
@@ -52,12 +56,16 @@ export class Consumer {
   /** Unique over all processes and machines. */
   readonly #name = `worker-${process.pid}-${randomUUID()}`;
   readonly #lockLifetimeMs: number;
+  readonly #trigger = new ClaimTrigger(prewarmJobName);
+  readonly #connections: Connections;
+  #secret: Promise<string> | null = null;
   #removeTimer: NodeJS.Timeout | null = null;
   #accepting = false;
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
-    const { store, concurrency, lockLifetimeMs = defaultLockLifetimeMs } = options;
+    const { store, baseUrl, concurrency, lockLifetimeMs = defaultLockLifetimeMs } = options;
+    this.#connections = new Connections(baseUrl);
     this.#lockLifetimeMs = lockLifetimeMs;
     this.queue = new JobQueue(store.db);
     this.agenda = createAgenda(store.db, {
@@ -65,6 +73,11 @@ export class Consumer {
       processEvery: pollEveryMs,
       maxConcurrency: concurrency,
       defaultConcurrency: concurrency,
+    });
+    this.agenda.notifyVia(this.#trigger);
+    this.agenda.on(`complete:${prewarmJobName}`, () => {
+      // Agenda counts the job as locked until its run has returned.
+      setImmediate(() => void this.#trigger.claim());
     });
     this.agenda.define<PrewarmJobData>(prewarmJobName, (job) => this.#run(job), {
       concurrency,
@@ -99,26 +112,27 @@ export class Consumer {
     await this.agenda.drain({ timeout: withinMs, closeConnection: false });
     // Unlocks jobs that did not start or did not stop in time; otherwise their locks had to expire first.
     await this.queue.release(this.#name);
+    await this.#connections.close();
   }
 
   async #run(job: Job<PrewarmJobData>): Promise<void> {
-    const { store, baseUrl, log, metrics } = this.#options;
+    const { log, metrics } = this.#options;
     const { data } = job.attrs;
-    const id = String(job.attrs._id);
-    const about = { job: id, project: data.projectId, source: data.source };
+    const about = { job: String(job.attrs._id), project: data.projectId, source: data.source };
     const startedAt = performance.now();
     const lock = this.#holdLock(job);
     let counts: JobCounts = { done: 0, failed: 0, total: 0 };
     try {
-      const { backgroundSecret } = await findDeployment(store.db);
       await warm(warmRequests(data), {
-        baseUrl,
-        secret: backgroundSecret,
+        connections: this.#connections,
+        secret: await this.#backgroundSecret(),
         signal: AbortSignal.any([this.#stopping.signal, lock.lost]),
         onProgress: async (now) => {
           counts = now;
           log.debug({ ...about, ...now }, 'progress');
-          await Promise.all([lock.renew(percentOf(now)), this.queue.setCounts(id, now)]);
+          // Stored with the job's state.
+          job.attrs.data = { ...data, counts: now };
+          await lock.progress(percentOf(now));
         },
       });
       metrics.finished('done', performance.now() - startedAt);
@@ -129,6 +143,7 @@ export class Consumer {
         job.attrs.failCount = (job.attrs.failCount ?? 0) - 1;
         log.info({ ...about, ...counts }, 'a job is left for later');
       } else {
+        this.#secret = null;
         metrics.finished('failed', performance.now() - startedAt);
         log.warn({ ...about, ...counts, err: error }, 'a source could not be warmed');
       }
@@ -136,6 +151,12 @@ export class Consumer {
     } finally {
       await lock.end();
     }
+  }
+
+  /** It does not change, but a store may have been replaced by another when jobs fail. */
+  #backgroundSecret(): Promise<string> {
+    this.#secret ??= findDeployment(this.#options.store.db).then((found) => found.backgroundSecret);
+    return this.#secret;
   }
 
   /** Renews a job's lock; `lost` aborts when renewals have failed for so long that it may expire. */
@@ -162,9 +183,11 @@ export class Consumer {
     }, this.#lockLifetimeMs / renewals);
     return {
       lost: lost.signal,
-      renew: (now: number) => {
+      /** Stores the progress, which renews the lock, if it has not been renewed just now. */
+      progress: async (now: number) => {
         percent = now;
-        return renew();
+        job.attrs.progress = now;
+        if (performance.now() - renewedAt >= progressEveryMs) await renew();
       },
       /** Resolves when no renewal is in progress, which could undo the release of the lock. */
       end: async () => {

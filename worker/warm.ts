@@ -1,6 +1,6 @@
-import { Client } from 'undici';
 import { backgroundHeader, backgroundToken } from '../contract/background-token.ts';
 import type { JobCounts } from '../store/jobs.ts';
+import type { Connection, Connections } from './connections.ts';
 import type { WarmRequest } from './variants.ts';
 
 /** The outcome of a request. */
@@ -27,16 +27,13 @@ export class WarmingFailed extends Error {
 }
 
 export interface Warming {
-  /** The service's address. */
-  readonly baseUrl: string;
+  readonly connections: Connections;
   readonly secret: string;
   /** Aborts the request in progress and ends the warming. */
   readonly signal: AbortSignal;
   readonly onProgress: (counts: JobCounts) => Promise<void>;
 }
 
-/** A background request may wait long for a transform thread; this bounds the wait. */
-const requestTimeoutMs = 5 * 60_000;
 const retryableStatuses = new Set([429, 500, 502, 503, 504]);
 /** Statuses whose cause is the service or the source, so that every variant would get them. */
 const commonStatuses = new Set([403, 404, 413, 415, 422, 429, 502, 503, 504]);
@@ -51,19 +48,14 @@ const slowVariant = 'transform_timeout';
  * @throws WarmingFailed with the first reasons
  */
 export async function warm(requests: readonly WarmRequest[], warming: Warming): Promise<JobCounts> {
-  const { origin, pathname } = new URL(warming.baseUrl);
-  const client = new Client(origin, {
-    pipelining: 1,
-    headersTimeout: requestTimeoutMs,
-    bodyTimeout: requestTimeoutMs,
-  });
+  const connection = warming.connections.take();
   const total = requests.length;
   const failures: { reason: string; retryable: boolean }[] = [];
   let done = 0;
   try {
     for (const request of requests) {
       if (warming.signal.aborted) throw new WarmingFailed('The worker was stopped.', true);
-      const outcome = await requestVariant(client, pathname.replace(/\/$/, ''), request, warming);
+      const outcome = await requestVariant(connection, request, warming);
       if (outcome.kind === 'done') done += 1;
       else {
         const { reason, retryable, all } = outcome;
@@ -73,7 +65,7 @@ export async function warm(requests: readonly WarmRequest[], warming: Warming): 
       await warming.onProgress({ done, failed: failures.length, total });
     }
   } finally {
-    await client.destroy();
+    await connection.done(done === total ? 'reusable' : 'broken');
   }
   const failed = total - done;
   await warming.onProgress({ done, failed, total });
@@ -87,8 +79,7 @@ export async function warm(requests: readonly WarmRequest[], warming: Warming): 
 }
 
 async function requestVariant(
-  client: Client,
-  basePath: string,
+  { client, basePath }: Connection,
   { target, accept }: WarmRequest,
   { secret, signal }: Warming,
 ): Promise<Outcome> {

@@ -233,6 +233,11 @@ export const settingsTable = {
     default: 20_000,
     meaning: 'Timeout of one transform, in ms.',
   }),
+  transformProcessMemoryBytes: integer('SERVICE_TRANSFORM_PROCESS_MEMORY_BYTES', 2 ** 28, 2 ** 40, {
+    default: 1_610_612_736,
+    meaning:
+      'Maximum memory in bytes of each transform process, which renders an SVG or encodes a large AVIF; there are at most as many as transform threads.',
+  }),
   logLevel: text<LogLevel>(
     'SERVICE_LOG_LEVEL',
     logLevels.join(', '),
@@ -273,6 +278,10 @@ export const settingsTable = {
       secret: true,
     },
   ),
+  prewarmQueue: integer('SERVICE_PREWARM_QUEUE', 1, 10_000_000, {
+    default: 20_000,
+    meaning: 'Maximum sources that wait to be prewarmed, for each project.',
+  }),
   workerConcurrency: integer('SERVICE_WORKER_CONCURRENCY', 1, 1_000, {
     default: 4,
     meaning: 'Maximum concurrent prewarm jobs, in each worker.',

@@ -8,6 +8,8 @@ export interface RenderLimits {
   readonly sourceMaxPixels: number;
   /** Timeout of libvips, which checks it between tiles, in whole seconds; at least 1. */
   readonly softTimeoutSeconds: number;
+  /** True in a process that can be killed, which may do what libvips' timeout does not interrupt. */
+  readonly isolated: boolean;
 }
 
 export interface Opening {

@@ -16,6 +16,7 @@ import { indexedPng } from './encode/indexed-png.ts';
 import { encodings } from './encode.ts';
 import type { Size } from './geometry.ts';
 import { inspect } from './inspect.ts';
+import { IsolationRequired, isVector, requireInterruptible } from './isolation.ts';
 import { Picture, type RenderLimits } from './picture.ts';
 import { placeholders, type SourceDescription } from './placeholders.ts';
 import { makePlan, type Plan, type SourceFacts, upright } from './plan.ts';
@@ -40,7 +41,7 @@ interface Transformed {
  *
  * @param watermark the bytes of the variant's watermark; null when it has none
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid,
- *   transform_timeout
+ *   transform_timeout, IsolationRequired
  * @throws CostExceeded when a light transform is asked for and this one is not
  */
 export async function render(
@@ -127,6 +128,7 @@ async function transform(
   variant: Variant,
   limits: RenderLimits,
 ): Promise<Transformed> {
+  if (!limits.isolated && isVector(source)) throw new IsolationRequired();
   const facts = await inspect(source, limits.sourceMaxPixels);
   const content = await findContent(
     facts,
@@ -135,6 +137,7 @@ async function transform(
     (density) => new Picture(source, facts, { animated: false, density }, limits),
   );
   const plan = makePlan(facts, content, variant, limits.sourceMaxPixels);
+  if (!limits.isolated) requireInterruptible(facts, plan);
   const context = { plan, variant, overlay: null };
   const picture = new Picture(source, facts, plan, limits);
   if (plan.depthReduced) {

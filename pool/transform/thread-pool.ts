@@ -1,14 +1,15 @@
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import type { ThreadResult, ThreadTask } from './thread.ts';
+import type { TransformTask } from './task.ts';
+import type { ThreadResult } from './thread.ts';
 
-/** One task on one thread. */
-export interface Run {
-  /** Rejects when the thread exits or is terminated. */
-  readonly result: Promise<ThreadResult>;
+/** One task on one thread, or in one process. */
+export interface Run<Result> {
+  /** Rejects when the thread or process exits or is terminated. */
+  readonly result: Promise<Result>;
   /**
-   * Terminates the task's thread, which is then replaced; resolves when the thread has exited. A
-   * thread in native code exits only after the native call returns.
+   * Terminates the task's thread or process, which is then replaced; resolves when it has exited.
+   * A process is killed at once; a thread in native code exits only after the native call returns.
    */
   terminate(): Promise<void>;
 }
@@ -21,7 +22,7 @@ const heapMegabytes = 128;
  * when a thread is `available`; Piscina's own queue is a fallback.
  */
 export class ThreadPool {
-  readonly #piscina: Piscina<ThreadTask, ThreadResult>;
+  readonly #piscina: Piscina<TransformTask, ThreadResult>;
   readonly #count: number;
   readonly #running = new Set<AbortController>();
   #closing = false;
@@ -68,7 +69,7 @@ export class ThreadPool {
     return this.#replaced;
   }
 
-  run(task: ThreadTask): Run {
+  run(task: TransformTask): Run<ThreadResult> {
     const controller = new AbortController();
     this.#running.add(controller);
     const result = this.#piscina

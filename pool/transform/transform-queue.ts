@@ -4,9 +4,8 @@ import type { Image } from '../image.ts';
 import type { EngineSettings } from '../settings.ts';
 import { Turns } from '../turns.ts';
 import type { Cost } from './cost.ts';
-import type { RenderLimits } from './picture.ts';
-import type { ThreadResult } from './thread.ts';
-import { ThreadPool } from './thread-pool.ts';
+import { Renderers } from './renderers.ts';
+import type { TransformResult, TransformTask } from './task.ts';
 import type { Variant } from './variant.ts';
 
 /** An image, with the durations of its transform. */
@@ -22,7 +21,7 @@ export interface TransformOptions {
   readonly project: string;
   /** When it aborts, the promise immediately rejects with its reason. */
   readonly signal: AbortSignal;
-  /** Background work has lower priority: it runs only when no live work is queued. */
+  /** Background work has lower priority: it runs when no live work is queued, or after much of it. */
   readonly background?: boolean;
   /**
    * Aborts when a live request begins to wait for background work, which then becomes live work.
@@ -56,10 +55,15 @@ export interface TransformQueueStats {
 
 type TransformQueueSettings = Pick<
   EngineSettings,
-  'threads' | 'queue' | 'costlyBytes' | 'sourceMaxPixels' | 'transformTimeoutMs'
+  | 'threads'
+  | 'queue'
+  | 'costlyBytes'
+  | 'sourceMaxPixels'
+  | 'transformTimeoutMs'
+  | 'processMemoryBytes'
 >;
 
-type Finished = Exclude<ThreadResult, { exceeds: Cost }>;
+type Finished = Exclude<TransformResult, { exceeds: Cost }>;
 
 interface QueuedTransform {
   readonly project: string;
@@ -96,6 +100,15 @@ const defaultWaitLimits = (transformTimeoutMs: number): WaitLimits => ({
 /** Maximum length of the background queue, as a multiple of the queue for live work. */
 const backgroundQueueFactor = 4;
 
+/** At least every 16th transform is a background one while some wait, so that they make progress. */
+const mostOvertaken = 15;
+
+/**
+ * Limit of CPU time of a transform process, as a multiple of the timeout. The timeout ends it much
+ * earlier, unless this process is stopped.
+ */
+const cpuTimeouts = 6;
+
 const defaultEntry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
 
 /**
@@ -109,13 +122,15 @@ const defaultEntry = new URL(`./thread${extname(import.meta.url)}`, import.meta.
  */
 export class TransformQueue {
   readonly #settings: TransformQueueSettings;
-  readonly #limits: RenderLimits;
+  readonly #limits: TransformTask['limits'];
   readonly #waitLimits: WaitLimits;
-  readonly #threads: ThreadPool;
+  readonly #renderers: Renderers;
   readonly #waiting = new Turns<QueuedTransform>();
   readonly #waitingBackground = new Turns<QueuedTransform>();
   readonly #running = new Map<QueuedTransform, Promise<void>>();
   #backgroundRunning = 0;
+  /** Live transforms that were started while background work waited, since the last of that. */
+  #overtaken = 0;
   #costlyBytes = 0;
   #rejected = 0;
   #completed = 0;
@@ -135,7 +150,13 @@ export class TransformQueue {
       // thread; otherwise it still ends the native call of a thread that is being terminated.
       softTimeoutSeconds: Math.max(1, Math.ceil(settings.transformTimeoutMs / 1000) - 1),
     };
-    this.#threads = new ThreadPool(entry, settings.threads + 1, () => this.#startNext());
+    const processLimits = {
+      memoryBytes: settings.processMemoryBytes,
+      cpuSeconds: Math.ceil((cpuTimeouts * settings.transformTimeoutMs) / 1000),
+    };
+    this.#renderers = new Renderers(entry, settings.threads + 1, processLimits, () =>
+      this.#startNext(),
+    );
   }
 
   /** True when a project's live transform would be refused now, so that its fetch can be skipped. */
@@ -239,7 +260,7 @@ export class TransformQueue {
       rejected: this.#rejected,
       completed: this.#completed,
       stalledMs: this.#idle ? 0 : Math.round(performance.now() - this.#lastProgress),
-      threadsReplaced: this.#threads.replaced,
+      threadsReplaced: this.#renderers.replaced,
     };
   }
 
@@ -251,7 +272,7 @@ export class TransformQueue {
       task.reject(new ServiceError('overloaded', 'The service is shutting down.'));
     }
     await Promise.all(this.#running.values());
-    await this.#threads.close();
+    await this.#renderers.close();
   }
 
   get #idle(): boolean {
@@ -264,15 +285,21 @@ export class TransformQueue {
   }
 
   #startNext(): void {
-    while (this.#threads.available) {
+    while (this.#renderers.available) {
       const task =
-        this.#running.size < this.#settings.threads
-          ? (this.#waiting.take(this.#affordable()) ?? this.#nextBackground())
-          : this.#nextNew();
+        this.#running.size < this.#settings.threads ? this.#nextByPriority() : this.#nextNew();
       if (task === undefined) return;
+      if (task.background || this.#waitingBackground.size === 0) this.#overtaken = 0;
+      else this.#overtaken += 1;
       this.#leaveQueue(task);
       this.#running.set(task, this.#run(task));
     }
+  }
+
+  /** Live work first, but it overtakes waiting background work only so many times in succession. */
+  #nextByPriority(): QueuedTransform | undefined {
+    const guaranteed = this.#overtaken >= mostOvertaken ? this.#nextBackground() : undefined;
+    return guaranteed ?? this.#waiting.take(this.#affordable()) ?? this.#nextBackground();
   }
 
   /**
@@ -362,7 +389,7 @@ export class TransformQueue {
     if (task.background) this.#backgroundRunning += 1;
     const { cost } = task;
     this.#costlyBytes += cost?.bytes ?? 0;
-    const run = this.#threads.run({
+    const run = this.#renderers.run({
       source,
       watermark,
       variant,
@@ -382,7 +409,9 @@ export class TransformQueue {
       if ('exceeds' in result) exceeds = result.exceeds;
       else settle(task, result, startedAt - task.queuedAt);
     } catch (error) {
-      task.reject(new ServiceError('internal_error', 'The transform ended unexpectedly.', error));
+      const unexpected = () =>
+        new ServiceError('internal_error', 'The transform ended unexpectedly.', error);
+      task.reject(error instanceof ServiceError ? error : unexpected());
     }
     clearTimeout(timer);
     // A thread that is still in native code uses its core, so it counts as busy until it exits.
@@ -408,7 +437,7 @@ function settle(task: QueuedTransform, result: Finished, queueMs: number): void 
 
 /** The thread's error as text, wrapped in an Error because the logger shows only such causes. */
 function threadError(detail: string): Error {
-  const error = new Error('on a transform thread');
+  const error = new Error('on a transform thread or process');
   error.stack = detail;
   return error;
 }

@@ -2,10 +2,9 @@ import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from '../../contract/log.ts';
 import type { FrontEndStats, ToFrontEnd, ToPrimary } from './channel.ts';
 import { Liveness } from './liveness.ts';
+import { type RestartLimits, RestartPolicy } from './restart-policy.ts';
 
-/** A process that ran this long has started well; when it ends, it is replaced at once. */
-const healthyAfterMs = 30_000;
-const backOffMs = { first: 200, most: 10_000 };
+const defaultRestartLimits: RestartLimits = { immediate: 1, firstMs: 200, mostMs: 10_000 };
 /** Time for a front end to load and listen. */
 const startWithinMs = 60_000;
 /** A front end that has not drained within this time is killed. */
@@ -22,8 +21,7 @@ const stuckDrainWithinMs = connectionGraceMs + 1_000;
 interface FrontEndSlot {
   readonly number: number;
   worker: Worker | null;
-  /** Consecutive processes that ended soon after their start. */
-  earlyExits: number;
+  readonly restarts: RestartPolicy;
 }
 
 export interface SupervisorOptions {
@@ -35,12 +33,15 @@ export interface SupervisorOptions {
   readonly log: Logger;
   /** A front end whose transform pool has made no progress for this long, ms, is replaced. */
   readonly stalledAfterMs: number;
+  readonly restartLimits?: RestartLimits;
 }
 
 export interface FrontEndListener {
   /** Messages other than `ready` and `cannot-start`. */
   onMessage(frontEnd: number, message: ToPrimary): void;
   onEnd(frontEnd: number): void;
+  /** No front end runs, and each has ended so often that none is started again. */
+  onGiveUp(reason: string): void;
 }
 
 /** Starts the front ends, replaces those that die, rolls and drains them. */
@@ -64,7 +65,7 @@ export class Supervisor {
     this.#slots = Array.from({ length: options.processes }, (_, number) => ({
       number,
       worker: null,
-      earlyExits: 0,
+      restarts: new RestartPolicy(options.restartLimits ?? defaultRestartLimits),
     }));
     this.#liveness = new Liveness({
       onUnresponsive: (frontEnd) => this.#killUnresponsive(frontEnd),
@@ -172,12 +173,11 @@ export class Supervisor {
   #replace(slot: FrontEndSlot, startedAt: number, why: string | number): void {
     slot.worker = null;
     if (this.#stopping) return;
-    const early = performance.now() - startedAt < healthyAfterMs;
-    slot.earlyExits = early ? slot.earlyExits + 1 : 0;
-    const delayMs =
-      slot.earlyExits < 2
-        ? 0
-        : Math.min(backOffMs.first * 2 ** (slot.earlyExits - 2), backOffMs.most);
+    const delayMs = slot.restarts.ended(performance.now() - startedAt);
+    if (this.#slots.every((one) => one.worker === null && one.restarts.giveUpReason !== null)) {
+      this.#listener?.onGiveUp(`${slot.restarts.giveUpReason}, at last by ${why}`);
+      return;
+    }
     this.#options.log.error({ why, delayMs }, 'a front end died and is replaced');
     this.#later(delayMs, () => {
       const attemptedAt = performance.now();

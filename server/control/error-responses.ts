@@ -23,7 +23,7 @@ const meanings: Readonly<Record<Status, string>> = {
   415: 'The source is not an image in a supported format.',
   416: 'The requested range begins after the end of the image.',
   422: 'The source is a damaged image.',
-  429: 'The key has made too many calls.',
+  429: 'The key has made too many calls, or too many sources of the project wait to be prewarmed.',
   431: 'The request has too many or too long headers.',
   500: 'The service could not complete the request.',
   502: 'The source could not be fetched.',
@@ -51,9 +51,15 @@ const ofControl: readonly ErrorCode[] = [
   'write_access_required',
   'endpoint_not_found',
   'rate_limited',
+  'prewarm_queue_full',
 ];
 /** Codes that it has besides, as the image endpoint does, which has every code that is not named here. */
-const ofBoth: readonly ErrorCode[] = ['project_not_found', 'internal_error', 'store_unavailable'];
+const ofBoth: readonly ErrorCode[] = [
+  'project_not_found',
+  'internal_error',
+  'store_unavailable',
+  'overloaded',
+];
 
 const controlCodes = [...ofControl, ...ofBoth];
 const imageCodes = (Object.keys(errorCatalogue) as ErrorCode[]).filter(

@@ -88,7 +88,7 @@ export const operations = {
     path: '/projects/{projectId}/prewarm',
     summary: 'Queue prewarming',
     description:
-      'Queues the combinations of sources, widths and formats; 202 means accepted for asynchronous work. Every source must pass the allowlist and the address checks, or nothing is queued.',
+      'Queues the combinations of sources, widths and formats; 202 means accepted for asynchronous work. Every source must pass the allowlist and the address checks, and the queue must have a place for each, or nothing is queued.',
     access: 'write',
     keys: 'any',
     input: 'PrewarmInput',

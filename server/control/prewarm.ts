@@ -1,5 +1,6 @@
+import { ServiceError } from '../../contract/errors.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
-import type { JobQueue, PrewarmJob } from '../../store/jobs.ts';
+import { type JobQueue, type PrewarmJob, QueueFull } from '../../store/jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import { allows } from '../image/access.ts';
 import { excerpt } from './fault-words.ts';
@@ -8,8 +9,10 @@ import type { PrewarmInput, PrewarmReceipt } from './schemas.ts';
 import { isPublic, readUrl, urlRule } from './urls.ts';
 
 /**
- * Queues one prewarm job for each source of a request, or none if any source is invalid.
- * @throws ServiceError invalid_request naming every source that the project may not use
+ * Queues one prewarm job for each source of a request, or none if any source is invalid or too many
+ * would wait.
+ * @throws ServiceError invalid_request naming every source that the project may not use;
+ *   prewarm_queue_full
  */
 export async function queuePrewarm(
   project: Project,
@@ -40,12 +43,21 @@ export async function queuePrewarm(
     fit: input.fit ?? null,
     dpr: input.dpr ?? null,
   };
-  await queue.add([...sources].map((source) => ({ ...common, source })));
+  try {
+    await queue.add([...sources].map((source) => ({ ...common, source })));
+  } catch (error) {
+    throw error instanceof QueueFull ? refusal(error) : error;
+  }
   return {
     accepted: true,
     sourceCount: sources.size,
     variantCount: sources.size * Math.max(1, widths.length) * formats.length,
   };
+}
+
+function refusal({ waiting, added, maxWaiting }: QueueFull): ServiceError {
+  const message = `${waiting} sources of the project wait to be prewarmed, of at most ${maxWaiting}; this request would add ${added}. None of it was queued.`;
+  return new ServiceError('prewarm_queue_full', message);
 }
 
 /** The fault of a source, in words, or null. The image endpoint makes the same checks in this order. */

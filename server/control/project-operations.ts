@@ -122,7 +122,7 @@ export class ProjectOperations {
       if (code === 'internal_error') throw error;
       if (code === 'overloaded') {
         const busy = 'The watermark could not be checked because the service is busy.';
-        throw new ServiceError('internal_error', busy, error);
+        throw new ServiceError('overloaded', busy, error);
       }
       refuse([`watermarkUrl must be an image that can be fetched. ${message.replace(/\.$/, '')}`]);
     }

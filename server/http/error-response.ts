@@ -4,11 +4,12 @@ import { RangeNotSatisfiable } from './range-not-satisfiable.ts';
 import type { Headers, HttpResponse } from './request.ts';
 
 /**
- * Seconds: overload usually passes quickly, and otherwise the client should slow down anyway. The end
- * of an outage of the store is noticed within two.
+ * Seconds. Overload usually passes quickly, and otherwise the client should slow down anyway; a full
+ * queue takes longer. The end of an outage of the store is noticed within two.
  */
 export const retryAfter: Partial<Record<ServiceError['code'], number>> = {
   overloaded: 1,
+  prewarm_queue_full: 60,
   store_unavailable: 2,
 };
 

@@ -125,6 +125,7 @@ export const STATEMENTS = {
     key: 'document',
     name: 'text',
     unique: 'flag?',
+    sparse: 'flag?',
     expireAfterSeconds: 'count?',
   },
   'aggregate.cursor': {},

@@ -29,6 +29,7 @@ t.test(
         sourceMaxPixels: 1e8,
         sourceTimeoutMs: 60_000,
       },
+      processMemoryBytes: 2 ** 30,
       ...{ transformTimeoutMs: 60_000, own: { urls: [], ports: [1] } },
     };
     const engine = new Engine(settings, {

@@ -19,15 +19,19 @@ const RANKS: Readonly<Record<Exclude<BsonType, 'object' | 'array'>, number>> = {
   date: 45,
 };
 
+const FIRST_SURROGATE = 0xd800;
+
 /** Whether two values have the same rank; filters compare only within a rank. */
 export function sameRank(left: Scalar, right: Scalar): boolean {
+  if (left === null || right === null) return left === right;
   return rankOf(left) === rankOf(right);
 }
 
 /** Negative, 0 or positive by BSON's comparison order. */
 export function compareScalars(left: Scalar, right: Scalar): number {
-  if (isNumber(left) && isNumber(right)) return compareNumbers(left, right);
+  if (left === right) return 0;
   if (typeof left === 'string' && typeof right === 'string') return compareText(left, right);
+  if (isNumber(left) && isNumber(right)) return compareNumbers(left, right);
   if (left instanceof Date && right instanceof Date) return left.getTime() - right.getTime();
   if (left instanceof ObjectId && right instanceof ObjectId) {
     return Buffer.compare(left.id, right.id);
@@ -38,7 +42,16 @@ export function compareScalars(left: Scalar, right: Scalar): number {
 
 /** By UTF-8 bytes, which is by code point; JavaScript's own order is by UTF-16 unit. */
 export function compareText(left: string, right: string): number {
-  return left === right ? 0 : Buffer.compare(Buffer.from(left), Buffer.from(right));
+  if (left === right) return 0;
+  const length = Math.min(left.length, right.length);
+  for (let i = 0; i < length; i += 1) {
+    const [a, b] = [left.charCodeAt(i), right.charCodeAt(i)];
+    if (a === b) continue;
+    // Only units from here on are in another order than the code points that they are parts of.
+    if (a < FIRST_SURROGATE || b < FIRST_SURROGATE) return a - b;
+    return Buffer.compare(Buffer.from(left), Buffer.from(right));
+  }
+  return left.length - right.length;
 }
 
 function rankOf(value: Scalar): number {

@@ -32,7 +32,9 @@ function exists(collection: Collection, wanted: IndexSpecification): boolean {
   for (const { specification: known } of collection.indexes) {
     const sameKey = equalityKey(known.key) === equalityKey(wanted.key);
     const sameOptions =
-      known.unique === wanted.unique && known.expireAfterSeconds === wanted.expireAfterSeconds;
+      known.unique === wanted.unique &&
+      known.sparse === wanted.sparse &&
+      known.expireAfterSeconds === wanted.expireAfterSeconds;
     if (known.name === wanted.name) {
       if (sameKey && sameOptions) return true;
       throw new CommandError(86, `An index with other properties has the name ${known.name}`);

@@ -1,7 +1,7 @@
 import type { ArgumentsOf } from '../arguments.ts';
 import { fieldOf } from '../bson/value.ts';
 import { parseFilter } from '../query/filter.ts';
-import { parseSort, sortDocuments } from '../query/sort.ts';
+import { parseSort } from '../query/sort.ts';
 import type { COMMANDS } from '../supported.ts';
 import { applyUpdate, parseUpdate, upsertedDocument } from '../update/update.ts';
 import type { Call } from './call.ts';
@@ -18,8 +18,7 @@ export function findAndModify(
   const update = parseUpdate(given.update);
 
   const collection = call.collection(name);
-  const found = collection?.find(filter) ?? [];
-  const [entry] = sortDocuments(found, ({ document }) => document, order);
+  const [entry] = collection?.search(filter, order, 1) ?? [];
   const now = new Date();
   if (collection !== undefined && entry !== undefined) {
     const before = entry.document;

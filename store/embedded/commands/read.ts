@@ -1,10 +1,9 @@
 import type { Long } from 'bson';
 import { type ArgumentsOf, readArguments } from '../arguments.ts';
-import type { Document } from '../bson/value.ts';
-import { type Filter, parseFilter } from '../query/filter.ts';
+import { parseFilter } from '../query/filter.ts';
 import { parsePipeline } from '../query/pipeline.ts';
 import { parseProjection } from '../query/projection.ts';
-import { parseSort, sortDocuments } from '../query/sort.ts';
+import { parseSort } from '../query/sort.ts';
 import { type COMMANDS, STATEMENTS } from '../supported.ts';
 import type { Call } from './call.ts';
 import type { Reply } from './reply.ts';
@@ -16,16 +15,18 @@ export function find(call: Call, given: Given['find']): Reply {
   const filter = parseFilter(given.filter);
   const order = parseSort(given.sort ?? {});
   const project = given.projection && parseProjection(given.projection);
-  const sorted = sortDocuments(found(call, name, filter), (document) => document, order);
-  const documents = sorted.slice(skip, limit === 0 ? undefined : skip + limit);
+  const most = limit === 0 ? Number.POSITIVE_INFINITY : skip + limit;
+  const sorted = call.collection(name)?.search(filter, order, most) ?? [];
+  const documents = sorted.slice(skip).map(({ document }) => document);
   const namespace = call.namespace(name);
   return call.store.cursors.start({ namespace, documents, project, singleBatch });
 }
 
 export function aggregate(call: Call, given: Given['aggregate']): Reply {
-  const { filter, group } = parsePipeline(given.pipeline);
+  const group = parsePipeline(given.pipeline);
   readArguments(given.cursor, STATEMENTS['aggregate.cursor'], 'aggregate.cursor');
-  const documents = group(found(call, given.aggregate, filter));
+  const collection = call.collection(given.aggregate);
+  const documents = collection === undefined ? [] : group(collection);
   return call.store.cursors.start({ namespace: call.namespace(given.aggregate), documents });
 }
 
@@ -42,13 +43,4 @@ export function killCursors(call: Call, given: Given['killCursors']): Reply {
     (killed ? cursorsKilled : cursorsNotFound).push(id);
   }
   return { cursorsKilled, cursorsNotFound, cursorsAlive: [], cursorsUnknown: [] };
-}
-
-function found(call: Call, name: string, filter: Filter): Document[] {
-  return (
-    call
-      .collection(name)
-      ?.find(filter)
-      .map(({ document }) => document) ?? []
-  );
 }

@@ -6,6 +6,7 @@ import {
   isDocument,
   isNumber,
   isScalar,
+  type Scalar,
   type Value,
 } from '../bson/value.ts';
 import { CommandError, notSupported } from '../errors.ts';
@@ -19,10 +20,22 @@ export interface Requirement {
   readonly operator: '$eq' | '$in';
 }
 
+/** A necessary condition: every matching document has an accepted value of this rank at the path. */
+export interface Bound {
+  readonly path: Path;
+  readonly value: Scalar;
+  /** Whether values are accepted that compare so to the bound's. */
+  readonly accepts: (order: number) => boolean;
+}
+
 export interface Filter {
   passes(document: Document): boolean;
   /** Used to choose an index, and for the document that an upsert inserts. */
   readonly requirements: readonly Requirement[];
+  /** Used to choose an index. */
+  readonly bounds: readonly Bound[];
+  /** Whether requirements and bounds together are sufficient for single scalar values. */
+  readonly exhaustive: boolean;
 }
 
 type Test = (value: Value) => boolean;
@@ -33,6 +46,7 @@ interface Condition {
   readonly test: Test;
   readonly none?: true;
   readonly requires?: Pick<Requirement, 'values' | 'operator'>;
+  readonly bounds?: Pick<Bound, 'value' | 'accepts'>;
 }
 
 type Parse = (operator: string, operand: Value, beside: Document) => Condition;
@@ -52,20 +66,26 @@ const CONDITIONS: Readonly<Record<Exclude<QueryOperator, '$or' | '$options'>, Pa
 export function parseFilter(document: Document): Filter {
   const tests: Filter['passes'][] = [];
   const requirements: Requirement[] = [];
+  const bounds: Bound[] = [];
+  let exhaustive = true;
   for (const [field, value] of Object.entries(document)) {
     if (field === '$or') {
       const branches = parseBranches(value);
       tests.push((candidate) => branches.some(({ passes }) => passes(candidate)));
+      exhaustive = false;
       continue;
     }
     if (field.startsWith('$')) throw notSupported(`the query operator ${field}`);
     const path = parsePath(field);
-    for (const { test, none = false, requires } of parseConditions(value)) {
+    for (const { test, none = false, requires, bounds: limits } of parseConditions(value)) {
       tests.push((candidate) => reachesAny(candidate, path, test) !== none);
       if (requires !== undefined) requirements.push({ path, ...requires });
+      else if (limits !== undefined) bounds.push({ path, ...limits });
+      else exhaustive = false;
     }
   }
-  return { passes: (candidate) => tests.every((passes) => passes(candidate)), requirements };
+  const passes: Filter['passes'] = (candidate) => tests.every((test) => test(candidate));
+  return { passes, requirements, bounds, exhaustive };
 }
 
 /** A single branch is refused: it would need requirements, and no client sends it. */
@@ -125,11 +145,12 @@ function range(accepts: (order: number) => boolean): Parse {
         sameRank(value, operand) &&
         !isNaNOf(value) &&
         accepts(compareScalars(value, operand)),
+      bounds: { value: operand, accepts },
     };
   };
 }
 
-function isNaNOf(value: Value): boolean {
+export function isNaNOf(value: Value): boolean {
   return isNumber(value) && isNaNValue(value);
 }
 

@@ -50,10 +50,28 @@ export function reachesAny(
  * @throws {CommandError} 115 for an array within or at the end of the path, which has several values
  */
 export function valueAt(document: Document, path: Path, purpose: string): Value {
+  const value = singleValueAt(document, path);
+  if (value === undefined) throw notSupported(`${purpose} '${path.join('.')}' over an array`);
+  return value;
+}
+
+/** As {@link valueAt}, but undefined for an array within or at the end of the path. */
+export function singleValueAt(document: Document, path: Path): Value | undefined {
   let value: Value = document;
   for (const component of path) {
     value = isDocument(value) ? (fieldOf(value, component) ?? null) : null;
-    if (isArray(value)) throw notSupported(`${purpose} '${path.join('.')}' over an array`);
+    if (isArray(value)) return undefined;
   }
   return value;
+}
+
+/** Whether a document has the field at a path, or an array on the way to it. */
+export function exists(document: Document, path: Path): boolean {
+  let value: Value | undefined = document;
+  for (const component of path) {
+    value = isDocument(value) ? fieldOf(value, component) : undefined;
+    if (value === undefined) return false;
+    if (isArray(value)) return true;
+  }
+  return true;
 }

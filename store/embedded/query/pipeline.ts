@@ -6,6 +6,7 @@ import {
   fieldOf,
   isDocument,
   isNumber,
+  type NumberValue,
   setField,
   type Value,
 } from '../bson/value.ts';
@@ -15,11 +16,14 @@ import { type Filter, parseFilter } from './filter.ts';
 
 const [MATCH, GROUP, SUM] = PIPELINE_OPERATORS;
 
-/** An optional `$match`, then a `$group`: for counts and for the distinct values of a field. */
-export interface Pipeline {
-  readonly filter: Filter;
-  group(documents: readonly Document[]): Document[];
+/** What a pipeline reads; see the collection. */
+export interface Source {
+  find(filter: Filter): readonly { readonly document: Document }[];
+  count(filter: Filter): number;
 }
+
+/** An optional `$match`, then a `$group`: for counts and for the distinct values of a field. */
+export type Pipeline = (source: Source) => Document[];
 
 /** @throws {CommandError} 115 for any other pipeline. */
 export function parsePipeline(stages: readonly Document[]): Pipeline {
@@ -33,36 +37,41 @@ export function parsePipeline(stages: readonly Document[]): Pipeline {
   }
   const group = operands.get(GROUP);
   if (group === undefined) throw notSupported(`a pipeline without ${GROUP}`);
-  return { filter: parseFilter(operands.get(MATCH) ?? {}), group: parseGroup(group) };
+  return parseGroup(group, parseFilter(operands.get(MATCH) ?? {}));
 }
 
 /** Groups by a field or a constant number, and counts documents. */
-function parseGroup(group: Document): Pipeline['group'] {
-  const identify = parseIdentity(fieldOf(group, '_id'));
+function parseGroup(group: Document, filter: Filter): Pipeline {
+  const identity = parseIdentity(fieldOf(group, '_id'));
   const counts = Object.keys(group).filter((field) => field !== '_id');
   for (const field of counts) refuseUncountable(fieldOf(group, field) ?? null);
-  return (documents) => {
-    const groups = new Map<string, { identity: Value; size: number }>();
-    for (const document of documents) {
-      const identity = identify(document);
-      const key = equalityKey(identity);
+  const result = (_id: Value, size: number): Document => {
+    const document: Document = { _id };
+    for (const field of counts) setField(document, field, new Int32(size));
+    return document;
+  };
+  if (typeof identity !== 'string') {
+    return (source) => {
+      const size = source.count(filter);
+      return size === 0 ? [] : [result(identity, size)];
+    };
+  }
+  return (source) => {
+    const groups = new Map<string, { value: Value; size: number }>();
+    for (const { document } of source.find(filter)) {
+      const value = fieldOf(document, identity) ?? null;
+      const key = equalityKey(value);
       const { size } = groups.get(key) ?? { size: 0 };
-      groups.set(key, { identity, size: size + 1 });
+      groups.set(key, { value, size: size + 1 });
     }
-    return [...groups.values()].map(({ identity, size }) => {
-      const result: Document = { _id: identity };
-      for (const field of counts) setField(result, field, new Int32(size));
-      return result;
-    });
+    return [...groups.values()].map(({ value, size }) => result(value, size));
   };
 }
 
-function parseIdentity(expression: Value | undefined): (document: Document) => Value {
-  if (isNumber(expression)) return () => expression;
-  if (typeof expression === 'string' && /^\$[^$.]+$/.test(expression)) {
-    const field = expression.slice(1);
-    return (document) => fieldOf(document, field) ?? null;
-  }
+/** A constant number, or the name of a field. */
+function parseIdentity(expression: Value | undefined): NumberValue | string {
+  if (isNumber(expression)) return expression;
+  if (typeof expression === 'string' && /^\$[^$.]+$/.test(expression)) return expression.slice(1);
   throw notSupported(`${GROUP} by an expression other than a field or a number`);
 }
 

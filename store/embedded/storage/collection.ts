@@ -3,7 +3,8 @@ import { equalityKey } from '../bson/compare.ts';
 import { type Document, encode, fieldOf, type Value } from '../bson/value.ts';
 import { CommandError } from '../errors.ts';
 import type { Filter } from '../query/filter.ts';
-import { type Entry, Index } from './index.ts';
+import { type SortOrder, sortDocuments } from '../query/sort.ts';
+import { type Entry, Index, type Scan } from './index.ts';
 import type { IndexSpecification } from './index-specification.ts';
 import type { Journal } from './journal.ts';
 import { toStorable } from './storable.ts';
@@ -54,7 +55,35 @@ export class Collection {
 
   /** The matching entries, in natural order. */
   find(filter: Filter): Entry[] {
-    return this.#candidates(filter).filter((entry) => filter.passes(entry.document));
+    const passes = ({ document }: Entry) => filter.passes(document);
+    const identified = this.#byIdentity(filter);
+    if (identified !== null) return inNaturalOrder(identified.filter(passes));
+    const scan = this.#leastScan(filter);
+    if (scan === null) return [...this.#byId.values()].filter(passes);
+    return inNaturalOrder([...scan.index.entries(scan)].filter(passes));
+  }
+
+  /**
+   * The first matching entries in an order; those that are equal in it in any order.
+   * @throws {CommandError} as {@link sortDocuments}
+   */
+  search(filter: Filter, order: SortOrder, limit: number): Entry[] {
+    const scan = this.#byIdentity(filter) === null ? this.#orderedScan(filter, order) : null;
+    if (scan === null) {
+      return sortDocuments(this.find(filter), ({ document }) => document, order).slice(0, limit);
+    }
+    const found: Entry[] = [];
+    for (const entry of scan.index.entries(scan)) {
+      if (found.length >= limit) break;
+      if (filter.passes(entry.document)) found.push(entry);
+    }
+    return found;
+  }
+
+  /** The number of matching entries. */
+  count(filter: Filter): number {
+    const exact = this.#scans(filter).find((scan) => scan.exact);
+    return exact?.size ?? this.find(filter).length;
   }
 
   /**
@@ -82,9 +111,9 @@ export class Collection {
     if (Buffer.compare(encode(entry.document), bytes) === 0) return false;
     this.#refuseConflicts(document, entry);
     this.#put(entry.record, bytes);
-    for (const index of this.#indexes.values()) index.remove(entry);
+    const before = entry.document;
     entry.document = document;
-    for (const index of this.#indexes.values()) index.add(entry);
+    for (const index of this.#indexes.values()) index.move(entry, before);
     return true;
   }
 
@@ -102,11 +131,9 @@ export class Collection {
    */
   buildIndex(specification: IndexSpecification): Index {
     const index = new Index(specification);
-    for (const entry of this.#byId.values()) {
-      const value = index.conflict(entry.document);
-      if (value !== undefined) throw this.#duplicate(specification.name, specification.key, value);
-      index.add(entry);
-    }
+    index.fill(this.#byId.values());
+    const value = index.duplicate();
+    if (value !== undefined) throw this.#duplicate(specification.name, specification.key, value);
     return index;
   }
 
@@ -115,20 +142,31 @@ export class Collection {
     this.#changed = this.#journal.batch;
   }
 
-  #candidates({ requirements }: Filter): Entry[] {
-    let least: Set<Entry> | null = null;
-    for (const { path, values } of requirements) {
-      const dotted = path.join('.');
-      if (dotted === '_id') {
-        return inNaturalOrder(values.flatMap((value) => this.#byId.get(equalityKey(value)) ?? []));
-      }
-      for (const index of this.#indexes.values()) {
-        if (index.specification.path.join('.') !== dotted) continue;
-        const found = index.find(values);
-        if (least === null || found.size < least.size) least = found;
-      }
+  /** A part of an index that is sorted already, unless another index selects fewer entries. */
+  #orderedScan(filter: Filter, order: SortOrder): Scan | null {
+    if (order.paths.length === 0) return null;
+    const scans = this.#scans(filter);
+    const least = Math.min(...scans.map(({ size }) => size));
+    return scans.find((scan) => scan.size <= least && scan.index.sorts(scan, order)) ?? null;
+  }
+
+  /** The smallest part of an index that a filter selects, or null. */
+  #leastScan(filter: Filter): Scan | null {
+    let least: Scan | null = null;
+    for (const scan of this.#scans(filter)) {
+      if (least === null || scan.size < least.size) least = scan;
     }
-    return least === null ? [...this.#byId.values()] : inNaturalOrder([...least]);
+    return least;
+  }
+
+  #scans(filter: Filter): Scan[] {
+    return [...this.#indexes.values()].flatMap((index) => index.scan(filter) ?? []);
+  }
+
+  #byIdentity({ requirements }: Filter): Entry[] | null {
+    const required = requirements.find(({ path }) => path.length === 1 && path[0] === '_id');
+    if (required === undefined) return null;
+    return required.values.flatMap((value) => this.#byId.get(equalityKey(value)) ?? []);
   }
 
   #add(entry: Entry): void {

@@ -8,9 +8,15 @@ import { STATEMENTS } from '../supported.ts';
 export interface IndexSpecification {
   readonly name: string;
   readonly key: Document;
-  /** Path of the first field, the only one that the index uses. */
+  /** One for each field. */
+  readonly paths: readonly Path[];
+  /** 1 ascending, -1 descending; one for each field. */
+  readonly directions: readonly number[];
+  /** Path of the first field, the only one of a unique, sparse or TTL index. */
   readonly path: Path;
   readonly unique: boolean;
+  /** Whether documents without the field are left out. */
+  readonly sparse: boolean;
   readonly expireAfterSeconds: number | null;
   /** The specification as received and stored. */
   readonly document: Document;
@@ -27,22 +33,21 @@ const MAX_EXPIRY_SECONDS = 2 ** 31 - 1;
  */
 export function parseIndexSpecification(document: Document): IndexSpecification {
   const given = readArguments(document, STATEMENTS[WHERE], WHERE);
-  const { key, name, unique = false, expireAfterSeconds = null } = given;
+  const { key, name, unique = false, sparse = false, expireAfterSeconds = null } = given;
   const fields = Object.entries(key);
-  const paths = fields.map(([field, direction]) => {
-    directionOf(field, direction);
-    return parsePath(field);
-  });
+  const paths = fields.map(([field]) => parsePath(field));
+  const directions = fields.map(([field, direction]) => directionOf(field, direction));
   const [path] = paths;
   if (path === undefined) throw new CommandError(67, 'an index needs a key with a field');
   if (name === '') throw new CommandError(67, 'an index needs a name');
   if (path.join('.') === '_id') throw notSupported('a second index on _id');
   if (paths.length > 1 && unique) throw notSupported('a unique index over several fields');
+  if (paths.length > 1 && sparse) throw notSupported('a sparse index over several fields');
   if (paths.length > 1 && expireAfterSeconds !== null) {
     throw new CommandError(67, 'TTL indexes are single-field indexes');
   }
   if (expireAfterSeconds !== null && expireAfterSeconds > MAX_EXPIRY_SECONDS) {
     throw new CommandError(67, 'expireAfterSeconds must be within an int32');
   }
-  return { name, key, path, unique, expireAfterSeconds, document };
+  return { name, key, paths, directions, path, unique, sparse, expireAfterSeconds, document };
 }

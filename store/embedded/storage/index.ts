@@ -1,7 +1,11 @@
-import { equalityKey } from '../bson/compare.ts';
-import type { Document, Value } from '../bson/value.ts';
-import { reachesAny, valueAt } from '../query/path.ts';
+import { compareScalars, equalityKey, sameRank } from '../bson/compare.ts';
+import type { Document } from '../bson/value.ts';
+import { isScalar, type Scalar, type Value } from '../bson/value.ts';
+import { type Bound, type Filter, isNaNOf } from '../query/filter.ts';
+import { exists, type Path, singleValueAt, valueAt } from '../query/path.ts';
+import type { SortOrder } from '../query/sort.ts';
 import type { IndexSpecification } from './index-specification.ts';
+import { SortedList } from './sorted-list.ts';
 
 /** A stored document. An update replaces `document` and keeps the entry. */
 export interface Entry {
@@ -10,10 +14,40 @@ export interface Entry {
   document: Document;
 }
 
-/** An index in memory, on its first field only; a unique index has only one field. */
+/**
+ * The values of an index's fields in a document: `several` for an array, a document or NaN, which no
+ * bound includes; null when the index omits the document.
+ */
+type Key = readonly Scalar[] | 'several' | null;
+
+/** An entry with the values of the index's fields. */
+interface Keyed {
+  readonly key: readonly Scalar[];
+  readonly entry: Entry;
+}
+
+/** The part of an index that a filter selects: a superset of the matching entries. */
+export interface Scan {
+  readonly index: Index;
+  /** Positions `[from, to)`, which do not overlap. */
+  readonly ranges: readonly (readonly [from: number, to: number])[];
+  /** The number of entries. */
+  readonly size: number;
+  /** Whether all entries match, and no others. */
+  readonly exact: boolean;
+  /** The number of the index's first fields that have one value in all entries; 0 if there are several. */
+  readonly fixed: number;
+}
+
+/**
+ * An index in memory: a list of the entries in the order of their keys. A filter selects a range of it
+ * by equality on the first fields and bounds on the next one, in logarithmic time.
+ */
 export class Index {
   readonly specification: IndexSpecification;
-  readonly #byValue = new Map<string, Set<Entry>>();
+  readonly #keyed = new SortedList<Keyed>((a, b) => this.#compare(a, b));
+  /** Entries with an array, a document or NaN in a field of the index; every scan includes them. */
+  readonly #unkeyed = new Set<Entry>();
 
   constructor(specification: IndexSpecification) {
     this.specification = specification;
@@ -26,46 +60,203 @@ export class Index {
    */
   conflict(document: Document, self?: Entry): Value | undefined {
     const { unique, path } = this.specification;
-    if (!unique) return undefined;
+    if (!unique || this.#omits(document)) return undefined;
     const value = valueAt(document, path, 'a unique index on');
-    for (const owner of this.#byValue.get(equalityKey(value)) ?? []) {
-      if (owner !== self) return value;
+    for (const owner of this.#owners(value)) if (owner !== self) return value;
+    return undefined;
+  }
+
+  /** Adds many entries at once. */
+  fill(entries: Iterable<Entry>): void {
+    const keyed: Keyed[] = [];
+    for (const entry of entries) {
+      const key = this.#keyOf(entry.document);
+      if (key === 'several') this.#unkeyed.add(entry);
+      else if (key !== null) keyed.push({ key, entry });
+    }
+    this.#keyed.fill(keyed);
+  }
+
+  /** The first value that several entries have in a unique index, or undefined. */
+  duplicate(): Value | undefined {
+    if (!this.specification.unique) return undefined;
+    let before: Keyed | undefined;
+    for (const keyed of this.#keyed.slice()) {
+      if (before !== undefined && compareScalars(firstOf(before), firstOf(keyed)) === 0) {
+        return firstOf(keyed);
+      }
+      before = keyed;
+    }
+    for (const entry of this.#unkeyed) {
+      const value = this.conflict(entry.document, entry);
+      if (value !== undefined) return value;
     }
     return undefined;
   }
 
   add(entry: Entry): void {
-    for (const key of this.#keys(entry)) {
-      const entries = this.#byValue.get(key);
-      if (entries === undefined) this.#byValue.set(key, new Set([entry]));
-      else entries.add(entry);
-    }
+    this.#put(entry, this.#keyOf(entry.document));
   }
 
   remove(entry: Entry): void {
-    for (const key of this.#keys(entry)) {
-      const entries = this.#byValue.get(key);
-      entries?.delete(entry);
-      if (entries?.size === 0) this.#byValue.delete(key);
-    }
+    this.#take(entry, this.#keyOf(entry.document));
   }
 
-  /** All entries that have one of the values at the index's first path. */
-  find(values: readonly Value[]): Set<Entry> {
-    const found = new Set<Entry>();
-    for (const value of values) {
-      for (const entry of this.#byValue.get(equalityKey(value)) ?? []) found.add(entry);
-    }
-    return found;
+  /** @param before the document that the entry had */
+  move(entry: Entry, before: Document): void {
+    const from = this.#keyOf(before);
+    const to = this.#keyOf(entry.document);
+    if (from === to || (isKey(from) && isKey(to) && this.#compareKeys(from, to) === 0)) return;
+    this.#take(entry, from);
+    this.#put(entry, to);
   }
 
-  /** The keys of all values that a filter would test at the path. */
-  #keys({ document }: Entry): Set<string> {
-    const keys = new Set<string>();
-    reachesAny(document, this.specification.path, (value) => {
-      keys.add(equalityKey(value));
-      return false;
-    });
-    return keys;
+  /** The part of this index that a filter selects; null when it says nothing about the first field. */
+  scan({ requirements, bounds, exhaustive }: Filter): Scan | null {
+    const { paths, sparse } = this.specification;
+    let prefixes: Scalar[][] = [[]];
+    let fixed = 0;
+    let used = 0;
+    for (const path of paths) {
+      const values = scalarsFor(path, requirements, fixed === 0);
+      // A sparse index does not contain the documents without the field, which match null.
+      if (values === null || (sparse && values.includes(null))) break;
+      prefixes = values.flatMap((value) => prefixes.map((prefix) => [...prefix, value]));
+      fixed += 1;
+      used += 1;
+    }
+    const next = paths[fixed];
+    const limits = next === undefined ? [] : bounds.filter(({ path }) => samePath(path, next));
+    if (fixed === 0 && limits.length === 0) return null;
+    const ranges = prefixes.map((prefix) => this.#range(prefix, limits));
+    const size = ranges.reduce((sum, [from, to]) => sum + to - from, this.#unkeyed.size);
+    return {
+      index: this,
+      ranges,
+      size,
+      exact:
+        exhaustive &&
+        this.#unkeyed.size === 0 &&
+        used === requirements.length &&
+        limits.length === bounds.length,
+      fixed: prefixes.length === 1 ? fixed : 0,
+    };
   }
+
+  *entries({ ranges }: Scan): Generator<Entry> {
+    for (const [from, to] of ranges) {
+      for (const { entry } of this.#keyed.slice(from, to)) yield entry;
+    }
+    yield* this.#unkeyed;
+  }
+
+  /** Whether the entries of a scan are in an order, without sorting. */
+  sorts({ ranges, fixed }: Scan, { paths, directions }: SortOrder): boolean {
+    const { paths: own, directions: ownDirections } = this.specification;
+    return (
+      ranges.length === 1 &&
+      this.#unkeyed.size === 0 &&
+      paths.every((path, i) => {
+        const field = own[fixed + i];
+        return (
+          field !== undefined && samePath(path, field) && directions[i] === ownDirections[fixed + i]
+        );
+      })
+    );
+  }
+
+  #omits(document: Document): boolean {
+    return this.specification.sparse && !exists(document, this.specification.path);
+  }
+
+  #owners(value: Value): Entry[] {
+    const { path } = this.specification;
+    const key = equalityKey(value);
+    const alike = ({ document }: Entry) =>
+      equalityKey(singleValueAt(document, path) ?? null) === key;
+    const unkeyed = [...this.#unkeyed].filter(alike);
+    if (!isScalar(value)) return unkeyed;
+    const keyed = [...this.#keyed.slice(...this.#range([value], []))];
+    return [...keyed.map(({ entry }) => entry), ...unkeyed];
+  }
+
+  #put(entry: Entry, key: Key): void {
+    if (key === 'several') this.#unkeyed.add(entry);
+    else if (key !== null) this.#keyed.insert({ key, entry });
+  }
+
+  #take(entry: Entry, key: Key): void {
+    if (key === 'several') this.#unkeyed.delete(entry);
+    else if (key !== null) this.#keyed.remove({ key, entry });
+  }
+
+  #keyOf(document: Document): Key {
+    if (this.#omits(document)) return null;
+    const key: Scalar[] = [];
+    for (const path of this.specification.paths) {
+      const value = singleValueAt(document, path);
+      if (value === undefined || !isScalar(value) || isNaNOf(value)) return 'several';
+      key.push(value);
+    }
+    return key;
+  }
+
+  #compare(a: Keyed, b: Keyed): number {
+    return this.#compareKeys(a.key, b.key) || a.entry.record - b.entry.record;
+  }
+
+  #compareKeys(a: readonly Scalar[], b: readonly Scalar[]): number {
+    const { directions } = this.specification;
+    for (let i = 0; i < directions.length; i += 1) {
+      const order = compareScalars(a[i] ?? null, b[i] ?? null);
+      if (order !== 0) return order * (directions[i] ?? 1);
+    }
+    return 0;
+  }
+
+  #range(prefix: readonly Scalar[], limits: readonly Bound[]): readonly [from: number, to: number] {
+    const side = ({ key }: Keyed) => this.#side(key, prefix, limits);
+    const from = this.#keyed.first((keyed) => side(keyed) >= 0);
+    return [from, this.#keyed.first((keyed) => side(keyed) > 0)];
+  }
+
+  /** Negative for a key before the range, 0 within, positive after it. */
+  #side(key: readonly Scalar[], prefix: readonly Scalar[], limits: readonly Bound[]): number {
+    const { directions } = this.specification;
+    for (let i = 0; i < prefix.length; i += 1) {
+      const order = compareScalars(key[i] ?? null, prefix[i] ?? null);
+      if (order !== 0) return order * (directions[i] ?? 1);
+    }
+    const direction = directions[prefix.length] ?? 1;
+    const value = key[prefix.length] ?? null;
+    for (const { value: limit, accepts } of limits) {
+      const order = compareScalars(value, limit);
+      if (!sameRank(value, limit)) return order * direction;
+      // At the limit itself, a bound that does not accept it is passed on the side it forbids.
+      if (!accepts(order)) return (order || (accepts(1) ? -1 : 1)) * direction;
+    }
+    return 0;
+  }
+}
+
+const isKey = (key: Key): key is readonly Scalar[] => Array.isArray(key);
+
+const firstOf = ({ key }: Keyed): Scalar => key[0] ?? null;
+
+function samePath(a: Path, b: Path): boolean {
+  return a.length === b.length && a.every((component, i) => component === b[i]);
+}
+
+/** The values that a filter demands at a path, each once, or null if it demands none that are scalar. */
+function scalarsFor(
+  path: Path,
+  requirements: Filter['requirements'],
+  several: boolean,
+): Scalar[] | null {
+  for (const { path: required, values } of requirements) {
+    if (!samePath(required, path) || !values.every(isScalar)) continue;
+    const each = new Map(values.map((value) => [equalityKey(value), value]));
+    if (several || each.size === 1) return [...each.values()];
+  }
+  return null;
 }

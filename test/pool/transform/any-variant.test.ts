@@ -16,7 +16,7 @@ import {
 } from '../../../pool/transform/variant.ts';
 import { animation, blue, noise, red, shared } from './pictures.ts';
 
-const limits = { sourceMaxPixels: 400_000, softTimeoutSeconds: 60 };
+const limits = { sourceMaxPixels: 400_000, softTimeoutSeconds: 60, isolated: true };
 
 const drawing = (width: number, height: number) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><circle r="9"/></svg>`;

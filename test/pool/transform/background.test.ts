@@ -39,6 +39,23 @@ t.test('a live request waits for no more than what runs', async (t) => {
   t.same(ended, ['background 1', 'live 1', 'live 2', 'background 2']);
 });
 
+t.test('background work makes progress while live work never ends', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 64 }, puppets);
+  const started: string[] = [];
+  const run = async (name: string, options: typeof background | typeof patient) => {
+    const task = puppetTask();
+    task.release();
+    await pool.transform(task.source, variant(), options);
+    started.push(name);
+  };
+  const all = [run('live', patient)];
+  for (let i = 0; i < 3; i += 1) all.push(run('background', background));
+  for (let i = 0; i < 50; i += 1) all.push(run('live', patient));
+  await Promise.all(all);
+  const places = started.flatMap((name, i) => (name === 'background' ? [i] : []));
+  t.same(places, [16, 32, 48]);
+});
+
 t.test('background work waits where live work is refused', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 1 }, puppets);
   const tasks = [puppetTask(), puppetTask(), puppetTask()];

@@ -3,7 +3,7 @@ import { render } from '../../../pool/transform/render.ts';
 import type { Variant } from '../../../pool/transform/variant.ts';
 import { near, pixels, type Rgb, shared, variant } from './pictures.ts';
 
-export const limits = { sourceMaxPixels: 100_000_000, softTimeoutSeconds: 60 };
+export const limits = { sourceMaxPixels: 100_000_000, softTimeoutSeconds: 60, isolated: true };
 
 /** A variant of a source, as PNG if nothing else is asked, with its pixels and facts. */
 export async function drawn(

@@ -80,7 +80,7 @@ t.test('it has fewer bytes than truecolour', async (t) => {
 });
 
 t.test('a transform takes a palette where it loses nothing, and only there', async (t) => {
-  const limits = { sourceMaxPixels: 1e6, softTimeoutSeconds: 10 };
+  const limits = { sourceMaxPixels: 1e6, softTimeoutSeconds: 10, isolated: true };
   const kind = async (source: Uint8Array, asked: Partial<Variant> = {}) => {
     const { body } = await render(source, null, variant(asked), limits);
     // IHDR: bits, then the colour type, of which 3 is indexed.

@@ -64,7 +64,7 @@ t.test('the body is moved out of the thread, alone in its memory', async (t) => 
 });
 
 t.test('what a thread sends is marked to be moved, not copied', async (t) => {
-  const limits = { sourceMaxPixels: 1e6, softTimeoutSeconds: 10 };
+  const limits = { sourceMaxPixels: 1e6, softTimeoutSeconds: 10, isolated: true };
   const sent = await transform({
     source,
     watermark: null,

@@ -8,6 +8,7 @@ const settings = {
   costlyBytes: 536_870_912,
   sourceMaxPixels: 100_000_000,
   transformTimeoutMs: 60_000,
+  processMemoryBytes: 1_536 * 2 ** 20,
 };
 
 /** A pool that the test's end closes. */

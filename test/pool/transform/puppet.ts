@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import type { ThreadResult, ThreadTask } from '../../../pool/transform/thread.ts';
+import type { TransformTask } from '../../../pool/transform/task.ts';
+import type { ThreadResult } from '../../../pool/transform/thread.ts';
 
 /**
  * A transform thread that does what the test says, and is told when: its source is memory that both
@@ -34,7 +35,7 @@ export function puppetTask(order: keyof typeof orders = 'answer', costBytes = 0)
   };
 }
 
-export default async function puppet(task: ThreadTask): Promise<ThreadResult> {
+export default async function puppet(task: TransformTask): Promise<ThreadResult> {
   const memory = new Int32Array(task.source.buffer);
   if (memory[words.orders] === orders.cost && task.onlyLight) {
     Atomics.store(memory, words.looked, 1);

@@ -112,7 +112,8 @@ t.test('prewarming', async (t) => {
   );
 
   t.test('the same work that still waits is one job, whatever order it was asked in', async (t) => {
-    const jobs = new JobQueue(db);
+    const jobs = new JobQueue(db, 3);
+    await jobs.ensureIndexes();
     const stored = db.collection('jobs');
     const again = (input: PrewarmInput) => queuePrewarm(project, input, guard, jobs);
     const src = 'https://a.example/1.jpg';
@@ -122,8 +123,13 @@ t.test('prewarming', async (t) => {
     await again({ src, widths: [1, 2], formats: ['webp', 'avif'], quality: 50 });
     t.equal(await stored.countDocuments(), 2, 'other work is another job');
 
-    await stored.updateMany({}, { $set: { lastFinishedAt: new Date(), nextRunAt: null } });
-    await again({ src, widths: [1, 2], formats: ['webp', 'avif'] });
-    t.equal(await stored.countDocuments(), 3, 'work that is done can be asked for again');
+    const more = ['https://a.example/2', 'https://a.example/3'];
+    await t.rejects(again({ sources: [src, ...more] }), {
+      code: 'prewarm_queue_full',
+      message:
+        '2 sources of the project wait to be prewarmed, of at most 3; this request would add 3. None of it was queued.',
+    });
+    t.equal(await stored.countDocuments(), 2, 'too much is refused as a whole');
+    await t.resolves(again({ src, quality: 60 }));
   });
 });

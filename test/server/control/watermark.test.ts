@@ -33,7 +33,7 @@ t.test('what fails at a watermark’s check decides what the client is told', as
   const reason = 'watermarkUrl must be an image that can be fetched. The source was not found.';
   await t.rejects(update(), { code: 'invalid_request', message: reason });
   failure = new ServiceError('overloaded', 'Too many transforms are waiting.');
-  await t.rejects(update(), { code: 'internal_error', message: /busy/ }, 'no fault of the client');
+  await t.rejects(update(), { code: 'overloaded', message: /busy/ }, 'no fault of the client');
   failure = new ServiceError('internal_error', 'The transform ended unexpectedly.');
   await t.rejects(update(), failure);
   failure = new Error('the client has left');

@@ -78,6 +78,117 @@ t.test('filters find what the plain telling says, with and without an index', (t
   t.end();
 });
 
+t.test('compound and sparse indexes serve filters, orders and counts as none does', (t) => {
+  const journal = new Journal(`${shortFolder(t)}/documents.lmdb`, () => {});
+  t.teardown(() => journal.close());
+  const index = (key: object, more: object = {}) =>
+    parseIndexSpecification(bson({ key, name: JSON.stringify(key), ...more }));
+  const field = fc.constantFrom('a', 'b', 'c');
+  const asked = fc.array(
+    fc.oneof(
+      fc.record({ field, operator: fc.constantFrom('$eq', '$ne'), operand: scalar }),
+      fc.record({ field, operator: fc.constantFrom('$gt', '$gte', '$lt', '$lte'), operand: above }),
+      fc.record({
+        field,
+        operator: fc.constant('$in'),
+        operand: fc.array(scalar, { maxLength: 3 }),
+      }),
+    ),
+    { minLength: 1, maxLength: 4 },
+  );
+  const direction = fc.constantFrom(1, -1);
+  const sort = fc.dictionary(fc.constantFrom('b', 'c'), direction, { noNullPrototype: true });
+  const documents = (value: fc.Arbitrary<Json>) =>
+    fc.array(fc.dictionary(fc.constantFrom('a', 'b', 'c'), value, { noNullPrototype: true }), {
+      maxLength: 30,
+    });
+  // Arrays and documents have no order, so they are not sorted.
+  const cases = fc.oneof(
+    fc.record({ stored: documents(scalar), asked, sort }),
+    fc.record({ stored: documents(value), asked, sort: fc.constant({}) }),
+  );
+  fc.assert(
+    fc.property(cases, fc.array(fc.nat(29)), ({ stored, asked, sort }, changed) => {
+      const plain = new Collection(1, 'a.plain', journal);
+      const indexed = new Collection(2, 'a.indexed', journal);
+      const indexes = [index({ a: 1, b: 1, c: -1 }), index({ c: 1 }, { sparse: true })];
+      const [first] = indexes;
+      if (first !== undefined) indexed.addIndex(indexed.buildIndex(first));
+      stored.forEach((fields, _id) => {
+        plain.insert(bson({ _id, ...fields }));
+        indexed.insert(bson({ _id, ...fields }));
+      });
+      // One index is built of what is there, and documents change and go.
+      for (const each of indexes.slice(1)) indexed.addIndex(indexed.buildIndex(each));
+      for (const [i, at] of changed.entries()) {
+        for (const collection of [plain, indexed]) {
+          const entry = [...collection.entries()][at];
+          if (entry === undefined) continue;
+          const { _id } = entry.document;
+          if (i % 3 === 0) collection.remove(entry);
+          else collection.replace(entry, bson({ _id, ...stored[(at + 1) % stored.length] }));
+        }
+      }
+      const conditions: Record<string, Record<string, Json>> = {};
+      for (const { field, operator, operand } of asked) {
+        conditions[field] = { ...conditions[field], [operator]: operand };
+      }
+      const filter = parseFilter(bson(conditions));
+      const order = parseSort(bson(sort));
+      const all = plain.find(filter).map(({ document }) => document);
+      assert.deepEqual(
+        indexed.find(filter).map(({ document }) => document),
+        all,
+      );
+      assert.equal(indexed.count(filter), all.length);
+      const keys = (documents: Document[]) =>
+        documents.map((document) =>
+          Object.keys(sort).map((name) => String(document[name] ?? null)),
+        );
+      const sorted = sortDocuments(all, (document) => document, order);
+      const found = indexed.search(filter, order, 3).map(({ document }) => document);
+      assert.deepEqual(keys(found), keys(sorted.slice(0, 3)));
+      const ids = new Set(all.map(({ _id }) => Number(_id)));
+      assert.ok(found.every(({ _id }) => ids.delete(Number(_id))));
+    }),
+    { numRuns: 1000 },
+  );
+  t.end();
+});
+
+t.test('what an index orders and counts is not looked at', (t) => {
+  const journal = new Journal(`${shortFolder(t)}/documents.lmdb`, () => {});
+  t.teardown(() => journal.close());
+  const jobs = new Collection(1, 'a.jobs', journal);
+  const key = { name: 1, turn: 1 };
+  jobs.addIndex(jobs.buildIndex(parseIndexSpecification(bson({ key, name: 'turns' }))));
+  const count = 2_000;
+  for (let i = 0; i < count; i += 1) {
+    jobs.insert(bson({ _id: i, name: 'job', turn: count - i }));
+    jobs.insert(bson({ _id: count + i, name: i % 2 === 0 ? 'job' : 'other' }));
+  }
+  let looked = 0;
+  const counted = (conditions: object) => {
+    const filter = parseFilter(bson(conditions));
+    looked = 0;
+    const passes = (document: Document) => {
+      looked += 1;
+      return filter.passes(document);
+    };
+    return { ...filter, passes };
+  };
+  const waiting = { name: 'job', turn: { $gte: 0 } };
+  const order = parseSort(bson({ turn: 1 }));
+  const claim = counted({ ...waiting, disabled: { $ne: true } });
+  t.match(jobs.search(claim, order, 1), [{ document: { _id: { value: count - 1 } } }]);
+  t.equal(looked, 1, 'the first of all');
+  t.equal(jobs.count(counted(waiting)), count);
+  t.equal(looked, 0, 'a count');
+  t.equal(jobs.count(counted({ name: 'job', turn: { $gt: 10, $lte: 15 } })), 5);
+  t.equal(looked, 0, 'a count within bounds');
+  t.end();
+});
+
 t.test('sorting by several fields follows the plain telling', (t) => {
   const direction = fc.constantFrom(1, -1);
   const sorts = fc.uniqueArray(fc.record({ field: fc.constantFrom('a', 'b'), direction }), {

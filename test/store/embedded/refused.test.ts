@@ -183,7 +183,7 @@ const INDEXES: Refusal<Fields>[] = [
   ...['text', '2dsphere', 'hashed', '2d'].map(
     (kind): Refusal<Fields> => [{ key: { a: kind } }, 115, "'a'"],
   ),
-  ...['sparse', 'collation', 'background', 'partialFilterExpression', 'hidden', 'weights', 'v'].map(
+  ...['collation', 'background', 'partialFilterExpression', 'hidden', 'weights', 'v'].map(
     (option): Refusal<Fields> => [{ key: { a: 1 }, [option]: 2 }, 115, option],
   ),
   [{ key: { '$**': 1 } }, 52, '$**'],
@@ -192,6 +192,7 @@ const INDEXES: Refusal<Fields>[] = [
   [{ key: { a: 1 }, name: '' }, 67, 'name'],
   [{ key: { _id: 1 } }, 115, '_id'],
   [{ key: { a: 1, b: 1 }, unique: true }, 115, 'unique'],
+  [{ key: { a: 1, b: 1 }, sparse: true }, 115, 'sparse'],
   [{ key: { a: 1, b: 1 }, expireAfterSeconds: 1 }, 67, 'TTL'],
   [{ key: { a: 1 }, expireAfterSeconds: -1 }, 14, 'expireAfterSeconds'],
   [{ key: { a: 1 }, expireAfterSeconds: 2 ** 31 }, 67, 'expireAfterSeconds'],

@@ -59,6 +59,23 @@ t.test('of many concurrent upserts of one key one inserts', async (t) => {
   t.match(await members.findOne({}), { n: done });
 });
 
+t.test('a sparse index concerns only documents with its field', async (t) => {
+  const { db } = await testDatabase(t);
+  const members = db.collection<Member>('members');
+  await insertAll(members, [{ _id: 1 }, { _id: 2 }, { _id: 3, email: 'a' }]);
+  await members.createIndex({ email: 1 }, { unique: true, sparse: true });
+  await t.rejects(members.createIndex({ email: 1 }, { unique: true }), { code: 86 });
+  await t.resolves(members.insertOne({ _id: 4 }), 'many may be without it');
+  await t.rejects(members.updateOne({ _id: 1 }, { $set: { email: 'a' } }), { code: 11000 });
+  await members.updateOne({ _id: 3 }, { $unset: { email: true } });
+  await t.resolves(members.updateOne({ _id: 1 }, { $set: { email: 'a' } }), 'it is free again');
+  const without = await members.find({ email: null }).sort({ _id: 1 }).toArray();
+  t.same(
+    without.map(({ _id }) => _id),
+    [2, 3, 4],
+  );
+});
+
 t.test('an index over what breaks it is not made', async (t) => {
   const { db } = await testDatabase(t);
   const members = db.collection<Member>('members');

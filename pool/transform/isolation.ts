@@ -1,0 +1,46 @@
+import { kinds } from './kinds.ts';
+import type { Plan, SourceFacts } from './plan.ts';
+import { sniff } from './sniff.ts';
+
+/** Thrown on a transform thread for work that must run in a process, which can be killed. */
+export class IsolationRequired extends Error {
+  override readonly name = 'IsolationRequired';
+}
+
+/**
+ * Native calls that libvips' timeout does not interrupt, in ms per megapixel: the maximum over
+ * photographs and noise at all qualities, measured on a core that resizes 88 photographs of 6
+ * megapixels to 800 px per second. All other decoders and encoders end within a second of the
+ * timeout.
+ */
+const uninterruptible = {
+  decode: { avif: 600, heif: 600 },
+  encode: { avif: 1900, gif: 500 },
+} as const satisfies Record<'decode' | 'encode', Readonly<Record<string, number>>>;
+
+/**
+ * Maximum on a thread, in ms. A thread cannot be ended during a native call, so this bounds how
+ * much longer than its timeout a transform can occupy one.
+ */
+const maxUninterruptibleMs = 2000;
+
+/** True for SVG, which is never decoded on a thread; see `blockDecoders`. */
+export function isVector(source: Uint8Array): boolean {
+  const kind = sniff(source);
+  return kind !== null && kinds[kind].vector;
+}
+
+/** @throws IsolationRequired */
+export function requireInterruptible(facts: SourceFacts, plan: Plan): void {
+  const { decode, encode } = uninterruptible;
+  const frames = plan.animated ? facts.frames : 1;
+  const megapixels = (size: { width: number; height: number }) => (size.width * size.height) / 1e6;
+  const ms =
+    megapixels(facts) * costIn(decode, facts.kind) +
+    megapixels(plan) * frames * costIn(encode, plan.format);
+  if (ms > maxUninterruptibleMs) throw new IsolationRequired();
+}
+
+function costIn(table: Readonly<Record<string, number>>, name: string): number {
+  return table[name] ?? 0;
+}

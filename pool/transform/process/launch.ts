@@ -1,0 +1,72 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export interface ProcessLimits {
+  /** Maximum resident memory. */
+  readonly memoryBytes: number;
+  /** Maximum CPU time in its life. */
+  readonly cpuSeconds: number;
+}
+
+/**
+ * Address space beyond the resident memory: Node 20 and 22 reserve 0.8 GB at start, Node 24 1.2 GB,
+ * and allocators reserve more than they use.
+ */
+const reservedBytes = 2 * 2 ** 30;
+
+const nodeOptions = [
+  // Pixels are outside of the heap.
+  '--max-old-space-size=128',
+  // The trap handler reserves 10 GB of address space for each WebAssembly memory, and Node 22 has one
+  // for its HTTP parser.
+  '--disable-wasm-trap-handler',
+];
+
+/**
+ * The variables that a transform process gets: those that say where fonts and temporary files are,
+ * and how native libraries are found. All others may hold secrets.
+ */
+const passedVariables = [
+  ...['HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH'],
+  ...['XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_DATA_DIRS'],
+  ...['FONTCONFIG_PATH', 'FONTCONFIG_FILE', 'FONTCONFIG_SYSROOT'],
+];
+
+/**
+ * Starts a process of `entry` with limits of the operating system; it has no descriptor but the
+ * channel. `ulimit -v` is not available on macOS, where the process only checks its own memory.
+ *
+ * @param addressSpaceLimited false leaves out `ulimit -v`, for a Node that reserves more
+ */
+export function launch(
+  entry: URL,
+  { memoryBytes, cpuSeconds }: ProcessLimits,
+  addressSpaceLimited: boolean,
+): ChildProcess {
+  const kibibytes = Math.ceil((memoryBytes + reservedBytes) / 1024);
+  const limits = [
+    ...(addressSpaceLimited ? [`ulimit -v ${kibibytes}`] : []),
+    `ulimit -t ${cpuSeconds}`,
+    'ulimit -c 0',
+  ];
+  const script = `${limits.map((limit) => `${limit} 2>/dev/null;`).join(' ')} exec "$@"`;
+  // TypeScript sources need the loader that this process was started with.
+  const loader = entry.pathname.endsWith('.ts') ? process.execArgv : [];
+  const node = [process.execPath, ...nodeOptions, ...loader];
+  return fork(fileURLToPath(entry), [String(memoryBytes), String(cpuSeconds)], {
+    execPath: '/bin/sh',
+    execArgv: ['-c', script, 'sh', ...node],
+    env: environment(),
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+}
+
+/** Two arenas and two threads are enough for one transform, and keep the address space small. */
+function environment(): Record<string, string> {
+  const passed = passedVariables.flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...Object.fromEntries(passed), MALLOC_ARENA_MAX: '2', UV_THREADPOOL_SIZE: '2' };
+}

@@ -1,0 +1,86 @@
+/** A block is split in two when it is longer than this. */
+const MAX_BLOCK = 512;
+
+/**
+ * A sorted list in blocks: an insertion or removal moves the items of one block only. (V8 copies an
+ * array of 50,000 items as a whole, which takes 0.1 ms.)
+ */
+export class SortedList<T> {
+  readonly #compare: (a: T, b: T) => number;
+  /** None is empty. */
+  #blocks: T[][] = [];
+
+  /** @param compare must not be 0 for two items of the list */
+  constructor(compare: (a: T, b: T) => number) {
+    this.#compare = compare;
+  }
+
+  /** Replaces the content. */
+  fill(items: readonly T[]): void {
+    const sorted = items.toSorted(this.#compare);
+    this.#blocks = [];
+    for (let i = 0; i < sorted.length; i += MAX_BLOCK / 2) {
+      this.#blocks.push(sorted.slice(i, i + MAX_BLOCK / 2));
+    }
+  }
+
+  insert(item: T): void {
+    const [number, offset] = this.#find((other) => this.#compare(other, item) >= 0);
+    // Behind the last item there is no block: the last one takes it.
+    const target = Math.min(number, this.#blocks.length - 1);
+    const block = this.#blocks[target];
+    if (block === undefined) {
+      this.#blocks.push([item]);
+      return;
+    }
+    block.splice(target === number ? offset : block.length, 0, item);
+    if (block.length > MAX_BLOCK) {
+      this.#blocks.splice(target + 1, 0, block.splice(MAX_BLOCK / 2));
+    }
+  }
+
+  /** Removes the item that compares equal, if there is one. */
+  remove(item: T): void {
+    const [number, offset] = this.#find((other) => this.#compare(other, item) >= 0);
+    const block = this.#blocks[number];
+    const found = block?.[offset];
+    if (block === undefined || found === undefined || this.#compare(found, item) !== 0) return;
+    block.splice(offset, 1);
+    if (block.length === 0) this.#blocks.splice(number, 1);
+  }
+
+  /** The first position where a test is true that is false for all items before it and true after. */
+  first(test: (item: T) => boolean): number {
+    const [number, offset] = this.#find(test);
+    let position = offset;
+    for (let i = 0; i < number; i += 1) position += this.#blocks[i]?.length ?? 0;
+    return position;
+  }
+
+  /** The items at the positions `[from, to)`. The list must not change in the meantime. */
+  *slice(from = 0, to = Number.POSITIVE_INFINITY): Generator<T> {
+    let start = 0;
+    for (const block of this.#blocks) {
+      if (start >= to) return;
+      for (let i = Math.max(0, from - start); i < Math.min(block.length, to - start); i += 1) {
+        yield block[i] as T;
+      }
+      start += block.length;
+    }
+  }
+
+  #find(test: (item: T) => boolean): readonly [block: number, offset: number] {
+    const number = firstIndex(this.#blocks, (block) => test(block[block.length - 1] as T));
+    return [number, firstIndex(this.#blocks[number] ?? [], test)];
+  }
+}
+
+function firstIndex<T>(items: readonly T[], test: (item: T) => boolean): number {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (test(items[middle] as T)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,111 @@
+import type { Filter } from 'mongodb';
+import {
+  type JobDocument,
+  type Jobs,
+  makeWait,
+  never,
+  type PrewarmJob,
+  prewarmJobName,
+} from './waiting-jobs.ts';
+
+/**
+ * The order of jobs that are due, so that projects are served by turns: jobs are taken by their
+ * `turn`, the lowest first. The turn of a project's next job is that of its last one, plus the number
+ * of the job's variants; a project without waiting jobs begins at the lowest turn of all. So every
+ * project gets the same number of variants, however many jobs another one has queued. (This is
+ * self-clocked fair queuing: Golestani, "A self-clocked fair queueing scheme for broadband
+ * applications", INFOCOM 1994.)
+ */
+
+/** Jobs whose pause is over are given their turn in batches of this size. */
+const batchSize = 20;
+
+const due = { name: prewarmJobName, disabled: { $ne: true } };
+
+const leastWindow = 8;
+
+/**
+ * Finds the job with the lowest turn. It asks for turns up to a little more than the last known lowest
+ * one, and for more only if there are none: some servers (DocumentDB) sort all that a filter selects,
+ * although there is an index in that order.
+ */
+export class LowestTurn {
+  readonly #jobs: Jobs;
+  #known = 0;
+  #window = leastWindow;
+
+  constructor(jobs: Jobs) {
+    this.#jobs = jobs;
+  }
+
+  /** @param first returns the first job that passes the filter, by turn, as it was stored */
+  async find(
+    first: (filter: Filter<JobDocument>) => Promise<JobDocument | null>,
+  ): Promise<JobDocument | null> {
+    for (;;) {
+      const job = await first({ ...due, turn: { $gte: 0, $lte: this.#known + this.#window } });
+      if (job !== null) {
+        this.#known = job.turn ?? 0;
+        this.#window = Math.max(leastWindow, Math.floor(this.#window * (15 / 16)));
+        return job;
+      }
+      const other = await this.#jobs.findOne({ ...due, turn: { $gte: 0 } });
+      if (other === null) return null;
+      this.#window = Math.max(this.#window, (other.turn ?? 0) - this.#known);
+    }
+  }
+}
+
+/** Gives jobs their turns. */
+export class Turns {
+  readonly #jobs: Jobs;
+  readonly #lowest: LowestTurn;
+
+  constructor(jobs: Jobs) {
+    this.#jobs = jobs;
+    this.#lowest = new LowestTurn(jobs);
+  }
+
+  /** The turn that a project's next jobs follow. */
+  async last(projectId: string): Promise<number> {
+    const own = { 'data.projectId': projectId, turn: { $gte: 0 } };
+    const [lowest, last] = await Promise.all([
+      this.#lowest.find((filter) => this.#jobs.findOne(filter, { sort: { turn: 1 } })),
+      this.#jobs.findOne(own, { sort: { turn: -1 } }),
+    ]);
+    return Math.max(lowest?.turn ?? 0, last?.turn ?? 0);
+  }
+
+  /**
+   * Gives jobs their turn whose pause before the next attempt is over, and jobs that an operator has
+   * scheduled in the workbench.
+   * @returns how many there were; there may be more
+   */
+  async admit(now: Date): Promise<number> {
+    const waiting = { name: prewarmJobName, turn: null, lockedAt: null };
+    const ready = await this.#jobs
+      .find({ ...waiting, nextRunAt: { $gt: never, $lte: now } })
+      .sort({ nextRunAt: 1 })
+      .limit(batchSize)
+      .toArray();
+    for (const { _id, data } of ready) {
+      const [turn = 0] = turnsAfter(await this.last(data?.projectId), [data]);
+      const unchanged = { ...waiting, _id, nextRunAt: { $gt: never } };
+      await makeWait(this.#jobs, unchanged, data, { turn });
+    }
+    return ready.length;
+  }
+}
+
+/** The turns of jobs of one project, in their order. */
+export function turnsAfter(last: number, jobs: readonly PrewarmJob[]): number[] {
+  let turn = last;
+  return jobs.map((job) => {
+    turn += variantsOf(job);
+    return turn;
+  });
+}
+
+function variantsOf(job: Partial<PrewarmJob> | undefined): number {
+  return Math.max(1, job?.widths?.length ?? 1) * Math.max(1, job?.formats?.length ?? 1);
+}

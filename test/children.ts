@@ -1,0 +1,10 @@
+import { execFileSync } from 'node:child_process';
+
+/** The pids of the direct children of a process. */
+export function childrenOf(parent: number): number[] {
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' });
+  return table.split('\n').flatMap((line) => {
+    const [pid = '', ppid, program = ''] = line.trim().split(/\s+/);
+    return Number(ppid) === parent && program !== 'ps' ? [Number(pid)] : [];
+  });
+}

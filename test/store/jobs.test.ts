@@ -1,0 +1,173 @@
+import type { JobParameters } from 'agenda';
+import t, { type Test } from 'tap';
+import { createAgenda } from '../../store/agenda.ts';
+import { JobQueue, prewarmJobName as name, type PrewarmJob } from '../../store/jobs.ts';
+import { testDatabase } from './connection.ts';
+
+const [shop, press] = ['prj_0123456789abcdef', 'prj_fedcba9876543210'];
+
+const jobOf = (source: string, more: Partial<PrewarmJob> = {}): PrewarmJob => ({
+  ...{ projectId: shop, source, widths: [100], formats: ['webp'], quality: null, fit: null },
+  dpr: null,
+  ...more,
+});
+const jobsOf = (projectId: string, count: number, more: Partial<PrewarmJob> = {}) =>
+  Array.from({ length: count }, (_, i) => jobOf(`https://a.example/${i}`, { projectId, ...more }));
+
+interface Given {
+  readonly maxWaiting?: number;
+  /** Documents that an earlier version has left. */
+  readonly left?: readonly object[];
+}
+
+async function startQueue(t: Test, { maxWaiting, left = [] }: Given = {}) {
+  const { db } = await testDatabase(t);
+  for (const document of left) await db.collection('jobs').insertOne(document);
+  const queue = new JobQueue(db, maxWaiting);
+  await queue.ensureIndexes();
+  const agenda = createAgenda(db);
+  await agenda.ready;
+  const repository = agenda.db;
+  const by = { lastModifiedBy: 'worker' };
+  return {
+    queue,
+    stored: db.collection('jobs'),
+    other: new JobQueue(db, maxWaiting),
+    /** Takes the next job, as a worker does. */
+    take: async () => {
+      const job = await repository.getNextJobToRun(name, new Date(), new Date(0), undefined, by);
+      return job as JobParameters<PrewarmJob> | undefined;
+    },
+    /** Saves how a job that was taken has ended. */
+    end: async (job: JobParameters<PrewarmJob> | undefined, retryAt?: Date) => {
+      if (job === undefined) throw new Error('no job was taken');
+      await repository.saveJobState(job, by);
+      const { lockedAt: _, ...ended } = job;
+      const nextRunAt = retryAt ?? null;
+      const state = { ...ended, nextRunAt, failCount: 1, lastFinishedAt: new Date() };
+      await repository.saveJobState(state, by);
+    },
+  };
+}
+
+t.test('the same work waits once, however many ask for it at once', async (t) => {
+  const { queue, other, stored, take, end } = await startQueue(t);
+  const jobs = jobsOf(shop, 10);
+  const calls = [queue, other, queue, other, queue, other].map((each) => each.add(jobs));
+  await Promise.all(calls);
+  t.equal(await stored.countDocuments(), 10);
+
+  const taken = await take();
+  t.match(await stored.findOne({ lockedAt: { $ne: null } }), {
+    turn: undefined,
+    waitingKey: undefined,
+  });
+  await queue.add(jobs);
+  t.equal(await stored.countDocuments(), 11, 'what is under way can be asked for again');
+  await end(taken, new Date(Date.now() + 60_000));
+  t.equal(await stored.countDocuments(), 10, 'and replaces the next attempt of what has failed');
+
+  const failed = await take();
+  await end(failed, new Date(Date.now() + 60_000));
+  await queue.add(jobs);
+  t.equal(await stored.countDocuments(), 10, 'the next attempt waits, too');
+  t.match(await queue.stats(), { active: 0, waiting: 9, delayed: 1, failed: 0 });
+
+  const done = await take();
+  await end(done);
+  await queue.add(jobs);
+  t.equal(await stored.countDocuments(), 11, 'what has ended can be asked for again');
+  t.match(await queue.stats(), { active: 0, waiting: 9, delayed: 1, failed: 1 });
+});
+
+t.test('a worker that stops gives back what it has, and nobody does it twice', async (t) => {
+  const { queue, stored, take } = await startQueue(t);
+  await queue.add(jobsOf(shop, 3));
+  await take();
+  await take();
+  await queue.add(jobsOf(shop, 1));
+  t.match(await queue.stats(), { active: 2, waiting: 2 });
+  await queue.release('worker');
+  t.match(await queue.stats(), { active: 0, waiting: 3 });
+  t.equal(await stored.countDocuments(), 3);
+  const sources = new Set<unknown>();
+  for (let i = 0; i < 3; i += 1) sources.add((await take())?.data.source);
+  t.equal(sources.size, 3);
+  t.equal(await take(), undefined);
+});
+
+t.test('projects are served by turns, by the number of their variants', async (t) => {
+  const { queue, take, end } = await startQueue(t);
+  const order: string[] = [];
+  const takeSome = async (count: number) => {
+    for (let i = 0; i < count; i += 1) {
+      const job = await take();
+      order.push(job?.data.projectId === shop ? 's' : 'p');
+      await end(job);
+    }
+  };
+  await queue.add(jobsOf(shop, 40));
+  await takeSome(20);
+  t.equal(order.splice(0).join(''), 's'.repeat(20));
+  await queue.add(jobsOf(press, 4));
+  await takeSome(9);
+  t.equal(order.splice(0).filter((project) => project === 'p').length, 4, 'each second job');
+  await queue.add(jobsOf(press, 2, { widths: [1, 2], formats: ['avif', 'webp'] }));
+  await takeSome(11);
+  // Jobs of one turn are taken in any order.
+  t.match(order.splice(0).join(''), /^s{4,5}ps{4,5}ps*$/, 'four variants for four');
+});
+
+t.test('a next attempt has its turn when its time has come', async (t) => {
+  const { queue, take, end, stored } = await startQueue(t);
+  await queue.add(jobsOf(shop, 30));
+  const first = await take();
+  await end(first, new Date(Date.now() + 3_600_000));
+  await take();
+  await stored.updateOne({ failCount: 1 }, { $set: { nextRunAt: new Date() } });
+  await queue.add(jobsOf(press, 1));
+  // It waits behind the others of its project, and holds no other project up.
+  const taken: (string | undefined)[] = [];
+  for (let job = await take(); job !== undefined; job = await take()) {
+    taken.push(job.data.projectId);
+    if (job.failCount === 1) taken.push('the next attempt');
+  }
+  t.ok(taken.indexOf(press) <= 2, 'the other project');
+  t.equal(taken.at(-1), 'the next attempt');
+  t.equal(taken.length, 28 + 1 + 1 + 1);
+});
+
+t.test('a project has a bound, and a call is accepted as a whole or not at all', async (t) => {
+  const { queue, other, stored, take, end } = await startQueue(t, { maxWaiting: 25 });
+  const call = (from: number, count: number) => jobsOf(shop, from + count).slice(from);
+  await queue.add(call(0, 20));
+  await t.rejects(queue.add(call(20, 6)), {
+    name: 'QueueFull',
+    waiting: 20,
+    added: 6,
+    maxWaiting: 25,
+  });
+  t.equal(await stored.countDocuments(), 20, 'nothing of it');
+  await t.resolves(queue.add(jobsOf(press, 20)), 'another project has its own');
+  await t.resolves(queue.add(call(0, 25)), 'what waits already does not count again');
+  await t.rejects(queue.add(call(24, 2)), { name: 'QueueFull', waiting: 25, added: 1 });
+  await t.resolves(other.add(call(0, 25)));
+  t.equal(await stored.countDocuments({ 'data.projectId': shop }), 25);
+
+  await end(await take());
+  const calls = Array.from({ length: 10 }, (_, i) => queue.add(call(100 + i, 1)));
+  const accepted = (await Promise.allSettled(calls)).filter((each) => each.status === 'fulfilled');
+  t.ok(accepted.length <= 1);
+  t.ok((await stored.countDocuments({ waitingKey: { $gte: shop, $lt: `${shop};` } })) <= 25);
+});
+
+t.test('jobs of an earlier version are done, also those that are there twice', async (t) => {
+  const data = { ...jobOf('https://a.example/old'), fingerprint: 'f'.repeat(64) };
+  const old = { name, type: 'normal', priority: 0, lockedAt: null, data };
+  const left = [2_000, 1_000].map((ago) => ({ ...old, nextRunAt: new Date(Date.now() - ago) }));
+  const { queue, stored, take } = await startQueue(t, { left });
+  t.match(await queue.stats(), { waiting: 2 });
+  t.match(await take(), { data: { source: 'https://a.example/old' } });
+  t.equal(await take(), undefined);
+  t.equal(await stored.countDocuments(), 1, 'once');
+});

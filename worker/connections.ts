@@ -1,0 +1,65 @@
+import { Client } from 'undici';
+
+/** A background request may wait long for a transform thread; this bounds the wait. */
+const requestTimeoutMs = 5 * 60_000;
+/**
+ * A connection is used for jobs that begin within this time. A connection for each job would take more
+ * time than a job whose variants are warm; one for all would tie the jobs to a few of the front ends.
+ */
+const reuseWithinMs = 1_000;
+
+export interface Connection {
+  readonly client: Client;
+  /** Path of the base URL, without a slash at the end. */
+  readonly basePath: string;
+  /** Must be called at the end of a job. */
+  done(outcome: 'reusable' | 'broken'): Promise<void>;
+}
+
+/** Connections to the service, each for one job at a time. */
+export class Connections {
+  readonly #origin: string;
+  readonly #basePath: string;
+  readonly #idle: { readonly client: Client; readonly openedAt: number }[] = [];
+
+  constructor(baseUrl: string) {
+    const { origin, pathname } = new URL(baseUrl);
+    this.#origin = origin;
+    this.#basePath = pathname.replace(/\/$/, '');
+  }
+
+  take(): Connection {
+    const { client, openedAt } = this.#fresh() ?? this.#open();
+    return {
+      client,
+      basePath: this.#basePath,
+      done: async (outcome) => {
+        if (outcome === 'reusable' && performance.now() - openedAt < reuseWithinMs) {
+          this.#idle.push({ client, openedAt });
+        } else await client.destroy();
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#idle.splice(0).map(({ client }) => client.destroy()));
+  }
+
+  /** An idle connection that may still be used. */
+  #fresh() {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      if (performance.now() - idle.openedAt < reuseWithinMs) return idle;
+      void idle.client.destroy();
+    }
+    return null;
+  }
+
+  #open() {
+    const client = new Client(this.#origin, {
+      pipelining: 1,
+      headersTimeout: requestTimeoutMs,
+      bodyTimeout: requestTimeoutMs,
+    });
+    return { client, openedAt: performance.now() };
+  }
+}
