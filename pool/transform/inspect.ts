@@ -7,6 +7,7 @@ import { notAnImage } from './not-an-image.ts';
 import type { SourceColour, SourceFacts } from './plan.ts';
 import { sniff } from './sniff.ts';
 import { readSvg, type SvgCost } from './svg/read.ts';
+import { countWebpFrames } from './webp-frames.ts';
 
 /** Every frame takes time, even a tiny one. */
 const maxFrames = 2_000;
@@ -30,12 +31,7 @@ export async function inspect(source: Uint8Array, maxPixels: number): Promise<So
     throw unsupported(kind);
   }
   const frames = kinds[kind].animates ? (header.pages ?? 1) : 1;
-  if (frames > maxFrames) {
-    throw new ServiceError(
-      'source_too_large',
-      `The source has ${frames} frames; at most ${maxFrames} are allowed.`,
-    );
-  }
+  requireFrames(frames);
   const height = header.pageHeight ?? header.height;
   if (svg !== null) requireRasterisable(header, svg, maxPixels);
   else {
@@ -69,6 +65,7 @@ async function inspectSvg(source: Uint8Array, maxPixels: number): Promise<SvgCos
 }
 
 async function readHeader(bytes: Uint8Array, kind: SourceKind): Promise<Metadata> {
+  requireFrames(countWebpFrames(bytes));
   try {
     // No pixel limit, so that an error always means an invalid header: sharp's errors differ only
     // by their message. The caller checks the pixels before anything is decoded.
@@ -94,6 +91,14 @@ function requirePixels(pixels: number, maxPixels: number): void {
   throw new ServiceError(
     'source_too_large',
     `The source has ${pixels} pixels in all its frames; at most ${maxPixels} are allowed.`,
+  );
+}
+
+function requireFrames(frames: number): void {
+  if (frames <= maxFrames) return;
+  throw new ServiceError(
+    'source_too_large',
+    `The source has ${frames} frames; at most ${maxFrames} are allowed.`,
   );
 }
 
