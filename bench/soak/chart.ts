@@ -13,6 +13,7 @@ export interface Panel {
 
 const width = 900;
 const panelHeight = 190;
+const headHeight = 50;
 const margin = { left: 60, right: 170, top: 30, bottom: 26 };
 const plot = {
   width: width - margin.left - margin.right,
@@ -24,13 +25,20 @@ const horizontalLines = 4;
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 const escaped = (text: string): string => text.replace(/[&<>]/g, (found) => escapes[found] ?? '');
 
-/** @param timesS of the samples, ascending */
+/**
+ * @param title a heading, and what else there is to say after the first comma
+ * @param timesS of the samples, ascending
+ */
 export function chart(title: string, timesS: readonly number[], panels: readonly Panel[]): string {
-  const height = 40 + panels.length * panelHeight;
-  const drawn = panels.map((panel, row) => drawPanel(panel, timesS, 40 + row * panelHeight));
+  const [heading = '', ...details] = title.split(', ');
+  const height = headHeight + panels.length * panelHeight;
+  const drawn = panels.map((panel, row) =>
+    drawPanel(panel, timesS, headHeight + row * panelHeight),
+  );
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="11">
 <rect width="${width}" height="${height}" fill="white"/>
-<text x="${margin.left}" y="24" font-size="15">${escaped(title)}</text>
+<text x="${margin.left}" y="24" font-size="15">${escaped(heading)}</text>
+<text x="${margin.left}" y="42">${escaped(details.join(', '))}</text>
 ${drawn.join('\n')}
 </svg>
 `;

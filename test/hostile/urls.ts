@@ -297,20 +297,25 @@ export function hostileUrls({ port, ownPort, project }: Scene): HostileUrl[] {
     ['only ampersands', withQuery('&'.repeat(500)), ...delivered],
     ['a semicolon', withQuery('w=5;h=5'), ...badParameter],
 
-    // Values that no parameter has.
-    ...parameterNames.flatMap((name): HostileUrl[] =>
-      edgesOf(name).map((value) => [
-        `${name}=${value.slice(0, 20)}`,
-        withQuery(`${name}=${value}`),
-        ...badParameter,
-      ]),
+    // One beyond each range.
+    ...numeric.map(
+      (assignment): HostileUrl => [assignment, withQuery(assignment), ...badParameter],
     ),
-    ...(numeric.map((assignment) => [
-      assignment,
-      withQuery(assignment),
-      ...badParameter,
-    ]) satisfies HostileUrl[]),
   ];
+}
+
+/** Every parameter with every text that none takes. */
+export function hostileValues({ port, project }: Scene): HostileUrl[] {
+  const target = `/img/http://127.0.0.1:${port}/a.png?project=${project}`;
+  return parameterNames.flatMap((name) =>
+    edgesOf(name).map(
+      (value): HostileUrl => [
+        `${name}=${value.slice(0, 20)}`,
+        `${target}&${name}=${value}`,
+        ...badParameter,
+      ],
+    ),
+  );
 }
 
 /** Hex digits are a colour. */
