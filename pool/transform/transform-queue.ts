@@ -2,9 +2,9 @@ import { extname } from 'node:path';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Image } from '../image.ts';
 import type { EngineSettings } from '../settings.ts';
-import { Turns } from '../turns.ts';
 import type { Cost } from './cost.ts';
 import { Renderers } from './renderers.ts';
+import { Schedule, type Scheduled } from './schedule.ts';
 import type { TransformResult, TransformTask } from './task.ts';
 import type { Variant } from './variant.ts';
 
@@ -65,17 +65,12 @@ type TransformQueueSettings = Pick<
 
 type Finished = Exclude<TransformResult, { exceeds: Cost }>;
 
-interface QueuedTransform {
-  readonly project: string;
-  /** Null until a thread has found that the transform is not light. */
-  cost: Cost | null;
+interface QueuedTransform extends Scheduled {
   readonly source: Uint8Array;
   readonly watermark: Uint8Array | null;
   readonly variant: Variant;
-  background: boolean;
   /** True when its caller has left. */
   abandoned: boolean;
-  readonly queuedAt: number;
   /** Timer that rejects the task when it waits too long; cleared when the task starts. */
   deadline: NodeJS.Timeout | null;
   /** Both have no effect after the promise is settled. */
@@ -97,12 +92,6 @@ const defaultWaitLimits = (transformTimeoutMs: number): WaitLimits => ({
   backgroundMs: 10 * transformTimeoutMs,
 });
 
-/** Maximum length of the background queue, as a multiple of the queue for live work. */
-const backgroundQueueFactor = 4;
-
-/** At least every 16th transform is a background one while some wait, so that they make progress. */
-const mostOvertaken = 15;
-
 /**
  * Limit of CPU time of a transform process, as a multiple of the timeout. The timeout ends it much
  * earlier, unless this process is stopped.
@@ -112,26 +101,16 @@ const cpuTimeouts = 6;
 const defaultEntry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * Runs transforms on threads, with limits for running and queued transforms.
- *
- * One project cannot delay another's light transforms. Projects take turns; when the queue is full,
- * a project with fewer queued transforms displaces one of the project with most; and one thread
- * more than the setting is for light transforms of projects that have none running. Whether a
- * transform is light is found by the thread that would do it: one that is not waits again, as a
- * costly one, and such run only as far as the estimates of their memory fit in a limit together.
+ * Runs transforms on threads, in the order of {@link Schedule}. Whether a transform is light is found
+ * by the thread that would do it: one that is not waits again, with its cost.
  */
 export class TransformQueue {
   readonly #settings: TransformQueueSettings;
   readonly #limits: TransformTask['limits'];
   readonly #waitLimits: WaitLimits;
   readonly #renderers: Renderers;
-  readonly #waiting = new Turns<QueuedTransform>();
-  readonly #waitingBackground = new Turns<QueuedTransform>();
-  readonly #running = new Map<QueuedTransform, Promise<void>>();
-  #backgroundRunning = 0;
-  /** Live transforms that were started while background work waited, since the last of that. */
-  #overtaken = 0;
-  #costlyBytes = 0;
+  readonly #schedule: Schedule<QueuedTransform>;
+  readonly #runs = new Set<Promise<void>>();
   #rejected = 0;
   #completed = 0;
   #lastProgress = 0;
@@ -144,6 +123,7 @@ export class TransformQueue {
   ) {
     this.#settings = settings;
     this.#waitLimits = waitLimits;
+    this.#schedule = new Schedule(settings);
     this.#limits = {
       sourceMaxPixels: settings.sourceMaxPixels,
       // Where possible in whole seconds, before the hard timeout, because it does not lose the
@@ -161,34 +141,7 @@ export class TransformQueue {
 
   /** True when a project's live transform would be refused now, so that its fetch can be skipped. */
   isFull(project: string): boolean {
-    return this.#closed || (this.#crowded && !this.#displaces(project) && !this.#isNew(project));
-  }
-
-  /** True when threads and queue are in use. */
-  get #crowded(): boolean {
-    const { threads, queue } = this.#settings;
-    return Math.min(this.#running.size, threads) + this.#waiting.size >= threads + queue;
-  }
-
-  /** True when a project has so few transforms queued that one of another has to give way. */
-  #displaces(project: string): boolean {
-    return this.#waiting.most > this.#waiting.of(project) + 1;
-  }
-
-  /** True when the additional thread is for this project. */
-  #isNew(project: string): boolean {
-    const { threads, queue } = this.#settings;
-    return (
-      this.#running.size <= threads &&
-      this.#waiting.size <= queue &&
-      this.#waiting.of(project) === 0 &&
-      !this.#hasRunning(project)
-    );
-  }
-
-  #hasRunning(project: string): boolean {
-    for (const task of this.#running.keys()) if (task.project === project) return true;
-    return false;
+    return this.#closed || this.#schedule.isFull(project);
   }
 
   /**
@@ -203,11 +156,12 @@ export class TransformQueue {
     { project, signal, background = false, promoted, watermark = null }: TransformOptions,
   ): Promise<Transformed> {
     signal.throwIfAborted();
-    if (background ? this.#backgroundFull : this.isFull(project)) {
+    if (background ? this.#isBackgroundFull : this.isFull(project)) {
       this.#rejected += 1;
       throw new ServiceError('overloaded', 'Too many transforms are waiting.');
     }
-    if (!background && this.#crowded && this.#displaces(project)) this.#displace();
+    const displaced = background ? undefined : this.#schedule.displacedBy(project);
+    if (displaced !== undefined) this.#refuse(displaced, 'Too many transforms are waiting.');
     let abandon = () => {};
     let promote = () => {};
     try {
@@ -237,8 +191,8 @@ export class TransformQueue {
         promote = () => this.#promote(task);
         signal.addEventListener('abort', abandon, { once: true });
         promoted?.addEventListener('abort', promote, { once: true });
-        if (this.#idle) this.#lastProgress = queuedAt;
-        (task.background ? this.#waitingBackground : this.#waiting).add(project, task);
+        if (this.#schedule.idle) this.#lastProgress = queuedAt;
+        this.#schedule.add(task);
         this.#setDeadline(task);
         this.#startNext();
       });
@@ -250,16 +204,16 @@ export class TransformQueue {
 
   stats(): TransformQueueStats {
     return {
-      active: this.#running.size,
-      costlyBytes: this.#costlyBytes,
+      active: this.#schedule.running,
+      costlyBytes: this.#schedule.costlyBytes,
       costlyMaxBytes: this.#settings.costlyBytes,
-      queued: this.#waiting.size,
-      backgroundQueued: this.#waitingBackground.size,
+      queued: this.#schedule.liveWaiting,
+      backgroundQueued: this.#schedule.backgroundWaiting,
       concurrency: this.#settings.threads,
       maxQueue: this.#settings.queue,
       rejected: this.#rejected,
       completed: this.#completed,
-      stalledMs: this.#idle ? 0 : Math.round(performance.now() - this.#lastProgress),
+      stalledMs: this.#schedule.idle ? 0 : Math.round(performance.now() - this.#lastProgress),
       threadsReplaced: this.#renderers.replaced,
     };
   }
@@ -267,87 +221,39 @@ export class TransformQueue {
   /** Rejects queued and new tasks, waits for running ones (the timeout bounds it), then stops. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const task of [...this.#waiting, ...this.#waitingBackground]) {
+    for (const task of [...this.#schedule.waiting()]) {
       this.#leaveQueue(task);
       task.reject(new ServiceError('overloaded', 'The service is shutting down.'));
     }
-    await Promise.all(this.#running.values());
+    await Promise.all(this.#runs);
     await this.#renderers.close();
   }
 
-  get #idle(): boolean {
-    return this.#running.size + this.#waiting.size + this.#waitingBackground.size === 0;
-  }
-
-  get #backgroundFull(): boolean {
-    const bound = backgroundQueueFactor * Math.max(1, this.#settings.queue);
-    return this.#closed || this.#waitingBackground.size >= bound;
+  get #isBackgroundFull(): boolean {
+    return this.#closed || this.#schedule.isBackgroundFull;
   }
 
   #startNext(): void {
     while (this.#renderers.available) {
-      const task =
-        this.#running.size < this.#settings.threads ? this.#nextByPriority() : this.#nextNew();
+      const task = this.#schedule.start();
       if (task === undefined) return;
-      if (task.background || this.#waitingBackground.size === 0) this.#overtaken = 0;
-      else this.#overtaken += 1;
-      this.#leaveQueue(task);
-      this.#running.set(task, this.#run(task));
+      if (task.deadline !== null) clearTimeout(task.deadline);
+      const run = this.#run(task).finally(() => this.#runs.delete(run));
+      this.#runs.add(run);
     }
   }
 
-  /** Live work first, but it overtakes waiting background work only so many times in succession. */
-  #nextByPriority(): QueuedTransform | undefined {
-    const guaranteed = this.#overtaken >= mostOvertaken ? this.#nextBackground() : undefined;
-    return guaranteed ?? this.#waiting.take(this.#affordable()) ?? this.#nextBackground();
-  }
-
-  /**
-   * Whether a transform fits beside the costly ones that run; one beyond the limit runs when none
-   * does. As soon as one does not fit, no other costly one may overtake it.
-   */
-  #affordable(): (task: QueuedTransform) => boolean {
-    let blocked = false;
-    return ({ cost }) => {
-      if (cost === null) return true;
-      const fits =
-        this.#costlyBytes === 0 || this.#costlyBytes + cost.bytes <= this.#settings.costlyBytes;
-      blocked ||= !fits;
-      return !blocked;
-    };
-  }
-
-  /** For the additional thread, when all others are busy. */
-  #nextNew(): QueuedTransform | undefined {
-    if (this.#running.size > this.#settings.threads) return undefined;
-    return this.#waiting.take(({ cost, project }) => cost === null && !this.#hasRunning(project));
-  }
-
-  /** Refuses the last transform of the project with most, in favour of another's. */
-  #displace(): void {
-    const task = this.#waiting.last();
-    if (task === undefined) return;
+  #refuse(task: QueuedTransform, message: string): void {
     this.#leaveQueue(task);
     this.#rejected += 1;
-    task.reject(new ServiceError('overloaded', 'Too many transforms are waiting.'));
-  }
-
-  /** With more than one thread, one is reserved for live work. */
-  #nextBackground(): QueuedTransform | undefined {
-    const most = Math.max(1, this.#settings.threads - 1);
-    if (this.#backgroundRunning >= most) return undefined;
-    return this.#waitingBackground.take(this.#affordable());
+    task.reject(new ServiceError('overloaded', message));
   }
 
   #setDeadline(task: QueuedTransform): void {
     if (task.deadline !== null) clearTimeout(task.deadline);
     const { liveMs, backgroundMs } = this.#waitLimits;
     task.deadline = setTimeout(
-      () => {
-        this.#leaveQueue(task);
-        this.#rejected += 1;
-        task.reject(new ServiceError('overloaded', 'The transform waited too long for a thread.'));
-      },
+      () => this.#refuse(task, 'The transform waited too long for a thread.'),
       task.background ? backgroundMs : liveMs,
     );
   }
@@ -358,43 +264,30 @@ export class TransformQueue {
     if (this.#closed)
       return task.reject(new ServiceError('overloaded', 'The service is shutting down.'));
     task.cost = cost;
-    (task.background ? this.#waitingBackground : this.#waiting).putBack(
-      task.project,
-      task,
-      (other) => other.queuedAt > task.queuedAt,
-    );
+    this.#schedule.addAgain(task);
     this.#setDeadline(task);
   }
 
   #leaveQueue(task: QueuedTransform): void {
-    this.#waiting.delete(task.project, task);
-    this.#waitingBackground.delete(task.project, task);
+    this.#schedule.remove(task);
     if (task.deadline !== null) clearTimeout(task.deadline);
   }
 
   #promote(task: QueuedTransform): void {
     if (!task.background) return;
-    task.background = false;
-    if (this.#waitingBackground.delete(task.project, task)) {
-      this.#waiting.add(task.project, task);
-      this.#setDeadline(task);
-    }
-    if (this.#running.has(task)) this.#backgroundRunning -= 1;
+    if (this.#schedule.promote(task)) this.#setDeadline(task);
     this.#startNext();
   }
 
   async #run(task: QueuedTransform): Promise<void> {
     const { source, watermark, variant } = task;
     const startedAt = performance.now();
-    if (task.background) this.#backgroundRunning += 1;
-    const { cost } = task;
-    this.#costlyBytes += cost?.bytes ?? 0;
     const run = this.#renderers.run({
       source,
       watermark,
       variant,
       limits: this.#limits,
-      onlyLight: cost === null,
+      onlyLight: task.cost === null,
     });
     let exceeds: Cost | null = null;
     let terminated: Promise<void> | undefined;
@@ -416,9 +309,7 @@ export class TransformQueue {
     clearTimeout(timer);
     // A thread that is still in native code uses its core, so it counts as busy until it exits.
     await terminated;
-    if (task.background) this.#backgroundRunning -= 1;
-    this.#running.delete(task);
-    this.#costlyBytes -= cost?.bytes ?? 0;
+    this.#schedule.ended(task);
     if (exceeds === null) this.#completed += 1;
     else this.#waitAgain(task, exceeds);
     this.#lastProgress = performance.now();
