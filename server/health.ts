@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobQueue } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
 import type { FrontEndStats, MachineStats } from './cluster/channel.ts';
+import { readableAnywhere } from './http/cross-origin.ts';
 import type { HttpRequest } from './http/request.ts';
 import type { ProjectCache } from './project-cache.ts';
 
@@ -104,6 +105,7 @@ export class Health {
         ['content-type', 'application/json'],
         ['cache-control', 'no-store'],
         ['x-content-type-options', 'nosniff'],
+        ...readableAnywhere,
       ],
       body: JSON.stringify(body),
     });

@@ -47,7 +47,7 @@ const drainWithinMs = 30_000;
 const closeWithinMs = 2_000;
 
 function engineSettings(settings: Settings): EngineSettings {
-  const { processes, baseUrl, diskCacheBytes, dataDir, port, workerPort } = settings;
+  const { processes, baseUrl, internalUrl, diskCacheBytes, dataDir, port, workerPort } = settings;
   return {
     threads: settings.poolThreads,
     queue: settings.poolQueue,
@@ -64,7 +64,7 @@ function engineSettings(settings: Settings): EngineSettings {
     sourceTimeoutMs: settings.sourceTimeoutMs,
     transformTimeoutMs: settings.transformTimeoutMs,
     processMemoryBytes: settings.transformProcessMemoryBytes,
-    own: { urls: [baseUrl], ports: [port, workerPort] },
+    own: { urls: [baseUrl, internalUrl], ports: [port, workerPort] },
   };
 }
 
@@ -168,6 +168,7 @@ const control = new ControlPlane({
   guard: engine.producer.sources.guard,
   queue,
   baseUrl: settings.baseUrl,
+  trustedProxies: settings.trustedProxies,
   onError,
 });
 

@@ -3,6 +3,7 @@ import { openApiDocument } from './control/openapi.ts';
 import { methodsAt, prefix } from './control/operations.ts';
 import type { Health } from './health.ts';
 import type { Route } from './http/app.ts';
+import { embeddableAnywhere, readableAnywhere } from './http/cross-origin.ts';
 import type { Handler, HttpResponse } from './http/request.ts';
 import type { Delivery } from './image/deliver.ts';
 
@@ -20,12 +21,13 @@ export function routes({ delivery, control, health, baseUrl }: Endpoints): Route
   return [
     // RFC 9110, 9.3.7: OPTIONS for the server as a whole.
     { path: '*', methods: () => ['OPTIONS'], handler: (request) => request.respond(noContent) },
-    readable('/img/*', image),
-    readable('/img', image),
+    readable('/img/*', image, embeddableAnywhere),
+    readable('/img', image, embeddableAnywhere),
     readable('/api/health', (request) => health.handle(request)),
     readable('/openapi.json', openApi),
     readable(`${prefix}/openapi.json`, openApi),
-    // Without OPTIONS, so that no CORS preflight succeeds: API keys are for backends, not for pages.
+    // Without OPTIONS, so that no CORS preflight succeeds, and without headers by which pages could read a
+    // response: API keys are for backends.
     { path: `${prefix}/*`, methods: methodsAt, handler: (request) => control.handle(request) },
   ];
 }
@@ -34,10 +36,14 @@ const noContent: HttpResponse = { status: 204, headers: [], body: null };
 
 const readMethods = ['GET', 'HEAD', 'OPTIONS'];
 
-/** A route that anyone may read, including scripts of other origins. */
-function readable(path: string, handler: Handler): Route {
+/**
+ * A route that anyone may read, including scripts of other origins; its handler adds the same headers
+ * to what succeeds.
+ */
+function readable(path: string, handler: Handler, errorHeaders = readableAnywhere): Route {
   return {
     path,
+    errorHeaders,
     methods: () => readMethods,
     handler: (request) =>
       request.method === 'OPTIONS' ? request.respond(preflightResponse) : handler(request),
@@ -49,7 +55,7 @@ const preflightResponse: HttpResponse = {
   status: 204,
   headers: [
     ['allow', readMethods.join(', ')],
-    ['access-control-allow-origin', '*'],
+    ...readableAnywhere,
     ['access-control-allow-methods', 'GET, HEAD'],
     ['access-control-allow-headers', '*'],
     ['access-control-max-age', '86400'],
@@ -66,7 +72,7 @@ function openApiHandler(baseUrl: string): Handler {
         ['content-type', 'application/json'],
         ['cache-control', 'no-cache'],
         ['x-content-type-options', 'nosniff'],
-        ['access-control-allow-origin', '*'],
+        ...readableAnywhere,
       ],
       body,
     });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Db } from 'mongodb';
 import { answered } from './deadline.ts';
 import { Turns, turnsAfter } from './turns.ts';
-import { isDuplicateKey } from './upsert.ts';
+import { isDuplicateKey, writePortably } from './upsert.ts';
 import {
   giveBack,
   type JobDocument,
@@ -133,7 +133,7 @@ export class JobQueue {
       turn,
     };
     try {
-      await this.#jobs.insertOne(job as JobDocument);
+      await writePortably(() => this.#jobs.insertOne(job as JobDocument));
     } catch (error) {
       // Another process has queued the same work in the meantime.
       if (!isDuplicateKey(error)) throw error;

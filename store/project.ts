@@ -48,6 +48,8 @@ export interface Project extends ProjectSettings {
   readonly signedUrlTtlSeconds: number | null;
   /** The HMAC secret of signed URLs; null until created. Used only to sign and verify URLs. */
   readonly signingSecret: string | null;
+  /** The secret before the last rotation, which is valid too; none once it was revoked. */
+  readonly previousSigningSecret?: string | null;
   readonly createdAt: Date;
   /** By the store's clock. For people: it decides nothing, because clocks may step. */
   readonly changedAt: Date;

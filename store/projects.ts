@@ -1,4 +1,4 @@
-import type { Collection, Db, UpdateFilter } from 'mongodb';
+import type { Collection, Db, Filter, UpdateFilter } from 'mongodb';
 import { answered } from './deadline.ts';
 import { newProjectId, newSigningSecret } from './identifiers.ts';
 import type { Project, ProjectSettings } from './project.ts';
@@ -136,20 +136,45 @@ export class Projects {
         signedUrlTtlSeconds: ttlSeconds,
         signingSecret: newSigningSecret(),
       },
+      $unset: { previousSigningSecret: '' },
     });
   }
 
-  /** Stops requiring signed URLs and deletes the secret. */
+  /**
+   * Replaces a project's secret, which stays valid until `revokePreviousSecret`. Null also when the
+   * secrets have changed since the project was read, or two are valid already: a third one would end
+   * the oldest without anybody asking for it.
+   */
+  async rotateSecret({ _id, signingSecret }: Project): Promise<Project | null> {
+    if (signingSecret === null) return null;
+    const update = {
+      $set: { signingSecret: newSigningSecret(), previousSigningSecret: signingSecret },
+    };
+    return this.#change(_id, update, { signingSecret, previousSigningSecret: null });
+  }
+
+  /** Ends the validity of the secret before the last rotation, if it is still valid. */
+  revokePreviousSecret(id: string): Promise<Project | null> {
+    return this.#change(id, { $unset: { previousSigningSecret: '' } });
+  }
+
+  /** Stops requiring signed URLs and deletes the secrets. */
   dropSignatures(id: string): Promise<Project | null> {
     return this.#change(id, {
       $set: { requireSignedUrls: false, signedUrlTtlSeconds: null, signingSecret: null },
+      $unset: { previousSigningSecret: '' },
     });
   }
 
-  async #change(id: string, update: UpdateFilter<StoredProject>): Promise<Project | null> {
+  /** @param state what the project must be like besides, else nothing is changed */
+  async #change(
+    id: string,
+    update: UpdateFilter<StoredProject>,
+    state: Filter<StoredProject> = {},
+  ): Promise<Project | null> {
     const changed = await answered(
       this.#collection.findOneAndUpdate(
-        { _id: id },
+        { ...state, _id: id },
         {
           ...update,
           $set: { ...update.$set, ...markChange },

@@ -7,10 +7,44 @@ import {
 } from 'mongodb';
 
 const duplicateKey = 11_000;
+const internalError = 1;
+
+/**
+ * PostgreSQL's words for SQLSTATE 23505 and 23P01. FerretDB 2 passes them on as an internal error when
+ * a findAndModify inserts a duplicate.
+ */
+const constraintViolation =
+  /^(?:duplicate|conflicting) key value violates (?:unique|exclusion) constraint "/;
+/** PostgreSQL's words for SQLSTATE 40P01, which FerretDB 2 passes on with differing codes. */
+const deadlock = 'deadlock detected';
+/** A deadlock ends only after a second (`deadlock_timeout`), and of its writes one succeeds. */
+const attempts = 3;
 
 /** Whether a write was refused because another document has the value of a unique index. */
 export function isDuplicateKey(error: unknown): boolean {
-  return error instanceof MongoServerError && error.code === duplicateKey;
+  if (!(error instanceof MongoServerError)) return false;
+  const { code, message } = error;
+  return code === duplicateKey || (code === internalError && constraintViolation.test(message));
+}
+
+/**
+ * Runs a write under a unique index. A duplicate key is an error with the code 11000, whatever the
+ * engine calls it. After a deadlock, which leaves no effect and which MongoDB has none of, the write is
+ * repeated.
+ */
+export async function writePortably<T>(write: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof MongoServerError)) throw error;
+      const { code, message } = error;
+      if (code !== duplicateKey && isDuplicateKey(error)) {
+        throw new MongoServerError({ message, code: duplicateKey });
+      }
+      if (message !== deadlock || attempt === attempts) throw error;
+    }
+  }
 }
 
 /**
@@ -19,8 +53,8 @@ export function isDuplicateKey(error: unknown): boolean {
  * the document.
  */
 export function retryOnDuplicateKey<T>(upsert: () => Promise<T>): Promise<T> {
-  return upsert().catch((error: unknown) => {
-    if (isDuplicateKey(error)) return upsert();
+  return writePortably(upsert).catch((error: unknown) => {
+    if (isDuplicateKey(error)) return writePortably(upsert);
     throw error;
   });
 }

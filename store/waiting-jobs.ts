@@ -1,5 +1,5 @@
 import type { Collection, Filter, ObjectId } from 'mongodb';
-import { isDuplicateKey } from './upsert.ts';
+import { isDuplicateKey, writePortably } from './upsert.ts';
 
 /** The name of prewarm jobs in the queue. */
 export const prewarmJobName = 'prewarm';
@@ -88,7 +88,9 @@ export async function makeWait(
 ): Promise<boolean> {
   const waitingKey = waitingKeyOf(data, filter._id);
   try {
-    const { matchedCount } = await jobs.updateOne(filter, { $set: { ...fields, waitingKey } });
+    const { matchedCount } = await writePortably(() =>
+      jobs.updateOne(filter, { $set: { ...fields, waitingKey } }),
+    );
     return matchedCount === 1;
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;

@@ -3,6 +3,7 @@ import t from 'tap';
 import { settingsExample, settingsMarkdown } from '../contract/settings/document.ts';
 import { parameterNames, parameters, parametersMarkdown } from '../server/image/parameters.ts';
 import { root } from './root.ts';
+import { differencesMarkdown } from './store/engines.ts';
 
 /**
  * What is generated from the code stands in the documents as it is generated. `npm run docs` runs
@@ -38,6 +39,10 @@ t.test("the README's table lists every parameter", (t) =>
 
 t.test("the README's table lists every setting", (t) =>
   check(t, 'README.md', (text) => withSection(text, 'settings', settingsMarkdown())),
+);
+
+t.test('the README names the differences of the engines of the tests', (t) =>
+  check(t, 'README.md', (text) => withSection(text, 'engines', differencesMarkdown())),
 );
 
 t.test('the gallery shows every parameter by its example, and all its pictures', async (t) => {

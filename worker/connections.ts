@@ -10,7 +10,7 @@ const reuseWithinMs = 1_000;
 
 export interface Connection {
   readonly client: Client;
-  /** Path of the base URL, without a slash at the end. */
+  /** Path of the service URL, without a slash at the end. */
   readonly basePath: string;
   /** Must be called at the end of a job. */
   done(outcome: 'reusable' | 'broken'): Promise<void>;
@@ -22,8 +22,8 @@ export class Connections {
   readonly #basePath: string;
   readonly #idle: { readonly client: Client; readonly openedAt: number }[] = [];
 
-  constructor(baseUrl: string) {
-    const { origin, pathname } = new URL(baseUrl);
+  constructor(serviceUrl: string) {
+    const { origin, pathname } = new URL(serviceUrl);
     this.#origin = origin;
     this.#basePath = pathname.replace(/\/$/, '');
   }

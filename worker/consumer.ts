@@ -39,7 +39,8 @@ export const backOff: BackoffStrategy = ({ attempt, error }) => {
 
 export interface ConsumerOptions {
   readonly store: Pick<Store, 'db'>;
-  readonly baseUrl: string;
+  /** The service's address, as this worker reaches it. */
+  readonly serviceUrl: string;
   readonly concurrency: number;
   readonly log: Logger;
   readonly metrics: WorkerMetrics;
@@ -64,8 +65,8 @@ export class Consumer {
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
-    const { store, baseUrl, concurrency, lockLifetimeMs = defaultLockLifetimeMs } = options;
-    this.#connections = new Connections(baseUrl);
+    const { store, serviceUrl, concurrency, lockLifetimeMs = defaultLockLifetimeMs } = options;
+    this.#connections = new Connections(serviceUrl);
     this.#lockLifetimeMs = lockLifetimeMs;
     this.queue = new JobQueue(store.db);
     this.agenda = createAgenda(store.db, {

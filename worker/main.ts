@@ -80,8 +80,8 @@ try {
   const { signal } = stopping;
   const onOutage = logOutages(log);
   store = await awaitStore(settings, signal, onOutage);
-  const { baseUrl, workerConcurrency: concurrency } = settings;
-  const starting = new Consumer({ store, baseUrl, concurrency, log, metrics });
+  const { internalUrl: serviceUrl, workerConcurrency: concurrency } = settings;
+  const starting = new Consumer({ store, serviceUrl, concurrency, log, metrics });
   consumer = starting;
   // The store may become unavailable again before the consumer has started.
   await retryDuringOutages(() => starting.start(), { signal, onOutage });

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
 import formats from 'ajv-formats';
-import { isDnsServer } from '../networks.ts';
+import { isDnsServer, parseNetwork } from '../networks.ts';
 import { parsePort, parsePrivateSource } from '../private-sources.ts';
 import { type Setting, type Settings, settingRows, splitList } from './table.ts';
 
@@ -22,6 +22,9 @@ const ajv = new Ajv({ allErrors: true });
 formats.default(ajv, ['uri']);
 ajv.addFormat('source-list', (list) =>
   splitList(list).every((entry) => parsePrivateSource(entry) !== null),
+);
+ajv.addFormat('network-list', (list) =>
+  splitList(list).every((entry) => parseNetwork(entry) !== null),
 );
 ajv.addFormat('port-list', (list) => {
   const ports = splitList(list);

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { type Network, parseNetwork } from '../networks.ts';
 import { defaultPorts, type Ports } from '../private-sources.ts';
 
 /**
@@ -83,6 +84,32 @@ export const settingsTable = {
       defaultInWords: 'http://localhost:<port>',
       meaning: 'Base of the delivery URLs, as clients or the CDN reach the service.',
       convert: trimSlashes,
+    },
+  ),
+  internalUrl: text<string>(
+    'SERVICE_INTERNAL_URL',
+    'an absolute http or https URL without query',
+    { format: 'uri', pattern: '^https?://[^?#]+$' },
+    {
+      default: (above) => String(above['baseUrl']),
+      defaultInWords: 'SERVICE_BASE_URL',
+      meaning: 'Base of the URLs by which workers reach the service, past a CDN.',
+      convert: trimSlashes,
+    },
+  ),
+  trustedProxies: text<readonly Network[]>(
+    'SERVICE_TRUSTED_PROXIES',
+    'a comma-separated list of CIDRs and IP addresses',
+    { format: 'network-list' },
+    {
+      default: [],
+      defaultInWords: '(none)',
+      meaning:
+        'CIDRs or addresses of proxies whose `X-Forwarded-For` names the client, comma-separated. Limits for each client address need it behind a proxy.',
+      convert: (list: string) =>
+        splitList(list)
+          .map(parseNetwork)
+          .filter((network) => network !== null),
     },
   ),
   httpEngine: text<HttpEngineSetting>(

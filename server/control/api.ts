@@ -1,9 +1,11 @@
 import { ServiceError } from '../../contract/errors.ts';
+import type { Network } from '../../contract/networks.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
 import { answered } from '../../store/deadline.ts';
 import type { JobQueue } from '../../store/jobs.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import type { Projects } from '../../store/projects.ts';
+import { clientAddress, clientNetwork } from '../http/client-address.ts';
 import { errorResponse } from '../http/error-response.ts';
 import type { Headers, HttpRequest } from '../http/request.ts';
 import { failureOf, storeUnavailable } from '../store-failure.ts';
@@ -28,6 +30,8 @@ export interface ControlPlaneEnvironment {
   readonly guard: AddressGuard;
   readonly queue: Pick<JobQueue, 'add'>;
   readonly baseUrl: string;
+  /** Proxies whose X-Forwarded-For names the client. */
+  readonly trustedProxies: readonly Network[];
   /** Called with an error that is not the client's fault. */
   readonly onError: (request: HttpRequest, error: unknown) => void;
 }
@@ -57,6 +61,7 @@ export class ControlPlane {
     const contentType = request.header('content-type');
     const query = request.query;
     const credentials = [request.header('authorization'), request.header('x-service-api-key')];
+    const client = clientNetwork(clientAddress(request, this.#environment.trustedProxies));
     const body = match.operation.input === undefined ? null : request.readBody(maxBodyBytes);
     // When an earlier check fails, the body is not awaited, and its rejection must not be unhandled.
     body?.catch(() => {});
@@ -68,7 +73,7 @@ export class ControlPlane {
       // Before the store is asked for it, so that this failure does not depend on the store.
       readKey(authorization, serviceApiKey);
       if (!storeAvailable()) throw storeUnavailable();
-      const credential = await authentication.authenticate(authorization, serviceApiKey);
+      const credential = await authentication.authenticate(authorization, serviceApiKey, client);
       const { key } = credential;
       // Counted before the other checks, so that every response to a valid key has the rate limit headers.
       const limit = await answered(rateLimit.consume(key._id));

@@ -7,6 +7,7 @@ import type { ApiKey, Keys } from '../../store/keys.ts';
 import type { Organisations } from '../../store/organisations.ts';
 import type { Projects } from '../../store/projects.ts';
 import type { Operation } from './operations.ts';
+import { UnknownKeys } from './unknown-keys.ts';
 
 /** A valid key, and whether its organisation has product access. */
 export interface Credential {
@@ -15,13 +16,13 @@ export interface Credential {
 }
 
 /**
- * How long a look-up is cached: long enough that a busy client does not cause a query for every call,
+ * How long a look-up is valid: long enough that a busy client does not cause a query for every call,
  * short enough that a revocation takes effect in all processes within two seconds.
  */
 const ttlMs = 1_000;
-const cacheBytes = 8 * 1024 * 1024;
-/** Estimated size of an entry: a digest, and a key with its organisation or null. */
-const entryBytes = { known: 1_024, unknown: 384 };
+const knownBytes = 8 * 1024 * 1024;
+/** Estimated size of an entry: a digest, and a key with its organisation. */
+const entryBytes = 1_024;
 const maxKeyLength = 256;
 
 /** The API key of a request: `Authorization` takes precedence over `X-Service-Api-Key` (spec part 5). */
@@ -35,53 +36,71 @@ export function readKey(authorization: string, serviceApiKey: string): string {
   throw new ServiceError('api_key_invalid', 'The Authorization header has no bearer token.');
 }
 
-/** Finds the credential of a request, by the keys and organisations of the store. */
+interface Known {
+  readonly credential: Credential;
+  /** When the store was asked for it, by the clock of `performance`. */
+  readonly at: number;
+}
+
+/**
+ * Finds the credential of a request, by the keys and organisations of the store. A key that was valid
+ * before is looked up again whatever others send; only keys that are new here have limits.
+ */
 export class Authentication {
   readonly #keys: Keys;
   readonly #organisations: Organisations;
-  readonly #cache: LRUCache<string, { readonly credential: Credential | null }>;
+  /** The keys that were valid when they were last looked up, which nobody without one can displace. */
+  readonly #known: LRUCache<string, Known>;
+  readonly #unknown = new UnknownKeys(ttlMs);
   readonly #lookups = new SingleFlight<string, Credential | null>();
 
   constructor(keys: Keys, organisations: Organisations) {
     this.#keys = keys;
     this.#organisations = organisations;
-    this.#cache = new LRUCache({
-      maxSize: cacheBytes,
-      sizeCalculation: ({ credential }) =>
-        credential === null ? entryBytes.unknown : entryBytes.known,
-      ttl: ttlMs,
-    });
+    this.#known = new LRUCache({ maxSize: knownBytes, sizeCalculation: () => entryBytes });
   }
 
   /** Bytes of the cached look-ups, as they are estimated. */
-  get cacheBytes(): number {
-    return this.#cache.calculatedSize;
+  get bytes(): { readonly known: number; readonly unknown: number } {
+    return { known: this.#known.calculatedSize, unknown: this.#unknown.bytes };
   }
 
   /**
-   * @throws ServiceError api_key_missing, api_key_invalid; the driver's error when the store is
-   *   unavailable
+   * @param client the client's network, which limits the keys that are not known (`clientNetwork`)
+   * @throws ServiceError api_key_missing, api_key_invalid, rate_limited; the driver's error when the
+   *   store is unavailable
    */
-  async authenticate(authorization: string, serviceApiKey: string): Promise<Credential> {
+  async authenticate(
+    authorization: string,
+    serviceApiKey: string,
+    client: string,
+  ): Promise<Credential> {
     const secret = readKey(authorization, serviceApiKey);
-    const credential = secret.length > maxKeyLength ? null : await this.#find(secret);
+    const credential = secret.length > maxKeyLength ? null : await this.#find(secret, client);
     if (credential === null) {
       throw new ServiceError('api_key_invalid', 'The API key is not known or has been revoked.');
     }
     return credential;
   }
 
-  async #find(secret: string): Promise<Credential | null> {
+  async #find(secret: string, client: string): Promise<Credential | null> {
     const hash = hashApiKey(secret);
-    const cached = this.#cache.get(hash);
-    if (cached !== undefined) return cached.credential;
-    return this.#lookups.run(hash, async () => {
-      // The age counts from the query: a slow store returns the state of that time.
-      const start = performance.now();
-      const credential = await this.#load(secret, hash);
-      this.#cache.set(hash, { credential }, { start });
-      return credential;
-    });
+    const known = this.#known.get(hash);
+    if (known !== undefined && performance.now() - known.at < ttlMs) return known.credential;
+    if (this.#unknown.has(hash)) return null;
+    const lookUp = () => this.#lookUp(secret, hash);
+    return this.#lookups.run(hash, () =>
+      known === undefined ? this.#unknown.limit(client, hash, lookUp) : lookUp(),
+    );
+  }
+
+  async #lookUp(secret: string, hash: string): Promise<Credential | null> {
+    // The age counts from the query: a slow store returns the state of that time.
+    const at = performance.now();
+    const credential = await this.#load(secret, hash);
+    if (credential === null) this.#known.delete(hash);
+    else this.#known.set(hash, { credential, at });
+    return credential;
   }
 
   async #load(secret: string, hash: string): Promise<Credential | null> {

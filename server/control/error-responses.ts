@@ -3,8 +3,10 @@ import { type ErrorCode, errorCatalogue } from '../../contract/errors.ts';
 import { retryAfter } from '../http/error-response.ts';
 import {
   allowHeader,
+  challengeHeader,
   contentRangeHeader,
-  errorHeaders,
+  imageErrorHeaders,
+  plainHeaders,
   rateLimitHeaders,
   retryAfterHeader,
 } from './response-headers.ts';
@@ -104,8 +106,8 @@ function errorResponse(
 
 const controlError = (status: Status): object =>
   errorResponse(status, controlCodes, meanings[status], {
-    ...errorHeaders,
-    ...(status === 401 ? {} : rateLimitHeaders),
+    ...plainHeaders,
+    ...(status === 401 ? challengeHeader : rateLimitHeaders),
     ...(status === 429 || status === 503 ? retryAfterHeader : {}),
   });
 
@@ -114,7 +116,7 @@ const waits = (code: ErrorCode): boolean => code in retryAfter || code === 'sour
 
 const imageError = (status: Status): object =>
   errorResponse(status, imageCodes, imageMeanings[status] ?? meanings[status], {
-    ...errorHeaders,
+    ...imageErrorHeaders,
     ...(imageCodes.some((code) => errorCatalogue[code].status === status && waits(code))
       ? retryAfterHeader
       : {}),

@@ -4,7 +4,12 @@ import { examples } from './examples.ts';
 import { healthSchema } from './health-schema.ts';
 import { imagePaths, imageSchemas } from './image-paths.ts';
 import { type Operation, operations, prefix } from './operations.ts';
-import { headerComponents, plainHeaders, rateLimitHeaders } from './response-headers.ts';
+import {
+  headerComponents,
+  plainHeaders,
+  rateLimitHeaders,
+  readableHeaders,
+} from './response-headers.ts';
 import {
   createProjectSchema,
   domainSchema,
@@ -123,8 +128,12 @@ const health = {
   summary: 'Health of the service and what it depends on',
   security: [],
   responses: {
-    200: { description: 'Healthy.', headers: plainHeaders, content: json(ref('HealthStatus')) },
-    503: { description: 'Not healthy.', headers: plainHeaders, content: json(ref('HealthStatus')) },
+    200: { description: 'Healthy.', headers: readableHeaders, content: json(ref('HealthStatus')) },
+    503: {
+      description: 'Not healthy.',
+      headers: readableHeaders,
+      content: json(ref('HealthStatus')),
+    },
   },
 };
 

@@ -1,9 +1,11 @@
-import type { Db } from 'mongodb';
+import type { Collection, Db, Filter, FindOneAndUpdateOptions, UpdateFilter } from 'mongodb';
 import { RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible';
 import { ServiceError } from '../../contract/errors.ts';
+import { writePortably } from '../../store/upsert.ts';
 import type { Headers } from '../http/request.ts';
 
 const windowSeconds = 60;
+const collectionName = 'rateWindows';
 
 /** The state of a key's rate limit after a call. */
 export interface RateLimitResult {
@@ -18,15 +20,17 @@ export interface RateLimitResult {
  * There is no local fallback: while the store is unavailable no call could succeed anyway.
  */
 export class RateLimit {
+  readonly #db: Db;
   readonly #limit: number;
   readonly #limiter: RateLimiterMongo;
 
   /** @param limit calls per minute */
   constructor(db: Db, limit: number) {
+    this.#db = db;
     this.#limit = limit;
     this.#limiter = new RateLimiterMongo({
-      storeClient: db,
-      tableName: 'rateLimits',
+      storeClient: { collection: (name: string) => new Windows(db, name) },
+      tableName: collectionName,
       disableIndexesCreation: true,
       keyPrefix: 'key',
       points: limit,
@@ -36,7 +40,7 @@ export class RateLimit {
 
   /** May be repeated, also by several processes at once. */
   async ensureIndexes(): Promise<void> {
-    await this.#limiter.createIndexes();
+    await this.#db.collection(collectionName).createIndex({ expire: 1 }, { expireAfterSeconds: 0 });
   }
 
   async consume(keyId: string): Promise<RateLimitResult> {
@@ -61,5 +65,32 @@ export class RateLimit {
       ['ratelimit-remaining', String(Math.max(0, remainingPoints))],
       ['ratelimit-reset', String(Math.max(0, Math.ceil(msBeforeNext / 1_000)))],
     ];
+  }
+}
+
+interface Window {
+  readonly _id: string;
+}
+
+/**
+ * The limiter's collection, with the key as `_id`. The limiter's own way, a unique index, makes
+ * concurrent upserts of a new key on FerretDB wait for a deadlock's end, a second each. The limiter
+ * expects duplicate keys, and knows them by the code 11000.
+ */
+class Windows {
+  readonly #collection: Collection<Window>;
+
+  constructor(db: Db, name: string) {
+    this.#collection = db.collection(name);
+  }
+
+  findOneAndUpdate(
+    filter: Filter<Window> & { readonly key: string },
+    update: UpdateFilter<Window>,
+    options: FindOneAndUpdateOptions,
+  ): Promise<unknown> {
+    return writePortably(() =>
+      this.#collection.findOneAndUpdate({ ...filter, _id: filter.key }, update, options),
+    );
   }
 }

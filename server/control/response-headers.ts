@@ -46,6 +46,10 @@ export const headerComponents = {
     'The request headers that the image depends on.',
     'Accept, Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, DPR, Width, Viewport-Width',
   ),
+  'WWW-Authenticate': text(
+    'How to authenticate (RFC 6750, 3); with an error when the key is not valid.',
+    'Bearer realm="image-delivery", error="invalid_token"',
+  ),
   'X-Cache': {
     description: 'Where the image was found.',
     schema: { type: 'string', enum: ['memory', 'disk', 'miss'] },
@@ -79,7 +83,16 @@ export const rateLimitHeaders = references(
   'RateLimit-Reset',
 );
 
-export const errorHeaders = { ...plainHeaders, ...references('Access-Control-Allow-Origin') };
+/** On every response that pages may read. */
+export const readableHeaders = {
+  ...plainHeaders,
+  ...references('Access-Control-Allow-Origin'),
+};
+export const imageErrorHeaders = {
+  ...readableHeaders,
+  ...references('Cross-Origin-Resource-Policy'),
+};
+export const challengeHeader = references('WWW-Authenticate');
 export const allowHeader = references('Allow');
 export const retryAfterHeader = references('Retry-After');
 

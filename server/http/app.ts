@@ -1,7 +1,8 @@
 import { ServiceError } from '../../contract/errors.ts';
+import { withHeaders } from './cross-origin.ts';
 import type { EngineHost, HttpEngine, StartEngine } from './engine.ts';
 import { MethodNotAllowed } from './method-not-allowed.ts';
-import type { Handler, HttpRequest, HttpResponse } from './request.ts';
+import type { Handler, Headers, HttpRequest, HttpResponse } from './request.ts';
 
 export interface Route {
   /** A path, or a prefix of paths that ends with `/*`. */
@@ -10,6 +11,8 @@ export interface Route {
   readonly methods: (path: string) => readonly string[];
   /** Called only for these methods. */
   readonly handler: Handler;
+  /** Headers of the error responses at these paths, besides their own. */
+  readonly errorHeaders?: Headers;
 }
 
 export interface AppEnvironment {
@@ -97,7 +100,7 @@ export class App implements EngineHost {
   }
 
   errorResponse(failure: ServiceError): HttpResponse {
-    return this.#environment.errorResponse(failure);
+    return this.#errorResponse(failure, failure instanceof MethodNotAllowed ? failure.path : '');
   }
 
   refusal(method: string, path: string): ServiceError {
@@ -124,6 +127,11 @@ export class App implements EngineHost {
     if (request.signal.aborted) return;
     const failure = ServiceError.of(error);
     if (failure.code === 'internal_error') this.#environment.onError(request, error);
-    request.respond(this.#environment.errorResponse(failure));
+    request.respond(this.#errorResponse(failure, request.path));
+  }
+
+  #errorResponse(failure: ServiceError, path: string): HttpResponse {
+    const response = this.#environment.errorResponse(failure);
+    return withHeaders(response, this.#route(path)?.errorHeaders ?? []);
   }
 }

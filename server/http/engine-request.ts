@@ -18,7 +18,9 @@ export abstract class EngineRequest implements HttpRequest {
     this.id = host.begin();
   }
 
+  abstract readonly peerAddress: string;
   abstract header(name: string): string;
+  abstract headerList(name: string): string;
   abstract readBody(maxBytes: number): Promise<Uint8Array | null>;
 
   /** Writes the response; called at most once, and never after the client has left. */

@@ -13,15 +13,28 @@ export const retryAfter: Partial<Record<ServiceError['code'], number>> = {
   store_unavailable: 2,
 };
 
-/** The response to a failure: an ApiError, which must not be cached. */
+/**
+ * The challenges of a 401 (RFC 9110, 11.6.1; RFC 6750, 3). Only a request with a key is told that its
+ * key is what is wrong.
+ */
+export const challenges: Partial<Record<ServiceError['code'], string>> = {
+  api_key_missing: 'Bearer realm="image-delivery"',
+  api_key_invalid: 'Bearer realm="image-delivery", error="invalid_token"',
+};
+
+/**
+ * The response to a failure: an ApiError, which must not be cached. Without the headers that let
+ * scripts of other origins read it, which a route has or has not for all its responses.
+ */
 export function errorResponse(failure: ServiceError): HttpResponse {
   const wait = failure.details.retryAfter ?? retryAfter[failure.code];
+  const challenge = challenges[failure.code];
   const headers: Headers = [
     ['content-type', 'application/json'],
     ['cache-control', 'no-store'],
     ['x-content-type-options', 'nosniff'],
-    ['access-control-allow-origin', '*'],
     ...(wait === undefined ? [] : ([['retry-after', String(wait)]] as const)),
+    ...(challenge === undefined ? [] : ([['www-authenticate', challenge]] as const)),
     ...(failure instanceof MethodNotAllowed
       ? ([['allow', failure.allowed.join(', ')]] as const)
       : []),

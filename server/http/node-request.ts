@@ -49,8 +49,16 @@ export class NodeHttpRequest extends EngineRequest {
     return !this.#req.complete;
   }
 
+  get peerAddress(): string {
+    return this.#req.socket.remoteAddress ?? '';
+  }
+
   header(name: string): string {
     return String(this.#req.headers[name] ?? '');
+  }
+
+  headerList(name: string): string {
+    return this.#req.headersDistinct[name]?.join() ?? '';
   }
 
   readBody(maxBytes: number): Promise<Uint8Array | null> {

@@ -17,8 +17,15 @@ export interface HttpRequest {
   readonly path: string;
   /** The undecoded query without `?`; empty when there is none. */
   readonly query: string;
+  /**
+   * The address that the connection comes from, which may be a proxy's; '' when it is not known. Only
+   * before the handler's first await.
+   */
+  readonly peerAddress: string;
   /** The value of a header named in lower case, or ''. Only before the handler's first await. */
   header(name: string): string;
+  /** The values of a header that may be sent several times, joined by commas; else as `header`. */
+  headerList(name: string): string;
   /**
    * The whole body, or null when it has more than `maxBytes`. To be called before the handler's first
    * await; rejects when the client leaves.

@@ -93,9 +93,26 @@ class UwsHttpRequest extends EngineRequest {
     this.query = req.getQuery() ?? '';
   }
 
+  get peerAddress(): string {
+    if (this.#req === null) throw new Error('the address was read after an await');
+    return Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1');
+  }
+
   header(name: string): string {
+    return this.#readable(name).getHeader(name);
+  }
+
+  headerList(name: string): string {
+    const values: string[] = [];
+    this.#readable(name).forEach((key, value) => {
+      if (key === name) values.push(value);
+    });
+    return values.join();
+  }
+
+  #readable(name: string): UwsRequest {
     if (this.#req === null) throw new Error(`the header ${name} was read after an await`);
-    return this.#req.getHeader(name);
+    return this.#req;
   }
 
   readBody(maxBytes: number): Promise<Uint8Array | null> {

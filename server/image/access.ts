@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../../contract/errors.ts';
 import { canonicalHost, hostMatches } from '../../contract/hosts.ts';
 import type { Project } from '../../store/projects.ts';
-import type { Address } from './address.ts';
+import { type Address, imagePrefix, sourceInPath } from './address.ts';
 
 /** Whether a project's allowlist has a URL's host; a trailing dot makes no difference. */
 export function allows(project: Project, host: string): boolean {
@@ -11,16 +11,41 @@ export function allows(project: Project, host: string): boolean {
 }
 
 /**
- * The text that is signed: the path and the query as they were sent, without the signature itself.
+ * The text that is signed: the path from `/img` on and the query as they were sent, without the
+ * signature itself.
  */
 export function signedText(path: string, query: string): string {
   const unsigned = query.split('&').filter((pair) => !pair.startsWith('sig='));
   return `${path}?${unsigned.join('&')}`;
 }
 
+/** Characters that encodeURIComponent leaves and other languages encode (RFC 3986, 2.2). */
+const reserved = /[!'()*]/g;
+const percentEncoded = (one: string): string => `%${one.charCodeAt(0).toString(16).toUpperCase()}`;
+
+/**
+ * The paths that a client may have signed when a request comes with this path, which a proxy may have
+ * changed: it turns `//` into `/`, or decodes a source that was encoded as a whole. All of them name
+ * the same source, so a signature of one is as good as one of another.
+ */
+function signedPaths(path: string): string[] {
+  const source = sourceInPath(path);
+  if (source === null) return [path];
+  const encoded = encodeURIComponent(source);
+  const written = [encoded, encoded.replace(reserved, percentEncoded)];
+  // Written directly, a source with these would not be the same source.
+  if (!/[?#]/.test(source)) written.push(source);
+  return [...new Set([path, ...written.map((one) => imagePrefix + one)])];
+}
+
 /** base64url HMAC-SHA256. */
 export function signature(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('base64url');
+}
+
+/** The secrets whose signatures are valid: two during a rotation. */
+function secretsOf({ signingSecret, previousSigningSecret }: Project): string[] {
+  return [signingSecret, previousSigningSecret].filter((secret) => typeof secret === 'string');
 }
 
 /**
@@ -54,11 +79,13 @@ export function checkSignature(
   if (given.length === 0 || !/^\d{1,12}$/.test(exp)) {
     throw refuse('This project needs signed URLs, with exp and sig.');
   }
-  const expected = Buffer.from(signature(project.signingSecret ?? '', signedText(path, query)));
-  const authentic =
-    project.signingSecret !== null &&
-    given.length === expected.length &&
-    timingSafeEqual(given, expected);
+  const texts = signedPaths(path).map((one) => signedText(one, query));
+  const authentic = secretsOf(project).some((secret) =>
+    texts.some((text) => {
+      const expected = Buffer.from(signature(secret, text));
+      return given.length === expected.length && timingSafeEqual(given, expected);
+    }),
+  );
   if (!authentic) throw refuse('The signature does not match the URL.');
 
   const expires = Number(exp) * 1_000;

@@ -10,7 +10,8 @@ export interface Address {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-const prefix = '/img/';
+/** The part of the path before the source. */
+export const imagePrefix = '/img/';
 
 /** The longest source URL that is accepted, in characters. */
 export const maxSourceLength = 8_192;
@@ -21,7 +22,7 @@ export const maxSourceLength = 8_192;
  */
 export function readAddress(path: string, query: string): Address {
   const parameters = readQuery(query);
-  const written = readPathSource(path.slice(prefix.length)) ?? parameters.get('url') ?? '';
+  const written = sourceInPath(path) ?? parameters.get('url') ?? '';
   const projectId = parameters.get('project') ?? '';
   if (written === '') throw new ServiceError('source_missing', 'The source URL is missing.');
   if (projectId === '')
@@ -62,8 +63,10 @@ function readQuery(query: string): Map<string, string> {
 /**
  * The source in the path: written directly when it starts with a scheme and a slash, else encoded
  * as a whole and decoded once. Null when the path holds none.
+ * @throws ServiceError source_invalid
  */
-function readPathSource(text: string): string | null {
+export function sourceInPath(path: string): string | null {
+  const text = path.slice(imagePrefix.length);
   if (text === '') return null;
   if (/^https?:\//i.test(text)) {
     // Proxies that normalise paths turn `//` into `/`.

@@ -18,6 +18,7 @@ import {
   imageHeaders,
   imageResponse,
   readConditions,
+  warmResponse,
 } from './response.ts';
 import { type CachedResponse, ResponseCache } from './response-cache.ts';
 import { effectiveVariant } from './variant.ts';
@@ -127,7 +128,11 @@ export class Delivery {
     const now = this.#now();
     const mayStore = complete ? cacheControl(expires, now) : 'no-store';
     const responseHeaders = imageHeaders(image, result, mayStore);
-    request.respond(imageResponse(image, responseHeaders, conditions));
+    request.respond(
+      background
+        ? warmResponse(responseHeaders)
+        : imageResponse(image, responseHeaders, conditions),
+    );
     if (entry === null || expires === null || !complete) return;
     const hitHeaders = imageHeaders(image, fromMemory, cacheControl(expires, now));
     this.#responses.set(requestKey, { project: state, entry, headers: hitHeaders, expires });

@@ -1,5 +1,6 @@
 import type { CacheResult } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
+import { embeddableAnywhere, withHeaders } from '../http/cross-origin.ts';
 import { errorResponse } from '../http/error-response.ts';
 import { RangeNotSatisfiable } from '../http/range-not-satisfiable.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
@@ -30,12 +31,12 @@ const constantHeaders: Headers = [
   ['vary', 'Accept, Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, DPR, Width, Viewport-Width'],
   ['accept-ranges', 'bytes'],
   ['x-content-type-options', 'nosniff'],
-  ['access-control-allow-origin', '*'],
-  ['cross-origin-resource-policy', 'cross-origin'],
+  ...embeddableAnywhere,
 ];
 
+const ofBody: ReadonlySet<string> = new Set(['content-type', 'accept-ranges']);
 /** RFC 9110, 15.4.5: a 304 has the headers that a 200 would have, except those of the body. */
-const notOf304: ReadonlySet<string> = new Set(['content-type', 'accept-ranges']);
+const withoutBody = (headers: Headers): Headers => headers.filter(([name]) => !ofBody.has(name));
 
 /** Server-Timing metrics (W3C), durations in ms. */
 function serverTiming({ tier, timings }: Pick<CacheResult, 'tier' | 'timings'>): string {
@@ -64,6 +65,14 @@ export function isNotModified(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === '') return false;
   if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
   return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}
+
+/**
+ * The response to a worker, for which the image was put into the caches: 204, as there is no image of
+ * no bytes (RFC 9110, 15.3.5). A cache in between that keeps it all the same has no image to give away.
+ */
+export function warmResponse(headers: Headers): HttpResponse {
+  return { status: 204, headers: withoutBody(headers), body: null };
 }
 
 /** The headers that make a request conditional or partial; empty when it does not have them. */
@@ -95,12 +104,14 @@ export function imageResponse(
 ): HttpResponse {
   const { body, etag } = image;
   if (isNotModified(ifNoneMatch, etag)) {
-    return { status: 304, headers: headers.filter(([name]) => !notOf304.has(name)), body: null };
+    return { status: 304, headers: withoutBody(headers), body: null };
   }
   const part =
     range !== '' && mayTakeRange(ifRange, etag) ? readRange(range, body.byteLength) : null;
   if (part === null) return { status: 200, headers, body };
-  if (part instanceof RangeNotSatisfiable) return errorResponse(part);
+  if (part instanceof RangeNotSatisfiable) {
+    return withHeaders(errorResponse(part), embeddableAnywhere);
+  }
   const { first, last } = part;
   return {
     status: 206,

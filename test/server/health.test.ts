@@ -46,7 +46,13 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
     let answer: HttpResponse | undefined;
     const request: HttpRequest = {
       ...{ id: 'x', method: 'GET', path: '/api/health', query: '' },
-      ...{ header: () => '', readBody: async () => null, signal: new AbortController().signal },
+      ...{
+        header: () => '',
+        headerList: () => '',
+        peerAddress: '',
+        readBody: async () => null,
+        signal: new AbortController().signal,
+      },
       respond: (response) => {
         answer = response;
       },

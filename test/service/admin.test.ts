@@ -1,8 +1,10 @@
 import t from 'tap';
+import { until } from '../until.ts';
 import { startService } from './service.ts';
 
 t.test('the admin command, beside a service that runs', async (t) => {
-  const service = await startService(t);
+  const environment = { SERVICE_BASE_URL: 'https://cdn.example/assets/' };
+  const service = await startService(t, { environment });
   const admin = (...args: string[]) => service.admin(...args);
   const create = (...args: string[]) =>
     admin('projects', 'create', '--name', 'Shop \u001b[31mred', ...args);
@@ -53,5 +55,37 @@ t.test('the admin command, beside a service that runs', async (t) => {
     t.equal(await code(url), 'signature_invalid');
     t.equal(await code(signed.replace('w=5', 'w=6')), 'signature_invalid');
     t.not(await code(signed), 'signature_invalid', 'it gets as far as the source');
+
+    // As a client sees it, below the path of the base URL, which the proxy removes.
+    const outside = url.replace(service.url, 'https://cdn.example/assets');
+    const below = (await admin('projects', 'sign', id, '--url', outside)).trim();
+    t.ok(below.startsWith(outside));
+    const inside = below.replace('https://cdn.example/assets', service.url);
+    t.not(await code(inside), 'signature_invalid', 'the path of the base URL is not signed');
+    const collapsed = inside.replace('https://a', 'https:/a');
+    t.not(
+      await code(collapsed),
+      'signature_invalid',
+      'nor does a proxy hurt that collapses slashes',
+    );
+
+    t.test('a secret is rotated without a URL that fails', async (t) => {
+      const sign = (...options: string[]) => admin('projects', 'sign', id, ...options);
+      const refused = (message: RegExp, ...options: string[]) =>
+        t.rejects(sign(...options), { code: 1, stderr: message }, options.join(' '));
+      await refused(/no old secret/, '--revoke-old');
+      await refused(/cannot be used with/, '--rotate', '--off');
+      const next = (await sign('--rotate')).trim();
+      t.ok(next.length >= 32);
+      t.not(next, secret);
+      await refused(/two valid secrets/, '--rotate');
+      t.match(await admin('projects', 'list'), /two secrets/);
+      const later = (await sign('--url', url)).trim();
+      await until('the new one counts', async () => (await code(later)) !== 'signature_invalid');
+      t.not(await code(signed), 'signature_invalid', 'and the old one still does');
+      t.match(await sign('--revoke-old'), /only the current secret/);
+      await until('the old one ends', async () => (await code(signed)) === 'signature_invalid');
+      t.not(await code(later), 'signature_invalid');
+    });
   });
 });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { lookupsPerWindow } from '../../server/control/unknown-keys.ts';
 import { eachEngine } from './engines.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { StrictConnection } from './raw-http.ts';
@@ -16,7 +17,14 @@ eachEngine('every request gets an answer', async (t, { name, environment }) => {
     await sleep(400);
     response.end(body);
   });
-  const service = await startService(t, { environment });
+  const rootKey = 'sk_root-key-of-the-tests';
+  const service = await startService(t, {
+    environment: {
+      ...environment,
+      SERVICE_ROOT_API_KEY: rootKey,
+      SERVICE_TRUSTED_PROXIES: '127.0.0.1',
+    },
+  });
   const project = await service.project();
   const image = `/img/${origin.url}/a.jpg?project=${project}&w=50`;
   const slow = (n: number) =>
@@ -80,6 +88,98 @@ eachEngine('every request gets an answer', async (t, { name, environment }) => {
     t.equal(control.status, 405);
     t.notOk(control.headers.has('access-control-allow-methods'));
     t.ok(connection.clean);
+  });
+
+  t.test('pages may read an error where they may read what succeeds, and only there', async (t) => {
+    const connection = await connect();
+    const readable = [
+      [200, 'GET', image],
+      [206, 'GET', image, { range: 'bytes=0-9' }],
+      [416, 'GET', image, { range: 'bytes=99999999-' }],
+      [304, 'GET', image, { 'if-none-match': '*' }],
+      [400, 'GET', `${image}&h=x`],
+      [404, 'GET', image.replace(project, 'prj_0000000000000000')],
+      [400, 'GET', '/img'],
+      [405, 'POST', image],
+      ...(strict ? ([[405, 'BREW', image]] as const) : []),
+    ] as const;
+    for (const [status, method, target, headers = {}] of readable) {
+      // A refused method is the last one of its connection.
+      const one = status === 405 ? await connect() : connection;
+      const response = await one.request(method, target, headers);
+      t.equal(response.status, status, `${method} ${target}`);
+      t.equal(response.headers.get('access-control-allow-origin'), '*', `${status}`);
+      t.equal(response.headers.get('cross-origin-resource-policy'), 'cross-origin', `${status}`);
+    }
+    for (const target of ['/api/health', '/openapi.json', '/api/sdk/v1/openapi.json']) {
+      for (const [status, method] of [
+        [200, 'GET'],
+        [405, 'PUT'],
+      ] as const) {
+        const { headers, ...response } = await (await connect()).request(method, target);
+        t.equal(response.status, status, `${method} ${target}`);
+        t.equal(headers.get('access-control-allow-origin'), '*', `${method} ${target}`);
+      }
+    }
+    const authorization = `Bearer ${rootKey}`;
+    const closed = [
+      [200, 'GET', '/api/sdk/v1/projects', { authorization }],
+      [400, 'POST', '/api/sdk/v1/projects', { authorization }],
+      [404, 'GET', '/api/sdk/v1/projects/prj_0000000000000000', { authorization }],
+      [401, 'GET', '/api/sdk/v1/projects'],
+      [404, 'GET', '/api/sdk/v1/nothing'],
+      [405, 'PUT', '/api/sdk/v1/projects'],
+    ] as const;
+    for (const [status, method, target, headers = {}] of closed) {
+      const response = await (await connect()).request(method, target, headers);
+      t.equal(response.status, status, `${method} ${target}`);
+      const names = [...response.headers.keys()].filter((name) => /^(access|cross)-/.test(name));
+      t.same(names, [], `${method} ${target} ${status}`);
+    }
+  });
+
+  t.test('401 says how to authenticate', async (t) => {
+    const challenge = async (headers: Record<string, string>) => {
+      const response = await (await connect()).request('GET', '/api/sdk/v1/projects', headers);
+      t.equal(response.status, 401);
+      return response.headers.get('www-authenticate');
+    };
+    const realm = 'Bearer realm="image-delivery"';
+    t.equal(await challenge({}), realm);
+    t.equal(await challenge({ authorization: 'Bearer sk_x' }), `${realm}, error="invalid_token"`);
+    t.equal(await challenge({ 'x-service-api-key': 'sk_x' }), `${realm}, error="invalid_token"`);
+  });
+
+  t.test('keys that nobody has are limited for each client, behind a proxy too', async (t) => {
+    const connection = await connect();
+    let keys = 0;
+    const guess = async (...forwarded: string[]) => {
+      keys += 1;
+      const proxies = forwarded.map((value) => `X-Forwarded-For: ${value}\r\n`).join('');
+      connection.send(
+        get('/api/sdk/v1/projects', `${proxies}X-Service-Api-Key: sk_guess_${keys}\r\n`),
+      );
+      return connection.response();
+    };
+    const statuses: number[] = [];
+    for (let i = 0; i <= lookupsPerWindow; i++) {
+      statuses.push((await guess(`203.0.113.${i}, 198.51.100.1`)).status);
+    }
+    t.same(new Set(statuses.slice(0, -1)), new Set([401]));
+    t.equal(statuses.at(-1), 429, 'whatever it claims to be');
+    const refused = await guess('192.0.2.1', '198.51.100.1');
+    t.equal(refused.status, 429, 'a proxy may append a header of its own');
+    t.equal(codeOf(refused), 'rate_limited');
+    t.match(refused.headers.get('retry-after'), /^[1-5]?\d$|^60$/);
+    t.equal((await guess('198.51.100.1', '198.51.100.2')).status, 401, 'another client');
+    t.equal((await guess()).status, 401, 'the proxy itself');
+    const known = `X-Forwarded-For: 198.51.100.1\r\nX-Service-Api-Key: ${rootKey}\r\n`;
+    connection.send(get('/api/sdk/v1/projects', known));
+    t.equal(
+      (await connection.response()).status,
+      200,
+      'a key that was valid before is not limited',
+    );
   });
 
   t.test('heads up to 16 KB', async (t) => {

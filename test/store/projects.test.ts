@@ -108,6 +108,42 @@ t.test('signed URLs go on with a new secret each time, and off without one', asy
   });
 });
 
+t.test('a rotation keeps the secret before it until that is revoked', async (t) => {
+  const projects = await projectsIn(t);
+  const before = await projects.create(input);
+  t.equal(await projects.rotateSecret(before), null, 'without a secret there is none to keep');
+  const first = await projects.requireSignatures(before._id, 600);
+  if (first === null) throw new Error('no project');
+  const [one, other] = await Promise.all([
+    projects.rotateSecret(first),
+    projects.rotateSecret(first),
+  ]);
+  const rotated = one ?? other;
+  t.equal([one, other].filter((result) => result !== null).length, 1, 'one of two at once');
+  t.match(rotated, {
+    requireSignedUrls: true,
+    signedUrlTtlSeconds: 600,
+    signingSecret: /^[\w-]{43}$/,
+    previousSigningSecret: first.signingSecret,
+    revision: first.revision + 1,
+  });
+  t.not(rotated?.signingSecret, first.signingSecret);
+  t.equal(
+    rotated && (await projects.rotateSecret(rotated)),
+    null,
+    'a third one would end the first',
+  );
+
+  const revoked = await projects.revokePreviousSecret(before._id);
+  t.equal(revoked?.signingSecret, rotated?.signingSecret);
+  t.notOk(revoked?.previousSigningSecret);
+  t.ok(revoked && (await projects.rotateSecret(revoked)), 'and so on');
+  t.notOk((await projects.requireSignatures(before._id, null))?.previousSigningSecret);
+  const again = await projects.find(before._id);
+  t.ok(again && (await projects.rotateSecret(again)));
+  t.notOk((await projects.dropSignatures(before._id))?.previousSigningSecret);
+});
+
 t.test('a project that is not there is not made by a change', async (t) => {
   const projects = await projectsIn(t);
   const id = 'prj_0000000000000000';
@@ -117,6 +153,7 @@ t.test('a project that is not there is not made by a change', async (t) => {
   t.equal(await projects.removeHost(id, 'a.example'), null);
   t.equal(await projects.requireSignatures(id, null), null);
   t.equal(await projects.dropSignatures(id), null);
+  t.equal(await projects.revokePreviousSecret(id), null);
   t.same(await projects.list(), []);
 });
 

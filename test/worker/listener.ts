@@ -16,14 +16,14 @@ export interface Listener {
   readonly url: string;
   readonly asked: readonly Asked[];
   readonly connections: () => number;
-  /** Decides the answers from now on; 200 until then. */
+  /** Decides the answers from now on; 204, as the service answers a worker, until then. */
   answer(decide: (target: string, count: number) => Answer): void;
 }
 
 /** An HTTP server in the service's place, whose every answer the test decides. */
 export async function startListener(t: { teardown(action: () => void): void }): Promise<Listener> {
   const asked: Asked[] = [];
-  let decide: (target: string, count: number) => Answer = () => [200, 'an image'];
+  let decide: (target: string, count: number) => Answer = () => [204];
   let connections = 0;
   const server = createServer((request, response) => {
     const target = request.url ?? '';

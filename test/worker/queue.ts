@@ -34,7 +34,7 @@ export async function startQueue(t: Test, given?: Db): Promise<TestQueue> {
     async consume(options = {}) {
       const consumer = new Consumer({
         store: { db },
-        baseUrl: listener.url,
+        serviceUrl: listener.url,
         concurrency: 2,
         log: pino({ level: 'silent' }),
         metrics: new WorkerMetrics(() => null),

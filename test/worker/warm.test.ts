@@ -60,6 +60,13 @@ t.test('asks for each variant as a client would, over one connection, marked', a
   );
 });
 
+t.test('what is between the worker and the service may answer with an image', async (t) => {
+  const { listener, run } = await startWarming(t);
+  listener.answer((target) => [target.endsWith('w=3') ? 200 : 204, 'x'.repeat(1_000_000)]);
+  t.same(await run(), { done: 5, failed: 0, total: 5 });
+  t.equal(listener.connections(), 1);
+});
+
 t.test('which failures are retryable, and which are the same for all variants', async (t) => {
   const warming = await startWarming(t);
   const cases: ReadonlyArray<

@@ -10,6 +10,8 @@ t.test('without any variable the service starts with these', async (t) => {
     host: '0.0.0.0',
     port: 3000,
     baseUrl: 'http://localhost:3000',
+    internalUrl: 'http://localhost:3000',
+    trustedProxies: [],
     httpEngine: 'auto',
     processes: Math.max(1, Math.floor(cores / 4)),
     poolThreads: Math.max(1, Math.floor(cores / Math.max(1, Math.floor(cores / 4)))),
@@ -56,7 +58,11 @@ t.test('defaults that depend on other settings follow them', async (t) => {
   const larger = loadSettings({ SERVICE_SOURCE_MAX_BYTES: String(2 ** 26) });
   t.equal(larger.sourceHeldBytes, 2 ** 28);
   const own = { SERVICE_PORT: '8080', SERVICE_BASE_URL: 'http://e.com', SERVICE_POOL_QUEUE: '0' };
-  t.match(loadSettings(own), { baseUrl: 'http://e.com', poolQueue: 0 });
+  t.match(loadSettings(own), {
+    baseUrl: 'http://e.com',
+    internalUrl: 'http://e.com',
+    poolQueue: 0,
+  });
 });
 
 t.test('the variables that deployments use are these', async (t) => {
@@ -70,6 +76,7 @@ t.test('the variables that deployments use are these', async (t) => {
     'FETCH_CONCURRENCY',
     'HOST',
     'HTTP_ENGINE',
+    'INTERNAL_URL',
     'LOG_LEVEL',
     'MEMORY_CACHE_BYTES',
     'MONGODB_URL',
@@ -89,6 +96,7 @@ t.test('the variables that deployments use are these', async (t) => {
     'STALE_PROJECTS_SECONDS',
     'TRANSFORM_PROCESS_MEMORY_BYTES',
     'TRANSFORM_TIMEOUT_MS',
+    'TRUSTED_PROXIES',
     'WORKBENCH_PASSWORD',
     'WORKBENCH_USERNAME',
     'WORKER_CONCURRENCY',

@@ -17,6 +17,8 @@ t.test('values are read in their types', async (t) => {
     SERVICE_HOST: '127.0.0.1',
     SERVICE_PORT: '8080',
     SERVICE_BASE_URL: 'https://images.example.com/cdn//',
+    SERVICE_INTERNAL_URL: 'http://10.0.0.7:3000/',
+    SERVICE_TRUSTED_PROXIES: ' 10.0.0.0/8,2001:db8::1 ',
     SERVICE_MEMORY_CACHE_BYTES: '0',
     SERVICE_MONGODB_URL: 'mongodb+srv://u:p@db.example.com/images',
     SERVICE_PRIVATE_SOURCES: ' 10.0.0.0/8, fd00::/8 ,, *.pictures.internal,localhost ',
@@ -31,11 +33,16 @@ t.test('values are read in their types', async (t) => {
     host: '127.0.0.1',
     port: 8080,
     baseUrl: 'https://images.example.com/cdn',
+    internalUrl: 'http://10.0.0.7:3000',
     memoryCacheBytes: 0,
     mongodbUrl: 'mongodb+srv://u:p@db.example.com/images',
     workbenchPassword: '0123',
     logLevel: 'silent',
   });
+  t.same(
+    settings.trustedProxies.map(([base, bits]) => `${base}/${bits}`),
+    ['10.0.0.0/8', '2001:db8::1/128'],
+  );
   t.same(settings.dnsServers, ['192.0.2.1', '192.0.2.1:5353', '[2001:db8::1]:53']);
   t.same(settings.privateSources, ['10.0.0.0/8', 'fd00::/8', '*.pictures.internal', 'localhost']);
 });
@@ -47,16 +54,18 @@ t.test('all mistakes are told at once, each by its variable and what it accepts'
     SERVICE_LOG_LEVEL: 'loud',
     SERVICE_BASE_URL: 'images.example.com',
     SERVICE_MONGODB_URL: 'postgres://db',
+    SERVICE_TRUSTED_PROXIES: '10.0.0.0/8, proxy.example',
     SERVICE_ROOT_API_KEY: 'short',
     SERVICE_PROT: '80',
     SERVICE_WORKBENCH_USERNAME: 'me',
   });
-  t.equal(found.length, 8);
+  t.equal(found.length, 9);
   const text = found.join('\n');
   for (const expected of [
     /^SERVICE_PORT must be a whole number from 1 to 65535$/m,
     /^SERVICE_PROCESSES must be a whole number from 1/m,
     /^SERVICE_LOG_LEVEL must be .*debug.*silent/m,
+    /^SERVICE_TRUSTED_PROXIES must be .*CIDRs/m,
     /^SERVICE_BASE_URL must be .*http/m,
     /^SERVICE_MONGODB_URL must be .*mongodb:\/\//m,
     /^SERVICE_ROOT_API_KEY must be 8 to 256/m,

@@ -6,10 +6,14 @@ import {
   requireProductAccess,
 } from '../../../server/control/authenticate.ts';
 import { operations } from '../../../server/control/operations.ts';
+import { lookupsAtOnce, lookupsPerWindow } from '../../../server/control/unknown-keys.ts';
 import { type ApiKey, type KeyAccess, Keys } from '../../../store/keys.ts';
 import { Organisations } from '../../../store/organisations.ts';
 import { stopClock } from '../../clock.ts';
 import { testDatabase } from '../../store/connection.ts';
+
+/** The network of a client. */
+const client = '192.0.2.1';
 
 t.test('a key comes in either header, and Authorization wins', async (t) => {
   t.equal(readKey('Bearer a', ''), 'a');
@@ -42,25 +46,25 @@ async function authentication(t: Test) {
 t.test('a key in the store is known by its secret and by nothing else', async (t) => {
   const { authentication: who, keys, issue } = await authentication(t);
   const { key, secret } = await issue();
-  t.same(await who.authenticate(`Bearer ${secret}`, ''), { key, productAccess: true });
-  t.same((await who.authenticate('', secret)).key, key);
+  t.same(await who.authenticate(`Bearer ${secret}`, '', client), { key, productAccess: true });
+  t.same((await who.authenticate('', secret, client)).key, key);
   const others = [key._id, key.hash, secret.slice(0, -1), secret.toUpperCase(), 'x'.repeat(10_000)];
   for (const other of others) {
-    await t.rejects(who.authenticate(`Bearer ${other}`, ''), { code: 'api_key_invalid' });
+    await t.rejects(who.authenticate(`Bearer ${other}`, '', client), { code: 'api_key_invalid' });
   }
   const { key: ended, secret: endedSecret } = await issue();
   await keys.revoke(ended._id);
-  await t.rejects(who.authenticate('', endedSecret), { code: 'api_key_invalid' });
+  await t.rejects(who.authenticate('', endedSecret, client), { code: 'api_key_invalid' });
 });
 
 t.test('without product access, or without its organisation, a key is not enough', async (t) => {
   const { authentication: who, organisations, orgId, issue } = await authentication(t);
   const { secret } = await issue();
   const { secret: orphan } = await issue('org_0000000000000000');
-  requireProductAccess(await who.authenticate('', (await issue()).secret));
+  requireProductAccess(await who.authenticate('', (await issue()).secret, client));
   await organisations.setProductAccess(orgId, false);
   for (const key of [secret, orphan]) {
-    const credential = await who.authenticate('', key);
+    const credential = await who.authenticate('', key, client);
     t.throws(() => requireProductAccess(credential), { code: 'product_access_required' });
   }
 });
@@ -69,12 +73,16 @@ t.test('what a look-up found does not count for longer than a second', async (t)
   const { authentication: who, keys, issue } = await authentication(t);
   const { key, secret } = await issue();
   const clock = stopClock(t);
-  t.same((await who.authenticate('', secret)).key, key);
+  t.same((await who.authenticate('', secret, client)).key, key);
   await keys.revoke(key._id);
   await clock.forward(900);
-  t.same((await who.authenticate('', secret)).key, key, 'the store is not asked every time');
+  t.same(
+    (await who.authenticate('', secret, client)).key,
+    key,
+    'the store is not asked every time',
+  );
   await clock.forward(200);
-  await t.rejects(who.authenticate('', secret), { code: 'api_key_invalid' });
+  await t.rejects(who.authenticate('', secret, client), { code: 'api_key_invalid' });
 });
 
 t.test('a second from when it was asked for, however long the store takes to answer', async (t) => {
@@ -95,11 +103,11 @@ t.test('a second from when it was asked for, however long the store takes to ans
     await clock.forward(1_100);
   };
   t.equal(
-    (await who.authenticate('', secret)).key._id,
+    (await who.authenticate('', secret, client)).key._id,
     key._id,
     'it was good when the store was asked',
   );
-  await t.rejects(who.authenticate('', secret), { code: 'api_key_invalid' });
+  await t.rejects(who.authenticate('', secret, client), { code: 'api_key_invalid' });
 });
 
 t.test('what a key is good for', async (t) => {
@@ -142,9 +150,80 @@ t.test('what a key is good for', async (t) => {
   );
 });
 
-t.test('keys that nobody has are bounded in bytes', async (t) => {
-  const { authentication: who, keys } = await authentication(t);
+t.test('keys that nobody has cost a bounded number of look-ups', async (t) => {
+  const { authentication: who, keys, issue } = await authentication(t);
+  const { secret } = await issue();
+  const { secret: other } = await issue();
+  let lookups = 0;
+  const find = keys.findBySecret.bind(keys);
+  keys.findBySecret = (one) => {
+    lookups += 1;
+    return find(one);
+  };
+  const clock = stopClock(t);
+  const ask = (key: string, from = client) =>
+    who.authenticate('', key, from).then(
+      () => 'valid',
+      (error) => error.code,
+    );
+  t.equal(await ask(secret), 'valid');
+  const flood = (name: string, from = client) =>
+    Promise.all(Array.from({ length: 400 }, (_, i) => ask(`sk_${name}_${i}`, from)));
+  lookups = 0;
+  const together = await flood('a');
+  t.equal(lookups, lookupsPerWindow, 'also when all of them come at once');
+  t.equal(together.filter((code) => code === 'api_key_invalid').length, lookupsPerWindow);
+  t.equal(together.filter((code) => code === 'rate_limited').length, 400 - lookupsPerWindow);
+  t.equal(await ask('sk_a_0'), 'api_key_invalid', 'what was found out is known without a look-up');
+  t.equal(lookups, lookupsPerWindow);
+
+  await clock.forward(1_100);
+  t.equal(await ask(secret), 'valid', 'a key that was valid here is looked up again all the same');
+  const refusal = await who.authenticate('', other, client).catch((error) => error);
+  t.match(refusal, { code: 'rate_limited', details: { retryAfter: 59 } });
+  t.equal(await ask(other, '198.51.100.1'), 'valid', 'other clients are not concerned');
+  await clock.forward(59_000);
+  t.equal(await ask('sk_b'), 'api_key_invalid', 'a minute later it may ask again');
+
+  const { key: ended, secret: endedSecret } = await issue();
+  t.equal(await ask(endedSecret), 'valid');
+  await keys.revoke(ended._id);
+  await clock.forward(1_100);
+  lookups = 0;
+  for (let i = 0; i < 9; i++) t.equal(await ask(endedSecret), 'api_key_invalid');
+  t.ok(lookups <= 2, `${lookups} look-ups of a key that was valid`);
+
+  t.test('valid keys and failures of the store do not count', async (t) => {
+    const from = '198.51.100.2';
+    keys.findBySecret = async () => {
+      throw new Error('away');
+    };
+    for (let i = 0; i < 200; i++) await ask(`sk_c_${i}`, from);
+    keys.findBySecret = find;
+    for (let i = 0; i < 130; i++) t.equal(await ask((await issue()).secret, from), 'valid');
+    t.equal(await ask('sk_d', from), 'api_key_invalid');
+  });
+});
+
+t.test('keys that nobody has displace none that somebody has, from wherever', async (t) => {
+  const { authentication: who, keys, issue } = await authentication(t);
+  const { secret } = await issue();
+  await who.authenticate('', secret, client);
   keys.findBySecret = async () => null;
-  for (let i = 0; i < 25_000; i++) await who.authenticate('', `sk_${i}`).catch(() => {});
-  t.ok(who.cacheBytes > 1e6 && who.cacheBytes <= 8 * 1024 * 1024, `${who.cacheBytes}`);
+  for (let i = 0; i < 10_000; i++) await who.authenticate('', `sk_${i}`, `${i}`).catch(() => {});
+  const { known, unknown } = who.bytes;
+  t.ok(unknown > 2e6 && unknown <= 3 * 1024 * 1024, `${unknown} bytes`);
+  t.ok(known > 0, 'the valid one is still there');
+
+  let release = () => {};
+  const released = new Promise<null>((resolve) => {
+    release = () => resolve(null);
+  });
+  keys.findBySecret = () => released;
+  const asked = Array.from({ length: lookupsAtOnce + 3 }, (_, i) =>
+    who.authenticate('', `sk_x_${i}`, `x${i}`).catch((error) => error.code),
+  );
+  t.same(await Promise.all(asked.slice(lookupsAtOnce)), Array(3).fill('rate_limited'));
+  release();
+  t.same(new Set(await Promise.all(asked.slice(0, lookupsAtOnce))), new Set(['api_key_invalid']));
 });

@@ -33,6 +33,15 @@ t.test('a limit holds exactly over all who count in one store', async (t) => {
   t.equal(headers['ratelimit-reset'], headers['retry-after']);
 });
 
+t.test('a window that is over begins anew, swept or not', async (t) => {
+  const { db } = await storeLink(t);
+  const limits = [new RateLimit(db, 20), new RateLimit(db, 20)];
+  // Without the TTL index, so that the document of the window before is still there.
+  t.equal(passed(await together(limits, 21)), 20);
+  await db.collection('rateWindows').updateMany({}, { $set: { expire: new Date(Date.now() - 1) } });
+  t.equal(passed(await together(limits, 60)), 20);
+});
+
 t.test('while the store is away a call fails, and then it is counted again', async (t) => {
   const link = await storeLink(t);
   const limit = new RateLimit(link.db, 20);

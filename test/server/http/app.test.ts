@@ -22,6 +22,8 @@ function appWith(routes: readonly Route[]) {
     app.handle({
       ...{ id: app.begin(), method, path, query: '', signal: new AbortController().signal },
       header: () => '',
+      headerList: () => '',
+      peerAddress: '',
       readBody: async () => null,
       respond: (given) => {
         response = given;

@@ -140,6 +140,65 @@ t.test('a project without a secret accepts no signature, least of all an empty k
   }
 });
 
+t.test('a signature stays valid whatever of the same path a proxy makes', async (t) => {
+  const query = `project=p&exp=${seconds + 60}`;
+  const direct = path;
+  const collapsed = path.replace('://', ':/');
+  const encoded = `/img/${encodeURIComponent('https://pictures.example.com/a.jpg')}`;
+  for (const signed of [direct, encoded]) {
+    for (const received of [direct, collapsed, encoded, encoded.toLowerCase()]) {
+      t.ok(check(signing, sign(query, signed), received), `${signed} as ${received}`);
+    }
+  }
+  t.ok(check(signing, sign(query, collapsed), collapsed), 'as it was sent');
+  const special = "https://pictures.example.com/a'(1)!*.jpg";
+  const strictly = `/img/${encodeURIComponent(special).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`)}`;
+  const upper = strictly.replace(/%../g, (one) => one.toUpperCase());
+  t.ok(
+    check(signing, sign(query, upper), `/img/${special.replace('://', ':/')}`),
+    'as PHP encodes',
+  );
+  t.ok(check(signing, sign(query, upper), upper));
+  const loosely = `/img/${encodeURIComponent(special)}`;
+  t.ok(check(signing, sign(query, loosely), `/img/${special}`), 'as JavaScript encodes');
+
+  const others = [
+    [direct, '/img/https://pictures.example.com/b.jpg'],
+    [direct, '/img/http://pictures.example.com/a.jpg'],
+    ['/img/https://pictures.example.com/x//a.jpg', '/img/https:/pictures.example.com/x/a.jpg'],
+    ['/img/https%3A%2F%2Fpictures.example.com%2Fa%2541', '/img/https://pictures.example.com/aA'],
+  ] as const;
+  for (const [signed, received] of others) {
+    t.match(refusal(signing, sign(query, signed), received), { code: 'signature_invalid' }, signed);
+  }
+  // The signed text of one source must not be read as that of another with a query of its own.
+  const split = `project=p&exp=${seconds + 60}?project=p&exp=${seconds + 60}`;
+  const whole = encodeURIComponent(`https://pictures.example.com/a.jpg?${query}`);
+  const sig = sign(split, direct).slice(split.length);
+  t.match(refusal(signing, query + sig, `/img/${whole}`), { code: 'signature_invalid' });
+});
+
+t.test('during a rotation two secrets are valid, and no third', async (t) => {
+  const query = `project=p&exp=${seconds + 60}`;
+  const of = { ...signing, signingSecret: 'new', previousSigningSecret: 'old' };
+  t.ok(check(of, sign(query, path, 'new')));
+  t.ok(check(of, sign(query, path, 'old')));
+  for (const by of [secret, '', 'null', 'undefined']) {
+    t.match(refusal(of, sign(query, path, by)), { code: 'signature_invalid' });
+  }
+  for (const previousSigningSecret of [null, undefined]) {
+    const after = {
+      ...signing,
+      signingSecret: 'new',
+      ...(previousSigningSecret === null && { previousSigningSecret }),
+    };
+    t.ok(check(after, sign(query, path, 'new')));
+    for (const by of ['old', '', 'null', 'undefined']) {
+      t.match(refusal(after, sign(query, path, by)), { code: 'signature_invalid' });
+    }
+  }
+});
+
 t.test("exp may be as far ahead as the project's lifetime says", async (t) => {
   const of = { ...signing, signedUrlTtlSeconds: 60 };
   t.equal(check(of, sign(`project=p&exp=${seconds + 60}`)), now + 60_000);

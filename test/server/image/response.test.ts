@@ -5,6 +5,7 @@ import {
   imageHeaders,
   imageResponse,
   isNotModified,
+  warmResponse,
 } from '../../../server/image/response.ts';
 
 const body = Buffer.from('a picture');
@@ -53,6 +54,13 @@ t.test('where it came from and how long it took is said', async (t) => {
   });
   const hit = Object.fromEntries(imageHeaders(image, { tier: 'memory', timings: {} }, forever));
   t.match(hit, { 'x-cache': 'memory', 'server-timing': 'cache;desc=memory' });
+});
+
+t.test('a worker is told that the image is there, and gets none', async (t) => {
+  const { status, headers: sent, body } = warmResponse(headers);
+  t.same([status, body], [204, null]);
+  t.notOk(sent.some(([name]) => name === 'content-type' || name === 'accept-ranges'));
+  t.match(Object.fromEntries(sent), { 'x-cache': 'miss', etag: image.etag });
 });
 
 t.test('If-None-Match names tags, weak ones and lists included, or any', async (t) => {

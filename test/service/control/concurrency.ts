@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { together } from '../../store/engines.ts';
 import { answeredBy, type Control } from './control.ts';
 
 /** Changes at the same time lose nothing. */
@@ -12,9 +13,9 @@ export async function concurrency(t: Test, control: Control): Promise<void> {
     ...{ watermarkPosition: 'west', watermarkOpacity: 5, watermarkScale: 6 },
   };
   const hosts = Array.from({ length: 50 }, (_, i) => `h${i}.example`);
-  const add = (host: string) => call('POST', `${on}/domains`, { json: { host } });
-  const patch = (json: object) => call('PATCH', `${on}/settings`, { json });
-  const answers = await Promise.all([
+  const add = (host: string) => () => call('POST', `${on}/domains`, { json: { host } });
+  const patch = (json: object) => () => call('PATCH', `${on}/settings`, { json });
+  const answers = await together([
     ...hosts.map(add),
     ...Object.entries(settings).map(([name, value]) => patch({ [name]: value })),
     ...control.watermarks.map((watermarkUrl) => patch({ watermarkUrl })),
@@ -28,10 +29,10 @@ export async function concurrency(t: Test, control: Control): Promise<void> {
   t.ok(control.watermarks.includes(watermarkUrl));
   t.match(rest, settings);
 
-  const removed = await Promise.all([
+  const removed = await together([
     ...hosts
       .filter((_, i) => i % 2 === 0)
-      .map((host) => call('DELETE', `${on}/domains?host=${host}`)),
+      .map((host) => () => call('DELETE', `${on}/domains?host=${host}`)),
     ...Array.from({ length: 25 }, () => add('same.example')),
   ]);
   t.same(new Set(removed.map(({ status }) => status)), new Set([200]));
@@ -41,7 +42,7 @@ export async function concurrency(t: Test, control: Control): Promise<void> {
   );
 
   const { projects } = (await call('GET', '/projects')).body;
-  const created = await Promise.all(Array.from({ length: 50 }, () => control.project()));
+  const created = await together(Array.from({ length: 50 }, () => () => control.project()));
   t.equal(new Set(created).size, 50);
   t.equal((await call('GET', '/projects')).body.projects.length, projects.length + 50);
 }

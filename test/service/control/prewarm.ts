@@ -35,12 +35,16 @@ export async function prewarm(t: Test, control: Control): Promise<void> {
   t.equal(await count(), 4, 'other work');
 
   // As a worker leaves a job that it has taken, and one that it has done.
+  const begun = { waitingKey: '', turn: '' } as const;
   await jobs.updateOne(
     { ...own, 'data.source': first, 'data.quality': 55 },
-    { $set: { lockedAt: new Date() } },
+    { $set: { lockedAt: new Date() }, $unset: begun },
   );
   const done = { lastFinishedAt: new Date(), nextRunAt: null };
-  await jobs.updateOne({ ...own, 'data.source': second, 'data.quality': 55 }, { $set: done });
+  await jobs.updateOne(
+    { ...own, 'data.source': second, 'data.quality': 55 },
+    { $set: done, $unset: begun },
+  );
   await warm(request);
   t.equal(await count(), 6, 'work that does not wait any more');
 

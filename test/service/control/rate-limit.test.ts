@@ -1,12 +1,13 @@
 import t from 'tap';
+import { together } from '../../store/engines.ts';
 import { answeredBy, rootKey, send, startControl } from './control.ts';
 
 t.test('the rate limit holds exactly over all processes', async (t) => {
   const control = await startControl(t, { SERVICE_PROCESSES: '2', SERVICE_API_RATE_LIMIT: '20' });
   const { call } = control;
   const key = await control.issue(null, 'read');
-  const all = await Promise.all(
-    Array.from({ length: 60 }, () => call('GET', '/projects', { key })),
+  const all = await together(
+    Array.from({ length: 60 }, () => () => call('GET', '/projects', { key })),
   );
   t.equal(new Set(all.map(answeredBy)).size, 2, 'both processes were asked');
   const passed = all.filter(({ status }) => status === 200);

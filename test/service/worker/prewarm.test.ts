@@ -90,8 +90,11 @@ t.test('a prewarming makes the first live request a hit', async (t) => {
     t.equal(await status(plain, ''), 403);
     const marked = { [backgroundHeader]: backgroundToken(backgroundSecret, plain, now) };
     for (const time of ['once', 'again']) {
-      const { status, headers } = await fetch(service.url + plain, { headers: marked });
-      t.equal(status, 200);
+      const response = await fetch(service.url + plain, { headers: marked });
+      const { status, headers } = response;
+      t.equal(status, 204);
+      t.equal((await response.arrayBuffer()).byteLength, 0, 'it has no image to give away');
+      t.match(headers.get('x-cache'), /^(memory|disk)$/, 'which is in the cache all the same');
       t.equal(headers.get('cache-control'), 'private, no-store', `no cache keeps it, ${time}`);
     }
 

@@ -86,7 +86,7 @@ export async function startWorker(
     ...environment,
     SERVICE_WORKER_PORT: String(port),
     // Whatever name a test gives to the service, here it is reached without a resolver.
-    SERVICE_BASE_URL: `http://127.0.0.1:${environment['SERVICE_PORT'] ?? 3000}`,
+    SERVICE_INTERNAL_URL: `http://127.0.0.1:${environment['SERVICE_PORT'] ?? 3000}`,
     ...more,
   });
   const url = `http://127.0.0.1:${port}`;

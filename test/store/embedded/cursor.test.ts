@@ -1,6 +1,7 @@
 import { Long } from 'mongodb';
 import t from 'tap';
 import { testDatabase } from '../connection.ts';
+import { differs } from '../engines.ts';
 import { insertAll } from './insert.ts';
 
 const numbered = (length: number) => Array.from({ length }, (_, _id) => ({ _id }));
@@ -38,7 +39,9 @@ t.test('a cursor is killed, and is of its collection only', async (t) => {
   const { cursor } = await db.command({ find: 'items', filter: {} });
   const id = Long.fromValue(cursor.id);
   const cursors = [id, Long.fromInt(9)];
-  await t.rejects(db.command({ getMore: id, collection: 'others' }), { code: 43 });
+  const ofAnyCollection = await differs('cursorCollection');
+  if (ofAnyCollection) t.pass('of its collection', { skip: ofAnyCollection });
+  else await t.rejects(db.command({ getMore: id, collection: 'others' }), { code: 43 });
   const killed = await db.command({ killCursors: 'items', cursors });
   t.match(killed, { cursorsKilled: [cursor.id], cursorsNotFound: [9] });
   await t.rejects(db.command({ getMore: id, collection: 'items' }), { code: 43 });

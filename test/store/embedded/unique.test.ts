@@ -1,5 +1,8 @@
+import { MongoServerError } from 'mongodb';
 import t from 'tap';
+import { writePortably } from '../../../store/upsert.ts';
 import { testDatabase } from '../connection.ts';
+import { differs } from '../engines.ts';
 import { insertAll } from './insert.ts';
 
 interface Member {
@@ -20,23 +23,29 @@ t.test('a duplicate is refused with its index, key and value', async (t) => {
   const members = db.collection<Member>('members');
   await members.createIndex({ email: 1 }, { unique: true });
   await insertAll(members, [{ _id: 1, email: 'a@example.com' }, { _id: 2 }]);
-  const duplicate = {
-    code: 11000,
+  const only11000 = { code: 11000 };
+  const unnamed = await differs('duplicateKeyDetails');
+  const named = {
+    ...only11000,
     message:
       /E11000 duplicate key error collection: \w+\.members index: email_1 dup key: \{ email: "a@example\.com" \}/,
     keyPattern: { email: 1 },
     keyValue: { email: 'a@example.com' },
   };
+  const duplicate = unnamed ? only11000 : named;
   t.match(await refusal(members.insertOne({ _id: 3, email: 'a@example.com' })), duplicate);
   t.match(
     await refusal(members.updateOne({ _id: 2 }, { $set: { email: 'a@example.com' } })),
     duplicate,
   );
   const change = { $set: { email: 'a@example.com' } };
-  t.match(await refusal(members.findOneAndUpdate({ _id: 2 }, change)), duplicate);
+  const changed = writePortably(() => members.findOneAndUpdate({ _id: 2 }, change));
+  t.match(await refusal(changed), duplicate);
   t.match(await refusal(members.updateOne({ _id: 4 }, change, { upsert: true })), duplicate);
-  t.match(await refusal(members.insertOne({ _id: 5 })), { keyValue: { email: null } });
-  t.match(await refusal(members.insertOne({ _id: 1, email: 'b' })), { keyPattern: { _id: 1 } });
+  const withoutEmail = await refusal(members.insertOne({ _id: 5 }));
+  t.match(withoutEmail, { keyValue: { email: null } }, { skip: unnamed });
+  const withSameId = await refusal(members.insertOne({ _id: 1, email: 'b' }));
+  t.match(withSameId, { keyPattern: { _id: 1 } }, { skip: unnamed });
   t.equal(await members.countDocuments(), 2, 'nothing of it has happened');
   await members.deleteMany({ _id: 1 });
   await t.resolves(members.insertOne({ _id: 6, email: 'a@example.com' }), 'free again');
@@ -83,7 +92,10 @@ t.test('an index over what breaks it is not made', async (t) => {
     { _id: 1, email: 'a' },
     { _id: 2, email: 'a' },
   ]);
-  await t.rejects(members.createIndex({ email: 1 }, { unique: true }), { code: 11000 });
+  const uncoded = await differs('indexOverDuplicates');
+  const refused = await refusal(members.createIndex({ email: 1 }, { unique: true }));
+  t.ok(refused instanceof MongoServerError);
+  t.match(refused, { code: 11000 }, { skip: uncoded });
   await t.resolves(members.insertOne({ _id: 3, email: 'a' }));
   await t.resolves(members.createIndex({ email: 1 }), 'its name is free');
 });

@@ -1,6 +1,7 @@
 import type { Document } from 'mongodb';
 import t from 'tap';
 import { testDatabase } from '../connection.ts';
+import { differs } from '../engines.ts';
 import { insertAll } from './insert.ts';
 
 t.test('each update operator does what MongoDB does', async (t) => {
@@ -22,13 +23,17 @@ t.test('each update operator does what MongoDB does', async (t) => {
     [{ a: ['x'] }, { $pull: { a: 'y', b: 'x' } }, { a: ['x'] }, 0],
     [{ z: 1 }, { $set: { y: 1 }, $inc: { b: 1 } }, { z: 1, b: 1, y: 1 }],
   ];
+  const unordered = await differs('addedFields');
   for (const [i, [before, update, after, modified = 1]] of cases.entries()) {
     await items.insertOne({ _id: i, ...before });
     const result = await items.updateOne({ _id: i }, update);
     t.match(result, { matchedCount: 1, modifiedCount: modified }, JSON.stringify(update));
     const stored = await items.findOne({ _id: i });
     t.strictSame(stored, { _id: i, ...after });
-    t.same(Object.keys(stored ?? {}), ['_id', ...Object.keys(after)], 'fields in order');
+    const names = ['_id', ...Object.keys(after)];
+    t.same(Object.keys(stored ?? {}), names, 'fields in order', {
+      skip: Object.keys(update).length > 1 && unordered,
+    });
   }
 });
 

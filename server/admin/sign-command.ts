@@ -1,0 +1,121 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Project, Projects } from '../../store/projects.ts';
+import { signature, signedText } from '../image/access.ts';
+import type { WithStore } from './store.ts';
+import { CommandError, print } from './terminal.ts';
+
+interface SignOptions {
+  readonly ttl?: number;
+  readonly rotate?: true;
+  readonly revokeOld?: true;
+  readonly url?: string;
+  readonly off?: true;
+}
+
+/** `projects sign`: the secrets by which a project's URLs are signed. */
+export function addSignCommand(group: Command, withStore: WithStore): void {
+  group
+    .command('sign')
+    .description(
+      'require signed URLs: creates a new secret and prints it. Without an option that says otherwise, URLs that were signed before are not valid any more',
+    )
+    .argument('<id>')
+    .option('--ttl <seconds>', 'the longest time until a URL expires', wholeSeconds)
+    .addOption(
+      new Option(
+        '--rotate',
+        'create a new secret and keep the current one valid, until --revoke-old',
+      ).conflicts(['ttl', 'revokeOld', 'url', 'off']),
+    )
+    .addOption(
+      new Option('--revoke-old', 'end the secret before the last --rotate').conflicts([
+        ...['ttl', 'url', 'off'],
+      ]),
+    )
+    .addOption(
+      new Option(
+        '--url <url>',
+        'an /img/ URL to sign with the current secret, valid for --ttl seconds or an hour',
+      ).conflicts(['off']),
+    )
+    .option('--off', 'accept URLs without a signature again; deletes the secrets')
+    .action((id: string, options: SignOptions) =>
+      withStore(async ({ projects }, { baseUrl }) => {
+        print(await run(projects, id, options, new URL(baseUrl).pathname));
+      }),
+    );
+}
+
+/** What is printed. */
+async function run(
+  projects: Projects,
+  id: string,
+  { ttl, rotate, revokeOld, url, off }: SignOptions,
+  basePath: string,
+): Promise<string> {
+  const project = found(id, await projects.find(id));
+  if (off) {
+    found(id, await projects.dropSignatures(id));
+    return `${id} does not require signed URLs any more.`;
+  }
+  if (rotate) return rotated(projects, project);
+  if (revokeOld) {
+    if (!hasTwoSecrets(project)) {
+      throw new CommandError(
+        `${id} has no old secret: it ended already, or there was no --rotate.`,
+      );
+    }
+    found(id, await projects.revokePreviousSecret(id));
+    return `${id} accepts only the current secret.`;
+  }
+  if (url !== undefined) {
+    const { signingSecret, signedUrlTtlSeconds } = project;
+    if (signingSecret === null) throw new CommandError(`${id} has no signing secret yet.`);
+    return signUrl(url, signingSecret, ttl ?? signedUrlTtlSeconds ?? 3_600, basePath);
+  }
+  return found(id, await projects.requireSignatures(id, ttl ?? null)).signingSecret ?? '';
+}
+
+const hasTwoSecrets = ({ previousSigningSecret }: Project): boolean =>
+  typeof previousSigningSecret === 'string';
+
+function found(id: string, project: Project | null): Project {
+  if (project !== null) return project;
+  throw new CommandError(`There is no project ${id}.`);
+}
+
+async function rotated(projects: Projects, project: Project): Promise<string> {
+  const { _id, signingSecret } = project;
+  if (signingSecret === null) throw new CommandError(`${_id} has no signing secret yet.`);
+  if (hasTwoSecrets(project)) {
+    throw new CommandError(
+      `${_id} has two valid secrets; end the old one with --revoke-old first.`,
+    );
+  }
+  const after = await projects.rotateSecret(project);
+  if (after === null) throw new CommandError(`The secrets of ${_id} have just changed; try again.`);
+  return after.signingSecret ?? '';
+}
+
+function wholeSeconds(text: string): number {
+  const seconds = Number(text);
+  if (!Number.isInteger(seconds) || seconds < 60 || seconds > 2_592_000) {
+    throw new InvalidArgumentError('It must be a whole number from 60 to 2592000.');
+  }
+  return seconds;
+}
+
+/** @param basePath the path of the base URL, which a proxy removes and which therefore is not signed */
+function signUrl(text: string, secret: string, ttlSeconds: number, basePath: string): string {
+  const base = basePath.replace(/\/$/, '');
+  const [, origin = '', whole = '', query = ''] =
+    /^(https?:\/\/[^/]+)?(\/[^?#]*)(?:\?([^#]*))?$/.exec(text) ?? [];
+  const path = whole.startsWith(`${base}/img`) ? whole.slice(base.length) : whole;
+  if (!/^\/img(\/|$)/.test(path)) {
+    throw new CommandError('The URL must be an /img/ URL with its query.');
+  }
+  const exp = Math.floor(Date.now() / 1_000) + ttlSeconds;
+  const withExp = `${query === '' ? '' : `${query}&`}exp=${exp}`;
+  const sig = signature(secret, signedText(path, withExp));
+  return `${origin}${whole}?${withExp}&sig=${sig}`;
+}

@@ -1,0 +1,47 @@
+import t from 'tap';
+import { parseAddress, parseNetwork } from '../../../contract/networks.ts';
+import { clientAddress, clientNetwork } from '../../../server/http/client-address.ts';
+
+const trusted = ['10.0.0.0/8', '2001:db8::/64'].map(parseNetwork).filter((one) => one !== null);
+const client = (peerAddress: string, forwarded: string, proxies = trusted) => {
+  const headerList = (name: string) => (name === 'x-forwarded-for' ? forwarded : '');
+  return String(clientAddress({ peerAddress, headerList }, proxies));
+};
+
+t.test('the client is who the last trusted proxy says', async (t) => {
+  const cases = [
+    ['192.0.2.1', '', '192.0.2.1', 'no proxy'],
+    [
+      '192.0.2.1',
+      '198.51.100.1',
+      '192.0.2.1',
+      'a proxy that is not trusted, or a client that lies',
+    ],
+    ['10.0.0.1', '198.51.100.1', '198.51.100.1', 'one proxy'],
+    ['::ffff:10.0.0.1', '198.51.100.1', '198.51.100.1', 'an IPv4 address of an IPv6 socket'],
+    ['2001:db8::1', '198.51.100.1', '198.51.100.1', 'over IPv6'],
+    ['10.0.0.1', '203.0.113.9,198.51.100.1 , 10.0.0.2', '198.51.100.1', 'two, behind a claim'],
+    ['10.0.0.1', '10.0.0.3,10.0.0.2', '10.0.0.3', 'a client within the trusted networks'],
+    ['10.0.0.1', '198.51.100.1:4711', '198.51.100.1', 'with a port'],
+    ['10.0.0.1', '[2001:db8:1::1]:4711', '2001:db8:1::1', 'with a port'],
+    ['10.0.0.1', '2001:db8:1::1', '2001:db8:1::1', 'without'],
+    ['10.0.0.1', '', '10.0.0.1', 'a proxy that says nothing'],
+    ['10.0.0.1', '198.51.100.1, unknown', '10.0.0.1', 'a proxy that does not know'],
+    ['10.0.0.1', '198.51.100.1,_hidden,10.0.0.2', '10.0.0.2', 'one before it that does not'],
+    ['10.0.0.1', '198.51.100.1, ', '10.0.0.1', 'an empty entry'],
+    ['', '198.51.100.1', 'null', 'a peer that is not known'],
+  ] as const;
+  for (const [peer, forwarded, expected, name] of cases) {
+    t.equal(client(peer, forwarded), expected, `${name}: ${peer} ${forwarded}`);
+  }
+  t.equal(client('10.0.0.1', '198.51.100.1', []), '10.0.0.1', 'none is trusted by default');
+});
+
+t.test('one client has a whole network of IPv6', async (t) => {
+  const network = (text: string) => clientNetwork(parseAddress(text));
+  t.equal(network('2001:db8:1:2::1'), network('2001:db8:1:2:ffff:1:2:3'));
+  t.not(network('2001:db8:1:2::1'), network('2001:db8:1:3::1'));
+  t.not(network('192.0.2.1'), network('192.0.2.2'));
+  t.equal(network('::ffff:192.0.2.1'), network('192.0.2.1'));
+  t.equal(clientNetwork(null), '');
+});

@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { MongoServerError } from 'mongodb';
+import t from 'tap';
+import { retryOnDuplicateKey, writePortably } from '../../store/upsert.ts';
+import { scriptArguments, scriptUrl } from '../scripts.ts';
+import { plainNode } from '../service/service.ts';
+import { embeddedUrl } from './connection.ts';
+import { identify } from './engines.ts';
+
+const refusal = (code: number, message: string) => new MongoServerError({ code, message });
+
+/** An upsert that fails with these errors first. */
+function failing(...errors: readonly Error[]) {
+  let calls = 0;
+  return async () => {
+    const error = errors[calls];
+    calls += 1;
+    if (error !== undefined) throw error;
+    return calls;
+  };
+}
+
+t.test('an upsert ends in the same way on every engine', async (t) => {
+  const duplicates = [
+    refusal(11_000, 'E11000 duplicate key error'),
+    // As FerretDB 2.7 responds to findAndModify, for `_id` and for a unique index.
+    refusal(1, 'duplicate key value violates unique constraint "collection_pk_801"'),
+    refusal(1, 'conflicting key value violates exclusion constraint "documents_rum_index_983"'),
+  ];
+  for (const duplicate of duplicates) {
+    await t.rejects(writePortably(failing(duplicate)), { code: 11_000 });
+    t.equal(await retryOnDuplicateKey(failing(duplicate)), 2);
+    await t.rejects(retryOnDuplicateKey(failing(duplicate, duplicate)), { code: 11_000 });
+  }
+
+  // As it responds to findAndModify and to update.
+  const deadlocks = [1, 16_908_292].map((code) => refusal(code, 'deadlock detected'));
+  t.equal(await writePortably(failing(...deadlocks)), 3);
+  const lasting = [...deadlocks, ...deadlocks];
+  await t.rejects(writePortably(failing(...lasting)), { message: 'deadlock detected' });
+
+  const others = [refusal(1, 'it violates unique constraint "x"'), new Error('deadlock detected')];
+  for (const other of others) {
+    const caught = await writePortably(failing(other)).catch((error) => error);
+    t.equal(caught, other, 'any other error is as it was');
+  }
+});
+
+t.test('the tests of the store name the engine, or exit with 2', async (t) => {
+  const url = await embeddedUrl();
+  t.match(await identify(url), { engine: 'embedded' });
+  const check = fileURLToPath(scriptUrl('./check-server', import.meta.url));
+  const [program, ...args] = plainNode;
+  for (const [given, message] of [
+    ['', 'SERVICE_MONGODB_URL is not set'],
+    ['http://127.0.0.1/', 'does not respond: Invalid scheme'],
+  ] as const) {
+    const env = { ...process.env, SERVICE_MONGODB_URL: given };
+    const { status, stderr } = spawnSync(program, [...args, ...scriptArguments, check], { env });
+    t.equal(status, 2);
+    t.match(String(stderr), message);
+  }
+});

@@ -1,0 +1,128 @@
+import { MongoClient } from 'mongodb';
+
+/** The servers that speak MongoDB's protocol and that the tests tell apart. */
+export type Engine = 'embedded' | 'mongodb' | 'ferretdb';
+
+/** What the tests expect of a server as MongoDB 7.0 does it, and an engine may do differently. */
+export const behaviours = {
+  duplicateKeyCode: 'a duplicate key in a findAndModify is the error 11000',
+  duplicateKeyDetails: 'the error 11000 names index, key and value',
+  indexOverDuplicates: 'a unique index over duplicates is refused with the error 11000',
+  concurrentWrites: 'concurrent writes of one new key end with success or the error 11000',
+  contention: '60 writes of one document at once take less than 1.5 s, the limit of a request',
+  cursorCollection: "a cursor is read only with its own collection's name",
+  addedFields: 'fields that one update adds are stored in the order of their names',
+} as const;
+
+export type Behaviour = keyof typeof behaviours;
+
+interface Difference {
+  /** What the engine does, and why. */
+  readonly reason: string;
+  /** What the service, or else the tests, do about it. */
+  readonly handling: string;
+}
+
+const notCompared = 'not compared; the service does not depend on it';
+
+/** Differences that are an engine's own. Other failures on that engine are mistakes of this project. */
+export const differences: Readonly<
+  Record<Engine, Readonly<Partial<Record<Behaviour, Difference>>>>
+> = {
+  embedded: {},
+  mongodb: {},
+  ferretdb: {
+    duplicateKeyCode: {
+      reason: "it is error 1 with PostgreSQL's message",
+      handling: '`store/upsert.ts` makes it 11000',
+    },
+    duplicateKeyDetails: {
+      reason: 'the message is that of DocumentDB, with the name of the index only',
+      handling: notCompared,
+    },
+    indexOverDuplicates: {
+      reason: 'it is error 1: the index is an exclusion constraint of PostgreSQL',
+      handling: 'the code is not compared',
+    },
+    concurrentWrites: {
+      reason: 'PostgreSQL may find a deadlock of the exclusion constraint, after a second',
+      handling:
+        "`store/upsert.ts` repeats the write; the rate limiter's key is `_id`, which is no such constraint",
+    },
+    contention: {
+      reason: 'each transaction waits for the one before in PostgreSQL',
+      handling: 'ten at once in the tests; the service responds with 503',
+    },
+    cursorCollection: {
+      reason: 'a cursor is found by its number alone',
+      handling: notCompared,
+    },
+    addedFields: {
+      reason: 'they are stored in the order of the operators',
+      handling: notCompared,
+    },
+  },
+};
+
+export interface Server {
+  readonly engine: Engine;
+  readonly version: string;
+}
+
+/** Which engine a server is, by its `buildInfo`. Rejects when it does not respond. */
+export async function identify(url: string): Promise<Server> {
+  const client = new MongoClient(url, { serverSelectionTimeoutMS: 5_000 });
+  try {
+    const info = await client
+      .db('admin')
+      .command({ buildInfo: 1 })
+      .catch((error) => {
+        // Of these engines, only the embedded store does not have the command.
+        if (error.code === 59) return null;
+        throw error;
+      });
+    if (info === null) return { engine: 'embedded', version: 'of these sources' };
+    const ferretdb: unknown = info['ferretdb']?.version;
+    if (ferretdb !== undefined) return { engine: 'ferretdb', version: String(ferretdb) };
+    return { engine: 'mongodb', version: String(info['version']) };
+  } finally {
+    await client.close();
+  }
+}
+
+let server: Promise<Server> | undefined;
+
+/**
+ * Why the server of the tests differs in a behaviour, for tap's `skip`; false when it does not differ.
+ */
+export async function differs(behaviour: Behaviour): Promise<string | false> {
+  const url = process.env['SERVICE_MONGODB_URL'];
+  if (!url) return false;
+  server ??= identify(url);
+  const { engine } = await server;
+  const difference = differences[engine][behaviour];
+  return difference === undefined ? false : `${engine}: ${difference.reason}`;
+}
+
+/** Runs calls that write one document: all at once, or ten where that takes too long. */
+export async function together<T>(calls: readonly (() => Promise<T>)[]): Promise<T[]> {
+  const atOnce = (await differs('contention')) ? 10 : calls.length;
+  const results: T[] = [];
+  for (let from = 0; from < calls.length; from += atOnce) {
+    const batch = calls.slice(from, from + atOnce);
+    results.push(...(await Promise.all(batch.map((call) => call()))));
+  }
+  return results;
+}
+
+/** The README's table. */
+export function differencesMarkdown(): string {
+  const rows = Object.entries(differences).flatMap(([engine, own]) =>
+    Object.entries(own).map(
+      ([behaviour, { reason, handling }]) =>
+        `| ${engine} | ${behaviours[behaviour as Behaviour]} | ${reason} | ${handling} |`,
+    ),
+  );
+  const head = ['| Engine | Expected | What it does | Handling |', '| --- | --- | --- | --- |'];
+  return [...head, ...rows].join('\n');
+}
