@@ -13,18 +13,23 @@ const whole = (text: string): number => {
   throw new InvalidArgumentError('A whole number.');
 };
 
-const { seed, count, from } = new Command('test:hostile')
+const command = new Command('test:hostile')
   .description(
     'Runs the hostile tests at full length: every URL, picture and attack, and mutations of pictures. The seed is printed.',
   )
+  .argument('[tests...]', 'only these, such as requests or svg; default: all')
   .option('--seed <n>', 'of the mutations; default: another one each time', whole)
   .option('--count <n>', 'how many mutations', whole, 2_000)
   .option('--from <n>', 'the number of the first mutation, to repeat a single one', whole, 0)
-  .parse()
-  .opts<{ seed?: number; count: number; from: number }>();
+  .parse();
+const { seed, count, from } = command.opts<{ seed?: number; count: number; from: number }>();
 
 const here = import.meta.dirname;
-const files = (await readdir(here)).filter((name) => name.endsWith('.test.js')).sort();
+const all = (await readdir(here)).filter((name) => name.endsWith('.test.js')).sort();
+const chosenFiles = command.args.map((name) => `${name}.test.js`);
+const unknown = chosenFiles.filter((name) => !all.includes(name));
+if (unknown.length > 0) command.error(`there is no ${unknown.join(', ')}, only ${all.join(', ')}`);
+const files = chosenFiles.length === 0 ? all : chosenFiles;
 const chosen = seed ?? Date.now() % 1_000_000;
 const environment = {
   ...process.env,

@@ -126,7 +126,9 @@ async function send(t: Test, path: string, bytes: Buffer, what: string): Promise
 }
 
 t.test(`mutations of seed ${seed}`, async (t) => {
-  t.comment(`repeat with: npm run test:hostile -- --seed ${seed} --count ${count} --from ${from}`);
+  t.comment(
+    `repeat with: npm run test:hostile -- requests --seed ${seed} --count ${count} --from ${from}`,
+  );
   const statuses = new Map<number, number>();
   let next = from;
   const attack = async () => {
