@@ -47,12 +47,18 @@ export interface Growth {
 /** The last third may differ from the middle one by this share. */
 const tolerance = 0.05;
 
-/** For those processes that were there in both thirds, and for the sum of all. */
+/**
+ * For the primary and the front ends that were there in both thirds, and for the sum of all. A
+ * transform process has a limit of its own, and may have started at any time.
+ */
 export function growths(samples: readonly Sample[]): Growth[] {
   const end = samples.at(-1)?.atS ?? 0;
   const middle = samples.filter(({ atS }) => atS >= end / 3 && atS < (end * 2) / 3);
   const last = samples.filter(({ atS }) => atS >= (end * 2) / 3);
-  const ids = [...new Set(samples.flatMap(({ processes }) => processes.map(({ pid }) => pid)))];
+  const judged = samples
+    .flatMap(({ processes }) => processes)
+    .filter(({ role }) => role === 'primary' || role === 'front end');
+  const ids = [...new Set(judged.map(({ pid }) => pid))];
   const growthOf = (what: string, rss: (sample: Sample) => number | undefined) => {
     const [middleBytes, lastBytes] = [mean(middle.map(rss)), mean(last.map(rss))];
     const flat = Math.abs(lastBytes / middleBytes - 1) <= tolerance;

@@ -23,6 +23,15 @@ t.test('the thirds are compared, whatever the warm-up was', async (t) => {
   t.same(flat([100, 100, 100, 100, 100, 90, 90, 90, 90]), [false, false]);
 });
 
+t.test('a transform process counts only in the sum', async (t) => {
+  const drawn = samples([100, 100, 100, 100, 100, 200, 200, 200, 200]).map((sample) => ({
+    ...sample,
+    processes: sample.processes.map((one) => ({ ...one, role: 'transform process' as const })),
+  }));
+  t.match(growths(drawn), [{ what: 'all', flat: false }]);
+  t.equal(growths(drawn).length, 1);
+});
+
 t.test('a process that was replaced is seen', async (t) => {
   const bytes = new Array<number>(9).fill(100);
   const replaced = samples(bytes, (second) => (second < 5 ? 1 : 2));
