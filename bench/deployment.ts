@@ -19,6 +19,10 @@ export interface Deployment {
   readonly key: string;
   /** May use sources on 127.0.0.1. */
   readonly project: string;
+  /** Likewise, and requires signed URLs. */
+  readonly signed: { readonly project: string; readonly secret: string };
+  /** The primary's process id. */
+  readonly pid: number;
   readonly worker: {
     start(): Promise<void>;
     /** By SIGSTOP; resolves when the transforms that the worker has requested have ended. */
@@ -33,8 +37,14 @@ export interface Deployment {
 
 export interface Health {
   readonly checks: {
+    readonly cache: { diskSizeBytes: number; memorySizeBytes: number };
     readonly prewarmQueue: { active: number; queued: number; failed: number };
-    readonly transformQueue: { active: number; completed: number; concurrency: number };
+    readonly transformQueue: {
+      active: number;
+      queued: number;
+      completed: number;
+      concurrency: number;
+    };
   };
 }
 
@@ -103,10 +113,15 @@ export async function deploy(settings: Readonly<Record<string, string>> = {}): P
     await untilOk(`${url}/api/health`);
     const store = await joinStore(loadSettings(environment));
     const { _id: orgId } = await store.organisations.default();
-    const project = { orgId, name: 'Bench', origin: url, allowedOrigins: ['127.0.0.1'] };
-    const { _id } = await store.projects.create(project).finally(() => store.close());
+    const fields = { orgId, name: 'Bench', origin: url, allowedOrigins: ['127.0.0.1'] };
+    const { _id: project } = await store.projects.create(fields);
+    const { _id: second } = await store.projects.create(fields);
+    const secret = (await store.projects.requireSignatures(second, null))?.signingSecret ?? '';
+    await store.close();
     return {
-      ...{ url, key, project: _id, health, close },
+      ...{ url, key, project, health, close },
+      signed: { project: second, secret },
+      pid: service.pid ?? 0,
       worker: {
         async start() {
           worker = run('worker/main.js');

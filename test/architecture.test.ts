@@ -21,6 +21,7 @@ const topLevelFiles = new Set([
   'build.js',
   'README.md',
   'LICENSE',
+  'SECURITY.md',
   'tsconfig.json',
   'biome.json',
 ]);

@@ -1,14 +1,21 @@
 import sharp, { type Metadata } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
 import { minSvgPixels, svgPixels, svgScales } from './bounds.ts';
+import { countScans } from './jpeg-scans.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import { notAnImage } from './not-an-image.ts';
 import type { SourceColour, SourceFacts } from './plan.ts';
 import { sniff } from './sniff.ts';
 import { readSvg, type SvgCost } from './svg/read.ts';
+import { countWebpFrames } from './webp-frames.ts';
 
 /** Every frame takes time, even a tiny one. */
 const maxFrames = 2_000;
+/**
+ * Of a JPEG with the most pixels; a smaller one may have more. Decoding is not interrupted by the
+ * timeout until all scans are read: about 1 ms for each scan of a megapixel.
+ */
+const maxScans = 32;
 
 /**
  * Reads the properties of a source from its headers, and refuses sources that must not be decoded.
@@ -24,15 +31,13 @@ export async function inspect(source: Uint8Array, maxPixels: number): Promise<So
     throw unsupported(kind);
   }
   const frames = kinds[kind].animates ? (header.pages ?? 1) : 1;
-  if (frames > maxFrames) {
-    throw new ServiceError(
-      'source_too_large',
-      `The source has ${frames} frames; at most ${maxFrames} are allowed.`,
-    );
-  }
+  requireFrames(frames);
   const height = header.pageHeight ?? header.height;
   if (svg !== null) requireRasterisable(header, svg, maxPixels);
-  else requirePixels(header.width * height * frames, maxPixels);
+  else {
+    requirePixels(header.width * height * frames, maxPixels);
+    requireScans(source, header.width * height, maxPixels);
+  }
   return {
     kind,
     width: header.width,
@@ -54,11 +59,13 @@ async function inspectSvg(source: Uint8Array, maxPixels: number): Promise<SvgCos
     const header = await readHeader(image, 'svg');
     pixels += header.width * header.height;
     requirePixels(pixels, maxPixels);
+    requireScans(image, header.width * header.height, maxPixels);
   }
   return cost;
 }
 
 async function readHeader(bytes: Uint8Array, kind: SourceKind): Promise<Metadata> {
+  requireFrames(countWebpFrames(bytes));
   try {
     // No pixel limit, so that an error always means an invalid header: sharp's errors differ only
     // by their message. The caller checks the pixels before anything is decoded.
@@ -84,6 +91,24 @@ function requirePixels(pixels: number, maxPixels: number): void {
   throw new ServiceError(
     'source_too_large',
     `The source has ${pixels} pixels in all its frames; at most ${maxPixels} are allowed.`,
+  );
+}
+
+function requireFrames(frames: number): void {
+  if (frames <= maxFrames) return;
+  throw new ServiceError(
+    'source_too_large',
+    `The source has ${frames} frames; at most ${maxFrames} are allowed.`,
+  );
+}
+
+function requireScans(bytes: Uint8Array, pixels: number, maxPixels: number): void {
+  const most = Math.floor((maxScans * maxPixels) / pixels);
+  const scans = sniff(bytes) === 'jpeg' ? countScans(bytes) : 0;
+  if (scans <= most) return;
+  throw new ServiceError(
+    'source_too_large',
+    `The JPEG has ${scans} scans; with its ${pixels} pixels, at most ${most} are allowed.`,
   );
 }
 

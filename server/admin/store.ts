@@ -3,7 +3,7 @@ import type { Settings } from '../../contract/settings/table.ts';
 import { damageInWords } from '../../store/embedded/restore.ts';
 import { DataFileDamaged } from '../../store/embedded/storage/file-check.ts';
 import { ensureIndexes, joinStore, type Store } from '../../store/open.ts';
-import { StoreUnavailable, StoreUrlInvalid } from '../../store/outage.ts';
+import { isOutage, outageInWords, StoreUnavailable, StoreUrlInvalid } from '../../store/outage.ts';
 import { CommandError } from './terminal.ts';
 
 /** Runs an action with the store, and closes the store when the action ends or fails. */
@@ -22,6 +22,9 @@ export const withStore: WithStore = async (action) => {
   try {
     await ensureIndexes(store);
     await action(store, settings);
+  } catch (error) {
+    if (!isOutage(error)) throw error;
+    throw new CommandError(`The store is unavailable: ${outageInWords(error)}.`);
   } finally {
     await store.close();
   }

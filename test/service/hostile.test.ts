@@ -74,6 +74,58 @@ eachEngine('hostile bytes neither end a process nor get anything', async (t, { e
   const levels = service.log.map((line) => Number(line['level']));
   t.ok(Math.max(...levels) < 50, 'and had nothing to complain of');
 
+  t.test('no malformed length lets a request hide in a body', async (t) => {
+    const hidden = get('/openapi.json');
+    const { length } = hidden;
+    const chunked = 'Transfer-Encoding: chunked';
+    const cases = [
+      ['a sign', `Content-Length: +${length}`, hidden],
+      ['a negative one', `Content-Length: -${length}`, hidden],
+      ['hexadecimal', `Content-Length: 0x${length.toString(16)}`, hidden],
+      ['an exponent', 'Content-Length: 4e1', hidden],
+      ['leading zeros', `Content-Length: 000${length}`, hidden],
+      ['a space before the colon', `Content-Length : ${length}`, hidden],
+      ['a vertical tab', `Content-Length:\x0b${length}`, hidden],
+      ['a NUL', `Content-Length: ${length}\0`, hidden],
+      ['a NUL in a name', `X\0Y: 1\r\nContent-Length: ${length}`, hidden],
+      ['a folded line', `X: y\r\n Content-Length: ${length}`, hidden],
+      ['a bare line feed', `X: y\nContent-Length: ${length}`, hidden],
+      ['a bare carriage return', `X: y\rContent-Length: ${length}`, hidden],
+      [
+        'a coding and a space before the colon',
+        'Transfer-Encoding : chunked',
+        `0\r\n\r\n${hidden}`,
+      ],
+      ['a coding and a vertical tab', 'Transfer-Encoding:\x0bchunked', `0\r\n\r\n${hidden}`],
+      ['another coding', 'Transfer-Encoding: xchunked', `0\r\n\r\n${hidden}`],
+      ['a quoted coding', 'Transfer-Encoding: "chunked"', `0\r\n\r\n${hidden}`],
+      ['no coding', 'Transfer-Encoding: identity', hidden],
+      [
+        'chunked in another case',
+        'Transfer-Encoding: ChUnKeD',
+        `${length.toString(16)}\r\n${hidden}`,
+      ],
+      ['a chunk with a sign', chunked, `+5\r\nabcde\r\n0\r\n\r\n${hidden}`],
+      ['a chunk with 0x', chunked, `0x5\r\nabcde\r\n0\r\n\r\n${hidden}`],
+      ['a chunk beyond 64 bits', chunked, `10000000000000000\r\n${hidden}`],
+      ['a negative chunk', chunked, `-1\r\n${hidden}`],
+      ['a chunk after a line feed', chunked, `2\n${hidden}`],
+      ['an open quote in an extension', chunked, `5;a="\r\n${hidden}`],
+      ['a chunk that is longer', chunked, `2\r\nabc\r\n0\r\n\r\n${hidden}`],
+    ] as const;
+    const answers = await Promise.all(
+      cases.map(async ([what, fields, body]) => {
+        const head = `POST /api/sdk/v1/projects HTTP/1.1\r\nHost: x\r\n${fields}\r\n\r\n`;
+        const answer = await request(service.port, Buffer.from(head + body, 'latin1'), 1_000);
+        return [what, answer] as const;
+      }),
+    );
+    for (const [what, answer] of answers) {
+      t.notMatch(answer, /HTTP\/1\.1 (2|5)/, what);
+    }
+    t.same(service.frontEnds(), [pid], 'the process lives');
+  });
+
   t.test('requests in one packet are answered one after the other', async (t) => {
     // uWebSockets.js ends a connection that sends on while an answer is still in the making.
     t.match(await request(service.port, get(good), 20_000, 1), /^HTTP\/1\.1 200/);

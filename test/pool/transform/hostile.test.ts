@@ -1,4 +1,6 @@
+import sharp from 'sharp';
 import t from 'tap';
+import { countWebpFrames } from '../../../pool/transform/webp-frames.ts';
 import { usedCpuMs } from '../../clock.ts';
 import { animation, blue, claimingPng, noise, red, shared, variant } from './pictures.ts';
 import { openPool, patient } from './pools.ts';
@@ -86,6 +88,34 @@ t.test('too many pixels are refused before they are decoded', async (t) => {
     code: 'source_too_large',
   });
 });
+
+t.test('the frames of a WebP are counted before a decoder does', async (t) => {
+  const { originals, many } = await manyFrames(100_000);
+  t.equal(countWebpFrames(originals), 2);
+  t.equal(countWebpFrames(many), 100_002);
+  t.equal(countWebpFrames(many.subarray(0, 2_000_000)) > 10_000, true, 'also in a part');
+  t.equal(countWebpFrames(sound), 0, 'only in WebP');
+  const before = usedCpuMs();
+  await t.rejects(pool.transform(shared(many), variant(), patient), {
+    code: 'source_too_large',
+    message: /100002 frames/,
+  });
+  const href = `data:image/webp;base64,${many.toString('base64')}`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><image href="${href}" width="9" height="9"/></svg>`;
+  await t.rejects(pool.transform(shared(svg), variant(), patient), { code: 'source_too_large' });
+  t.ok(usedCpuMs() - before < 5_000, 'at once; libwebp takes 10 s');
+});
+
+/** An animation, and the same one with its last frame repeated. */
+async function manyFrames(times: number) {
+  const frames = { width: 2, height: 4, channels: 3, pageHeight: 2 } as const;
+  const pixels = Buffer.alloc(2 * 4 * 3).fill(200, 0, 12);
+  const originals = await sharp(pixels, { raw: frames }).webp({ lossless: true }).toBuffer();
+  const frame = originals.subarray(originals.lastIndexOf('ANMF'));
+  const many = Buffer.concat([originals, ...new Array<Buffer>(times).fill(frame)]);
+  many.writeUInt32LE(many.length - 8, 4);
+  return { originals, many };
+}
 
 t.test('the pixels of all frames count together, for still outputs too', async (t) => {
   const frames = Array.from({ length: 11 }, (_, index) => (index % 2 === 0 ? red : blue));

@@ -1,0 +1,66 @@
+import { crc32, deflateSync } from 'node:zlib';
+
+/** Parts of image files that no encoder writes. */
+
+export const pngSignature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+
+export function be32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value >>> 0);
+  return bytes;
+}
+
+/** A PNG chunk with its length and checksum (PNG, 5.3). */
+export function pngChunk(type: string, data: Uint8Array): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  return Buffer.concat([be32(data.length), body, be32(crc32(body))]);
+}
+
+export interface PngChunk {
+  readonly type: string;
+  readonly data: Buffer;
+}
+
+/** The chunks of a PNG; of a damaged one, those before the damage. */
+export function pngChunks(png: Buffer): PngChunk[] {
+  const chunks: PngChunk[] = [];
+  for (let at = pngSignature.length; at + 12 <= png.length; ) {
+    const length = png.readUInt32BE(at);
+    if (at + 12 + length > png.length) break;
+    const type = png.toString('latin1', at + 4, at + 8);
+    chunks.push({ type, data: png.subarray(at + 8, at + 8 + length) });
+    at += 12 + length;
+  }
+  return chunks;
+}
+
+export function pngOf(chunks: readonly PngChunk[]): Buffer {
+  return Buffer.concat([pngSignature, ...chunks.map(({ type, data }) => pngChunk(type, data))]);
+}
+
+/** A PNG with chunks put after its header. */
+export function withPngChunks(png: Buffer, added: readonly PngChunk[]): Buffer {
+  const [header, ...rest] = pngChunks(png);
+  if (header === undefined) throw new Error('no PNG');
+  return pngOf([header, ...added, ...rest]);
+}
+
+/** Zeros of this many bytes, compressed about a thousandfold. */
+export const zeros = (bytes: number): Buffer => deflateSync(Buffer.alloc(bytes), { level: 9 });
+
+/** A JPEG segment (ITU-T T.81, B.1.1.4). */
+export function jpegSegment(marker: number, data: Uint8Array): Buffer {
+  const head = Buffer.alloc(4);
+  head.writeUInt16BE(0xff00 | marker);
+  head.writeUInt16BE(data.length + 2, 2);
+  return Buffer.concat([head, data]);
+}
+
+/** Where the segments of a JPEG with a marker begin; entropy-coded data has no such bytes. */
+export function jpegMarkers(jpeg: Buffer, ...markers: readonly number[]): number[] {
+  const found: number[] = [];
+  for (let at = 0; at + 1 < jpeg.length; at++) {
+    if (jpeg[at] === 0xff && markers.includes(jpeg[at + 1] ?? 0)) found.push(at);
+  }
+  return found;
+}

@@ -1,0 +1,283 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent, type Dispatcher } from 'undici';
+import { signature, signedText } from '../../server/image/access.ts';
+import { mutant } from '../hostile/mutations.ts';
+import { seeded } from '../hostile/random.ts';
+import type { SoakOrigin } from './origin.ts';
+
+/** The load: what is asked for, how often, and what came of it. */
+
+export interface Target {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly project: string;
+  /** A project that requires signatures; null to send no signed URLs. */
+  readonly signed: { readonly project: string; readonly secret: string } | null;
+}
+
+export interface LoadOptions {
+  readonly target: Target;
+  readonly origin: SoakOrigin;
+  /** Requests a second. */
+  readonly rate: number;
+  readonly seed: number;
+}
+
+/** The kinds of requests, each with its share of all, in percent. */
+export const shares = {
+  'zipf hits': 66,
+  'conditional requests': 10,
+  'signed URLs': 8,
+  misses: 4,
+  errors: 6,
+  'hostile pictures': 3,
+  'clients that leave': 1,
+  health: 2,
+} as const;
+
+export type Kind = keyof typeof shares;
+
+/** What has been counted since the last look. */
+export interface Interval {
+  readonly requests: number;
+  readonly fromCache: number;
+  readonly missed: number;
+  readonly notModified: number;
+  readonly refused: number;
+  readonly overloaded: number;
+  /** Answers that no such request may get, and lost connections. */
+  readonly unexpected: readonly string[];
+  readonly hitMs: readonly number[];
+  readonly missMs: readonly number[];
+}
+
+const widths = [96, 160, 240, 320, 400, 480, 640, 800] as const;
+const formats = ['webp', 'jpeg', 'avif', 'auto'] as const;
+/** URLs of signed images are made anew this often, so that cached responses expire. */
+const signedForS = 120;
+const drainWithinMs = 30_000;
+
+interface Counts {
+  requests: number;
+  fromCache: number;
+  missed: number;
+  notModified: number;
+  refused: number;
+  overloaded: number;
+  unexpected: string[];
+  hitMs: number[];
+  missMs: number[];
+}
+
+const none = (): Counts => ({
+  ...{ requests: 0, fromCache: 0, missed: 0, notModified: 0, refused: 0, overloaded: 0 },
+  ...{ unexpected: [], hitMs: [], missMs: [] },
+});
+
+export class Load {
+  readonly #options: LoadOptions;
+  readonly #random;
+  readonly #agent = new Agent({ connections: 64, pipelining: 1 });
+  readonly #kinds: readonly Kind[];
+  readonly #variants: readonly string[];
+  /** Cumulative weights of the variants, 1/rank (Zipf). */
+  readonly #weights: readonly number[];
+  readonly #etags = new Map<string, string>();
+  #counts = none();
+  #open = 0;
+  #serial = 0;
+  #stopped = false;
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+    this.#random = seeded(options.seed);
+    this.#kinds = (Object.keys(shares) as Kind[]).flatMap((kind) =>
+      new Array<Kind>(shares[kind]).fill(kind),
+    );
+    const { origin } = options;
+    this.#variants = origin.pictures.flatMap((source) =>
+      widths.flatMap((w) =>
+        formats.map((fmt) => `${encodeURIComponent(source)}?w=${w}&fmt=${fmt}`),
+      ),
+    );
+    let sum = 0;
+    this.#weights = this.#variants.map((_, rank) => {
+      sum += 1 / (rank + 1);
+      return sum;
+    });
+  }
+
+  /** Sends requests until it is stopped; resolves when the last one has ended. */
+  async run(): Promise<void> {
+    const startedAt = performance.now();
+    for (let sent = 0; !this.#stopped; sent++) {
+      const due = startedAt + (sent * 1_000) / this.#options.rate;
+      const early = due - performance.now();
+      if (early > 1) await sleep(early);
+      // A service that answers slowly gets fewer requests, and not ever more connections.
+      while (this.#open >= 64 && !this.#stopped) await sleep(5);
+      void this.#send(this.#random.pick(this.#kinds));
+    }
+    const deadline = performance.now() + drainWithinMs;
+    while (this.#open > 0 && performance.now() < deadline) await sleep(20);
+    await this.#agent.destroy();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** What was counted since the last call. */
+  take(): Interval {
+    const counts = this.#counts;
+    this.#counts = none();
+    return counts;
+  }
+
+  async #send(kind: Kind): Promise<void> {
+    this.#open += 1;
+    this.#counts.requests += 1;
+    try {
+      await this.#kindsOfRequests[kind]();
+    } catch (error) {
+      this.#counts.unexpected.push(`${kind}: ${error instanceof Error ? error.message : error}`);
+    } finally {
+      this.#open -= 1;
+    }
+  }
+
+  readonly #kindsOfRequests: Readonly<Record<Kind, () => Promise<void>>> = {
+    'zipf hits': () => this.#image(this.#popular()),
+    'conditional requests': () => {
+      const target = this.#popular();
+      const etag = this.#etags.get(target);
+      return this.#image(target, etag === undefined ? {} : { 'if-none-match': etag });
+    },
+    'signed URLs': () => this.#image(this.#signed() ?? this.#popular()),
+    misses: () => {
+      this.#serial += 1;
+      const source = this.#random.pick(this.#options.origin.pictures);
+      // Numbers that no two requests share, over 7 million of them.
+      const hue = this.#serial % 721;
+      const lightness = Math.floor(this.#serial / 721) / 100;
+      const query = `w=640&fmt=webp&hue=${hue - 360}&lightness=${lightness}`;
+      return this.#image(this.#target(`${encodeURIComponent(source)}?${query}`));
+    },
+    errors: () => this.#error(),
+    'hostile pictures': () => {
+      const { origin, seed } = this.#options;
+      const { bytes, what } = mutant(origin.originals, seed, ++this.#serial);
+      const source = encodeURIComponent(origin.once(bytes));
+      return this.#refusable(this.#target(`${source}?w=50`), what);
+    },
+    'clients that leave': async () => {
+      const leaving = new AbortController();
+      setTimeout(() => leaving.abort(), this.#random.below(30));
+      const source = encodeURIComponent(this.#random.pick(this.#options.origin.pictures));
+      const target = this.#target(`${source}?w=500&hue=1&lightness=${++this.#serial / 1e6}`);
+      await this.#get(target, {}, leaving.signal).catch(() => {});
+    },
+    health: async () => {
+      const { status, body } = await this.#get('/api/health');
+      if (status !== 200) this.#counts.unexpected.push(`health: ${status} ${body.slice(0, 200)}`);
+    },
+  };
+
+  /** An image that must be delivered. */
+  async #image(target: string, headers: Record<string, string> = {}): Promise<void> {
+    const begun = performance.now();
+    const { status, cache, etag, body } = await this.#get(target, headers);
+    const ms = performance.now() - begun;
+    if (status === 503) {
+      this.#counts.overloaded += 1;
+      return;
+    }
+    if (status !== 200 && status !== 304) {
+      this.#counts.unexpected.push(`${target}: ${status} ${body.slice(0, 200)}`);
+      return;
+    }
+    if (status === 304) this.#counts.notModified += 1;
+    if (etag !== undefined && this.#etags.size < 10_000) this.#etags.set(target, etag);
+    if (cache === 'miss') {
+      this.#counts.missed += 1;
+      this.#counts.missMs.push(ms);
+    } else {
+      this.#counts.fromCache += 1;
+      this.#counts.hitMs.push(ms);
+    }
+  }
+
+  /** A request that may be refused, but neither with 500 nor with silence. */
+  async #refusable(target: string, what: string): Promise<void> {
+    const { status, body } = await this.#get(target);
+    this.#counts.refused += status >= 400 ? 1 : 0;
+    if (status === 500 || status === 502 || status < 200) {
+      this.#counts.unexpected.push(`${what}: ${status} ${body.slice(0, 200)}`);
+    }
+  }
+
+  async #error(): Promise<void> {
+    const { project } = this.#options.target;
+    const picture = encodeURIComponent(this.#random.pick(this.#options.origin.pictures));
+    const n = ++this.#serial;
+    const [target, expected] = this.#random.pick([
+      [`/img/${encodeURIComponent(this.#options.origin.missing(n % 50))}?project=${project}`, 404],
+      [`/img/http%3A%2F%2Fn${n}.example%2Fa.jpg?project=${project}`, 403],
+      [`/img/${picture}?project=${project}&w=${n}0000`, 400],
+      [`/img/${picture}?project=prj_${n.toString(36).padStart(16, '0')}`, 404],
+      [`/img/${picture}?project=${'x'.repeat(n % 2_000)}y`, 404],
+      [`/nothing/${n}`, 404],
+      ['/api/sdk/v1/projects', 401],
+    ] as const);
+    const { status } = await this.#get(target);
+    this.#counts.refused += 1;
+    if (status !== expected && status !== 503) {
+      this.#counts.unexpected.push(`${target}: ${status} instead of ${expected}`);
+    }
+  }
+
+  #popular(): string {
+    const at = this.#random.fraction() * (this.#weights.at(-1) ?? 0);
+    let [low, high] = [0, this.#weights.length - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#weights[middle] ?? 0) < at) low = middle + 1;
+      else high = middle;
+    }
+    return this.#target(this.#variants[low] ?? '');
+  }
+
+  #target(variant: string): string {
+    return `/img/${variant}&project=${this.#options.target.project}`;
+  }
+
+  #signed(): string | null {
+    const { signed, url } = this.#options.target;
+    if (signed === null) return null;
+    const source = encodeURIComponent(this.#random.pick(this.#options.origin.pictures));
+    const expires = (Math.floor(Date.now() / 1_000 / signedForS) + 2) * signedForS;
+    const path = `${new URL(url).pathname.replace(/\/$/, '')}/img/${source}`;
+    const query = `project=${signed.project}&w=320&fmt=webp&exp=${expires}`;
+    const sig = signature(signed.secret, signedText(path, query));
+    return `/img/${source}?${query}&sig=${sig}`;
+  }
+
+  async #get(path: string, headers: Record<string, string> = {}, signal?: AbortSignal) {
+    const response = await this.#agent.request({
+      origin: new URL(this.#options.target.url).origin,
+      path: new URL(this.#options.target.url).pathname.replace(/\/$/, '') + path,
+      method: 'GET',
+      headers: { accept: 'image/avif,image/webp,*/*', ...headers },
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return read(response);
+  }
+}
+
+async function read({ statusCode, headers, body }: Dispatcher.ResponseData) {
+  const text = statusCode === 200 ? '' : await body.text();
+  if (statusCode === 200) await body.dump({ limit: Number.POSITIVE_INFINITY });
+  const header = (name: string) =>
+    typeof headers[name] === 'string' ? (headers[name] as string) : undefined;
+  return { status: statusCode, cache: header('x-cache'), etag: header('etag'), body: text };
+}

@@ -1,0 +1,64 @@
+import { createServer } from 'node:http';
+import sharp from 'sharp';
+import { type Kind, pictures } from '../hostile/pictures.ts';
+import { picture } from '../origin/pictures.ts';
+
+/** An origin on this machine with pictures to transform, hostile ones and missing ones. */
+export interface SoakOrigin {
+  readonly url: string;
+  /** URLs of intact pictures. */
+  readonly pictures: readonly string[];
+  /** Intact small pictures, from which hostile ones are made. */
+  readonly originals: ReadonlyMap<Kind, Buffer>;
+  /** The URL of something that is there for a few minutes only. */
+  once(bytes: Buffer): string;
+  missing(number: number): string;
+  close(): Promise<void>;
+}
+
+const pictureCount = 24;
+/** Enough that none is gone before the service has fetched it. */
+const keptHostile = 500;
+
+export async function startSoakOrigin(port: number): Promise<SoakOrigin> {
+  const bodies = new Map<string, Buffer>();
+  const landscape = await picture('landscape.jpg');
+  const small = await sharp(landscape).resize(1000).jpeg().toBuffer();
+  for (let number = 0; number < pictureCount; number++) {
+    const turned = sharp(small).modulate({ hue: number * 15 });
+    const format = (['jpeg', 'png', 'webp'] as const)[number % 3] ?? 'jpeg';
+    bodies.set(`/picture-${number}`, await turned.toFormat(format).toBuffer());
+  }
+  const pictureNames = [...bodies.keys()];
+  const hostile = new Map<string, Buffer>();
+  let serial = 0;
+  const server = createServer((request, response) => {
+    const path = request.url ?? '';
+    const body = bodies.get(path) ?? hostile.get(path);
+    if (body === undefined) response.writeHead(404).end();
+    else response.end(body);
+  });
+  await new Promise<void>((done, failed) => {
+    server.once('error', failed).listen(port, '127.0.0.1', done);
+  });
+  const address = server.address();
+  const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  return {
+    url,
+    pictures: pictureNames.map((path) => url + path),
+    originals: await pictures(),
+    once(bytes) {
+      serial += 1;
+      const path = `/hostile-${serial}`;
+      hostile.set(path, bytes);
+      hostile.delete(`/hostile-${serial - keptHostile}`);
+      return url + path;
+    },
+    missing: (number) => `${url}/missing-${number}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

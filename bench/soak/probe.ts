@@ -1,0 +1,31 @@
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { isMainThread } from 'node:worker_threads';
+import { type ProcessFigures, probeEveryMs, probeFolderVariable } from './processes.ts';
+
+/**
+ * Preloaded into every process of the service (`NODE_OPTIONS=--import=…`): once a second it writes a
+ * file with what only the process itself can measure.
+ */
+const folder = process.env[probeFolderVariable];
+if (isMainThread && folder !== undefined) {
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  delay.enable();
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${process.pid}.json`);
+  setInterval(() => {
+    const { heapUsed, external } = process.memoryUsage();
+    // The histogram measures the whole interval of its timer.
+    const ms = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - 10);
+    const figures: ProcessFigures = {
+      heapBytes: heapUsed,
+      externalBytes: external,
+      delayP99Ms: delay.count === 0 ? 0 : ms(delay.percentile(99)),
+      delayMaxMs: delay.count === 0 ? 0 : ms(delay.max),
+    };
+    delay.reset();
+    writeFileSync(`${file}.new`, JSON.stringify(figures));
+    renameSync(`${file}.new`, file);
+  }, probeEveryMs).unref();
+}

@@ -1,0 +1,87 @@
+import { percentile } from '../prewarm/figures.ts';
+import type { Interval } from './load.ts';
+import type { ProcessSample } from './processes.ts';
+
+/** One look at the service and at what the load has counted since the last one. */
+export interface Sample {
+  /** Since the start of the load, s. */
+  readonly atS: number;
+  readonly processes: readonly ProcessSample[];
+  readonly memoryCacheBytes: number;
+  readonly diskCacheBytes: number;
+  readonly queued: number;
+  readonly requests: number;
+  /** Of the images that were delivered, those from a cache; 0 to 1. */
+  readonly hitRate: number;
+  readonly notModified: number;
+  readonly refused: number;
+  readonly overloaded: number;
+  readonly hitP50Ms: number;
+  readonly hitP99Ms: number;
+  readonly missP50Ms: number;
+  readonly missP99Ms: number;
+}
+
+export function figuresOf(
+  interval: Interval,
+): Omit<Sample, 'atS' | 'processes' | 'memoryCacheBytes' | 'diskCacheBytes' | 'queued'> {
+  const { requests, notModified, refused, overloaded, fromCache, missed } = interval;
+  return {
+    ...{ requests, notModified, refused, overloaded },
+    hitRate: fromCache / (fromCache + missed),
+    hitP50Ms: percentile(interval.hitMs, 0.5),
+    hitP99Ms: percentile(interval.hitMs, 0.99),
+    missP50Ms: percentile(interval.missMs, 0.5),
+    missP99Ms: percentile(interval.missMs, 0.99),
+  };
+}
+
+/** The memory of one process, or of all, in the second and the last third of the time. */
+export interface Growth {
+  readonly what: string;
+  readonly middleBytes: number;
+  readonly lastBytes: number;
+  readonly flat: boolean;
+}
+
+/** The last third may differ from the middle one by this share. */
+const tolerance = 0.05;
+
+/** For those processes that were there in both thirds, and for the sum of all. */
+export function growths(samples: readonly Sample[]): Growth[] {
+  const end = samples.at(-1)?.atS ?? 0;
+  const middle = samples.filter(({ atS }) => atS >= end / 3 && atS < (end * 2) / 3);
+  const last = samples.filter(({ atS }) => atS >= (end * 2) / 3);
+  const ids = [...new Set(samples.flatMap(({ processes }) => processes.map(({ pid }) => pid)))];
+  const growthOf = (what: string, rss: (sample: Sample) => number | undefined) => {
+    const [middleBytes, lastBytes] = [mean(middle.map(rss)), mean(last.map(rss))];
+    const flat = Math.abs(lastBytes / middleBytes - 1) <= tolerance;
+    return { what, middleBytes, lastBytes, flat };
+  };
+  const all = growthOf('all', ({ processes }) => sum(processes.map(({ rssBytes }) => rssBytes)));
+  const each = ids.map((pid) => {
+    const role = samples.flatMap(({ processes }) => processes).find((one) => one.pid === pid)?.role;
+    return growthOf(
+      `${role} ${pid}`,
+      ({ processes }) => processes.find((one) => one.pid === pid)?.rssBytes,
+    );
+  });
+  const lasting = each.filter(({ middleBytes, lastBytes }) => middleBytes > 0 && lastBytes > 0);
+  return [all, ...lasting];
+}
+
+/** How many front ends were seen in all, and at most at a time: more of the first were replaced. */
+export function replacedFrontEnds(samples: readonly Sample[]): number {
+  const frontEnds = samples.map(({ processes }) =>
+    processes.filter(({ role }) => role === 'front end').map(({ pid }) => pid),
+  );
+  const most = Math.max(0, ...frontEnds.map((ids) => ids.length));
+  return new Set(frontEnds.flat()).size - most;
+}
+
+export const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+
+function mean(values: readonly (number | undefined)[]): number {
+  const there = values.filter((value) => value !== undefined);
+  return there.length === 0 ? 0 : sum(there) / there.length;
+}

@@ -1,0 +1,41 @@
+/**
+ * Scans of a JPEG (ITU-T T.81, B.1): a baseline one has one to four, a progressive one usually about
+ * ten. A decoder visits all pixels in each, even where it has only a few bytes.
+ *
+ * @param bytes of any file; counts nothing in one that is no JPEG
+ */
+export function countScans(bytes: Uint8Array): number {
+  let scans = 0;
+  // Behind the start of the image.
+  let at = 2;
+  while (at + 4 <= bytes.byteLength) {
+    const marker = bytes[at] === 0xff ? (bytes[at + 1] ?? 0) : 0;
+    // Fill bytes, and bytes between segments, which decoders skip.
+    if (marker === 0 || marker === 0xff || isWithoutLength(marker)) {
+      at = nextMarker(bytes, marker === 0xff ? at : at + 1);
+      continue;
+    }
+    if (marker === endOfImage) return scans;
+    if (marker === startOfScan) scans += 1;
+    at += 2 + (((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0));
+  }
+  return scans;
+}
+
+const startOfScan = 0xda;
+const endOfImage = 0xd9;
+
+/** RSTn, SOI and TEM. */
+const isWithoutLength = (marker: number): boolean =>
+  (marker >= 0xd0 && marker <= 0xd8) || marker === 0x01;
+
+/** The next 0xff from an offset on that begins a marker with a segment, or the end of the bytes. */
+function nextMarker(bytes: Uint8Array, from: number): number {
+  for (let at = from + 1; at < bytes.byteLength; at++) {
+    if (bytes[at] !== 0xff) at = bytes.indexOf(0xff, at);
+    if (at === -1) break;
+    const marker = bytes[at + 1] ?? 0;
+    if (marker !== 0 && marker !== 0xff && !isWithoutLength(marker)) return at;
+  }
+  return bytes.byteLength;
+}

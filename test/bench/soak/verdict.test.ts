@@ -1,0 +1,42 @@
+import t from 'tap';
+import { sampleProcesses } from '../../../bench/soak/processes.ts';
+import { growths, replacedFrontEnds, type Sample } from '../../../bench/soak/verdict.ts';
+
+const figures = { requests: 1, hitRate: 1, notModified: 0, refused: 0, overloaded: 0, queued: 0 };
+const times = { hitP50Ms: 1, hitP99Ms: 1, missP50Ms: 1, missP99Ms: 1 };
+const caches = { memoryCacheBytes: 0, diskCacheBytes: 0 };
+
+/** A sample each second, with one process of some bytes. */
+const samples = (bytes: readonly number[], pid = (_second: number) => 1): Sample[] =>
+  bytes.map((rssBytes, index) => ({
+    atS: index + 1,
+    processes: [
+      { pid: pid(index), role: 'front end', rssBytes, descriptors: 1, threads: 1 } as const,
+    ],
+    ...{ ...figures, ...times, ...caches },
+  }));
+
+t.test('the thirds are compared, whatever the warm-up was', async (t) => {
+  const flat = (bytes: readonly number[]) => growths(samples(bytes)).map((one) => one.flat);
+  t.same(flat([1, 50, 100, 100, 100, 100, 100, 104, 104]), [true, true]);
+  t.same(flat([1, 50, 100, 100, 100, 110, 110, 110, 110]), [false, false]);
+  t.same(flat([100, 100, 100, 100, 100, 90, 90, 90, 90]), [false, false]);
+});
+
+t.test('a process that was replaced is seen', async (t) => {
+  const bytes = new Array<number>(9).fill(100);
+  const replaced = samples(bytes, (second) => (second < 5 ? 1 : 2));
+  t.equal(replacedFrontEnds(replaced), 1);
+  t.equal(replacedFrontEnds(samples(bytes)), 0);
+  t.same(
+    growths(samples(bytes, (second) => (second < 3 ? 1 : 2))).map(({ what }) => what),
+    ['all', 'front end 2'],
+    'one that ended in the warm-up is not judged',
+  );
+});
+
+t.test('a process is read from /proc', { skip: process.platform !== 'linux' }, async (t) => {
+  const [own] = await sampleProcesses(process.pid, null);
+  t.match(own, { pid: process.pid, role: 'primary' });
+  t.ok((own?.rssBytes ?? 0) > 10e6 && (own?.descriptors ?? 0) > 2 && (own?.threads ?? 0) > 1);
+});
