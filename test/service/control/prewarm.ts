@@ -34,16 +34,16 @@ export async function prewarm(t: Test, control: Control): Promise<void> {
   await warm({ ...request, quality: 56 });
   t.equal(await count(), 4, 'other work');
 
-  const waitsNoMore = { $unset: { turn: true, waitingKey: true } } as const;
   // As a worker leaves a job that it has taken, and one that it has done.
+  const begun = { waitingKey: '', turn: '' } as const;
   await jobs.updateOne(
     { ...own, 'data.source': first, 'data.quality': 55 },
-    { $set: { lockedAt: new Date(), nextRunAt: null }, ...waitsNoMore },
+    { $set: { lockedAt: new Date() }, $unset: begun },
   );
   const done = { lastFinishedAt: new Date(), nextRunAt: null };
   await jobs.updateOne(
     { ...own, 'data.source': second, 'data.quality': 55 },
-    { $set: done, ...waitsNoMore },
+    { $set: done, $unset: begun },
   );
   await warm(request);
   t.equal(await count(), 6, 'work that does not wait any more');
