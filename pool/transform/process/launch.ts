@@ -49,7 +49,9 @@ export function launch(
     `ulimit -t ${cpuSeconds}`,
     'ulimit -c 0',
   ];
-  const script = `${limits.map((limit) => `${limit} 2>/dev/null;`).join(' ')} exec "$@"`;
+  const limited = limits.map((limit) => `${limit} 2>/dev/null;`).join(' ');
+  // Tools that observe child processes add it; what it preloads is not meant for these limits.
+  const script = `unset NODE_OPTIONS; ${limited} exec "$@"`;
   // TypeScript sources need the loader that this process was started with.
   const loader = entry.pathname.endsWith('.ts') ? process.execArgv : [];
   const node = [process.execPath, ...nodeOptions, ...loader];
