@@ -23,6 +23,8 @@ export function backgroundOf(variant: Variant, alpha: boolean): Rgba {
   return alpha && !variant.flatten ? requested : over(requested, white);
 }
 
+export const isGrey = ({ r, g, b }: Rgba): boolean => r === g && g === b;
+
 function over(colour: Rgba, backdrop: Rgba): Rgba {
   const mix = (upper: number, lower: number) =>
     Math.round(upper * colour.alpha + lower * (1 - colour.alpha));

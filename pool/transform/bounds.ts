@@ -24,12 +24,6 @@ export const maxRows = 10_000_000;
 /** Maximum bytes of all surfaces of one SVG together, at 4 bytes per pixel. */
 const svgBytes = 512 * 1024 * 1024;
 
-/** librsvg's unit: at this density a CSS pixel is one pixel. */
-const cssDensity = 72;
-
-/** The range of densities that sharp accepts. */
-const densities = { lowest: 1, highest: 100_000 };
-
 /** Maximum pixels per side of an SVG in sharp. */
 const maxRasterSide = 32_767;
 
@@ -64,24 +58,21 @@ function tilesAt({ width, height }: Size, pixels: number): number {
   return Math.ceil((width * scale) / tileSide) * Math.ceil((height * scale) / tileSide);
 }
 
-/** The range of scales at which an SVG can be rasterised; it may be empty. */
+/**
+ * The range of scales at which an SVG can be rasterised, in pixels for each CSS pixel; it may be
+ * empty. No side has less than a pixel.
+ */
 export function svgScales(size: Size, pixels: number) {
-  const thin = 1 / Math.min(size.width, size.height);
   return {
-    smallest: Math.max(densities.lowest / cssDensity, thin),
-    largest: Math.min(densities.highest / cssDensity, scaleWithin(size, maxRasterSide, pixels)),
+    smallest: 1 / Math.min(size.width, size.height),
+    largest: scaleWithin(size, maxRasterSide, pixels),
   };
 }
 
-/** The density, in dots per inch, for a scale, clamped to the possible range. */
-export function densityAt(scale: number, size: Size, pixels: number): number {
+/** The possible scale that is nearest to the wanted one. */
+export function svgScale(wanted: number, size: Size, pixels: number): number {
   const { smallest, largest } = svgScales(size, pixels);
-  return cssDensity * Math.min(Math.max(scale, smallest), largest);
-}
-
-/** The scale at which an SVG is rasterised for a density in dots per inch. */
-export function scaleAt(density: number): number {
-  return density / cssDensity;
+  return Math.min(Math.max(wanted, smallest), largest);
 }
 
 /** The largest scale at which an image has at most `side` pixels per side and `pixels` in total. */

@@ -1,14 +1,14 @@
 import type { Sharp } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
-import { densityAt, maxSide, scaleAt, scaleWithin, svgPixels } from './bounds.ts';
+import { maxSide, scaleWithin, svgPixels, svgScale } from './bounds.ts';
 import { clipArea, type Size, scaledArea, scaledSize } from './geometry.ts';
 import { kinds } from './kinds.ts';
 import type { Picture } from './picture.ts';
 import { type SourceFacts, upright } from './plan.ts';
 import type { Area, Variant } from './variant.ts';
 
-/** Opens the first frame of the source; an SVG at this many dots per inch, else null. */
-type Open = (density: number | null) => Picture;
+/** Opens the first frame of the source; an SVG with this many pixels for each of its own, else null. */
+type Open = (scale: number | null) => Picture;
 
 /**
  * In images with more pixels than this, borders are searched in a smaller copy, and found with its
@@ -88,9 +88,9 @@ function openSvg(
 ) {
   const whole = upright(facts);
   const pixels = svgPixels(whole, facts.svg, sourceMaxPixels);
-  const density = densityAt(scale, whole, pixels);
-  const size = scaledArea(area, scaleAt(density), whole);
-  return { picture: open(density).apply((image) => image.extract(size)), size };
+  const opened = svgScale(scale, whole, pixels);
+  const size = scaledArea(area, opened, whole);
+  return { picture: open(opened).apply((image) => image.extract(size)), size };
 }
 
 /** Converts an area of a scaled copy to pixels of the original, rounded outwards. */

@@ -97,7 +97,6 @@ export function scaledSize({ width, height }: Size, factor: number): Size {
 
 /** Converts an area of an image to the pixels of the same image opened at another scale. */
 export function scaledArea(area: Area, scale: number, whole: Size): Area {
-  if (scale === 1) return area;
   const convert = (start: number, length: number, end: number) => {
     const last = Math.max(1, Math.floor(end * scale));
     const from = Math.min(last - 1, Math.round(start * scale));

@@ -1,12 +1,17 @@
 import sharp, { type Metadata } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
 import { minSvgPixels, svgPixels, svgScales } from './bounds.ts';
+import { readHeif } from './container/heif.ts';
+import type { Size } from './geometry.ts';
+import { requireShownColours } from './hdr.ts';
 import { countScans } from './jpeg-scans.ts';
 import { kinds, type SourceKind } from './kinds.ts';
+import { isSrgb } from './metadata/profile.ts';
 import { notAnImage } from './not-an-image.ts';
 import type { SourceColour, SourceFacts } from './plan.ts';
 import { sniff } from './sniff.ts';
 import { readSvg, type SvgCost } from './svg/read.ts';
+import { svgDensity, svgSize } from './svg/size.ts';
 import { countWebpFrames } from './webp-frames.ts';
 
 /** Every frame takes time, even a tiny one. */
@@ -27,20 +32,22 @@ export async function inspect(source: Uint8Array, maxPixels: number): Promise<So
   if (kind === null) throw notAnImage(source);
   const svg = kind === 'svg' ? await inspectSvg(source, maxPixels) : null;
   const header = await readHeader(source, kind);
+  const size = svg === null ? header : svgSize(source, header);
   if (header.format !== kinds[kind].decoder || header.compression === 'hevc') {
     throw unsupported(kind);
   }
+  requireShownColours(source, kind, header);
   const frames = kinds[kind].animates ? (header.pages ?? 1) : 1;
   requireFrames(frames);
-  const height = header.pageHeight ?? header.height;
-  if (svg !== null) requireRasterisable(header, svg, maxPixels);
+  const height = header.pageHeight ?? size.height;
+  if (svg !== null) requireRasterisable(size, svg, maxPixels);
   else {
     requirePixels(header.width * height * frames, maxPixels);
     requireScans(source, header.width * height, maxPixels);
   }
   return {
     kind,
-    width: header.width,
+    width: size.width,
     height,
     orientation: header.orientation ?? 1,
     frames,
@@ -69,9 +76,14 @@ async function readHeader(bytes: Uint8Array, kind: SourceKind): Promise<Metadata
   try {
     // No pixel limit, so that an error always means an invalid header: sharp's errors differ only
     // by their message. The caller checks the pixels before anything is decoded.
-    return await sharp(bytes, { limitInputPixels: false, failOn: 'error' }).metadata();
+    const options = { limitInputPixels: false, failOn: 'error' } as const;
+    const density = kinds[kind].vector ? { density: svgDensity } : {};
+    return await sharp(bytes, { ...options, ...density }).metadata();
   } catch (error) {
     if (kind === 'heif') throw unsupported(kind);
+    if (kind === 'avif' && readHeif(bytes).onlySequence) {
+      throw new ServiceError('source_unsupported', 'The AVIF has only a sequence, and no image.');
+    }
     throw new ServiceError(
       'source_corrupt',
       `The source cannot be read as ${kinds[kind].label}.`,
@@ -112,8 +124,8 @@ function requireScans(bytes: Uint8Array, pixels: number, maxPixels: number): voi
   );
 }
 
-/** An SVG can be rasterised smaller, but not below the minimum density or 1 pixel per side. */
-function requireRasterisable({ width, height }: Metadata, cost: SvgCost, maxPixels: number): void {
+/** An SVG can be rasterised smaller, but not below 1 pixel per side. */
+function requireRasterisable({ width, height }: Size, cost: SvgCost, maxPixels: number): void {
   const pixels = svgPixels({ width, height }, cost, maxPixels);
   if (pixels < Math.min(minSvgPixels, maxPixels)) {
     throw new ServiceError(
@@ -130,8 +142,12 @@ function requireRasterisable({ width, height }: Metadata, cost: SvgCost, maxPixe
 }
 
 function colourOf(header: Metadata): SourceColour {
-  const model = colourModels.get(header.space) ?? 'other';
-  return { model, hasProfile: header.hasProfile, deep: header.depth === 'ushort' };
+  return {
+    model: colourModels.get(header.space) ?? 'other',
+    hasProfile: header.hasProfile,
+    isSrgb: header.icc !== undefined && isSrgb(header.icc),
+    deep: header.depth === 'ushort',
+  };
 }
 
 const colourModels: ReadonlyMap<string, SourceColour['model']> = new Map([

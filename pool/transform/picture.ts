@@ -3,6 +3,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import { maxSide } from './bounds.ts';
 import { kinds } from './kinds.ts';
 import type { SourceFacts } from './plan.ts';
+import { sizedSvg, svgDensity } from './svg/size.ts';
 
 export interface RenderLimits {
   readonly sourceMaxPixels: number;
@@ -15,8 +16,10 @@ export interface RenderLimits {
 export interface Opening {
   /** True for all frames, stacked vertically; false for the first frame only. */
   readonly animated: boolean;
-  /** Dots per inch of a vector source; null for other kinds. */
-  readonly density: number | null;
+  /** Pixels for each CSS pixel of a vector source; null for other kinds. */
+  readonly scale: number | null;
+  /** True for a source whose EXIF is kept, which libvips' TIFF does not do. */
+  readonly keepsExif?: boolean;
 }
 
 type Pixels = { readonly data: Uint8Array; readonly info: OutputInfo };
@@ -29,6 +32,7 @@ export class Picture {
   readonly #label: string;
   readonly #limits: RenderLimits;
   readonly #animated: boolean;
+  readonly #keepsExif: boolean;
   /** True while the pipeline's input is the encoded source. */
   #decoding = true;
   #image: Sharp;
@@ -42,7 +46,9 @@ export class Picture {
     this.#label = label;
     this.#limits = limits;
     this.#animated = opening.animated;
-    this.#image = sharp(source, {
+    this.#keepsExif = opening.keepsExif ?? false;
+    const { scale } = opening;
+    this.#image = sharp(scale === null ? source : sizedSvg(source, facts, scale), {
       // Missing or corrupt pixels are an error; decoder warnings are not, because browsers show
       // such images too.
       failOn: 'error',
@@ -51,7 +57,7 @@ export class Picture {
       // rounded up, by less than a pixel each, so they may exceed the plan.
       limitInputPixels: limits.sourceMaxPixels + (vector ? 2 * maxSide + 1 : 0),
       ...(opening.animated ? { pages: -1 } : {}),
-      ...(opening.density === null ? {} : { density: opening.density }),
+      ...(scale === null ? {} : { density: svgDensity }),
     });
   }
 
@@ -68,7 +74,11 @@ export class Picture {
     this.#settled = true;
     // Unlike raw pixels a TIFF keeps frames separate, the profile, the metadata, and the
     // transparency of images that were converted to grey.
-    const { data } = await this.#toBuffer(this.#image.tiff({ compression: 'none' }));
+    const { data } = await this.#toBuffer(
+      this.#keepsExif && !this.#animated
+        ? this.#image.png({ compressionLevel: 0 })
+        : this.#image.tiff({ compression: 'none' }),
+    );
     this.#image = sharp(data, { limitInputPixels: false, pages: this.#animated ? -1 : 1 });
   }
 

@@ -1,15 +1,15 @@
-import { backgroundOf, type Rgba } from './background.ts';
+import { backgroundOf, isGrey, type Rgba } from './background.ts';
 import {
-  densityAt,
   maxFramePixels,
   maxOutputPixels,
   maxRows,
   maxSide,
-  scaleAt,
   scaleWithin,
   svgPixels,
+  svgScale,
 } from './bounds.ts';
 import { encodings } from './encode.ts';
+import { chooseFormat } from './format.ts';
 import {
   type Box,
   boundsOfRotated,
@@ -34,7 +34,10 @@ import {
 /** Properties of a source that are known before it is decoded. */
 export interface SourceFacts {
   readonly kind: SourceKind;
-  /** Size of one frame in pixels as stored, before the orientation is applied. */
+  /**
+   * Size of one frame in pixels as stored, before the orientation is applied; of a vector graphic in
+   * CSS pixels, which need not be whole.
+   */
   readonly width: number;
   readonly height: number;
   /** EXIF orientation, 1..8. */
@@ -59,6 +62,8 @@ export interface Timing {
 export interface SourceColour {
   readonly model: 'rgb' | 'grey' | 'other';
   readonly hasProfile: boolean;
+  /** True for a profile that is called sRGB. */
+  readonly isSrgb: boolean;
   /** True for 16 bits per channel. */
   readonly deep: boolean;
 }
@@ -73,8 +78,8 @@ export interface Plan {
   /** Size of the output (of each frame), in pixels. */
   readonly width: number;
   readonly height: number;
-  /** Density at which a vector source is rasterised, in dots per inch; null for other sources. */
-  readonly density: number | null;
+  /** Pixels for each CSS pixel of a vector source; null for other sources. */
+  readonly scale: number | null;
   /**
    * True when 16 bits per channel are first reduced to 8: sharp loses a profile that is to be kept
    * when such an image is rotated, blurred or normalised in the same pass.
@@ -158,8 +163,8 @@ export function makePlan(
       : 1;
 
   const box = fitBox(rotated, { ...variant, border: variant.extend }, enlargement, limits);
-  const density = vector ? densityAt(box.scale, whole, rasterPixels) : null;
-  const opened = density === null ? 1 : scaleAt(density);
+  const scale = vector ? svgScale(box.scale, whole, rasterPixels) : null;
+  const opened = scale ?? 1;
 
   const freeAngle = variant.rotate % 90 !== 0;
   const rotatesOrFlips = variant.rotate !== 0 || variant.flip || variant.flop;
@@ -168,7 +173,13 @@ export function makePlan(
   // between would only be brightened.
   const separatePadding = padded && variant.gamma !== null;
   const byFrame = animated && needsSingleFrames(variant, box.fit);
-  const inPasses = freeAngle || byFrame || (content !== null && rotatesOrFlips);
+  const background = backgroundOf(variant, alpha);
+  const flatten = facts.hasAlpha && (variant.flatten || !alpha);
+  // sharp adds no colour to grey pixels; the pixels of a first pass are RGB.
+  const coloured =
+    facts.colour.model === 'grey' &&
+    (variant.tint !== null || ((padded || flatten) && !isGrey(background)));
+  const inPasses = freeAngle || byFrame || coloured || (content !== null && rotatesOrFlips);
   // Rotation by a free angle resamples again, so it gets twice the scale of the output; in either
   // case no more pixels than an output may have.
   const shrink = Math.min(
@@ -176,7 +187,6 @@ export function makePlan(
     (box.scale / opened) * (freeAngle ? 2 : 1),
     Math.sqrt(framePixels / (rotated.width * rotated.height)) / opened,
   );
-  const background = backgroundOf(variant, alpha);
   const mayBeTransparent =
     alpha &&
     !variant.flatten &&
@@ -189,7 +199,7 @@ export function makePlan(
     animated,
     timing: animated ? facts.timing : null,
     ...withBorder(box, box.border),
-    density,
+    scale,
     depthReduced: profile === 'keep' && facts.colour.deep,
     extract: content === null ? null : scaledArea(content, opened, whole),
     prepared: inPasses ? scaledSize(part, opened * shrink) : null,
@@ -200,7 +210,7 @@ export function makePlan(
     separatePadding,
     separateFilters,
     background,
-    flatten: facts.hasAlpha && (variant.flatten || !alpha),
+    flatten,
     profile,
   };
 }
@@ -244,12 +254,6 @@ function needsSeparateFilters(
 
 const isStrategy = (position: Position): boolean =>
   strategies.some((strategy) => strategy === position);
-
-function chooseFormat(variant: Variant, facts: SourceFacts, animation: boolean): OutputFormat {
-  const suits = (format: OutputFormat) =>
-    !(variant.negotiated && animation) || encodings[format].animates;
-  return variant.formats.find(suits) ?? kinds[facts.kind].own ?? (facts.hasAlpha ? 'png' : 'jpeg');
-}
 
 function resampling(variant: Variant, { fit }: Box, stacked: boolean) {
   const { position, kernel } = variant;

@@ -1,6 +1,7 @@
 import type { OverlayOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
 import { entityTag, type Image } from '../image.ts';
+import { withImageBrand } from './container/heif.ts';
 import { findContent } from './content.ts';
 import {
   type Cost,
@@ -14,14 +15,16 @@ import {
 } from './cost.ts';
 import { indexedPng } from './encode/indexed-png.ts';
 import { encodings } from './encode.ts';
-import type { Size } from './geometry.ts';
+import { type Size, scaledSize } from './geometry.ts';
 import { inspect } from './inspect.ts';
 import { IsolationRequired, isVector, requireInterruptible } from './isolation.ts';
+import { type KeptMetadata, keptMetadata } from './metadata/kept.ts';
+import { type Original, originalOf } from './original.ts';
 import { Picture, type RenderLimits } from './picture.ts';
 import { placeholders, type SourceDescription } from './placeholders.ts';
 import { makePlan, type Plan, type SourceFacts, upright } from './plan.ts';
 import { applySteps, imagePasses, passes } from './steps.ts';
-import type { Variant, Watermark } from './variant.ts';
+import type { OutputFormat, Variant, Watermark } from './variant.ts';
 import { overlayOf, watermarkVariant } from './watermark.ts';
 
 /**
@@ -34,6 +37,8 @@ interface Transformed {
   readonly picture: Picture;
   readonly facts: SourceFacts;
   readonly plan: Plan;
+  /** Null when it is stripped. */
+  readonly metadata: KeptMetadata | null;
 }
 
 /**
@@ -45,22 +50,28 @@ interface Transformed {
  * @throws CostExceeded when a light transform is asked for and this one is not
  */
 export async function render(
-  source: Uint8Array,
-  watermark: Uint8Array | null,
+  given: Uint8Array,
+  givenWatermark: Uint8Array | null,
   variant: Variant,
   limits: RenderLimits,
   onlyLight = false,
 ): Promise<RenderedImage> {
+  const source = withImageBrand(given);
+  const watermark = givenWatermark === null ? null : withImageBrand(givenWatermark);
   if (onlyLight) await requireLight(source, watermark, variant, limits);
-  const { picture, facts, plan } = await transform(source, variant, limits);
+  const { picture, facts, plan, metadata } = await transform(source, variant, limits);
   if (watermark !== null && variant.watermark !== null) {
     const overlay = await transformWatermark(watermark, variant.watermark, plan, limits);
     await picture.settle();
-    const context = { plan, variant, overlay };
+    const context = { plan, variant, overlay, metadata };
     picture.apply((image) => applySteps(image, passes.watermark, context));
   }
-  const encoded = () => encode(picture, plan, variant);
-  if (variant.placeholder === null) return encoded();
+  const original = originalOf(source, facts, plan, variant, metadata);
+  const encoded = () => smallest(picture, plan, variant, original);
+  if (variant.placeholder === null) {
+    const { format, ...image } = await encoded();
+    return image;
+  }
 
   const { contentType, make } = placeholders[variant.placeholder];
   await picture.settle();
@@ -68,8 +79,8 @@ export async function render(
     make(image, {
       source: describe(facts, source),
       output: async () => {
-        const { body, width, height } = await encoded();
-        return { format: plan.format, width, height, bytes: body.byteLength };
+        const { body, format, width, height } = await encoded();
+        return { format, width, height, bytes: body.byteLength };
       },
     }),
   );
@@ -97,6 +108,23 @@ async function watermarkCost(watermark: Uint8Array, sourceMaxPixels: number): Pr
   return inspect(watermark, sourceMaxPixels).then(decodingCost, () => noCost);
 }
 
+type Encoded = RenderedImage & { readonly format: OutputFormat };
+
+/** The output, or the source in its place where that has fewer bytes. */
+async function smallest(
+  picture: Picture,
+  plan: Plan,
+  variant: Variant,
+  original: Original | null,
+): Promise<Encoded> {
+  const output = await encode(picture, plan, variant);
+  if (original === null || original.bytes.byteLength >= output.body.byteLength) {
+    return { ...output, format: plan.format };
+  }
+  const { bytes, format } = original;
+  return { ...imageOf(bytes, encodings[format].contentType, output), format };
+}
+
 async function encode(picture: Picture, plan: Plan, variant: Variant): Promise<RenderedImage> {
   const { contentType } = encodings[plan.format];
   if (plan.format === 'png' && variant.stripMetadata) {
@@ -106,7 +134,9 @@ async function encode(picture: Picture, plan: Plan, variant: Variant): Promise<R
     if (indexed !== null) return imageOf(indexed, contentType, info);
   }
   const { data, info } = await picture
-    .apply((image) => applySteps(image, passes.encode, { plan, variant, overlay: null }))
+    .apply((image) =>
+      applySteps(image, passes.encode, { plan, variant, overlay: null, metadata: null }),
+    )
     .write();
   const size = { width: info.width, height: info.pageHeight ?? info.height };
   return imageOf(data, contentType, size);
@@ -120,26 +150,30 @@ function imageOf(data: Uint8Array, contentType: string, { width, height }: Size)
 
 function describe(facts: SourceFacts, source: Uint8Array): SourceDescription {
   const { kind, frames, hasAlpha } = facts;
-  return { format: kind, ...upright(facts), bytes: source.byteLength, pages: frames, hasAlpha };
+  const size = scaledSize(upright(facts), 1);
+  return { format: kind, ...size, bytes: source.byteLength, pages: frames, hasAlpha };
 }
 
 async function transform(
-  source: Uint8Array,
+  bytes: Uint8Array,
   variant: Variant,
   limits: RenderLimits,
 ): Promise<Transformed> {
-  if (!limits.isolated && isVector(source)) throw new IsolationRequired();
-  const facts = await inspect(source, limits.sourceMaxPixels);
+  if (!limits.isolated && isVector(bytes)) throw new IsolationRequired();
+  const facts = await inspect(bytes, limits.sourceMaxPixels);
+  const metadata = variant.stripMetadata ? null : await keptMetadata(bytes, facts.kind);
+  const source = metadata?.source ?? bytes;
   const content = await findContent(
     facts,
     variant,
     limits.sourceMaxPixels,
-    (density) => new Picture(source, facts, { animated: false, density }, limits),
+    (scale) => new Picture(source, facts, { animated: false, scale }, limits),
   );
   const plan = makePlan(facts, content, variant, limits.sourceMaxPixels);
   if (!limits.isolated) requireInterruptible(facts, plan);
-  const context = { plan, variant, overlay: null };
-  const picture = new Picture(source, facts, plan, limits);
+  const context = { plan, variant, overlay: null, metadata };
+  const opening = { ...plan, keepsExif: metadata?.exif === 'kept' && !facts.colour.deep };
+  const picture = new Picture(source, facts, opening, limits);
   if (plan.depthReduced) {
     await picture.apply((image) => applySteps(image, passes.reduceDepth, context)).settle();
   }
@@ -158,7 +192,7 @@ async function transform(
     await picture.settle();
     picture.apply((image) => applySteps(image, passes.opacity, context));
   }
-  return { picture, facts, plan };
+  return { picture, facts, plan, metadata };
 }
 
 async function transformWatermark(

@@ -55,17 +55,26 @@ function brands(head: Buffer): string[] {
  * `readDocument` refuses internal subsets with a specific error.
  */
 function startsWithSvgRoot(head: Buffer): boolean {
-  const text = head.toString('latin1');
+  return svgRoot(head.toString('latin1')) !== null;
+}
+
+/**
+ * The index of the root element's `<`, or of the internal subset before it; null when it is none of
+ * SVG.
+ *
+ * @param text the bytes of a document, one character each
+ */
+export function svgRoot(text: string): number | null {
   const byteOrderMark = '\xef\xbb\xbf';
   let at = text.startsWith(byteOrderMark) ? byteOrderMark.length : 0;
   for (;;) {
     while (/\s/.test(text.charAt(at))) at += 1;
     const rest = text.slice(at);
     const prologue = prologues.find(({ open }) => rest.startsWith(open));
-    if (prologue === undefined) return /^<svg[\s/>]/.test(rest);
+    if (prologue === undefined) return /^<svg[\s/>]/.test(rest) ? at : null;
     const [all] = prologue.whole.exec(rest) ?? [];
-    if (all === undefined || prologue.refused?.test(all) === true) return false;
-    if (all.endsWith('[')) return /^<!DOCTYPE\s+svg[\s[]/.test(all);
+    if (all === undefined || prologue.refused?.test(all) === true) return null;
+    if (all.endsWith('[')) return /^<!DOCTYPE\s+svg[\s[]/.test(all) ? at : null;
     at += all.length;
   }
 }

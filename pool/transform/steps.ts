@@ -1,6 +1,7 @@
 import type { OverlayOptions, Sharp } from 'sharp';
 import { type Rgba, rgba } from './background.ts';
 import { encodings } from './encode.ts';
+import type { KeptMetadata } from './metadata/kept.ts';
 import type { Plan } from './plan.ts';
 import type { Variant } from './variant.ts';
 
@@ -10,6 +11,8 @@ export interface StepContext {
   readonly variant: Variant;
   /** The watermark, transformed and positioned. */
   readonly overlay: OverlayOptions | null;
+  /** Null when it is stripped. */
+  readonly metadata: KeptMetadata | null;
 }
 
 /** Adds one operation to the pipeline, or nothing when the variant does not request it. */
@@ -24,8 +27,10 @@ const cropUnlessPrepared: Step = (image, context) =>
   context.plan.prepared === null ? crop(image, context) : image;
 
 /** Scales down to the size that the following steps need. */
-const shrink: Step = (image, { plan }) =>
-  plan.prepared === null ? image : image.resize({ ...plan.prepared, fit: 'fill' });
+const shrink: Step = (image, { plan, variant }) =>
+  plan.prepared === null
+    ? image
+    : image.resize({ ...plan.prepared, fit: 'fill', kernel: variant.kernel });
 
 const flip: Step = (image, { variant }) => (variant.flip ? image.flip() : image);
 const flop: Step = (image, { variant }) => (variant.flop ? image.flop() : image);
@@ -43,7 +48,9 @@ function premultiplied({ r, g, b, alpha }: Rgba): Rgba {
 const flatten: Step = (image, { plan }) =>
   plan.flatten ? image.flatten({ background: plan.background }) : image;
 
-const grayscale: Step = (image, { variant }) => (variant.grayscale ? image.grayscale() : image);
+/** A tint uses the luminance alone, and sharp adds no colour to grey pixels. */
+const grayscale: Step = (image, { variant }) =>
+  variant.grayscale && variant.tint === null ? image.grayscale() : image;
 
 /** sharp darkens before the resize and brightens after it, so that it averages linear light. */
 const gamma: Step = (image, { variant }) =>
@@ -128,8 +135,12 @@ const colour: Step = (image, { plan }) => {
   }
 };
 
-const metadata: Step = (image, { variant }) =>
-  variant.stripMetadata ? image : image.keepExif().keepXmp();
+const metadata: Step = (image, { metadata: kept }) => {
+  if (kept === null) return image;
+  const withExif = kept.exif === 'kept' ? image.keepExif() : image;
+  if (kept.xmp === null) return withExif.keepXmp();
+  return kept.xmp === '' ? withExif : withExif.withXmp(kept.xmp);
+};
 
 const encode: Step = (image, { plan, variant }) =>
   encodings[plan.format].encode(image, {

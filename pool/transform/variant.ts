@@ -131,7 +131,7 @@ export interface Variant {
   readonly watermark: Watermark | null;
   /**
    * Formats in order of preference. The first one suitable for the source is used, or the source's
-   * own format when none is suitable.
+   * own format when none is suitable. A negotiated AVIF must be among them.
    */
   readonly formats: readonly OutputFormat[];
   /**
@@ -139,6 +139,8 @@ export interface Variant {
    * without animation.
    */
   readonly negotiated: boolean;
+  /** Formats that the client refuses, so that a negotiated output has none of them. */
+  readonly refused: readonly OutputFormat[];
   /** False uses only the first frame of an animation. */
   readonly animated: boolean;
   /** Response instead of the image that the other fields describe. */
@@ -181,6 +183,7 @@ export const plainVariant: Variant = {
   watermark: null,
   formats: [],
   negotiated: false,
+  refused: [],
   animated: true,
   placeholder: null,
   quality: 80,

@@ -10,7 +10,7 @@ import type { ProjectCache } from '../project-cache.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
 import { readAddress } from './address.ts';
 import { variantKey } from './key.ts';
-import { acceptedFormats, type NegotiationHeaders, readHints } from './negotiate.ts';
+import { type NegotiationHeaders, readAccept, readHints } from './negotiate.ts';
 import { readOptions } from './options.ts';
 import {
   type Conditions,
@@ -115,7 +115,7 @@ export class Delivery {
     const variant = effectiveVariant(
       options,
       readHints(headers),
-      acceptedFormats(headers.accept),
+      readAccept(headers.accept),
       project,
     );
     const { source } = address;

@@ -26,7 +26,6 @@ function relevant(variant: Variant): Variant {
     ...variant,
     fit: boxed ? fit : plainVariant.fit,
     position: cutOrPlaced ? variant.position : plainVariant.position,
-    negotiated: formats.length > 0 && negotiated,
     animated: affects.animated ? animated : plainVariant.animated,
     lossless,
     quality: affects.quality && !(lossless && only !== undefined) ? quality : plainVariant.quality,

@@ -20,11 +20,19 @@ const negotiable: ReadonlyArray<readonly [type: string, format: OutputFormat]> =
 /** RFC 9110, 12.4.2: 0 to 1 with at most three decimals. */
 const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
+/** What an Accept header says about the formats that not every client shows. */
+export interface Accepted {
+  /** The formats that it names, the highest weight first. */
+  readonly formats: readonly OutputFormat[];
+  /** WebP, when it has the weight 0. AVIF needs no refusal: a client has to name it. */
+  readonly refused: readonly OutputFormat[];
+}
+
 /**
- * The formats that an Accept header names (RFC 9110, 12.5.1), the highest weight first. Wildcards do
- * not count: browsers send them whatever they can show. A malformed weight counts as 0.
+ * Reads an Accept header (RFC 9110, 12.5.1). Wildcards do not count: browsers send them whatever they
+ * can show. A malformed weight counts as 0.
  */
-export function acceptedFormats(accept: string): OutputFormat[] {
+export function readAccept(accept: string): Accepted {
   const weights = new Map<string, number>();
   for (const range of accept.toLowerCase().split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
@@ -32,10 +40,11 @@ export function acceptedFormats(accept: string): OutputFormat[] {
     weights.set(type, qvalue.test(weight) ? Number(weight) : 0);
   }
   const weightOf = (type: string): number => weights.get(type) ?? 0;
-  return negotiable
+  const formats = negotiable
     .filter(([type]) => weightOf(type) > 0)
     .sort(([a], [b]) => weightOf(b) - weightOf(a))
     .map(([, format]) => format);
+  return { formats, refused: weights.get('image/webp') === 0 ? ['webp'] : [] };
 }
 
 /** The size that client hints ask for. */

@@ -1,7 +1,6 @@
 import {
   type Edges,
   type Modulation,
-  type OutputFormat,
   type PlaceholderKind,
   placeholderKinds,
   plainVariant,
@@ -9,7 +8,7 @@ import {
   type Watermark,
 } from '../../pool/transform/variant.ts';
 import type { ProjectSettings } from '../../store/projects.ts';
-import { type Hints, snapWidth } from './negotiate.ts';
+import { type Accepted, type Hints, snapWidth } from './negotiate.ts';
 import type { Options } from './options.ts';
 
 /** Device pixels of a CSS length; the smallest picture has one. */
@@ -35,12 +34,11 @@ function pixelRatios(asked: Options['dpr'], hints: Hints, { defaultDpr }: Projec
 
 /**
  * The effective values of a request: the query over client hints over the project's defaults.
- * @param accepted the formats that the client named, best first
  */
 export function effectiveVariant(
   options: Options,
   hints: Hints,
-  accepted: readonly OutputFormat[],
+  accepted: Accepted,
   project: ProjectSettings,
 ): Variant {
   const { dpr, viewportDpr } = pixelRatios(options.dpr, hints, project);
@@ -128,14 +126,14 @@ const isPlaceholder = (format: string): format is PlaceholderKind =>
 /** The formats that the response may have; `json` describes the image of the request without `fmt`. */
 function output(
   fmt: Options['fmt'],
-  accepted: readonly OutputFormat[],
+  accepted: Accepted,
   autoFormat: boolean,
-): Pick<Variant, 'formats' | 'negotiated' | 'placeholder'> {
+): Pick<Variant, 'formats' | 'negotiated' | 'refused' | 'placeholder'> {
   const placeholder = fmt !== undefined && isPlaceholder(fmt) ? fmt : null;
   if (placeholder !== null && placeholder !== 'json') {
-    return { placeholder, formats: ['png'], negotiated: false };
+    return { placeholder, formats: ['png'], negotiated: false, refused: [] };
   }
   const format = fmt === undefined || isPlaceholder(fmt) ? (autoFormat ? 'auto' : null) : fmt;
-  if (format === 'auto') return { placeholder, formats: accepted, negotiated: true };
-  return { placeholder, formats: format === null ? [] : [format], negotiated: false };
+  if (format === 'auto') return { placeholder, ...accepted, negotiated: true };
+  return { placeholder, formats: format === null ? [] : [format], negotiated: false, refused: [] };
 }

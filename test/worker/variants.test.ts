@@ -1,6 +1,6 @@
 import t from 'tap';
 import { readAddress } from '../../server/image/address.ts';
-import { acceptedFormats } from '../../server/image/negotiate.ts';
+import { readAccept } from '../../server/image/negotiate.ts';
 import type { PrewarmJob } from '../../store/jobs.ts';
 import { warmRequests } from '../../worker/variants.ts';
 
@@ -23,7 +23,7 @@ t.test('auto is what an AVIF, a WebP and a plain client would ask for', async (t
   const requests = warmRequests(job);
   t.equal(new Set(requests.map(({ target }) => target)).size, 1, 'one URL');
   t.same(
-    requests.map(({ accept }) => acceptedFormats(accept)),
+    requests.map(({ accept }) => readAccept(accept).formats),
     [['avif', 'webp'], ['webp'], []],
   );
 });

@@ -39,6 +39,9 @@ const sources: Record<string, Uint8Array> = {
   webp: await animation('webp', [red, blue], { width: 9, height: 30 }),
   drawing: Buffer.from(drawing(60, 40)),
   'narrow drawing': Buffer.from(drawing(3, 400)),
+  'drawing in inches': Buffer.from(
+    '<svg xmlns="http://www.w3.org/2000/svg" width=".4in" viewBox="0 0 7.3 2.6"><circle r="9"/></svg>',
+  ),
 };
 
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null, freq: 3 });
@@ -98,6 +101,7 @@ const variants: fc.Arbitrary<Variant> = fc.record({
   watermark: fc.constant(null),
   formats: fc.constantFrom(...outputFormats.map((format) => [format])),
   negotiated: fc.constant(false),
+  refused: fc.constant([]),
   animated: fc.constantFrom(true, true, false),
   placeholder: fc.constant(null),
   quality: fc.integer({ min: 1, max: 100 }),
@@ -111,7 +115,7 @@ async function planned(source: Uint8Array, variant: Variant) {
     facts,
     variant,
     limits.sourceMaxPixels,
-    (density) => new Picture(source, facts, { animated: false, density }, limits),
+    (scale) => new Picture(source, facts, { animated: false, scale }, limits),
   );
   return makePlan(facts, content, variant, limits.sourceMaxPixels);
 }

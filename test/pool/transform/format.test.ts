@@ -11,13 +11,19 @@ const still: SourceFacts = {
   frames: 1,
   timing: null,
   hasAlpha: true,
-  colour: { model: 'rgb', hasProfile: false, deep: false },
+  colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false },
   svg: null,
 };
 const moving: SourceFacts = { ...still, kind: 'gif', frames: 5 };
 
-function chosen(source: SourceFacts, formats: readonly OutputFormat[], negotiated: boolean) {
-  const { format, animated } = makePlan(source, null, variant({ formats, negotiated }), 1e8);
+function chosen(
+  source: SourceFacts,
+  formats: readonly OutputFormat[],
+  negotiated: boolean,
+  refused: readonly OutputFormat[] = [],
+) {
+  const asked = variant({ formats, negotiated, refused });
+  const { format, animated } = makePlan(source, null, asked, 1e8);
   return animated ? `${format}, animated` : format;
 }
 
@@ -31,6 +37,18 @@ t.test('a negotiated format keeps an animation moving', async (t) => {
   t.equal(chosen(moving, ['avif', 'webp'], true), 'webp, animated');
   t.equal(chosen(moving, ['avif', 'jpeg', 'png'], true), 'gif, animated', 'its own, then');
   t.equal(chosen({ ...moving, kind: 'webp' }, ['avif'], true), 'webp, animated');
+});
+
+t.test('AVIF goes to clients that name it, WebP to those that do not refuse it', async (t) => {
+  const avif: SourceFacts = { ...still, kind: 'avif' };
+  t.equal(chosen(avif, ['avif'], true), 'avif');
+  t.equal(chosen(avif, ['webp'], true), 'webp');
+  t.equal(chosen(avif, [], true), 'png');
+  t.equal(chosen({ ...avif, hasAlpha: false }, [], true), 'jpeg');
+  const webp: SourceFacts = { ...still, kind: 'webp' };
+  t.equal(chosen(webp, [], true), 'webp');
+  t.equal(chosen(webp, [], true, ['webp']), 'png');
+  t.equal(chosen({ ...moving, kind: 'webp' }, [], true, ['webp']), 'gif, animated');
 });
 
 t.test('a format that was asked for is obeyed', async (t) => {

@@ -14,7 +14,7 @@ function facts(width: number, height: number, more: Partial<SourceFacts> = {}): 
     frames: 1,
     timing: null,
     hasAlpha: false,
-    colour: { model: 'rgb', hasProfile: false, deep: false },
+    colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false },
     svg: null,
     ...more,
   };
@@ -330,23 +330,16 @@ for (const [what, source, asked, size, fit, content = null] of rows) {
 }
 
 t.test('a drawing is opened at the resolution that its output needs', async (t) => {
-  const density = (source: SourceFacts, asked: Partial<Variant>) =>
-    makePlan(source, null, variant(asked), 100 * megapixels).density;
+  const scale = (source: SourceFacts, asked: Partial<Variant>) =>
+    makePlan(source, null, variant(asked), 100 * megapixels).scale;
   const drawing = facts(100, 50, { kind: 'svg' });
-  t.equal(density(photo, { width: 10 }), null, 'pictures of pixels have none');
-  t.equal(density(drawing, {}), 72);
-  t.equal(density(drawing, { width: 800 }), 576);
-  t.equal(
-    density(drawing, { width: 100, height: 100, fit: 'cover' }),
-    144,
-    'the cropped sides too',
-  );
-  t.equal(density(drawing, { width: 200, height: 200, fit: 'contain' }), 144, 'not the letterbox');
-  t.equal(
-    density(facts(100_000, 100_000, { kind: 'svg' }), { width: 1 }),
-    1,
-    'no less than sharp takes',
-  );
+  t.equal(scale(photo, { width: 10 }), null, 'pictures of pixels have none');
+  t.equal(scale(drawing, {}), 1);
+  t.equal(scale(drawing, { width: 800 }), 8);
+  t.equal(scale(drawing, { width: 100, height: 100, fit: 'cover' }), 2, 'the cropped sides too');
+  t.equal(scale(drawing, { width: 200, height: 200, fit: 'contain' }), 2, 'not the letterbox');
+  const narrow = facts(100_000, 10, { kind: 'svg' });
+  t.equal(scale(narrow, { width: 10 }), 0.1, 'no side has less than a pixel');
 });
 
 t.test('no output is larger than its bounds, whatever is asked', async (t) => {

@@ -18,7 +18,7 @@ function key(options: Options): string {
   const variant = effectiveVariant(
     options,
     { dpr: null, width: null, viewport: null },
-    ['avif'],
+    { formats: ['avif'], refused: [] },
     project(),
   );
   return variantKey('prj_1', new URL('https://e.com/a.jpg'), variant);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import {
-  acceptedFormats,
   type NegotiationHeaders,
+  readAccept,
   readHints,
   snapWidth,
 } from '../../../server/image/negotiate.ts';
@@ -16,6 +16,8 @@ const silent: NegotiationHeaders = {
   'sec-ch-viewport-width': '',
   'viewport-width': '',
 };
+const acceptedFormats = (accept: string) => readAccept(accept).formats;
+
 const nothing = { dpr: null, width: null, viewport: null };
 
 t.test('only named types count, the most wanted first', async (t) => {
@@ -46,6 +48,13 @@ t.test('a type with weight 0 is refused, whatever wildcards say', async (t) => {
     t.same(acceptedFormats(`image/avif;q=${zero},image/webp,*/*`), ['webp'], zero);
   }
   t.same(acceptedFormats('image/avif;q=0,image/*'), []);
+});
+
+t.test('WebP is refused by its weight alone', async (t) => {
+  t.same(readAccept('image/webp;q=0,*/*').refused, ['webp']);
+  for (const accept of ['', '*/*;q=0', 'image/webp;q=0.1', 'image/avif;q=0']) {
+    t.same(readAccept(accept).refused, [], accept);
+  }
 });
 
 t.test('a type with a malformed weight is not accepted', async (t) => {

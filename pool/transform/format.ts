@@ -1,0 +1,38 @@
+import { encodings } from './encode.ts';
+import { kinds, type SourceKind } from './kinds.ts';
+import type { OutputFormat, Variant } from './variant.ts';
+
+/** What the choice of a format depends on. */
+interface Choosing {
+  readonly kind: SourceKind;
+  readonly hasAlpha: boolean;
+}
+
+/** @param animation whether the output may have several frames */
+export function chooseFormat(variant: Variant, source: Choosing, animation: boolean): OutputFormat {
+  const suits = (format: OutputFormat) =>
+    !(variant.negotiated && animation) || encodings[format].animates;
+  return (
+    variant.formats.find(suits) ?? ownFormat(variant, source) ?? plainFormat(source, animation)
+  );
+}
+
+/**
+ * The format of the source, if it can be written and, where the format is negotiated, shown by the
+ * client: AVIF only by one that names it, WebP by any that does not refuse it.
+ */
+export function ownFormat(
+  { negotiated, formats, refused }: Variant,
+  { kind }: Choosing,
+): OutputFormat | null {
+  const { own } = kinds[kind];
+  if (own === null || !negotiated) return own;
+  const shown = own === 'avif' ? formats.includes(own) : !refused.includes(own);
+  return shown ? own : null;
+}
+
+/** A format that every client shows. */
+function plainFormat({ hasAlpha }: Choosing, animation: boolean): OutputFormat {
+  if (animation) return 'gif';
+  return hasAlpha ? 'png' : 'jpeg';
+}

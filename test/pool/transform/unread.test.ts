@@ -1,0 +1,69 @@
+import { crc32 } from 'node:zlib';
+import sharp from 'sharp';
+import t from 'tap';
+import { drawn, plain } from './drawn.ts';
+import { near, noise } from './pictures.ts';
+
+const still = await plain(20, 10, [200, 60, 40]);
+
+/** An AVIF that says by nclx, in place of its profile, what its colours mean. */
+async function avifWith(transfer: number): Promise<Buffer> {
+  const file = await sharp(still).withIccProfile('p3').avif().toBuffer();
+  const at = file.indexOf('colr') + 4;
+  file.write('nclx', at, 'latin1');
+  for (const [index, code] of [9, transfer, 9].entries())
+    file.writeUInt16BE(code, at + 4 + 2 * index);
+  file[at + 10] = 0x80;
+  return file;
+}
+
+function pngWith(transfer: number, picture = still): Buffer {
+  const chunk = Buffer.alloc(16);
+  chunk.writeUInt32BE(4, 0);
+  chunk.write('cICP', 4, 'latin1');
+  chunk.set([9, transfer, 0, 1], 8);
+  chunk.writeUInt32BE(crc32(chunk.subarray(4, 12)), 12);
+  const headerEnd = 8 + 25;
+  return Buffer.concat([picture.subarray(0, headerEnd), chunk, picture.subarray(headerEnd)]);
+}
+
+t.test('HDR colours are refused, and said to be so', async (t) => {
+  for (const [transfer, name] of [
+    [16, 'PQ'],
+    [18, 'HLG'],
+  ] as const) {
+    for (const source of [await avifWith(transfer), pngWith(transfer)]) {
+      const refused = {
+        code: 'source_unsupported',
+        message: new RegExp(`HDR image \\(${name}\\)`),
+      };
+      await t.rejects(drawn(source), refused);
+    }
+  }
+});
+
+t.test('other colours are read, and HDR with a profile beside it', async (t) => {
+  for (const source of [await avifWith(13), pngWith(13)]) {
+    t.same((await drawn(source)).size, [20, 10]);
+  }
+  const both = await sharp(still).withIccProfile('p3').png().toBuffer();
+  t.ok(near((await drawn(pngWith(16, both))).at(5, 5), [200, 60, 40]));
+});
+
+t.test('an AVIF sequence is its still image', async (t) => {
+  const sequence = await sharp(still).avif({ lossless: true }).toBuffer();
+  sequence.write('avis', 8, 'latin1');
+  await t.rejects(sharp(sequence).metadata());
+  t.ok(near((await drawn(sequence)).at(5, 5), [200, 60, 40]));
+  const mark = { url: '', position: 'center', opacity: 100, scale: 50, margin: 0 } as const;
+  const marked = await drawn(await noise(40, 20).png().toBuffer(), { watermark: mark }, sequence);
+  t.ok(near(marked.at(20, 10), [200, 60, 40]), 'also as a watermark');
+});
+
+t.test('an AVIF sequence without one is not supported', async (t) => {
+  const film = Buffer.concat([
+    Buffer.from('\0\0\0\x18ftypavis\0\0\0\0avismsf1', 'latin1'),
+    Buffer.from('\0\0\0\x08moov', 'latin1'),
+  ]);
+  await t.rejects(drawn(film), { code: 'source_unsupported', message: /only a sequence/ });
+});
