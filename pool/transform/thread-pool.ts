@@ -38,6 +38,9 @@ export class ThreadPool {
       concurrentTasksPerWorker: 1,
       maxQueue: count,
       recordTiming: false,
+      // Modules that this process preloads are not meant for its threads, where each costs start-up time
+      // and memory. TypeScript sources need the loader.
+      ...(entry.pathname.endsWith('.js') ? { execArgv: [] } : {}),
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
     });
     this.#piscina.on('workerDestroy', () => {
