@@ -63,6 +63,16 @@ t.test(
       'it is missing': () => rm(file),
       'it ends at byte 100': () => truncate(file, 100),
       'page \\d+ is missing': () => truncate(file, 40 * PAGE_BYTES),
+      // All pages but the headers are one place further.
+      'page \\d+ is overwritten': () =>
+        writeFile(
+          file,
+          Buffer.concat([
+            whole.subarray(0, 2 * PAGE_BYTES),
+            whole.subarray(-PAGE_BYTES),
+            whole.subarray(2 * PAGE_BYTES, -PAGE_BYTES),
+          ]),
+        ),
       'it has no valid header': () => writeFile(file, Buffer.alloc(whole.length)),
     };
     for (const [reason, damage] of Object.entries(damages)) {
