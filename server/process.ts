@@ -19,6 +19,7 @@ import {
 } from './cluster/channel.ts';
 import { CoalescerClient } from './cluster/coalescer-client.ts';
 import { DiskCacheReporter } from './cluster/disk-cache-reporter.ts';
+import { WebConsole } from './console/console.ts';
 import { ControlPlane } from './control/api.ts';
 import { Authentication } from './control/authenticate.ts';
 import { ProjectOperations } from './control/project-operations.ts';
@@ -172,10 +173,12 @@ const control = new ControlPlane({
   onError,
 });
 
+const webConsole = settings.console ? new WebConsole() : null;
 const app = new App(
-  routes({ delivery, control, health, baseUrl: settings.baseUrl }),
+  routes({ delivery, control, health, baseUrl: settings.baseUrl, webConsole }),
   {
-    errorResponse,
+    errorResponse: (failure, request) =>
+      webConsole?.errorPage(failure, request) ?? errorResponse(failure),
     onError,
     // The query is not logged: it may contain a signature.
     onEnd: log.isLevelEnabled('debug')

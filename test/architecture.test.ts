@@ -96,7 +96,7 @@ function circle(imports: readonly Import[]): string[] | null {
 }
 
 const files = (await Promise.all(Object.keys(rooms).map(filesBelow))).flat();
-const sources = files.filter((path) => /\.[cm]?[jt]s$/.test(path));
+const sources = files.filter((path) => /\.[cm]?[jt]sx?$/.test(path));
 const imports = (await Promise.all(sources.map(importsOf))).flat();
 
 t.test('the scan sees imports of every kind, and no quoted ones', async (t) => {

@@ -138,6 +138,8 @@ function parameterObject(name: ParameterName): object {
     description: `${meaning} Accepts ${accepts}.${also}`,
     schema: key === null ? schema : { $ref: `#/components/schemas/${key}` },
     example: exampleValue(example, schema),
+    // What the description is made of, for programs that make controls of the parameters.
+    'x-transform': { meaning, accepts, aliases },
   };
 }
 

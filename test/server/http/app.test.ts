@@ -22,6 +22,7 @@ function appWith(routes: readonly Route[]) {
     app.handle({
       ...{ id: app.begin(), method, path, query: '', signal: new AbortController().signal },
       header: () => '',
+      accept: '',
       headerList: () => '',
       isWellFormed: () => true,
       peerAddress: '',
