@@ -56,7 +56,7 @@ const page = (title: string, files: string, head: string, body: string): string 
 <meta name="color-scheme" content="light dark">
 <title>${escaped(title)}</title>
 <link rel="icon" type="image/svg+xml" href="${files}icon.svg">
-<link rel="stylesheet" href="${files}style.css">
+<link rel="stylesheet" href="${files}base.css">
 ${head}
 </head>
 <body>
@@ -72,7 +72,8 @@ const needsScript =
 /** The playground and the console. @param modules the relative URLs of all modules that it loads */
 export function indexPage(files: string, modules: readonly string[]): string {
   const preloads = modules.map((url) => `<link rel="modulepreload" href="${url}">`).join('\n');
-  const head = `<meta name="description" content="Transformed images: playground and console.">\n${preloads}\n${script(`${files}main.js`)}`;
+  const head = `<link rel="stylesheet" href="${files}app.css">
+<meta name="description" content="Transformed images: playground and console.">\n${preloads}\n${script(`${files}main.js`)}`;
   return page('Image delivery', files, head, `<div id="app"></div>\n${needsScript}`);
 }
 

@@ -18,7 +18,7 @@ export function CopyText({ label, text }: { readonly label: string; readonly tex
     setTimeout(() => setSaid(''), 3_000);
   };
   return (
-    <div class="copy">
+    <div class={text.includes('\n') ? 'copy' : 'copy line'}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
       <section class="code" tabIndex={0} aria-label={label}>
         <pre>

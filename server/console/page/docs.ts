@@ -5,6 +5,11 @@ type SwaggerUi = (options: Readonly<Record<string, unknown>>) => unknown;
 /** Set by the viewer's script, which is no module. */
 const { SwaggerUIBundle } = window as unknown as { SwaggerUIBundle: SwaggerUi };
 
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const followScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+followScheme();
+dark.addEventListener('change', followScheme);
+
 const response = await fetch('openapi.json', { headers: { accept: 'application/json' } });
 const spec = await response.json();
 // "Try it out" must reach the origin of this page: others are not allowed, and need not be reachable.

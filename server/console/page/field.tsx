@@ -39,6 +39,8 @@ interface FieldProps {
   readonly help?: string | undefined;
   readonly placeholder?: string | undefined;
   readonly required?: boolean;
+  /** Whether two fit beside each other in a narrow column. */
+  readonly short?: boolean;
   /** How a flag's two values are written, and what stands for none; null when one must be chosen. */
   readonly flag?: { readonly on: string; readonly off: string; readonly none: string | null };
 }
@@ -48,10 +50,10 @@ const parameterFlag = { on: '1', off: '0', none: 'default' } as const;
 /** A labelled control for a value, made of the value's schema. */
 export function Field(props: FieldProps) {
   const id = useId();
-  const { label, help, name } = props;
+  const { label, help, name, short = false } = props;
   const helpId = help === undefined || help === '' ? undefined : `${id}-help`;
   return (
-    <div class="field" data-name={name}>
+    <div class={short ? 'field short' : 'field'} data-name={name}>
       <label for={id}>{label}</label>
       <Control {...props} id={id} helpId={helpId} />
       {helpId !== undefined && (
@@ -147,7 +149,8 @@ function NumberControl({ id, helpId, name, label, schema, value, ...props }: Con
           {...{ ...range, step, onInput }}
           type="range"
           aria-label={`${label}, as a slider`}
-          value={value === '' ? Number(props.placeholder) || minimum : value}
+          class={value === '' ? 'unset' : undefined}
+          value={value === '' ? (minimum + maximum) / 2 : value}
         />
       )}
     </span>

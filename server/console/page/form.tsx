@@ -63,12 +63,14 @@ function Words({ name, words, value, onChange }: WordsProps) {
   return (
     <fieldset class="choices field" data-name={name}>
       <legend>{nameInWords(name)}</legend>
-      {words.map((word) => (
-        <label key={word}>
-          <input type="checkbox" checked={chosen.includes(word)} onChange={() => toggle(word)} />
-          {word}
-        </label>
-      ))}
+      <div>
+        {words.map((word) => (
+          <label key={word}>
+            <input type="checkbox" checked={chosen.includes(word)} onChange={() => toggle(word)} />
+            {word}
+          </label>
+        ))}
+      </div>
     </fieldset>
   );
 }

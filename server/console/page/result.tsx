@@ -66,7 +66,7 @@ function Figures({ loaded, facts }: { loaded: Loaded; facts: SourceFacts | null 
             facts === null ? '' : `from ${facts.width} × ${facts.height}`,
           ],
         ]),
-    ['Time', `${Math.round(ms)} ms`, 'in this browser'],
+    ['Time', `${inWords(Math.round(ms))} ms`, 'in this browser'],
     ['Cache', tier, tierMeaning[tier] ?? ''],
   ];
   return (
@@ -117,17 +117,19 @@ function Snippets({ snippets }: { snippets: readonly Snippet[] }) {
     <div>
       <fieldset class="choices">
         <legend class="hidden">Code for</legend>
-        {snippets.map(({ title }, index) => (
-          <label key={title}>
-            <input
-              type="radio"
-              name="snippet"
-              checked={index === chosen}
-              onChange={() => setChosen(index)}
-            />
-            {title}
-          </label>
-        ))}
+        <div>
+          {snippets.map(({ title }, index) => (
+            <label key={title}>
+              <input
+                type="radio"
+                name="snippet"
+                checked={index === chosen}
+                onChange={() => setChosen(index)}
+              />
+              {title}
+            </label>
+          ))}
+        </div>
       </fieldset>
       {shown !== undefined && <CopyText label={`code for ${shown.title}`} text={shown.code} />}
     </div>

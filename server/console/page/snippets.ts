@@ -12,7 +12,7 @@ const shell = (value: string): string => `'${value.replaceAll("'", `'\\''`)}'`;
 
 /** The widths of a srcset for an image that is shown this wide: also smaller, and for dense screens. */
 export const srcsetWidths = (width: number): readonly number[] =>
-  [0.5, 1, 1.5, 2].map((factor) => Math.min(10_000, Math.max(1, Math.round(width * factor))));
+  [0.5, 1, 2].map((factor) => Math.min(10_000, Math.max(1, Math.round(width * factor))));
 
 /** The options with another width; the height follows in proportion. */
 function atWidth(options: Options, width: number, shown: number): Options {
@@ -43,13 +43,21 @@ function picture(baseUrl: string, wanted: Wanted): string {
   return ['<picture>', ...sources, image, '</picture>'].join('\n');
 }
 
-/** The options that a framework does not set by itself, as the lines of an object. */
-function fixed({ project, options }: Wanted, own: readonly string[]): string {
+/**
+ * The options that a framework does not set by itself, as the properties of an object.
+ *
+ * @param names others that the framework has for some of them, so that its own values replace these
+ */
+function fixed(
+  { project, options }: Wanted,
+  own: readonly string[],
+  names: Readonly<Record<string, string>> = {},
+): string {
   const kept = Object.entries(options).filter(
     ([name, value]) => value !== '' && !own.includes(name),
   );
   return [['project', project], ...kept]
-    .map(([name = '', value = '']) => `${name}: ${text(value)}`)
+    .map(([name = '', value = '']) => `${names[name] ?? name}: ${text(value)}`)
     .join(', ');
 }
 
@@ -68,18 +76,16 @@ export default {
   images: { loader: 'custom', loaderFile: './image-loader.js' },
 };`;
 
+const nuxtNames = { q: 'quality', fmt: 'format', bg: 'background' } as const;
+
 const nuxt = (baseUrl: string, wanted: Wanted): string => `// providers/image-delivery.ts
 import { createOperationsGenerator, defineProvider } from '@nuxt/image/runtime';
 
-const operations = createOperationsGenerator({
-  keyMap: { width: 'w', height: 'h', quality: 'q', format: 'fmt', background: 'bg' },
-  formatter: (key, value) => \`\${key}=\${encodeURIComponent(value)}\`,
-  joinWith: '&',
-});
+const operations = createOperationsGenerator();
 
 export default defineProvider({
   getImage(src, { modifiers }) {
-    const query = operations({ ${fixed(wanted, ['w', 'h'])}, ...modifiers });
+    const query = operations({ ${fixed(wanted, ['w', 'h'], nuxtNames)}, ...modifiers });
     return { url: \`${baseUrl}/img/\${encodeURIComponent(src)}?\${query}\` };
   },
 });
