@@ -34,7 +34,11 @@ function changesOf(schema: Schema, project: Project, values: Values): Record<str
 
 /** The defaults of a project with a preview of what changing them does. */
 export function Defaults({ api, project, description, onChange }: DefaultsProps) {
-  const schema = description.schemas['ProjectSettingsInput'] ?? {};
+  const schema = useMemo(() => {
+    const settings = description.schemas['ProjectSettingsInput'] ?? {};
+    const names = fieldsOf(settings).map(([name]) => name);
+    return { ...settings, required: names.filter((name) => !(name in cleared)) };
+  }, [description]);
   const saved = useMemo(() => valuesOf(schema, project), [schema, project]);
   const [values, setValues] = useState(saved);
   const [said, setSaid] = useState('');

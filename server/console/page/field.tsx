@@ -128,6 +128,7 @@ function Control(props: ControlProps) {
 const widestSlider = 800;
 
 function NumberControl({ id, helpId, name, label, schema, value, ...props }: ControlProps) {
+  const { required = false } = props;
   const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema;
   const whole = typesOf(schema).includes('integer');
   const span = maximum - minimum;
@@ -138,7 +139,7 @@ function NumberControl({ id, helpId, name, label, schema, value, ...props }: Con
   return (
     <span class="pair">
       <input
-        {...{ id, name, ...range, onInput, value, placeholder: props.placeholder }}
+        {...{ id, name, ...range, onInput, value, required, placeholder: props.placeholder }}
         type="number"
         inputMode={whole ? 'numeric' : 'decimal'}
         step={whole ? 1 : 'any'}
