@@ -26,6 +26,12 @@ export const strategies = ['entropy', 'attention'] as const;
 export type Gravity = (typeof gravities)[number];
 export type Position = Gravity | (typeof strategies)[number];
 
+/** The point that `cover` keeps in the middle, as fractions of the width and the height, 0..1. */
+export interface FocalPoint {
+  readonly x: number;
+  readonly y: number;
+}
+
 /** Interpolation for scaling (sharp's terms). */
 export const kernels = [
   'nearest',
@@ -98,7 +104,8 @@ export interface Variant {
   /** Box height in device pixels; null when it follows from the width. */
   readonly height: number | null;
   readonly fit: Fit;
-  readonly position: Position;
+  /** A point only for `cover`; of the image after crop, trim, flip, flop and rotate. */
+  readonly position: Position | FocalPoint;
   /** True scales small images up. */
   readonly enlarge: boolean;
   readonly kernel: Kernel;

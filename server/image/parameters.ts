@@ -68,6 +68,7 @@ const edge = integer(0, 2_000);
 const factor = number(0, 10);
 const degrees = integer(-360, 360);
 const lightness = number(-100, 100);
+const fraction = number(0, 1);
 
 /**
  * Every parameter by its canonical name. Parsing, error messages, the list of supported
@@ -125,6 +126,13 @@ export const parameters = {
       `and so on. \`entropy\` and \`attention\` choose the most interesting part; the default is ${plainVariant.position}.`,
     'west',
     { aliases: ['position', 'gravity'], beside: 'w=200&h=300' },
+  ),
+  fp: parameter(
+    parts({ x: fraction, y: fraction }),
+    'Focal point: `cover` keeps the part around it, as far as the picture allows. Fractions of the width ' +
+      'and the height after crop, trim, flip, flop and rotate. Takes precedence over pos.',
+    '0.7,0.3',
+    { beside: 'w=200&h=300' },
   ),
   bg: parameter(
     colour,

@@ -73,7 +73,10 @@ const variants: fc.Arbitrary<Variant> = fc.record({
   width: maybe(side),
   height: maybe(side),
   fit: fc.constantFrom(...fits),
-  position: fc.constantFrom(...gravities, ...strategies),
+  position: fc.oneof(
+    fc.constantFrom(...gravities, ...strategies),
+    fc.record({ x: decimal(0, 1), y: decimal(0, 1) }),
+  ),
   enlarge: fc.boolean(),
   kernel: fc.constantFrom(...kernels),
   maxWidth: rarely(side),

@@ -39,6 +39,9 @@ t.test('requests that ask for the same have one key', async (t) => {
     ['rotate=90', 'rotate=-270', 'rotate=90.0'],
     ['crop=1,2,3,4', 'extract=1_2_3_4', 'crop=1,2_3,4', 'crop=01,2,3,4.0'],
     ['w=9&h=9&pos=northeast', 'w=9&h=9&gravity=right-top', 'w=9&h=9&position=top%20right'],
+    ['w=9&h=9', 'w=9&h=9&fp=0.5,0.5', 'w=9&h=9&fp=0.5,0.5&pos=west'],
+    ['w=9&h=9&fp=0.5,0.25', 'w=9&h=9&fp=0.50_0.250', 'w=9&h=9&fp=0.5,0.25&pos=west'],
+    ['w=9&h=9&fit=contain', 'w=9&h=9&fit=contain&fp=1,1'],
     ['hue=30', 'hue=-330', 'modulate=1,1,30,0', 'modulate=1_1_90_0&hue=30'],
     ['brightness=2&saturation=3', 'modulate=2,3,0,0', 'modulate=9,3,0,0&brightness=2'],
     ['a=0', 'animated=false'],
@@ -52,7 +55,16 @@ t.test('requests that ask for the same have one key', async (t) => {
       ...['flip=0', 'flop=false', 'blur=0', 'trim=0', 'sharpen=false', 'rotate=0', 'rotate=360'],
       ...['rotate=-360', 'rotate=-0', 'gamma=1', 'median=1', 'opacity=1', 'extend=0,0,0,0'],
       ...['modulate=1,1,0,0', 'brightness=1', 'hue=360', 'lightness=0', 'enlarge=0', 'lossless=0'],
-      ...['animated', 'kernel=lanczos3', 'pos=top', 'fit=inside', 'q=80', 'dpr=1', 'fmt=auto'],
+      ...[
+        'animated',
+        'kernel=lanczos3',
+        'pos=top',
+        'fit=inside',
+        'fp=0,1',
+        'q=80',
+        'dpr=1',
+        'fmt=auto',
+      ],
     ],
   ];
   for (const [one, ...others] of alike) {
