@@ -23,6 +23,7 @@ const pictureOf: Partial<Record<ParameterName, PictureName>> = {
   trim: 'lantern.png',
   flatten: 'lantern.png',
   rotate: 'emblem.svg',
+  page: 'pulse.gif',
   animated: 'pulse.gif',
   threshold: 'bokeh.webp',
   sharpen: 'bokeh.webp',

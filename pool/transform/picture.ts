@@ -56,7 +56,7 @@ export class Picture {
       // Already checked by `inspect`; this is a second safeguard. The sides of a rasterised SVG are
       // rounded up, by less than a pixel each, so they may exceed the plan.
       limitInputPixels: limits.sourceMaxPixels + (vector ? 2 * maxSide + 1 : 0),
-      ...(opening.animated ? { pages: -1 } : {}),
+      ...(opening.animated ? { pages: -1 } : { page: facts.page ?? 0 }),
       ...(scale === null ? {} : { density: svgDensity }),
     });
   }

@@ -46,6 +46,10 @@ export interface SourceFacts {
   readonly orientation: number;
   /** 1 unless animated. */
   readonly frames: number;
+  /** Pages, images or frames in the file. */
+  readonly pages: number;
+  /** The page that the other facts are about, from 0; null when none was asked for. */
+  readonly page: number | null;
   /** Null for a single frame. */
   readonly timing: Timing | null;
   readonly hasAlpha: boolean;
@@ -139,7 +143,7 @@ export function makePlan(
 ): Plan {
   const whole = upright(facts);
   const part: Size = content ?? whole;
-  const animation = variant.animated && isAnimation(facts);
+  const animation = variant.animated && facts.page === null && isAnimation(facts);
   const format = chooseFormat(variant, facts, animation);
   const { alpha, animates } = encodings[format];
   const animated = animation && animates;

@@ -95,7 +95,8 @@ async function requireLight(
   { sourceMaxPixels }: RenderLimits,
 ): Promise<void> {
   const cost =
-    knownCost(source) ?? costOf(await inspect(source, sourceMaxPixels), variant, sourceMaxPixels);
+    knownCost(source) ??
+    costOf(await inspect(source, sourceMaxPixels, variant.page), variant, sourceMaxPixels);
   const added = watermark === null ? noCost : await watermarkCost(watermark, sourceMaxPixels);
   const whole = sum(cost, added);
   if (!isLight(whole)) throw new CostExceeded(whole);
@@ -149,9 +150,9 @@ function imageOf(data: Uint8Array, contentType: string, { width, height }: Size)
 }
 
 function describe(facts: SourceFacts, source: Uint8Array): SourceDescription {
-  const { kind, frames, hasAlpha } = facts;
+  const { kind, pages, hasAlpha } = facts;
   const size = scaledSize(upright(facts), 1);
-  return { format: kind, ...size, bytes: source.byteLength, pages: frames, hasAlpha };
+  return { format: kind, ...size, bytes: source.byteLength, pages, hasAlpha };
 }
 
 async function transform(
@@ -160,7 +161,7 @@ async function transform(
   limits: RenderLimits,
 ): Promise<Transformed> {
   if (!limits.isolated && isVector(bytes)) throw new IsolationRequired();
-  const facts = await inspect(bytes, limits.sourceMaxPixels);
+  const facts = await inspect(bytes, limits.sourceMaxPixels, variant.page);
   const metadata = variant.stripMetadata ? null : await keptMetadata(bytes, facts.kind);
   const source = metadata?.source ?? bytes;
   const content = await findContent(

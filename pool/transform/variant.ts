@@ -148,6 +148,11 @@ export interface Variant {
   readonly negotiated: boolean;
   /** Formats that the client refuses, so that a negotiated output has none of them. */
   readonly refused: readonly OutputFormat[];
+  /**
+   * The only page (or frame of an animation) that is used, from 0; null for all frames, and for the
+   * first page or the primary image of other sources.
+   */
+  readonly page: number | null;
   /** False uses only the first frame of an animation. */
   readonly animated: boolean;
   /** Response instead of the image that the other fields describe. */
@@ -191,6 +196,7 @@ export const plainVariant: Variant = {
   formats: [],
   negotiated: false,
   refused: [],
+  page: null,
   animated: true,
   placeholder: null,
   quality: 80,

@@ -26,7 +26,7 @@ const imageFactsSchema = {
         width: pixels,
         height: pixels,
         bytes,
-        pages: { type: 'integer', minimum: 1, description: 'Frames of an animation.' },
+        pages: { type: 'integer', minimum: 1, description: 'Pages, or frames of an animation.' },
         hasAlpha: { type: 'boolean' },
       },
       required: ['format', 'width', 'height', 'bytes', 'pages', 'hasAlpha'],

@@ -228,6 +228,12 @@ export const parameters = {
     "Multiplies the picture's opacity; the watermark's does not change.",
     '0.4',
   ),
+  page: parameter(
+    integer(0, 99_999),
+    'Uses only this page of a TIFF, or this frame of an animation, counted from 0, as a still picture.',
+    '6',
+    { aliases: ['frame'], beside: '' },
+  ),
   animated: parameter(flag, '0 makes a still picture of an animation; the default is 1.', '0', {
     aliases: ['a'],
     beside: '',

@@ -81,6 +81,7 @@ export function effectiveVariant(
     opacity: nullIf(1, options.opacity),
     watermark: watermarkOf(project),
     ...output(options.fmt, accepted, project.autoFormat),
+    page: options.page ?? null,
     animated: options.animated ?? true,
     quality: options.q ?? project.defaultQuality,
     lossless: options.lossless ?? false,

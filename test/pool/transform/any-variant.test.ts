@@ -105,6 +105,7 @@ const variants: fc.Arbitrary<Variant> = fc.record({
   formats: fc.constantFrom(...outputFormats.map((format) => [format])),
   negotiated: fc.constant(false),
   refused: fc.constant([]),
+  page: rarely(fc.constantFrom(0, 1)),
   animated: fc.constantFrom(true, true, false),
   placeholder: fc.constant(null),
   quality: fc.integer({ min: 1, max: 100 }),
@@ -113,7 +114,7 @@ const variants: fc.Arbitrary<Variant> = fc.record({
 });
 
 async function planned(source: Uint8Array, variant: Variant) {
-  const facts = await inspect(source, limits.sourceMaxPixels);
+  const facts = await inspect(source, limits.sourceMaxPixels, variant.page);
   const content = await findContent(
     facts,
     variant,

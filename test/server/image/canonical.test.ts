@@ -45,6 +45,7 @@ t.test('requests that ask for the same have one key', async (t) => {
     ['hue=30', 'hue=-330', 'modulate=1,1,30,0', 'modulate=1_1_90_0&hue=30'],
     ['brightness=2&saturation=3', 'modulate=2,3,0,0', 'modulate=9,3,0,0&brightness=2'],
     ['a=0', 'animated=false'],
+    ['page=2', 'frame=2', 'page=2&animated', 'page=02&a=0'],
     ['fmt=webp&lossless', 'fmt=webp&lossless=1&q=7'],
     ['fmt=png', 'fmt=png&q=7', 'fmt=png&lossless', 'fmt=png&a=0'],
     ['fmt=jpeg', 'fmt=jpeg&lossless', 'fmt=jpeg&animated=0'],

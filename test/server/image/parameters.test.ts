@@ -60,6 +60,7 @@ t.test('values are read under their names and all aliases', async (t) => {
     ],
     ['threshold=0', { threshold: 0 }],
     ['opacity=0', { opacity: 0 }],
+    ['frame=0', { page: 0 }],
     ['fmt=thumbhash', { fmt: 'thumbhash' }],
     ['w=40&h=30&q=70&fmt=webp', { w: 40, h: 30, q: 70, fmt: 'webp' }],
   ];
@@ -109,6 +110,7 @@ t.test('what is out of range or unknown is refused, naming the parameter', async
     modulate: ['', '1', '1,1,0', '11,1,0,0', '1,1,1.5,0'],
     tint: ['', 'sepia'],
     opacity: ['1.1', '-0.1', ''],
+    page: ['', '-1', '1.5', '100000', 'last'],
     animated: ['maybe'],
     lossless: ['2'],
   };
