@@ -27,6 +27,10 @@ export const headerComponents = {
     'A signed URL has the seconds until it expires as its max-age; a picture without its watermark is no-store.',
     'public, max-age=31536000, immutable',
   ),
+  'Content-Disposition': text(
+    'The name under which to save the image, when the request has `download`.',
+    'attachment; filename="My landscape.webp"; filename*=UTF-8\'\'My%20landscape.webp',
+  ),
   'Content-Length': integer('Bytes of the body.', 48_213),
   'Content-Range': text(
     'The part that is sent, if any, and the length of the whole image.',
@@ -111,7 +115,7 @@ export const notModifiedHeaders = references(
 );
 export const imageHeaders = {
   ...notModifiedHeaders,
-  ...references('Content-Length', 'Accept-Ranges'),
+  ...references('Content-Length', 'Content-Disposition', 'Accept-Ranges'),
 };
 /** On 206 and 416. */
 export const contentRangeHeader = references('Content-Range');

@@ -127,15 +127,22 @@ export class Delivery {
     const { image, entry } = result;
     const now = this.#now();
     const mayStore = complete ? cacheControl(expires, now) : 'no-store';
-    const responseHeaders = imageHeaders(image, result, mayStore);
+    const download = options.download ?? null;
+    const responseHeaders = imageHeaders(image, result, mayStore, download);
     request.respond(
       background
         ? warmResponse(responseHeaders)
         : imageResponse(image, responseHeaders, conditions),
     );
     if (entry === null || expires === null || !complete) return;
-    const hitHeaders = imageHeaders(image, fromMemory, cacheControl(expires, now));
-    this.#responses.set(requestKey, { project: state, entry, headers: hitHeaders, expires });
+    const hitHeaders = imageHeaders(image, fromMemory, cacheControl(expires, now), download);
+    this.#responses.set(requestKey, {
+      project: state,
+      entry,
+      headers: hitHeaders,
+      download,
+      expires,
+    });
   }
 
   /**
@@ -175,8 +182,9 @@ interface Checked {
 const fromMemory = { tier: 'memory', timings: {} } as const;
 
 /** The headers of a cached response; those of a signed URL change every second. */
-function headersNow(image: Image, { headers, expires }: CachedResponse, now: number): Headers {
+function headersNow(image: Image, cached: CachedResponse, now: number): Headers {
+  const { headers, download, expires } = cached;
   return expires === Number.POSITIVE_INFINITY
     ? headers
-    : imageHeaders(image, fromMemory, cacheControl(expires, now));
+    : imageHeaders(image, fromMemory, cacheControl(expires, now), download);
 }

@@ -11,6 +11,7 @@ import {
   plainVariant,
   strategies,
 } from '../../pool/transform/variant.ts';
+import { fileName } from './download.ts';
 import {
   choice,
   colour,
@@ -30,6 +31,11 @@ export interface Parameter<T> extends Value<T> {
   readonly example: string;
   /** The other parameters of a query that shows the example well. */
   readonly beside: string;
+  /**
+   * `transform`: part of the variant, and so of the cache key. `delivery`: which source is used, and how
+   * the image is sent.
+   */
+  readonly role: 'transform' | 'delivery';
 }
 
 function parameter<T>(
@@ -38,7 +44,11 @@ function parameter<T>(
   example: string,
   { aliases = [], beside = 'w=400' }: { aliases?: readonly string[]; beside?: string } = {},
 ): Parameter<T> {
-  return { ...value, meaning, example, aliases, beside };
+  return { ...value, meaning, example, aliases, beside, role: 'transform' };
+}
+
+function ofDelivery<T>(value: Value<T>, meaning: string, example: string): Parameter<T> {
+  return { ...parameter(value, meaning, example), role: 'delivery' };
 }
 
 /** sharp's positions, as other names of its gravities. */
@@ -241,6 +251,11 @@ export const parameters = {
   lossless: parameter(flag, 'Changes no pixel, in WebP and AVIF.', '', {
     beside: 'w=200&fmt=webp',
   }),
+  download: ofDelivery(
+    fileName,
+    'Makes browsers save the image under this name, with the extension of its format.',
+    'My landscape',
+  ),
 } as const;
 
 export type ParameterName = keyof typeof parameters;

@@ -10,6 +10,8 @@ export interface ValueSchema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
   readonly enum?: readonly string[];
   readonly anyOf?: readonly ValueSchema[];
 }

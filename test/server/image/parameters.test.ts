@@ -61,6 +61,7 @@ t.test('values are read under their names and all aliases', async (t) => {
     ['threshold=0', { threshold: 0 }],
     ['opacity=0', { opacity: 0 }],
     ['frame=0', { page: 0 }],
+    ['download=a%20b', { download: 'a b' }],
     ['fmt=thumbhash', { fmt: 'thumbhash' }],
     ['w=40&h=30&q=70&fmt=webp', { w: 40, h: 30, q: 70, fmt: 'webp' }],
   ];
@@ -113,6 +114,7 @@ t.test('what is out of range or unknown is refused, naming the parameter', async
     page: ['', '-1', '1.5', '100000', 'last'],
     animated: ['maybe'],
     lossless: ['2'],
+    download: ['', '..', '\0\u202e', 'a'.repeat(201)],
   };
   for (const [name, values] of Object.entries(refused)) {
     for (const value of values) {
