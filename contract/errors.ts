@@ -121,7 +121,7 @@ export const errorCatalogue = {
   },
   source_corrupt: {
     status: 422,
-    hint: 'Check that the source file is complete and opens in an image viewer.',
+    hint: 'Check that the source file is complete and opens in an image viewer. lenient=1 shows what there is of a truncated JPEG, PNG or GIF.',
   },
   source_rate_limited: {
     status: 429,

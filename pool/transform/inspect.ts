@@ -13,7 +13,10 @@ import type { SourceColour, SourceFacts } from './plan.ts';
 import { sniff } from './sniff.ts';
 import { readSvg, type SvgCost } from './svg/read.ts';
 import { svgDensity, svgSize } from './svg/size.ts';
+import { plainVariant, type Variant } from './variant.ts';
 import { countWebpFrames } from './webp-frames.ts';
+
+type Opened = Pick<Variant, 'page' | 'lenient'>;
 
 /** Every frame takes time, even a tiny one, and so does every page of a TIFF: opening one reads them all. */
 const maxFrames = 2_000;
@@ -26,19 +29,20 @@ const maxScans = 32;
 /**
  * Reads the properties of a source from its headers, and refuses sources that must not be decoded.
  *
- * @param page the only page that is used, from 0; see Variant
+ * @param asked what a variant says about opening its source
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid when
  *   there is no such page
  */
 export async function inspect(
   source: Uint8Array,
   maxPixels: number,
-  page: number | null = null,
+  asked: Opened = plainVariant,
 ): Promise<SourceFacts> {
   const kind = sniff(source);
   if (kind === null) throw notAnImage(source);
   const svg = kind === 'svg' ? await inspectSvg(source, maxPixels) : null;
-  const header = await readPage(source, kind, page);
+  const { page } = asked;
+  const header = await readPage(source, kind, asked);
   const size = svg === null ? header : svgSize(source, header);
   if (header.format !== kinds[kind].decoder || header.compression === 'hevc') {
     throw unsupported(kind);
@@ -84,25 +88,31 @@ async function inspectSvg(source: Uint8Array, maxPixels: number): Promise<SvgCos
 async function readPage(
   source: Uint8Array,
   kind: SourceKind,
-  page: number | null,
+  { page, lenient }: Opened,
 ): Promise<Metadata> {
-  const header = await readHeader(source, kind);
+  const header = await readHeader(source, kind, 0, lenient);
   if (page === null) return header;
   const pages = header.pages ?? 1;
   if (page >= pages) {
     const has = pages === 1 ? 'only one page, 0' : `${pages} pages, 0 to ${pages - 1}`;
     throw new ServiceError('parameter_invalid', `page is ${page}, and the source has ${has}.`);
   }
-  return pages === 1 || kinds[kind].animates ? header : readHeader(source, kind, page);
+  return pages === 1 || kinds[kind].animates ? header : readHeader(source, kind, page, lenient);
 }
 
-async function readHeader(bytes: Uint8Array, kind: SourceKind, page = 0): Promise<Metadata> {
+async function readHeader(
+  bytes: Uint8Array,
+  kind: SourceKind,
+  page = 0,
+  lenient = false,
+): Promise<Metadata> {
   requireFrames(countWebpFrames(bytes));
   requirePages(countTiffPages(bytes, maxFrames));
   try {
     // No pixel limit, so that an error always means an invalid header: sharp's errors differ only
     // by their message. The caller checks the pixels before anything is decoded.
-    const options = { limitInputPixels: false, failOn: 'error', page } as const;
+    const failOn = lenient ? 'none' : 'error';
+    const options = { limitInputPixels: false, failOn, page } as const;
     const density = kinds[kind].vector ? { density: svgDensity } : {};
     return await sharp(bytes, { ...options, ...density }).metadata();
   } catch (error) {

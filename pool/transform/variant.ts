@@ -153,6 +153,8 @@ export interface Variant {
    * first page or the primary image of other sources.
    */
   readonly page: number | null;
+  /** True shows what there is of a source with missing or corrupt pixels. */
+  readonly lenient: boolean;
   /** False uses only the first frame of an animation. */
   readonly animated: boolean;
   /** Response instead of the image that the other fields describe. */
@@ -197,6 +199,7 @@ export const plainVariant: Variant = {
   negotiated: false,
   refused: [],
   page: null,
+  lenient: false,
   animated: true,
   placeholder: null,
   quality: 80,

@@ -244,6 +244,11 @@ export const parameters = {
     '6',
     { aliases: ['frame'], beside: '' },
   ),
+  lenient: parameter(
+    flag,
+    'Shows what there is of a truncated or damaged JPEG, PNG or GIF, as browsers do.',
+    '',
+  ),
   animated: parameter(flag, '0 makes a still picture of an animation; the default is 1.', '0', {
     aliases: ['a'],
     beside: '',

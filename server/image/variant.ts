@@ -82,6 +82,7 @@ export function effectiveVariant(
     watermark: watermarkOf(project),
     ...output(options.fmt, accepted, project.autoFormat),
     page: options.page ?? null,
+    lenient: options.lenient ?? false,
     animated: options.animated ?? true,
     quality: options.q ?? project.defaultQuality,
     lossless: options.lossless ?? false,

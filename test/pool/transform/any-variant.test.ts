@@ -105,6 +105,7 @@ const variants: fc.Arbitrary<Variant> = fc.record({
   formats: fc.constantFrom(...outputFormats.map((format) => [format])),
   negotiated: fc.constant(false),
   refused: fc.constant([]),
+  lenient: seldom,
   page: rarely(fc.constantFrom(0, 1)),
   animated: fc.constantFrom(true, true, false),
   placeholder: fc.constant(null),
@@ -114,12 +115,13 @@ const variants: fc.Arbitrary<Variant> = fc.record({
 });
 
 async function planned(source: Uint8Array, variant: Variant) {
-  const facts = await inspect(source, limits.sourceMaxPixels, variant.page);
+  const { lenient } = variant;
+  const facts = await inspect(source, limits.sourceMaxPixels, variant);
   const content = await findContent(
     facts,
     variant,
     limits.sourceMaxPixels,
-    (scale) => new Picture(source, facts, { animated: false, scale }, limits),
+    (scale) => new Picture(source, facts, { animated: false, lenient, scale }, limits),
   );
   return makePlan(facts, content, variant, limits.sourceMaxPixels);
 }
