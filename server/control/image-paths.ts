@@ -1,5 +1,5 @@
-import { maxSourceLength } from '../image/address.ts';
 import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
+import { maxSourceLength, sourceUrl } from '../image/source-url.ts';
 import { colour, flag, type ValueSchema } from '../image/values.ts';
 import { imageErrors } from './error-responses.ts';
 import { examples } from './examples.ts';
@@ -8,6 +8,7 @@ import {
   imageHeaders,
   imageTypes,
   notModifiedHeaders,
+  wholeImageHeaders,
 } from './response-headers.ts';
 import { projectIdSchema } from './schemas.ts';
 
@@ -90,7 +91,7 @@ const inQuery = {
   name: 'url',
   in: 'query',
   description: 'The absolute source URL.',
-  schema: { ...source, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/]' },
+  schema: sourceUrl.schema,
 };
 
 const signing = [
@@ -180,7 +181,7 @@ const operation = (operationId: string, source: object) => ({
   responses: {
     200: {
       description: 'The image, or the placeholder or facts that `fmt` selects.',
-      headers: imageHeaders,
+      headers: wholeImageHeaders,
       content,
     },
     206: {

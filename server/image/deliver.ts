@@ -9,6 +9,7 @@ import type { Headers, HttpRequest } from '../http/request.ts';
 import type { ProjectCache } from '../project-cache.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
 import { readAddress } from './address.ts';
+import { bothFailed, fallbackHeaders, isReplaceable, ofAnotherSource } from './fallback.ts';
 import { variantKey } from './key.ts';
 import { type NegotiationHeaders, readAccept, readHints } from './negotiate.ts';
 import { readOptions } from './options.ts';
@@ -108,7 +109,9 @@ export class Delivery {
     }
     const { project } = state;
     const background = token !== '' && (await this.#isBackground(`${path}?${query}`, token));
-    checkSource(project, address);
+    checkSource(project, address.source);
+    const fallback = options.fallback === undefined ? null : new URL(options.fallback);
+    if (fallback !== null) checkSource(project, fallback);
     // A worker needs no signature: clients still need one for the images that it warms.
     const expires = background ? null : checkSignature(project, address, path, query, this.#now());
 
@@ -119,8 +122,9 @@ export class Delivery {
       project,
     );
     const { source } = address;
-    const { result, complete } = await this.#image(
+    const { result, complete, replaces } = await this.#withFallback(
       { project, source, variant, background },
+      fallback,
       request,
     );
 
@@ -129,6 +133,11 @@ export class Delivery {
     const mayStore = complete ? cacheControl(expires, now) : 'no-store';
     const download = options.download ?? null;
     const responseHeaders = imageHeaders(image, result, mayStore, download);
+    if (replaces !== null) {
+      const headers = fallbackHeaders(responseHeaders, replaces);
+      request.respond({ status: 200, headers, body: image.body });
+      return;
+    }
     request.respond(
       background
         ? warmResponse(responseHeaders)
@@ -146,13 +155,38 @@ export class Delivery {
   }
 
   /**
+   * The image, or that of another source in its place; then not `complete`, and with the error that it
+   * `replaces`. Each has its own place in the caches.
+   */
+  async #withFallback(
+    checked: Checked,
+    fallback: URL | null,
+    request: HttpRequest,
+  ): Promise<Found> {
+    try {
+      return await this.#image(checked, request);
+    } catch (error) {
+      // A worker warms the image of the source, or has failed.
+      const isWanted = fallback !== null && !checked.background && !request.signal.aborted;
+      if (!isWanted || !isReplaceable(error)) throw error;
+      const variant = ofAnotherSource(checked.variant);
+      try {
+        const { result } = await this.#image({ ...checked, source: fallback, variant }, request);
+        return { result, complete: false, replaces: error };
+      } catch (second) {
+        throw bothFailed(error, second);
+      }
+    }
+  }
+
+  /**
    * The image; not `complete` when its watermark cannot be used. The image without it is the one that
    * the project would have without a watermark, so it has that one's place in the caches.
    */
   async #image(
     { project, source, variant, background }: Checked,
     { signal }: HttpRequest,
-  ): Promise<{ readonly result: CacheResult; readonly complete: boolean }> {
+  ): Promise<Found> {
     const get = (wanted: Variant) => {
       const key = variantKey(project._id, source, wanted);
       const allowed = (host: string) => allows(project, host);
@@ -160,13 +194,14 @@ export class Delivery {
       return this.#engine.get(key, wants, signal);
     };
     try {
-      return { result: await get(variant), complete: true };
+      return { result: await get(variant), complete: true, replaces: null };
     } catch (error) {
       const ofWatermark = error instanceof ServiceError && error.details.watermark === true;
       // A worker warms the image with the watermark, or has failed.
       if (!ofWatermark || background) throw error;
       this.#onUnmarked(project._id, error);
-      return { result: await get({ ...variant, watermark: null }), complete: false };
+      const result = await get({ ...variant, watermark: null });
+      return { result, complete: false, replaces: null };
     }
   }
 }
@@ -177,6 +212,14 @@ interface Checked {
   readonly source: URL;
   readonly variant: Variant;
   readonly background: boolean;
+}
+
+interface Found {
+  readonly result: CacheResult;
+  /** Whether it is the whole of what was asked for, so that it may be stored. */
+  readonly complete: boolean;
+  /** The error of the URL's source, when the image is that of the fallback. */
+  readonly replaces: ServiceError | null;
 }
 
 const fromMemory = { tier: 'memory', timings: {} } as const;

@@ -12,6 +12,7 @@ import {
   strategies,
 } from '../../pool/transform/variant.ts';
 import { fileName } from './download.ts';
+import { sourceUrl } from './source-url.ts';
 import {
   choice,
   colour,
@@ -256,6 +257,12 @@ export const parameters = {
   lossless: parameter(flag, 'Changes no pixel, in WebP and AVIF.', '', {
     beside: 'w=200&fmt=webp',
   }),
+  fallback: ofDelivery(
+    sourceUrl,
+    'Another source on an allowed host, for when the source cannot be had or is no image. The response ' +
+      'then has `X-Fallback` with the code of the error, and is not to be stored.',
+    'https://shop.example.com/no-picture.png',
+  ),
   download: ofDelivery(
     fileName,
     'Makes browsers save the image under this name, with the extension of its format.',
