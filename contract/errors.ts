@@ -39,6 +39,10 @@ export const errorCatalogue = {
     status: 404,
     hint: 'Check the project id; listing the projects shows those that exist.',
   },
+  preset_not_found: {
+    status: 404,
+    hint: "Check the preset's name; listing the project's presets shows those that exist.",
+  },
   endpoint_not_found: {
     status: 404,
     hint: 'Check the path against the interface specification at /openapi.json.',

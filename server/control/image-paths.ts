@@ -65,6 +65,12 @@ function schemaName(name: ParameterName): string | null {
   return sharedNames.get(schema) ?? `Image${name[0]?.toUpperCase()}${name.slice(1)}`;
 }
 
+/** The schema of a parameter: a reference where it has a name. */
+export function parameterSchema(name: ParameterName): object {
+  const key = schemaName(name);
+  return key === null ? parameters[name].schema : { $ref: `#/components/schemas/${key}` };
+}
+
 /** The schemas of the image endpoint, by name. */
 export const imageSchemas = {
   ImageFacts: imageFactsSchema,
@@ -132,12 +138,11 @@ const ranges = [
 function parameterObject(name: ParameterName): object {
   const { meaning, accepts, aliases, example, schema } = parameters[name];
   const also = aliases.length === 0 ? '' : ` Also: ${aliases.join(', ')}.`;
-  const key = schemaName(name);
   return {
     name,
     in: 'query',
     description: `${meaning} Accepts ${accepts}.${also}`,
-    schema: key === null ? schema : { $ref: `#/components/schemas/${key}` },
+    schema: parameterSchema(name),
     example: exampleValue(example, schema),
   };
 }

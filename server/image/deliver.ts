@@ -13,6 +13,7 @@ import { bothFailed, fallbackHeaders, isReplaceable, ofAnotherSource } from './f
 import { variantKey } from './key.ts';
 import { type NegotiationHeaders, readAccept, readHints } from './negotiate.ts';
 import { readOptions } from './options.ts';
+import { withPreset } from './preset.ts';
 import {
   type Conditions,
   cacheControl,
@@ -101,7 +102,7 @@ export class Delivery {
       throw new ServiceError('source_blocked', 'The source is an image of this service itself.');
     }
     const address = readAddress(path, query);
-    const options = readOptions(address.parameters);
+    const asked = readOptions(address.parameters);
 
     const state = await this.#projects.find(address.projectId);
     if (state === null) {
@@ -110,11 +111,12 @@ export class Delivery {
     const { project } = state;
     const background = token !== '' && (await this.#isBackground(`${path}?${query}`, token));
     checkSource(project, address.source);
-    const fallback = options.fallback === undefined ? null : new URL(options.fallback);
-    if (fallback !== null) checkSource(project, fallback);
     // A worker needs no signature: clients still need one for the images that it warms.
     const expires = background ? null : checkSignature(project, address, path, query, this.#now());
 
+    const options = withPreset(asked, project);
+    const fallback = options.fallback === undefined ? null : new URL(options.fallback);
+    if (fallback !== null) checkSource(project, fallback);
     const variant = effectiveVariant(
       options,
       readHints(headers),

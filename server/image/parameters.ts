@@ -22,6 +22,7 @@ import {
   number,
   orWord,
   parts,
+  text,
   type Value,
 } from './values.ts';
 
@@ -257,6 +258,11 @@ export const parameters = {
   lossless: parameter(flag, 'Changes no pixel, in WebP and AVIF.', '', {
     beside: 'w=200&fmt=webp',
   }),
+  preset: ofDelivery(
+    text('a name', 40),
+    'Parameters that the project keeps under this name; those of the URL take precedence.',
+    'card',
+  ),
   fallback: ofDelivery(
     sourceUrl,
     'Another source on an allowed host, for when the source cannot be had or is no image. The response ' +

@@ -57,6 +57,15 @@ export function integer(minimum: number, maximum: number): Value<number> {
   };
 }
 
+/** Any text of a length that is not zero, in characters. @param what it is, for descriptions */
+export function text(what: string, maxLength: number): Value<string> {
+  return {
+    accepts: `${what}, of 1 to ${maxLength} characters`,
+    schema: { type: 'string', minLength: 1, maxLength },
+    parse: (given) => (given === '' || [...given].length > maxLength ? undefined : given),
+  };
+}
+
 /** @param spellings other texts for some of the values, in lower case */
 export function choice<T extends string>(
   values: readonly T[],

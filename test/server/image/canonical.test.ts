@@ -8,6 +8,7 @@ import {
   parameterNames,
   parameters,
 } from '../../../server/image/parameters.ts';
+import { withPreset } from '../../../server/image/preset.ts';
 import { effectiveVariant } from '../../../server/image/variant.ts';
 import { project } from './project.ts';
 
@@ -80,6 +81,37 @@ t.test('each parameter of the transform makes a difference, and no other', async
     const same = key(readQuery(`${beside}&${name}=${example}`)) === without;
     t.equal(same, role === 'delivery', name);
   }
+});
+
+t.test('a preset stands for its parameters, and those of the URL win', async (t) => {
+  const presets = {
+    card: { w: 400, h: 300, fp: '0.2,0.3', flip: true, sharpen: false },
+    light: { brightness: 2, hue: 30, modulate: '1,3,0,0' },
+    second: { page: 1 },
+    old: { w: 'many' },
+  };
+  const resolved = (query: string) => key(withPreset(readQuery(query), { presets }));
+  for (const [query, same] of [
+    ['preset=card', 'w=400&h=300&fp=0.2,0.3&flip'],
+    ['preset=card&width=20&flip=0', 'w=20&h=300&fp=0.2,0.3'],
+    ['preset=card&pos=west', 'w=400&h=300&pos=west&flip'],
+    ['preset=card&fp=1,1', 'w=400&h=300&fp=1,1&flip'],
+    ['preset=light', 'modulate=2,3,30,0'],
+    ['preset=light&modulate=1,1,0,5', 'lightness=5'],
+    ['preset=light&saturation=1', 'modulate=2,1,30,0'],
+    ['preset=second', 'page=1'],
+    ['preset=second&animated', ''],
+  ] as const) {
+    t.equal(resolved(query), key(readQuery(same)), query);
+  }
+  for (const name of ['crad', 'toString', '__proto__', 'presets']) {
+    t.throws(() => resolved(`preset=${name}`), { code: 'preset_not_found' });
+  }
+  t.throws(() => withPreset({ preset: 'card' }, {}), { code: 'preset_not_found' });
+  t.throws(() => resolved('preset=old'), {
+    code: 'parameter_invalid',
+    message: /preset old.*w must/,
+  });
 });
 
 const words = ['webp', 'JPG', 'cover', 'Inside', 'right top', 'entropy', 'cubic', 'Tomato', 'a1B'];
