@@ -243,7 +243,7 @@ export const parameters = {
   page: parameter(
     integer(0, 99_999),
     'Uses only this page of a TIFF, or this frame of an animation, counted from 0, as a still picture.',
-    '6',
+    '1',
     { aliases: ['frame'], beside: '' },
   ),
   lenient: parameter(
