@@ -76,7 +76,14 @@ class Run {
   result() {
     const endMs = this.#now();
     for (const times of this.#open.values()) {
-      this.#recorder.add({ ...times, endMs, status: 0, cache: undefined, bytes: 0, failure: 'open' });
+      this.#recorder.add({
+        ...times,
+        endMs,
+        status: 0,
+        cache: undefined,
+        bytes: 0,
+        failure: 'open',
+      });
     }
     return this.#recorder.result(this.#complete);
   }

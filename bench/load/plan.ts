@@ -17,6 +17,8 @@ interface AnyClass extends Numbers {
   readonly name: string;
   /** With `{n}` for the number. */
   readonly url: string;
+  /** What takes the place of `{n}` instead of the number: the word at that index. */
+  readonly words?: readonly string[];
   /** Sent by turns. */
   readonly headers?: ReadonlyArray<Readonly<Record<string, string>>>;
   /** When the class begins and ends, in seconds from the start of the plan; all of it when not given. */

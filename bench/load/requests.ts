@@ -14,7 +14,8 @@ export function requestsOf(planned: LoadClass, random: Random): () => PlannedReq
   const headers = planned.headers ?? [{}];
   let sent = 0;
   return () => {
-    const url = planned.url.replaceAll('{n}', String(next()));
+    const number = next();
+    const url = planned.url.replaceAll('{n}', planned.words?.[number] ?? String(number));
     // No URL parser: a path goes out as it was written.
     const pathStart = url.indexOf('/', url.indexOf('//') + 2);
     const request = {

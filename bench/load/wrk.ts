@@ -63,7 +63,9 @@ function lua(requests: readonly WrkRequest[]): string {
   });
   const formatted = [...known.keys()].map((key) => {
     const { path, headers }: WrkRequest = JSON.parse(key);
-    const fields = Object.entries(headers).map(([name, value]) => `[${quoted(name)}]=${quoted(value)}`);
+    const fields = Object.entries(headers).map(
+      ([name, value]) => `[${quoted(name)}]=${quoted(value)}`,
+    );
     const table = fields.length === 0 ? 'nil' : `{${fields.join(',')}}`;
     return `known[#known + 1] = wrk.format('GET', ${quoted(path)}, ${table})`;
   });

@@ -49,9 +49,12 @@ export interface Bench<M extends string = string> {
   readonly sources: Sources;
   /** Processors for servers of as many processes and for the load; null where they share all. */
   pinning(processes: number): { readonly server: string | null; readonly load: string | null };
-  /** IPX, where it can be installed, and the peers of the command line; closed after the scenario. */
-  others(pixels: number): Promise<ImageServer[]>;
-  /** The peers of the command line alone. */
+  /** Whether IPX is installed. */
+  readonly hasIpx: boolean;
+  /**
+   * The peers of the command line.
+   * @param pixels of their outputs, on which the service's encoder settings depend
+   */
   peers(pixels: number): ImageServer[];
   /** Closes it after the scenario. */
   open<T extends { close(): Promise<void> }>(starting: Promise<T>): Promise<T>;

@@ -50,9 +50,13 @@ export async function startSources(): Promise<Sources> {
     return { url: `${server.url}/${name}?n={n}`, file, width, pixels: width * height };
   };
   const landscape = await picture('landscape.jpg');
-  const resized = (width: number) => sharp(landscape).resize(width).jpeg({ quality: 95 }).toBuffer();
+  const resized = (width: number) =>
+    sharp(landscape).resize(width).jpeg({ quality: 95 }).toBuffer();
   const encoded = (body: Buffer | string, width: number, format: EncodedFormat, pixels: number) =>
-    sharp(body).resize(width).toFormat(format, encoderOptions(format, quality, pixels)).toBuffer();
+    sharp(body)
+      .resize(width)
+      .toFormat(format, encoderOptions(format, quality, pixels))
+      .toBuffer();
   const photo = await add('photo.jpg', landscape, 800);
   return {
     photo,

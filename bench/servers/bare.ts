@@ -52,5 +52,11 @@ export async function startBare(
     await close();
     throw error;
   }
-  return { name: bareName, url, pid: pidOf(child), healthyMs: performance.now() - startedAt, close };
+  return {
+    name: bareName,
+    url,
+    pid: pidOf(child),
+    healthyMs: performance.now() - startedAt,
+    close,
+  };
 }

@@ -6,6 +6,8 @@ import { encodedSource, type ImageServer } from './server.ts';
 export interface Peer {
   readonly name: string;
   readonly template: string;
+  /** Its first process, where it is known. */
+  readonly pid: number | null;
 }
 
 /** What a template's words in braces stand for. */
@@ -31,13 +33,13 @@ export function parsePeer(text: string): Peer {
   if (unknown !== undefined) throw new InvalidArgumentError(`There is no ${unknown[0]}.`);
   const missing = required.find((word) => !template.includes(`{${word}}`));
   if (missing !== undefined) throw new InvalidArgumentError(`It lacks {${missing}}.`);
-  return { name, template };
+  return { name, template, pid: null };
 }
 
 /** @param pixels of its outputs, on which the service's encoder settings depend */
-export function peerServer({ name, template }: Peer, pixels: number): ImageServer {
+export function peerServer({ name, template, pid }: Peer, pixels: number): ImageServer {
   return {
-    ...{ name, pid: null, healthyMs: null },
+    ...{ name, pid, healthyMs: null },
     url: new URL(template).origin,
     close: async () => {},
     imageUrl({ source, width, format, quality }) {

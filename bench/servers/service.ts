@@ -1,4 +1,4 @@
-import { type DeployOptions, type Deployment, deploy } from '../deployment.ts';
+import { type Deployment, type DeployOptions, deploy } from '../deployment.ts';
 import { encodedSource, type ImageServer } from './server.ts';
 
 /** The service, deployed from this build. */
