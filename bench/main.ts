@@ -159,19 +159,19 @@ const folder = resolve(options.folder);
 await writeReport(folder, { circumstances, ran, encoders });
 const judged = ran.flatMap(({ verdicts }) => verdicts);
 print(
-  `\n${table([
-    ['scenario', 'what', 'case', 'measured', 'goal', 'verdict'],
-    ...judged.map((one) => [
-      ...[one.scenario, one.measure.what, one.finding.of],
-      ...[`${spread(one.finding.values)} ${one.measure.unit}`, goalInWords(one.measure)],
-      verdictInWords(one),
-    ]),
-  ])}\n`,
+  `\n${table(
+    [
+      ['', 'case', 'measured', 'goal', 'verdict'],
+      ...judged.map((one) => [
+        ...[`${one.scenario}: ${one.measure.what}`, one.finding.of],
+        ...[`${spread(one.finding.values)} ${one.measure.unit}`, goalInWords(one.measure)],
+        verdictInWords(one),
+      ]),
+    ],
+    5,
+  )}\n`,
 );
 const withGoal = judged.filter(({ met }) => met !== null);
 const short = withGoal.filter(({ met }) => met === false);
-for (const one of short) {
-  print(`${one.scenario}: ${one.measure.what} (${one.finding.of}): ${verdictInWords(one)}`);
-}
 print(`${withGoal.length - short.length} of ${withGoal.length} goals are met; ${elapsed()}`);
 print(`written: ${join(folder, 'report.md')}`);

@@ -9,6 +9,8 @@ const defaultTimeoutS = 30;
 const defaultDrainS = 10;
 /** More requests that wait for an answer would measure the generator's memory. */
 const maxOpen = 20_000;
+/** How often its own length a class may last to have its least number of images. */
+const maxExtension = 5;
 /** Requests that are sent before answers are read again, when many are due. */
 const burst = 64;
 
@@ -42,6 +44,7 @@ class Run {
   readonly name: string;
   /** Resolves when the last request was sent; of clients: answered. */
   readonly sent: Promise<void>;
+  readonly #isOpen: boolean;
   readonly #agent: Agent;
   readonly #now: () => number;
   readonly #recorder: Recorder;
@@ -50,11 +53,11 @@ class Run {
   readonly #untilMs: number;
   readonly #open = new Map<number, { dueMs: number; sentMs: number }>();
   #serial = 0;
-  #complete = false;
   #whenAnswered: () => void = () => {};
 
   constructor(planned: LoadClass, index: number, plan: Plan, agent: Agent, now: () => number) {
     this.name = planned.name;
+    this.#isOpen = isOpen(planned);
     this.#agent = agent;
     this.#now = now;
     this.#recorder = new Recorder(plan, planned.keepSamples ?? false);
@@ -85,7 +88,7 @@ class Run {
         failure: 'open',
       });
     }
-    return this.#recorder.result(this.#complete);
+    return this.#recorder.result(!this.#isOpen);
   }
 
   async #byTheClock({ rate }: OpenClass): Promise<void> {
@@ -103,16 +106,19 @@ class Run {
     }
   }
 
-  async #byClients({ clients, requests }: ClosedClass): Promise<void> {
+  async #byClients({ clients, requests, atLeast }: ClosedClass): Promise<void> {
     if (this.#fromMs > 0) await sleep(this.#fromMs);
+    const latestMs = this.#fromMs + maxExtension * (this.#untilMs - this.#fromMs);
+    const goesOn = () => {
+      if (requests !== undefined && this.#serial >= requests) return false;
+      if (this.#now() < this.#untilMs) return true;
+      return this.#recorder.arrived < (atLeast ?? 0) && this.#now() < latestMs;
+    };
+    if (atLeast !== undefined) this.#recorder.endsAt(latestMs);
     const client = async () => {
-      while (this.#now() < this.#untilMs) {
-        if (requests !== undefined && this.#serial >= requests) {
-          this.#complete = true;
-          return;
-        }
-        await this.#send(this.#now());
-      }
+      while (goesOn()) await this.#send(this.#now());
+      // What other clients still wait for comes from a machine that is less busy.
+      if (atLeast !== undefined) this.#recorder.endsAt(this.#now());
     };
     await Promise.all(Array.from({ length: clients }, client));
   }

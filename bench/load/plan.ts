@@ -39,6 +39,11 @@ export interface ClosedClass extends AnyClass {
   readonly clients: number;
   /** The class ends after as many requests, all clients together. */
   readonly requests?: number;
+  /**
+   * The class goes on beyond its end until as many images have arrived after the warm-up, but not
+   * beyond five times its length: a rate of a few images would depend on where the window ends.
+   */
+  readonly atLeast?: number;
 }
 
 export type LoadClass = OpenClass | ClosedClass;
@@ -73,8 +78,13 @@ export interface RequestSample {
 export interface ClassResult {
   /** Of the requests that were due after the warm-up. */
   readonly counts: Readonly<Record<Outcome, number>>;
-  /** Images that arrived while the plan ran, per second, after the warm-up. */
+  /**
+   * Images per second after the warm-up: of clients up to their last image, otherwise those that arrived
+   * while the plan ran.
+   */
   readonly goodput: number;
+  /** Requests with an answer, those of the warm-up included. */
+  readonly all: number;
   /** From the due time (open) or the sending (closed): histograms of microseconds, encoded. */
   readonly latency: Readonly<Record<Outcome, string>>;
   /** How long after its due time the generator itself sent a request, likewise. */

@@ -27,7 +27,7 @@ export function outcomeOf({ status, cache }: Pick<Finished, 'status' | 'cache'>)
 /** Counts the requests of one class. */
 export class Recorder {
   readonly #warmupMs: number;
-  readonly #endMs: number;
+  #endMs: number;
   readonly #keepSamples: boolean;
   readonly #latency = Object.fromEntries(
     outcomes.map((outcome) => [outcome, new Latencies()]),
@@ -37,11 +37,15 @@ export class Recorder {
   readonly #perSecond: number[];
   readonly #samples: RequestSample[] = [];
   #inTime = 0;
-  #lastInTimeMs = 0;
+  /** When the last image of the warm-up arrived, and the last of all. */
+  #countedFromMs: number;
+  #lastMs = 0;
   #bytes = 0;
+  #all = 0;
 
   constructor({ seconds, warmupS = 0 }: Plan, keepSamples: boolean) {
     this.#warmupMs = warmupS * 1_000;
+    this.#countedFromMs = this.#warmupMs;
     this.#endMs = seconds * 1_000;
     this.#keepSamples = keepSamples;
     this.#perSecond = new Array<number>(Math.ceil(seconds)).fill(0);
@@ -51,10 +55,12 @@ export class Recorder {
     const { dueMs, sentMs, endMs, status, bytes, failure } = finished;
     const outcome = outcomeOf(finished);
     const delivered = outcome === 'hit' || outcome === 'miss';
+    if (status !== 0) this.#all += 1;
     // Whatever was sent when: this is what came out.
-    if (delivered && endMs >= this.#warmupMs && endMs <= this.#endMs) {
+    if (delivered && endMs < this.#warmupMs) this.#countedFromMs = endMs;
+    else if (delivered && endMs <= this.#endMs) {
       this.#inTime += 1;
-      this.#lastInTimeMs = endMs;
+      this.#lastMs = endMs;
       const second = Math.floor(endMs / 1_000);
       this.#perSecond[second] = (this.#perSecond[second] ?? 0) + 1;
     }
@@ -68,14 +74,26 @@ export class Recorder {
     if (this.#keepSamples) this.#samples.push({ dueS: dueMs / 1_000, latencyMs, outcome });
   }
 
-  /** @param complete whether the class ended by itself before the plan did */
-  result(complete: boolean): ClassResult {
+  /** How many images have arrived after the warm-up. */
+  get arrived(): number {
+    return this.#inTime;
+  }
+
+  /** The end of the plan was put off, or it comes now. */
+  endsAt(ms: number): void {
+    this.#endMs = ms;
+  }
+
+  /** @param ofClients whether the rate is that of clients, up to their last image */
+  result(ofClients: boolean): ClassResult {
     const counts = perOutcome((outcome) => this.#latency[outcome].count);
     const delivered = counts.hit + counts.miss;
-    const untilMs = complete ? this.#lastInTimeMs : this.#endMs;
+    // From one image to another: it depends less on where the window begins and ends.
+    const windowMs = ofClients ? this.#lastMs - this.#countedFromMs : this.#endMs - this.#warmupMs;
     return {
       counts,
-      goodput: (1_000 * this.#inTime) / Math.max(1, untilMs - this.#warmupMs),
+      goodput: (1_000 * this.#inTime) / Math.max(1, windowMs),
+      all: this.#all,
       latency: perOutcome((outcome) => this.#latency[outcome].encoded()),
       lateness: this.#lateness.encoded(),
       meanBytes: delivered === 0 ? 0 : this.#bytes / delivered,

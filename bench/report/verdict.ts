@@ -32,7 +32,7 @@ export function verdictInWords({ measure: { goal }, finding, met }: Verdict): st
   if (goal === null) return '';
   const value = median(finding.values);
   const bound = 'atLeast' in goal ? goal.atLeast : goal.atMost;
-  if (Number.isNaN(value)) return 'not measured';
+  if (Number.isNaN(value)) return 'not measured: short';
   return `${figure(value)} of ${bound}: ${met ? 'met' : 'short'}`;
 }
 

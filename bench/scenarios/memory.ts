@@ -37,7 +37,7 @@ export const memory = scenario({
   },
   async run(bench) {
     const { photo } = bench.sources;
-    const count = bench.quick ? 150 : 2_000;
+    const count = bench.quick ? 120 : 2_000;
     const known = bench.peers(photo.pixels).filter(({ pid }) => pid !== null);
     const fresh = (starting: () => Promise<ImageServer>) => async () => {
       const server = await bench.open(starting());

@@ -9,13 +9,19 @@ import {
 } from '../servers/bare-sharp.ts';
 import { type EncodedFormat, encodedFormats, encoderOptions } from '../servers/encoder-settings.ts';
 import { startIpx } from '../servers/ipx.ts';
-import type { ImageServer } from '../servers/server.ts';
+import { type ImageServer, processorMs } from '../servers/server.ts';
 import { startService } from '../servers/service.ts';
-import { alternate, figure, median, ratios, spread } from './rounds.ts';
+import type { SharpResult } from '../servers/sharp-loop.ts';
+import { alternate, differences, figure, median, ratios, spread } from './rounds.ts';
 import { type Bench, scenario, unused } from './scenario.ts';
 import { quality, type Source } from './sources.ts';
 
-type MissesBench = Bench<'bare' | 'others' | 'idle'>;
+type MissesBench = Bench<'bare' | 'others' | 'idle' | 'processor'>;
+
+/** Fewer would make a rate depend on where its window ends. */
+const leastImages = 10;
+
+const bareName = 'bare sharp';
 
 interface Case {
   readonly of: string;
@@ -38,6 +44,11 @@ export const misses = scenario({
       unit: '×',
       goal: { atLeast: 1 },
     },
+    processor: {
+      what: 'processor time of a miss, more than that of the bare loop',
+      unit: 'ms',
+      goal: null,
+    },
     idle: {
       what: 'median time of a miss when idle, more than that of the bare loop',
       unit: 'ms',
@@ -50,8 +61,8 @@ export const misses = scenario({
       formats.map((format) => ({ of: `${name} as ${format.toUpperCase()}`, source, format }));
     const groups = [
       of(photo, 'photograph to 800 px', encodedFormats),
-      of(thumbnail, 'photograph to 200 px', encodedFormats),
-      of(alpha, 'PNG with alpha to 600 px', ['webp', 'avif']),
+      of(thumbnail, 'photograph to 200 px', bench.quick ? ['jpeg'] : encodedFormats),
+      of(alpha, 'PNG with alpha to 600 px', bench.quick ? ['webp'] : ['webp', 'avif']),
     ];
     const service = await bench.open(startService());
     for (const cases of groups) {
@@ -65,8 +76,13 @@ export const misses = scenario({
   },
 });
 
-const jobOf = ({ source, format }: Case, seconds: number, warmupS: number): BareJob => ({
-  ...{ file: source.file, width: source.width, format, seconds, warmupS },
+const jobOf = (
+  { source, format }: Case,
+  seconds: number,
+  warmupS: number,
+  atLeast = 0,
+): BareJob => ({
+  ...{ file: source.file, width: source.width, format, seconds, warmupS, atLeast },
   options: encoderOptions(format, quality, source.pixels),
 });
 
@@ -86,46 +102,56 @@ async function compare(
     scan,
     arrangements(cores).slice(0, bench.quick ? 2 : undefined),
   );
-  const bytes = new Map<string, number>();
-  const at = (server: ImageServer) => async () => {
+  const at = (server: ImageServer) => async (): Promise<Rendered> => {
     const planned = {
       name: 'misses',
       url: urlOf(one, server),
       first: unused(),
       clients: 4 * cores,
+      atLeast: leastImages,
     };
+    const usedMs = () => (server.pid === null ? Number.NaN : processorMs(server.pid));
+    const before = await usedMs();
     const result = await load({ seconds: seconds + warmupS, warmupS, classes: [planned] });
-    const { goodput, counts, meanBytes, answers } = ofClass(result, 'misses');
+    const { goodput, counts, all, meanBytes, answers } = ofClass(result, 'misses');
     if (counts.failed + counts.hit > 0)
       throw new Error(`${server.name}: ${JSON.stringify(answers)}`);
-    bytes.set(server.name, meanBytes);
-    return goodput;
+    return { perSecond: goodput, bytes: meanBytes, processorMs: ((await usedMs()) - before) / all };
   };
-  const rates = await alternate(rounds, {
+  const found = await alternate<Rendered>(rounds, {
     service: at(service),
-    'bare sharp': async () => {
-      const result = await runBareSharp(jobOf(one, seconds, warmupS), arrangement);
-      bytes.set('bare sharp', result.bytes);
-      return result.perSecond;
-    },
+    [bareName]: () => runBareSharp(jobOf(one, seconds, warmupS, leastImages), arrangement),
     ...Object.fromEntries(others.map((other) => [other.name, at(other)])),
   });
-  const { service: own = [], 'bare sharp': bare = [] } = rates;
-  bench.finding('bare', one.of, ratios(own, bare), `${spread(own)}/s, sharp ${spread(bare)}/s`);
-  const best = others
-    .map(({ name }) => ({ name, values: rates[name] ?? [] }))
-    .sort((a, b) => median(b.values) - median(a.values))[0];
+  report(bench, one.of, found);
+  bench.note(`${one.of}: bare sharp ran with ${described(arrangement)}.`);
+}
+
+/** What one contender did in one round. */
+type Rendered = Pick<SharpResult, 'perSecond' | 'bytes' | 'processorMs'>;
+
+function report(bench: MissesBench, of: string, found: Record<string, Rendered[]>): void {
+  const values = (name: string, key: keyof Rendered) => (found[name] ?? []).map((one) => one[key]);
+  const rates = (name: string) => values(name, 'perSecond');
+  const against = (name: string) =>
+    `${spread(rates('service'))}/s, ${name} ${spread(rates(name))}/s`;
+  bench.finding('bare', of, ratios(rates('service'), rates(bareName)), against(bareName));
+  const [best] = Object.keys(found)
+    .filter((name) => name !== 'service' && name !== bareName)
+    .sort((a, b) => median(rates(b)) - median(rates(a)));
   if (best !== undefined) {
-    const detail = `${spread(own)}/s, ${best.name} ${spread(best.values)}/s`;
-    bench.finding('others', one.of, ratios(own, best.values), detail);
+    bench.finding('others', of, ratios(rates('service'), rates(best)), against(best));
   }
+  const [own, bare] = [values('service', 'processorMs'), values(bareName, 'processorMs')];
+  const detail = `${spread(own)} ms, ${bareName} ${spread(bare)} ms`;
+  bench.finding('processor', of, differences(own, bare), detail);
   bench.table({
-    title: `${one.of}; bare sharp: ${described(arrangement)}`,
+    title: of,
     rows: [
-      ['', 'images/s', 'of bare sharp', 'bytes'],
-      ...Object.entries(rates).map(([name, values]) => [
-        ...[name, spread(values), spread(ratios(values, bare))],
-        String(Math.round(bytes.get(name) ?? 0)),
+      ['', 'images/s', `of ${bareName}`, 'processor ms per image', 'bytes'],
+      ...Object.keys(found).map((name) => [
+        ...[name, spread(rates(name)), spread(ratios(rates(name), rates(bareName)))],
+        ...[spread(values(name, 'processorMs')), String(Math.round(median(values(name, 'bytes'))))],
       ]),
     ],
   });
@@ -133,7 +159,7 @@ async function compare(
 
 /** One after the other, so that nothing waits for anything but itself. */
 async function compareIdle(bench: MissesBench, one: Case, service: ImageServer): Promise<void> {
-  const seconds = bench.quick ? 0.8 : 3;
+  const seconds = bench.quick ? 0.5 : 3;
   const medians = await alternate(bench.rounds, {
     service: async () => {
       const planned = { name: 'idle', url: urlOf(one, service), first: unused(), clients: 1 };
@@ -146,7 +172,6 @@ async function compareIdle(bench: MissesBench, one: Case, service: ImageServer):
     },
   });
   const { service: own = [], sharp = [] } = medians;
-  const differences = own.map((value, round) => value - (sharp[round] ?? Number.NaN));
-  const detail = `${figure(median(own))} ms, sharp ${figure(median(sharp))} ms`;
-  bench.finding('idle', one.of, differences, detail);
+  const detail = `${figure(median(own))} ms, ${bareName} ${figure(median(sharp))} ms`;
+  bench.finding('idle', one.of, differences(own, sharp), detail);
 }

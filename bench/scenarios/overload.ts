@@ -84,7 +84,7 @@ export const overload = scenario({
           'recovery',
           load,
           of(({ recoveryS }) => recoveryS),
-          `idle ${figure(idle.missMs)} ms`,
+          `idle ${figure(idle.missMs)} ms, observed for ${restS(bench)} s`,
         );
         bench.finding(
           'hits',
@@ -127,6 +127,9 @@ async function idleOf(bench: OverloadBench, server: ImageServer): Promise<Idle> 
   };
 }
 
+/** How long the recovery is observed. */
+const restS = ({ quick }: OverloadBench): number => (quick ? 3 : 8);
+
 interface Overloaded {
   readonly goodput: number;
   readonly refusedShare: number;
@@ -146,10 +149,9 @@ async function overloaded(
 ): Promise<Overloaded> {
   const { photo, small } = bench.sources;
   const seconds = bench.quick ? 3 : 15;
-  const restS = bench.quick ? 3 : 8;
   const url = urlOf(server, photo);
   const result = await load({
-    ...{ seconds: seconds + restS, drainS: 15 },
+    ...{ seconds: seconds + restS(bench), drainS: 15 },
     classes: [
       { name: 'misses', url, first: unused(), rate, untilS: seconds },
       { ...hitsOf(urlOf(server, small)), untilS: seconds },

@@ -23,6 +23,10 @@ export async function alternate<T>(
 export const ratios = (values: readonly number[], others: readonly number[]): number[] =>
   values.map((value, round) => value / (others[round] ?? Number.NaN));
 
+/** The difference in each round. */
+export const differences = (values: readonly number[], others: readonly number[]): number[] =>
+  values.map((value, round) => value - (others[round] ?? Number.NaN));
+
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -30,9 +34,10 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? high : (low + high) / 2;
 }
 
-/** With three significant digits; from ten thousand on in thousands. */
+/** With three significant digits; from ten thousand on in thousands; `-` for NaN. */
 export function figure(value: number): string {
-  if (!Number.isFinite(value)) return '-';
+  if (Number.isNaN(value)) return '-';
+  if (!Number.isFinite(value)) return '∞';
   const size = Math.abs(value);
   if (size >= 10_000) return `${(value / 1_000).toFixed(1)}k`;
   return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
@@ -40,7 +45,7 @@ export function figure(value: number): string {
 
 /** The median with the least and the most, such as `0.91 (0.88..0.95)`. */
 export function spread(values: readonly number[]): string {
-  const known = values.filter(Number.isFinite);
+  const known = values.filter((value) => !Number.isNaN(value));
   if (known.length < 2) return figure(known[0] ?? Number.NaN);
   return `${figure(median(known))} (${figure(Math.min(...known))}..${figure(Math.max(...known))})`;
 }

@@ -19,7 +19,10 @@ type ScaleBench = Bench<'hits' | 'misses' | 'start' | 'index' | 'eviction' | 'pr
 const connections = 32;
 /** URLs for hits, the same number for every number of projects. */
 const hotUrls = 1_000;
-const scanWithinMs = 120_000;
+const quickHotUrls = 200;
+const scanWithinMs = 600_000;
+/** A step that would take longer, as the one before it took, is left out. */
+const stepWithinMs = 6 * 60_000;
 
 /** What was measured with as many entries. */
 interface Step extends IndexFigures {
@@ -63,15 +66,23 @@ async function entries(bench: ScaleBench, counts: readonly number[]): Promise<vo
   const steps: Step[] = [];
   try {
     let written = 0;
+    let lastMs = 0;
     for (const count of counts) {
       if (!(await fits(dataDir, count))) {
         bench.note(`The disk has too little room for ${count} entries.`);
         break;
       }
+      if (lastMs * (count / written) > stepWithinMs) {
+        bench.note(`${count} entries would take too long on this machine.`);
+        break;
+      }
+      const startedAt = performance.now();
       bench.progress(`${count} entries`);
       await writeEntries(folder, written, count);
       written = count;
       const probe = await probeIndex(folder);
+      // The rest of a step takes the same time with any number of entries.
+      lastMs = performance.now() - startedAt;
       steps.push({ ...probe, ...(await stepOf(bench, dataDir, probe.entries)) });
     }
   } finally {
@@ -162,8 +173,9 @@ function report(bench: ScaleBench, steps: readonly Step[]): void {
   });
 }
 
-/** A thousand URLs of one project beside one URL of each of many. */
+/** The same number of URLs, of one project and of many. */
 async function projects(bench: ScaleBench, count: number): Promise<void> {
+  const urls = bench.quick ? quickHotUrls : hotUrls;
   const service = await bench.open(startService({ SERVICE_API_RATE_LIMIT: '1000000' }));
   const { small } = bench.sources;
   const template = service.imageUrl({
@@ -174,17 +186,17 @@ async function projects(bench: ScaleBench, count: number): Promise<void> {
   });
   const { project } = service.deployment;
   const ids = [project, ...(await createProjects(service, count - 1))];
-  const words = Array.from({ length: hotUrls }, (_, number) => ({
+  const words = Array.from({ length: urls }, (_, number) => ({
     one: `${number}?project=${project}`,
     many: `${number}?project=${ids[number % ids.length]}`,
   }));
   const url = template.replace(`{n}?project=${project}`, '{n}');
   const classOf = (which: 'one' | 'many') => ({
-    ...{ name: 'hits', url, first: 0, count: hotUrls },
+    ...{ name: 'hits', url, first: 0, count: urls },
     words: words.map((word) => word[which]),
   });
   for (const which of ['one', 'many'] as const) {
-    const warm = { ...classOf(which), clients: 8, requests: hotUrls };
+    const warm = { ...classOf(which), clients: 8, requests: urls };
     await load({ seconds: 120, classes: [warm] });
   }
   const measure = (which: 'one' | 'many') => () =>
@@ -192,7 +204,7 @@ async function projects(bench: ScaleBench, count: number): Promise<void> {
   const rates = await alternate(bench.rounds, { one: measure('one'), many: measure('many') });
   const { one = [], many = [] } = rates;
   const detail = `${spread(many)}/s, one project ${spread(one)}/s`;
-  bench.finding('projects', `${count} projects, ${hotUrls} URLs`, ratios(many, one), detail);
+  bench.finding('projects', `${count} projects, ${urls} URLs`, ratios(many, one), detail);
 }
 
 async function createProjects({ url, deployment }: Service, count: number): Promise<string[]> {

@@ -33,6 +33,7 @@ export async function runBareSharp(
     perSecond: results.reduce((sum, { perSecond }) => sum + perSecond, 0),
     durationsMs: results.flatMap(({ durationsMs }) => durationsMs),
     bytes: results[0]?.bytes ?? 0,
+    processorMs: results.reduce((sum, one) => sum + one.processorMs, 0) / results.length,
   };
 }
 

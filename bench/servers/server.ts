@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
-import { sampleProcesses } from '../soak/processes.ts';
+import { readFile } from 'node:fs/promises';
+import { familyOf, sampleProcesses } from '../soak/processes.ts';
 import type { EncodedFormat } from './encoder-settings.ts';
 
 /** An image as every server can be asked for it, each by a URL of its own. */
@@ -37,6 +38,20 @@ export const encodedSource = (source: string): string =>
 export async function residentMiB(pid: number): Promise<number> {
   const processes = await sampleProcesses(pid, null);
   return processes.reduce((sum, { rssBytes }) => sum + rssBytes, 0) / 2 ** 20;
+}
+
+/** Linux counts processor time in these, on all of its platforms (`USER_HZ`). */
+const tickMs = 10;
+
+/** The processor time of a process and all its descendants, user and system, in ms; NaN without /proc. */
+export async function processorMs(pid: number): Promise<number> {
+  const times = (await familyOf(pid)).map(async (one) => {
+    const text = await readFile(`/proc/${one}/stat`, 'utf8').catch(() => '');
+    // The name before the last parenthesis may have spaces; user and system time are the fields 14, 15.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return tickMs * (Number(fields[11]) + Number(fields[12]));
+  });
+  return (await Promise.all(times)).reduce((sum, ms) => sum + ms, 0);
 }
 
 export const pidOf = (child: ChildProcess): number => child.pid ?? 0;
