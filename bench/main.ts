@@ -72,7 +72,7 @@ const command = new Command('bench')
   .option('--only <scenarios>', `only these, comma-separated: ${scenarioNames.join(',')}`, names)
   .option('--folder <path>', 'where report.md and its pictures are written', 'data/bench')
   .option('--rounds <n>', 'rounds of each comparison (5; quick: 2)', numberFrom(1, 100))
-  .option('--seconds <n>', 'length of one measurement (4; quick: 0.7)', numberFrom(0.2, 600))
+  .option('--seconds <n>', 'length of one measurement (4; quick: 0.5)', numberFrom(0.2, 600))
   .option(
     '--peer <name=url>',
     'a running server to compare with, by a template of its URLs; repeatable',
@@ -104,7 +104,7 @@ wrk, nginx and taskset are used where they are installed.`,
 const options = command.opts<Options>();
 const quick = options.quick === true;
 const rounds = options.rounds ?? (quick ? 2 : 5);
-const seconds = options.seconds ?? (quick ? 0.7 : 4);
+const seconds = options.seconds ?? (quick ? 0.5 : 4);
 const encoders = options.encoders === undefined ? null : readFileSync(options.encoders, 'utf8');
 const cores = availableParallelism();
 

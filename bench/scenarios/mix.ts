@@ -43,7 +43,7 @@ async function saturate(bench: MixBench): Promise<void> {
   const service = await bench.open(startService());
   const hot = urlOf(service, small);
   await warm(hot, hotUrls);
-  const seconds = bench.quick ? 2 : 2 * bench.seconds;
+  const seconds = bench.quick ? 1.2 : 2 * bench.seconds;
   const hitsClass: LoadClass = { name: 'hits', url: hot, first: 0, count: hotUrls, rate: hitRate };
   const measure = (more: () => LoadClass[]) => async () => {
     const result = await load({

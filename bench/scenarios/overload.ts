@@ -128,7 +128,7 @@ async function idleOf(bench: OverloadBench, server: ImageServer): Promise<Idle> 
 }
 
 /** How long the recovery is observed. */
-const restS = ({ quick }: OverloadBench): number => (quick ? 3 : 8);
+const restS = ({ quick }: OverloadBench): number => (quick ? 2.5 : 8);
 
 interface Overloaded {
   readonly goodput: number;
@@ -148,7 +148,7 @@ async function overloaded(
   idleMs: number,
 ): Promise<Overloaded> {
   const { photo, small } = bench.sources;
-  const seconds = bench.quick ? 3 : 15;
+  const seconds = bench.quick ? 2 : 15;
   const url = urlOf(server, photo);
   const result = await load({
     ...{ seconds: seconds + restS(bench), drainS: 15 },

@@ -12,7 +12,7 @@ export interface Arrangement {
 }
 
 export const described = ({ processes, inFlight, concurrency }: Arrangement): string =>
-  `${processes} processes, ${inFlight} transforms at a time in each, sharp.concurrency(${concurrency})`;
+  `${processes} process${processes > 1 ? 'es' : ''} with ${inFlight} at a time and sharp.concurrency(${concurrency})`;
 
 export type BareJob = Omit<SharpJob, 'inFlight' | 'concurrency'>;
 
