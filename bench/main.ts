@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
 import { hasWrk } from './load/peak.ts';
+import { readOptions } from './options.ts';
 import { table } from './prewarm/figures.ts';
 import type { Ran } from './report/markdown.ts';
 import { goalInWords, verdictInWords } from './report/verdict.ts';
@@ -10,11 +10,10 @@ import { writeReport } from './report/write.ts';
 import { spread } from './scenarios/rounds.ts';
 import { Runner } from './scenarios/run.ts';
 import { startSources } from './scenarios/sources.ts';
-import { isScenario, type ScenarioName, scenarioNames, scenarios } from './scenarios/table.ts';
+import { scenarioNames, scenarios } from './scenarios/table.ts';
 import { bareName } from './servers/bare.ts';
 import { prepareIpx } from './servers/ipx.ts';
 import { hasNginx } from './servers/nginx.ts';
-import { type Peer, parsePeer, templateWords } from './servers/peer.ts';
 
 /** How close the service is to what the machine can do, and how it compares with others. */
 
@@ -22,86 +21,7 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`);
 /** Load averages above this part of the cores mean that other programs take part in the result. */
 const quietBelow = 0.35;
 
-interface Options {
-  readonly quick?: boolean;
-  readonly only?: readonly ScenarioName[];
-  readonly folder: string;
-  readonly rounds?: number;
-  readonly seconds?: number;
-  readonly peer: readonly Peer[];
-  readonly peerPid: ReadonlyMap<string, number>;
-  readonly ipx: boolean;
-  readonly encoders?: string;
-}
-
-function names(text: string): ScenarioName[] {
-  return text.split(',').map((name) => {
-    if (isScenario(name)) return name;
-    throw new InvalidArgumentError(`One or several of ${scenarioNames.join(',')}.`);
-  });
-}
-
-function numberFrom(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (text.trim() !== '' && value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`A number from ${least} to ${most}.`);
-  };
-}
-
-function pid(text: string, before: ReadonlyMap<string, number>): Map<string, number> {
-  const [, name = '', id = ''] = /^(.+)=(\d+)$/.exec(text) ?? [];
-  if (name === '') throw new InvalidArgumentError('It is name=number.');
-  return new Map([...before, [name, Number(id)]]);
-}
-
-const listed = scenarioNames.map((name) => {
-  const { title, measures } = scenarios[name];
-  const goals = Object.values(measures).map(
-    (measure) => `    ${measure.what}${measure.goal === null ? '' : `: ${goalInWords(measure)}`}`,
-  );
-  return [`  ${name}: ${title}`, ...goals].join('\n');
-});
-const words = Object.entries(templateWords).map(([word, meaning]) => `  {${word}}  ${meaning}`);
-
-const command = new Command('bench')
-  .description(
-    'Measures the service beside what the machine can do and beside other servers, one after the other in turns, and writes a report with tables and pictures. Takes about half an hour. Goals that are missed are reported and do not change the exit code, which is 1 when a scenario could not be measured.',
-  )
-  .option('--quick', 'every ratio in under three minutes, with too few rounds to rely on')
-  .option('--only <scenarios>', `only these, comma-separated: ${scenarioNames.join(',')}`, names)
-  .option('--folder <path>', 'where report.md and its pictures are written', 'data/bench')
-  .option('--rounds <n>', 'rounds of each comparison (5; quick: 2)', numberFrom(1, 100))
-  .option('--seconds <n>', 'length of one measurement (4; quick: 0.5)', numberFrom(0.2, 600))
-  .option(
-    '--peer <name=url>',
-    'a running server to compare with, by a template of its URLs; repeatable',
-    (text: string, before: readonly Peer[]) => [...before, parsePeer(text)],
-    [],
-  )
-  .option(
-    '--peer-pid <name=pid>',
-    'the process of a peer, to see its memory; repeatable',
-    pid,
-    new Map<string, number>(),
-  )
-  .option('--no-ipx', 'do not install IPX and compare with it')
-  .option('--encoders <file>', 'a text that bench:encoders has printed, to quote in the report')
-  .addHelpText(
-    'after',
-    `
-The scenarios, with their goals:
-${listed.join('\n')}
-
-In the template of a peer:
-${words.join('\n')}
-such as --peer 'imgproxy=http://127.0.0.1:8080/unsafe/rs:fit:{width}:0/q:{quality}/plain/{url}@{format}'.
-It must be able to fetch from 127.0.0.1; the encoder settings, other than the quality, are its own.
-
-wrk, nginx and taskset are used where they are installed.`,
-  )
-  .parse();
-const options = command.opts<Options>();
+const options = readOptions();
 const quick = options.quick === true;
 const rounds = options.rounds ?? (quick ? 2 : 5);
 const seconds = options.seconds ?? (quick ? 0.5 : 4);
@@ -163,7 +83,7 @@ print(
     [
       ['', 'case', 'measured', 'goal', 'verdict'],
       ...judged.map((one) => [
-        ...[`${one.scenario}: ${one.measure.what}`, one.finding.of],
+        ...[`${one.scenario}: ${one.measure.name}`, one.finding.of],
         ...[`${spread(one.finding.values)} ${one.measure.unit}`, goalInWords(one.measure)],
         verdictInWords(one),
       ]),

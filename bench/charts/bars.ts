@@ -13,8 +13,8 @@ export interface Bar {
 }
 
 const rowHeight = 18;
-const labelWidth = 400;
-const noteWidth = 180;
+const labelWidth = 430;
+const noteWidth = 150;
 const plotWidth = pageWidth - labelWidth - noteWidth;
 /** A longer bar would make the others unreadable. */
 const longest = 2;

@@ -22,11 +22,14 @@ export interface WrkOptions {
   readonly cpus: string | null;
 }
 
-/**
- * Requests per second.
- * @throws when one answer is an error or a connection was lost
- */
-export async function wrk(options: WrkOptions): Promise<number> {
+/** How many requests were answered. */
+export interface Answered {
+  readonly perSecond: number;
+  readonly requests: number;
+}
+
+/** @throws when one answer is an error or a connection was lost */
+export async function wrk(options: WrkOptions): Promise<Answered> {
   const { origin, connections, seconds, requests, cpus } = options;
   const folder = await mkdtemp(join(tmpdir(), 'image-delivery-wrk-'));
   try {
@@ -36,20 +39,21 @@ export async function wrk(options: WrkOptions): Promise<number> {
     const command = pinned([...program, '-s', script, `${origin}/`], cpus);
     const [name = '', ...args] = command;
     const child = spawn(name, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    return requestRate(await text(child.stdout));
+    return answered(await text(child.stdout));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** The rate in what wrk prints. */
-export function requestRate(printed: string): number {
+/** The figures in what wrk prints. */
+export function answered(printed: string): Answered {
   const trouble = /Non-2xx or 3xx responses: \d+|Socket errors: .*/.exec(printed);
-  const rate = /Requests\/sec:\s+([\d.]+)/.exec(printed);
-  if (trouble !== null || rate === null) {
+  const [, perSecond] = /Requests\/sec:\s+([\d.]+)/.exec(printed) ?? [];
+  const [, requests] = /(\d+) requests in/.exec(printed) ?? [];
+  if (trouble !== null || perSecond === undefined || requests === undefined) {
     throw new Error(`wrk: ${trouble?.[0] ?? (printed.trim() || 'no answer')}`);
   }
-  return Number(rate[1]);
+  return { perSecond: Number(perSecond), requests: Number(requests) };
 }
 
 /** A script that formats each different request once and repeats the sequence. */

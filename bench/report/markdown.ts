@@ -33,7 +33,7 @@ const verdictRow = (verdict: Verdict): string[] => {
   const { measure, finding } = verdict;
   const words = verdictInWords(verdict);
   return [
-    ...[measure.what, finding.of, `${spread(finding.values)} ${measure.unit}`],
+    ...[measure.name, finding.of, `${spread(finding.values)} ${measure.unit}`],
     ...[goalInWords(measure), verdict.met === false ? `**${words}**` : words, finding.detail],
   ];
 };
@@ -48,6 +48,9 @@ export function markdown({ circumstances, ran, encoders, pictures }: Report): st
   const sections = ran.flatMap(({ name, scenario, findings, failure, verdicts: own }) => [
     `## ${scenario.title}`,
     scenario.about,
+    Object.values(scenario.measures)
+      .map((measure) => `- ${measure.name}: ${measure.what}`)
+      .join('\n'),
     ...(failure === null ? [] : [`**It ended early: ${failure}**`]),
     ...findings.notes,
     ...(own.length === 0 ? [] : [markdownTable([heads, ...own.map(verdictRow)])]),
@@ -63,7 +66,10 @@ export function markdown({ circumstances, ran, encoders, pictures }: Report): st
       : [
           'What falls short:',
           short
-            .map((one) => `- ${one.measure.what} (${one.finding.of}): ${verdictInWords(one)}`)
+            .map(
+              (one) =>
+                `- ${one.scenario}: ${one.measure.name} (${one.finding.of}): ${verdictInWords(one)}`,
+            )
             .join('\n'),
         ]),
     ...images(''),

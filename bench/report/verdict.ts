@@ -41,5 +41,5 @@ export function inOneLine(verdict: Verdict): string {
   const { measure, finding } = verdict;
   const words = verdictInWords(verdict);
   const parts = [`${spread(finding.values)} ${measure.unit}`, words, finding.detail];
-  return `${finding.of}: ${measure.what}: ${parts.filter(Boolean).join('; ')}`;
+  return `${measure.name}, ${finding.of}: ${parts.filter(Boolean).join('; ')}`;
 }

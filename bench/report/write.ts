@@ -30,11 +30,11 @@ export async function writeReport(folder: string, report: Omit<Report, 'pictures
 function barOf(verdict: Verdict): Bar | null {
   const { scenario, finding, measure } = verdict;
   const { goal } = measure;
-  const values = finding.values.filter(Number.isFinite);
+  const values = finding.values.filter((value) => !Number.isNaN(value));
   if (goal === null || values.length === 0) return null;
   const shares = values.map((value) => reached(value, goal));
   return {
-    label: `${scenario}: ${measure.what.split(',')[0]} (${finding.of})`.slice(0, 75),
+    label: `${scenario}: ${measure.name} (${finding.of})`,
     share: reached(median(values), goal),
     least: Math.min(...shares),
     most: Math.max(...shares),

@@ -3,7 +3,7 @@ import { peak } from '../load/peak.ts';
 import type { ClosedClass } from '../load/plan.ts';
 import { hitAnswer, startBare } from '../servers/bare.ts';
 import { hasNginx, startNginxCache } from '../servers/nginx.ts';
-import type { Server } from '../servers/server.ts';
+import { processorMs, type Server } from '../servers/server.ts';
 import { type Service, startService } from '../servers/service.ts';
 import { alternate, ratios, spread } from './rounds.ts';
 import { type Bench, scenario } from './scenario.ts';
@@ -29,7 +29,7 @@ interface Case {
   readonly withNginx: boolean;
 }
 
-type HitsBench = Bench<'bare' | 'nginx' | 'accept'>;
+type HitsBench = Bench<'bare' | 'nginx' | 'accept' | 'processor'>;
 
 export const hits = scenario({
   title: 'Hits',
@@ -37,16 +37,19 @@ export const hits = scenario({
     'Requests per second of images in the memory cache, beside a handler that answers everything with the same headers and body, and beside nginx proxy_cache. Closed loop; a server and the load have processors of their own where there are enough.',
   measures: {
     bare: {
+      name: 'of a bare handler',
       what: 'hits per second, of those of a bare handler with the same headers and body',
       unit: '×',
       goal: { atLeast: 0.95 },
     },
     nginx: {
+      name: 'of nginx',
       what: 'hits per second, of those of nginx proxy_cache',
       unit: '×',
       goal: { atLeast: 1.3 },
     },
     accept: {
+      name: 'six Accept headers',
       what: 'hits per second with six Accept headers by turns, of those with one',
       unit: '×',
       goal: { atLeast: 0.9 },
@@ -113,8 +116,9 @@ async function compare(
         ].map((one) => ({ ...one, connections: 32, withNginx: !bench.quick || one.of !== '304s' }));
   for (const one of [...cases, ...more]) {
     await warm(service, template, one.requests);
-    const at = (server: Server) => () =>
-      peak({
+    const at = (server: Server) => async (): Promise<Hits> => {
+      const before = await processorMs(server.pid ?? 0);
+      const { perSecond, requests } = await peak({
         seconds: bench.seconds,
         connections: one.connections,
         cpus: loadCpus,
@@ -126,24 +130,36 @@ async function compare(
           ...one.requests,
         },
       });
-    const rates = await alternate(bench.rounds, {
+      const usedMs = (await processorMs(server.pid ?? 0)) - before;
+      return { perSecond, processorUs: (1_000 * usedMs) / requests };
+    };
+    const measured = await alternate(bench.rounds, {
       service: at(service),
       bare: at(bare),
       ...(nginx !== null && one.withNginx ? { nginx: at(nginx) } : {}),
     });
-    found(bench, one.of, rates);
+    found(bench, one.of, measured);
   }
   if (hot > 0) await compareAccepts(bench, service, template, loadCpus);
 }
 
-function found(bench: HitsBench, of: string, rates: Record<string, number[]>): void {
-  const { service = [], bare = [], nginx } = rates;
-  const detail = (name: string, values: readonly number[]) =>
-    `${spread(service)}/s, ${name} ${spread(values)}/s`;
-  bench.finding('bare', of, ratios(service, bare), detail('bare', bare));
-  if (nginx !== undefined) {
-    bench.finding('nginx', of, ratios(service, nginx), detail('nginx', nginx));
-  }
+interface Hits {
+  readonly perSecond: number;
+  /** Of one hit. */
+  readonly processorUs: number;
+}
+
+function found(bench: HitsBench, of: string, measured: Record<string, Hits[]>): void {
+  const values = (name: string, key: keyof Hits) => (measured[name] ?? []).map((one) => one[key]);
+  const compare = (measure: 'bare' | 'nginx' | 'processor', other: string, key: keyof Hits) => {
+    const [own, others] = [values('service', key), values(other, key)];
+    const unit = key === 'perSecond' ? '/s' : ' µs';
+    const detail = `${spread(own)}${unit}, ${other} ${spread(others)}${unit}`;
+    bench.finding(measure, of, ratios(own, others), detail);
+  };
+  compare('bare', 'bare', 'perSecond');
+  compare('processor', 'bare', 'processorUs');
+  if (measured['nginx'] !== undefined) compare('nginx', 'nginx', 'perSecond');
 }
 
 /** The service beside itself. */
@@ -154,11 +170,11 @@ async function compareAccepts(
   cpus: string | null,
 ): Promise<void> {
   const url = template.replace('fmt=jpeg', 'fmt=auto');
-  const of = (headers: Requests['headers'] & object) => async () =>
-    peak({
-      ...{ seconds: bench.seconds, connections: 32, cpus },
-      class: { name: 'hits', url, first: 0, count: 1, headers },
-    });
+  const of = (headers: Requests['headers'] & object) => async () => {
+    const planned = { name: 'hits', url, first: 0, count: 1, headers };
+    const options = { seconds: bench.seconds, connections: 32, cpus, class: planned };
+    return (await peak(options)).perSecond;
+  };
   await warm(service, url, { count: 1, headers: accepts });
   const rates = await alternate(bench.rounds, {
     six: of(accepts),

@@ -26,14 +26,20 @@ export const memory = scenario({
     'Resident memory (RSS) of all processes of a server: idle, at its peak and after distinct misses of the photograph as JPEG, 8 at a time, and after a rest. The service keeps the images in its memory cache. A peer is measured when --peer-pid names its process.',
   measures: {
     ofPeers: {
+      name: 'of a peer',
       what: 'memory after the misses, of that of a peer after the same',
       unit: '×',
       goal: { atMost: 1.5 },
     },
-    ofIpx: { what: 'memory after the misses, of that of IPX', unit: '×', goal: null },
-    idle: { what: 'memory when idle', unit: 'MiB', goal: null },
-    after: { what: 'memory after the misses', unit: 'MiB', goal: null },
-    peak: { what: 'memory at its peak', unit: 'MiB', goal: null },
+    ofIpx: {
+      name: 'of IPX',
+      what: 'memory after the misses, of that of IPX',
+      unit: '×',
+      goal: null,
+    },
+    idle: { name: 'idle', what: 'memory when idle', unit: 'MiB', goal: null },
+    after: { name: 'after misses', what: 'memory after the misses', unit: 'MiB', goal: null },
+    peak: { name: 'peak', what: 'memory at its peak', unit: 'MiB', goal: null },
   },
   async run(bench) {
     const { photo } = bench.sources;

@@ -36,21 +36,25 @@ export const misses = scenario({
     'Images rendered per second, each from a source URL of its own, by closed loops that keep all servers busy, beside a loop of sharp without HTTP, in the arrangement of processes that is the fastest here. All encode with the same options. Peers of the command line are measured as they are configured.',
   measures: {
     bare: {
+      name: 'of bare sharp',
       what: 'misses per second, of the transforms of a bare loop of sharp',
       unit: '×',
       goal: { atLeast: 0.97 },
     },
     others: {
+      name: 'of the fastest other',
       what: 'misses per second, of those of the fastest other server',
       unit: '×',
       goal: { atLeast: 1 },
     },
     processor: {
+      name: 'processor time',
       what: 'processor time of a miss, more than that of the bare loop',
       unit: 'ms',
       goal: null,
     },
     idle: {
+      name: 'time when idle',
       what: 'median time of a miss when idle, more than that of the bare loop',
       unit: 'ms',
       goal: { atMost: 5 },

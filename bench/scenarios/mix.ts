@@ -24,12 +24,13 @@ export const mix = scenario({
     'Requests in Zipf order (exponent 0.9) for many variants with caches for a fifth of them, due by the clock at shares of the capacity that a closed loop finds; and hits while misses keep every core busy. Latencies count from the due time, those of hits and misses apart.',
   measures: {
     saturated: {
+      name: 'hits among misses',
       what: 'p99 of hits while misses saturate every core, of that when idle',
       unit: '×',
       goal: { atMost: 5 },
     },
-    hits: { what: 'p99 of hits in the mix', unit: 'ms', goal: null },
-    misses: { what: 'p99 of misses in the mix', unit: 'ms', goal: null },
+    hits: { name: 'p99 of hits', what: 'p99 of hits in the mix', unit: 'ms', goal: null },
+    misses: { name: 'p99 of misses', what: 'p99 of misses in the mix', unit: 'ms', goal: null },
   },
   async run(bench) {
     await saturate(bench);

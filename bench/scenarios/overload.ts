@@ -24,17 +24,24 @@ export const overload = scenario({
     'Misses due by the clock at 5 and 10 times the capacity that a closed loop finds, and 100 hits per second beside them. Goodput is what arrived while the load lasted. Afterwards ten misses per second show when they take at most twice their idle time again.',
   measures: {
     goodput: {
+      name: 'goodput',
       what: 'images per second under overload, of the peak',
       unit: '×',
       goal: { atLeast: 0.9 },
     },
-    refusals: { what: 'p99 of refusals', unit: 'ms', goal: { atMost: 50 } },
+    refusals: {
+      name: 'p99 of refusals',
+      what: 'p99 of refusals',
+      unit: 'ms',
+      goal: { atMost: 50 },
+    },
     recovery: {
+      name: 'recovery',
       what: 'time until misses are as fast as when idle',
       unit: 's',
       goal: { atMost: 2 },
     },
-    hits: { what: 'p99 of hits under overload', unit: 'ms', goal: null },
+    hits: { name: 'p99 of hits', what: 'p99 of hits under overload', unit: 'ms', goal: null },
   },
   async run(bench) {
     const { photo, small } = bench.sources;

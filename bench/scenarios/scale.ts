@@ -8,18 +8,16 @@ import { peak } from '../load/peak.ts';
 import { script } from '../servers/launch.ts';
 import { residentMiB } from '../servers/server.ts';
 import { type Service, startService } from '../servers/service.ts';
-import { alternate, figure, ratios, spread } from './rounds.ts';
+import { figure, ratios, spread } from './rounds.ts';
 import { cacheFolder, entryBytes, fits, writeEntries } from './scale/entries.ts';
 import type { IndexFigures } from './scale/index-probe.ts';
+import { compareProjects } from './scale/projects.ts';
 import { type Bench, scenario, unused } from './scenario.ts';
 import { quality } from './sources.ts';
 
 type ScaleBench = Bench<'hits' | 'misses' | 'start' | 'index' | 'eviction' | 'projects'>;
 
 const connections = 32;
-/** URLs for hits, the same number for every number of projects. */
-const hotUrls = 1_000;
-const quickHotUrls = 200;
 const scanWithinMs = 600_000;
 /** A step that would take longer, as the one before it took, is left out. */
 const stepWithinMs = 6 * 60_000;
@@ -40,23 +38,47 @@ export const scale = scenario({
     'The cost of a hit and a miss, the start, and the index of the disk cache with many entries on the disk, which are small but intact; and hits of a thousand URLs of one project or of a thousand.',
   measures: {
     hits: {
+      name: 'hits',
       what: 'hits per second with the most entries, of those with the fewest',
       unit: '×',
       goal: null,
     },
     misses: {
+      name: 'misses',
       what: 'misses per second with the most entries, of those with the fewest',
       unit: '×',
       goal: null,
     },
-    start: { what: 'to the first healthy answer with the most entries', unit: 's', goal: null },
-    index: { what: 'memory of the index for each entry', unit: 'bytes', goal: null },
-    eviction: { what: 'time to evict an entry', unit: 'ms', goal: null },
-    projects: { what: 'hits per second of many projects, of those of one', unit: '×', goal: null },
+    start: {
+      name: 'first healthy answer',
+      what: 'to the first healthy answer with the most entries',
+      unit: 's',
+      goal: null,
+    },
+    index: {
+      name: 'index per entry',
+      what: 'memory of the index for each entry',
+      unit: 'bytes',
+      goal: null,
+    },
+    eviction: {
+      name: 'eviction of an entry',
+      what: 'time to evict an entry',
+      unit: 'ms',
+      goal: null,
+    },
+    projects: {
+      name: 'hits of many projects',
+      what: 'hits per second of many projects, of those of one',
+      unit: '×',
+      goal: null,
+    },
   },
   async run(bench) {
     await entries(bench, bench.quick ? [1_000, 10_000] : [1_000, 10_000, 100_000, 1_000_000]);
-    await projects(bench, bench.quick ? 100 : 1_000);
+    const rates = await compareProjects(bench, bench.quick ? 100 : 1_000, connections);
+    const detail = `${spread(rates.many)}/s, one project ${spread(rates.one)}/s`;
+    bench.finding('projects', rates.of, ratios(rates.many, rates.one), detail);
   },
 });
 
@@ -105,7 +127,7 @@ async function stepOf(bench: ScaleBench, dataDir: string, count: number) {
   const planned = { name: 'misses', url, first: unused(), clients: 4 * bench.cores };
   const result = await load({ seconds: seconds + 0.3, warmupS: 0.3, classes: [planned] });
   const misses = ofClass(result, 'misses').goodput;
-  const hits = await peak({
+  const { perSecond: hits } = await peak({
     ...{ seconds, connections, cpus: null },
     class: { name: 'hits', url, first: 0, count: 1 },
   });
@@ -171,52 +193,4 @@ function report(bench: ScaleBench, steps: readonly Step[]): void {
       series: [{ name: '', values: steps.map(of) }],
     })),
   });
-}
-
-/** The same number of URLs, of one project and of many. */
-async function projects(bench: ScaleBench, count: number): Promise<void> {
-  const urls = bench.quick ? quickHotUrls : hotUrls;
-  const service = await bench.open(startService({ SERVICE_API_RATE_LIMIT: '1000000' }));
-  const { small } = bench.sources;
-  const template = service.imageUrl({
-    source: small.url,
-    width: small.width,
-    format: 'jpeg',
-    quality,
-  });
-  const { project } = service.deployment;
-  const ids = [project, ...(await createProjects(service, count - 1))];
-  const words = Array.from({ length: urls }, (_, number) => ({
-    one: `${number}?project=${project}`,
-    many: `${number}?project=${ids[number % ids.length]}`,
-  }));
-  const url = template.replace(`{n}?project=${project}`, '{n}');
-  const classOf = (which: 'one' | 'many') => ({
-    ...{ name: 'hits', url, first: 0, count: urls },
-    words: words.map((word) => word[which]),
-  });
-  for (const which of ['one', 'many'] as const) {
-    const warm = { ...classOf(which), clients: 8, requests: urls };
-    await load({ seconds: 120, classes: [warm] });
-  }
-  const measure = (which: 'one' | 'many') => () =>
-    peak({ seconds: bench.seconds, connections, cpus: null, class: classOf(which) });
-  const rates = await alternate(bench.rounds, { one: measure('one'), many: measure('many') });
-  const { one = [], many = [] } = rates;
-  const detail = `${spread(many)}/s, one project ${spread(one)}/s`;
-  bench.finding('projects', `${count} projects, ${urls} URLs`, ratios(many, one), detail);
-}
-
-async function createProjects({ url, deployment }: Service, count: number): Promise<string[]> {
-  const ids: string[] = [];
-  for (let number = 0; number < count; number++) {
-    const response = await fetch(`${url}/api/sdk/v1/projects`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${deployment.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: `Bench ${number}`, origin: 'http://127.0.0.1/' }),
-    });
-    if (response.status !== 201) throw new Error(`no project: ${await response.text()}`);
-    ids.push(((await response.json()) as { project: { id: string } }).project.id);
-  }
-  return ids;
 }

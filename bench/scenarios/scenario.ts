@@ -6,6 +6,8 @@ export type Goal = { readonly atLeast: number } | { readonly atMost: number };
 
 /** One figure of a scenario, which may have a value for each of several cases. */
 export interface Measure {
+  /** In a few words, within its scenario. */
+  readonly name: string;
   /** What is measured, and against what. */
   readonly what: string;
   /** `×`: a ratio of two things measured side by side. */
