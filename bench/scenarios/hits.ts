@@ -48,6 +48,12 @@ export const hits = scenario({
       unit: '×',
       goal: { atLeast: 1.3 },
     },
+    processor: {
+      name: 'processor time',
+      what: 'processor time of a hit, of that of the bare handler',
+      unit: '×',
+      goal: null,
+    },
     accept: {
       name: 'six Accept headers',
       what: 'hits per second with six Accept headers by turns, of those with one',

@@ -82,7 +82,10 @@ async function mixed(bench: MixBench): Promise<void> {
   for (const server of servers) await warm(urlOf(server, small), cached);
   const seconds = bench.quick ? 1.5 : 2 * bench.seconds;
   const closed = classOf(service, bench, variants, { clients: 4 * bench.cores });
-  const capacity = ofClass(await load({ seconds, classes: [closed] }), 'mix').goodput;
+  const capacity = ofClass(
+    await load({ seconds, seed: unused(), classes: [closed] }),
+    'mix',
+  ).goodput;
   bench.note(
     `Mix: ${variants} variants of ${bytes} bytes, disk cache for ${cached} of them, memory cache for ${cached / 4}; the service's capacity in a closed loop is ${figure(capacity)}/s, and all servers get the same load.`,
   );
@@ -92,8 +95,9 @@ async function mixed(bench: MixBench): Promise<void> {
   const series = new Map<string, number[]>();
   for (const share of loads) {
     const at = (server: ImageServer) => async () => {
+      // A seed of its own: the draws of an earlier round would be in the caches.
       const planned = classOf(server, bench, variants, { rate: share * capacity });
-      return ofClass(await load({ seconds, classes: [planned] }), 'mix');
+      return ofClass(await load({ seconds, seed: unused(), classes: [planned] }), 'mix');
     };
     const results = await alternate(
       bench.quick ? 1 : bench.rounds,

@@ -61,7 +61,8 @@ export interface Bench<M extends string = string> {
   /** Closes it after the scenario. */
   open<T extends { close(): Promise<void> }>(starting: Promise<T>): Promise<T>;
   progress(text: string): void;
-  finding(measure: M, of: string, values: readonly number[], detail: string): void;
+  /** A property, not a method, so that the compiler knows a measure that there is not. */
+  readonly finding: (measure: M, of: string, values: readonly number[], detail: string) => void;
   table(table: Table): void;
   chart(chart: Chart): void;
   note(text: string): void;

@@ -17,7 +17,7 @@ export interface ProjectRates {
 
 /** The same number of URLs, of one project and of many. */
 export async function compareProjects(
-  bench: Bench,
+  bench: Omit<Bench, 'finding'>,
   count: number,
   connections: number,
 ): Promise<ProjectRates> {
