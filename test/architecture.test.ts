@@ -149,6 +149,17 @@ t.test('no imports go in a circle, those of types included', async (t) => {
   t.equal(circle(imports)?.join(' -> '), undefined);
 });
 
+t.test('what runs in browsers imports nothing else, and nothing else imports it', async (t) => {
+  const page = 'server/console/page/';
+  for (const { from, to, ours } of imports) {
+    const inside = from.startsWith(page);
+    // A snippet that it shows quotes the import of another library.
+    const known = /^(preact(\/|$)|@nuxt\/image)/.test(to);
+    if (ours ? inside === to.startsWith(page) : !inside || known) continue;
+    t.fail(`${from} imports ${to}`);
+  }
+});
+
 t.test(
   'one file of the service imports the HTTP server library, and one that is compared to it',
   async (t) => {

@@ -32,7 +32,7 @@ export interface Health {
 }
 
 export interface Sample {
-  /** ms */
+  /** When it was asked for, in ms; what it says may have been a second old. */
   readonly at: number;
   readonly health: Health;
 }
@@ -55,9 +55,10 @@ export function useHealth(): HealthHistory {
     let ended = false;
     let timer = 0;
     const ask = async () => {
+      const at = performance.now();
       try {
         const health = (await fetchJson('api/health', accepted)) as Health;
-        const sample = { at: performance.now(), health };
+        const sample = { at, health };
         setHistory(({ samples }) => ({
           samples: [...samples, sample].slice(-most),
           failure: null,

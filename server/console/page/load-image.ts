@@ -16,6 +16,8 @@ export interface Loaded {
   readonly ms: number;
   /** The cache that had it: `memory`, `disk` or `miss`. */
   readonly tier: string;
+  /** Why a fallback is shown in place of the source: the code of the error; '' when none is. */
+  readonly fallback: string;
   /** The service's own measurements by step. */
   readonly steps: ReadonlyArray<{ readonly name: string; readonly ms: number }>;
 }
@@ -51,6 +53,7 @@ async function load(path: string, accept: string, signal: AbortSignal): Promise<
     text: isImage ? null : await blob.text(),
     bytes: blob.size,
     tier: response.headers.get('x-cache') ?? '',
+    fallback: response.headers.get('x-fallback') ?? '',
     steps: readSteps(response.headers.get('server-timing') ?? ''),
   };
 }

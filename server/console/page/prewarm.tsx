@@ -64,6 +64,8 @@ export function Prewarm({ api, project, description, history }: PrewarmProps) {
   );
 }
 
+/** The service counts its queue once a second: what it says sooner may be of before. */
+const countedAfterMs = 1_200;
 /** A worker takes up a job within seconds. */
 const patienceMs = 15_000;
 
@@ -71,7 +73,7 @@ const patienceMs = 15_000;
 function Progress({ accepted, history }: { accepted: Accepted; history: HealthHistory }) {
   const { receipt, at, failedBefore } = accepted;
   const { sourceCount, variantCount } = receipt;
-  const since = history.samples.filter((sample) => sample.at > at);
+  const since = history.samples.filter((sample) => sample.at > at + countedAfterMs);
   const queues = since.map(({ health }) => health.checks.prewarmQueue);
   const open = queues.map(({ active, queued }) => active + queued);
   const now = open.at(-1);

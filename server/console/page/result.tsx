@@ -33,6 +33,11 @@ export function Result({ result, original, facts, url, snippets, onAgain }: Resu
         <Compare before={original.loaded?.url ?? null} after={{ ...loaded, url: loaded.url }} />
       )}
       {loaded?.text != null && <pre class="text-result">{loaded.text}</pre>}
+      {loaded !== null && loaded.fallback !== '' && (
+        <p class="notice">
+          This is the fallback: the source failed with <code>{loaded.fallback}</code>.
+        </p>
+      )}
       <div role="status">{loaded !== null && <Figures loaded={loaded} facts={facts} />}</div>
       {loaded !== null && <Steps loaded={loaded} />}
       <p>
