@@ -97,6 +97,9 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
       .locator('[data-name]')
       .evaluateAll((fields) => fields.map((field) => field.getAttribute('data-name')));
     t.same(controls, parameterNames, 'every parameter has its control');
+    const samples = await page.locator('.samples button').allInnerTexts();
+    t.ok(samples.length > 0);
+    for (const name of samples) t.ok(name in pictures, `${name} is a sample picture`);
     t.same(await faultsOf(page), []);
     await page.getByLabel('Find a parameter').fill('colours');
     await page.getByLabel('grayscale').selectOption('on');
