@@ -2,13 +2,21 @@ import sharp from 'sharp';
 
 /**
  * libvips' classes of the decoders that the service never uses. sharp's own binaries have only some
- * of them, but sharp may be built against a libvips that has all. Without the decoder of Ultra HDR
- * such an image is decoded as the JPEG that it also is.
+ * of them, but sharp may be built against a libvips that has all.
  */
 const unused = [
   ...['Analyze', 'Csv', 'DcRaw', 'Fits', 'Jp2k', 'Jxl', 'Magick', 'Magick7', 'Mat', 'Matrix'],
-  ...['Nifti', 'OpenExr', 'Openslide', 'Pdf', 'Ppm', 'Rad', 'Raw', 'Uhdr', 'Vips'],
+  ...['Nifti', 'OpenExr', 'Openslide', 'Pdf', 'Ppm', 'Rad', 'Raw', 'Vips'],
 ].map((name) => `VipsForeignLoad${name}`);
+
+/** Without it an Ultra HDR image is decoded as the JPEG that it also is. */
+const ultraHdr = ['VipsForeignLoadUhdr'];
+
+/** Makes the decoder of gain maps usable, or not, in a process that renders one image at a time. */
+export function allowGainMaps(allowed: boolean): void {
+  if (allowed) sharp.unblock({ operation: ultraHdr });
+  else sharp.block({ operation: ultraHdr });
+}
 
 /**
  * Makes decoders unusable in this process, whatever the bytes of a source say. Each is blocked by
@@ -17,5 +25,5 @@ const unused = [
  * @param svg whether SVG is blocked too
  */
 export function blockDecoders({ svg }: { readonly svg: boolean }): void {
-  sharp.block({ operation: svg ? [...unused, 'VipsForeignLoadSvg'] : unused });
+  sharp.block({ operation: [...unused, ...ultraHdr, ...(svg ? ['VipsForeignLoadSvg'] : [])] });
 }

@@ -6,6 +6,7 @@ import type { Size } from './geometry.ts';
 import { requireShownColours } from './hdr.ts';
 import { countScans } from './jpeg-scans.ts';
 import { kinds, type SourceKind } from './kinds.ts';
+import { ColourSpace } from './metadata/colour-space.ts';
 import { isSrgb } from './metadata/profile.ts';
 import { notAnImage } from './not-an-image.ts';
 import type { SourceColour, SourceFacts } from './plan.ts';
@@ -55,7 +56,14 @@ export async function inspect(source: Uint8Array, maxPixels: number): Promise<So
     hasAlpha: header.hasAlpha,
     colour: colourOf(header),
     svg,
+    gainMap: await gainMapSize(header),
   };
+}
+
+async function gainMapSize({ gainMap }: Metadata): Promise<Size | null> {
+  if (gainMap === undefined) return null;
+  const { width, height } = await readHeader(gainMap.image, 'jpeg');
+  return { width, height };
 }
 
 /** Embedded images are decoded completely, so their pixels count like those of any source. */
@@ -142,11 +150,14 @@ function requireRasterisable({ width, height }: Size, cost: SvgCost, maxPixels: 
 }
 
 function colourOf(header: Metadata): SourceColour {
+  const { icc } = header;
+  const ofSrgb = icc !== undefined && isSrgb(icc);
   return {
     model: colourModels.get(header.space) ?? 'other',
     hasProfile: header.hasProfile,
-    isSrgb: header.icc !== undefined && isSrgb(header.icc),
+    isSrgb: ofSrgb,
     deep: header.depth === 'ushort',
+    space: icc === undefined || ofSrgb ? null : ColourSpace.of(icc),
   };
 }
 

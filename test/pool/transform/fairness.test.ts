@@ -164,7 +164,11 @@ t.test('threads find the cost of what they are given', async (t) => {
 t.test('what is light', (t) => {
   const facts = (width: number, height: number, more: Partial<SourceFacts> = {}): SourceFacts => ({
     ...{ kind: 'jpeg', width, height, orientation: 1, frames: 1, timing: null, hasAlpha: false },
-    ...{ colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false }, svg: null },
+    ...{
+      colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
+      svg: null,
+      gainMap: null,
+    },
     ...more,
   });
   const light = (source: SourceFacts, format: OutputFormat, more: Partial<Variant> = {}) =>

@@ -11,8 +11,9 @@ const still: SourceFacts = {
   frames: 1,
   timing: null,
   hasAlpha: true,
-  colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false },
+  colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
   svg: null,
+  gainMap: null,
 };
 const moving: SourceFacts = { ...still, kind: 'gif', frames: 5 };
 

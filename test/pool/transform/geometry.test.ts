@@ -14,8 +14,9 @@ function facts(width: number, height: number, more: Partial<SourceFacts> = {}): 
     frames: 1,
     timing: null,
     hasAlpha: false,
-    colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false },
+    colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
     svg: null,
+    gainMap: null,
     ...more,
   };
 }

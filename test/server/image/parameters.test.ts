@@ -108,6 +108,9 @@ t.test('what is out of range or unknown is refused, naming the parameter', async
     opacity: ['1.1', '-0.1', ''],
     animated: ['maybe'],
     lossless: ['2'],
+    keep: ['', 'all', 'exif'],
+    icc: ['', '1', 'p3'],
+    hdr: ['', '1', 'pq'],
   };
   for (const [name, values] of Object.entries(refused)) {
     for (const value of values) {

@@ -103,6 +103,16 @@ t.test('what cannot matter does not make another key', async (t) => {
     ['fit without a box', { options: { w: 9, fit: 'fill' } }, { options: { w: 9, fit: 'inside' } }],
     ['dpr that is multiplied in', { options: { w: 100, dpr: 2 } }, { options: { w: 200, dpr: 1 } }],
     ['a default that is asked for', { options: { q: 80 } }, {}],
+    [
+      'a profile that is kept anyway',
+      { settings: { stripMetadata: false }, options: { icc: 'keep' } },
+      { settings: { stripMetadata: false } },
+    ],
+    [
+      'metadata beside the copyright, if only that is kept',
+      { settings: { stripMetadata: false }, options: { keep: 'copyright' } },
+      { options: { keep: 'copyright' } },
+    ],
     ['blur that is off', { options: { blur: null } }, {}],
     ['a bound from hint or project', { hints: { viewport: 480 } }, { settings: { maxWidth: 480 } }],
   ];
@@ -130,6 +140,10 @@ t.test('everything that changes the bytes makes another key', async (t) => {
     { accepted: ['webp', 'avif'] },
     { settings: { maxWidth: 40 } },
     { settings: { stripMetadata: false } },
+    { options: { keep: 'copyright' } },
+    { options: { icc: 'keep' } },
+    { options: { keep: 'copyright', icc: 'keep' } },
+    { options: { hdr: 'keep' } },
     { settings: { defaultQuality: 50 } },
   ];
   t.equal(new Set(requests.map(key)).size, requests.length);
