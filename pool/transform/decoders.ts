@@ -5,9 +5,12 @@ import sharp from 'sharp';
  * of them, but sharp may be built against a libvips that has all.
  */
 const unused = [
-  ...['Analyze', 'Csv', 'DcRaw', 'Fits', 'Jp2k', 'Jxl', 'Magick', 'Magick7', 'Mat', 'Matrix'],
+  ...['Analyze', 'Csv', 'DcRaw', 'Fits', 'Jp2k', 'Magick', 'Magick7', 'Mat', 'Matrix'],
   ...['Nifti', 'OpenExr', 'Openslide', 'Pdf', 'Ppm', 'Rad', 'Raw', 'Vips'],
 ].map((name) => `VipsForeignLoad${name}`);
+
+/** Those of the sources that are only decoded in processes. */
+const isolated = ['VipsForeignLoadSvg', 'VipsForeignLoadJxl'];
 
 /** Without it an Ultra HDR image is decoded as the JPEG that it also is. */
 const ultraHdr = ['VipsForeignLoadUhdr'];
@@ -22,8 +25,8 @@ export function allowGainMaps(allowed: boolean): void {
  * Makes decoders unusable in this process, whatever the bytes of a source say. Each is blocked by
  * its name, because to block all and then unblock some would disturb other threads.
  *
- * @param svg whether SVG is blocked too
+ * @param onThread whether those are blocked too that only run in processes
  */
-export function blockDecoders({ svg }: { readonly svg: boolean }): void {
-  sharp.block({ operation: [...unused, ...ultraHdr, ...(svg ? ['VipsForeignLoadSvg'] : [])] });
+export function blockDecoders({ onThread }: { readonly onThread: boolean }): void {
+  sharp.block({ operation: [...unused, ...ultraHdr, ...(onThread ? isolated : [])] });
 }

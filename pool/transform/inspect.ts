@@ -1,5 +1,9 @@
 import sharp, { type Metadata } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
+import { readBmp } from './bitmap/bmp.ts';
+import type { BitmapHeader } from './bitmap/header.ts';
+import { readIcon } from './bitmap/ico.ts';
+import { hasAlpha } from './bitmap/pixels.ts';
 import { minSvgPixels, svgPixels, svgScales } from './bounds.ts';
 import { readHeif } from './container/heif.ts';
 import type { Size } from './geometry.ts';
@@ -8,8 +12,9 @@ import { countScans } from './jpeg-scans.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import { ColourSpace } from './metadata/colour-space.ts';
 import { isSrgb } from './metadata/profile.ts';
-import { notAnImage } from './not-an-image.ts';
+import { notAnImage, notReadHere } from './not-an-image.ts';
 import type { SourceColour, SourceFacts } from './plan.ts';
+import { optionalFormats, tried } from './readable.ts';
 import { sniff } from './sniff.ts';
 import { readSvg, type SvgCost } from './svg/read.ts';
 import { svgDensity, svgSize } from './svg/size.ts';
@@ -31,12 +36,26 @@ const maxScans = 32;
 export async function inspect(source: Uint8Array, maxPixels: number): Promise<SourceFacts> {
   const kind = sniff(source);
   if (kind === null) throw notAnImage(source);
+  if (kind === 'heif') await tried;
+  if (kind === 'bmp') return inspectBitmap(kind, readBmp(source), maxPixels);
+  const icon = kind === 'ico' ? readIcon(source) : null;
+  if (icon !== null && icon.png === null) return inspectBitmap('ico', icon.header, maxPixels);
+  return inspectFile(icon?.png ?? source, kind, maxPixels);
+}
+
+async function inspectFile(
+  source: Uint8Array,
+  kind: SourceKind,
+  maxPixels: number,
+): Promise<SourceFacts> {
   const svg = kind === 'svg' ? await inspectSvg(source, maxPixels) : null;
   const header = await readHeader(source, kind);
   const size = svg === null ? header : svgSize(source, header);
-  if (header.format !== kinds[kind].decoder || header.compression === 'hevc') {
-    throw unsupported(kind);
+  if (header.format === 'heif' && header.compression === 'hevc' && !optionalFormats().heic) {
+    throw notReadHere('heif');
   }
+  // A PNG is the one file inside of an ICO.
+  if (header.format !== (kinds[kind].decoder ?? 'png')) throw matchesSeveral();
   requireShownColours(source, kind, header);
   const frames = kinds[kind].animates ? (header.pages ?? 1) : 1;
   requireFrames(frames);
@@ -88,7 +107,8 @@ async function readHeader(bytes: Uint8Array, kind: SourceKind): Promise<Metadata
     const density = kinds[kind].vector ? { density: svgDensity } : {};
     return await sharp(bytes, { ...options, ...density }).metadata();
   } catch (error) {
-    if (kind === 'heif') throw unsupported(kind);
+    if (kind === 'jxl' && !optionalFormats().jxl) throw notReadHere(kind);
+    if (kind === 'heif' && !optionalFormats().heic) throw notReadHere(kind);
     if (kind === 'avif' && readHeif(bytes).onlySequence) {
       throw new ServiceError('source_unsupported', 'The AVIF has only a sequence, and no image.');
     }
@@ -100,10 +120,23 @@ async function readHeader(bytes: Uint8Array, kind: SourceKind): Promise<Metadata
   }
 }
 
-function unsupported(kind: SourceKind): ServiceError {
-  const reason =
-    kind === 'heif' ? 'only HEIF images in AV1 are supported' : 'its bytes match several formats';
-  return new ServiceError('source_unsupported', `The source cannot be decoded: ${reason}.`);
+function matchesSeveral(): ServiceError {
+  const message = 'The source cannot be decoded: its bytes match several formats.';
+  return new ServiceError('source_unsupported', message);
+}
+
+/** A bitmap without metadata, of which nothing is allocated before its size is checked. */
+function inspectBitmap(kind: 'bmp' | 'ico', header: BitmapHeader, maxPixels: number): SourceFacts {
+  const { width, height } = header;
+  requirePixels(width * height, maxPixels);
+  return {
+    kind,
+    width,
+    height,
+    ...{ orientation: 1, frames: 1, timing: null, svg: null, gainMap: null },
+    hasAlpha: kind === 'ico' || hasAlpha(header),
+    colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
+  };
 }
 
 function requirePixels(pixels: number, maxPixels: number): void {

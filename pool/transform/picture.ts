@@ -1,5 +1,6 @@
 import sharp, { type OutputInfo, type Sharp, type TimeoutOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
+import type { RawPixels } from './bitmap/pixels.ts';
 import { maxSide } from './bounds.ts';
 import { kinds } from './kinds.ts';
 import type { SourceFacts } from './plan.ts';
@@ -18,6 +19,8 @@ export interface Opening {
   readonly animated: boolean;
   /** Pixels for each CSS pixel of a vector source; null for other kinds. */
   readonly scale: number | null;
+  /** The form of a source that is pixels, and no file; null or absent for other sources. */
+  readonly raw?: Omit<RawPixels, 'data'> | null;
   /** True for a source whose EXIF is kept, which libvips' TIFF does not do. */
   readonly keepsExif?: boolean;
 }
@@ -58,6 +61,7 @@ export class Picture {
       limitInputPixels: limits.sourceMaxPixels + (vector ? 2 * maxSide + 1 : 0),
       ...(opening.animated ? { pages: -1 } : {}),
       ...(scale === null ? {} : { density: svgDensity }),
+      ...(opening.raw ? { raw: opening.raw } : {}),
     });
   }
 

@@ -1,6 +1,7 @@
 import type { OverlayOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
 import { entityTag, type Image } from '../image.ts';
+import { inputOf } from './bitmap/input.ts';
 import { withImageBrand } from './container/heif.ts';
 import { findContent } from './content.ts';
 import {
@@ -18,7 +19,8 @@ import { encodings } from './encode.ts';
 import { mayHaveGainMap, requireKeptGainMap } from './gain-map.ts';
 import { type Size, scaledSize } from './geometry.ts';
 import { inspect } from './inspect.ts';
-import { IsolationRequired, isVector, requireInterruptible } from './isolation.ts';
+import { IsolationRequired, needsProcess, requireInterruptible } from './isolation.ts';
+import { kinds } from './kinds.ts';
 import { type Copyright, copyrightOf } from './metadata/copyright.ts';
 import { type KeptMetadata, keptMetadata } from './metadata/kept.ts';
 import { type Original, originalOf } from './original.ts';
@@ -169,23 +171,24 @@ async function transform(
   variant: Variant,
   limits: RenderLimits,
 ): Promise<Transformed> {
-  const needsProcess = isVector(bytes) || (variant.gainMap && mayHaveGainMap(bytes));
-  if (!limits.isolated && needsProcess) throw new IsolationRequired();
+  const isolates = needsProcess(bytes) || (variant.gainMap && mayHaveGainMap(bytes));
+  if (!limits.isolated && isolates) throw new IsolationRequired();
   const facts = await inspect(bytes, limits.sourceMaxPixels);
-  const metadata = variant.stripMetadata ? null : await keptMetadata(bytes, facts.kind);
-  const copyright = variant.copyright ? await copyrightOf(bytes, facts.kind) : null;
-  const source = metadata?.source ?? bytes;
+  const isFile = kinds[facts.kind].decoder !== null;
+  const metadata = variant.stripMetadata || !isFile ? null : await keptMetadata(bytes, facts.kind);
+  const copyright = variant.copyright && isFile ? await copyrightOf(bytes, facts.kind) : null;
+  const { bytes: source, raw } = inputOf(metadata?.source ?? bytes, facts.kind);
   const content = await findContent(
     facts,
     variant,
     limits.sourceMaxPixels,
-    (scale) => new Picture(source, facts, { animated: false, scale }, limits),
+    (scale) => new Picture(source, facts, { animated: false, scale, raw }, limits),
   );
   const plan = makePlan(facts, content, variant, limits.sourceMaxPixels);
   requireKeptGainMap(facts, plan, variant);
   if (!limits.isolated) requireInterruptible(facts, plan);
   const context = { plan, variant, overlay: null, metadata, copyright };
-  const opening = { ...plan, keepsExif: metadata?.exif === 'kept' && !facts.colour.deep };
+  const opening = { ...plan, raw, keepsExif: metadata?.exif === 'kept' && !facts.colour.deep };
   const picture = new Picture(source, facts, opening, limits);
   if (plan.depthReduced) {
     await picture.apply((image) => applySteps(image, passes.reduceDepth, context)).settle();

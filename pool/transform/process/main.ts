@@ -17,7 +17,7 @@ const checkEveryMs = 20;
 
 sharp.cache(false);
 sharp.concurrency(1);
-blockDecoders({ svg: false });
+blockDecoders({ onThread: false });
 
 const end = (signal: NodeJS.Signals) => void process.kill(process.pid, signal);
 
