@@ -29,14 +29,19 @@ export async function reference(source: Buffer, { width }: Request): Promise<Buf
   const turned = (header.orientation ?? 1) >= 5;
   const height = header.pageHeight ?? header.height;
   const size = turned ? { width: height, height: header.width } : { width: header.width, height };
+  const isVector = header.format === 'svg';
+  const wanted = (width ?? size.width) / size.width;
   const scale = Math.min(
-    1,
-    (width ?? size.width) / size.width,
+    isVector ? wanted : Math.min(1, wanted),
     most.side / Math.max(size.width, size.height),
     Math.sqrt(most.pixels / (size.width * size.height)),
   );
-  const image = sharp(source, options).timeout({ seconds: timeoutSeconds }).autoOrient();
-  if (scale < 1) {
+  // A drawing is drawn at the size that is asked for, and not scaled down or up.
+  const drawn = isVector ? { density: Math.min(100_000, Math.max(1, 72 * scale)) } : {};
+  const image = sharp(source, { ...options, ...drawn })
+    .timeout({ seconds: timeoutSeconds })
+    .autoOrient();
+  if (scale !== 1) {
     const side = (length: number) => Math.max(1, Math.round(length * scale));
     image.resize({ width: side(size.width), height: side(size.height), fit: 'fill' });
   }

@@ -18,6 +18,7 @@ import { optionalFormats, tried } from './readable.ts';
 import { sniff } from './sniff.ts';
 import { readSvg, type SvgCost } from './svg/read.ts';
 import { svgDensity, svgSize } from './svg/size.ts';
+import { unreadForm } from './unread-form.ts';
 import { countWebpFrames } from './webp-frames.ts';
 
 /** Every frame takes time, even a tiny one. */
@@ -112,6 +113,8 @@ async function readHeader(bytes: Uint8Array, kind: SourceKind): Promise<Metadata
     if (kind === 'avif' && readHeif(bytes).onlySequence) {
       throw new ServiceError('source_unsupported', 'The AVIF has only a sequence, and no image.');
     }
+    const unread = unreadForm(kind, error);
+    if (unread !== null) throw unread;
     throw new ServiceError(
       'source_corrupt',
       `The source cannot be read as ${kinds[kind].label}.`,

@@ -19,7 +19,8 @@ export function readIcon(source: Uint8Array): Icon {
     for (let entry = 0; entry < file.readUInt16LE(4); entry += 1) {
       const at = directoryBytes + entryBytes * entry;
       const from = file.readUInt32LE(at + 12);
-      const bytes = file.subarray(from, from + file.readUInt32LE(at + 8));
+      // Some writers' lengths are wrong, and no decoder needs them.
+      const bytes = file.subarray(from);
       const found = { bytes, ...sizeOf(bytes) };
       const larger = best === null || found.pixels > best.pixels;
       if (larger || (found.pixels === best?.pixels && found.bits > best.bits)) best = found;

@@ -271,3 +271,9 @@ t.test('damaged files are decoded or refused, and nothing else', async () => {
     { numRuns: 1_500 },
   );
 });
+
+t.test('an ICO is read whatever length its directory names', async (t) => {
+  const file = ico([icon({ bits: 8 })]);
+  file.writeUInt32LE(8, 14);
+  t.same((await drawn(file)).size, [width, height]);
+});

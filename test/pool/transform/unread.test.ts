@@ -107,3 +107,21 @@ t.test('what only some builds of libvips read is found out', async (t) => {
     ...['JPEG', 'PNG', 'WebP', 'GIF', 'AVIF', 'TIFF', 'SVG', 'BMP', 'ICO'],
   ]);
 });
+
+t.test('a complete TIFF in a form that is not read is not called corrupt', async (t) => {
+  const tiff = await noise(16, 16).tiff({ compression: 'lzw' }).toBuffer();
+  const first = tiff.readUInt32LE(4);
+  const entries = Array.from({ length: tiff.readUInt16LE(first) }, (_, at) => first + 2 + 12 * at);
+  const compression = entries.find((at) => tiff.readUInt16LE(at) === 259) ?? 0;
+  // LZMA, and JPEG as it was before TIFF 6.0.
+  for (const [code, message] of [
+    [34_925, /LZMA.*To use it/],
+    [6, /JPEG.*To use it/],
+  ] as const) {
+    tiff.writeUInt16LE(code, compression + 8);
+    await t.rejects(drawn(tiff), { code: 'source_unsupported', message });
+  }
+  await t.rejects(drawn((await noise(16, 16).tiff().toBuffer()).subarray(0, 300)), {
+    code: 'source_corrupt',
+  });
+});
