@@ -22,7 +22,7 @@ const jemalloc = [
 /** Far more than the heaps of both threads let accumulate before they collect garbage. */
 const [warmUp, measured] = isLong ? [200, 2_000] : [60, 120];
 /** A part of the outputs that may not be freed yet. */
-const most = isLong ? 0.05 : 0.5;
+const most = isLong ? 0.05 : 0.8;
 
 const allocators: Readonly<Record<string, Readonly<Record<string, string>> | null>> = {
   // As the front ends have it.
