@@ -16,21 +16,34 @@ export interface Endpoints {
 
 /** All routes of the public listener, with their handlers. */
 export function routes({ delivery, control, health, baseUrl }: Endpoints): Route[] {
-  const openApi = openApiHandler(baseUrl);
+  const openApi = wellFormed(openApiHandler(baseUrl));
   const image: Handler = (request) => delivery.handle(request);
   return [
     // RFC 9110, 9.3.7: OPTIONS for the server as a whole.
     { path: '*', methods: () => ['OPTIONS'], handler: (request) => request.respond(noContent) },
     readable('/img/*', image, embeddableAnywhere),
     readable('/img', image, embeddableAnywhere),
-    readable('/api/health', (request) => health.handle(request)),
+    readable(
+      '/api/health',
+      wellFormed((request) => health.handle(request)),
+    ),
     readable('/openapi.json', openApi),
     readable(`${prefix}/openapi.json`, openApi),
     // Without OPTIONS, so that no CORS preflight succeeds, and without headers by which pages could read a
     // response: API keys are for backends.
-    { path: `${prefix}/*`, methods: methodsAt, handler: (request) => control.handle(request) },
+    {
+      path: `${prefix}/*`,
+      methods: methodsAt,
+      handler: wellFormed((request) => control.handle(request)),
+    },
   ];
 }
+
+/** A handler that is not called for a malformed request. */
+const wellFormed =
+  (handler: Handler): Handler =>
+  (request) =>
+    request.isWellFormed() ? handler(request) : undefined;
 
 const noContent: HttpResponse = { status: 204, headers: [], body: null };
 

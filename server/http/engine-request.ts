@@ -21,6 +21,7 @@ export abstract class EngineRequest implements HttpRequest {
   abstract readonly peerAddress: string;
   abstract header(name: string): string;
   abstract headerList(name: string): string;
+  abstract isWellFormed(): boolean;
   abstract readBody(maxBytes: number): Promise<Uint8Array | null>;
 
   /** Writes the response; called at most once, and never after the client has left. */

@@ -80,6 +80,7 @@ export class Delivery {
     // The response to a worker has other headers than the cached response.
     const cached = token === '' ? this.#responses.get(requestKey, now) : undefined;
     if (cached === undefined || cached.entry.image === null) {
+      if (!request.isWellFormed()) return;
       return this.#deliver(request, requestKey, headers, conditions, token);
     }
     this.#engine.memory.touch(cached.entry, now);

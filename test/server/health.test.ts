@@ -50,6 +50,7 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
       ...{
         header: () => '',
         headerList: () => '',
+        isWellFormed: () => true,
         peerAddress: '',
         readBody: async () => null,
         signal: new AbortController().signal,

@@ -23,6 +23,7 @@ function appWith(routes: readonly Route[]) {
       ...{ id: app.begin(), method, path, query: '', signal: new AbortController().signal },
       header: () => '',
       headerList: () => '',
+      isWellFormed: () => true,
       peerAddress: '',
       readBody: async () => null,
       respond: (given) => {
