@@ -6,6 +6,7 @@ import { readIcon } from './bitmap/ico.ts';
 import { hasAlpha } from './bitmap/pixels.ts';
 import { minSvgPixels, svgPixels, svgScales } from './bounds.ts';
 import { readHeif } from './container/heif.ts';
+import { countTiffPages } from './container/tiff.ts';
 import type { Size } from './geometry.ts';
 import { requireShownColours } from './hdr.ts';
 import { countScans } from './jpeg-scans.ts';
@@ -19,9 +20,12 @@ import { sniff } from './sniff.ts';
 import { readSvg, type SvgCost } from './svg/read.ts';
 import { svgDensity, svgSize } from './svg/size.ts';
 import { unreadForm } from './unread-form.ts';
+import { plainVariant, type Variant } from './variant.ts';
 import { countWebpFrames } from './webp-frames.ts';
 
-/** Every frame takes time, even a tiny one. */
+type Opened = Pick<Variant, 'page' | 'lenient'>;
+
+/** Every frame takes time, even a tiny one, and so does every page of a TIFF: opening one reads them all. */
 const maxFrames = 2_000;
 /**
  * Of a JPEG with the most pixels; a smaller one may have more. Decoding is not interrupted by the
@@ -32,25 +36,35 @@ const maxScans = 32;
 /**
  * Reads the properties of a source from its headers, and refuses sources that must not be decoded.
  *
- * @throws ServiceError source_unsupported, source_corrupt, source_too_large
+ * @param asked what a variant says about opening its source
+ * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid when
+ *   there is no such page
  */
-export async function inspect(source: Uint8Array, maxPixels: number): Promise<SourceFacts> {
+export async function inspect(
+  source: Uint8Array,
+  maxPixels: number,
+  asked: Opened = plainVariant,
+): Promise<SourceFacts> {
   const kind = sniff(source);
   if (kind === null) throw notAnImage(source);
   if (kind === 'heif') await tried;
-  if (kind === 'bmp') return inspectBitmap(kind, readBmp(source), maxPixels);
+  if (kind === 'bmp') return inspectBitmap(kind, readBmp(source), maxPixels, asked);
   const icon = kind === 'ico' ? readIcon(source) : null;
-  if (icon !== null && icon.png === null) return inspectBitmap('ico', icon.header, maxPixels);
-  return inspectFile(icon?.png ?? source, kind, maxPixels);
+  if (icon !== null && icon.png === null) {
+    return inspectBitmap('ico', icon.header, maxPixels, asked);
+  }
+  return inspectFile(icon?.png ?? source, kind, maxPixels, asked);
 }
 
 async function inspectFile(
   source: Uint8Array,
   kind: SourceKind,
   maxPixels: number,
+  asked: Opened,
 ): Promise<SourceFacts> {
   const svg = kind === 'svg' ? await inspectSvg(source, maxPixels) : null;
-  const header = await readHeader(source, kind);
+  const { page } = asked;
+  const header = await readPage(source, kind, asked);
   const size = svg === null ? header : svgSize(source, header);
   if (header.format === 'heif' && header.compression === 'hevc' && !optionalFormats().heic) {
     throw notReadHere('heif');
@@ -72,6 +86,8 @@ async function inspectFile(
     height,
     orientation: header.orientation ?? 1,
     frames,
+    pages: header.pages ?? 1,
+    page,
     timing: frames > 1 ? { delay: header.delay ?? [], loop: header.loop ?? 0 } : null,
     hasAlpha: header.hasAlpha,
     colour: colourOf(header),
@@ -99,12 +115,38 @@ async function inspectSvg(source: Uint8Array, maxPixels: number): Promise<SvgCos
   return cost;
 }
 
-async function readHeader(bytes: Uint8Array, kind: SourceKind): Promise<Metadata> {
+/** The header of a page: those of a TIFF or a HEIF may have different sizes. */
+async function readPage(
+  source: Uint8Array,
+  kind: SourceKind,
+  { page, lenient }: Opened,
+): Promise<Metadata> {
+  const header = await readHeader(source, kind, 0, lenient);
+  if (page === null) return header;
+  const pages = header.pages ?? 1;
+  requirePage(page, pages);
+  return pages === 1 || kinds[kind].animates ? header : readHeader(source, kind, page, lenient);
+}
+
+function requirePage(page: number, pages: number): void {
+  if (page < pages) return;
+  const has = pages === 1 ? 'only one page, 0' : `${pages} pages, 0 to ${pages - 1}`;
+  throw new ServiceError('parameter_invalid', `page is ${page}, and the source has ${has}.`);
+}
+
+async function readHeader(
+  bytes: Uint8Array,
+  kind: SourceKind,
+  page = 0,
+  lenient = false,
+): Promise<Metadata> {
   requireFrames(countWebpFrames(bytes));
+  requirePages(countTiffPages(bytes, maxFrames));
   try {
     // No pixel limit, so that an error always means an invalid header: sharp's errors differ only
     // by their message. The caller checks the pixels before anything is decoded.
-    const options = { limitInputPixels: false, failOn: 'error' } as const;
+    const failOn = lenient ? 'none' : 'error';
+    const options = { limitInputPixels: false, failOn, page } as const;
     const density = kinds[kind].vector ? { density: svgDensity } : {};
     return await sharp(bytes, { ...options, ...density }).metadata();
   } catch (error) {
@@ -129,14 +171,20 @@ function matchesSeveral(): ServiceError {
 }
 
 /** A bitmap without metadata, of which nothing is allocated before its size is checked. */
-function inspectBitmap(kind: 'bmp' | 'ico', header: BitmapHeader, maxPixels: number): SourceFacts {
+function inspectBitmap(
+  kind: 'bmp' | 'ico',
+  header: BitmapHeader,
+  maxPixels: number,
+  { page }: Opened,
+): SourceFacts {
   const { width, height } = header;
+  if (page !== null) requirePage(page, 1);
   requirePixels(width * height, maxPixels);
   return {
     kind,
     width,
     height,
-    ...{ orientation: 1, frames: 1, timing: null, svg: null, gainMap: null },
+    ...{ orientation: 1, frames: 1, pages: 1, page, timing: null, svg: null, gainMap: null },
     hasAlpha: kind === 'ico' || hasAlpha(header),
     colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
   };
@@ -156,6 +204,11 @@ function requireFrames(frames: number): void {
     'source_too_large',
     `The source has ${frames} frames; at most ${maxFrames} are allowed.`,
   );
+}
+
+function requirePages(pages: number): void {
+  if (pages <= maxFrames) return;
+  throw new ServiceError('source_too_large', `The TIFF has more than ${maxFrames} pages.`);
 }
 
 function requireScans(bytes: Uint8Array, pixels: number, maxPixels: number): void {

@@ -102,7 +102,8 @@ async function requireLight(
   { sourceMaxPixels }: RenderLimits,
 ): Promise<void> {
   const cost =
-    knownCost(source) ?? costOf(await inspect(source, sourceMaxPixels), variant, sourceMaxPixels);
+    knownCost(source) ??
+    costOf(await inspect(source, sourceMaxPixels, variant), variant, sourceMaxPixels);
   const added = watermark === null ? noCost : await watermarkCost(watermark, sourceMaxPixels);
   const whole = sum(cost, added);
   if (!isLight(whole)) throw new CostExceeded(whole);
@@ -161,9 +162,9 @@ function imageOf(data: Uint8Array, contentType: string, { width, height }: Size)
 }
 
 function describe(facts: SourceFacts, source: Uint8Array): SourceDescription {
-  const { kind, frames, hasAlpha } = facts;
+  const { kind, pages, hasAlpha } = facts;
   const size = scaledSize(upright(facts), 1);
-  return { format: kind, ...size, bytes: source.byteLength, pages: frames, hasAlpha };
+  return { format: kind, ...size, bytes: source.byteLength, pages, hasAlpha };
 }
 
 async function transform(
@@ -173,7 +174,8 @@ async function transform(
 ): Promise<Transformed> {
   const isolates = needsProcess(bytes) || (variant.gainMap && mayHaveGainMap(bytes));
   if (!limits.isolated && isolates) throw new IsolationRequired();
-  const facts = await inspect(bytes, limits.sourceMaxPixels);
+  const { lenient } = variant;
+  const facts = await inspect(bytes, limits.sourceMaxPixels, variant);
   const isFile = kinds[facts.kind].decoder !== null;
   const metadata = variant.stripMetadata || !isFile ? null : await keptMetadata(bytes, facts.kind);
   const copyright = variant.copyright && isFile ? await copyrightOf(bytes, facts.kind) : null;
@@ -182,13 +184,14 @@ async function transform(
     facts,
     variant,
     limits.sourceMaxPixels,
-    (scale) => new Picture(source, facts, { animated: false, scale, raw }, limits),
+    (scale) => new Picture(source, facts, { animated: false, lenient, scale, raw }, limits),
   );
   const plan = makePlan(facts, content, variant, limits.sourceMaxPixels);
   requireKeptGainMap(facts, plan, variant);
   if (!limits.isolated) requireInterruptible(facts, plan);
   const context = { plan, variant, overlay: null, metadata, copyright };
-  const opening = { ...plan, raw, keepsExif: metadata?.exif === 'kept' && !facts.colour.deep };
+  const keepsExif = metadata?.exif === 'kept' && !facts.colour.deep;
+  const opening = { ...plan, lenient, raw, keepsExif };
   const picture = new Picture(source, facts, opening, limits);
   if (plan.depthReduced) {
     await picture.apply((image) => applySteps(image, passes.reduceDepth, context)).settle();
