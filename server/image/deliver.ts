@@ -9,9 +9,11 @@ import type { Headers, HttpRequest } from '../http/request.ts';
 import type { ProjectCache } from '../project-cache.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
 import { readAddress } from './address.ts';
+import { bothFailed, fallbackHeaders, isReplaceable, ofAnotherSource } from './fallback.ts';
 import { variantKey } from './key.ts';
 import { type NegotiationHeaders, readAccept, readHints } from './negotiate.ts';
 import { readOptions } from './options.ts';
+import { withPreset } from './preset.ts';
 import {
   type Conditions,
   cacheControl,
@@ -101,7 +103,7 @@ export class Delivery {
       throw new ServiceError('source_blocked', 'The source is an image of this service itself.');
     }
     const address = readAddress(path, query);
-    const options = readOptions(address.parameters);
+    const asked = readOptions(address.parameters);
 
     const state = await this.#projects.find(address.projectId);
     if (state === null) {
@@ -109,10 +111,13 @@ export class Delivery {
     }
     const { project } = state;
     const background = token !== '' && (await this.#isBackground(`${path}?${query}`, token));
-    checkSource(project, address);
+    checkSource(project, address.source);
     // A worker needs no signature: clients still need one for the images that it warms.
     const expires = background ? null : checkSignature(project, address, path, query, this.#now());
 
+    const options = withPreset(asked, project);
+    const fallback = options.fallback === undefined ? null : new URL(options.fallback);
+    if (fallback !== null) checkSource(project, fallback);
     const variant = effectiveVariant(
       options,
       readHints(headers),
@@ -120,23 +125,61 @@ export class Delivery {
       project,
     );
     const { source } = address;
-    const { result, complete } = await this.#image(
+    const { result, complete, replaces } = await this.#withFallback(
       { project, source, variant, background },
+      fallback,
       request,
     );
 
     const { image, entry } = result;
     const now = this.#now();
     const mayStore = complete ? cacheControl(expires, now) : 'no-store';
-    const responseHeaders = imageHeaders(image, result, mayStore);
+    const download = options.download ?? null;
+    const responseHeaders = imageHeaders(image, result, mayStore, download);
+    if (replaces !== null) {
+      const headers = fallbackHeaders(responseHeaders, replaces);
+      request.respond({ status: 200, headers, body: image.body });
+      return;
+    }
     request.respond(
       background
         ? warmResponse(responseHeaders)
         : imageResponse(image, responseHeaders, conditions),
     );
     if (entry === null || expires === null || !complete) return;
-    const hitHeaders = imageHeaders(image, fromMemory, cacheControl(expires, now));
-    this.#responses.set(requestKey, { project: state, entry, headers: hitHeaders, expires });
+    const hitHeaders = imageHeaders(image, fromMemory, cacheControl(expires, now), download);
+    this.#responses.set(requestKey, {
+      project: state,
+      entry,
+      headers: hitHeaders,
+      download,
+      expires,
+    });
+  }
+
+  /**
+   * The image, or that of another source in its place; then not `complete`, and with the error that it
+   * `replaces`. Each has its own place in the caches.
+   */
+  async #withFallback(
+    checked: Checked,
+    fallback: URL | null,
+    request: HttpRequest,
+  ): Promise<Found> {
+    try {
+      return await this.#image(checked, request);
+    } catch (error) {
+      // A worker warms the image of the source, or has failed.
+      const isWanted = fallback !== null && !checked.background && !request.signal.aborted;
+      if (!isWanted || !isReplaceable(error)) throw error;
+      const variant = ofAnotherSource(checked.variant);
+      try {
+        const { result } = await this.#image({ ...checked, source: fallback, variant }, request);
+        return { result, complete: false, replaces: error };
+      } catch (second) {
+        throw bothFailed(error, second);
+      }
+    }
   }
 
   /**
@@ -146,7 +189,7 @@ export class Delivery {
   async #image(
     { project, source, variant, background }: Checked,
     { signal }: HttpRequest,
-  ): Promise<{ readonly result: CacheResult; readonly complete: boolean }> {
+  ): Promise<Found> {
     const get = (wanted: Variant) => {
       const key = variantKey(project._id, source, wanted);
       const allowed = (host: string) => allows(project, host);
@@ -154,13 +197,14 @@ export class Delivery {
       return this.#engine.get(key, wants, signal);
     };
     try {
-      return { result: await get(variant), complete: true };
+      return { result: await get(variant), complete: true, replaces: null };
     } catch (error) {
       const ofWatermark = error instanceof ServiceError && error.details.watermark === true;
       // A worker warms the image with the watermark, or has failed.
       if (!ofWatermark || background) throw error;
       this.#onUnmarked(project._id, error);
-      return { result: await get({ ...variant, watermark: null }), complete: false };
+      const result = await get({ ...variant, watermark: null });
+      return { result, complete: false, replaces: null };
     }
   }
 }
@@ -173,11 +217,20 @@ interface Checked {
   readonly background: boolean;
 }
 
+interface Found {
+  readonly result: CacheResult;
+  /** Whether it is the whole of what was asked for, so that it may be stored. */
+  readonly complete: boolean;
+  /** The error of the URL's source, when the image is that of the fallback. */
+  readonly replaces: ServiceError | null;
+}
+
 const fromMemory = { tier: 'memory', timings: {} } as const;
 
 /** The headers of a cached response; those of a signed URL change every second. */
-function headersNow(image: Image, { headers, expires }: CachedResponse, now: number): Headers {
+function headersNow(image: Image, cached: CachedResponse, now: number): Headers {
+  const { headers, download, expires } = cached;
   return expires === Number.POSITIVE_INFINITY
     ? headers
-    : imageHeaders(image, fromMemory, cacheControl(expires, now));
+    : imageHeaders(image, fromMemory, cacheControl(expires, now), download);
 }
