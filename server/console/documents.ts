@@ -72,7 +72,10 @@ const needsScript =
 /** The playground and the console. @param modules the relative URLs of all modules that it loads */
 export function indexPage(files: string, modules: readonly string[]): string {
   const preloads = modules.map((url) => `<link rel="modulepreload" href="${url}">`).join('\n');
-  const head = `<link rel="stylesheet" href="${files}app.css">
+  const sheets = ['controls', 'playground', 'app']
+    .map((name) => `<link rel="stylesheet" href="${files}${name}.css">`)
+    .join('\n');
+  const head = `${sheets}
 <meta name="description" content="Transformed images: playground and console.">\n${preloads}\n${script(`${files}main.js`)}`;
   return page('Image delivery', files, head, `<div id="app"></div>\n${needsScript}`);
 }
