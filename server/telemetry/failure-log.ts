@@ -13,30 +13,19 @@ export interface ImageFailure {
 const linesPerSecond = 10;
 
 /**
- * Logs image requests that failed by a fault of the service or of a source's server, at most some in a
- * second; the next line says how many were left out.
- *
- * @param now clock in ms
+ * Logs image requests that failed by a fault of the service or of a source's server: at most some in
+ * a second, and then how many were left out.
  */
-export function logFailures(
-  log: Pick<Logger, 'info'>,
-  now: () => number = () => performance.now(),
-): (failure: ImageFailure) => void {
-  let second = Number.NEGATIVE_INFINITY;
-  let lines = 0;
-  let leftOut = 0;
+export function logFailures(log: Pick<Logger, 'info'>): (failure: ImageFailure) => void {
+  let inSecond = 0;
+  const endSecond = (): void => {
+    const leftOut = inSecond - linesPerSecond;
+    if (leftOut > 0) log.info({ leftOut }, 'more images could not be delivered');
+    inSecond = 0;
+  };
   return (failure) => {
-    if (now() - second >= 1_000) {
-      second = now();
-      lines = 0;
-    }
-    lines += 1;
-    if (lines > linesPerSecond) {
-      leftOut += 1;
-      return;
-    }
-    const more = leftOut === 0 ? {} : { leftOut };
-    leftOut = 0;
-    log.info({ ...failure, ...more }, 'an image could not be delivered');
+    if (inSecond === 0) setTimeout(endSecond, 1_000).unref();
+    inSecond += 1;
+    if (inSecond <= linesPerSecond) log.info(failure, 'an image could not be delivered');
   };
 }
