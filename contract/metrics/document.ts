@@ -9,7 +9,7 @@ export function metricsMarkdown(): string {
     '',
     table(Object.values(serviceMetrics)),
     '',
-    "The metrics of a worker at `/metrics` of its operations server (`SERVICE_WORKER_HOST`, `SERVICE_WORKER_PORT`), besides those of Node.js that prom-client names:",
+    'The metrics of a worker at `/metrics` of its operations server (`SERVICE_WORKER_HOST`, `SERVICE_WORKER_PORT`), besides those of Node.js that prom-client names:',
     '',
     table(Object.values(workerMetrics)),
     '',
