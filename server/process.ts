@@ -9,6 +9,7 @@ import { logOutages } from '../store/connection.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { connectStore } from '../store/open.ts';
 import { outageInWords } from '../store/outage.ts';
+import type { Project } from '../store/projects.ts';
 import {
   channelToPrimary,
   dispatcher,
@@ -21,6 +22,7 @@ import { CoalescerClient } from './cluster/coalescer-client.ts';
 import { DiskCacheReporter } from './cluster/disk-cache-reporter.ts';
 import { ControlPlane } from './control/api.ts';
 import { Authentication } from './control/authenticate.ts';
+import { PresetOperations } from './control/preset-operations.ts';
 import { ProjectOperations } from './control/project-operations.ts';
 import { RateLimit } from './control/rate-limit.ts';
 import { Health } from './health.ts';
@@ -167,6 +169,7 @@ const onError = ({ id, method, path }: HttpRequest, error: unknown): void =>
   );
 
 const rateLimit = new RateLimit(store.db, settings.apiRateLimit);
+const applyChange = (project: Project): void => void projects.apply(project);
 const control = new ControlPlane({
   authentication: new Authentication(store.keys, store.organisations),
   rateLimit,
@@ -176,8 +179,9 @@ const control = new ControlPlane({
     projects: store.projects,
     guard: engine.producer.sources.guard,
     checkWatermark: (url, signal) => engine.producer.checkWatermark(url, signal),
-    onChange: (project) => void projects.apply(project),
+    onChange: applyChange,
   }),
+  presets: new PresetOperations({ projects: store.projects, onChange: applyChange }),
   guard: engine.producer.sources.guard,
   queue,
   baseUrl: settings.baseUrl,

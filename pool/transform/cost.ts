@@ -93,10 +93,12 @@ export function costOf(facts: SourceFacts, variant: Variant, sourceMaxPixels: nu
   const area = variant.crop === null ? null : clipArea(variant.crop, whole);
   const plan = makePlan(facts, area, variant, sourceMaxPixels);
   const frames = plan.animated ? facts.frames : 1;
+  // A frame is made from those before it.
+  const decoded = kinds[facts.kind].animates ? Math.max(frames, (facts.page ?? 0) + 1) : frames;
   const pixels = plan.width * plan.height * frames;
   const trimmed = variant.trim === null ? 0 : Math.min(8e6, whole.width * whole.height);
   return [
-    decodingCost({ ...facts, frames }),
+    decodingCost({ ...facts, frames: decoded }),
     times({ ms: 450, bytes: 4 }, trimmed),
     times({ ms: filtering(variant), bytes: 0 }, pixels),
     times(processing, pixels),

@@ -2,6 +2,7 @@ import sharp, { type Metadata } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
 import { minSvgPixels, svgPixels, svgScales } from './bounds.ts';
 import { readHeif } from './container/heif.ts';
+import { countTiffPages } from './container/tiff.ts';
 import type { Size } from './geometry.ts';
 import { requireShownColours } from './hdr.ts';
 import { countScans } from './jpeg-scans.ts';
@@ -12,9 +13,12 @@ import type { SourceColour, SourceFacts } from './plan.ts';
 import { sniff } from './sniff.ts';
 import { readSvg, type SvgCost } from './svg/read.ts';
 import { svgDensity, svgSize } from './svg/size.ts';
+import { plainVariant, type Variant } from './variant.ts';
 import { countWebpFrames } from './webp-frames.ts';
 
-/** Every frame takes time, even a tiny one. */
+type Opened = Pick<Variant, 'page' | 'lenient'>;
+
+/** Every frame takes time, even a tiny one, and so does every page of a TIFF: opening one reads them all. */
 const maxFrames = 2_000;
 /**
  * Of a JPEG with the most pixels; a smaller one may have more. Decoding is not interrupted by the
@@ -25,13 +29,20 @@ const maxScans = 32;
 /**
  * Reads the properties of a source from its headers, and refuses sources that must not be decoded.
  *
- * @throws ServiceError source_unsupported, source_corrupt, source_too_large
+ * @param asked what a variant says about opening its source
+ * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid when
+ *   there is no such page
  */
-export async function inspect(source: Uint8Array, maxPixels: number): Promise<SourceFacts> {
+export async function inspect(
+  source: Uint8Array,
+  maxPixels: number,
+  asked: Opened = plainVariant,
+): Promise<SourceFacts> {
   const kind = sniff(source);
   if (kind === null) throw notAnImage(source);
   const svg = kind === 'svg' ? await inspectSvg(source, maxPixels) : null;
-  const header = await readHeader(source, kind);
+  const { page } = asked;
+  const header = await readPage(source, kind, asked);
   const size = svg === null ? header : svgSize(source, header);
   if (header.format !== kinds[kind].decoder || header.compression === 'hevc') {
     throw unsupported(kind);
@@ -51,6 +62,8 @@ export async function inspect(source: Uint8Array, maxPixels: number): Promise<So
     height,
     orientation: header.orientation ?? 1,
     frames,
+    pages: header.pages ?? 1,
+    page,
     timing: frames > 1 ? { delay: header.delay ?? [], loop: header.loop ?? 0 } : null,
     hasAlpha: header.hasAlpha,
     colour: colourOf(header),
@@ -71,12 +84,35 @@ async function inspectSvg(source: Uint8Array, maxPixels: number): Promise<SvgCos
   return cost;
 }
 
-async function readHeader(bytes: Uint8Array, kind: SourceKind): Promise<Metadata> {
+/** The header of a page: those of a TIFF or a HEIF may have different sizes. */
+async function readPage(
+  source: Uint8Array,
+  kind: SourceKind,
+  { page, lenient }: Opened,
+): Promise<Metadata> {
+  const header = await readHeader(source, kind, 0, lenient);
+  if (page === null) return header;
+  const pages = header.pages ?? 1;
+  if (page >= pages) {
+    const has = pages === 1 ? 'only one page, 0' : `${pages} pages, 0 to ${pages - 1}`;
+    throw new ServiceError('parameter_invalid', `page is ${page}, and the source has ${has}.`);
+  }
+  return pages === 1 || kinds[kind].animates ? header : readHeader(source, kind, page, lenient);
+}
+
+async function readHeader(
+  bytes: Uint8Array,
+  kind: SourceKind,
+  page = 0,
+  lenient = false,
+): Promise<Metadata> {
   requireFrames(countWebpFrames(bytes));
+  requirePages(countTiffPages(bytes, maxFrames));
   try {
     // No pixel limit, so that an error always means an invalid header: sharp's errors differ only
     // by their message. The caller checks the pixels before anything is decoded.
-    const options = { limitInputPixels: false, failOn: 'error' } as const;
+    const failOn = lenient ? 'none' : 'error';
+    const options = { limitInputPixels: false, failOn, page } as const;
     const density = kinds[kind].vector ? { density: svgDensity } : {};
     return await sharp(bytes, { ...options, ...density }).metadata();
   } catch (error) {
@@ -112,6 +148,11 @@ function requireFrames(frames: number): void {
     'source_too_large',
     `The source has ${frames} frames; at most ${maxFrames} are allowed.`,
   );
+}
+
+function requirePages(pages: number): void {
+  if (pages <= maxFrames) return;
+  throw new ServiceError('source_too_large', `The TIFF has more than ${maxFrames} pages.`);
 }
 
 function requireScans(bytes: Uint8Array, pixels: number, maxPixels: number): void {

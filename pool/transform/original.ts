@@ -40,6 +40,9 @@ function isUnchanged(facts: SourceFacts, plan: Plan, variant: Variant): boolean 
   return (
     facts.orientation === 1 &&
     facts.colour.model !== 'other' &&
+    // An incomplete source is not shown by every client.
+    !variant.lenient &&
+    (facts.page === null || facts.pages === 1) &&
     (facts.frames === 1 || animated) &&
     [extract, resize, border].every((change) => change === null) &&
     !flatten &&

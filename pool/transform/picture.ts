@@ -18,6 +18,8 @@ export interface Opening {
   readonly animated: boolean;
   /** Pixels for each CSS pixel of a vector source; null for other kinds. */
   readonly scale: number | null;
+  /** See Variant. */
+  readonly lenient?: boolean;
   /** True for a source whose EXIF is kept, which libvips' TIFF does not do. */
   readonly keepsExif?: boolean;
 }
@@ -49,14 +51,14 @@ export class Picture {
     this.#keepsExif = opening.keepsExif ?? false;
     const { scale } = opening;
     this.#image = sharp(scale === null ? source : sizedSvg(source, facts, scale), {
-      // Missing or corrupt pixels are an error; decoder warnings are not, because browsers show
-      // such images too.
-      failOn: 'error',
+      // Missing or corrupt pixels are an error if nothing else is asked for; decoder warnings are not,
+      // because browsers show such images too.
+      failOn: opening.lenient === true ? 'none' : 'error',
       unlimited: false,
       // Already checked by `inspect`; this is a second safeguard. The sides of a rasterised SVG are
       // rounded up, by less than a pixel each, so they may exceed the plan.
       limitInputPixels: limits.sourceMaxPixels + (vector ? 2 * maxSide + 1 : 0),
-      ...(opening.animated ? { pages: -1 } : {}),
+      ...(opening.animated ? { pages: -1 } : { page: facts.page ?? 0 }),
       ...(scale === null ? {} : { density: svgDensity }),
     });
   }

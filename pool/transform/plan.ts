@@ -17,6 +17,7 @@ import {
   type Size,
   scaledArea,
   scaledSize,
+  windowAround,
   withBorder,
 } from './geometry.ts';
 import { kinds, type SourceKind } from './kinds.ts';
@@ -24,6 +25,7 @@ import type { SvgCost } from './svg/read.ts';
 import {
   type Area,
   type Edges,
+  type FocalPoint,
   type Kernel,
   type OutputFormat,
   type Position,
@@ -44,6 +46,10 @@ export interface SourceFacts {
   readonly orientation: number;
   /** 1 unless animated. */
   readonly frames: number;
+  /** Pages, images or frames in the file. */
+  readonly pages: number;
+  /** The page that the other facts are about, from 0; null when none was asked for. */
+  readonly page: number | null;
   /** Null for a single frame. */
   readonly timing: Timing | null;
   readonly hasAlpha: boolean;
@@ -111,6 +117,8 @@ export interface Resize extends Size {
   readonly fit: Box['fit'];
   readonly position: Position;
   readonly kernel: Kernel;
+  /** The part of the resized image that is kept; null for all of it. */
+  readonly window: Area | null;
 }
 
 /**
@@ -135,7 +143,7 @@ export function makePlan(
 ): Plan {
   const whole = upright(facts);
   const part: Size = content ?? whole;
-  const animation = variant.animated && isAnimation(facts);
+  const animation = variant.animated && facts.page === null && isAnimation(facts);
   const format = chooseFormat(variant, facts, animation);
   const { alpha, animates } = encodings[format];
   const animated = animation && animates;
@@ -204,8 +212,7 @@ export function makePlan(
     extract: content === null ? null : scaledArea(content, opened, whole),
     prepared: inPasses ? scaledSize(part, opened * shrink) : null,
     byFrame,
-    resize:
-      sameSize && !inPasses ? null : { ...box, ...resampling(variant, box, animated && !byFrame) },
+    resize: sameSize && !inPasses ? null : resizeOf(rotated, box, variant, animated && !byFrame),
     border: variant.extend === null ? null : box.border,
     separatePadding,
     separateFilters,
@@ -252,14 +259,21 @@ function needsSeparateFilters(
   return threshold !== null || (mayBeTransparent && (modulate !== null || (mixes && !hasAlpha)));
 }
 
-const isStrategy = (position: Position): boolean =>
+const isStrategy = (position: Position | FocalPoint): boolean =>
   strategies.some((strategy) => strategy === position);
 
-function resampling(variant: Variant, { fit }: Box, stacked: boolean) {
+/** @param natural the size before the resize */
+function resizeOf(natural: Size, box: Box, variant: Variant, stacked: boolean): Resize {
   const { position, kernel } = variant;
+  const { width, height, fit } = box;
+  if (typeof position === 'object') {
+    if (fit !== 'cover') return { width, height, fit, position: 'center', kernel, window: null };
+    const { size, window } = windowAround(position, natural, box);
+    return { ...size, fit: 'fill', position: 'center', kernel, window };
+  }
   // A strategy chooses the part to keep, so it has no effect where nothing is cropped.
   const effective = isStrategy(position) && (fit !== 'cover' || stacked) ? 'center' : position;
-  return { position: effective, kernel } as const;
+  return { width, height, fit, position: effective, kernel, window: null };
 }
 
 /**

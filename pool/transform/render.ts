@@ -95,7 +95,8 @@ async function requireLight(
   { sourceMaxPixels }: RenderLimits,
 ): Promise<void> {
   const cost =
-    knownCost(source) ?? costOf(await inspect(source, sourceMaxPixels), variant, sourceMaxPixels);
+    knownCost(source) ??
+    costOf(await inspect(source, sourceMaxPixels, variant), variant, sourceMaxPixels);
   const added = watermark === null ? noCost : await watermarkCost(watermark, sourceMaxPixels);
   const whole = sum(cost, added);
   if (!isLight(whole)) throw new CostExceeded(whole);
@@ -149,9 +150,9 @@ function imageOf(data: Uint8Array, contentType: string, { width, height }: Size)
 }
 
 function describe(facts: SourceFacts, source: Uint8Array): SourceDescription {
-  const { kind, frames, hasAlpha } = facts;
+  const { kind, pages, hasAlpha } = facts;
   const size = scaledSize(upright(facts), 1);
-  return { format: kind, ...size, bytes: source.byteLength, pages: frames, hasAlpha };
+  return { format: kind, ...size, bytes: source.byteLength, pages, hasAlpha };
 }
 
 async function transform(
@@ -160,19 +161,20 @@ async function transform(
   limits: RenderLimits,
 ): Promise<Transformed> {
   if (!limits.isolated && isVector(bytes)) throw new IsolationRequired();
-  const facts = await inspect(bytes, limits.sourceMaxPixels);
+  const { lenient } = variant;
+  const facts = await inspect(bytes, limits.sourceMaxPixels, variant);
   const metadata = variant.stripMetadata ? null : await keptMetadata(bytes, facts.kind);
   const source = metadata?.source ?? bytes;
   const content = await findContent(
     facts,
     variant,
     limits.sourceMaxPixels,
-    (scale) => new Picture(source, facts, { animated: false, scale }, limits),
+    (scale) => new Picture(source, facts, { animated: false, lenient, scale }, limits),
   );
   const plan = makePlan(facts, content, variant, limits.sourceMaxPixels);
   if (!limits.isolated) requireInterruptible(facts, plan);
   const context = { plan, variant, overlay: null, metadata };
-  const opening = { ...plan, keepsExif: metadata?.exif === 'kept' && !facts.colour.deep };
+  const opening = { ...plan, lenient, keepsExif: metadata?.exif === 'kept' && !facts.colour.deep };
   const picture = new Picture(source, facts, opening, limits);
   if (plan.depthReduced) {
     await picture.apply((image) => applySteps(image, passes.reduceDepth, context)).settle();

@@ -58,8 +58,9 @@ const gamma: Step = (image, { variant }) =>
 
 const resize: Step = (image, { plan }) => {
   if (plan.resize === null) return image;
-  const { width, height, fit, position, kernel } = plan.resize;
-  return image.resize({ width, height, fit, position, kernel, background: plan.background });
+  const { window, ...options } = plan.resize;
+  const resized = image.resize({ ...options, background: plan.background });
+  return window === null ? resized : resized.extract(window);
 };
 
 /** The resize without background; a later `resize` step adds the background. */
@@ -69,6 +70,10 @@ const scale: Step = (image, context) => {
   const { width, height, kernel } = plan.resize;
   return image.resize({ width, height, fit: 'inside', kernel });
 };
+
+/** The rest of the resize after `scale`. */
+const pad: Step = (image, context) =>
+  context.plan.resize?.fit === 'contain' ? resize(image, context) : image;
 
 const extend: Step = (image, { plan }) =>
   plan.border === null ? image : image.extend({ ...plan.border, background: plan.background });
@@ -182,7 +187,7 @@ export function imagePasses({ plan, variant }: StepContext): readonly (readonly 
   const shaping = plan.separatePadding
     ? [
         [...begin, scale],
-        [resize, extend],
+        [pad, extend],
       ]
     : [[...begin, resize, extend]];
   const filtering = filters.filter(([name]) => variant[name] !== null).map(([, step]) => [step]);

@@ -11,9 +11,11 @@ import type { ProjectCache } from '../project-cache.ts';
 import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
 import { readAddress } from './address.ts';
+import { bothFailed, fallbackHeaders, isReplaceable, ofAnotherSource } from './fallback.ts';
 import { variantKey } from './key.ts';
 import { type NegotiationHeaders, readAccept, readHints } from './negotiate.ts';
 import { readOptions } from './options.ts';
+import { withPreset } from './preset.ts';
 import {
   type Conditions,
   cacheControl,
@@ -111,7 +113,7 @@ export class Delivery {
     if (isLoop(request.header('cdn-loop'), this.#engine.producer.sources.loopId)) {
       throw new ServiceError('source_blocked', 'The source is an image of this service itself.');
     }
-    const { address, options } = await inStage(observed, 'parse', () => readTarget(path, query));
+    const { address, asked } = await inStage(observed, 'parse', () => readTarget(path, query));
     observed.addressed(address.projectId, address.source.hostname);
 
     const find = () => this.#projects.find(address.projectId);
@@ -122,10 +124,13 @@ export class Delivery {
     const { project } = state;
     observed.found();
     const background = token !== '' && (await this.#isBackground(`${path}?${query}`, token));
-    checkSource(project, address);
+    checkSource(project, address.source);
     // A worker needs no signature: clients still need one for the images that it warms.
     const expires = background ? null : checkSignature(project, address, path, query, this.#now());
 
+    const options = withPreset(asked, project);
+    const fallback = options.fallback === undefined ? null : new URL(options.fallback);
+    if (fallback !== null) checkSource(project, fallback);
     const variant = effectiveVariant(
       options,
       readHints(headers),
@@ -133,8 +138,9 @@ export class Delivery {
       project,
     );
     const { source } = address;
-    const { result, complete } = await this.#image(
+    const { result, complete, replaces } = await this.#withFallback(
       { project, source, variant, background, stages: observed },
+      fallback,
       request,
     );
     observed.delivered(result.tier);
@@ -142,15 +148,53 @@ export class Delivery {
     const { image, entry } = result;
     const now = this.#now();
     const mayStore = complete ? cacheControl(expires, now) : 'no-store';
-    const responseHeaders = imageHeaders(image, result, mayStore);
+    const download = options.download ?? null;
+    const responseHeaders = imageHeaders(image, result, mayStore, download);
+    if (replaces !== null) {
+      const headers = fallbackHeaders(responseHeaders, replaces);
+      request.respond({ status: 200, headers, body: image.body });
+      return;
+    }
     request.respond(
       background
         ? warmResponse(responseHeaders)
         : imageResponse(image, responseHeaders, conditions),
     );
     if (entry === null || expires === null || !complete) return;
-    const hitHeaders = imageHeaders(image, fromMemory, cacheControl(expires, now));
-    this.responses.set(requestKey, { project: state, entry, headers: hitHeaders, expires });
+    const hitHeaders = imageHeaders(image, fromMemory, cacheControl(expires, now), download);
+    this.responses.set(requestKey, {
+      project: state,
+      entry,
+      headers: hitHeaders,
+      download,
+      expires,
+    });
+  }
+
+  /**
+   * The image, or that of another source in its place; then not `complete`, and with the error that it
+   * `replaces`. Each has its own place in the caches.
+   */
+  async #withFallback(
+    checked: Checked,
+    fallback: URL | null,
+    request: HttpRequest,
+  ): Promise<Found> {
+    try {
+      return await this.#image(checked, request);
+    } catch (error) {
+      // A worker warms the image of the source, or has failed.
+      const isWanted = fallback !== null && !checked.background && !request.signal.aborted;
+      if (!isWanted || !isReplaceable(error)) throw error;
+      const variant = ofAnotherSource(checked.variant);
+      try {
+        const { result } = await this.#image({ ...checked, source: fallback, variant }, request);
+        checked.stages.replaced(error);
+        return { result, complete: false, replaces: error };
+      } catch (second) {
+        throw bothFailed(error, second);
+      }
+    }
   }
 
   /**
@@ -160,7 +204,7 @@ export class Delivery {
   async #image(
     { project, source, variant, background, stages }: Checked,
     { signal }: HttpRequest,
-  ): Promise<{ readonly result: CacheResult; readonly complete: boolean }> {
+  ): Promise<Found> {
     const get = (wanted: Variant) => {
       const key = variantKey(project._id, source, wanted);
       const allowed = (host: string) => allows(project, host);
@@ -168,13 +212,14 @@ export class Delivery {
       return this.#engine.get(key, wants, signal);
     };
     try {
-      return { result: await get(variant), complete: true };
+      return { result: await get(variant), complete: true, replaces: null };
     } catch (error) {
       const ofWatermark = error instanceof ServiceError && error.details.watermark === true;
       // A worker warms the image with the watermark, or has failed.
       if (!ofWatermark || background) throw error;
       this.#onUnmarked(project._id, error);
-      return { result: await get({ ...variant, watermark: null }), complete: false };
+      const result = await get({ ...variant, watermark: null });
+      return { result, complete: false, replaces: null };
     }
   }
 }
@@ -190,14 +235,23 @@ interface Checked {
 
 function readTarget(path: string, query: string) {
   const address = readAddress(path, query);
-  return { address, options: readOptions(address.parameters) };
+  return { address, asked: readOptions(address.parameters) };
+}
+
+interface Found {
+  readonly result: CacheResult;
+  /** Whether it is the whole of what was asked for, so that it may be stored. */
+  readonly complete: boolean;
+  /** The error of the URL's source, when the image is that of the fallback. */
+  readonly replaces: ServiceError | null;
 }
 
 const fromMemory = { tier: 'memory', timings: {} } as const;
 
 /** The headers of a cached response; those of a signed URL change every second. */
-function headersNow(image: Image, { headers, expires }: CachedResponse, now: number): Headers {
+function headersNow(image: Image, cached: CachedResponse, now: number): Headers {
+  const { headers, download, expires } = cached;
   return expires === Number.POSITIVE_INFINITY
     ? headers
-    : imageHeaders(image, fromMemory, cacheControl(expires, now));
+    : imageHeaders(image, fromMemory, cacheControl(expires, now), download);
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../contract/errors.ts';
+import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import {
   type Stage,
   type StageFacts,
@@ -48,10 +48,15 @@ export class ImageTelemetry {
   /** A failure that the client is told. */
   failed(error: ServiceError, thrown: unknown, about: About): void {
     const { code, status, message } = error;
-    const marked = thrown instanceof Error ? this.#failedIn.get(thrown) : undefined;
-    const stage = marked ?? (code === 'overloaded' ? 'admission' : 'request');
+    const stage = this.#stageOf(thrown) ?? stageOfCode[code] ?? 'request';
     this.#cells.counter('failures', code, stage).value += 1;
     if (status >= 500) this.#onFailure({ ...about, stage, code, cause: message });
+  }
+
+  /** The stage that an error was thrown in, or the error that it stands for. */
+  #stageOf(thrown: unknown): StageName | undefined {
+    if (!(thrown instanceof Error)) return undefined;
+    return this.#failedIn.get(thrown) ?? this.#stageOf(thrown.cause);
   }
 
   stageEnded(name: StageName, { format = 'none' }: StageFacts, ms: number, error: unknown): void {
@@ -59,10 +64,19 @@ export class ImageTelemetry {
     if (name === 'transform') {
       this.#cells.histogram('transformDuration', format).observe(ms / 1_000);
     }
-    // The first stage is the innermost one.
+    // The first stage is the innermost one. The error of another process comes without its stage.
+    if (name === 'coalesce') return;
     if (error instanceof Error && !this.#failedIn.has(error)) this.#failedIn.set(error, name);
   }
 }
+
+/** The stages of errors that come from another process, or that no stage has thrown. */
+const stageOfCode: Partial<Record<ErrorCode, StageName | 'admission'>> = {
+  overloaded: 'admission',
+  source_unreachable: 'fetch',
+  source_timeout: 'fetch',
+  transform_timeout: 'transform',
+};
 
 type About = Pick<ImageFailure, 'requestId' | 'project' | 'host'>;
 
@@ -107,6 +121,11 @@ export class ObservedRequest implements Stages {
   delivered(tier: Tier): void {
     this.#request.tier = tier;
     this.#count(tier);
+  }
+
+  /** An image is delivered in place of the one that failed with this error. */
+  replaced(error: unknown): void {
+    this.#failed(error);
   }
 
   /** Waits for the request's work, and reports its failure, which it passes on. */

@@ -138,6 +138,41 @@ eachEngine('every request gets an answer', async (t, { name, environment }) => {
     }
   });
 
+  t.test(
+    'a download has its name on every response, and is one image with the others',
+    async (t) => {
+      const connection = await connect();
+      const named = (name: string) => `${image}&fmt=webp&download=${encodeURIComponent(name)}`;
+      const first = await connection.request('GET', named('a\r\nx-evil: 1'));
+      const same = await connection.request('GET', `${image}&fmt=webp`);
+      t.equal(same.headers.get('x-cache'), 'memory');
+      t.equal(same.headers.get('content-disposition'), undefined);
+      const disposition = (name: string) =>
+        `attachment; filename="${name}.webp"; filename*=UTF-8''${name}.webp`;
+      t.equal(
+        first.headers.get('content-disposition'),
+        disposition('ax-evil- 1').replace(/ 1.webp$/, '%201.webp'),
+      );
+      t.notOk(first.headers.has('x-evil'));
+      for (const [status, method, headers] of [
+        [200, 'GET', {}],
+        [200, 'GET', {}],
+        [200, 'HEAD', {}],
+        [206, 'GET', { range: 'bytes=0-9' }],
+      ] as const) {
+        const response = await connection.request(method, named('b'), headers);
+        t.equal(response.status, status);
+        t.equal(response.headers.get('x-cache'), 'memory');
+        t.equal(response.headers.get('etag'), same.headers.get('etag'));
+        t.equal(
+          response.headers.get('content-disposition'),
+          disposition('b'),
+          `${method} ${status}`,
+        );
+      }
+    },
+  );
+
   t.test('401 says how to authenticate', async (t) => {
     const challenge = async (headers: Record<string, string>) => {
       const response = await (await connect()).request('GET', '/api/sdk/v1/projects', headers);

@@ -6,7 +6,7 @@ import { json, startService } from './service.ts';
 
 const textual = new Set(['blurhash', 'thumbhash', 'lqip', 'json']);
 
-t.test("every parameter's example is answered, and shows", async (t) => {
+t.test('the example of every parameter of the transform is answered, and shows', async (t) => {
   const origin = await startTestOrigin(t);
   // Wider than the examples' crop, with a border to trim and transparency to lay on a background.
   const detail = await picture(500, 420);
@@ -26,10 +26,14 @@ t.test("every parameter's example is answered, and shows", async (t) => {
   origin.serve('/moving.gif', await sharp(stack, { raw: frames }).gif().toBuffer());
   const service = await startService(t);
   const project = await service.project();
-  const sources: Partial<Record<string, string>> = { flatten: 'glass.png', animated: 'moving.gif' };
+  origin.serve('/cut.jpg', detail.subarray(0, detail.length / 2));
+  const sources: Partial<Record<string, string>> = {
+    ...{ flatten: 'glass.png', page: 'moving.gif', animated: 'moving.gif', lenient: 'cut.jpg' },
+  };
 
   for (const name of parameterNames) {
-    const { example, beside, aliases } = parameters[name];
+    const { example, beside, aliases, role } = parameters[name];
+    if (role === 'delivery') continue;
     const source = `${origin.url}/${sources[name] ?? 'photo.png'}`;
     const ask = async (query: string) => {
       const response = await fetch(`${service.url}/img/${source}?project=${project}&${query}`);

@@ -9,6 +9,8 @@ const still: SourceFacts = {
   height: 100,
   orientation: 1,
   frames: 1,
+  pages: 1,
+  page: null,
   timing: null,
   hasAlpha: true,
   colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false },

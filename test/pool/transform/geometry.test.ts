@@ -12,6 +12,8 @@ function facts(width: number, height: number, more: Partial<SourceFacts> = {}): 
     height,
     orientation: 1,
     frames: 1,
+    pages: 1,
+    page: null,
     timing: null,
     hasAlpha: false,
     colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false },
