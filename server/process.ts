@@ -5,6 +5,7 @@ import { settingsOrExit } from '../contract/settings/load.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { Engine } from '../pool/engine.ts';
 import type { EngineSettings } from '../pool/settings.ts';
+import { readableFormats, tried } from '../pool/transform/readable.ts';
 import { logOutages } from '../store/connection.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { connectStore } from '../store/open.ts';
@@ -151,7 +152,9 @@ function stats(): FrontEndStats {
 }
 
 const queue = new JobQueue(store.db, settings.prewarmQueue);
+await tried;
 const health = new Health({
+  sourceFormats: readableFormats(),
   store,
   storeAvailable,
   projects,

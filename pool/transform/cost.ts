@@ -65,6 +65,10 @@ const decoding: Readonly<Record<SourceKind, Cost>> = {
   heif: { ms: 200, bytes: 8 },
   tiff: { ms: 10, bytes: 4 },
   svg: { ms: 0, bytes: 0 },
+  // Decoded here, to pixels that sharp copies; an ICO may have a PNG inside.
+  bmp: { ms: 40, bytes: 8 },
+  ico: { ms: 55, bytes: 8 },
+  jxl: { ms: 200, bytes: 16 },
 };
 
 /** Scaling, copying and intermediate images, for each pixel of the output. */

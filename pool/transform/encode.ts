@@ -19,6 +19,8 @@ interface Encoding {
   readonly animates: boolean;
   /** True when the format has transparency. */
   readonly alpha: boolean;
+  /** True when libvips writes a profile in this format. */
+  readonly profile: boolean;
   encode(image: Sharp, options: EncodeOptions): Sharp;
 }
 
@@ -54,6 +56,7 @@ export const encodings = {
     contentType: 'image/avif',
     animates: false,
     alpha: true,
+    profile: true,
     encode: (image, { quality, lossless }) =>
       lossless ? image.avif({ lossless, effort: 1 }) : ownScale.avif(image, avifQuality(quality)),
   },
@@ -67,6 +70,7 @@ export const encodings = {
     contentType: 'image/webp',
     animates: true,
     alpha: true,
+    profile: true,
     encode: (image, { quality, lossless, animated }) =>
       lossless
         ? image.webp({ lossless, effort: 1, quality: 50 })
@@ -77,6 +81,7 @@ export const encodings = {
     contentType: 'image/jpeg',
     animates: false,
     alpha: false,
+    profile: true,
     encode: (image, { quality, pixels }) =>
       image.jpeg({
         quality,
@@ -93,6 +98,7 @@ export const encodings = {
     contentType: 'image/png',
     animates: false,
     alpha: true,
+    profile: true,
     encode: (image) => image.png({ compressionLevel: 4, adaptiveFiltering: true }),
   },
   // Effort 4 compared with 3, as geometric means over ten animations: 0.65 x the time and 0.91 x the
@@ -102,6 +108,7 @@ export const encodings = {
     contentType: 'image/gif',
     animates: true,
     alpha: true,
+    profile: false,
     encode: (image) => image.gif({ effort: 4 }),
   },
 } as const satisfies Record<OutputFormat, Encoding>;

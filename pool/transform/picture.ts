@@ -1,9 +1,11 @@
 import sharp, { type OutputInfo, type Sharp, type TimeoutOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
+import type { RawPixels } from './bitmap/pixels.ts';
 import { maxSide } from './bounds.ts';
-import { kinds } from './kinds.ts';
+import { kinds, type SourceKind } from './kinds.ts';
 import type { SourceFacts } from './plan.ts';
 import { sizedSvg, svgDensity } from './svg/size.ts';
+import { unreadForm } from './unread-form.ts';
 
 export interface RenderLimits {
   readonly sourceMaxPixels: number;
@@ -18,6 +20,8 @@ export interface Opening {
   readonly animated: boolean;
   /** Pixels for each CSS pixel of a vector source; null for other kinds. */
   readonly scale: number | null;
+  /** The form of a source that is pixels, and no file; null or absent for other sources. */
+  readonly raw?: Omit<RawPixels, 'data'> | null;
   /** See Variant. */
   readonly lenient?: boolean;
   /** True for a source whose EXIF is kept, which libvips' TIFF does not do. */
@@ -31,7 +35,7 @@ type Pixels = { readonly data: Uint8Array; readonly info: OutputInfo };
  * when the picture is settled or written.
  */
 export class Picture {
-  readonly #label: string;
+  readonly #kind: SourceKind;
   readonly #limits: RenderLimits;
   readonly #animated: boolean;
   readonly #keepsExif: boolean;
@@ -44,8 +48,8 @@ export class Picture {
   #frames: Pixels | null = null;
 
   constructor(source: Uint8Array, facts: SourceFacts, opening: Opening, limits: RenderLimits) {
-    const { vector, label } = kinds[facts.kind];
-    this.#label = label;
+    const { vector } = kinds[facts.kind];
+    this.#kind = facts.kind;
     this.#limits = limits;
     this.#animated = opening.animated;
     this.#keepsExif = opening.keepsExif ?? false;
@@ -60,6 +64,7 @@ export class Picture {
       limitInputPixels: limits.sourceMaxPixels + (vector ? 2 * maxSide + 1 : 0),
       ...(opening.animated ? { pages: -1 } : { page: facts.page ?? 0 }),
       ...(scale === null ? {} : { density: svgDensity }),
+      ...(opening.raw ? { raw: opening.raw } : {}),
     });
   }
 
@@ -155,9 +160,11 @@ export class Picture {
         throw new ServiceError('transform_timeout', 'The transform took too long.', error);
       }
       if (!this.#decoding) throw error;
+      const unread = unreadForm(this.#kind, error);
+      if (unread !== null) throw unread;
       throw new ServiceError(
         'source_corrupt',
-        `The source has a valid ${this.#label} header but cannot be decoded completely.`,
+        `The source has a valid ${kinds[this.#kind].label} header but cannot be decoded completely.`,
         error,
       );
     }

@@ -164,6 +164,12 @@ export interface Variant {
   readonly lossless: boolean;
   /** False keeps EXIF, XMP and ICC. */
   readonly stripMetadata: boolean;
+  /** Keeps the author, copyright and licence of metadata that is stripped. */
+  readonly copyright: boolean;
+  /** Keeps a profile of RGB colours, and the colours in it. */
+  readonly keepProfile: boolean;
+  /** Keeps the gain map of a JPEG that has one (ISO 21496-1, Ultra HDR). */
+  readonly gainMap: boolean;
 }
 
 /** The variant that changes nothing but the encoding. */
@@ -205,4 +211,7 @@ export const plainVariant: Variant = {
   quality: 80,
   lossless: false,
   stripMetadata: true,
+  copyright: false,
+  keepProfile: false,
+  gainMap: false,
 };

@@ -86,7 +86,19 @@ export function effectiveVariant(
     animated: options.animated ?? true,
     quality: options.q ?? project.defaultQuality,
     lossless: options.lossless ?? false,
-    stripMetadata: project.stripMetadata,
+    ...metadataOf(options, project),
+  };
+}
+
+/** What of the source's metadata is kept: `keep=copyright` nothing else, whatever the project says. */
+function metadataOf({ keep, icc, hdr }: Options, project: ProjectSettings) {
+  const copyright = keep === 'copyright';
+  const stripMetadata = project.stripMetadata || copyright;
+  return {
+    stripMetadata,
+    copyright,
+    keepProfile: icc === 'keep' && stripMetadata,
+    gainMap: hdr === 'keep',
   };
 }
 

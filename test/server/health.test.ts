@@ -40,6 +40,7 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
     machine: () => ({ frontEnds: {}, diskBytes: 0, diskMaxBytes: 0, diskFull: false }),
     draining: () => false,
     transformTimeoutMs: 40,
+    sourceFormats: ['JPEG'],
     ...given,
   });
   const ask = async () => {

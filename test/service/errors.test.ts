@@ -108,7 +108,7 @@ eachEngine('every error of the image endpoint says what is wrong', async (t, eng
       of('/data.jpg'),
       415,
       'source_unsupported',
-      /not a JPEG.* content type is application\/json\.$/,
+      /a JSON document.* content type is application\/json\. To use it/,
     ],
     [of('/bare.jpg'), 415, 'source_unsupported', /not a JPEG.*; it has no content type\.$/],
     [of('/entity.svg'), 415, 'source_unsupported', /XML entity ns_svg/],
