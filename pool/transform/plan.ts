@@ -105,6 +105,11 @@ export interface Plan {
   /** True when transparency must be flattened on the background. */
   readonly flatten: boolean;
   readonly profile: ProfileHandling;
+  /**
+   * True when raw pixels with 8 bits per channel have all of the result: there is neither profile nor
+   * metadata to keep, and it is not grey, of which they have no transparency.
+   */
+  readonly plainPixels: boolean;
 }
 
 export interface Resize extends Size {
@@ -150,7 +155,7 @@ export function makePlan(
     height: Math.min(longest, maxRows / frames),
     pixels: Math.min(
       vector ? rasterPixels : framePixels,
-      maxOutputPixels(format, variant.lossless) / frames,
+      maxOutputPixels(format, variant.lossless === true) / frames,
     ),
   };
   const rotated = boundsOfRotated(part, variant.rotate);
@@ -212,6 +217,7 @@ export function makePlan(
     background,
     flatten,
     profile,
+    plainPixels: profile === 'convert' && hasPlainPixels(facts.colour, variant),
   };
 }
 
@@ -260,6 +266,11 @@ function resampling(variant: Variant, { fit }: Box, stacked: boolean) {
   // A strategy chooses the part to keep, so it has no effect where nothing is cropped.
   const effective = isStrategy(position) && (fit !== 'cover' || stacked) ? 'center' : position;
   return { position: effective, kernel } as const;
+}
+
+function hasPlainPixels({ model, deep }: SourceColour, variant: Variant): boolean {
+  const { stripMetadata, grayscale, threshold } = variant;
+  return stripMetadata && model === 'rgb' && !deep && !grayscale && threshold === null;
 }
 
 /**

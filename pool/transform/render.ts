@@ -13,7 +13,7 @@ import {
   noCost,
   sum,
 } from './cost.ts';
-import { indexedPng } from './encode/indexed-png.ts';
+import { bestOutput } from './encode/choose.ts';
 import { encodings } from './encode.ts';
 import { type Size, scaledSize } from './geometry.ts';
 import { inspect } from './inspect.ts';
@@ -118,28 +118,15 @@ async function smallest(
   original: Original | null,
 ): Promise<Encoded> {
   const output = await encode(picture, plan, variant);
-  if (original === null || original.bytes.byteLength >= output.body.byteLength) {
-    return { ...output, format: plan.format };
-  }
+  if (original === null || original.bytes.byteLength >= output.body.byteLength) return output;
   const { bytes, format } = original;
   return { ...imageOf(bytes, encodings[format].contentType, output), format };
 }
 
-async function encode(picture: Picture, plan: Plan, variant: Variant): Promise<RenderedImage> {
-  const { contentType } = encodings[plan.format];
-  if (plan.format === 'png' && variant.stripMetadata) {
-    await picture.settle();
-    const { data, info } = await picture.pixels();
-    const indexed = indexedPng({ ...info, data });
-    if (indexed !== null) return imageOf(indexed, contentType, info);
-  }
-  const { data, info } = await picture
-    .apply((image) =>
-      applySteps(image, passes.encode, { plan, variant, overlay: null, metadata: null }),
-    )
-    .write();
+async function encode(picture: Picture, plan: Plan, variant: Variant): Promise<Encoded> {
+  const { data, info, format } = await bestOutput(picture, plan, variant);
   const size = { width: info.width, height: info.pageHeight ?? info.height };
-  return imageOf(data, contentType, size);
+  return { ...imageOf(data, encodings[format].contentType, size), format };
 }
 
 function imageOf(data: Uint8Array, contentType: string, { width, height }: Size): RenderedImage {

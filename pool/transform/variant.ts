@@ -147,7 +147,8 @@ export interface Variant {
   readonly placeholder: PlaceholderKind | null;
   /** 1..100. */
   readonly quality: number;
-  readonly lossless: boolean;
+  /** Null keeps pixels exactly where that has fewer bytes, which drawn images may have. */
+  readonly lossless: boolean | null;
   /** False keeps EXIF, XMP and ICC. */
   readonly stripMetadata: boolean;
 }
@@ -187,6 +188,6 @@ export const plainVariant: Variant = {
   animated: true,
   placeholder: null,
   quality: 80,
-  lossless: false,
+  lossless: null,
   stripMetadata: true,
 };

@@ -81,7 +81,7 @@ export function effectiveVariant(
     ...output(options.fmt, accepted, project.autoFormat),
     animated: options.animated ?? true,
     quality: options.q ?? project.defaultQuality,
-    lossless: options.lossless ?? false,
+    lossless: options.lossless ?? null,
     stripMetadata: project.stripMetadata,
   };
 }

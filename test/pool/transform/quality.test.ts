@@ -13,7 +13,7 @@ const photo = await sharp(await picture('portrait-rotated.jpg'), { autoOrient: t
 
 function encoded(image: Sharp, format: OutputFormat, options: Partial<EncodeOptions> = {}) {
   return encodings[format]
-    .encode(image, { quality: 80, lossless: false, animated: false, pixels: 1000, ...options })
+    .encode(image, { quality: 80, lossless: false, sharpChroma: false, animated: false, pixels: 1000, ...options })
     .toBuffer();
 }
 
