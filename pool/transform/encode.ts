@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp';
-import { ownQuality } from './encode/quality.ts';
+import { type Mode, ownQuality } from './encode/quality.ts';
 import type { OutputFormat } from './variant.ts';
 
 export interface EncodeOptions {
@@ -34,17 +34,18 @@ interface Encoding {
 const progressivePixels = { least: 250_000, most: 16_000_000 };
 
 /** From this quality on chroma has the resolution of luma, or what is nearest to it in the format. */
-const fullChromaFrom = 90;
+export const fullChromaFrom = 90;
 
-/** The settings of an encoder whose quality is on its own scale; each has a curve of its own. */
-export type Mode = 'jpeg' | 'jpegFull' | 'webp' | 'webpSharp' | 'avif';
-
-export const ownScale: Readonly<Record<Mode, (image: Sharp, quality: number) => Sharp>> = {
+/** The lossy encoders; here with their own quality. */
+export const ownScale: Readonly<
+  Record<Mode, (image: Sharp, quality: number, pixels: number) => Sharp>
+> = {
   jpeg: (image, quality) =>
     image.jpeg({ quality, quantisationTable, chromaSubsampling: '4:2:0', mozjpeg: false }),
   jpegFull: (image, quality) =>
     image.jpeg({ quality, quantisationTable, chromaSubsampling: '4:4:4', mozjpeg: false }),
-  webp: (image, quality) => image.webp({ quality, effort: 2 }),
+  webp: (image, quality, pixels) =>
+    image.webp({ quality, effort: pixels <= mostThumbnailPixels ? 4 : 2 }),
   webpSharp: (image, quality) => image.webp({ quality, effort: 2, smartSubsample: true }),
   avif: (image, quality) =>
     image.avif({ quality, effort: 1, chromaSubsampling: '4:4:4', tune: 'iq' }),
@@ -53,10 +54,13 @@ export const ownScale: Readonly<Record<Mode, (image: Sharp, quality: number) => 
 /** Of mozjpeg's tables, number 2 is tuned for MS-SSIM. */
 const quantisationTable = 2;
 
+/** WebP needs effort 4 to be smaller than JPEG up to this size, which takes up to 8 ms more. */
+const mostThumbnailPixels = 150_000;
+
 function lossy(image: Sharp, modes: readonly [Mode, Mode], options: EncodeOptions): Sharp {
   const { quality, pixels, sharpChroma } = options;
   const mode = modes[sharpChroma || quality >= fullChromaFrom ? 1 : 0];
-  return ownScale[mode](image, ownQuality(mode, quality, pixels));
+  return ownScale[mode](image, ownQuality(mode, quality, pixels), pixels);
 }
 
 /**

@@ -81,9 +81,7 @@ export class Picture {
         ? this.#image.png({ compressionLevel: 0 })
         : this.#image.tiff({ compression: 'none' }),
     );
-    this.#settle(() =>
-      sharp(data, { limitInputPixels: false, pages: this.#animated ? -1 : 1 }),
-    );
+    this.#settle(() => sharp(data, { limitInputPixels: false, pages: this.#animated ? -1 : 1 }));
   }
 
   #settle(reopen: () => Sharp): void {

@@ -23,7 +23,7 @@ import { type Original, originalOf } from './original.ts';
 import { Picture, type RenderLimits } from './picture.ts';
 import { placeholders, type SourceDescription } from './placeholders.ts';
 import { makePlan, type Plan, type SourceFacts, upright } from './plan.ts';
-import { applySteps, imagePasses, passes } from './steps.ts';
+import { applySteps, imagePasses, passes, type StepContext } from './steps.ts';
 import type { OutputFormat, Variant, Watermark } from './variant.ts';
 import { overlayOf, watermarkVariant } from './watermark.ts';
 
@@ -67,7 +67,7 @@ export async function render(
     picture.apply((image) => applySteps(image, passes.watermark, context));
   }
   const original = originalOf(source, facts, plan, variant, metadata);
-  const encoded = () => smallest(picture, plan, variant, original);
+  const encoded = () => smallest(picture, { plan, variant, metadata, overlay: null }, original);
   if (variant.placeholder === null) {
     const { format, ...image } = await encoded();
     return image;
@@ -113,18 +113,17 @@ type Encoded = RenderedImage & { readonly format: OutputFormat };
 /** The output, or the source in its place where that has fewer bytes. */
 async function smallest(
   picture: Picture,
-  plan: Plan,
-  variant: Variant,
+  context: StepContext,
   original: Original | null,
 ): Promise<Encoded> {
-  const output = await encode(picture, plan, variant);
+  const output = await encode(picture, context);
   if (original === null || original.bytes.byteLength >= output.body.byteLength) return output;
   const { bytes, format } = original;
   return { ...imageOf(bytes, encodings[format].contentType, output), format };
 }
 
-async function encode(picture: Picture, plan: Plan, variant: Variant): Promise<Encoded> {
-  const { data, info, format } = await bestOutput(picture, plan, variant);
+async function encode(picture: Picture, context: StepContext): Promise<Encoded> {
+  const { data, info, format } = await bestOutput(picture, context);
   const size = { width: info.width, height: info.pageHeight ?? info.height };
   return { ...imageOf(data, encodings[format].contentType, size), format };
 }

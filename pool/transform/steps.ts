@@ -165,6 +165,7 @@ export const passes = {
   prepare: [orient, crop, shrink, colour, metadata],
   opacity: [opacity, colour, metadata],
   watermark: [watermark, colour, metadata],
+  encode: [colour, metadata],
 } satisfies Readonly<Record<string, readonly Step[]>>;
 
 /** The passes that transform the image: more than one only where sharp's order would be wrong. */

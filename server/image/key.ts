@@ -28,7 +28,10 @@ function relevant(variant: Variant): Variant {
     position: cutOrPlaced ? variant.position : plainVariant.position,
     animated: affects.animated ? animated : plainVariant.animated,
     lossless,
-    quality: affects.quality && !(lossless === true && only !== undefined) ? quality : plainVariant.quality,
+    quality:
+      affects.quality && !(lossless === true && only !== undefined)
+        ? quality
+        : plainVariant.quality,
   };
 }
 

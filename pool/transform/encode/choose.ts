@@ -1,8 +1,7 @@
 import { type EncodeOptions, encodings } from '../encode.ts';
 import type { Picture, Pixels } from '../picture.ts';
-import type { Plan } from '../plan.ts';
-import { withTiming } from '../steps.ts';
-import type { OutputFormat, Variant } from '../variant.ts';
+import { applySteps, passes, type StepContext, withTiming } from '../steps.ts';
+import type { OutputFormat } from '../variant.ts';
 import { examine } from './examine.ts';
 import { indexedPng } from './indexed-png.ts';
 
@@ -27,37 +26,39 @@ const mostDrawnPixels = 4_000_000;
  * the same without loss is used if it has fewer bytes: in WebP, or where the format was negotiated, in
  * one that the client shows.
  */
-export async function bestOutput(picture: Picture, plan: Plan, variant: Variant): Promise<Output> {
+export async function bestOutput(picture: Picture, context: StepContext): Promise<Output> {
+  const { plan, variant } = context;
   const { format, animated } = plan;
-  if (format === 'png') return (await indexed(picture, variant)) ?? encoded(picture, plan, variant);
+  if (format === 'png') return (await indexed(picture, context)) ?? encoded(picture, context);
   if (format === 'gif' || animated || variant.lossless === true) {
-    return encoded(picture, plan, variant);
+    return encoded(picture, context);
   }
   const pixels = await settled(picture, plan);
   const { sharpChroma, flat, drawn } = examine({ ...pixels.info, data: pixels.data });
   const quality = Math.min(100, variant.quality + (sharpChroma && flat ? added : 0));
-  const lossy = await encoded(picture, plan, variant, { sharpChroma, quality });
+  const lossy = await encoded(picture, context, { sharpChroma, quality });
   const tried = drawn && variant.lossless === null && plan.width * plan.height <= mostDrawnPixels;
-  const exact = tried ? await withoutLoss(picture, plan, variant, pixels) : null;
+  const exact = tried ? await withoutLoss(picture, context, pixels) : null;
   return exact !== null && exact.data.byteLength < lossy.data.byteLength ? exact : lossy;
 }
 
 async function withoutLoss(
   picture: Picture,
-  plan: Plan,
-  variant: Variant,
+  context: StepContext,
   pixels: Pixels,
 ): Promise<Output | null> {
+  const { plan, variant } = context;
   const shown = variant.negotiated ? variant.formats : [plan.format];
   if (shown.includes('webp')) {
-    return encoded(picture, { ...plan, format: 'webp' }, { ...variant, lossless: true });
+    const webp = { ...context, plan: { ...plan, format: 'webp' as const } };
+    return encoded(picture, webp, { lossless: true });
   }
   if (!variant.negotiated || !variant.stripMetadata) return null;
   return indexedOf(pixels);
 }
 
 /** Profile and metadata are lost with the indexes. */
-async function indexed(picture: Picture, variant: Variant): Promise<Output | null> {
+async function indexed(picture: Picture, { variant }: StepContext): Promise<Output | null> {
   if (!variant.stripMetadata) return null;
   await picture.settle();
   return indexedOf(await picture.pixels());
@@ -70,29 +71,28 @@ function indexedOf({ data, info }: Pixels): Output | null {
 
 async function encoded(
   picture: Picture,
-  plan: Plan,
-  variant: Variant,
+  context: StepContext,
   options: Partial<EncodeOptions> = {},
 ): Promise<Output> {
+  const { plan, variant } = context;
   const { format, animated, width, height } = plan;
-  const { data, info } = await picture.attempt((image) =>
-    withTiming(
-      encodings[format].encode(image, {
-        quality: variant.quality,
-        lossless: variant.lossless === true,
-        sharpChroma: false,
-        animated,
-        pixels: width * height,
-        ...options,
-      }),
-      plan,
-    ),
-  );
+  const { data, info } = await picture.attempt((image) => {
+    const kept = applySteps(image, passes.encode, context);
+    const encoding = encodings[format].encode(kept, {
+      quality: variant.quality,
+      lossless: variant.lossless === true,
+      sharpChroma: false,
+      animated,
+      pixels: width * height,
+      ...options,
+    });
+    return withTiming(encoding, plan);
+  });
   return { data, info, format };
 }
 
 /** Settles the picture in the cheapest way that keeps everything, and returns its pixels. */
-async function settled(picture: Picture, { plainPixels }: Plan): Promise<Pixels> {
+async function settled(picture: Picture, { plainPixels }: StepContext['plan']): Promise<Pixels> {
   if (plainPixels) return picture.rasterise();
   await picture.settle();
   return picture.pixels();
