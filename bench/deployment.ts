@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,8 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { loadSettings } from '../contract/settings/load.ts';
 import { newApiKey } from '../store/identifiers.ts';
 import { joinStore } from '../store/open.ts';
-
-const readyWithinMs = 60_000;
+import { end, freePort, pinned, untilOk } from './servers/launch.ts';
 
 /** The service and its worker as separate processes, with their data in a temporary folder. */
 export interface Deployment {
@@ -23,6 +20,8 @@ export interface Deployment {
   readonly signed: { readonly project: string; readonly secret: string };
   /** The primary's process id. */
   readonly pid: number;
+  /** From the start of its process to the first successful `GET /api/health`, ms. */
+  readonly healthyMs: number;
   readonly worker: {
     start(): Promise<void>;
     /** By SIGSTOP; resolves when the transforms that the worker has requested have ended. */
@@ -48,28 +47,22 @@ export interface Health {
   };
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const address = server.address();
-  await new Promise((done) => server.close(done));
-  return typeof address === 'object' && address !== null ? address.port : 0;
+export interface DeployOptions {
+  /** The processors that the service may use, as taskset lists them; all when null. */
+  readonly cpus?: string | null;
+  /** A folder that is kept at the end; otherwise a temporary one. */
+  readonly dataDir?: string;
 }
 
-async function untilOk(url: string): Promise<void> {
-  const deadline = Date.now() + readyWithinMs;
-  for (;;) {
-    const response = await fetch(url).catch(() => null);
-    await response?.arrayBuffer();
-    if (response?.ok) return;
-    if (Date.now() > deadline) throw new Error(`${url} does not answer`);
-    await sleep(50);
-  }
-}
+/** Short, because the start is measured by it. */
+const healthEveryMs = 4;
 
 /** @param settings in addition to those that isolate the deployment */
-export async function deploy(settings: Readonly<Record<string, string>> = {}): Promise<Deployment> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'image-delivery-bench-'));
+export async function deploy(
+  settings: Readonly<Record<string, string>> = {},
+  options: DeployOptions = {},
+): Promise<Deployment> {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'image-delivery-bench-')));
   const [port, workerPort] = [await freePort(), await freePort()];
   const key = newApiKey();
   const environment = {
@@ -78,6 +71,7 @@ export async function deploy(settings: Readonly<Record<string, string>> = {}): P
     SERVICE_HOST: '127.0.0.1',
     SERVICE_PORT: String(port),
     SERVICE_BASE_URL: `http://127.0.0.1:${port}`,
+    SERVICE_OPS_PORT: '0',
     SERVICE_WORKER_PORT: String(workerPort),
     SERVICE_DATA_DIR: dataDir,
     SERVICE_MONGODB_URL: '',
@@ -85,42 +79,31 @@ export async function deploy(settings: Readonly<Record<string, string>> = {}): P
     SERVICE_PRIVATE_SOURCES: '127.0.0.1/32:*',
     SERVICE_LOG_LEVEL: process.env['SERVICE_LOG_LEVEL'] ?? 'error',
   };
-  const run = (entry: string): ChildProcess =>
-    spawn(process.execPath, [fileURLToPath(new URL(`../${entry}`, import.meta.url))], {
+  const run = (entry: string): ChildProcess => {
+    const file = fileURLToPath(new URL(`../${entry}`, import.meta.url));
+    const [program = '', ...args] = pinned([process.execPath, file], options.cpus ?? null);
+    return spawn(program, args, {
       env: environment,
       cwd: dataDir,
       stdio: ['ignore', 'inherit', 'inherit'],
     });
-  const end = async (child: ChildProcess | null, signal: NodeJS.Signals): Promise<void> => {
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill(signal);
-    // A paused process handles no other signals.
-    child.kill('SIGCONT');
-    await ended;
   };
-
   const url = `http://127.0.0.1:${port}`;
+  const startedAt = performance.now();
   const service = run('server/main.js');
   let worker: ChildProcess | null = null;
   const close = async () => {
     await end(worker, 'SIGTERM');
     await end(service, 'SIGTERM');
-    await rm(dataDir, { recursive: true, force: true });
+    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
   };
   const health = async () => (await fetch(`${url}/api/health`)).json() as Promise<Health>;
   try {
-    await untilOk(`${url}/api/health`);
-    const store = await joinStore(loadSettings(environment));
-    const { _id: orgId } = await store.organisations.default();
-    const fields = { orgId, name: 'Bench', origin: url, allowedOrigins: ['127.0.0.1'] };
-    const { _id: project } = await store.projects.create(fields);
-    const { _id: second } = await store.projects.create(fields);
-    const secret = (await store.projects.requireSignatures(second, null))?.signingSecret ?? '';
-    await store.close();
+    await untilOk(`${url}/api/health`, service, { everyMs: healthEveryMs });
+    const healthyMs = performance.now() - startedAt;
+    const { project, signed } = await createProjects(environment, url);
     return {
-      ...{ url, key, project, health, close },
-      signed: { project: second, secret },
+      ...{ url, key, project, signed, healthyMs, health, close },
       pid: service.pid ?? 0,
       worker: {
         async start() {
@@ -139,5 +122,23 @@ export async function deploy(settings: Readonly<Record<string, string>> = {}): P
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** An open project and one that requires signed URLs, made through the store. */
+async function createProjects(
+  environment: NodeJS.ProcessEnv,
+  origin: string,
+): Promise<Pick<Deployment, 'project' | 'signed'>> {
+  const store = await joinStore(loadSettings(environment));
+  try {
+    const { _id: orgId } = await store.organisations.default();
+    const fields = { orgId, name: 'Bench', origin, allowedOrigins: ['127.0.0.1'] };
+    const { _id: project } = await store.projects.create(fields);
+    const { _id: second } = await store.projects.create(fields);
+    const secret = (await store.projects.requireSignatures(second, null))?.signingSecret ?? '';
+    return { project, signed: { project: second, secret } };
+  } finally {
+    await store.close();
   }
 }

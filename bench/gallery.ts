@@ -23,6 +23,7 @@ const pictureOf: Partial<Record<ParameterName, PictureName>> = {
   trim: 'lantern.png',
   flatten: 'lantern.png',
   rotate: 'emblem.svg',
+  page: 'pulse.gif',
   animated: 'pulse.gif',
   threshold: 'bokeh.webp',
   sharpen: 'bokeh.webp',
@@ -37,9 +38,11 @@ interface Example {
   readonly query: string;
 }
 
+const isTransform = (name: ParameterName): boolean => parameters[name].role === 'transform';
+
 const fits = ['cover', 'contain', 'fill', 'inside', 'outside'] as const;
 const examples: Readonly<Record<string, readonly Example[]>> = {
-  Parameters: parameterNames.map((name) => {
+  Parameters: parameterNames.filter(isTransform).map((name) => {
     const { beside, example, meaning } = parameters[name];
     const own = example === '' ? name : `${name}=${example}`;
     const query = [beside, own].filter((part) => part !== '').join('&');

@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { extname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
+import { numberFrom } from './arguments.ts';
 import { type Deployment, deploy, type Health } from './deployment.ts';
 import { Load, shares, type Target } from './soak/load.ts';
 import { startSoakOrigin } from './soak/origin.ts';
@@ -25,14 +26,6 @@ const cacheSettings = {
   SERVICE_MEMORY_CACHE_BYTES: String(24 * 1024 * 1024),
   SERVICE_DISK_CACHE_BYTES: String(96 * 1024 * 1024),
 };
-
-function numberFrom(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (text.trim() !== '' && value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`A number from ${least} to ${most}.`);
-  };
-}
 
 interface Options {
   readonly minutes: number;

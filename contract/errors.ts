@@ -39,6 +39,10 @@ export const errorCatalogue = {
     status: 404,
     hint: 'Check the project id; listing the projects shows those that exist.',
   },
+  preset_not_found: {
+    status: 404,
+    hint: "Check the preset's name; listing the project's presets shows those that exist.",
+  },
   endpoint_not_found: {
     status: 404,
     hint: 'Check the path against the interface specification at /openapi.json.',
@@ -117,11 +121,11 @@ export const errorCatalogue = {
   },
   source_unsupported: {
     status: 415,
-    hint: 'Use a source in JPEG, PNG, WebP, GIF, AVIF, TIFF or SVG.',
+    hint: 'Use a source in JPEG, PNG, WebP, GIF, AVIF, TIFF, SVG, BMP or ICO; /api/health lists all that this service reads.',
   },
   source_corrupt: {
     status: 422,
-    hint: 'Check that the source file is complete and opens in an image viewer.',
+    hint: 'Check that the source file is complete and opens in an image viewer. lenient=1 shows what there is of a truncated JPEG, PNG or GIF.',
   },
   source_rate_limited: {
     status: 429,

@@ -1,3 +1,5 @@
+import type { PresetParameters } from './preset.ts';
+
 export const watermarkPositions = [
   'center',
   'north',
@@ -50,6 +52,8 @@ export interface Project extends ProjectSettings {
   readonly signingSecret: string | null;
   /** The secret before the last rotation, which is valid too; none once it was revoked. */
   readonly previousSigningSecret?: string | null;
+  /** Image parameters under names of the project's own, by name. */
+  readonly presets?: Readonly<Record<string, PresetParameters>>;
   readonly createdAt: Date;
   /** By the store's clock. For people: it decides nothing, because clocks may step. */
   readonly changedAt: Date;

@@ -1,6 +1,7 @@
 import type { Collection, Db, Filter, UpdateFilter } from 'mongodb';
 import { answered } from './deadline.ts';
 import { newProjectId, newSigningSecret } from './identifiers.ts';
+import { isPresetName, type PresetParameters } from './preset.ts';
 import type { Project, ProjectSettings } from './project.ts';
 import {
   markChange,
@@ -41,6 +42,12 @@ const newProjectSettings: ProjectSettings = {
   watermarkScale: 20,
   watermarkMargin: 16,
 };
+
+/** @throws Error for a name that the store would read as something else */
+function presetField(name: string): `presets.${string}` {
+  if (!isPresetName(name)) throw new Error('no name of a preset');
+  return `presets.${name}`;
+}
 
 /** Every change is one atomic update, so that concurrent changes are not lost. */
 export class Projects {
@@ -126,6 +133,15 @@ export class Projects {
 
   removeHost(id: string, host: string): Promise<Project | null> {
     return this.#change(id, { $pull: { allowedOrigins: host } });
+  }
+
+  /** @param name as `isPresetName` takes it */
+  setPreset(id: string, name: string, parameters: PresetParameters): Promise<Project | null> {
+    return this.#change(id, { $set: { [presetField(name)]: parameters } });
+  }
+
+  removePreset(id: string, name: string): Promise<Project | null> {
+    return this.#change(id, { $unset: { [presetField(name)]: '' } });
   }
 
   /** Requires signed URLs, with a new secret, which invalidates all earlier signatures. */

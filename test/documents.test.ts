@@ -1,5 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import t from 'tap';
+import { metricsMarkdown } from '../contract/metrics/document.ts';
 import { settingsExample, settingsMarkdown } from '../contract/settings/document.ts';
 import { parameterNames, parameters, parametersMarkdown } from '../server/image/parameters.ts';
 import { root } from './root.ts';
@@ -41,23 +42,31 @@ t.test("the README's table lists every setting", (t) =>
   check(t, 'README.md', (text) => withSection(text, 'settings', settingsMarkdown())),
 );
 
+t.test('docs/operating/metrics.md lists every metric', (t) =>
+  check(t, 'docs/operating/metrics.md', metricsMarkdown),
+);
+
 t.test('the README names the differences of the engines of the tests', (t) =>
   check(t, 'README.md', (text) => withSection(text, 'engines', differencesMarkdown())),
 );
 
-t.test('the gallery shows every parameter by its example, and all its pictures', async (t) => {
-  const folder = new URL('docs/gallery/', root);
-  const page = await readFile(new URL('index.html', folder), 'utf8');
-  for (const name of parameterNames) {
-    const { beside, example } = parameters[name];
-    const own = example === '' ? name : `${name}=${example}`;
-    const query = [beside, own].filter((part) => part !== '').join('&');
-    t.ok(
-      page.includes(`&amp;${query.replaceAll('&', '&amp;')}</code>`),
-      `${query} (npm run docs:gallery)`,
-    );
-  }
-  const shown = [...page.matchAll(/src="([^"]+)"/g)].map(([, file]) => file);
-  const files = (await readdir(folder)).filter((file) => file !== 'index.html');
-  t.same(new Set(files), new Set(shown));
-});
+t.test(
+  'the gallery shows every parameter of the transform by its example, and all its pictures',
+  async (t) => {
+    const folder = new URL('docs/gallery/', root);
+    const page = await readFile(new URL('index.html', folder), 'utf8');
+    for (const name of parameterNames) {
+      const { beside, example, role } = parameters[name];
+      if (role === 'delivery') continue;
+      const own = example === '' ? name : `${name}=${example}`;
+      const query = [beside, own].filter((part) => part !== '').join('&');
+      t.ok(
+        page.includes(`&amp;${query.replaceAll('&', '&amp;')}</code>`),
+        `${query} (npm run docs:gallery)`,
+      );
+    }
+    const shown = [...page.matchAll(/src="([^"]+)"/g)].map(([, file]) => file);
+    const files = (await readdir(folder)).filter((file) => file !== 'index.html');
+    t.same(new Set(files), new Set(shown));
+  },
+);

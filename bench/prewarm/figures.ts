@@ -4,8 +4,8 @@ export function percentile(samples: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** A text table; the first column is aligned left, the others right. */
-export function table(rows: ReadonlyArray<ReadonlyArray<string>>): string {
+/** A text table; the first columns are aligned left, the others right. */
+export function table(rows: ReadonlyArray<ReadonlyArray<string>>, leftColumns = 1): string {
   const widths = rows[0]?.map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
   );
@@ -13,7 +13,7 @@ export function table(rows: ReadonlyArray<ReadonlyArray<string>>): string {
     row
       .map((cell, column) => {
         const width = widths?.[column] ?? 0;
-        return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+        return column < leftColumns ? cell.padEnd(width) : cell.padStart(width);
       })
       .join('  ')
       .trimEnd();

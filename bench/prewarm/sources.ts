@@ -1,5 +1,5 @@
-import { createServer } from 'node:http';
 import sharp from 'sharp';
+import { serveBodies } from '../origin/bodies.ts';
 import { picture } from '../origin/pictures.ts';
 
 /** An origin of pictures that are all different but cost the same to transform. */
@@ -28,23 +28,13 @@ export async function startSources(sets: Readonly<Record<string, number>>): Prom
       bodies.set(`/${set}/${number}.jpg`, await image.jpeg({ quality: 85 }).toBuffer());
     }
   }
-  const server = createServer((request, response) => {
-    const path = request.url ?? '';
-    const body = bodies.get(path);
+  const server = await serveBodies((path) => {
     fetches.set(path, (fetches.get(path) ?? 0) + 1);
-    if (body === undefined) response.writeHead(404).end();
-    else response.writeHead(200, { 'content-type': 'image/jpeg' }).end(body);
+    return bodies.get(path);
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
-    url: (set, number) => `http://127.0.0.1:${port}/${set}/${number}.jpg`,
+    url: (set, number) => `${server.url}/${set}/${number}.jpg`,
     fetches: (set, number) => fetches.get(`/${set}/${number}.jpg`) ?? 0,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: server.close,
   };
 }

@@ -1,6 +1,6 @@
-import { createServer } from 'node:http';
 import sharp from 'sharp';
 import { type Kind, pictures } from '../hostile/pictures.ts';
+import { serveBodies } from '../origin/bodies.ts';
 import { picture } from '../origin/pictures.ts';
 
 /** An origin on this machine with pictures to transform, hostile ones and missing ones. */
@@ -32,17 +32,8 @@ export async function startSoakOrigin(port: number): Promise<SoakOrigin> {
   const pictureNames = [...bodies.keys()];
   const hostile = new Map<string, Buffer>();
   let serial = 0;
-  const server = createServer((request, response) => {
-    const path = request.url ?? '';
-    const body = bodies.get(path) ?? hostile.get(path);
-    if (body === undefined) response.writeHead(404).end();
-    else response.end(body);
-  });
-  await new Promise<void>((done, failed) => {
-    server.once('error', failed).listen(port, '127.0.0.1', done);
-  });
-  const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  const server = await serveBodies((path) => bodies.get(path) ?? hostile.get(path), port);
+  const { url } = server;
   return {
     url,
     pictures: pictureNames.map((path) => url + path),
@@ -55,10 +46,6 @@ export async function startSoakOrigin(port: number): Promise<SoakOrigin> {
       return url + path;
     },
     missing: (number) => `${url}/missing-${number}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: server.close,
   };
 }

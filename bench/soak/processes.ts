@@ -68,7 +68,8 @@ async function readProbe(folder: string, pid: number): Promise<Partial<ProcessFi
   return text === null ? {} : JSON.parse(text);
 }
 
-async function familyOf(pid: number): Promise<number[]> {
+/** A process and its descendants. */
+export async function familyOf(pid: number): Promise<number[]> {
   const tasks = await readdir(`/proc/${pid}/task`).catch(() => []);
   const children = await Promise.all(
     tasks.map((task) => readFile(`/proc/${pid}/task/${task}/children`, 'utf8').catch(() => '')),

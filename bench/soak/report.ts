@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { chart, type Panel } from './chart.ts';
+import { drawLines, type Panel } from '../charts/lines.ts';
 import type { ProcessSample } from './processes.ts';
 import type { Growth, Sample } from './verdict.ts';
 
@@ -18,11 +18,19 @@ const mebibytes = (bytes: number): number => bytes / 1024 / 1024;
 export async function writeReport(folder: string, report: SoakReport): Promise<void> {
   const { title, samples } = report;
   await mkdir(folder, { recursive: true });
-  const times = samples.map(({ atS }) => atS);
-  await writeFile(join(folder, 'soak.svg'), chart(title, times, panels(samples)));
+  const positions = samples.map(({ atS }) => atS);
+  const axis = { positions, ticks: thirds(positions.at(-1) ?? 1) };
+  await writeFile(join(folder, 'soak.svg'), drawLines({ title, axis, panels: panels(samples) }));
   await writeFile(join(folder, 'soak.md'), markdown(report));
   await writeFile(join(folder, 'soak.json'), `${JSON.stringify(report, null, 2)}\n`);
 }
+
+/** The thirds that the verdict compares. */
+const thirds = (endS: number) =>
+  [0, 1 / 3, 2 / 3, 1].map((share) => ({
+    at: endS * share,
+    label: `${((endS * share) / 60).toFixed(1)} min`,
+  }));
 
 function panels(samples: readonly Sample[]): Panel[] {
   const all = samples.flatMap(({ processes }) => processes);

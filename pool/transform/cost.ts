@@ -70,6 +70,10 @@ const decoding: Readonly<Record<SourceKind, Cost>> = {
   heif: { ms: 200, bytes: 8 },
   tiff: { ms: 10, bytes: 4 },
   svg: { ms: 0, bytes: 0 },
+  // Decoded here, to pixels that sharp copies; an ICO may have a PNG inside.
+  bmp: { ms: 40, bytes: 8 },
+  ico: { ms: 55, bytes: 8 },
+  jxl: { ms: 200, bytes: 16 },
 };
 
 /** Scaling, copying and intermediate images, for each pixel of the output. */
@@ -98,10 +102,12 @@ export function costOf(facts: SourceFacts, variant: Variant, sourceMaxPixels: nu
   const area = variant.crop === null ? null : clipArea(variant.crop, whole);
   const plan = makePlan(facts, area, variant, sourceMaxPixels);
   const frames = plan.animated ? facts.frames : 1;
+  // A frame is made from those before it.
+  const decoded = kinds[facts.kind].animates ? Math.max(frames, (facts.page ?? 0) + 1) : frames;
   const pixels = plan.width * plan.height * frames;
   const trimmed = variant.trim === null ? 0 : Math.min(8e6, whole.width * whole.height);
   return [
-    decodingCost({ ...facts, frames }),
+    decodingCost({ ...facts, frames: decoded }),
     times({ ms: 450, bytes: 4 }, trimmed),
     times({ ms: filtering(variant), bytes: 0 }, pixels),
     times(processing, pixels),

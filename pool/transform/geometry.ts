@@ -1,4 +1,4 @@
-import type { Area, Edges, Fit } from './variant.ts';
+import type { Area, Edges, Fit, FocalPoint } from './variant.ts';
 
 export interface Size {
   readonly width: number;
@@ -105,6 +105,27 @@ export function scaledArea(area: Area, scale: number, whole: Size): Area {
   const [left, width] = convert(area.left, area.width, whole.width);
   const [top, height] = convert(area.top, area.height, whole.height);
   return { left, top, width, height };
+}
+
+/**
+ * The size to which `cover` scales an image, and the part of it that fills the box: centred on the
+ * point as far as the image allows.
+ */
+export function windowAround(
+  point: FocalPoint,
+  natural: Size,
+  box: Box,
+): { size: Size; window: Area } {
+  const scaled = scaledSize(natural, box.scale);
+  const size = {
+    width: Math.max(box.width, scaled.width),
+    height: Math.max(box.height, scaled.height),
+  };
+  const start = (at: number, length: number, kept: number) =>
+    Math.min(length - kept, Math.max(0, Math.round(at * length - kept / 2)));
+  const left = start(point.x, size.width, box.width);
+  const top = start(point.y, size.height, box.height);
+  return { size, window: { left, top, width: box.width, height: box.height } };
 }
 
 function unlimitedBox(

@@ -1,20 +1,31 @@
 import sharp, { type Metadata } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
+import { readBmp } from './bitmap/bmp.ts';
+import type { BitmapHeader } from './bitmap/header.ts';
+import { readIcon } from './bitmap/ico.ts';
+import { hasAlpha } from './bitmap/pixels.ts';
 import { minSvgPixels, svgPixels, svgScales } from './bounds.ts';
 import { readHeif } from './container/heif.ts';
+import { countTiffPages } from './container/tiff.ts';
 import type { Size } from './geometry.ts';
 import { requireShownColours } from './hdr.ts';
 import { countScans } from './jpeg-scans.ts';
 import { kinds, type SourceKind } from './kinds.ts';
+import { ColourSpace } from './metadata/colour-space.ts';
 import { isSrgb } from './metadata/profile.ts';
-import { notAnImage } from './not-an-image.ts';
+import { notAnImage, notReadHere } from './not-an-image.ts';
 import type { SourceColour, SourceFacts } from './plan.ts';
+import { optionalFormats, tried } from './readable.ts';
 import { sniff } from './sniff.ts';
 import { readSvg, type SvgCost } from './svg/read.ts';
 import { svgDensity, svgSize } from './svg/size.ts';
+import { unreadForm } from './unread-form.ts';
+import { plainVariant, type Variant } from './variant.ts';
 import { countWebpFrames } from './webp-frames.ts';
 
-/** Every frame takes time, even a tiny one. */
+type Opened = Pick<Variant, 'page' | 'lenient'>;
+
+/** Every frame takes time, even a tiny one, and so does every page of a TIFF: opening one reads them all. */
 const maxFrames = 2_000;
 /**
  * Of a JPEG with the most pixels; a smaller one may have more. Decoding is not interrupted by the
@@ -25,17 +36,41 @@ const maxScans = 32;
 /**
  * Reads the properties of a source from its headers, and refuses sources that must not be decoded.
  *
- * @throws ServiceError source_unsupported, source_corrupt, source_too_large
+ * @param asked what a variant says about opening its source
+ * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid when
+ *   there is no such page
  */
-export async function inspect(source: Uint8Array, maxPixels: number): Promise<SourceFacts> {
+export async function inspect(
+  source: Uint8Array,
+  maxPixels: number,
+  asked: Opened = plainVariant,
+): Promise<SourceFacts> {
   const kind = sniff(source);
   if (kind === null) throw notAnImage(source);
-  const svg = kind === 'svg' ? await inspectSvg(source, maxPixels) : null;
-  const header = await readHeader(source, kind);
-  const size = svg === null ? header : svgSize(source, header);
-  if (header.format !== kinds[kind].decoder || header.compression === 'hevc') {
-    throw unsupported(kind);
+  if (kind === 'heif') await tried;
+  if (kind === 'bmp') return inspectBitmap(kind, readBmp(source), maxPixels, asked);
+  const icon = kind === 'ico' ? readIcon(source) : null;
+  if (icon !== null && icon.png === null) {
+    return inspectBitmap('ico', icon.header, maxPixels, asked);
   }
+  return inspectFile(icon?.png ?? source, kind, maxPixels, asked);
+}
+
+async function inspectFile(
+  source: Uint8Array,
+  kind: SourceKind,
+  maxPixels: number,
+  asked: Opened,
+): Promise<SourceFacts> {
+  const svg = kind === 'svg' ? await inspectSvg(source, maxPixels) : null;
+  const { page } = asked;
+  const header = await readPage(source, kind, asked);
+  const size = svg === null ? header : svgSize(source, header);
+  if (header.format === 'heif' && header.compression === 'hevc' && !optionalFormats().heic) {
+    throw notReadHere('heif');
+  }
+  // A PNG is the one file inside of an ICO.
+  if (header.format !== (kinds[kind].decoder ?? 'png')) throw matchesSeveral();
   requireShownColours(source, kind, header);
   const frames = kinds[kind].animates ? (header.pages ?? 1) : 1;
   requireFrames(frames);
@@ -51,11 +86,20 @@ export async function inspect(source: Uint8Array, maxPixels: number): Promise<So
     height,
     orientation: header.orientation ?? 1,
     frames,
+    pages: header.pages ?? 1,
+    page,
     timing: frames > 1 ? { delay: header.delay ?? [], loop: header.loop ?? 0 } : null,
     hasAlpha: header.hasAlpha,
     colour: colourOf(header),
     svg,
+    gainMap: await gainMapSize(header),
   };
+}
+
+async function gainMapSize({ gainMap }: Metadata): Promise<Size | null> {
+  if (gainMap === undefined) return null;
+  const { width, height } = await readHeader(gainMap.image, 'jpeg');
+  return { width, height };
 }
 
 /** Embedded images are decoded completely, so their pixels count like those of any source. */
@@ -71,19 +115,48 @@ async function inspectSvg(source: Uint8Array, maxPixels: number): Promise<SvgCos
   return cost;
 }
 
-async function readHeader(bytes: Uint8Array, kind: SourceKind): Promise<Metadata> {
+/** The header of a page: those of a TIFF or a HEIF may have different sizes. */
+async function readPage(
+  source: Uint8Array,
+  kind: SourceKind,
+  { page, lenient }: Opened,
+): Promise<Metadata> {
+  const header = await readHeader(source, kind, 0, lenient);
+  if (page === null) return header;
+  const pages = header.pages ?? 1;
+  requirePage(page, pages);
+  return pages === 1 || kinds[kind].animates ? header : readHeader(source, kind, page, lenient);
+}
+
+function requirePage(page: number, pages: number): void {
+  if (page < pages) return;
+  const has = pages === 1 ? 'only one page, 0' : `${pages} pages, 0 to ${pages - 1}`;
+  throw new ServiceError('parameter_invalid', `page is ${page}, and the source has ${has}.`);
+}
+
+async function readHeader(
+  bytes: Uint8Array,
+  kind: SourceKind,
+  page = 0,
+  lenient = false,
+): Promise<Metadata> {
   requireFrames(countWebpFrames(bytes));
+  requirePages(countTiffPages(bytes, maxFrames));
   try {
     // No pixel limit, so that an error always means an invalid header: sharp's errors differ only
     // by their message. The caller checks the pixels before anything is decoded.
-    const options = { limitInputPixels: false, failOn: 'error' } as const;
+    const failOn = lenient ? 'none' : 'error';
+    const options = { limitInputPixels: false, failOn, page } as const;
     const density = kinds[kind].vector ? { density: svgDensity } : {};
     return await sharp(bytes, { ...options, ...density }).metadata();
   } catch (error) {
-    if (kind === 'heif') throw unsupported(kind);
+    if (kind === 'jxl' && !optionalFormats().jxl) throw notReadHere(kind);
+    if (kind === 'heif' && !optionalFormats().heic) throw notReadHere(kind);
     if (kind === 'avif' && readHeif(bytes).onlySequence) {
       throw new ServiceError('source_unsupported', 'The AVIF has only a sequence, and no image.');
     }
+    const unread = unreadForm(kind, error);
+    if (unread !== null) throw unread;
     throw new ServiceError(
       'source_corrupt',
       `The source cannot be read as ${kinds[kind].label}.`,
@@ -92,10 +165,29 @@ async function readHeader(bytes: Uint8Array, kind: SourceKind): Promise<Metadata
   }
 }
 
-function unsupported(kind: SourceKind): ServiceError {
-  const reason =
-    kind === 'heif' ? 'only HEIF images in AV1 are supported' : 'its bytes match several formats';
-  return new ServiceError('source_unsupported', `The source cannot be decoded: ${reason}.`);
+function matchesSeveral(): ServiceError {
+  const message = 'The source cannot be decoded: its bytes match several formats.';
+  return new ServiceError('source_unsupported', message);
+}
+
+/** A bitmap without metadata, of which nothing is allocated before its size is checked. */
+function inspectBitmap(
+  kind: 'bmp' | 'ico',
+  header: BitmapHeader,
+  maxPixels: number,
+  { page }: Opened,
+): SourceFacts {
+  const { width, height } = header;
+  if (page !== null) requirePage(page, 1);
+  requirePixels(width * height, maxPixels);
+  return {
+    kind,
+    width,
+    height,
+    ...{ orientation: 1, frames: 1, pages: 1, page, timing: null, svg: null, gainMap: null },
+    hasAlpha: kind === 'ico' || hasAlpha(header),
+    colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
+  };
 }
 
 function requirePixels(pixels: number, maxPixels: number): void {
@@ -112,6 +204,11 @@ function requireFrames(frames: number): void {
     'source_too_large',
     `The source has ${frames} frames; at most ${maxFrames} are allowed.`,
   );
+}
+
+function requirePages(pages: number): void {
+  if (pages <= maxFrames) return;
+  throw new ServiceError('source_too_large', `The TIFF has more than ${maxFrames} pages.`);
 }
 
 function requireScans(bytes: Uint8Array, pixels: number, maxPixels: number): void {
@@ -142,11 +239,14 @@ function requireRasterisable({ width, height }: Size, cost: SvgCost, maxPixels: 
 }
 
 function colourOf(header: Metadata): SourceColour {
+  const { icc } = header;
+  const ofSrgb = icc !== undefined && isSrgb(icc);
   return {
     model: colourModels.get(header.space) ?? 'other',
     hasProfile: header.hasProfile,
-    isSrgb: header.icc !== undefined && isSrgb(header.icc),
+    isSrgb: ofSrgb,
     deep: header.depth === 'ushort',
+    space: icc === undefined || ofSrgb ? null : ColourSpace.of(icc),
   };
 }
 

@@ -6,6 +6,7 @@
  */
 export function countScans(bytes: Uint8Array): number {
   let scans = 0;
+  let componentsInOneScan = 0;
   // Behind the start of the image.
   let at = 2;
   while (at + 4 <= bytes.byteLength) {
@@ -16,13 +17,21 @@ export function countScans(bytes: Uint8Array): number {
       continue;
     }
     if (marker === endOfImage) return scans;
-    if (marker === startOfScan) scans += 1;
+    if (isSequentialFrame(marker)) componentsInOneScan = bytes[at + 9] ?? 0;
+    if (marker === startOfScan) {
+      scans += 1;
+      // All that libjpeg-turbo reads of such a file, most photographs; the search for another marker
+      // would take 0.3 ms of 800 KB.
+      if (scans === 1 && bytes[at + 4] === componentsInOneScan) return scans;
+    }
     at += 2 + (((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0));
   }
   return scans;
 }
 
 const startOfScan = 0xda;
+/** SOF0 and SOF1, not progressive: each component has one scan, and a scan may have all of them. */
+const isSequentialFrame = (marker: number): boolean => marker === 0xc0 || marker === 0xc1;
 const endOfImage = 0xd9;
 
 /** RSTn, SOI and TEM. */

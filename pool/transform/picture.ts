@@ -1,9 +1,12 @@
 import sharp, { type OutputInfo, type Sharp, type TimeoutOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
+import type { RawPixels } from './bitmap/pixels.ts';
 import { maxSide } from './bounds.ts';
-import { kinds } from './kinds.ts';
+import type { Size } from './geometry.ts';
+import { kinds, type SourceKind } from './kinds.ts';
 import type { SourceFacts } from './plan.ts';
 import { sizedSvg, svgDensity } from './svg/size.ts';
+import { unreadForm } from './unread-form.ts';
 
 export interface RenderLimits {
   readonly sourceMaxPixels: number;
@@ -18,6 +21,10 @@ export interface Opening {
   readonly animated: boolean;
   /** Pixels for each CSS pixel of a vector source; null for other kinds. */
   readonly scale: number | null;
+  /** The form of a source that is pixels, and no file; null or absent for other sources. */
+  readonly raw?: Omit<RawPixels, 'data'> | null;
+  /** See Variant. */
+  readonly lenient?: boolean;
   /** True for a source whose EXIF is kept, which libvips' TIFF does not do. */
   readonly keepsExif?: boolean;
 }
@@ -29,7 +36,7 @@ export type Pixels = { readonly data: Uint8Array; readonly info: OutputInfo };
  * when the picture is settled or written.
  */
 export class Picture {
-  readonly #label: string;
+  readonly #kind: SourceKind;
   readonly #limits: RenderLimits;
   readonly #animated: boolean;
   readonly #keepsExif: boolean;
@@ -45,22 +52,23 @@ export class Picture {
   #frames: Pixels | null = null;
 
   constructor(source: Uint8Array, facts: SourceFacts, opening: Opening, limits: RenderLimits) {
-    const { vector, label } = kinds[facts.kind];
-    this.#label = label;
+    const { vector } = kinds[facts.kind];
+    this.#kind = facts.kind;
     this.#limits = limits;
     this.#animated = opening.animated;
     this.#keepsExif = opening.keepsExif ?? false;
     const { scale } = opening;
     this.#image = sharp(scale === null ? source : sizedSvg(source, facts, scale), {
-      // Missing or corrupt pixels are an error; decoder warnings are not, because browsers show
-      // such images too.
-      failOn: 'error',
+      // Missing or corrupt pixels are an error if nothing else is asked for; decoder warnings are not,
+      // because browsers show such images too.
+      failOn: opening.lenient === true ? 'none' : 'error',
       unlimited: false,
       // Already checked by `inspect`; this is a second safeguard. The sides of a rasterised SVG are
       // rounded up, by less than a pixel each, so they may exceed the plan.
       limitInputPixels: limits.sourceMaxPixels + (vector ? 2 * maxSide + 1 : 0),
-      ...(opening.animated ? { pages: -1 } : {}),
+      ...(opening.animated ? { pages: -1 } : { page: facts.page ?? 0 }),
       ...(scale === null ? {} : { density: svgDensity }),
+      ...(opening.raw ? { raw: opening.raw } : {}),
     });
   }
 
@@ -129,10 +137,13 @@ export class Picture {
   /**
    * The same pixels as from `pixels`, which become the picture's own: cheaper than `settle`, where
    * `Plan.plainPixels` says that nothing is lost.
+   *
+   * @param size the picture's; what sharp tells is too small where a border follows a window
    */
-  async rasterise(): Promise<Pixels> {
-    const pixels = await this.#toBuffer(this.#image.raw({ depth: 'uchar' }));
-    this.#settle(() => fromRaw(pixels.data, pixels.info));
+  async rasterise({ width, height }: Size): Promise<Pixels> {
+    const { data, info } = await this.#toBuffer(this.#image.raw({ depth: 'uchar' }));
+    const pixels = { data, info: { ...info, width, height } };
+    this.#settle(() => fromRaw(data, pixels.info));
     return pixels;
   }
 
@@ -176,9 +187,11 @@ export class Picture {
         throw new ServiceError('transform_timeout', 'The transform took too long.', error);
       }
       if (!this.#decoding) throw error;
+      const unread = unreadForm(this.#kind, error);
+      if (unread !== null) throw unread;
       throw new ServiceError(
         'source_corrupt',
-        `The source has a valid ${this.#label} header but cannot be decoded completely.`,
+        `The source has a valid ${kinds[this.#kind].label} header but cannot be decoded completely.`,
         error,
       );
     }

@@ -10,7 +10,7 @@ export interface SourceDescription {
   readonly width: number;
   readonly height: number;
   readonly bytes: number;
-  /** Number of frames; 1 unless animated. */
+  /** Pages, images or frames in the file. */
   readonly pages: number;
   readonly hasAlpha: boolean;
 }

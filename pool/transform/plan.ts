@@ -1,4 +1,4 @@
-import { backgroundOf, isGrey, type Rgba } from './background.ts';
+import { backgroundOf, isGrey, type Rgba, rgba } from './background.ts';
 import {
   maxFramePixels,
   maxOutputPixels,
@@ -9,7 +9,7 @@ import {
   svgScale,
 } from './bounds.ts';
 import { encodings } from './encode.ts';
-import { chooseFormat } from './format.ts';
+import { chooseFormat, keepsGainMap } from './format.ts';
 import {
   type Box,
   boundsOfRotated,
@@ -17,13 +17,16 @@ import {
   type Size,
   scaledArea,
   scaledSize,
+  windowAround,
   withBorder,
 } from './geometry.ts';
 import { kinds, type SourceKind } from './kinds.ts';
+import type { ColourSpace } from './metadata/colour-space.ts';
 import type { SvgCost } from './svg/read.ts';
 import {
   type Area,
   type Edges,
+  type FocalPoint,
   type Kernel,
   type OutputFormat,
   type Position,
@@ -44,12 +47,18 @@ export interface SourceFacts {
   readonly orientation: number;
   /** 1 unless animated. */
   readonly frames: number;
+  /** Pages, images or frames in the file. */
+  readonly pages: number;
+  /** The page that the other facts are about, from 0; null when none was asked for. */
+  readonly page: number | null;
   /** Null for a single frame. */
   readonly timing: Timing | null;
   readonly hasAlpha: boolean;
   readonly colour: SourceColour;
   /** The cost of rasterising; null except for SVG. */
   readonly svg: SvgCost | null;
+  /** The gain map's size in pixels; null for none, and in a process that does not read them. */
+  readonly gainMap: Size | null;
 }
 
 export interface Timing {
@@ -66,6 +75,8 @@ export interface SourceColour {
   readonly isSrgb: boolean;
   /** True for 16 bits per channel. */
   readonly deep: boolean;
+  /** That of the profile; null without one, for sRGB, and where colours cannot be converted to it. */
+  readonly space: ColourSpace | null;
 }
 
 /** The parameters of one transform, computed from the source and the variant. */
@@ -110,12 +121,20 @@ export interface Plan {
    * metadata to keep, and it is not grey, of which they have no transparency.
    */
   readonly plainPixels: boolean;
+  /** The space of the pixels, into which added colours must be converted; null for sRGB. */
+  readonly space: ColourSpace | null;
+  /** In that space, as the background is. */
+  readonly tint: Rgba | null;
+  /** True when the gain map is kept beside the image. */
+  readonly gainMap: boolean;
 }
 
 export interface Resize extends Size {
   readonly fit: Box['fit'];
   readonly position: Position;
   readonly kernel: Kernel;
+  /** The part of the resized image that is kept; null for all of it. */
+  readonly window: Area | null;
 }
 
 /**
@@ -140,9 +159,9 @@ export function makePlan(
 ): Plan {
   const whole = upright(facts);
   const part: Size = content ?? whole;
-  const animation = variant.animated && isAnimation(facts);
+  const animation = variant.animated && facts.page === null && isAnimation(facts);
   const format = chooseFormat(variant, facts, animation);
-  const { alpha, animates } = encodings[format];
+  const { alpha, animates, profile: hasProfile } = encodings[format];
   const animated = animation && animates;
   const frames = animated ? facts.frames : 1;
   const { vector } = kinds[facts.kind];
@@ -178,12 +197,12 @@ export function makePlan(
   // between would only be brightened.
   const separatePadding = padded && variant.gamma !== null;
   const byFrame = animated && needsSingleFrames(variant, box.fit);
-  const background = backgroundOf(variant, alpha);
+  const asked = backgroundOf(variant, alpha);
   const flatten = facts.hasAlpha && (variant.flatten || !alpha);
   // sharp adds no colour to grey pixels; the pixels of a first pass are RGB.
   const coloured =
     facts.colour.model === 'grey' &&
-    (variant.tint !== null || ((padded || flatten) && !isGrey(background)));
+    (variant.tint !== null || ((padded || flatten) && !isGrey(asked)));
   const inPasses = freeAngle || byFrame || coloured || (content !== null && rotatesOrFlips);
   // Rotation by a free angle resamples again, so it gets twice the scale of the output; in either
   // case no more pixels than an output may have.
@@ -193,11 +212,14 @@ export function makePlan(
     Math.sqrt(framePixels / (rotated.width * rotated.height)) / opened,
   );
   const mayBeTransparent =
-    alpha &&
-    !variant.flatten &&
-    (facts.hasAlpha || (background.alpha < 1 && (padded || freeAngle)));
+    alpha && !variant.flatten && (facts.hasAlpha || (asked.alpha < 1 && (padded || freeAngle)));
   const separateFilters = needsSeparateFilters(variant, facts, mayBeTransparent);
-  const profile = profileHandling(facts.colour, variant, byFrame);
+  const addsColour =
+    (!isNeutral(asked) && (padded || flatten || freeAngle || variant.opacity !== null)) ||
+    variant.tint !== null ||
+    variant.watermark !== null;
+  const profile = profileHandling(facts.colour, variant, !byFrame && hasProfile, addsColour);
+  const space = profile === 'keep' ? facts.colour.space : null;
   const sameSize = box.width === rotated.width && box.height === rotated.height;
   return {
     format,
@@ -209,15 +231,17 @@ export function makePlan(
     extract: content === null ? null : scaledArea(content, opened, whole),
     prepared: inPasses ? scaledSize(part, opened * shrink) : null,
     byFrame,
-    resize:
-      sameSize && !inPasses ? null : { ...box, ...resampling(variant, box, animated && !byFrame) },
+    resize: sameSize && !inPasses ? null : resizeOf(rotated, box, variant, animated && !byFrame),
     border: variant.extend === null ? null : box.border,
     separatePadding,
     separateFilters,
-    background,
+    background: inSpace(asked, space),
     flatten,
     profile,
     plainPixels: profile === 'convert' && hasPlainPixels(facts.colour, variant),
+    space,
+    tint: variant.tint === null ? null : inSpace(rgba(variant.tint), space),
+    gainMap: keepsGainMap(variant, facts),
   };
 }
 
@@ -258,14 +282,21 @@ function needsSeparateFilters(
   return threshold !== null || (mayBeTransparent && (modulate !== null || (mixes && !hasAlpha)));
 }
 
-const isStrategy = (position: Position): boolean =>
+const isStrategy = (position: Position | FocalPoint): boolean =>
   strategies.some((strategy) => strategy === position);
 
-function resampling(variant: Variant, { fit }: Box, stacked: boolean) {
+/** @param natural the size before the resize */
+function resizeOf(natural: Size, box: Box, variant: Variant, stacked: boolean): Resize {
   const { position, kernel } = variant;
+  const { width, height, fit } = box;
+  if (typeof position === 'object') {
+    if (fit !== 'cover') return { width, height, fit, position: 'center', kernel, window: null };
+    const { size, window } = windowAround(position, natural, box);
+    return { ...size, fit: 'fill', position: 'center', kernel, window };
+  }
   // A strategy chooses the part to keep, so it has no effect where nothing is cropped.
   const effective = isStrategy(position) && (fit !== 'cover' || stacked) ? 'center' : position;
-  return { position: effective, kernel } as const;
+  return { width, height, fit, position: effective, kernel, window: null };
 }
 
 function hasPlainPixels({ model, deep }: SourceColour, variant: Variant): boolean {
@@ -276,14 +307,30 @@ function hasPlainPixels({ model, deep }: SourceColour, variant: Variant): boolea
 /**
  * Outputs are RGB, so the profile of a grey or CMYK source would be wrong.
  *
- * @param byFrame true when frames are processed one by one from raw pixels, which have no profile
+ * @param possible false when frames are processed one by one from raw pixels, which have no profile,
+ *   and for a format without
+ * @param addsColour true for colours that would have to be converted to the profile
  */
 function profileHandling(
   colour: SourceColour,
   variant: Variant,
-  byFrame: boolean,
+  possible: boolean,
+  addsColour: boolean,
 ): ProfileHandling {
-  if (!colour.hasProfile || colour.model !== 'rgb' || byFrame) return 'convert';
-  if (!variant.stripMetadata) return 'keep';
+  if (!colour.hasProfile || colour.model !== 'rgb') return 'convert';
+  const keeps = variant.keepProfile || !variant.stripMetadata;
+  const isConvertible = colour.isSrgb || colour.space !== null;
+  if (keeps && possible && (isConvertible || !addsColour)) return 'keep';
   return colour.deep ? 'convert-deep' : 'convert';
+}
+
+/** Black and white are the same in every space. */
+const isNeutral = ({ r, g, b, alpha }: Rgba) =>
+  alpha === 0 || (isGrey({ r, g, b, alpha }) && (r === 0 || r === 255));
+
+function inSpace({ r, g, b, alpha }: Rgba, space: ColourSpace | null): Rgba {
+  const converted = space === null ? null : space.fromSrgb([r, g, b]);
+  return converted === null
+    ? { r, g, b, alpha }
+    : { r: converted[0], g: converted[1], b: converted[2], alpha };
 }

@@ -1,6 +1,7 @@
 import type { OverlayOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
 import { entityTag, type Image } from '../image.ts';
+import { inputOf } from './bitmap/input.ts';
 import { withImageBrand } from './container/heif.ts';
 import { findContent } from './content.ts';
 import {
@@ -15,9 +16,12 @@ import {
 } from './cost.ts';
 import { bestOutput } from './encode/choose.ts';
 import { encodings } from './encode.ts';
+import { mayHaveGainMap, requireKeptGainMap } from './gain-map.ts';
 import { type Size, scaledSize } from './geometry.ts';
 import { inspect } from './inspect.ts';
-import { IsolationRequired, isVector, requireInterruptible } from './isolation.ts';
+import { IsolationRequired, needsProcess, requireInterruptible } from './isolation.ts';
+import { kinds } from './kinds.ts';
+import { type Copyright, copyrightOf } from './metadata/copyright.ts';
 import { type KeptMetadata, keptMetadata } from './metadata/kept.ts';
 import { type Original, originalOf } from './original.ts';
 import { Picture, type RenderLimits } from './picture.ts';
@@ -39,6 +43,8 @@ interface Transformed {
   readonly plan: Plan;
   /** Null when it is stripped. */
   readonly metadata: KeptMetadata | null;
+  /** Null where there is none to keep. */
+  readonly copyright: Copyright | null;
 }
 
 /**
@@ -59,15 +65,17 @@ export async function render(
   const source = withImageBrand(given);
   const watermark = givenWatermark === null ? null : withImageBrand(givenWatermark);
   if (onlyLight) await requireLight(source, watermark, variant, limits);
-  const { picture, facts, plan, metadata } = await transform(source, variant, limits);
+  const transformed = await transform(source, variant, limits);
+  const { picture, facts, plan, metadata, copyright } = transformed;
   if (watermark !== null && variant.watermark !== null) {
     const overlay = await transformWatermark(watermark, variant.watermark, plan, limits);
     await picture.settle();
-    const context = { plan, variant, overlay, metadata };
+    const context = { plan, variant, overlay, metadata, copyright };
     picture.apply((image) => applySteps(image, passes.watermark, context));
   }
-  const original = originalOf(source, facts, plan, variant, metadata);
-  const encoded = () => smallest(picture, { plan, variant, metadata, overlay: null }, original);
+  const original = originalOf(source, facts, plan, variant, metadata, copyright);
+  const encoded = () =>
+    smallest(picture, { plan, variant, metadata, copyright, overlay: null }, original);
   if (variant.placeholder === null) {
     const { format, ...image } = await encoded();
     return image;
@@ -95,7 +103,8 @@ async function requireLight(
   { sourceMaxPixels }: RenderLimits,
 ): Promise<void> {
   const cost =
-    knownCost(source) ?? costOf(await inspect(source, sourceMaxPixels), variant, sourceMaxPixels);
+    knownCost(source) ??
+    costOf(await inspect(source, sourceMaxPixels, variant), variant, sourceMaxPixels);
   const added = watermark === null ? noCost : await watermarkCost(watermark, sourceMaxPixels);
   const whole = sum(cost, added);
   if (!isLight(whole)) throw new CostExceeded(whole);
@@ -123,9 +132,9 @@ async function smallest(
 }
 
 async function encode(picture: Picture, context: StepContext): Promise<Encoded> {
-  const { data, info, format } = await bestOutput(picture, context);
-  const size = { width: info.width, height: info.pageHeight ?? info.height };
-  return { ...imageOf(data, encodings[format].contentType, size), format };
+  const { data, format } = await bestOutput(picture, context);
+  // Not the size that sharp tells, which is too small where a border follows a window.
+  return { ...imageOf(data, encodings[format].contentType, context.plan), format };
 }
 
 function imageOf(data: Uint8Array, contentType: string, { width, height }: Size): RenderedImage {
@@ -135,9 +144,9 @@ function imageOf(data: Uint8Array, contentType: string, { width, height }: Size)
 }
 
 function describe(facts: SourceFacts, source: Uint8Array): SourceDescription {
-  const { kind, frames, hasAlpha } = facts;
+  const { kind, pages, hasAlpha } = facts;
   const size = scaledSize(upright(facts), 1);
-  return { format: kind, ...size, bytes: source.byteLength, pages: frames, hasAlpha };
+  return { format: kind, ...size, bytes: source.byteLength, pages, hasAlpha };
 }
 
 async function transform(
@@ -145,20 +154,26 @@ async function transform(
   variant: Variant,
   limits: RenderLimits,
 ): Promise<Transformed> {
-  if (!limits.isolated && isVector(bytes)) throw new IsolationRequired();
-  const facts = await inspect(bytes, limits.sourceMaxPixels);
-  const metadata = variant.stripMetadata ? null : await keptMetadata(bytes, facts.kind);
-  const source = metadata?.source ?? bytes;
+  const isolates = needsProcess(bytes) || (variant.gainMap && mayHaveGainMap(bytes));
+  if (!limits.isolated && isolates) throw new IsolationRequired();
+  const { lenient } = variant;
+  const facts = await inspect(bytes, limits.sourceMaxPixels, variant);
+  const isFile = kinds[facts.kind].decoder !== null;
+  const metadata = variant.stripMetadata || !isFile ? null : await keptMetadata(bytes, facts.kind);
+  const copyright = variant.copyright && isFile ? await copyrightOf(bytes, facts.kind) : null;
+  const { bytes: source, raw } = inputOf(metadata?.source ?? bytes, facts.kind);
   const content = await findContent(
     facts,
     variant,
     limits.sourceMaxPixels,
-    (scale) => new Picture(source, facts, { animated: false, scale }, limits),
+    (scale) => new Picture(source, facts, { animated: false, lenient, scale, raw }, limits),
   );
   const plan = makePlan(facts, content, variant, limits.sourceMaxPixels);
+  requireKeptGainMap(facts, plan, variant);
   if (!limits.isolated) requireInterruptible(facts, plan);
-  const context = { plan, variant, overlay: null, metadata };
-  const opening = { ...plan, keepsExif: metadata?.exif === 'kept' && !facts.colour.deep };
+  const context = { plan, variant, overlay: null, metadata, copyright };
+  const keepsExif = metadata?.exif === 'kept' && !facts.colour.deep;
+  const opening = { ...plan, lenient, raw, keepsExif };
   const picture = new Picture(source, facts, opening, limits);
   if (plan.depthReduced) {
     await picture.apply((image) => applySteps(image, passes.reduceDepth, context)).settle();
@@ -178,7 +193,7 @@ async function transform(
     await picture.settle();
     picture.apply((image) => applySteps(image, passes.opacity, context));
   }
-  return { picture, facts, plan, metadata };
+  return { picture, facts, plan, metadata, copyright };
 }
 
 async function transformWatermark(
@@ -191,6 +206,7 @@ async function transformWatermark(
     const { picture } = await transform(source, watermarkVariant(watermark, plan), limits);
     const { data, info } = await picture.apply((image) => image.ensureAlpha().raw()).write();
     const pixels = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+    plan.space?.convert(pixels);
     const rendered = { pixels, width: info.width, height: info.height };
     return await overlayOf(rendered, watermark, plan, plan.animated);
   } catch (error) {

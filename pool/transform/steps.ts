@@ -1,6 +1,7 @@
 import type { OverlayOptions, Sharp } from 'sharp';
-import { type Rgba, rgba } from './background.ts';
+import type { Rgba } from './background.ts';
 import { encodings } from './encode.ts';
+import type { Copyright } from './metadata/copyright.ts';
 import type { KeptMetadata } from './metadata/kept.ts';
 import type { Plan } from './plan.ts';
 import type { Variant } from './variant.ts';
@@ -13,6 +14,8 @@ export interface StepContext {
   readonly overlay: OverlayOptions | null;
   /** Null when it is stripped. */
   readonly metadata: KeptMetadata | null;
+  /** Null where there is none to keep. */
+  readonly copyright: Copyright | null;
 }
 
 /** Adds one operation to the pipeline, or nothing when the variant does not request it. */
@@ -58,8 +61,9 @@ const gamma: Step = (image, { variant }) =>
 
 const resize: Step = (image, { plan }) => {
   if (plan.resize === null) return image;
-  const { width, height, fit, position, kernel } = plan.resize;
-  return image.resize({ width, height, fit, position, kernel, background: plan.background });
+  const { window, ...options } = plan.resize;
+  const resized = image.resize({ ...options, background: plan.background });
+  return window === null ? resized : resized.extract(window);
 };
 
 /** The resize without background; a later `resize` step adds the background. */
@@ -69,6 +73,10 @@ const scale: Step = (image, context) => {
   const { width, height, kernel } = plan.resize;
   return image.resize({ width, height, fit: 'inside', kernel });
 };
+
+/** The rest of the resize after `scale`. */
+const pad: Step = (image, context) =>
+  context.plan.resize?.fit === 'contain' ? resize(image, context) : image;
 
 const extend: Step = (image, { plan }) =>
   plan.border === null ? image : image.extend({ ...plan.border, background: plan.background });
@@ -101,8 +109,7 @@ const filters = [
 
 const normalize: Step = (image, { variant }) => (variant.normalize ? image.normalize() : image);
 
-const tint: Step = (image, { variant }) =>
-  variant.tint === null ? image : image.tint(rgba(variant.tint));
+const tint: Step = (image, { plan }) => (plan.tint === null ? image : image.tint(plan.tint));
 
 const negate: Step = (image, { variant }) =>
   variant.negate ? image.negate({ alpha: false }) : image;
@@ -142,6 +149,12 @@ const metadata: Step = (image, { metadata: kept }) => {
   return kept.xmp === '' ? withExif : withExif.withXmp(kept.xmp);
 };
 
+/** In the last pass alone, because passes between lose EXIF. */
+const copyright: Step = (image, { copyright: notice }) =>
+  notice === null ? image : image.withExif({ IFD0: { ...notice.exif } }).withXmp(notice.xmp);
+
+const gainMap: Step = (image, { plan }) => (plan.gainMap ? image.keepGainMap() : image);
+
 /** sharp's maximum for delays (in ms) and loop counts; decoders may return larger values. */
 const mostTiming = 65_535;
 
@@ -165,7 +178,7 @@ export const passes = {
   prepare: [orient, crop, shrink, colour, metadata],
   opacity: [opacity, colour, metadata],
   watermark: [watermark, colour, metadata],
-  encode: [colour, metadata],
+  encode: [colour, metadata, copyright, gainMap],
 } satisfies Readonly<Record<string, readonly Step[]>>;
 
 /** The passes that transform the image: more than one only where sharp's order would be wrong. */
@@ -174,7 +187,7 @@ export function imagePasses({ plan, variant }: StepContext): readonly (readonly 
   const shaping = plan.separatePadding
     ? [
         [...begin, scale],
-        [resize, extend],
+        [pad, extend],
       ]
     : [[...begin, resize, extend]];
   const filtering = filters.filter(([name]) => variant[name] !== null).map(([, step]) => [step]);

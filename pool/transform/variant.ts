@@ -26,6 +26,12 @@ export const strategies = ['entropy', 'attention'] as const;
 export type Gravity = (typeof gravities)[number];
 export type Position = Gravity | (typeof strategies)[number];
 
+/** The point that `cover` keeps in the middle, as fractions of the width and the height, 0..1. */
+export interface FocalPoint {
+  readonly x: number;
+  readonly y: number;
+}
+
 /** Interpolation for scaling (sharp's terms). */
 export const kernels = [
   'nearest',
@@ -98,7 +104,8 @@ export interface Variant {
   /** Box height in device pixels; null when it follows from the width. */
   readonly height: number | null;
   readonly fit: Fit;
-  readonly position: Position;
+  /** A point only for `cover`; of the image after crop, trim, flip, flop and rotate. */
+  readonly position: Position | FocalPoint;
   /** True scales small images up. */
   readonly enlarge: boolean;
   readonly kernel: Kernel;
@@ -141,6 +148,13 @@ export interface Variant {
   readonly negotiated: boolean;
   /** Formats that the client refuses, so that a negotiated output has none of them. */
   readonly refused: readonly OutputFormat[];
+  /**
+   * The only page (or frame of an animation) that is used, from 0; null for all frames, and for the
+   * first page or the primary image of other sources.
+   */
+  readonly page: number | null;
+  /** True shows what there is of a source with missing or corrupt pixels. */
+  readonly lenient: boolean;
   /** False uses only the first frame of an animation. */
   readonly animated: boolean;
   /** Response instead of the image that the other fields describe. */
@@ -151,6 +165,12 @@ export interface Variant {
   readonly lossless: boolean | null;
   /** False keeps EXIF, XMP and ICC. */
   readonly stripMetadata: boolean;
+  /** Keeps the author, copyright and licence of metadata that is stripped. */
+  readonly copyright: boolean;
+  /** Keeps a profile of RGB colours, and the colours in it. */
+  readonly keepProfile: boolean;
+  /** Keeps the gain map of a JPEG that has one (ISO 21496-1, Ultra HDR). */
+  readonly gainMap: boolean;
 }
 
 /** The variant that changes nothing but the encoding. */
@@ -185,9 +205,14 @@ export const plainVariant: Variant = {
   formats: [],
   negotiated: false,
   refused: [],
+  page: null,
+  lenient: false,
   animated: true,
   placeholder: null,
   quality: 80,
   lossless: null,
   stripMetadata: true,
+  copyright: false,
+  keepProfile: false,
+  gainMap: false,
 };

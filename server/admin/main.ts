@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { addKeyCommands } from './key-commands.ts';
 import { addOrganisationCommands } from './organisation-commands.ts';
+import { addPresetCommands } from './preset-commands.ts';
 import { addProjectCommands } from './project-commands.ts';
 import type { WithStore } from './store.ts';
 import { addStoreCommands } from './store-commands.ts';
@@ -10,11 +11,12 @@ import { CommandError } from './terminal.ts';
 // load than everything else.
 const withStore: WithStore = async (action) => (await import('./store.ts')).withStore(action);
 const program = new Command('admin').description(
-  'Manages keys, organisations and projects in the store that the settings name.',
+  'Manages keys, organisations, projects and their presets in the store that the settings name.',
 );
 addKeyCommands(program, withStore);
 addOrganisationCommands(program, withStore);
 addProjectCommands(program, withStore);
+addPresetCommands(program, withStore);
 addStoreCommands(program);
 
 try {

@@ -5,7 +5,7 @@ import type { Knowledge } from './channel.ts';
 import type { KnownProjects } from './known-projects.ts';
 
 /** Changes with the format or with the fields of a project; other files are not read. */
-const format = Buffer.from('known-projects 1\n');
+const format = Buffer.from('known-projects 2\n');
 const cipher = 'aes-256-gcm';
 const [saltBytes, keyBytes, ivBytes, tagBytes] = [16, 32, 12, 16];
 

@@ -12,6 +12,7 @@ import { failureOf, storeUnavailable } from '../store-failure.ts';
 import { type Authentication, authorise, readKey, requireProductAccess } from './authenticate.ts';
 import { JsonInvalid, parseJson } from './json.ts';
 import { findOperation, type Match, type Operation, type OperationId } from './operations.ts';
+import type { PresetOperations } from './preset-operations.ts';
 import { queuePrewarm } from './prewarm.ts';
 import type { ProjectOperations } from './project-operations.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -27,6 +28,7 @@ export interface ControlPlaneEnvironment {
   readonly storeAvailable: () => boolean;
   readonly projects: Pick<Projects, 'organisationOf'>;
   readonly operations: ProjectOperations;
+  readonly presets: PresetOperations;
   readonly guard: AddressGuard;
   readonly queue: Pick<JobQueue, 'add'>;
   readonly baseUrl: string;
@@ -40,6 +42,7 @@ export interface ControlPlaneEnvironment {
 interface Call {
   readonly key: ApiKey;
   readonly projectId: string;
+  readonly presetName: string;
   readonly input: unknown;
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal;
@@ -87,6 +90,7 @@ export class ControlPlane {
       const result = await this.#run(match, {
         key,
         projectId: match.projectId ?? '',
+        presetName: match.presetName ?? '',
         input,
         signal,
       });
@@ -143,6 +147,13 @@ export class ControlPlane {
       projectBody(
         await this.#environment.operations.removeHost(projectId, typed('DomainInput', input)),
       ),
+    listProjectPresets: ({ projectId }) => this.#environment.presets.list(projectId),
+    getProjectPreset: ({ projectId, presetName }) =>
+      this.#environment.presets.find(projectId, presetName),
+    putProjectPreset: ({ projectId, presetName, input }) =>
+      this.#environment.presets.put(projectId, presetName, typed('PresetInput', input)),
+    deleteProjectPreset: ({ projectId, presetName }) =>
+      this.#environment.presets.remove(projectId, presetName),
   };
 }
 

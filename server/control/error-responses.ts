@@ -18,7 +18,7 @@ const meanings: Readonly<Record<Status, string>> = {
   401: 'The API key is missing or not valid.',
   402: 'The key is valid, but its organisation has no active product access.',
   403: 'The key cannot access the project or the operation.',
-  404: 'There is no such project or endpoint.',
+  404: 'There is no such project, preset or endpoint.',
   405: 'There is no such method at this path.',
   408: 'The request took too long to come.',
   413: 'The source has too many bytes or pixels.',
@@ -37,7 +37,7 @@ const meanings: Readonly<Record<Status, string>> = {
 const imageMeanings: Partial<Record<Status, string>> = {
   400: 'The source or the project is missing, or a parameter is not valid.',
   403: 'The source is not allowed or needs a login, or the signature is not valid.',
-  404: 'There is no such project or source.',
+  404: 'There is no such project, preset or source.',
   429: 'The source server gets too many requests.',
 };
 
@@ -58,6 +58,7 @@ const ofControl: readonly ErrorCode[] = [
 /** Codes that it has besides, as the image endpoint does, which has every code that is not named here. */
 const ofBoth: readonly ErrorCode[] = [
   'project_not_found',
+  'preset_not_found',
   'internal_error',
   'store_unavailable',
   'overloaded',

@@ -1,6 +1,8 @@
 import type {
   CreateProjectInput,
   DomainInput,
+  Preset,
+  PresetInput,
   PrewarmInput,
   PrewarmReceipt,
   ProjectBody,
@@ -77,6 +79,10 @@ const prewarmReceipt: PrewarmReceipt = { accepted: true, sourceCount: 2, variant
 
 const domainInput: DomainInput = { host: 'static.example.com' };
 
+const presetInput: PresetInput = { parameters: { w: 400, h: 300, fit: 'cover', sharpen: true } };
+
+const preset: Preset = { name: 'card', ...presetInput };
+
 export const examples = {
   Project: project,
   ProjectConfiguration: configuration,
@@ -85,4 +91,6 @@ export const examples = {
   PrewarmInput: prewarmInput,
   PrewarmReceipt: prewarmReceipt,
   DomainInput: domainInput,
+  PresetInput: presetInput,
+  Preset: preset,
 };

@@ -1,5 +1,5 @@
-import { maxSourceLength } from '../image/address.ts';
 import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
+import { maxSourceLength, sourceUrl } from '../image/source-url.ts';
 import { colour, flag, type ValueSchema } from '../image/values.ts';
 import { imageErrors } from './error-responses.ts';
 import { examples } from './examples.ts';
@@ -8,6 +8,7 @@ import {
   imageHeaders,
   imageTypes,
   notModifiedHeaders,
+  wholeImageHeaders,
 } from './response-headers.ts';
 import { projectIdSchema } from './schemas.ts';
 
@@ -26,7 +27,7 @@ const imageFactsSchema = {
         width: pixels,
         height: pixels,
         bytes,
-        pages: { type: 'integer', minimum: 1, description: 'Frames of an animation.' },
+        pages: { type: 'integer', minimum: 1, description: 'Pages, or frames of an animation.' },
         hasAlpha: { type: 'boolean' },
       },
       required: ['format', 'width', 'height', 'bytes', 'pages', 'hasAlpha'],
@@ -64,6 +65,12 @@ function schemaName(name: ParameterName): string | null {
   return sharedNames.get(schema) ?? `Image${name[0]?.toUpperCase()}${name.slice(1)}`;
 }
 
+/** The schema of a parameter: a reference where it has a name. */
+export function parameterSchema(name: ParameterName): object {
+  const key = schemaName(name);
+  return key === null ? parameters[name].schema : { $ref: `#/components/schemas/${key}` };
+}
+
 /** The schemas of the image endpoint, by name. */
 export const imageSchemas = {
   ImageFacts: imageFactsSchema,
@@ -90,7 +97,7 @@ const inQuery = {
   name: 'url',
   in: 'query',
   description: 'The absolute source URL.',
-  schema: { ...source, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/]' },
+  schema: sourceUrl.schema,
 };
 
 const signing = [
@@ -131,12 +138,11 @@ const ranges = [
 function parameterObject(name: ParameterName): object {
   const { meaning, accepts, aliases, example, schema } = parameters[name];
   const also = aliases.length === 0 ? '' : ` Also: ${aliases.join(', ')}.`;
-  const key = schemaName(name);
   return {
     name,
     in: 'query',
     description: `${meaning} Accepts ${accepts}.${also}`,
-    schema: key === null ? schema : { $ref: `#/components/schemas/${key}` },
+    schema: parameterSchema(name),
     example: exampleValue(example, schema),
   };
 }
@@ -180,7 +186,7 @@ const operation = (operationId: string, source: object) => ({
   responses: {
     200: {
       description: 'The image, or the placeholder or facts that `fmt` selects.',
-      headers: imageHeaders,
+      headers: wholeImageHeaders,
       content,
     },
     206: {

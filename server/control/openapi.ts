@@ -2,7 +2,7 @@ import { errorCatalogue } from '../../contract/errors.ts';
 import { controlErrors, errorResponses } from './error-responses.ts';
 import { examples } from './examples.ts';
 import { healthSchema } from './health-schema.ts';
-import { imagePaths, imageSchemas } from './image-paths.ts';
+import { imagePaths, imageSchemas, parameterSchema } from './image-paths.ts';
 import { type Operation, operations, prefix } from './operations.ts';
 import {
   headerComponents,
@@ -13,6 +13,9 @@ import {
 import {
   createProjectSchema,
   domainSchema,
+  presetInputSchema,
+  presetNameSchema,
+  presetSchema,
   prewarmReceiptSchema,
   prewarmSchema,
   projectConfigurationSchema,
@@ -29,6 +32,8 @@ const schemas = {
   PrewarmInput: prewarmSchema,
   PrewarmReceipt: prewarmReceiptSchema,
   DomainInput: domainSchema,
+  Preset: presetSchema(parameterSchema),
+  PresetInput: presetInputSchema(parameterSchema),
   HealthStatus: healthSchema,
   ...imageSchemas,
   ApiError: {
@@ -53,7 +58,7 @@ const json = (schema: unknown, example?: unknown) => ({
 
 function successBody({ success }: Operation): object {
   const name = success.schema as SchemaName & keyof typeof examples;
-  const isList = success.name === 'projects';
+  const isList = success.isList === true;
   const schema = {
     type: 'object',
     properties: { [success.name]: isList ? { type: 'array', items: ref(name) } : ref(name) },
@@ -71,6 +76,13 @@ const projectIdParameter = {
   schema: projectIdSchema,
   example: examples.Project.id,
 };
+const presetNameParameter = {
+  name: 'presetName',
+  in: 'path',
+  required: true,
+  schema: presetNameSchema,
+  example: examples.Preset.name,
+};
 const hostParameter = {
   name: 'host',
   in: 'query',
@@ -82,6 +94,7 @@ const hostParameter = {
 function operationObject(id: string, operation: Operation): object {
   const parametersOf = [
     ...(operation.path.includes('{projectId}') ? [projectIdParameter] : []),
+    ...(operation.path.includes('{presetName}') ? [presetNameParameter] : []),
     ...(operation.inputOptional ? [hostParameter] : []),
   ];
   return {

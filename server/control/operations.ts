@@ -2,8 +2,8 @@ import type { InputName } from './validate.ts';
 
 /** One operation of the control plane (spec part 4.4). */
 export interface Operation {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below the prefix; `{projectId}` stands for one path segment. */
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below the prefix; `{projectId}` and `{presetName}` stand for one path segment each. */
   readonly path: string;
   readonly summary: string;
   readonly description: string;
@@ -18,6 +18,8 @@ export interface Operation {
     readonly status: 200 | 201 | 202;
     readonly name: string;
     readonly schema: string;
+    /** True when there are several of the schema. */
+    readonly isList?: true;
   };
   /** Error statuses besides those that every operation can have. */
   readonly errors: readonly (400 | 404)[];
@@ -25,6 +27,8 @@ export interface Operation {
 
 export const prefix = '/api/sdk/v1';
 
+const preset = { status: 200, name: 'preset', schema: 'Preset' } as const;
+const presets = { status: 200, name: 'presets', schema: 'Preset', isList: true } as const;
 const project = { status: 200, name: 'project', schema: 'Project' } as const;
 
 /** Every operation by its id. Routes, checks and the OpenAPI document derive from this table. */
@@ -37,7 +41,7 @@ export const operations = {
       'The projects that the key can access: its project, or for an all-project key all projects of its organisation.',
     access: 'read',
     keys: 'any',
-    success: { status: 200, name: 'projects', schema: 'Project' },
+    success: { status: 200, name: 'projects', schema: 'Project', isList: true },
     errors: [],
   },
   createProject: {
@@ -120,6 +124,49 @@ export const operations = {
     success: project,
     errors: [400, 404],
   },
+  listProjectPresets: {
+    method: 'GET',
+    path: '/projects/{projectId}/presets',
+    summary: 'List presets',
+    description: 'The presets of the project, by name.',
+    access: 'read',
+    keys: 'any',
+    success: presets,
+    errors: [404],
+  },
+  getProjectPreset: {
+    method: 'GET',
+    path: '/projects/{projectId}/presets/{presetName}',
+    summary: 'Read a preset',
+    description: 'The parameters that `preset` stands for in image URLs of the project.',
+    access: 'read',
+    keys: 'any',
+    success: preset,
+    errors: [404],
+  },
+  putProjectPreset: {
+    method: 'PUT',
+    path: '/projects/{projectId}/presets/{presetName}',
+    summary: 'Create or replace a preset',
+    description:
+      'Takes the parameters that image URLs take, by the same rules. Image URLs that name the preset change with it.',
+    access: 'write',
+    keys: 'any',
+    input: 'PresetInput',
+    success: preset,
+    errors: [400, 404],
+  },
+  deleteProjectPreset: {
+    method: 'DELETE',
+    path: '/projects/{projectId}/presets/{presetName}',
+    summary: 'Delete a preset',
+    description:
+      'Returns the presets that are left; deleting one that is not there is no error. Image URLs that name the preset fail then.',
+    access: 'write',
+    keys: 'any',
+    success: presets,
+    errors: [404],
+  },
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof operations;
@@ -127,8 +174,9 @@ export type OperationId = keyof typeof operations;
 export interface Match {
   readonly id: OperationId;
   readonly operation: Operation;
-  /** Decoded; null for operations without a project. */
+  /** Decoded; null for operations without one. */
   readonly projectId: string | null;
+  readonly presetName: string | null;
 }
 
 interface Route {
@@ -140,14 +188,21 @@ interface Route {
 const routes: readonly Route[] = Object.entries(operations).map(([id, operation]) => ({
   id: id as OperationId,
   operation,
-  pattern: new RegExp(`^${prefix}${operation.path.replace('{projectId}', '([^/]+)')}$`),
+  pattern: new RegExp(`^${prefix}${operation.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
 }));
 
 /** The operation that a method and an undecoded path name, or null. */
 export function findOperation(method: string, path: string): Match | null {
   for (const { id, operation, pattern } of routes) {
     const match = operation.method === method ? pattern.exec(path) : null;
-    if (match !== null) return { id, operation, projectId: decodeSegment(match[1]) };
+    if (match === null) continue;
+    const { projectId, presetName } = match.groups ?? {};
+    return {
+      id,
+      operation,
+      projectId: decodeSegment(projectId),
+      presetName: decodeSegment(presetName),
+    };
   }
   return null;
 }
@@ -157,7 +212,7 @@ export function methodsAt(path: string): readonly string[] {
   return routes.flatMap(({ operation, pattern }) => (pattern.test(path) ? operation.method : []));
 }
 
-/** A segment that cannot be decoded is returned as it is; no project has it as its id. */
+/** A segment that cannot be decoded is returned as it is; no project or preset has it as its name. */
 function decodeSegment(segment: string | undefined): string | null {
   if (segment === undefined) return null;
   try {

@@ -24,8 +24,12 @@ export const headerComponents = {
   'Access-Control-Allow-Origin': text('Scripts of any page may read the response.', '*'),
   Allow: text('The methods that there are.', 'GET, HEAD, OPTIONS'),
   'Cache-Control': text(
-    'A signed URL has the seconds until it expires as its max-age; a picture without its watermark is no-store.',
+    'A signed URL has the seconds until it expires as its max-age; a picture without its watermark, or of a fallback, is no-store.',
     'public, max-age=31536000, immutable',
+  ),
+  'Content-Disposition': text(
+    'The name under which to save the image, when the request has `download`.',
+    'attachment; filename="My landscape.webp"; filename*=UTF-8\'\'My%20landscape.webp',
   ),
   'Content-Length': integer('Bytes of the body.', 48_213),
   'Content-Range': text(
@@ -54,6 +58,10 @@ export const headerComponents = {
     description: 'Where the image was found.',
     schema: { type: 'string', enum: ['memory', 'disk', 'miss'] },
   },
+  'X-Fallback': text(
+    'The image is that of `fallback`: the code of the error for which its source was not used.',
+    'source_not_found',
+  ),
   'X-Content-Type-Options': text('The content type is right.', 'nosniff'),
   'X-Request-Id': text('Identifies the request in the log of the service.', 'f50-mwqs2vgz-2'),
 } as const;
@@ -111,8 +119,10 @@ export const notModifiedHeaders = references(
 );
 export const imageHeaders = {
   ...notModifiedHeaders,
-  ...references('Content-Length', 'Accept-Ranges'),
+  ...references('Content-Length', 'Content-Disposition', 'Accept-Ranges'),
 };
+/** On 200, which is the only response with the image of a fallback. */
+export const wholeImageHeaders = { ...imageHeaders, ...references('X-Fallback') };
 /** On 206 and 416. */
 export const contentRangeHeader = references('Content-Range');
 

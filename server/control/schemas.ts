@@ -1,8 +1,11 @@
 import type { ExtendedJSONSchema, FromExtendedSchema } from 'json-schema-to-ts';
 import { canonicalHostPatternSource, hostTextSource } from '../../contract/hosts.ts';
 import { organisationIdPattern, projectIdPattern } from '../../store/identifiers.ts';
+import { type PresetParameters, presetNamePattern } from '../../store/preset.ts';
 import { projectFits, watermarkPositions } from '../../store/projects.ts';
+import type { ParameterName } from '../image/parameters.ts';
 import { bareHostRule } from './hosts.ts';
+import { presetParametersSchema } from './preset-input.ts';
 
 /**
  * The schemas of the control plane's bodies (spec part 2 and 7): requests are validated with them, the
@@ -244,6 +247,37 @@ export const prewarmReceiptSchema = {
   required: ['accepted', 'sourceCount', 'variantCount'],
   additionalProperties: false,
 } as const satisfies Schema;
+
+export const presetNameSchema = {
+  type: 'string',
+  pattern: presetNamePattern,
+  description: 'A lower-case letter, and up to 39 lower-case letters, digits, - and _.',
+} as const satisfies Schema;
+
+/** @param schemaOf the schema of an image parameter, or a reference to it */
+export const presetInputSchema = (schemaOf: (name: ParameterName) => object) =>
+  ({
+    type: 'object',
+    properties: { parameters: presetParametersSchema(schemaOf) },
+    required: ['parameters'],
+    additionalProperties: false,
+  }) as const;
+
+/** @param schemaOf as above */
+export const presetSchema = (schemaOf: (name: ParameterName) => object) => ({
+  type: 'object',
+  description: 'Image parameters under a name.',
+  properties: { name: presetNameSchema, parameters: presetParametersSchema(schemaOf) },
+  required: ['name', 'parameters'],
+  additionalProperties: false,
+});
+
+export interface PresetInput {
+  readonly parameters: PresetParameters;
+}
+export interface Preset extends PresetInput {
+  readonly name: string;
+}
 
 export type ProjectBody = FromExtendedSchema<Extension, typeof projectSchema>;
 export type CreateProjectInput = FromExtendedSchema<Extension, typeof createProjectSchema>;

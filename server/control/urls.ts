@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
-import { readSource } from '../image/address.ts';
+import { readSource } from '../image/source-url.ts';
 
 /** The rule for URLs, as error messages state it. */
 export const urlRule =

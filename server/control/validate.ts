@@ -2,13 +2,16 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { faultInWords } from './fault-words.ts';
 import { bareHostRule } from './hosts.ts';
+import { ruledSchema } from './preset-input.ts';
 import {
   type CreateProjectInput,
   createProjectSchema,
   type DomainInput,
   domainSchema,
+  type PresetInput,
   type PrewarmInput,
   type ProjectSettingsInput,
+  presetInputSchema,
   prewarmSchema,
   projectSettingsSchema,
 } from './schemas.ts';
@@ -26,6 +29,7 @@ const validators = {
   ProjectSettingsInput: ajv.compile<ProjectSettingsInput>(projectSettingsSchema),
   PrewarmInput: ajv.compile<PrewarmInput>(prewarmSchema),
   DomainInput: ajv.compile<DomainInput>(domainSchema),
+  PresetInput: ajv.compile<PresetInput>(presetInputSchema(ruledSchema)),
 };
 
 export type InputName = keyof typeof validators;

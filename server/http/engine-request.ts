@@ -8,6 +8,9 @@ export abstract class EngineRequest implements HttpRequest {
   abstract readonly path: string;
   abstract readonly query: string;
   protected readonly host: EngineHost;
+  route: HttpRequest['route'] = 'other';
+  tier: HttpRequest['tier'] = 'none';
+  trace: HttpRequest['trace'] = null;
   readonly #startedAt = performance.now();
   #controller: AbortController | null = null;
   #responded = false;
@@ -21,6 +24,7 @@ export abstract class EngineRequest implements HttpRequest {
   abstract readonly peerAddress: string;
   abstract header(name: string): string;
   abstract headerList(name: string): string;
+  abstract isWellFormed(): boolean;
   abstract readBody(maxBytes: number): Promise<Uint8Array | null>;
 
   /** Writes the response; called at most once, and never after the client has left. */

@@ -57,6 +57,11 @@ export class NodeHttpRequest extends EngineRequest {
     return String(this.#req.headers[name] ?? '');
   }
 
+  /** Refused by the engine otherwise. */
+  isWellFormed(): boolean {
+    return true;
+  }
+
   headerList(name: string): string {
     return this.#req.headersDistinct[name]?.join() ?? '';
   }

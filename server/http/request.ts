@@ -1,3 +1,7 @@
+import type { Tier } from '../telemetry/busiest-projects.ts';
+import type { RouteName } from '../telemetry/request-metrics.ts';
+import type { RequestTrace } from '../telemetry/tracing.ts';
+
 /** Header names in lower case with their values. */
 export type Headers = ReadonlyArray<readonly [name: string, value: string]>;
 
@@ -27,12 +31,24 @@ export interface HttpRequest {
   /** The values of a header that may be sent several times, joined by commas; else as `header`. */
   headerList(name: string): string;
   /**
+   * False when the head has a fault that the engine has not looked for yet; the request is then refused
+   * with 400 and its connection closed. To be called before the handler's first await. Engines call it
+   * for requests with a body. Handlers call it, except for hits of the response cache: to look at every
+   * header takes uWebSockets.js 7 % of them per second, and what they send depends on no such header.
+   */
+  isWellFormed(): boolean;
+  /**
    * The whole body, or null when it has more than `maxBytes`. To be called before the handler's first
    * await; rejects when the client leaves.
    */
   readBody(maxBytes: number): Promise<Uint8Array | null>;
   /** Aborts when the client leaves before the response was sent. */
   readonly signal: AbortSignal;
+  /** For metrics: the route, and the cache tier of the image, which its handler sets. */
+  route: RouteName;
+  tier: Tier;
+  /** Null when the request is not traced. */
+  trace: RequestTrace | null;
   /** Sends the response; does nothing when the client has left or a response was already sent. */
   respond(response: HttpResponse): void;
 }

@@ -49,10 +49,10 @@ function secretsOf({ signingSecret, previousSigningSecret }: Project): string[] 
 }
 
 /**
- * Checks that the project may use the source's host.
+ * Checks that the project may use a source's host.
  * @throws ServiceError source_not_allowed
  */
-export function checkSource(project: Project, { source }: Address): void {
+export function checkSource(project: Project, source: URL): void {
   if (allows(project, source.hostname)) return;
   throw new ServiceError(
     'source_not_allowed',

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { intendedName } from './misspelling.ts';
 import { isParameter, parameterSpellings } from './options.ts';
+import { readSource } from './source-url.ts';
 
 /** The project, source and parameters of a transform URL. */
 export interface Address {
@@ -12,9 +13,6 @@ export interface Address {
 
 /** The part of the path before the source. */
 export const imagePrefix = '/img/';
-
-/** The longest source URL that is accepted, in characters. */
-export const maxSourceLength = 8_192;
 
 /**
  * Reads `/img/<source_url>?project=…` and `/img/?url=…&project=…` (spec 4.3).
@@ -77,28 +75,4 @@ export function sourceInPath(path: string): string | null {
   } catch {
     throw new ServiceError('source_invalid', 'The source URL in the path is not encoded properly.');
   }
-}
-
-/** @throws ServiceError source_invalid */
-export function readSource(text: string): URL {
-  const written = text.trim();
-  if (written.length > maxSourceLength) {
-    throw new ServiceError(
-      'source_invalid',
-      `The source URL has more than ${maxSourceLength} characters.`,
-    );
-  }
-  // WHATWG parsing would accept even `https:example.com`.
-  if (!/^https?:\/\/[^/]/i.test(written) || !URL.canParse(written)) {
-    throw new ServiceError('source_invalid', 'The source must be an absolute http or https URL.');
-  }
-  const source = new URL(written);
-  if (source.username !== '' || source.password !== '') {
-    throw new ServiceError(
-      'source_invalid',
-      'The source URL must not hold a user name or password.',
-    );
-  }
-  source.hash = '';
-  return source;
 }

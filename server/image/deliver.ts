@@ -3,15 +3,19 @@ import { projectNotFound, ServiceError } from '../../contract/errors.ts';
 import type { CacheResult, Engine } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
 import { isLoop } from '../../pool/source/loop.ts';
+import { inStage } from '../../pool/stages.ts';
 import type { Variant } from '../../pool/transform/variant.ts';
 import type { Project } from '../../store/projects.ts';
 import type { Headers, HttpRequest } from '../http/request.ts';
 import type { ProjectCache } from '../project-cache.ts';
+import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
 import { readAddress } from './address.ts';
+import { bothFailed, fallbackHeaders, isReplaceable, ofAnotherSource } from './fallback.ts';
 import { variantKey } from './key.ts';
 import { type NegotiationHeaders, readAccept, readHints } from './negotiate.ts';
 import { readOptions } from './options.ts';
+import { withPreset } from './preset.ts';
 import {
   type Conditions,
   cacheControl,
@@ -27,6 +31,7 @@ import { effectiveVariant } from './variant.ts';
 export interface DeliveryEnvironment {
   readonly engine: Engine;
   readonly projects: ProjectCache;
+  readonly telemetry: ImageTelemetry;
   /** Whether a request has a valid token that marks it as background work. */
   readonly isBackground: (target: string, token: string) => Promise<boolean>;
   /** Called when an image is delivered without its project's watermark, which cannot be used. */
@@ -57,14 +62,17 @@ function responseKey(request: HttpRequest, headers: NegotiationHeaders): string 
 export class Delivery {
   readonly #engine: Engine;
   readonly #projects: ProjectCache;
+  readonly #telemetry: ImageTelemetry;
   readonly #isBackground: DeliveryEnvironment['isBackground'];
   readonly #onUnmarked: DeliveryEnvironment['onUnmarked'];
   readonly #now: () => number;
-  readonly #responses = new ResponseCache();
+  readonly responses = new ResponseCache();
 
-  constructor({ engine, projects, isBackground, onUnmarked, now }: DeliveryEnvironment) {
+  constructor(environment: DeliveryEnvironment) {
+    const { engine, projects, telemetry, isBackground, onUnmarked, now } = environment;
     this.#engine = engine;
     this.#projects = projects;
+    this.#telemetry = telemetry;
     this.#isBackground = isBackground;
     this.#onUnmarked = onUnmarked;
     this.#now = now;
@@ -78,11 +86,16 @@ export class Delivery {
     const requestKey = responseKey(request, headers);
     const now = this.#now();
     // The response to a worker has other headers than the cached response.
-    const cached = token === '' ? this.#responses.get(requestKey, now) : undefined;
+    const cached = token === '' ? this.responses.get(requestKey, now) : undefined;
     if (cached === undefined || cached.entry.image === null) {
-      return this.#deliver(request, requestKey, headers, conditions, token);
+      if (!request.isWellFormed()) return;
+      const observed = this.#telemetry.observe(request);
+      return observed.untilDone(
+        this.#deliver(request, observed, requestKey, headers, conditions, token),
+      );
     }
     this.#engine.memory.touch(cached.entry, now);
+    this.#telemetry.hit(request, cached.project.project._id);
     const { image } = cached.entry;
     request.respond(imageResponse(image, headersNow(image, cached, now), conditions));
   }
@@ -90,6 +103,7 @@ export class Delivery {
   /** Handles a request without the response cache, from its URL to its response. */
   async #deliver(
     request: HttpRequest,
+    observed: ObservedRequest,
     requestKey: string,
     headers: NegotiationHeaders,
     conditions: Conditions,
@@ -99,19 +113,24 @@ export class Delivery {
     if (isLoop(request.header('cdn-loop'), this.#engine.producer.sources.loopId)) {
       throw new ServiceError('source_blocked', 'The source is an image of this service itself.');
     }
-    const address = readAddress(path, query);
-    const options = readOptions(address.parameters);
+    const { address, asked } = await inStage(observed, 'parse', () => readTarget(path, query));
+    observed.addressed(address.projectId, address.source.hostname);
 
-    const state = await this.#projects.find(address.projectId);
+    const find = () => this.#projects.find(address.projectId);
+    const state = await inStage(observed, 'project', find);
     if (state === null) {
       throw projectNotFound(address.projectId);
     }
     const { project } = state;
+    observed.found();
     const background = token !== '' && (await this.#isBackground(`${path}?${query}`, token));
-    checkSource(project, address);
+    checkSource(project, address.source);
     // A worker needs no signature: clients still need one for the images that it warms.
     const expires = background ? null : checkSignature(project, address, path, query, this.#now());
 
+    const options = withPreset(asked, project);
+    const fallback = options.fallback === undefined ? null : new URL(options.fallback);
+    if (fallback !== null) checkSource(project, fallback);
     const variant = effectiveVariant(
       options,
       readHints(headers),
@@ -119,23 +138,63 @@ export class Delivery {
       project,
     );
     const { source } = address;
-    const { result, complete } = await this.#image(
-      { project, source, variant, background },
+    const { result, complete, replaces } = await this.#withFallback(
+      { project, source, variant, background, stages: observed },
+      fallback,
       request,
     );
+    observed.delivered(result.tier);
 
     const { image, entry } = result;
     const now = this.#now();
     const mayStore = complete ? cacheControl(expires, now) : 'no-store';
-    const responseHeaders = imageHeaders(image, result, mayStore);
+    const download = options.download ?? null;
+    const responseHeaders = imageHeaders(image, result, mayStore, download);
+    if (replaces !== null) {
+      const headers = fallbackHeaders(responseHeaders, replaces);
+      request.respond({ status: 200, headers, body: image.body });
+      return;
+    }
     request.respond(
       background
         ? warmResponse(responseHeaders)
         : imageResponse(image, responseHeaders, conditions),
     );
     if (entry === null || expires === null || !complete) return;
-    const hitHeaders = imageHeaders(image, fromMemory, cacheControl(expires, now));
-    this.#responses.set(requestKey, { project: state, entry, headers: hitHeaders, expires });
+    const hitHeaders = imageHeaders(image, fromMemory, cacheControl(expires, now), download);
+    this.responses.set(requestKey, {
+      project: state,
+      entry,
+      headers: hitHeaders,
+      download,
+      expires,
+    });
+  }
+
+  /**
+   * The image, or that of another source in its place; then not `complete`, and with the error that it
+   * `replaces`. Each has its own place in the caches.
+   */
+  async #withFallback(
+    checked: Checked,
+    fallback: URL | null,
+    request: HttpRequest,
+  ): Promise<Found> {
+    try {
+      return await this.#image(checked, request);
+    } catch (error) {
+      // A worker warms the image of the source, or has failed.
+      const isWanted = fallback !== null && !checked.background && !request.signal.aborted;
+      if (!isWanted || !isReplaceable(error)) throw error;
+      const variant = ofAnotherSource(checked.variant);
+      try {
+        const { result } = await this.#image({ ...checked, source: fallback, variant }, request);
+        checked.stages.replaced(error);
+        return { result, complete: false, replaces: error };
+      } catch (second) {
+        throw bothFailed(error, second);
+      }
+    }
   }
 
   /**
@@ -143,23 +202,24 @@ export class Delivery {
    * the project would have without a watermark, so it has that one's place in the caches.
    */
   async #image(
-    { project, source, variant, background }: Checked,
+    { project, source, variant, background, stages }: Checked,
     { signal }: HttpRequest,
-  ): Promise<{ readonly result: CacheResult; readonly complete: boolean }> {
+  ): Promise<Found> {
     const get = (wanted: Variant) => {
       const key = variantKey(project._id, source, wanted);
       const allowed = (host: string) => allows(project, host);
-      const wants = { project: project._id, source, variant: wanted, allowed, background };
+      const wants = { project: project._id, source, variant: wanted, allowed, background, stages };
       return this.#engine.get(key, wants, signal);
     };
     try {
-      return { result: await get(variant), complete: true };
+      return { result: await get(variant), complete: true, replaces: null };
     } catch (error) {
       const ofWatermark = error instanceof ServiceError && error.details.watermark === true;
       // A worker warms the image with the watermark, or has failed.
       if (!ofWatermark || background) throw error;
       this.#onUnmarked(project._id, error);
-      return { result: await get({ ...variant, watermark: null }), complete: false };
+      const result = await get({ ...variant, watermark: null });
+      return { result, complete: false, replaces: null };
     }
   }
 }
@@ -170,13 +230,28 @@ interface Checked {
   readonly source: URL;
   readonly variant: Variant;
   readonly background: boolean;
+  readonly stages: ObservedRequest;
+}
+
+function readTarget(path: string, query: string) {
+  const address = readAddress(path, query);
+  return { address, asked: readOptions(address.parameters) };
+}
+
+interface Found {
+  readonly result: CacheResult;
+  /** Whether it is the whole of what was asked for, so that it may be stored. */
+  readonly complete: boolean;
+  /** The error of the URL's source, when the image is that of the fallback. */
+  readonly replaces: ServiceError | null;
 }
 
 const fromMemory = { tier: 'memory', timings: {} } as const;
 
 /** The headers of a cached response; those of a signed URL change every second. */
-function headersNow(image: Image, { headers, expires }: CachedResponse, now: number): Headers {
+function headersNow(image: Image, cached: CachedResponse, now: number): Headers {
+  const { headers, download, expires } = cached;
   return expires === Number.POSITIVE_INFINITY
     ? headers
-    : imageHeaders(image, fromMemory, cacheControl(expires, now));
+    : imageHeaders(image, fromMemory, cacheControl(expires, now), download);
 }

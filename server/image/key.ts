@@ -15,7 +15,7 @@ const affectsBytes: Readonly<
 
 /** A variant in which every option that cannot affect its bytes has its plain value. */
 function relevant(variant: Variant): Variant {
-  const { width, height, fit, formats, negotiated, animated, quality } = variant;
+  const { width, height, fit, formats, negotiated, page, animated, quality } = variant;
   const boxed = width !== null && height !== null;
   const cutOrPlaced = boxed && (fit === 'cover' || fit === 'contain');
   const [only] = negotiated ? [] : formats;
@@ -26,7 +26,7 @@ function relevant(variant: Variant): Variant {
     ...variant,
     fit: boxed ? fit : plainVariant.fit,
     position: cutOrPlaced ? variant.position : plainVariant.position,
-    animated: affects.animated ? animated : plainVariant.animated,
+    animated: affects.animated && page === null ? animated : plainVariant.animated,
     lossless,
     quality:
       affects.quality && !(lossless === true && only !== undefined)

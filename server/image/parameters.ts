@@ -11,6 +11,8 @@ import {
   plainVariant,
   strategies,
 } from '../../pool/transform/variant.ts';
+import { fileName } from './download.ts';
+import { sourceUrl } from './source-url.ts';
 import {
   choice,
   colour,
@@ -20,6 +22,7 @@ import {
   number,
   orWord,
   parts,
+  text,
   type Value,
 } from './values.ts';
 
@@ -30,6 +33,11 @@ export interface Parameter<T> extends Value<T> {
   readonly example: string;
   /** The other parameters of a query that shows the example well. */
   readonly beside: string;
+  /**
+   * `transform`: part of the variant, and so of the cache key. `delivery`: which source is used, and how
+   * the image is sent.
+   */
+  readonly role: 'transform' | 'delivery';
 }
 
 function parameter<T>(
@@ -38,7 +46,11 @@ function parameter<T>(
   example: string,
   { aliases = [], beside = 'w=400' }: { aliases?: readonly string[]; beside?: string } = {},
 ): Parameter<T> {
-  return { ...value, meaning, example, aliases, beside };
+  return { ...value, meaning, example, aliases, beside, role: 'transform' };
+}
+
+function ofDelivery<T>(value: Value<T>, meaning: string, example: string): Parameter<T> {
+  return { ...parameter(value, meaning, example), role: 'delivery' };
 }
 
 /** sharp's positions, as other names of its gravities. */
@@ -68,6 +80,7 @@ const edge = integer(0, 2_000);
 const factor = number(0, 10);
 const degrees = integer(-360, 360);
 const lightness = number(-100, 100);
+const fraction = number(0, 1);
 
 /**
  * Every parameter by its canonical name. Parsing, error messages, the list of supported
@@ -125,6 +138,13 @@ export const parameters = {
       `and so on. \`entropy\` and \`attention\` choose the most interesting part; the default is ${plainVariant.position}.`,
     'west',
     { aliases: ['position', 'gravity'], beside: 'w=200&h=300' },
+  ),
+  fp: parameter(
+    parts({ x: fraction, y: fraction }),
+    'Focal point: `cover` keeps the part around it, as far as the picture allows. Fractions of the width ' +
+      'and the height after crop, trim, flip, flop and rotate. Takes precedence over pos.',
+    '0.7,0.3',
+    { beside: 'w=200&h=300' },
   ),
   bg: parameter(
     colour,
@@ -220,6 +240,17 @@ export const parameters = {
     "Multiplies the picture's opacity; the watermark's does not change.",
     '0.4',
   ),
+  page: parameter(
+    integer(0, 99_999),
+    'Uses only this page of a TIFF, or this frame of an animation, counted from 0, as a still picture.',
+    '1',
+    { aliases: ['frame'], beside: '' },
+  ),
+  lenient: parameter(
+    flag,
+    'Shows what there is of a truncated or damaged JPEG, PNG or GIF, as browsers do.',
+    '',
+  ),
   animated: parameter(flag, '0 makes a still picture of an animation; the default is 1.', '0', {
     aliases: ['a'],
     beside: '',
@@ -227,6 +258,40 @@ export const parameters = {
   lossless: parameter(flag, 'Changes no pixel, in WebP and AVIF.', '', {
     beside: 'w=200&fmt=webp',
   }),
+  keep: parameter(
+    choice(['copyright']),
+    "Of the source's metadata, keeps the author, copyright and licence and nothing else (no place, " +
+      'no camera), whatever the project says; as EXIF and XMP, in every format but GIF.',
+    'copyright',
+  ),
+  icc: parameter(
+    choice(['keep']),
+    'Keeps the colours of a source in its RGB profile, such as Display P3, and the profile, in every ' +
+      'format but GIF; without it colours become sRGB.',
+    'keep',
+  ),
+  hdr: parameter(
+    choice(['keep']),
+    'Keeps the gain map of a JPEG that has one (Ultra HDR), for screens that show more light; the ' +
+      'output is a JPEG. An error where the gain map could not follow, as with fmt=webp, blur or trim.',
+    'keep',
+  ),
+  preset: ofDelivery(
+    text('a name', 40),
+    'Parameters that the project keeps under this name; those of the URL take precedence.',
+    'card',
+  ),
+  fallback: ofDelivery(
+    sourceUrl,
+    'Another source on an allowed host, for when the source cannot be had or is no image. The response ' +
+      'then has `X-Fallback` with the code of the error, and is not to be stored.',
+    'https://shop.example.com/no-picture.png',
+  ),
+  download: ofDelivery(
+    fileName,
+    'Makes browsers save the image under this name, with the extension of its format.',
+    'My landscape',
+  ),
 } as const;
 
 export type ParameterName = keyof typeof parameters;

@@ -8,6 +8,8 @@ export interface CachedResponse {
   readonly project: ProjectState;
   readonly entry: MemoryEntry;
   readonly headers: Headers;
+  /** See `imageHeaders`. */
+  readonly download: string | null;
   /** Until when a signed URL may be used, Unix ms; infinite for others. */
   readonly expires: number;
 }

@@ -4,6 +4,7 @@ import { embeddableAnywhere, withHeaders } from '../http/cross-origin.ts';
 import { errorResponse } from '../http/error-response.ts';
 import { RangeNotSatisfiable } from '../http/range-not-satisfiable.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
+import { attachment } from './download.ts';
 import { mayTakeRange, readRange } from './range.ts';
 
 /** Spec 4.3, rule 3: another image has another URL. */
@@ -34,7 +35,11 @@ const constantHeaders: Headers = [
   ...embeddableAnywhere,
 ];
 
-const ofBody: ReadonlySet<string> = new Set(['content-type', 'accept-ranges']);
+const ofBody: ReadonlySet<string> = new Set([
+  'content-type',
+  'content-disposition',
+  'accept-ranges',
+]);
 /** RFC 9110, 15.4.5: a 304 has the headers that a 200 would have, except those of the body. */
 const withoutBody = (headers: Headers): Headers => headers.filter(([name]) => !ofBody.has(name));
 
@@ -44,16 +49,25 @@ function serverTiming({ tier, timings }: Pick<CacheResult, 'tier' | 'timings'>):
   return [`cache;desc=${tier}`, ...durations].join(', ');
 }
 
-/** The headers of an image response; for the last parameter see `cacheControl`. */
+/**
+ * The headers of an image response.
+ *
+ * @param cacheControl see the function of that name
+ * @param download the name under which clients are to save the image; null for none
+ */
 export function imageHeaders(
   image: Pick<Image, 'contentType' | 'etag'>,
   origin: Pick<CacheResult, 'tier' | 'timings'>,
   cacheControl: string,
+  download: string | null = null,
 ): Headers {
   return [
     ['content-type', image.contentType],
     ['etag', image.etag],
     ['cache-control', cacheControl],
+    ...(download === null
+      ? []
+      : [['content-disposition', attachment(download, image.contentType)] as const]),
     ...constantHeaders,
     ['x-cache', origin.tier],
     ['server-timing', serverTiming(origin)],

@@ -10,6 +10,8 @@ export interface ValueSchema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
   readonly enum?: readonly string[];
   readonly anyOf?: readonly ValueSchema[];
 }
@@ -52,6 +54,15 @@ export function integer(minimum: number, maximum: number): Value<number> {
       const value = parse(text);
       return Number.isInteger(value) ? value : undefined;
     },
+  };
+}
+
+/** Any text of a length that is not zero, in characters. @param what it is, for descriptions */
+export function text(what: string, maxLength: number): Value<string> {
+  return {
+    accepts: `${what}, of 1 to ${maxLength} characters`,
+    schema: { type: 'string', minLength: 1, maxLength },
+    parse: (given) => (given === '' || [...given].length > maxLength ? undefined : given),
   };
 }
 

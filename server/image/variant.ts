@@ -1,5 +1,6 @@
 import {
   type Edges,
+  type Fit,
   type Modulation,
   type PlaceholderKind,
   placeholderKinds,
@@ -49,6 +50,7 @@ export function effectiveVariant(
     sized || hintedWidth !== null || hints.viewport === null
       ? null
       : snapWidth(hints.viewport * viewportDpr);
+  const fit = options.fit ?? project.defaultFit;
   return {
     ...plainVariant,
     crop: options.crop ?? null,
@@ -58,8 +60,8 @@ export function effectiveVariant(
     flop: options.flop ?? false,
     width: options.w === undefined ? hintedWidth : devicePixels(options.w, dpr),
     height: options.h === undefined ? null : devicePixels(options.h, dpr),
-    fit: options.fit ?? project.defaultFit,
-    position: options.pos ?? plainVariant.position,
+    fit,
+    position: positionOf(options, fit),
     enlarge: options.enlarge ?? false,
     kernel: options.kernel ?? plainVariant.kernel,
     maxWidth: minimum(project.maxWidth, viewport),
@@ -79,11 +81,31 @@ export function effectiveVariant(
     opacity: nullIf(1, options.opacity),
     watermark: watermarkOf(project),
     ...output(options.fmt, accepted, project.autoFormat),
+    page: options.page ?? null,
+    lenient: options.lenient ?? false,
     animated: options.animated ?? true,
     quality: options.q ?? project.defaultQuality,
     lossless: options.lossless ?? null,
-    stripMetadata: project.stripMetadata,
+    ...metadataOf(options, project),
   };
+}
+
+/** What of the source's metadata is kept: `keep=copyright` nothing else, whatever the project says. */
+function metadataOf({ keep, icc, hdr }: Options, project: ProjectSettings) {
+  const copyright = keep === 'copyright';
+  const stripMetadata = project.stripMetadata || copyright;
+  return {
+    stripMetadata,
+    copyright,
+    keepProfile: icc === 'keep' && stripMetadata,
+    gainMap: hdr === 'keep',
+  };
+}
+
+/** The centre as a point is what `center` is, so that both share one cache entry. */
+function positionOf({ fp, pos }: Options, fit: Fit): Variant['position'] {
+  if (fp === undefined || fit !== 'cover') return pos ?? plainVariant.position;
+  return fp.x === 0.5 && fp.y === 0.5 ? 'center' : fp;
 }
 
 /** A value, or null for the neutral value, which changes nothing. */

@@ -11,6 +11,7 @@ const statuses: Record<ErrorCode, number> = {
   project_forbidden: 403,
   write_access_required: 403,
   project_not_found: 404,
+  preset_not_found: 404,
   endpoint_not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,

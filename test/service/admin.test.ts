@@ -25,6 +25,27 @@ t.test('the admin command, beside a service that runs', async (t) => {
     }
   });
 
+  t.test('presets are written as in a URL', async (t) => {
+    const presets = (...args: string[]) => admin('presets', ...args);
+    await presets('set', id, 'hero', 'width=1200&flip=&blur&dpr=AUTO&crop=1_2_3_4&bg=Tomato');
+    const listed = await presets('set', id, 'card', 'w=0400');
+    t.match(listed, /^card +w=400$/m);
+    t.match(listed, /^hero +w=1200&flip=true&blur=true&dpr=auto&crop=1_2_3_4&bg=Tomato$/m);
+    const unknown = await fetch(
+      `${service.url}/img/https://a.example/a.jpg?project=${id}&preset=cart`,
+    );
+    t.match((await unknown.json()) as object, { message: /Did you mean card\?/ });
+    t.notMatch(await presets('delete', id, 'hero'), /hero/);
+    for (const [message, ...args] of [
+      [/w must be a whole number/, 'set', id, 'card', 'w=x'],
+      [/parameters\.wide is not a known/, 'set', id, 'card', 'wide=1'],
+      [/w is given more than once/, 'set', id, 'card', 'w=1&width=2'],
+      [/no project prj_0/, 'list', 'prj_0000000000000000'],
+    ] as const) {
+      await t.rejects(presets(...args), { code: 1, stderr: message }, args.join(' '));
+    }
+  });
+
   t.test('a key is shown once, listed without its secret, and revoked', async (t) => {
     const [keyId = '', secret = ''] = (
       await admin('keys', 'create', '--name', 'one', '--project', id)
@@ -52,7 +73,7 @@ t.test('the admin command, beside a service that runs', async (t) => {
     t.ok(signed.startsWith(url));
     const code = async (target: string) =>
       Reflect.get(Object(await (await fetch(target)).json()), 'code');
-    t.equal(await code(url), 'signature_invalid');
+    await until('it counts', async () => (await code(url)) === 'signature_invalid');
     t.equal(await code(signed.replace('w=5', 'w=6')), 'signature_invalid');
     t.not(await code(signed), 'signature_invalid', 'it gets as far as the source');
 

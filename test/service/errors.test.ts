@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import sharp from 'sharp';
+import { pixels } from '../pool/transform/pictures.ts';
 import { until } from '../until.ts';
 import { eachEngine } from './engines.ts';
 import { picture, startTestOrigin } from './origin.ts';
@@ -67,6 +69,10 @@ eachEngine('every error of the image endpoint says what is wrong', async (t, eng
       SERVICE_SOURCE_TIMEOUT_MS: '3000',
     },
   });
+  const green = { r: 0, g: 255, b: 0 };
+  const spare = sharp({ create: { width: 60, height: 40, channels: 3, background: green } });
+  origin.serve('/spare.png', await spare.png().toBuffer());
+  const or = (path: string) => `&fallback=${encodeURIComponent(`${origin.url}${path}`)}`;
   const project = await service.project('10.0.0.1.nip.example', '*.wild.example');
   const signed = await service.project();
   await service.admin('projects', 'sign', signed);
@@ -102,7 +108,7 @@ eachEngine('every error of the image endpoint says what is wrong', async (t, eng
       of('/data.jpg'),
       415,
       'source_unsupported',
-      /not a JPEG.* content type is application\/json\.$/,
+      /a JSON document.* content type is application\/json\. To use it/,
     ],
     [of('/bare.jpg'), 415, 'source_unsupported', /not a JPEG.*; it has no content type\.$/],
     [of('/entity.svg'), 415, 'source_unsupported', /XML entity ns_svg/],
@@ -168,6 +174,9 @@ eachEngine('every error of the image endpoint says what is wrong', async (t, eng
     origin.serve('/moody.jpg', (_, response) => void response.writeHead(503).end());
     for (const w of [10, 20, 30])
       t.equal((await fetch(service.url + of('/moody.jpg', `&w=${w}`))).status, 502);
+    const slow = fetch(service.url + of('/slow', or('/spare.png')));
+    const replaced = () => fetch(service.url + of('/moody.jpg', `&w=10${or('/spare.png')}`));
+    t.equal((await replaced()).headers.get('x-fallback'), 'source_unreachable');
     t.equal(origin.requests.get('/moody.jpg'), 1);
     origin.serve('/moody.jpg', image);
     await until('it is asked again', async () => {
@@ -176,6 +185,72 @@ eachEngine('every error of the image endpoint says what is wrong', async (t, eng
       return answer.status === 200;
     });
     t.equal(origin.requests.get('/moody.jpg'), 2);
+    const { headers } = await replaced();
+    t.same([headers.get('x-fallback'), headers.get('x-cache')], [null, 'memory']);
+    t.match(headers.get('cache-control'), /immutable/, 'the fallback had no place of this URL');
+    t.equal((await slow).headers.get('x-fallback'), 'source_timeout');
+  });
+
+  t.test('a fallback takes the place of a source that cannot be had', async (t) => {
+    const ask = (path: string, more = or('/spare.png'), init: RequestInit = {}) =>
+      fetch(service.url + of(path, `&w=30&fmt=png${more}`), init);
+    const replaced = [
+      ['/missing.jpg', 'source_not_found'],
+      ['/401', 'source_unauthorized'],
+      ['/403', 'source_forbidden'],
+      ['/wide.webp', 'source_too_large'],
+      ['/page.jpg', 'source_unsupported'],
+      ['/cut.jpg', 'source_corrupt'],
+      ['/broken', 'source_unreachable'],
+    ] as const;
+    for (const [path, code] of replaced) {
+      // Nothing that says that it is the image of the URL, which the client may have in part.
+      for (const headers of [{}, { 'if-none-match': '*' }, { range: 'bytes=0-9' }]) {
+        const response = await ask(path, undefined, { headers });
+        t.equal(response.status, 200, path);
+        const { width, at } = await pixels(new Uint8Array(await response.arrayBuffer()));
+        t.same([width, at(5, 5)], [30, [0, 255, 0, 255]]);
+        const sent = (name: string) => response.headers.get(name);
+        t.same([sent('x-fallback'), sent('cache-control')], [code, 'no-store'], path);
+        t.same([sent('etag'), sent('accept-ranges')], [null, null]);
+        t.equal(sent('access-control-allow-origin'), '*');
+      }
+    }
+    t.equal(origin.requests.get('/spare.png'), 1, 'it is an image like any other');
+    const itself = await ask('/spare.png', '');
+    t.same([itself.headers.get('x-cache'), itself.headers.get('x-fallback')], ['memory', null]);
+    const head = await ask('/missing.jpg', undefined, { method: 'HEAD' });
+    t.same([head.status, head.headers.get('x-fallback')], [200, 'source_not_found']);
+    const placed = await ask(
+      '/missing.jpg',
+      `${or('/spare.png')}&crop=900,0,9,9&page=3&download=a`,
+    );
+    t.equal(placed.headers.get('x-fallback'), 'source_not_found', 'no place in the source');
+    t.match(placed.headers.get('content-disposition'), /a\.png/);
+
+    const failed = async (response: Response, code: string, words = /./) => {
+      t.match(await response.json(), { code, message: words }, code);
+      t.equal(response.headers.get('x-fallback'), null);
+    };
+    await failed(await ask('/429'), 'source_rate_limited');
+    await failed(await ask('/away'), 'source_not_allowed');
+    await failed(await ask('/inside'), 'source_blocked');
+    await failed(await ask('/ok.jpg', `&crop=900,0,9,9${or('/spare.png')}`), 'parameter_invalid');
+    await failed(
+      await ask('/missing.jpg', '&fallback=/spare.png'),
+      'parameter_invalid',
+      /^fallback/,
+    );
+    const elsewhere = '&fallback=http://elsewhere.example/a.png';
+    await failed(await ask('/ok.jpg', elsewhere), 'source_not_allowed', /elsewhere/);
+    const both = /127\.0\.0\.1 answered 404\. The fallback cannot be used either\. .*login/;
+    await failed(await ask('/missing.jpg', or('/401')), 'source_not_found', both);
+    await failed(await ask('/missing.jpg', or('/inside')), 'source_not_found', /10\.0\.0\.1/);
+
+    const target = `/img/${origin.url}/late.jpg?project=${signed}&fmt=png${or('/spare.png')}`;
+    const url = await service.admin('projects', 'sign', signed, '--url', service.url + target);
+    t.equal((await fetch(url)).headers.get('x-fallback'), 'source_not_found', 'signed');
+    await failed(await fetch(url.replace('spare', 'spore')), 'signature_invalid');
   });
 
   t.test('HEAD gets the status and no body, another method is not allowed', async (t) => {

@@ -1,12 +1,13 @@
 import sharp from 'sharp';
 import t from 'tap';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
+import { ultraHdr } from '../pool/transform/ultra-hdr.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { json, startService } from './service.ts';
 
 const textual = new Set(['blurhash', 'thumbhash', 'lqip', 'json']);
 
-t.test("every parameter's example is answered, and shows", async (t) => {
+t.test('the example of every parameter of the transform is answered, and shows', async (t) => {
   const origin = await startTestOrigin(t);
   // Wider than the examples' crop, with a border to trim and transparency to lay on a background.
   const detail = await picture(500, 420);
@@ -24,12 +25,22 @@ t.test("every parameter's example is answered, and shows", async (t) => {
   const frames = { width: 40, height: 60, channels: 3, pageHeight: 30 } as const;
   const stack = Buffer.alloc(40 * 60 * 3).fill(255, 0, 40 * 30 * 3);
   origin.serve('/moving.gif', await sharp(stack, { raw: frames }).gif().toBuffer());
+  const wide = sharp(detail)
+    .withExif({ IFD0: { Copyright: 'me' } })
+    .withIccProfile('p3');
+  origin.serve('/wide.png', await wide.png().toBuffer());
+  origin.serve('/bright.jpg', await ultraHdr(await sharp(detail).toBuffer()));
   const service = await startService(t);
   const project = await service.project();
-  const sources: Partial<Record<string, string>> = { flatten: 'glass.png', animated: 'moving.gif' };
+  origin.serve('/cut.jpg', detail.subarray(0, detail.length / 2));
+  const sources: Partial<Record<string, string>> = {
+    ...{ flatten: 'glass.png', page: 'moving.gif', animated: 'moving.gif', lenient: 'cut.jpg' },
+    ...{ keep: 'wide.png', icc: 'wide.png', hdr: 'bright.jpg' },
+  };
 
   for (const name of parameterNames) {
-    const { example, beside, aliases } = parameters[name];
+    const { example, beside, aliases, role } = parameters[name];
+    if (role === 'delivery') continue;
     const source = `${origin.url}/${sources[name] ?? 'photo.png'}`;
     const ask = async (query: string) => {
       const response = await fetch(`${service.url}/img/${source}?project=${project}&${query}`);

@@ -193,4 +193,13 @@ t.test('the watermark of a project lies on all its pictures', async (t) => {
     t.equal(plain.headers.get('x-cache'), 'memory');
     t.same((await read(plain)).at(190, 90), [255, 255, 255, 255]);
   });
+
+  t.test('prewarming warms no fallback', async (t) => {
+    const { backgroundSecret } = await findDeployment(store.db);
+    const fallback = encodeURIComponent(`${origin.url}/a.png`);
+    const target = `/img/${origin.url}/none.png?project=${project}&fallback=${fallback}`;
+    const headers = { [backgroundHeader]: backgroundToken(backgroundSecret, target, Date.now()) };
+    t.equal((await fetch(service.url + target, { headers })).status, 404);
+    t.equal((await fetch(service.url + target)).status, 200);
+  });
 });

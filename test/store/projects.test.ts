@@ -144,6 +144,35 @@ t.test('a rotation keeps the secret before it until that is revoked', async (t) 
   t.notOk((await projects.dropSignatures(before._id))?.previousSigningSecret);
 });
 
+t.test('presets are part of a project, each changed by itself', async (t) => {
+  const projects = await projectsIn(t);
+  const { _id } = await projects.create(input);
+  t.equal((await projects.find(_id))?.presets, undefined);
+  await Promise.all([
+    projects.setPreset(_id, 'card', { w: 400, flip: true, fmt: 'webp' }),
+    projects.setPreset(_id, 'constructor', { q: 0.5 }),
+    projects.setPreset(_id, 'hero-2_x', { w: 1 }),
+  ]);
+  const changed = await projects.setPreset(_id, 'hero-2_x', { h: 2 });
+  const presets = {
+    card: { w: 400, flip: true, fmt: 'webp' },
+    constructor: { q: 0.5 },
+    'hero-2_x': { h: 2 },
+  };
+  t.same(changed?.presets, presets);
+  t.equal(changed?.revision, 5, 'each change is one that processes follow');
+  t.same((await projects.find(_id))?.presets, presets);
+  const { card, ...left } = presets;
+  t.same((await projects.removePreset(_id, 'card'))?.presets, left);
+  t.same((await projects.removePreset(_id, 'card'))?.presets, left);
+  t.same((await projects.updateSettings(_id, { maxWidth: 5 }))?.presets, left);
+  for (const name of ['', 'a.b', '$a', '1', 'A', '__proto__', 'a\0', 'a'.repeat(41)]) {
+    t.throws(() => projects.setPreset(_id, name, { w: 1 }), name);
+    t.throws(() => projects.removePreset(_id, name), name);
+  }
+  t.equal((await projects.create(input)).presets, undefined);
+});
+
 t.test('a project that is not there is not made by a change', async (t) => {
   const projects = await projectsIn(t);
   const id = 'prj_0000000000000000';
@@ -151,6 +180,8 @@ t.test('a project that is not there is not made by a change', async (t) => {
   t.equal(await projects.updateSettings(id, { maxWidth: 1 }), null);
   t.equal(await projects.addHost(id, 'a.example'), null);
   t.equal(await projects.removeHost(id, 'a.example'), null);
+  t.equal(await projects.setPreset(id, 'card', { w: 1 }), null);
+  t.equal(await projects.removePreset(id, 'card'), null);
   t.equal(await projects.requireSignatures(id, null), null);
   t.equal(await projects.dropSignatures(id), null);
   t.equal(await projects.revokePreviousSecret(id), null);

@@ -8,7 +8,6 @@ import { indexedPng } from './indexed-png.ts';
 /** An encoded image; `data` may be a Buffer of sharp. */
 export interface Output {
   readonly data: Uint8Array;
-  readonly info: Pick<Pixels['info'], 'width' | 'height' | 'pageHeight'>;
   readonly format: OutputFormat;
 }
 
@@ -30,7 +29,9 @@ export async function bestOutput(picture: Picture, context: StepContext): Promis
   const { plan, variant } = context;
   const { format, animated } = plan;
   if (format === 'png') return (await indexed(picture, context)) ?? encoded(picture, context);
-  if (format === 'gif' || animated || variant.lossless === true) {
+  // A gain map is written in the one pass that reads it.
+  const isOnePass = format === 'gif' || animated || plan.gainMap;
+  if (isOnePass || variant.lossless === true) {
     return encoded(picture, context);
   }
   const pixels = await settled(picture, plan);
@@ -53,20 +54,23 @@ async function withoutLoss(
     const webp = { ...context, plan: { ...plan, format: 'webp' as const } };
     return encoded(picture, webp, { lossless: true });
   }
-  if (!variant.negotiated || !variant.stripMetadata) return null;
+  if (!variant.negotiated || !isBare(context)) return null;
   return indexedOf(pixels);
 }
 
-/** Profile and metadata are lost with the indexes. */
-async function indexed(picture: Picture, { variant }: StepContext): Promise<Output | null> {
-  if (!variant.stripMetadata) return null;
+/** Indexed PNG has no place for metadata or a profile here. */
+const isBare = ({ plan, metadata, copyright }: StepContext): boolean =>
+  metadata === null && copyright === null && plan.profile !== 'keep';
+
+async function indexed(picture: Picture, context: StepContext): Promise<Output | null> {
+  if (!isBare(context)) return null;
   await picture.settle();
   return indexedOf(await picture.pixels());
 }
 
 function indexedOf({ data, info }: Pixels): Output | null {
   const made = indexedPng({ ...info, data });
-  return made === null ? null : { data: made, info, format: 'png' };
+  return made === null ? null : { data: made, format: 'png' };
 }
 
 async function encoded(
@@ -76,7 +80,7 @@ async function encoded(
 ): Promise<Output> {
   const { plan, variant } = context;
   const { format, animated, width, height } = plan;
-  const { data, info } = await picture.attempt((image) => {
+  const { data } = await picture.attempt((image) => {
     const kept = applySteps(image, passes.encode, context);
     const encoding = encodings[format].encode(kept, {
       quality: variant.quality,
@@ -88,12 +92,12 @@ async function encoded(
     });
     return withTiming(encoding, plan);
   });
-  return { data, info, format };
+  return { data, format };
 }
 
 /** Settles the picture in the cheapest way that keeps everything, and returns its pixels. */
-async function settled(picture: Picture, { plainPixels }: StepContext['plan']): Promise<Pixels> {
-  if (plainPixels) return picture.rasterise();
+async function settled(picture: Picture, plan: StepContext['plan']): Promise<Pixels> {
+  if (plan.plainPixels) return picture.rasterise(plan);
   await picture.settle();
   return picture.pixels();
 }

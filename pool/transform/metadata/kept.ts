@@ -14,12 +14,15 @@ export interface KeptMetadata {
   readonly xmp: string | null;
 }
 
+/** The source was opened before, with checks of its own. */
+const reading = { limitInputPixels: false, failOn: 'none' } as const;
+
 /**
  * Without the thumbnail in the EXIF, and without what the XMP says about a gain map. sharp cannot
  * change EXIF that it keeps, so it is changed in the source, from which sharp takes it.
  */
 export async function keptMetadata(source: Uint8Array, kind: SourceKind): Promise<KeptMetadata> {
-  const { exif, xmp } = await sharp(source, { limitInputPixels: false }).metadata();
+  const { exif, xmp } = await sharp(source, reading).metadata();
   const plainXmp = xmp === undefined ? null : withoutGainMap(xmp.toString());
   const kept = { xmp: xmp === undefined || plainXmp === xmp.toString() ? null : (plainXmp ?? '') };
   if (exif === undefined) return { ...kept, source, exif: 'none' };
@@ -34,7 +37,7 @@ export async function keptMetadata(source: Uint8Array, kind: SourceKind): Promis
 }
 
 async function hasThumbnail(source: Uint8Array): Promise<boolean> {
-  const { exif } = await sharp(source, { limitInputPixels: false }).metadata();
+  const { exif } = await sharp(source, reading).metadata();
   return exif !== undefined && withoutThumbnail(exif) !== exif;
 }
 

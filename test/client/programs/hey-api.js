@@ -4,12 +4,16 @@ import { createClient } from './hey-api/client/index.js';
 import {
   addProjectDomain,
   createProject,
+  deleteProjectPreset,
   getHealth,
   getImage,
   getProject,
   getProjectConfiguration,
+  getProjectPreset,
+  listProjectPresets,
   listProjects,
   prewarmProjectImages,
+  putProjectPreset,
   removeProjectDomain,
   updateProjectSettings,
 } from './hey-api/index.js';
@@ -52,6 +56,16 @@ export async function drive(baseUrl, key, source) {
     path,
     body: { host: 'shop.example.com' },
   });
+  const named = { ...must, path: { ...path, presetName: 'card' } };
+  const card = await putProjectPreset({
+    ...named,
+    body: { parameters: { w: 40, fit: 'cover', flip: true } },
+  });
+  await getProjectPreset(named);
+  await listProjectPresets({ ...must, path });
+  const {
+    data: { presets },
+  } = await deleteProjectPreset(named);
   const picture = await getImage({
     ...must,
     path: { source },
@@ -74,7 +88,7 @@ export async function drive(baseUrl, key, source) {
     ...{ name: read.data.project.name, maxWidth, fit: changed.data.project.defaultFit },
     template: described.configuration.transformUrlTemplate,
     ...{ hosts: added.data.project.allowedOrigins, accepted },
-    variants: queued.prewarm.variantCount,
+    ...{ variants: queued.prewarm.variantCount, preset: card.data.preset.parameters.w, presets },
     left: [removed.data.project.allowedOrigins, removedByBody.data.project.allowedOrigins],
     ...{ type: picture.response.headers.get('content-type'), width: facts.data.output.width },
     ...{ code: error?.code, ok: health?.ok },

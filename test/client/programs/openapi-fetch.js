@@ -73,6 +73,18 @@ export async function drive(baseUrl, key, source) {
       body: { host: 'shop.example.com' },
     }),
   );
+  const named = { params: { path: { ...params.path, presetName: 'card' } } };
+  const card = must(
+    await client.PUT('/api/sdk/v1/projects/{projectId}/presets/{presetName}', {
+      ...named,
+      body: { parameters: { w: 40, fit: 'cover', flip: true } },
+    }),
+  );
+  must(await client.GET('/api/sdk/v1/projects/{projectId}/presets/{presetName}', named));
+  must(await client.GET('/api/sdk/v1/projects/{projectId}/presets', { params }));
+  const { presets } = must(
+    await client.DELETE('/api/sdk/v1/projects/{projectId}/presets/{presetName}', named),
+  );
   const picture = await client.GET('/img/{source}', {
     params: {
       path: { source },
@@ -109,7 +121,7 @@ export async function drive(baseUrl, key, source) {
   return {
     ...{ id: project.id, listed: projects.map(({ id }) => id), name: read.project.name },
     ...{ maxWidth, fit, template: configuration.transformUrlTemplate, hosts, accepted },
-    variants: prewarm.variantCount,
+    ...{ variants: prewarm.variantCount, preset: card.preset.parameters.w, presets },
     left: [removed.project.allowedOrigins, removedByBody.project.allowedOrigins],
     ...{ type: picture.response.headers.get('content-type'), width: facts.data.output.width },
     ...{ code, ok },

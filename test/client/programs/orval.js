@@ -2,13 +2,17 @@
 import {
   addProjectDomain,
   createProject,
+  deleteProjectPreset,
   getGetImageByQueryUrl,
   getHealth,
   getImageByQuery,
   getProject,
   getProjectConfiguration,
+  getProjectPreset,
+  listProjectPresets,
   listProjects,
   prewarmProjectImages,
+  putProjectPreset,
   removeProjectDomain,
   updateProjectSettings,
 } from './orval/client.js';
@@ -56,6 +60,15 @@ export async function drive(_baseUrl, key, source) {
     undefined,
     options,
   );
+  const card = await putProjectPreset(
+    project.id,
+    'card',
+    { parameters: { w: 40, fit: 'cover', flip: true } },
+    options,
+  );
+  await getProjectPreset(project.id, 'card', options);
+  await listProjectPresets(project.id, options);
+  const presets = await deleteProjectPreset(project.id, 'card', options);
   const picture = await fetch(
     getGetImageByQueryUrl({
       ...{ url: source, project: project.id },
@@ -72,6 +85,7 @@ export async function drive(_baseUrl, key, source) {
   if (listed.status !== 200 || read.status !== 200 || changed.status !== 200) throw new Error();
   if (described.status !== 200 || added.status !== 200 || queued.status !== 202) throw new Error();
   if (removed.status !== 200 || removedByBody.status !== 200) throw new Error();
+  if (card.status !== 200 || presets.status !== 200) throw new Error();
   if (missing.status !== 404 || facts.status !== 200) throw new Error();
   if (!(facts.data instanceof Object) || !('output' in facts.data)) throw new Error();
   /** @type {number | null} */
@@ -83,7 +97,8 @@ export async function drive(_baseUrl, key, source) {
     ...{ name: read.data.project.name, maxWidth, fit: changed.data.project.defaultFit },
     template: described.data.configuration.transformUrlTemplate,
     ...{ hosts: added.data.project.allowedOrigins, accepted },
-    variants: queued.data.prewarm.variantCount,
+    ...{ variants: queued.data.prewarm.variantCount, preset: card.data.preset.parameters.w },
+    presets: presets.data.presets,
     left: [removed.data.project.allowedOrigins, removedByBody.data.project.allowedOrigins],
     ...{ type: picture.headers.get('content-type'), width: facts.data.output.width },
     ...{ code: missing.data.code, ok: health.ok },

@@ -73,7 +73,10 @@ const variants: fc.Arbitrary<Variant> = fc.record({
   width: maybe(side),
   height: maybe(side),
   fit: fc.constantFrom(...fits),
-  position: fc.constantFrom(...gravities, ...strategies),
+  position: fc.oneof(
+    fc.constantFrom(...gravities, ...strategies),
+    fc.record({ x: decimal(0, 1), y: decimal(0, 1) }),
+  ),
   enlarge: fc.boolean(),
   kernel: fc.constantFrom(...kernels),
   maxWidth: rarely(side),
@@ -102,20 +105,26 @@ const variants: fc.Arbitrary<Variant> = fc.record({
   formats: fc.constantFrom(...outputFormats.map((format) => [format])),
   negotiated: fc.constant(false),
   refused: fc.constant([]),
+  lenient: seldom,
+  page: rarely(fc.constantFrom(0, 1)),
   animated: fc.constantFrom(true, true, false),
   placeholder: fc.constant(null),
   quality: fc.integer({ min: 1, max: 100 }),
   lossless: seldom,
   stripMetadata: fc.boolean(),
+  copyright: fc.boolean(),
+  keepProfile: fc.boolean(),
+  gainMap: fc.boolean(),
 });
 
 async function planned(source: Uint8Array, variant: Variant) {
-  const facts = await inspect(source, limits.sourceMaxPixels);
+  const { lenient } = variant;
+  const facts = await inspect(source, limits.sourceMaxPixels, variant);
   const content = await findContent(
     facts,
     variant,
     limits.sourceMaxPixels,
-    (scale) => new Picture(source, facts, { animated: false, scale }, limits),
+    (scale) => new Picture(source, facts, { animated: false, lenient, scale }, limits),
   );
   return makePlan(facts, content, variant, limits.sourceMaxPixels);
 }

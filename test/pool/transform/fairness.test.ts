@@ -163,8 +163,9 @@ t.test('threads find the cost of what they are given', async (t) => {
 
 t.test('what is light', (t) => {
   const facts = (width: number, height: number, more: Partial<SourceFacts> = {}): SourceFacts => ({
-    ...{ kind: 'jpeg', width, height, orientation: 1, frames: 1, timing: null, hasAlpha: false },
-    ...{ colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false }, svg: null },
+    ...{ kind: 'jpeg', width, height, orientation: 1, frames: 1, pages: 1, page: null },
+    ...{ timing: null, hasAlpha: false, svg: null, gainMap: null },
+    ...{ colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null } },
     ...more,
   });
   const light = (source: SourceFacts, format: OutputFormat, more: Partial<Variant> = {}) =>
@@ -181,6 +182,8 @@ t.test('what is light', (t) => {
   t.notOk(light(facts(10_000, 10_000), 'jpeg', { width: 100 }), 'its source takes much memory');
   t.notOk(light(facts(800, 600, { kind: 'gif', frames: 100 }), 'webp', {}), 'all frames count');
   t.ok(light(facts(800, 600, { kind: 'gif', frames: 100 }), 'webp', { animated: false }));
+  const late = facts(800, 600, { kind: 'gif', frames: 100, pages: 100, page: 99 });
+  t.notOk(light(late, 'webp', { page: 99 }), 'a frame needs those before it');
   t.notOk(light(facts(2000, 2000, { kind: 'png' }), 'webp', { width: 100, trim: 10 }));
   t.end();
 });

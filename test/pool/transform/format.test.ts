@@ -9,10 +9,13 @@ const still: SourceFacts = {
   height: 100,
   orientation: 1,
   frames: 1,
+  pages: 1,
+  page: null,
   timing: null,
   hasAlpha: true,
-  colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false },
+  colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
   svg: null,
+  gainMap: null,
 };
 const moving: SourceFacts = { ...still, kind: 'gif', frames: 5 };
 

@@ -12,10 +12,13 @@ function facts(width: number, height: number, more: Partial<SourceFacts> = {}): 
     height,
     orientation: 1,
     frames: 1,
+    pages: 1,
+    page: null,
     timing: null,
     hasAlpha: false,
-    colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false },
+    colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
     svg: null,
+    gainMap: null,
     ...more,
   };
 }

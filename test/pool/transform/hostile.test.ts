@@ -2,7 +2,19 @@ import sharp from 'sharp';
 import t from 'tap';
 import { countWebpFrames } from '../../../pool/transform/webp-frames.ts';
 import { usedCpuMs } from '../../clock.ts';
-import { animation, blue, claimingPng, noise, red, shared, variant } from './pictures.ts';
+import {
+  animation,
+  blue,
+  claimingPng,
+  green,
+  near,
+  noise,
+  pixels,
+  quarters,
+  red,
+  shared,
+  variant,
+} from './pictures.ts';
 import { openPool, patient } from './pools.ts';
 
 const pool = openPool(t, { sourceMaxPixels: 1_000_000 });
@@ -25,6 +37,46 @@ t.test('a source that ends too early is corrupt', async (t) => {
       );
     }
   }
+});
+
+t.test('lenient shows what there is of a source that ends too early', async (t) => {
+  const picture = await quarters(300, 200).png().toBuffer();
+  const noisy = sharp(picture).composite([
+    { input: await noise(300, 200).ensureAlpha(0.2).png().toBuffer() },
+  ]);
+  const sources = {
+    jpeg: await noisy.clone().jpeg().toBuffer(),
+    'progressive JPEG': await noisy.clone().jpeg({ progressive: true }).toBuffer(),
+    png: await noisy.clone().png().toBuffer(),
+    gif: await noisy.clone().gif().toBuffer(),
+  };
+  for (const [name, bytes] of Object.entries(sources)) {
+    const cut = shared(bytes.subarray(0, Math.floor(bytes.byteLength * 0.6)));
+    for (const more of [{}, { stripMetadata: false, trim: 5 }, { page: 0, blur: 1 }]) {
+      const asked = variant({ width: 100, lenient: true, ...more });
+      const made = await pool.transform(cut, asked, patient);
+      t.same([made.width, made.height], [100, 67], name);
+      const { at } = await pixels(made.body);
+      t.ok(near(at(10, 10), red, 70) && near(at(90, 10), green, 70), `${name}: the upper part`);
+    }
+    const strict = variant({ width: 100 });
+    await t.rejects(pool.transform(cut, strict, patient), { code: 'source_corrupt' }, name);
+    // Not the source's own bytes, although they are fewer.
+    const own = variant({ lenient: true, formats: [], quality: 100, stripMetadata: false });
+    const whole = await pool.transform(cut, own, patient);
+    await t.resolves(sharp(whole.body, { failOn: 'warning' }).raw().toBuffer(), name);
+    t.notOk(Buffer.from(cut).equals(whole.body));
+  }
+  for (const format of ['webp', 'avif', 'tiff'] as const) {
+    const bytes = await noise(300, 200).toFormat(format).toBuffer();
+    const cut = shared(bytes.subarray(0, Math.floor(bytes.byteLength / 2)));
+    const asked = variant({ lenient: true });
+    await t.rejects(pool.transform(cut, asked, patient), { code: 'source_corrupt' }, format);
+  }
+  const bomb = shared(claimingPng(50_000, 50_000, 100));
+  await t.rejects(pool.transform(bomb, variant({ lenient: true }), patient), {
+    code: 'source_too_large',
+  });
 });
 
 t.test('broken pixels are corrupt', async (t) => {

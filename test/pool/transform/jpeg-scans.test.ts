@@ -18,6 +18,14 @@ t.test('scans are counted as a decoder sees them', async (t) => {
   t.equal(countScans(behind(thumbnail)), 1, 'those of a thumbnail are not');
   t.equal(countScans(behind(Buffer.from('ffffff00', 'hex'))), 1, 'fill bytes are skipped');
   t.equal(countScans(Buffer.concat([baseline, progressive])), 1, 'nor another picture behind it');
+  const begin = (all: Buffer) => all.indexOf(Buffer.from('ffda', 'hex'));
+  const scan = (all: Buffer) => all.subarray(begin(all), -2);
+  const twice = (all: Buffer) => Buffer.concat([all.subarray(0, -2), scan(all), all.subarray(-2)]);
+  t.equal(countScans(twice(baseline)), 1, 'nor what follows a scan with all components');
+  t.equal(countScans(twice(progressive)), 20);
+  const apart = Buffer.from(baseline);
+  apart[begin(apart) + 4] = 1;
+  t.equal(countScans(twice(apart)), 2, 'each scan of single components');
   t.equal(countScans(baseline.subarray(0, 100)), 0);
   t.equal(countScans(new Uint8Array()), 0);
 });

@@ -1,8 +1,21 @@
 import sharp from 'sharp';
 import t from 'tap';
+import { countTiffPages } from '../../../pool/transform/container/tiff.ts';
+import { render } from '../../../pool/transform/render.ts';
 import type { Variant } from '../../../pool/transform/variant.ts';
-import { drawn, plain } from './drawn.ts';
-import { animation, blue, green, near, type Rgb, red, yellow } from './pictures.ts';
+import { drawn, limits, plain } from './drawn.ts';
+import {
+  animation,
+  blue,
+  green,
+  near,
+  type Rgb,
+  red,
+  shared,
+  tiffOfPages,
+  variant,
+  yellow,
+} from './pictures.ts';
 
 const colours = [red, green, blue, yellow];
 const delays = [100, 50, 1000, 20];
@@ -164,6 +177,69 @@ t.test('animated: false is the first frame', async (t) => {
     t.equal((await made.header()).pages ?? 1, 1);
     t.ok(near(made.at(10, 10), red, 12));
   }
+});
+
+async function facts(source: Buffer, page: number) {
+  const asked = variant({ page, placeholder: 'json' });
+  const { body } = await render(shared(source), null, asked, limits);
+  return JSON.parse(Buffer.from(body).toString());
+}
+
+t.test('a page is one frame of an animation, as a still picture', async (t) => {
+  for (const source of Object.values(sources)) {
+    for (const [page, colour] of colours.entries()) {
+      for (const more of [{}, { rotate: 90, trim: 5 }, { width: 10, height: 10, blur: 1 }]) {
+        const made = await drawn(source, { page, formats: ['webp'], ...more });
+        t.equal((await made.header()).pages ?? 1, 1);
+        t.ok(near(made.at(4, 4), colour, 12), `frame ${page}`);
+      }
+    }
+    await t.rejects(drawn(source, { page: 4 }), {
+      code: 'parameter_invalid',
+      message: 'page is 4, and the source has 4 pages, 0 to 3.',
+    });
+  }
+  const { source, dominant } = await facts(sources.gif, 2);
+  t.match([source, dominant], [{ pages: 4, width: 40, height: 20 }, '#0000ff']);
+});
+
+t.test('a page of a TIFF has its own size', async (t) => {
+  for (const form of [{}, { little: false }, { big: true }, { big: true, little: false }]) {
+    const source = tiffOfPages(7, form);
+    t.equal(countTiffPages(source, 2_000), 7, JSON.stringify(form));
+    for (const page of [null, 0, 3, 6]) {
+      const { size, at } = await drawn(source, { page });
+      const index = page ?? 0;
+      t.same(
+        [size, at(0, 0)],
+        [
+          [(index % 5) + 1, 1],
+          [index, index, index, 255],
+        ],
+      );
+    }
+    await t.rejects(drawn(source, { page: 7 }), { code: 'parameter_invalid', message: /7 pages/ });
+  }
+  t.match((await facts(tiffOfPages(7), 3)).source, { pages: 7, width: 4, height: 1 });
+});
+
+t.test('other pictures have one page', async (t) => {
+  t.same((await drawn(mark, { page: 0 })).size, [8, 8]);
+  const none = { code: 'parameter_invalid', message: /the source has only one page, 0/ };
+  await t.rejects(drawn(mark, { page: 1 }), none);
+  await t.rejects(
+    drawn('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>', { page: 1 }),
+    none,
+  );
+});
+
+t.test('the pages of a TIFF are counted before a decoder does', async (t) => {
+  t.same((await drawn(tiffOfPages(2_000), { page: 1_999 })).at(0, 0).slice(0, 1), [1_999 % 256]);
+  const refused = { code: 'source_too_large', message: /more than 2000 pages/ };
+  await t.rejects(drawn(tiffOfPages(60_000)), refused);
+  t.equal(countTiffPages(tiffOfPages(3, { last: 8 + 5 * 256 }), 2_000), 3, 'also in a circle');
+  t.equal(countTiffPages(tiffOfPages(3).subarray(0, -102), 2_000), 2, 'and in a part');
+  t.equal(countTiffPages(sources.gif, 2_000), 0, 'only in a TIFF');
 });
 
 t.test('what plays once plays once', async (t) => {

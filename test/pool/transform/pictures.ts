@@ -73,6 +73,49 @@ export async function animation(
     : image.webp({ delay, loop: 3, lossless: true }).toBuffer();
 }
 
+/**
+ * A TIFF whose page `n` is a row of `n % 5 + 1` grey pixels of the value `n % 256`; the link behind the
+ * last page leads to `last`, a byte in the file or 0 for none.
+ */
+export function tiffOfPages(pages: number, { big = false, little = true, last = 0 } = {}): Buffer {
+  const [first, count, entry, link] = big ? [16, 8, 20, 8] : [8, 2, 12, 4];
+  const tags = [256, 257, 258, 259, 262, 273, 278, 279];
+  const directory = count + tags.length * entry + link;
+  // Each pixel row has 5 bytes, before the directories.
+  const start = first + 5 * 256;
+  const file = Buffer.alloc(start + pages * directory);
+  const put = (value: number, at: number, bytes: number) => {
+    if (bytes === 8) {
+      const long = BigInt(value);
+      if (little) file.writeBigUInt64LE(long, at);
+      else file.writeBigUInt64BE(long, at);
+    } else if (little) file.writeUIntLE(value, at, bytes);
+    else file.writeUIntBE(value, at, bytes);
+  };
+  file.write(little ? 'II' : 'MM', 0, 'latin1');
+  put(big ? 43 : 42, 2, 2);
+  if (big) put(8, 4, 2);
+  put(start, big ? 8 : 4, link);
+  for (let value = 0; value < 256; value += 1)
+    file.fill(value, first + 5 * value, first + 5 * value + 5);
+  for (let page = 0; page < pages; page += 1) {
+    const at = start + page * directory;
+    const width = (page % 5) + 1;
+    const values = [width, 1, 8, 1, 1, first + 5 * (page % 256), 1, width];
+    put(tags.length, at, count);
+    for (const [index, tag] of tags.entries()) {
+      const field = at + count + index * entry;
+      put(tag, field, 2);
+      // A LONG.
+      put(4, field + 2, 2);
+      put(1, field + 4, big ? 8 : 4);
+      put(values[index] ?? 0, field + (big ? 12 : 8), 4);
+    }
+    put(page === pages - 1 ? last : at + directory, at + directory - link, link);
+  }
+  return file;
+}
+
 /** A PNG of 1-bit black pixels whose header tells any size; its data may be shorter than that. */
 export function claimingPng(width: number, height: number, rows = height): Buffer {
   const header = Buffer.alloc(13);

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { type Gravity, gravities } from '../../../pool/transform/variant.ts';
+import { type Gravity, gravities, type Variant } from '../../../pool/transform/variant.ts';
 import { drawn, plain } from './drawn.ts';
 import { near, noise, type Rgb } from './pictures.ts';
 
@@ -56,6 +56,57 @@ for (const position of gravities) {
     if (across < 2) t.same(beside.at(across * 40 + 40, 5), [0, 0, 255, 255]);
   });
 }
+
+t.test('cover keeps the part around a focal point, as far as the picture allows', async (t) => {
+  /** The place of the output's first pixel in the source, which its colour tells. */
+  const start = async (source: Buffer, asked: Partial<Variant>) => {
+    const [red = 0, green = 0] = (await drawn(source, { fit: 'cover', ...asked })).at(0, 0);
+    return [red / 2, green / 2];
+  };
+  const at = (x: number, y: number) => ({ ...box, position: { x, y } });
+  t.same(await start(wide, at(0.3, 0.9)), [16, 0], 'around 36');
+  t.same(await start(high, at(0.9, 0.75)), [0, 70], 'around 90');
+  t.same(await start(wide, at(0, 0)), [0, 0]);
+  t.same(await start(wide, at(1, 1)), [80, 0]);
+  t.same(await start(high, at(0.1, 0.05)), [0, 0]);
+
+  const crop = { left: 20, top: 0, width: 100, height: 40 };
+  t.same(await start(wide, { ...at(0.5, 0), crop }), [50, 0], 'of what crop leaves');
+  t.same(await start(wide, { ...at(0.25, 0), flop: true }), [109, 0], 'of the mirrored picture');
+  t.same(await start(wide, { ...at(0, 0.25), rotate: 90 }), [10, 39], 'of the rotated one');
+  t.same(await start(wide, { ...at(0.3, 0), blur: 0.3, gamma: 1 }), [16, 0], 'before the filters');
+  const edges = { top: 1, right: 2, bottom: 3, left: 4 };
+  const bordered = await drawn(wide, { ...at(0.3, 0), fit: 'cover', extend: edges, gamma: 2 });
+  t.same(bordered.size, [46, 44]);
+  t.ok(near(bordered.at(4, 1), [32, 0, 0, 255], 2), 'in passes too');
+
+  const small = await drawn(wide, {
+    width: 30,
+    height: 20,
+    fit: 'cover',
+    position: { x: 0.75, y: 0 },
+  });
+  t.same(small.size, [30, 20]);
+  t.ok(near(small.at(0, 0), [2 * 60, 1, 0, 255], 4), 'scaled by half, around 45 of 60');
+  const drawing =
+    '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="20"><path fill="red" d="M40 0h20v20H40z"/></svg>';
+  const vector = await drawn(drawing, { ...box, fit: 'cover', position: { x: 0.75, y: 0.5 } });
+  t.same([vector.at(9, 5), vector.at(11, 5)], [clear, [255, 0, 0, 255]], 'of an SVG');
+});
+
+t.test('a focal point is that of every frame', async (t) => {
+  const frames = sharp([wide, wide], { join: { animated: true } });
+  const moving = await frames.webp({ lossless: true }).toBuffer();
+  for (const more of [{}, { blur: 0.3 }]) {
+    const asked = { ...box, fit: 'cover', position: { x: 0.3, y: 0 }, formats: ['webp'] } as const;
+    const made = await drawn(moving, { ...asked, ...more, lossless: true });
+    for (const page of [0, 1]) {
+      const frame = await made.frame(page);
+      t.same([frame.width, frame.height], [40, 40]);
+      t.ok(near(frame.at(0, 0), [32, 0, 0, 255], 2), `frame ${page}`);
+    }
+  }
+});
 
 t.test('entropy and attention find the part where something is', async (t) => {
   const busy = await noise(40, 40).png().toBuffer();

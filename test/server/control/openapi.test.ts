@@ -53,6 +53,11 @@ const specified = {
   prewarmProjectImages: ['POST', '/projects/{projectId}/prewarm', 202, 400, 404],
   addProjectDomain: ['POST', '/projects/{projectId}/domains', 200, 400, 404],
   removeProjectDomain: ['DELETE', '/projects/{projectId}/domains', 200, 400, 404],
+  // Beside the specification: what a project keeps that is no field of it.
+  listProjectPresets: ['GET', '/projects/{projectId}/presets', 200, 404],
+  getProjectPreset: ['GET', '/projects/{projectId}/presets/{presetName}', 200, 404],
+  putProjectPreset: ['PUT', '/projects/{projectId}/presets/{presetName}', 200, 400, 404],
+  deleteProjectPreset: ['DELETE', '/projects/{projectId}/presets/{presetName}', 200, 404],
 } as const;
 
 t.test(

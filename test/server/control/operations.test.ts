@@ -13,15 +13,17 @@ t.test('a method and a path name an operation, with its project', async (t) => {
     ['POST', '/projects/prj_1/prewarm', 'prewarmProjectImages', 'prj_1'],
     ['POST', '/projects/prj_1/domains', 'addProjectDomain', 'prj_1'],
     ['DELETE', '/projects/prj_1/domains', 'removeProjectDomain', 'prj_1'],
+    ['GET', '/projects/prj_1/presets', 'listProjectPresets', 'prj_1'],
+    ['PUT', '/projects/prj_1/presets/a%2Fb', 'putProjectPreset', 'prj_1', 'a/b'],
     ['GET', '/projects/a%2Fb', 'getProject', 'a/b'],
     ['GET', '/projects/%70rj_1', 'getProject', 'prj_1'],
     ['GET', '/projects/%zz', 'getProject', '%zz'],
     ['GET', '/projects/%ff', 'getProject', '%ff'],
     ['GET', '/projects/configuration', 'getProject', 'configuration'],
   ] as const;
-  for (const [method, path, id, projectId] of cases) {
+  for (const [method, path, id, projectId, presetName = null] of cases) {
     const match = findOperation(method, at(path));
-    t.same([match?.id, match?.projectId], [id, projectId], `${method} ${path}`);
+    t.match(match, { id, projectId, presetName }, `${method} ${path}`);
     t.equal(match?.operation.method, method);
   }
 });
@@ -34,6 +36,9 @@ t.test('nothing else does', async (t) => {
     ['DELETE', at('/projects/prj_1')],
     ['GET', at('/projects/prj_1/settings')],
     ['GET', at('/projects/')],
+    ['GET', at('/projects/prj_1/presets/')],
+    ['GET', at('/projects/prj_1/presets/a/b')],
+    ['POST', at('/projects/prj_1/presets')],
     ['GET', at('/projects//')],
     ['GET', at('/projects//configuration')],
     ['GET', at('/projects/prj_1/')],

@@ -20,7 +20,7 @@ const signing = project({ requireSignedUrls: true, signingSecret: secret });
 
 function check(of: Project, query: string, at = path): number {
   const address = readAddress(at, query);
-  checkSource(of, address);
+  checkSource(of, address.source);
   return checkSignature(of, address, at, query, now);
 }
 

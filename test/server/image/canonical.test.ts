@@ -8,6 +8,7 @@ import {
   parameterNames,
   parameters,
 } from '../../../server/image/parameters.ts';
+import { withPreset } from '../../../server/image/preset.ts';
 import { effectiveVariant } from '../../../server/image/variant.ts';
 import { project } from './project.ts';
 
@@ -39,9 +40,13 @@ t.test('requests that ask for the same have one key', async (t) => {
     ['rotate=90', 'rotate=-270', 'rotate=90.0'],
     ['crop=1,2,3,4', 'extract=1_2_3_4', 'crop=1,2_3,4', 'crop=01,2,3,4.0'],
     ['w=9&h=9&pos=northeast', 'w=9&h=9&gravity=right-top', 'w=9&h=9&position=top%20right'],
+    ['w=9&h=9', 'w=9&h=9&fp=0.5,0.5', 'w=9&h=9&fp=0.5,0.5&pos=west'],
+    ['w=9&h=9&fp=0.5,0.25', 'w=9&h=9&fp=0.50_0.250', 'w=9&h=9&fp=0.5,0.25&pos=west'],
+    ['w=9&h=9&fit=contain', 'w=9&h=9&fit=contain&fp=1,1'],
     ['hue=30', 'hue=-330', 'modulate=1,1,30,0', 'modulate=1_1_90_0&hue=30'],
     ['brightness=2&saturation=3', 'modulate=2,3,0,0', 'modulate=9,3,0,0&brightness=2'],
     ['a=0', 'animated=false'],
+    ['page=2', 'frame=2', 'page=2&animated', 'page=02&a=0'],
     ['fmt=webp&lossless', 'fmt=webp&lossless=1&q=7'],
     ['fmt=png', 'fmt=png&q=7', 'fmt=png&lossless', 'fmt=png&a=0'],
     ['fmt=jpeg', 'fmt=jpeg&lossless', 'fmt=jpeg&animated=0'],
@@ -52,7 +57,16 @@ t.test('requests that ask for the same have one key', async (t) => {
       ...['flip=0', 'flop=false', 'blur=0', 'trim=0', 'sharpen=false', 'rotate=0', 'rotate=360'],
       ...['rotate=-360', 'rotate=-0', 'gamma=1', 'median=1', 'opacity=1', 'extend=0,0,0,0'],
       ...['modulate=1,1,0,0', 'brightness=1', 'hue=360', 'lightness=0', 'enlarge=0', 'lossless=0'],
-      ...['animated', 'kernel=lanczos3', 'pos=top', 'fit=inside', 'q=80', 'dpr=1', 'fmt=auto'],
+      ...[
+        'animated',
+        'kernel=lanczos3',
+        'pos=top',
+        'fit=inside',
+        'fp=0,1',
+        'q=80',
+        'dpr=1',
+        'fmt=auto',
+      ],
     ],
   ];
   for (const [one, ...others] of alike) {
@@ -60,12 +74,44 @@ t.test('requests that ask for the same have one key', async (t) => {
   }
 });
 
-t.test('each parameter makes a difference', async (t) => {
+t.test('each parameter of the transform makes a difference, and no other', async (t) => {
   for (const name of parameterNames) {
-    const { beside, example } = parameters[name];
+    const { beside, example, role } = parameters[name];
     const without = key(readQuery(beside));
-    t.not(key(readQuery(`${beside}&${name}=${example}`)), without, name);
+    const same = key(readQuery(`${beside}&${name}=${example}`)) === without;
+    t.equal(same, role === 'delivery', name);
   }
+});
+
+t.test('a preset stands for its parameters, and those of the URL win', async (t) => {
+  const presets = {
+    card: { w: 400, h: 300, fp: '0.2,0.3', flip: true, sharpen: false },
+    light: { brightness: 2, hue: 30, modulate: '1,3,0,0' },
+    second: { page: 1 },
+    old: { w: 'many' },
+  };
+  const resolved = (query: string) => key(withPreset(readQuery(query), { presets }));
+  for (const [query, same] of [
+    ['preset=card', 'w=400&h=300&fp=0.2,0.3&flip'],
+    ['preset=card&width=20&flip=0', 'w=20&h=300&fp=0.2,0.3'],
+    ['preset=card&pos=west', 'w=400&h=300&pos=west&flip'],
+    ['preset=card&fp=1,1', 'w=400&h=300&fp=1,1&flip'],
+    ['preset=light', 'modulate=2,3,30,0'],
+    ['preset=light&modulate=1,1,0,5', 'lightness=5'],
+    ['preset=light&saturation=1', 'modulate=2,1,30,0'],
+    ['preset=second', 'page=1'],
+    ['preset=second&animated', ''],
+  ] as const) {
+    t.equal(resolved(query), key(readQuery(same)), query);
+  }
+  for (const name of ['crad', 'toString', '__proto__', 'presets']) {
+    t.throws(() => resolved(`preset=${name}`), { code: 'preset_not_found' });
+  }
+  t.throws(() => withPreset({ preset: 'card' }, {}), { code: 'preset_not_found' });
+  t.throws(() => resolved('preset=old'), {
+    code: 'parameter_invalid',
+    message: /preset old.*w must/,
+  });
 });
 
 const words = ['webp', 'JPG', 'cover', 'Inside', 'right top', 'entropy', 'cubic', 'Tomato', 'a1B'];
@@ -99,6 +145,7 @@ function respellings(name: ParameterName, text: string): string[] {
   const numbers = (respell: (number: string) => string) =>
     // A colour is hex digits, and a flag's 0 and 1 are words.
     colours.includes(name) || text === '0' || text === '1' ? text : text.replace(decimals, respell);
+  if (parameters[name].role === 'delivery') return [text];
   return [
     text.toLowerCase(),
     text.toUpperCase(),

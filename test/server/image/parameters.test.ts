@@ -42,6 +42,8 @@ t.test('values are read under their names and all aliases', async (t) => {
     ['blur=100', { blur: 100 }],
     ['pos=entropy', { pos: 'entropy' }],
     ['gravity=Left-Bottom', { pos: 'southwest' }],
+    ['fp=0,1', { fp: { x: 0, y: 1 } }],
+    ['fp=0.25_0.5', { fp: { x: 0.25, y: 0.5 } }],
     ['bg=ABC', { bg: '#aabbccff' }],
     ['b=abcd', { bg: '#aabbccdd' }],
     ['background=transparent', { bg: '#00000000' }],
@@ -58,6 +60,8 @@ t.test('values are read under their names and all aliases', async (t) => {
     ],
     ['threshold=0', { threshold: 0 }],
     ['opacity=0', { opacity: 0 }],
+    ['frame=0', { page: 0 }],
+    ['download=a%20b', { download: 'a b' }],
     ['fmt=thumbhash', { fmt: 'thumbhash' }],
     ['w=40&h=30&q=70&fmt=webp', { w: 40, h: 30, q: 70, fmt: 'webp' }],
   ];
@@ -89,6 +93,7 @@ t.test('what is out of range or unknown is refused, naming the parameter', async
     dpr: ['', '0', '0.5', '3.1', '2x', '1..5', '1.', '.5', '9'.repeat(400)],
     blur: ['0.2', '101', '-1', 'yes', 'NaN'],
     pos: ['', 'middle', 'top top', '5', 'constructor'],
+    fp: ['', '0.5', '0.5,0.5,0.5', '-0.1,0', '0,1.1', 'center', '50%,50%'],
     bg: ['', '#fff', 'ff', 'fffff', '0xfff', 'rgb(0,0,0)', 'inherit', 'toString'],
     flip: ['2', 'yes', 'on', 'null'],
     kernel: ['', 'bicubic'],
@@ -106,8 +111,13 @@ t.test('what is out of range or unknown is refused, naming the parameter', async
     modulate: ['', '1', '1,1,0', '11,1,0,0', '1,1,1.5,0'],
     tint: ['', 'sepia'],
     opacity: ['1.1', '-0.1', ''],
+    page: ['', '-1', '1.5', '100000', 'last'],
     animated: ['maybe'],
     lossless: ['2'],
+    keep: ['', 'all', 'exif'],
+    icc: ['', '1', 'p3'],
+    hdr: ['', '1', 'pq'],
+    download: ['', '..', '\0\u202e', 'a'.repeat(201)],
   };
   for (const [name, values] of Object.entries(refused)) {
     for (const value of values) {

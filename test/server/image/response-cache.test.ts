@@ -17,7 +17,13 @@ function answer(expires = Number.POSITIVE_INFINITY) {
   const entry = memory.set('k', image, 0);
   if (entry === null) throw new Error('the image was not kept');
   const state = { project: project(), stale: false };
-  const hot: CachedResponse = { project: state, entry, headers: [['etag', '"x"']], expires };
+  const hot: CachedResponse = {
+    project: state,
+    entry,
+    headers: [['etag', '"x"']],
+    download: null,
+    expires,
+  };
   return { hot, memory, state };
 }
 

@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import t from 'tap';
 import { entityTag } from '../../../pool/image.ts';
+import { fileName } from '../../../server/image/download.ts';
 import {
   cacheControl,
   imageHeaders,
@@ -46,6 +48,53 @@ t.test(
     t.equal(cacheControl(null, now), 'private, no-store');
   },
 );
+
+t.test('a download has a name that no system or client reads in another way', async (t) => {
+  const written = (text: string, contentType = 'image/webp') => {
+    const name = fileName.parse(text) ?? '';
+    const all = imageHeaders({ ...image, contentType }, { tier: 'miss', timings }, forever, name);
+    const header = Object.fromEntries(all)['content-disposition'] ?? '';
+    const [, ascii, extended = ''] =
+      /^attachment; filename="([ !#$&-[\]-~]+)"; filename\*=UTF-8''([\w!#$&+.^`|~%-]+)$/.exec(
+        header,
+      ) ?? [];
+    return [ascii, decodeURIComponent(extended)];
+  };
+  const names: readonly (readonly [text: string, name: string, ascii?: string])[] = [
+    ['a', 'a.webp'],
+    ['a.webp', 'a.webp'],
+    ['a.WebP', 'a.WebP'],
+    ['a.jpg', 'a.webp'],
+    ['scan.1.tiff', 'scan.1.webp'],
+    ['v1.2', 'v1.2.webp'],
+    ["it's (1) *", "it's (1) -.webp"],
+    ['Größe 5 €.png', 'Größe 5 €.webp', 'Gro_e 5 _.webp'],
+    ['写真', '写真.webp', '__.webp'],
+    ['50%20', '50%20.webp', '50_20.webp'],
+    ['../../etc/passwd', '-..-etc-passwd.webp'],
+    ['C:\\con', 'C--con.webp'],
+    ['a"; filename="b.exe', 'a-; filename=-b.exe.webp'],
+    ['a\r\nset-cookie: b=c', 'aset-cookie- b=c.webp'],
+    ['a\0b\u202egpj.exe', 'abgpj.exe.webp'],
+    [' .a. ', 'a.webp'],
+    ['\ud83d\ude00'.repeat(200), `${'\ud83d\ude00'.repeat(50)}.webp`, `${'_'.repeat(50)}.webp`],
+  ];
+  for (const [text, name, ascii = name] of names) t.same(written(text), [ascii, name], text);
+  t.same(written('a.jpeg', 'image/jpeg')[1], 'a.jpeg');
+  t.same(written('a.jpeg', 'image/avif')[1], 'a.avif');
+  t.same(written('a.jpeg', 'text/plain; charset=utf-8')[1], 'a.txt');
+  t.same(written('a', 'application/json')[1], 'a.json');
+  t.notOk(
+    headers.some(([name]) => name === 'content-disposition'),
+    'only where one is asked for',
+  );
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }), (text) => {
+      const [ascii, name = ''] = fileName.parse(text) === undefined ? [''] : written(text);
+      return ascii !== undefined && !/[\p{Cc}/\\]|^\./u.test(name);
+    }),
+  );
+});
 
 t.test('where it came from and how long it took is said', async (t) => {
   t.match(Object.fromEntries(headers), {

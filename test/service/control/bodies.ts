@@ -99,6 +99,37 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       ['PATCH', '/settings', { json: { watermarkUrl: long } }, /at most 8192 characters/],
       ['PATCH', '/settings', { json: { $set: { orgId: 'x' } } }, /\$set is not a known field/],
       ['PATCH', '/settings', { json: { 'allowedOrigins.0': 'x' } }, /allowedOrigins\.0 is not/],
+      ...(
+        [
+          [{}, /^parameters must have at least 1 field, and has none\.$/],
+          [{ w: 0 }, /^parameters\.w must be at least 1, and is 0\.$/],
+          [{ w: '400' }, /^parameters\.w must be a whole number, and is the string "400"\.$/],
+          [{ fmt: 'bmp' }, /^parameters\.fmt must be one of auto, .*, and is "bmp"\.$/],
+          [{ blur: 200 }, /^parameters\.blur must be nothing, 1 or true .* to 100, and is 200\.$/],
+          [{ bg: '#fff' }, /^parameters\.bg must be hex digits without # .*, and is "#fff"\.$/],
+          [{ bg: 'nocolour' }, /^parameters\.bg must be hex digits without # /],
+          [{ crop: '0,0,0,5' }, /^parameters\.crop must be left,top,width,height: /],
+          [{ width: 5 }, /^parameters\.width is not a known field\.$/],
+          [{ animate: 1 }, /^parameters\.animate is not a known field \(did you mean animated\?\)/],
+          [{ preset: 'a' }, /^parameters\.preset is not a known field/],
+          [{ exp: 5 }, /^parameters\.exp is not a known field/],
+          [{ w: { $gt: 1 } }, /^parameters\.w must be a whole number, and is an object\.$/],
+          [{ fallback: 'https://b.example/' }, /^parameters\.fallback must be on an allowed host/],
+          [{ fallback: `https://a.example/${'x'.repeat(1_000)}` }, /at most 1024 characters/],
+        ] as const
+      ).map(
+        ([parameters, message]) =>
+          ['PUT', '/presets/card', { json: { parameters } }, message] as const,
+      ),
+      ...['Card', '1', 'a.b', 'a%00', '$a', 'x'.repeat(41), '__proto__', '%ff'].map(
+        (name) =>
+          [
+            'PUT',
+            `/presets/${name}`,
+            { json: { parameters: { w: 1 } } },
+            /^the name of a preset must begin with a lower-case letter/,
+          ] as const,
+      ),
       ['POST', '/prewarm', { json: { widths: [1] } }, /must have src or sources/],
       [
         'POST',
@@ -129,6 +160,19 @@ export async function bodies(t: Test, control: Control): Promise<void> {
 
   t.same((await call('GET', '/projects')).body, before.body);
   t.equal(await jobs.countDocuments(), jobsBefore);
+
+  t.test('a project has at most 100 presets', async (t) => {
+    const to = `/projects/${await control.project()}/presets`;
+    const put = async (index: number) => {
+      const { status } = await call('PUT', `${to}/p${index}`, { json: { parameters: { w: 1 } } });
+      return status;
+    };
+    const all = await Promise.all(Array.from({ length: 99 }, (_, index) => put(index)));
+    t.same(new Set([...all, await put(99)]), new Set([200]));
+    t.same([await put(100), await put(99)], [400, 200], 'which can be replaced');
+    t.equal((await call('DELETE', `${to}/p0`)).status, 200);
+    t.equal(await put(100), 200);
+  });
 
   t.test('up to its bounds a body is taken', async (t) => {
     for (const options of [

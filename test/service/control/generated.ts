@@ -83,6 +83,17 @@ export const bodiesWith = (watermarks: readonly string[]) =>
       dpr: integer(1, 3),
     }),
     DomainInput: bodyOf({ host }),
+    PresetInput: bodyOf({
+      parameters: bodyOf({
+        w: integer(1, 10_000),
+        fmt: fc.constantFrom('auto', 'webp', 'bmp'),
+        blur: fc.oneof(fc.boolean(), integer(1, 100)),
+        bg: fc.constantFrom('fff', 'tomato', '#fff', 'nocolour'),
+        crop: fc.constantFrom('0,0,9,9', '0,0,0,0', '1_2_3_4'),
+        fallback: url,
+        download: name,
+      }),
+    }),
   }) satisfies Record<InputName, Arbitrary<unknown>>;
 
 /** A body as its text, now and then with a few characters lost, doubled or put in. */

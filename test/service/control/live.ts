@@ -69,6 +69,28 @@ export async function live(t: Test, control: Control): Promise<void> {
   await until('a setting', async () => (await width(await remote())) === 100);
   await until('a host', async () => (await get(image('localhost'), otherAgent)).status === 200);
 
+  const preset = (name: string, more = '') => `${image('127.0.0.1')}&preset=${name}${more}`;
+  t.match(JSON.parse((await get(preset('card'), agent)).body.toString()), {
+    code: 'preset_not_found',
+    message: 'The project has no preset card.',
+  });
+  await change('PUT', '/presets/card', { parameters: { w: 60, h: 60, fmt: 'png', pos: 'west' } });
+  const own = await get(preset('card'), agent);
+  t.same([own.status, await width(own)], [200, 60], 'at once');
+  const same = await get(`${image('127.0.0.1')}&w=60&height=60&fmt=png&pos=west&q=3`, agent);
+  t.equal(same.cache, 'memory', 'one image with that of the parameters');
+  t.equal(await width(await get(preset('card', '&w=30'), agent)), 30, 'those of the URL win');
+  const misspelt = await get(preset('cart'), agent);
+  t.match(JSON.parse(misspelt.body.toString()), { message: /Did you mean card\?$/ });
+  const remotely = () => get(preset('card'), otherAgent);
+  await until('a preset', async () => (await width(await remotely())) === 60);
+  await change('PUT', '/presets/card', { parameters: { w: 50, fmt: 'png' } });
+  t.equal(await width(await get(preset('card'), agent)), 50, 'a cached response stops at once');
+  await until('another one', async () => (await width(await remotely())) === 50);
+  await change('DELETE', '/presets/card', {});
+  t.equal((await get(preset('card'), agent)).status, 404);
+  await until('none', async () => (await remotely()).status === 404);
+
   await change('DELETE', '/domains', { host: '127.0.0.1' });
   const gone = await local();
   t.equal(gone.status, 403, 'a cached image stops at once');

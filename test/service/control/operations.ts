@@ -73,6 +73,39 @@ export async function operations(t: Test, { call, service, watermarks }: Control
     t.same(await hosts('DELETE', '?host=%2A.b.example'), []);
   });
 
+  t.test('presets are made, replaced, listed and deleted', async (t) => {
+    const presets = `${on}/presets`;
+    const put = async (name: string, parameters: object) => {
+      const answer = await call('PUT', `${presets}/${name}`, { json: { parameters } });
+      t.same([answer.status, answer.body], [200, { preset: { name, parameters } }], name);
+      return { name, parameters };
+    };
+    t.same((await call('GET', presets)).body, { presets: [] });
+    const hero = await put('hero', { w: 1200, fallback: 'https://shop.example.com/none.png' });
+    await put('card', { w: 400 });
+    const card = await put('card', {
+      h: 300,
+      fmt: 'webp',
+      flip: true,
+      fp: '0.5,0.25',
+      dpr: 'auto',
+    });
+    const other = await put('constructor', { blur: 2.5 });
+    t.same((await call('GET', presets)).body, { presets: [card, other, hero] }, 'by name');
+    t.same((await call('GET', `${presets}/c%61rd`)).body, { preset: card });
+    t.same((await call('DELETE', `${presets}/constructor`)).body, { presets: [card, hero] });
+    for (const gone of ['constructor', 'toString', '__proto__', '$a.b', '%00', 'x'.repeat(999)]) {
+      t.same((await call('DELETE', `${presets}/${gone}`)).body, { presets: [card, hero] }, gone);
+      const { status, body } = await call('GET', `${presets}/${gone}`);
+      t.same([status, body.code], [404, 'preset_not_found'], gone);
+      t.ok(body.message.length < 100);
+    }
+    const { message } = (await call('GET', `${presets}/Crad`)).body;
+    t.equal(message, 'The project has no preset Crad. Did you mean card?');
+    const { body } = await call('GET', on);
+    t.same(Object.keys(body.project), Object.keys(project), 'they are no field of the project');
+  });
+
   t.test('prewarming is accepted with its counts', async (t) => {
     const answer = await call('POST', `${on}/prewarm`, {
       json: {

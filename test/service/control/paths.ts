@@ -14,6 +14,8 @@ export async function paths(t: Test, control: Control): Promise<void> {
       [`${on}/settings`, 'PATCH'],
       [`${on}/prewarm`, 'POST'],
       [`${on}/domains`, 'POST', 'DELETE'],
+      [`${on}/presets`, 'GET'],
+      [`${on}/presets/card`, 'GET', 'PUT', 'DELETE'],
     ];
     const all = 'GET HEAD OPTIONS POST PUT PATCH DELETE TRACE'.split(' ');
     for (const [path, ...methods] of allowed) {
@@ -41,6 +43,10 @@ export async function paths(t: Test, control: Control): Promise<void> {
         ['POST', '/prewarm', { json: { src: 'https://a.example/' } }],
         ['POST', '/domains', { json: { host: 'a.example' } }],
         ['DELETE', '/domains?host=a.example', {}],
+        ['GET', '/presets', {}],
+        ['GET', '/presets/card', {}],
+        ['PUT', '/presets/card', { json: { parameters: { w: 5 } } }],
+        ['DELETE', '/presets/card', {}],
       ] as const) {
         const { status, body } = await call(method, `/projects/${id}${tail}`, options);
         t.same([status, body.code], [404, 'project_not_found'], `${method} ${id.slice(0, 40)}`);

@@ -143,13 +143,27 @@ export async function properties(t: Test, control: Control): Promise<void> {
     },
   );
 
-  await Promise.all([create, settings, ...domains, prewarm]);
+  const presets = each(
+    'PresetInput',
+    ['PUT', '/presets/card', 200],
+    async ({ call, on }) => (await call('GET', `${on}/presets`)).body,
+    async (text, { body }, _before, { call, on }) => {
+      const { parameters } = JSON.parse(text);
+      insist(same(body.preset, { name: 'card', parameters }), 'as sent', body, text);
+      const { body: after } = await call('GET', `${on}/presets`);
+      insist(same(after, { presets: [body.preset] }), 'reads back', after, text);
+      return after;
+    },
+  );
+
+  await Promise.all([create, settings, ...domains, prewarm, presets]);
   for (const [key, least] of [
     ['POST CreateProjectInput 201', 30],
     ['PATCH ProjectSettingsInput 200', 30],
     ['POST DomainInput 200', 50],
     ['DELETE DomainInput 200', 50],
     ['POST PrewarmInput 202', 20],
+    ['PUT PresetInput 200', 20],
   ] as const) {
     t.ok((counts.get(key) ?? 0) >= least, `${key}: ${counts.get(key)}`);
     t.ok((counts.get(key.replace(/\d+$/, '400')) ?? 0) >= 20, 'and some of 400');

@@ -46,6 +46,12 @@ export async function statuses(t: Test, control: Control): Promise<void> {
     [403, 'write_access_required', 'POST', `${on}/prewarm`, { key: reader, ...broken }],
     [403, 'write_access_required', 'POST', `${on}/domains`, { key: allReader, ...broken }],
     [403, 'write_access_required', 'DELETE', `${nowhere}/domains`, { key: allReader }],
+    [403, 'project_forbidden', 'GET', `${on}/presets`, { key: elsewhere }],
+    [403, 'project_forbidden', 'PUT', `${nowhere}/presets/card`, { key: writer, ...broken }],
+    [403, 'write_access_required', 'PUT', `${on}/presets/card`, { key: reader, ...broken }],
+    [403, 'write_access_required', 'DELETE', `${on}/presets/card`, { key: reader }],
+    [404, 'preset_not_found', 'GET', `${on}/presets/card`, { key: reader }],
+    [400, 'invalid_request', 'PUT', `${nowhere}/presets/card`, { json: {} }],
     // The body comes before the project's existence.
     [400, 'invalid_request', 'PATCH', `${nowhere}/settings`, broken],
     [400, 'invalid_request', 'POST', `${nowhere}/prewarm`, { json: {} }],

@@ -21,6 +21,7 @@ t.test('while the store is away: 503, known projects served; then all is well', 
     return (await fetch(url)).status;
   };
   const health = async () => (await fetch(`${service.url}/api/health`)).status;
+  await call('PUT', `/projects/${id}/presets/card`, { json: { parameters: { w: 40 } } });
   t.same([await image('/a.jpg'), await health()], [200, 200]);
   const [frontEnd] = service.frontEnds();
 
@@ -52,6 +53,7 @@ t.test('while the store is away: 503, known projects served; then all is well', 
   await until('the log says so', logged('the store is unavailable'));
   t.equal(await health(), 503);
   t.same([await image('/a.jpg'), await image('/b.jpg')], [200, 200]);
+  t.equal(await image('/b.jpg', `${id}&preset=card`), 200, 'with its presets');
   t.equal((await call('GET', `/projects/${id}`)).status, 503);
   t.equal((await call('GET', `/projects/${id}`, { key: null })).status, 401, 'our order of checks');
 

@@ -64,6 +64,8 @@ t.test('the store supports all that is sent, and nothing that nobody sends', asy
   await ask('PATCH', `${own}/settings`, { defaultDpr: 2, maxWidth: 500 });
   await ask('POST', `${own}/domains`, { host: 'b.example' });
   await ask('DELETE', `${own}/domains?host=b.example`);
+  await ask('PUT', `${own}/presets/card`, { parameters: { w: 400 } });
+  await ask('DELETE', `${own}/presets/card`);
   for (const path of [api, own, `${own}/configuration`, '/api/health']) await ask('GET', path);
   const image = `/img/${encodeURIComponent(`${origin.url}/a.jpg`)}?project=${project.id}&w=20`;
   t.equal((await fetch(service.url + image)).status, 200);

@@ -1,0 +1,170 @@
+import { setImmediate as otherEvents, setTimeout as sleep } from 'node:timers/promises';
+import { Agent } from 'undici';
+import { seeded } from '../hostile/random.ts';
+import type { ClosedClass, LoadClass, LoadResult, OpenClass, Plan } from './plan.ts';
+import { type Finished, Recorder } from './recorder.ts';
+import { type PlannedRequest, requestsOf } from './requests.ts';
+
+const defaultTimeoutS = 30;
+const defaultDrainS = 10;
+/** More requests that wait for an answer would measure the generator's memory. */
+const maxOpen = 20_000;
+/** How often its own length a class may last to have its least number of images. */
+const maxExtension = 5;
+/** Requests that are sent before answers are read again, when many are due. */
+const burst = 64;
+
+/** Runs a plan to its end, in this process. */
+export async function runPlan(plan: Plan): Promise<LoadResult> {
+  const timeout = (plan.timeoutS ?? defaultTimeoutS) * 1_000;
+  const agent = new Agent({
+    connections: null,
+    pipelining: 1,
+    headersTimeout: timeout,
+    bodyTimeout: timeout,
+    keepAliveTimeout: 60_000,
+  });
+  const startedAt = performance.now();
+  const now = () => performance.now() - startedAt;
+  const runs = plan.classes.map((planned, index) => new Run(planned, index, plan, agent, now));
+  await Promise.all(runs.map((run) => run.sent));
+  await Promise.race([
+    Promise.all(runs.map((run) => run.answered())),
+    sleep((plan.drainS ?? defaultDrainS) * 1_000, undefined, { ref: false }),
+  ]);
+  const results = runs.map((run) => [run.name, run.result()] as const);
+  await agent.destroy();
+  return Object.fromEntries(results);
+}
+
+const isOpen = (planned: LoadClass): planned is OpenClass => 'rate' in planned;
+
+/** The requests of one class. */
+class Run {
+  readonly name: string;
+  /** Resolves when the last request was sent; of clients: answered. */
+  readonly sent: Promise<void>;
+  readonly #isOpen: boolean;
+  readonly #agent: Agent;
+  readonly #now: () => number;
+  readonly #recorder: Recorder;
+  readonly #next: () => PlannedRequest;
+  readonly #fromMs: number;
+  readonly #untilMs: number;
+  readonly #open = new Map<number, { dueMs: number; sentMs: number }>();
+  #serial = 0;
+  #whenAnswered: () => void = () => {};
+
+  constructor(planned: LoadClass, index: number, plan: Plan, agent: Agent, now: () => number) {
+    this.name = planned.name;
+    this.#isOpen = isOpen(planned);
+    this.#agent = agent;
+    this.#now = now;
+    this.#recorder = new Recorder(plan, planned.keepSamples ?? false);
+    this.#next = requestsOf(planned, seeded((plan.seed ?? 1) + 1_000 * index));
+    this.#fromMs = (planned.fromS ?? 0) * 1_000;
+    this.#untilMs = (planned.untilS ?? plan.seconds) * 1_000;
+    this.sent = isOpen(planned) ? this.#byTheClock(planned) : this.#byClients(planned);
+  }
+
+  /** Resolves when no request is open. */
+  async answered(): Promise<void> {
+    if (this.#open.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#whenAnswered = resolve;
+    });
+  }
+
+  /** Requests that are still open count as failed. */
+  result() {
+    const endMs = this.#now();
+    for (const times of this.#open.values()) {
+      this.#recorder.add({
+        ...times,
+        endMs,
+        status: 0,
+        cache: undefined,
+        bytes: 0,
+        failure: 'open',
+      });
+    }
+    return this.#recorder.result(!this.#isOpen);
+  }
+
+  async #byTheClock({ rate }: OpenClass): Promise<void> {
+    const count = Math.floor(((this.#untilMs - this.#fromMs) / 1_000) * rate);
+    for (let number = 0; number < count; number++) {
+      const dueMs = this.#fromMs + (1_000 * number) / rate;
+      while (this.#now() < dueMs) await sleep(Math.max(0, dueMs - this.#now()));
+      if (number % burst === 0) await otherEvents();
+      if (this.#open.size < maxOpen) void this.#send(dueMs);
+      else {
+        const sentMs = this.#now();
+        const none = { status: 0, cache: undefined, bytes: 0, failure: 'not sent' };
+        this.#recorder.add({ dueMs, sentMs, endMs: sentMs, ...none });
+      }
+    }
+  }
+
+  async #byClients({ clients, requests, atLeast }: ClosedClass): Promise<void> {
+    if (this.#fromMs > 0) await sleep(this.#fromMs);
+    const latestMs = this.#fromMs + maxExtension * (this.#untilMs - this.#fromMs);
+    const goesOn = () => {
+      if (requests !== undefined && this.#serial >= requests) return false;
+      if (this.#now() < this.#untilMs) return true;
+      return this.#recorder.arrived < (atLeast ?? 0) && this.#now() < latestMs;
+    };
+    if (atLeast !== undefined) this.#recorder.endsAt(latestMs);
+    const client = async () => {
+      while (goesOn()) await this.#send(this.#now());
+      // What other clients still wait for comes from a machine that is less busy.
+      if (atLeast !== undefined) this.#recorder.endsAt(this.#now());
+    };
+    await Promise.all(Array.from({ length: clients }, client));
+  }
+
+  #send(dueMs: number): Promise<void> {
+    const serial = this.#serial++;
+    const sentMs = this.#now();
+    this.#open.set(serial, { dueMs, sentMs });
+    return new Promise((resolve) => {
+      const finish = (answer: Omit<Finished, 'dueMs' | 'sentMs' | 'endMs'>) => {
+        if (!this.#open.delete(serial)) return;
+        this.#recorder.add({ dueMs, sentMs, endMs: this.#now(), ...answer });
+        if (this.#open.size === 0) this.#whenAnswered();
+        resolve();
+      };
+      request(this.#agent, this.#next(), finish);
+    });
+  }
+}
+
+/** Dispatches below undici's `request`: fewer objects for each request. */
+function request(
+  agent: Agent,
+  { origin, path, headers }: PlannedRequest,
+  finish: (answer: Omit<Finished, 'dueMs' | 'sentMs' | 'endMs'>) => void,
+): void {
+  let status = 0;
+  let cache: string | undefined;
+  let bytes = 0;
+  agent.dispatch(
+    { origin, path, method: 'GET', headers: { ...headers } },
+    {
+      onRequestStart() {},
+      onResponseStart(_controller, statusCode, answered) {
+        status = statusCode;
+        const named = answered['x-cache'];
+        cache = Array.isArray(named) ? named[0] : named;
+      },
+      onResponseData(_controller, chunk) {
+        bytes += chunk.length;
+      },
+      onResponseEnd: () => finish({ status, cache, bytes }),
+      onResponseError(_controller, error) {
+        const code = 'code' in error ? String(error.code) : error.name;
+        finish({ status: 0, cache, bytes, failure: code });
+      },
+    },
+  );
+}

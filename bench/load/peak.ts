@@ -1,0 +1,40 @@
+import { seeded } from '../hostile/random.ts';
+import { installed } from '../servers/launch.ts';
+import { load, ofClass } from './load.ts';
+import type { LoadClass } from './plan.ts';
+import { requestsOf } from './requests.ts';
+import { type Answered, wrk } from './wrk.ts';
+
+/** The most requests of one sequence: more would not fit into wrk's memory with many headers. */
+const sequence = 16_384;
+
+export const hasWrk = installed('wrk');
+
+export interface PeakOptions {
+  readonly seconds: number;
+  readonly connections: number;
+  readonly cpus: string | null;
+  readonly class: Omit<LoadClass, 'rate' | 'clients'>;
+}
+
+/**
+ * The most requests per second that a server answers, all of which must succeed. With wrk where it is
+ * installed; otherwise with the project's own generator, whose limit may be below the server's.
+ */
+export async function peak(options: PeakOptions): Promise<Answered> {
+  const { seconds, connections, cpus } = options;
+  const planned = { ...options.class, clients: connections };
+  if (!hasWrk) {
+    const warmupS = seconds / 5;
+    const result = await load({ seconds: seconds + warmupS, warmupS, classes: [planned] }, cpus);
+    const { counts, goodput, all } = ofClass(result, planned.name);
+    if (counts.failed + counts.refused > 0) throw new Error(`${planned.url}: failed requests`);
+    return { perSecond: goodput, requests: all };
+  }
+  const next = requestsOf(planned, seeded(1));
+  const different = Math.max(planned.count ?? sequence, planned.headers?.length ?? 1);
+  const length = different === 1 ? 1 : planned.zipf === undefined ? different : sequence;
+  const requests = Array.from({ length }, next);
+  const origin = requests[0]?.origin ?? '';
+  return wrk({ origin, connections, seconds, requests, cpus });
+}

@@ -1,0 +1,77 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { numberFrom } from './arguments.ts';
+import { goalInWords } from './report/verdict.ts';
+import type { Measure } from './scenarios/scenario.ts';
+import { isScenario, type ScenarioName, scenarioNames, scenarios } from './scenarios/table.ts';
+import { type Peer, parsePeer, templateWords } from './servers/peer.ts';
+
+/** The command line of `npm run bench`. */
+export interface Options {
+  readonly quick?: boolean;
+  readonly only?: readonly ScenarioName[];
+  readonly folder: string;
+  readonly rounds?: number;
+  readonly seconds?: number;
+  readonly peer?: readonly Peer[];
+  readonly peerPid?: ReadonlyMap<string, number>;
+  readonly ipx: boolean;
+  readonly encoders?: string;
+}
+
+function names(text: string): ScenarioName[] {
+  return text.split(',').map((name) => {
+    if (isScenario(name)) return name;
+    throw new InvalidArgumentError(`One or several of ${scenarioNames.join(',')}.`);
+  });
+}
+
+function pid(text: string, before: ReadonlyMap<string, number> = new Map()): Map<string, number> {
+  const [, name = '', id = ''] = /^(.+)=(\d+)$/.exec(text) ?? [];
+  if (name === '') throw new InvalidArgumentError('It is name=number.');
+  return new Map([...before, [name, Number(id)]]);
+}
+
+const listed = scenarioNames.map((name) => {
+  const { title, measures } = scenarios[name];
+  const goals = Object.values<Measure>(measures).map(
+    (measure) => `    ${measure.what}${measure.goal === null ? '' : `: ${goalInWords(measure)}`}`,
+  );
+  return [`  ${name}: ${title}`, ...goals].join('\n');
+});
+const words = Object.entries(templateWords).map(([word, meaning]) => `  {${word}}  ${meaning}`);
+
+/** Ends the process with a message when the arguments are wrong. */
+export function readOptions(): Options {
+  return new Command('bench')
+    .description(
+      'Measures the service beside what the machine can do and beside other servers, one after the other in turns, and writes a report with tables and pictures. Takes about an hour. Goals that are missed are reported and do not change the exit code, which is 1 when a scenario could not be measured.',
+    )
+    .option('--quick', 'every ratio in under three minutes, with too few rounds to rely on')
+    .option('--only <scenarios>', `only these, comma-separated: ${scenarioNames.join(',')}`, names)
+    .option('--folder <path>', 'where report.md and its pictures are written', 'data/bench')
+    .option('--rounds <n>', 'rounds of each comparison (5; quick: 2)', numberFrom(1, 100))
+    .option('--seconds <n>', 'length of one measurement (4; quick: 0.5)', numberFrom(0.2, 600))
+    .option(
+      '--peer <name=url>',
+      'a running server to compare with, by a template of its URLs; repeatable',
+      (text: string, before: readonly Peer[] = []) => [...before, parsePeer(text)],
+    )
+    .option('--peer-pid <name=pid>', 'the process of a peer, to see its memory; repeatable', pid)
+    .option('--no-ipx', 'do not install IPX and compare with it')
+    .option('--encoders <file>', 'a text that bench:encoders has printed, to quote in the report')
+    .addHelpText(
+      'after',
+      `
+The scenarios, with their goals:
+${listed.join('\n')}
+
+In the template of a peer:
+${words.join('\n')}
+such as --peer 'imgproxy=http://127.0.0.1:8080/unsafe/rs:fit:{width}:0/q:{quality}/plain/{url}@{format}'.
+It must be able to fetch from 127.0.0.1; the encoder settings, other than the quality, are its own.
+
+wrk, nginx and taskset are used where they are installed.`,
+    )
+    .parse()
+    .opts<Options>();
+}

@@ -1,0 +1,193 @@
+import { Latencies } from '../load/latencies.ts';
+import { load, ofClass } from '../load/load.ts';
+import {
+  type Arrangement,
+  arrangements,
+  type BareJob,
+  described,
+  fastest,
+  runBareSharp,
+} from '../servers/bare-sharp.ts';
+import { type EncodedFormat, encodedFormats, encoderOptions } from '../servers/encoder-settings.ts';
+import { startIpx } from '../servers/ipx.ts';
+import { type ImageServer, processorMs } from '../servers/server.ts';
+import { startService } from '../servers/service.ts';
+import type { SharpResult } from '../servers/sharp-loop.ts';
+import { alternate, differences, figure, median, ratios, spread } from './rounds.ts';
+import { type Bench, scenario, unused } from './scenario.ts';
+import { quality, type Source } from './sources.ts';
+
+type MissesBench = Bench<'bare' | 'others' | 'idle' | 'processor'>;
+
+/** Fewer would make a rate depend on where its window ends. */
+const leastImages = 10;
+
+const bareName = 'bare sharp';
+
+interface Case {
+  readonly of: string;
+  readonly source: Source;
+  readonly format: EncodedFormat;
+}
+
+export const misses = scenario({
+  title: 'Misses at equal settings',
+  about:
+    'Images rendered per second, each from a source URL of its own, by closed loops that keep all servers busy, beside a loop of sharp without HTTP, in the arrangement of processes that is the fastest here. All encode with the same options. Peers of the command line are measured as they are configured.',
+  measures: {
+    bare: {
+      name: 'of bare sharp',
+      what: 'misses per second, of the transforms of a bare loop of sharp',
+      unit: '×',
+      goal: { atLeast: 0.97 },
+    },
+    others: {
+      name: 'of the fastest other',
+      what: 'misses per second, of those of the fastest other server',
+      unit: '×',
+      goal: { atLeast: 1 },
+    },
+    processor: {
+      name: 'processor time',
+      what: 'processor time of a miss, more than that of the bare loop',
+      unit: 'ms',
+      goal: null,
+    },
+    idle: {
+      name: 'time when idle',
+      what: 'median time of a miss when idle, more than that of the bare loop',
+      unit: 'ms',
+      goal: { atMost: 5 },
+    },
+  },
+  async run(bench) {
+    const { photo, thumbnail, alpha } = bench.sources;
+    const of = (source: Source, name: string, formats: readonly EncodedFormat[]): Case[] =>
+      formats.map((format) => ({ of: `${name} as ${format.toUpperCase()}`, source, format }));
+    const groups = [
+      of(photo, 'photograph to 800 px', encodedFormats),
+      of(thumbnail, 'photograph to 200 px', bench.quick ? ['jpeg'] : encodedFormats),
+      of(alpha, 'PNG with alpha to 600 px', bench.quick ? ['webp'] : ['webp', 'avif']),
+    ];
+    const service = await bench.open(startService());
+    let arrangement: Arrangement | null = null;
+    for (const cases of groups) {
+      const pixels = cases[0]?.source.pixels ?? 0;
+      const ipx = bench.hasIpx ? [await bench.open(startIpx(pixels, quality))] : [];
+      const others = [...ipx, ...bench.peers(pixels)];
+      for (const one of cases) {
+        // A quick run looks for it once.
+        if (!bench.quick || arrangement === null) {
+          arrangement = await fastest(scanOf(bench, one), arrangements(bench.cores));
+          bench.note(`${one.of}: bare sharp runs as ${described(arrangement)}.`);
+        }
+        await compare(bench, one, arrangement, service, others);
+      }
+      for (const other of others) await other.close();
+    }
+    const idle = (groups[0] ?? []).filter(({ format }) => !bench.quick || format !== 'webp');
+    for (const one of idle) await compareIdle(bench, one, service);
+  },
+});
+
+const jobOf = (
+  { source, format }: Case,
+  seconds: number,
+  warmupS: number,
+  atLeast = 0,
+): BareJob => ({
+  ...{ file: source.file, width: source.width, format, seconds, warmupS, atLeast },
+  options: encoderOptions(format, quality, source.pixels),
+});
+
+/** Short: it is to find the fastest of several arrangements. */
+const scanOf = ({ quick }: MissesBench, one: Case): BareJob => jobOf(one, quick ? 0.3 : 2, 0.1);
+
+const urlOf = ({ source, format }: Case, server: ImageServer): string =>
+  server.imageUrl({ source: source.url, width: source.width, format, quality });
+
+async function compare(
+  bench: MissesBench,
+  one: Case,
+  arrangement: Arrangement,
+  service: ImageServer,
+  others: readonly ImageServer[],
+): Promise<void> {
+  const { rounds, seconds, cores } = bench;
+  const warmupS = Math.min(1, seconds / 4);
+  const at = (server: ImageServer) => async (): Promise<Rendered> => {
+    const planned = {
+      name: 'misses',
+      url: urlOf(one, server),
+      first: unused(),
+      clients: 4 * cores,
+      atLeast: leastImages,
+    };
+    const usedMs = () => (server.pid === null ? Number.NaN : processorMs(server.pid));
+    const before = await usedMs();
+    const result = await load({ seconds: seconds + warmupS, warmupS, classes: [planned] });
+    const { goodput, counts, all, meanBytes, answers } = ofClass(result, 'misses');
+    if (counts.failed + counts.hit > 0)
+      throw new Error(`${server.name}: ${JSON.stringify(answers)}`);
+    return { perSecond: goodput, bytes: meanBytes, processorMs: ((await usedMs()) - before) / all };
+  };
+  const found = await alternate<Rendered>(rounds, {
+    service: at(service),
+    [bareName]: () => runBareSharp(jobOf(one, seconds, warmupS, leastImages), arrangement),
+    ...Object.fromEntries(others.map((other) => [other.name, at(other)])),
+  });
+  report(bench, one.of, found);
+}
+
+/** What one contender did in one round. */
+type Rendered = Pick<SharpResult, 'perSecond' | 'bytes' | 'processorMs'>;
+
+function report(bench: MissesBench, of: string, found: Record<string, Rendered[]>): void {
+  const values = (name: string, key: keyof Rendered) => (found[name] ?? []).map((one) => one[key]);
+  const rates = (name: string) => values(name, 'perSecond');
+  const against = (name: string) =>
+    `${spread(rates('service'))}/s, ${name} ${spread(rates(name))}/s`;
+  bench.finding('bare', of, ratios(rates('service'), rates(bareName)), against(bareName));
+  const [best] = Object.keys(found)
+    .filter((name) => name !== 'service' && name !== bareName)
+    .sort((a, b) => median(rates(b)) - median(rates(a)));
+  if (best !== undefined) {
+    bench.finding('others', of, ratios(rates('service'), rates(best)), against(best));
+  }
+  const [own, bare] = [values('service', 'processorMs'), values(bareName, 'processorMs')];
+  const detail = `${spread(own)} ms, ${bareName} ${spread(bare)} ms`;
+  bench.finding('processor', of, differences(own, bare), detail);
+  bench.table({
+    title: of,
+    rows: [
+      ['', 'images/s', `of ${bareName}`, 'processor ms per image', 'bytes'],
+      ...Object.keys(found).map((name) => [
+        ...[name, spread(rates(name)), spread(ratios(rates(name), rates(bareName)))],
+        ...[spread(values(name, 'processorMs')), String(Math.round(median(values(name, 'bytes'))))],
+      ]),
+    ],
+  });
+}
+
+/** One after the other, so that nothing waits for anything but itself. */
+async function compareIdle(bench: MissesBench, one: Case, service: ImageServer): Promise<void> {
+  const seconds = bench.quick ? 0.5 : 3;
+  // The fastest with one transform at a time is the one whose transforms take the least time.
+  const alone = await fastest(
+    scanOf(bench, one),
+    [1, bench.cores].map((concurrency) => ({ processes: 1, inFlight: 1, concurrency })),
+  );
+  const medians = await alternate(bench.rounds, {
+    service: async () => {
+      const planned = { name: 'idle', url: urlOf(one, service), first: unused(), clients: 1 };
+      const result = await load({ seconds, classes: [planned] });
+      return Latencies.merged([ofClass(result, 'idle').latency.miss]).percentile(0.5);
+    },
+    sharp: async () => {
+      return median((await runBareSharp(jobOf(one, seconds, 0.2), alone)).durationsMs);
+    },
+  });
+  const { service: own = [], sharp = [] } = medians;
+  const detail = `${figure(median(own))} ms, ${bareName} ${figure(median(sharp))} ms`;
+  bench.finding('idle', one.of, differences(own, sharp), detail);
+}

@@ -1,0 +1,51 @@
+/** Measurements side by side: A B A B…, each round beginning with another. */
+
+/**
+ * Measures every contender once in each round.
+ * @returns the values of each, one for each round
+ */
+export async function alternate<T>(
+  rounds: number,
+  contenders: Readonly<Record<string, () => Promise<T>>>,
+): Promise<Record<string, T[]>> {
+  const entries = Object.entries(contenders);
+  const values = Object.fromEntries(entries.map(([name]): [string, T[]] => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    const from = round % entries.length;
+    for (const [name, measure] of [...entries.slice(from), ...entries.slice(0, from)]) {
+      values[name]?.push(await measure());
+    }
+  }
+  return values;
+}
+
+/** The ratio in each round. */
+export const ratios = (values: readonly number[], others: readonly number[]): number[] =>
+  values.map((value, round) => value / (others[round] ?? Number.NaN));
+
+/** The difference in each round. */
+export const differences = (values: readonly number[], others: readonly number[]): number[] =>
+  values.map((value, round) => value - (others[round] ?? Number.NaN));
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const [low, high] = [sorted[middle - 1] ?? Number.NaN, sorted[middle] ?? Number.NaN];
+  return sorted.length % 2 === 1 ? high : (low + high) / 2;
+}
+
+/** With three significant digits; from ten thousand on in thousands; `-` for NaN. */
+export function figure(value: number): string {
+  if (Number.isNaN(value)) return '-';
+  if (!Number.isFinite(value)) return '∞';
+  const size = Math.abs(value);
+  if (size >= 10_000) return `${(value / 1_000).toFixed(1)}k`;
+  return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
+}
+
+/** The median with the least and the most, such as `0.91 (0.88..0.95)`. */
+export function spread(values: readonly number[]): string {
+  const known = values.filter((value) => !Number.isNaN(value));
+  if (known.length < 2) return figure(known[0] ?? Number.NaN);
+  return `${figure(median(known))} (${figure(Math.min(...known))}..${figure(Math.max(...known))})`;
+}

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { mkdir, statfs, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { cacheFilePath } from '../../../pool/cache/disk.ts';
+import { encodeFile } from '../../../pool/cache/file.ts';
+import { entityTag, type Image } from '../../../pool/image.ts';
+
+/** A file of the disk cache occupies at least one block. */
+export const entryBytes = 4_096;
+/** Files of a disk that are left for others, in parts of the free ones. */
+const spare = 0.5;
+const atATime = 32;
+
+const body = Buffer.from('an image that is as small as an entry of a cache can be');
+const image: Image = {
+  ...{ body, contentType: 'image/webp', etag: entityTag(body), width: 1, height: 1 },
+};
+
+/** The folder of the disk cache in a data folder. */
+export const cacheFolder = (dataDir: string): string => join(dataDir, 'cache');
+
+/** Whether the disk has room for as many entries, with as much again to spare. */
+export async function fits(folder: string, count: number): Promise<boolean> {
+  const { bavail, bsize, ffree } = await statfs(folder);
+  return count * entryBytes < spare * bavail * bsize && (ffree === 0 || count < spare * ffree);
+}
+
+/** Writes intact entries as the service writes them, with the numbers of a range as their keys. */
+export async function writeEntries(folder: string, from: number, until: number): Promise<void> {
+  let next = from;
+  const folders = new Set<string>();
+  const writer = async () => {
+    for (let number = next++; number < until; number = next++) {
+      const key = createHash('sha256').update(String(number)).digest('hex');
+      const path = cacheFilePath(folder, key);
+      if (!folders.has(dirname(path))) {
+        await mkdir(dirname(path), { recursive: true });
+        folders.add(dirname(path));
+      }
+      await writeFile(path, Buffer.concat(encodeFile(key, image)));
+    }
+  };
+  await Promise.all(Array.from({ length: atATime }, writer));
+}

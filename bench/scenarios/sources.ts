@@ -1,0 +1,83 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { serveBodies } from '../origin/bodies.ts';
+import { picture } from '../origin/pictures.ts';
+import { type EncodedFormat, encoderOptions } from '../servers/encoder-settings.ts';
+
+/** The quality of all images, on JPEG's scale: that of a new project. */
+export const quality = 80;
+
+/** A picture that servers are asked for: where it is, and how large its output is. */
+export interface Source {
+  /** With `{n}` at the end of its query, which the origin ignores. */
+  readonly url: string;
+  /** For programs that read no URLs. */
+  readonly file: string;
+  readonly width: number;
+  /** Of the output at that width. */
+  readonly pixels: number;
+}
+
+export interface Sources {
+  /** A JPEG of 2725 x 2225, to 800 px. */
+  readonly photo: Source;
+  /** The same, to 200 px. */
+  readonly thumbnail: Source;
+  /** A PNG with transparency of 1600 x 2000, to 600 px. */
+  readonly alpha: Source;
+  /** A small JPEG that is quickly rendered, to 160 px. */
+  readonly small: Source;
+  /** A JPEG whose image as JPEG, at the width of the source, has about as many bytes. */
+  sized(bytes: number): Promise<Source>;
+  /** The bytes of a source's image, encoded as the service does. */
+  imageBytes(source: Source, format: EncodedFormat): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Serves the pictures on a port of 127.0.0.1, whatever the query. */
+export async function startSources(): Promise<Sources> {
+  const folder = await mkdtemp(join(tmpdir(), 'image-delivery-sources-'));
+  const bodies = new Map<string, Buffer>();
+  const server = await serveBodies((path) => bodies.get(path.split('?', 1)[0] ?? ''));
+  const add = async (name: string, body: Buffer, width: number): Promise<Source> => {
+    bodies.set(`/${name}`, body);
+    const file = join(folder, name);
+    await writeFile(file, body);
+    const facts = await sharp(body).metadata();
+    const height = Math.round((facts.height * width) / facts.width);
+    return { url: `${server.url}/${name}?n={n}`, file, width, pixels: width * height };
+  };
+  const landscape = await picture('landscape.jpg');
+  const resized = (width: number) =>
+    sharp(landscape).resize(width).jpeg({ quality: 95 }).toBuffer();
+  const encoded = (body: Buffer | string, width: number, format: EncodedFormat, pixels: number) =>
+    sharp(body)
+      .resize(width)
+      .toFormat(format, encoderOptions(format, quality, pixels))
+      .toBuffer();
+  const photo = await add('photo.jpg', landscape, 800);
+  return {
+    photo,
+    thumbnail: { ...photo, width: 200, pixels: Math.round(photo.pixels / 16) },
+    alpha: await add('alpha.png', await picture('lantern.png'), 600),
+    small: await add('small.jpg', await resized(400), 160),
+    async sized(bytes) {
+      let [low, high] = [100, 2_700];
+      while (high - low > 10) {
+        const width = (low + high) >> 1;
+        const image = await encoded(landscape, width, 'jpeg', width * width * 0.8);
+        if (image.length < bytes) low = width;
+        else high = width;
+      }
+      return add(`${bytes}-bytes.jpg`, await resized(low), low);
+    },
+    imageBytes: async ({ file, width, pixels }, format) =>
+      (await encoded(file, width, format, pixels)).length,
+    async close() {
+      await server.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

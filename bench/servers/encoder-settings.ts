@@ -1,0 +1,46 @@
+import type { Sharp } from 'sharp';
+import { encodings } from '../../pool/transform/encode.ts';
+
+export const encodedFormats = ['jpeg', 'webp', 'avif'] as const;
+export type EncodedFormat = (typeof encodedFormats)[number];
+
+/** An encoder's own options, such as `{ quality: 74, effort: 2 }`. */
+export type EncoderOptions = Readonly<Record<string, unknown>> & { readonly quality: number };
+
+/**
+ * The options that the service passes to sharp's encoder, so that others can be measured with the same.
+ * @param quality on JPEG's scale
+ */
+export function encoderOptions(
+  format: EncodedFormat,
+  quality: number,
+  pixels: number,
+): EncoderOptions {
+  const options: Record<string, unknown> & { quality: number } = { quality };
+  const recorder = {
+    [format](given: object) {
+      Object.assign(options, given);
+      return recorder;
+    },
+  };
+  const image = recorder as unknown as Sharp;
+  const plain = { lossless: false, sharpChroma: false, animated: false };
+  encodings[format].encode(image, { quality, ...plain, pixels });
+  return options;
+}
+
+/**
+ * The same options by the names of sharp's own fields, which IPX takes for all its images; without the
+ * quality, which its URLs have.
+ */
+export function sharpFields(pixels: number, quality: number): Record<string, unknown> {
+  const named = (format: EncodedFormat, prefix: string) =>
+    Object.entries(encoderOptions(format, quality, pixels))
+      .filter(([name]) => name !== 'quality' && name !== 'mozjpeg')
+      .map(([name, value]) => [`${prefix}${name.charAt(0).toUpperCase()}${name.slice(1)}`, value]);
+  return Object.fromEntries([
+    ...named('jpeg', 'jpeg'),
+    ...named('webp', 'webp'),
+    ...named('avif', 'heif'),
+  ]);
+}

@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import { ServiceError } from '../../contract/errors.ts';
+import type { Store } from '../../store/open.ts';
+import type { PresetOperations } from '../control/preset-operations.ts';
+import type { Preset } from '../control/schemas.ts';
+import type { WithStore } from './store.ts';
+import { CommandError, print, printTable } from './terminal.ts';
+
+export function addPresetCommands(program: Command, withStore: WithStore): void {
+  const group = program
+    .command('presets')
+    .description('image parameters that a project keeps under a name');
+  const change = (action: (presets: PresetOperations) => Promise<readonly Preset[]>) =>
+    withStore(async (store) => printPresets(await worded(async () => action(await open(store)))));
+
+  group
+    .command('list')
+    .description("list a project's presets")
+    .argument('<project>')
+    .action((project: string) => change((presets) => presets.list(project)));
+
+  group
+    .command('set')
+    .description("create or replace a preset; prints the project's presets")
+    .argument('<project>')
+    .argument('<name>', 'a lower-case letter, and more of them, digits, - and _')
+    .argument('<parameters>', 'as in a URL: "w=400&h=300&fit=cover"')
+    .action((project: string, name: string, query: string) =>
+      change(async (presets) => {
+        const { presetOfQuery } = await import('../control/preset-input.ts');
+        const { faultsOf } = await import('../control/validate.ts');
+        const input = { parameters: presetOfQuery(query) };
+        const faults = faultsOf('PresetInput', input);
+        if (faults.length > 0) throw new CommandError(`${faults.join('; ')}.`);
+        await presets.put(project, name, input);
+        return presets.list(project);
+      }),
+    );
+
+  group
+    .command('delete')
+    .description('delete a preset; prints those that are left')
+    .argument('<project>')
+    .argument('<name>')
+    .action((project: string, name: string) => change((presets) => presets.remove(project, name)));
+}
+
+async function open({ projects }: Store): Promise<PresetOperations> {
+  const { PresetOperations: Operations } = await import('../control/preset-operations.ts');
+  // The processes of a running service find the change by polling the store.
+  return new Operations({ projects, onChange: () => {} });
+}
+
+async function worded<T>(action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    throw error instanceof ServiceError ? new CommandError(error.message) : error;
+  }
+}
+
+function printPresets(presets: readonly Preset[]): void {
+  if (presets.length === 0) return print('The project has no presets.');
+  printTable(
+    ['NAME', 'PARAMETERS'],
+    presets.map(({ name, parameters }) => [
+      name,
+      new URLSearchParams(
+        Object.entries(parameters).map(([key, value]) => [key, String(value)] as [string, string]),
+      )
+        .toString()
+        .replaceAll('%2C', ','),
+    ]),
+  );
+}

@@ -1,0 +1,60 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { PresetParameters } from '../../store/preset.ts';
+import type { Project } from '../../store/projects.ts';
+import { intendedName } from './misspelling.ts';
+import { type Options, readOptions } from './options.ts';
+import type { ParameterName } from './parameters.ts';
+
+/** Parameters of a preset that would take precedence over one that the URL names. */
+const takesPrecedence: Partial<Record<ParameterName, readonly ParameterName[]>> = {
+  pos: ['fp'],
+  animated: ['page'],
+  modulate: ['brightness', 'saturation', 'hue', 'lightness'],
+};
+
+/** The options of a preset's parameters. @throws ServiceError parameter_invalid */
+export function presetOptions(parameters: PresetParameters): Options {
+  return readOptions(
+    new Map(Object.entries(parameters).map(([name, value]) => [name, String(value)])),
+  );
+}
+
+/** A preset of a project. @throws ServiceError preset_not_found */
+export function findPreset(
+  { presets = {} }: Pick<Project, 'presets'>,
+  name: string,
+): PresetParameters {
+  const found = Object.hasOwn(presets, name) ? presets[name] : undefined;
+  if (found !== undefined) return found;
+  const near = intendedName(name, Object.keys(presets));
+  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+  throw new ServiceError(
+    'preset_not_found',
+    `The project has no preset ${name.slice(0, 40).toWellFormed()}.${hint}`,
+  );
+}
+
+function readable(name: string, parameters: PresetParameters): Options {
+  try {
+    return presetOptions(parameters);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new ServiceError(error.code, `The preset ${name} must be changed: ${error.message}`);
+  }
+}
+
+/**
+ * The options of a URL together with those of the preset that it names, if any; the URL's own ones take
+ * precedence.
+ * @throws ServiceError preset_not_found; parameter_invalid for a preset of an older release
+ */
+export function withPreset(options: Options, project: Pick<Project, 'presets'>): Options {
+  const { preset: name } = options;
+  if (name === undefined) return options;
+  const named = Object.keys(options) as ParameterName[];
+  const replaced = new Set(named.flatMap((one) => takesPrecedence[one] ?? []));
+  const parameters = Object.entries(findPreset(project, name)).filter(
+    ([one]) => !replaced.has(one as ParameterName),
+  );
+  return { ...readable(name, Object.fromEntries(parameters)), ...options };
+}

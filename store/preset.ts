@@ -1,0 +1,11 @@
+/** A JSON value of an image parameter. */
+export type PresetValue = string | number | boolean;
+
+/** Image parameters under one name, by their canonical names. */
+export type PresetParameters = Readonly<Record<string, PresetValue>>;
+
+/** The source of the pattern of preset names. They are names of fields in the store, without its signs. */
+export const presetNamePattern = '^[a-z][a-z0-9_-]{0,39}$';
+
+const pattern = new RegExp(presetNamePattern);
+export const isPresetName = (text: string): boolean => pattern.test(text);

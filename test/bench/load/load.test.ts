@@ -1,0 +1,185 @@
+import { createServer, type RequestListener } from 'node:http';
+import t, { type Test } from 'tap';
+import { seeded } from '../../../bench/hostile/random.ts';
+import { runPlan } from '../../../bench/load/generator.ts';
+import { Latencies } from '../../../bench/load/latencies.ts';
+import { ofClass } from '../../../bench/load/load.ts';
+import type { LoadClass } from '../../../bench/load/plan.ts';
+import { outcomeOf, Recorder } from '../../../bench/load/recorder.ts';
+import { requestsOf } from '../../../bench/load/requests.ts';
+import { answered } from '../../../bench/load/wrk.ts';
+import { zipf } from '../../../bench/load/zipf.ts';
+
+async function listen(t: Test, listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  t.teardown(() => server.closeAllConnections());
+  t.teardown(() => server.close());
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/{n}`;
+}
+
+t.test('requests are due by the clock: a stall shows in all that were due meanwhile', async (t) => {
+  const stallMs = 400;
+  let requests = 0;
+  const url = await listen(t, (_request, response) => {
+    requests += 1;
+    // The server shares this process, so that neither requests nor answers leave during the stall.
+    if (requests === 10) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stallMs);
+    response.end('body');
+  });
+  const planned = { name: 'open', url, first: 0, rate: 100 };
+  const result = ofClass(await runPlan({ seconds: 1, classes: [planned] }), 'open');
+  t.equal(result.counts.miss, 100);
+  t.match(result.answers, { 200: 100 });
+  t.equal(result.meanBytes, 4);
+  // 40 of 100 were due during the stall. From their sending, they would have taken a few ms.
+  const latency = Latencies.merged([result.latency.miss]);
+  t.ok(latency.percentile(0.8) >= stallMs / 4, `${latency.percentile(0.8)} ms`);
+  t.ok(latency.percentile(1) >= stallMs - 20, `${latency.percentile(1)} ms`);
+  const lateness = Latencies.merged([result.lateness]);
+  t.ok(lateness.percentile(0.8) >= stallMs / 4, 'and the generator says that it was late');
+});
+
+t.test(
+  'requests do not wait for the answers of others, and what is left open has failed',
+  async (t) => {
+    let requests = 0;
+    const url = await listen(t, (_request, response) => {
+      requests += 1;
+      if (requests > 20) response.end();
+    });
+    const planned = { name: 'open', url, first: 0, rate: 200 };
+    const plan = { seconds: 0.2, drainS: 0.1, classes: [planned] };
+    const { counts, answers } = ofClass(await runPlan(plan), 'open');
+    t.match(counts, { miss: 20, failed: 20 });
+    t.match(answers, { open: 20 });
+  },
+);
+
+t.test('clients wait for their answers, and a class ends after its requests', async (t) => {
+  let [open, most] = [0, 0];
+  const paths: (string | undefined)[] = [];
+  const url = await listen(t, ({ url }, response) => {
+    open += 1;
+    most = Math.max(most, open);
+    paths.push(url);
+    setImmediate(() => {
+      open -= 1;
+      response.writeHead(url === '/3' ? 503 : 200, { 'x-cache': 'memory' }).end();
+    });
+  });
+  const planned = { name: 'closed', url, first: 0, count: 5, clients: 2, requests: 10 };
+  const { counts } = ofClass(await runPlan({ seconds: 60, classes: [planned] }), 'closed');
+  t.match(counts, { hit: 8, refused: 2, miss: 0, failed: 0 });
+  t.equal(most, 2);
+  t.same(
+    paths.sort(),
+    [0, 0, 1, 1, 2, 2, 3, 3, 4, 4].map((n) => `/${n}`),
+  );
+});
+
+t.test('a class of clients goes on until it has its least number of images', async (t) => {
+  const url = await listen(t, (_request, response) => {
+    setTimeout(() => response.end(), 30);
+  });
+  const run = async (seconds: number, atLeast: number) => {
+    const planned = { name: 'closed', url, first: 0, clients: 1, atLeast };
+    return ofClass(await runPlan({ seconds, classes: [planned] }), 'closed').counts.miss;
+  };
+  t.ok((await run(0.1, 6)) >= 6);
+  t.ok((await run(0.01, 1e6)) < 1e6, 'but not for ever');
+});
+
+t.test('the rate of clients is counted from image to image', async (t) => {
+  const recorder = new Recorder({ seconds: 10, warmupS: 1, classes: [] }, false);
+  for (const endMs of [400, 900, 1_400, 1_900, 2_400]) {
+    const dueMs = endMs - 500;
+    recorder.add({ dueMs, sentMs: dueMs, endMs, status: 200, cache: 'miss', bytes: 1 });
+  }
+  const { goodput, counts, all } = recorder.result(true);
+  t.equal(goodput, 2, 'three in the 1.5 s since the last of the warm-up');
+  t.equal(recorder.result(false).goodput, 3 / 9);
+  t.match(
+    { all, miss: counts.miss },
+    { all: 5, miss: 2 },
+    'and latencies of what was due after it',
+  );
+});
+
+t.test('the cache status decides between hit and miss', async (t) => {
+  const outcome = (status: number, cache?: string) => outcomeOf({ status, cache });
+  t.same(
+    ['memory', 'disk', 'HIT'].map((cache) => outcome(200, cache)),
+    ['hit', 'hit', 'hit'],
+  );
+  t.same([outcome(304, 'miss'), outcome(200, 'MISS'), outcome(200)], ['miss', 'miss', 'miss']);
+  t.same(
+    [503, 429].map((status) => outcome(status, 'memory')),
+    ['refused', 'refused'],
+  );
+  t.same(
+    [0, 404, 500, 504].map((status) => outcome(status)),
+    Array(4).fill('failed'),
+  );
+});
+
+t.test('histograms of several rounds merge without a loss', async (t) => {
+  const [fast, slow] = [new Latencies(), new Latencies()];
+  for (let ms = 1; ms <= 990; ms++) fast.record(1 + ms / 10_000);
+  for (let ms = 1; ms <= 10; ms++) slow.record(1_000);
+  const merged = Latencies.merged([fast.encoded(), slow.encoded()]);
+  t.equal(merged.count, 1_000);
+  t.ok(Math.abs(merged.percentile(0.5) - 1.05) < 0.01);
+  t.ok(merged.percentile(0.99) < 1.2);
+  t.ok(Math.abs(merged.percentile(0.995) - 1_000) < 2);
+  t.ok(Number.isNaN(new Latencies().percentile(0.5)));
+});
+
+t.test('Zipf: the weight of a rank is its power', async (t) => {
+  const [count, draws, exponent] = [100, 200_000, 0.9];
+  const draw = zipf(count, exponent, seeded(7));
+  const seen = new Array<number>(count).fill(0);
+  for (let i = 0; i < draws; i++) {
+    const rank = draw();
+    seen[rank] = (seen[rank] ?? 0) + 1;
+  }
+  const weights = seen.map((_, rank) => (rank + 1) ** -exponent);
+  const sum = weights.reduce((a, b) => a + b, 0);
+  for (const rank of [0, 1, 9, 49, 99]) {
+    const expected = (draws * (weights[rank] ?? 0)) / sum;
+    // Five standard deviations; the seed is fixed.
+    t.ok(Math.abs((seen[rank] ?? 0) - expected) < 5 * Math.sqrt(expected), `rank ${rank + 1}`);
+  }
+  t.equal(seen.length, count, 'and there are no others');
+  const equal = zipf(2, 0, seeded(7));
+  const ones = Array.from({ length: 10_000 }, equal).reduce((a, b) => a + b, 0);
+  t.ok(Math.abs(ones - 5_000) < 250);
+});
+
+t.test('URLs are sent as they are written, with numbers, words and headers by turns', async (t) => {
+  const planned: LoadClass = {
+    ...{ name: 'class', url: 'http://host:1/img/http%3A%2F%2Fa//{n}?{n}', first: 5, clients: 1 },
+    headers: [{ accept: 'a' }, { accept: 'b' }],
+  };
+  const next = requestsOf(planned, seeded(1));
+  t.same(
+    [next(), next(), next()].map(({ origin, path, headers }) => [origin, path, headers]),
+    [5, 6, 7].map((n, index) => [
+      'http://host:1',
+      `/img/http%3A%2F%2Fa//${n}?${n}`,
+      { accept: index === 1 ? 'b' : 'a' },
+    ]),
+  );
+  const words = { ...planned, first: 0, count: 2, words: ['x', 'y'], url: 'http://h/{n}' };
+  const named = requestsOf(words, seeded(1));
+  t.same([named().path, named().path, named().path], ['/x', '/y', '/x']);
+});
+
+t.test('the rate that wrk prints counts only when all requests have succeeded', async (t) => {
+  const printed = '  2502 requests in 1.00s, 1MB read\nRequests/sec:  12345.67\n';
+  t.same(answered(printed), { perSecond: 12_345.67, requests: 2_502 });
+  t.throws(() => answered(`${printed}  Non-2xx or 3xx responses: 3`), /responses: 3/);
+  t.throws(() => answered(`  Socket errors: connect 0, read 1\n${printed}`), /read 1/);
+  t.throws(() => answered('unable to connect'), /unable to connect/);
+});

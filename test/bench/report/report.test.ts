@@ -1,0 +1,136 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SaxesParser } from 'saxes';
+import t from 'tap';
+import type { RequestSample } from '../../../bench/load/plan.ts';
+import type { Ran } from '../../../bench/report/markdown.ts';
+import { goalInWords, judge, reached, verdictInWords } from '../../../bench/report/verdict.ts';
+import { writeReport } from '../../../bench/report/write.ts';
+import { recovery } from '../../../bench/scenarios/overload.ts';
+import { alternate, figure, median, ratios, spread } from '../../../bench/scenarios/rounds.ts';
+import type { Measure } from '../../../bench/scenarios/scenario.ts';
+import { scenarioNames, scenarios } from '../../../bench/scenarios/table.ts';
+
+const measures = {
+  rate: {
+    name: 'of another',
+    what: 'hits per second, of those of another',
+    unit: '×',
+    goal: { atLeast: 0.95 },
+  },
+  time: { name: 'time of <one> & all', what: 'time', unit: 'ms', goal: { atMost: 5 } },
+  size: { name: 'size', what: 'size', unit: 'MiB', goal: null },
+} as const satisfies Record<string, Measure>;
+
+const verdict = (key: keyof typeof measures, values: readonly number[], of = 'a case') =>
+  judge('hits', measures[key], { measure: key, of, values, detail: 'a | b' });
+
+const ran: Ran = {
+  name: 'hits',
+  scenario: { title: 'Hits', about: 'How.', measures, run: async () => {} },
+  verdicts: [
+    verdict('rate', [0.83, 0.8, 0.9]),
+    verdict('time', [4]),
+    verdict('size', [100]),
+    verdict('rate', [Number.NaN], 'another'),
+  ],
+  findings: {
+    findings: [],
+    tables: [
+      {
+        title: 'More',
+        rows: [
+          ['', 'rate'],
+          ['service', '1'],
+        ],
+      },
+    ],
+    charts: [
+      {
+        ...{ name: 'sizes', title: 'Sizes, by number' },
+        axis: { positions: [10, 100], logarithmic: true, ticks: [{ at: 10, label: '<10>' }] },
+        panels: [{ title: 'MiB', series: [{ name: 'a & b', values: [1, Number.NaN] }] }],
+      },
+    ],
+    notes: ['A note.'],
+  },
+  failure: null,
+};
+
+t.test('a report has every figure beside its goal, and says first what falls short', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'image-delivery-report-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const failed: Ran = { ...ran, name: 'mix', verdicts: [], failure: 'no connection' };
+  await writeReport(folder, { circumstances: ['2 cores.'], ran: [ran, failed], encoders: 'bytes' });
+  const files = (await readdir(folder)).sort();
+  t.same(files, ['report-goals.svg', 'report-sizes.svg', 'report.json', 'report.md']);
+  const text = await readFile(join(folder, 'report.md'), 'utf8');
+  t.match(text, '2 cores.');
+  t.match(text, '1 of 3 goals are met.');
+  t.match(text, '- hits: of another (a case): 0.83 of 0.95: short');
+  t.match(text, '- hits: of another (another): not measured: short');
+  t.match(
+    text,
+    /\| a case \| 0\.83 \(0\.80\.\.0\.90\) × \| at least 0\.95 × \| \*\*0\.83 of 0\.95: short\*\* \| a \\\| b \|/,
+  );
+  t.match(text, /\| 4\.00 ms \| at most 5 ms \| 4\.00 of 5: met \|/);
+  t.match(text, /\| 100 MiB \| {2}\| {2}\|/, 'without a goal there is no verdict');
+  t.match(text, '**It ended early: no connection**');
+  t.match(text, '## Bytes at equal quality');
+  for (const file of files.filter((name) => name.endsWith('.svg'))) {
+    t.match(text, `![${file}](${file})`);
+    const svg = await readFile(join(folder, file), 'utf8');
+    const faults: Error[] = [];
+    const parser = new SaxesParser({ xmlns: true });
+    parser.on('error', (fault) => faults.push(fault));
+    parser.write(svg).close();
+    t.same(faults, [], `${file} is well-formed`);
+    t.notMatch(svg, 'NaN');
+  }
+  const json = JSON.parse(await readFile(join(folder, 'report.json'), 'utf8'));
+  t.match(json[0], { scenario: 'hits', values: [0.83, 0.8, 0.9], met: false });
+});
+
+t.test('how much of a goal is reached, in both directions', async (t) => {
+  t.equal(reached(0.5, { atLeast: 1 }), 0.5);
+  t.equal(reached(10, { atMost: 5 }), 0.5);
+  t.ok(reached(-3, { atMost: 5 }) > 1, 'less than nothing is within every bound');
+  t.equal(reached(Number.NaN, { atMost: 5 }), 0);
+  t.equal(reached(Number.POSITIVE_INFINITY, { atMost: 2 }), 0);
+  t.equal(verdictInWords(verdict('time', [Number.POSITIVE_INFINITY])), '∞ of 5: short');
+  t.equal(goalInWords(measures.time), 'at most 5 ms');
+});
+
+t.test('contenders take turns, and ratios are of one round each', async (t) => {
+  const order: string[] = [];
+  const values = await alternate(3, {
+    a: async () => order.push('a'),
+    b: async () => order.push('b'),
+  });
+  t.same(order, ['a', 'b', 'b', 'a', 'a', 'b']);
+  t.same(values, { a: [1, 4, 5], b: [2, 3, 6] });
+  t.same(ratios([1, 4], [2, 2]), [0.5, 2]);
+  t.equal(median([3, 1, 2]), 2);
+  t.equal(median([4, 1]), 2.5);
+  t.equal(spread([0.9, 0.88, 0.95]), '0.90 (0.88..0.95)');
+  t.same([123_456, 1_234, 12.34, Number.NaN].map(figure), ['123.5k', '1234', '12.3', '-']);
+});
+
+t.test('a machine is normal again when several probes in a row are fast', async (t) => {
+  const probe = (dueS: number, latencyMs: number, outcome = 'miss'): RequestSample =>
+    ({ dueS, latencyMs, outcome }) as RequestSample;
+  const slow = [probe(10, 20), probe(10.1, 900), probe(10.15, 20), probe(10.2, 5, 'refused')];
+  const fast = [probe(10.5, 20), probe(10.3, 20), probe(10.4, 20)];
+  t.ok(Math.abs(recovery([...slow, ...fast], 10, 50) - 0.3) < 1e-9);
+  t.equal(recovery(slow, 10, 50), Number.POSITIVE_INFINITY);
+});
+
+t.test('every scenario says what it measures', async (t) => {
+  for (const name of scenarioNames) {
+    const { about, measures: declared } = scenarios[name];
+    t.ok(about.endsWith('.'), name);
+    const goals = Object.values<Measure>(declared).filter(({ goal }) => goal !== null);
+    t.ok(goals.length > 0 || name === 'scale', `${name} has a goal`);
+  }
+});

@@ -1,0 +1,96 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import t from 'tap';
+import { pinning } from '../../../bench/scenarios/run.ts';
+import { fits, writeEntries } from '../../../bench/scenarios/scale/entries.ts';
+import { encoderOptions, sharpFields } from '../../../bench/servers/encoder-settings.ts';
+import { parsePeer, peerServer } from '../../../bench/servers/peer.ts';
+import { processorMs, residentMiB } from '../../../bench/servers/server.ts';
+import { ownQuality } from '../../../pool/transform/encode/quality.ts';
+import { DiskCacheIndex } from '../../../server/cluster/disk-cache-index.ts';
+import { rootPath } from '../../root.ts';
+
+const json = async (path: string) => JSON.parse(await readFile(join(rootPath, path), 'utf8'));
+
+t.test('IPX uses the same version of sharp', async (t) => {
+  const { dependencies } = await json('package.json');
+  t.equal((await json('bench/ipx/package.json')).overrides.sharp, dependencies.sharp);
+  const { packages } = await json('bench/ipx/package-lock.json');
+  t.equal(packages['node_modules/sharp'].version, dependencies.sharp);
+});
+
+t.test('encoder options are those of the service', async (t) => {
+  t.match(encoderOptions('avif', 80, 1_000), {
+    quality: ownQuality('avif', 80, 1_000),
+    effort: Number,
+  });
+  t.match(encoderOptions('jpeg', 80, 1_000), { quality: 80, progressive: false });
+  t.match(encoderOptions('jpeg', 80, 500_000), { progressive: true });
+  const { options } = sharp({
+    create: { width: 1, height: 1, channels: 3, background: 'red' },
+  }) as unknown as {
+    options: Record<string, unknown>;
+  };
+  const fields = sharpFields(500_000, 80);
+  t.match(fields, { jpegProgressive: true, webpEffort: Number, heifEffort: Number });
+  t.same(
+    Object.keys(fields).filter((name) => !(name in options)),
+    [],
+    'by the names of fields that sharp has',
+  );
+});
+
+t.test('a peer is known by the template of its URLs', async (t) => {
+  const text = 'other=http://127.0.0.1:8081/rs:fit:{width}/q:{quality}/plain/{url}@{format}';
+  const peer = parsePeer(text);
+  const server = peerServer({ ...peer, pid: 5 }, 1_000);
+  t.match(server, { name: 'other', url: 'http://127.0.0.1:8081', pid: 5 });
+  const source = 'http://127.0.0.1:1/a.jpg?n={n}';
+  t.equal(
+    server.imageUrl({ source, width: 800, format: 'avif', quality: 80 }),
+    `http://127.0.0.1:8081/rs:fit:800/q:${ownQuality('avif', 80, 1_000)}/plain/http%3A%2F%2F127.0.0.1%3A1%2Fa.jpg%3Fn%3D{n}@avif`,
+  );
+  for (const [wrong, why] of [
+    ['http://127.0.0.1/{url}', /name=/],
+    ['a=ftp://127.0.0.1/{url}{width}{format}', /name=/],
+    ['a=http://127.0.0.1/{url}{width}', /\{format\}/],
+    ['a=http://127.0.0.1/{url}{width}{format}{h}', /\{h\}/],
+  ] as const) {
+    t.throws(() => parsePeer(wrong), why, wrong);
+  }
+});
+
+t.test('servers and the load have processors of their own where there are enough', async (t) => {
+  const none = { server: null, load: null };
+  t.same(pinning(2, 2), none);
+  const four = pinning(2, 4);
+  if (four.server !== null) t.same(four, { server: '0-1', load: '2-3' });
+  const two = pinning(1, 2);
+  if (two.server !== null) t.same(two, { server: '0', load: '1' });
+});
+
+t.test('the entries are those that the service finds', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'image-delivery-entries-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  await writeEntries(folder, 0, 5);
+  await writeEntries(folder, 5, 12);
+  const index = new DiskCacheIndex(folder, 1e9, (error) => t.fail(error.message));
+  await index.scan();
+  t.equal(index.count, 12);
+  t.equal(await fits(folder, 1), true);
+  t.equal(await fits(folder, 1e12), false);
+});
+
+t.test(
+  'the memory and the processor time of a process',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    const mib = await residentMiB(process.pid);
+    t.ok(mib > 20 && mib < 4_000, `${mib} MiB`);
+    const own = process.cpuUsage();
+    const ms = await processorMs(process.pid);
+    t.ok(Math.abs(ms - (own.user + own.system) / 1_000) < 500, `${ms} ms`);
+  },
+);
