@@ -71,6 +71,7 @@ export async function deploy(
     SERVICE_HOST: '127.0.0.1',
     SERVICE_PORT: String(port),
     SERVICE_BASE_URL: `http://127.0.0.1:${port}`,
+    SERVICE_OPS_PORT: '0',
     SERVICE_WORKER_PORT: String(workerPort),
     SERVICE_DATA_DIR: dataDir,
     SERVICE_MONGODB_URL: '',

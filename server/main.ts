@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { createLogger } from '../contract/log.ts';
 import { settingsExample } from '../contract/settings/document.ts';
 import { settingsOrExit } from '../contract/settings/load.ts';
-import type { Settings } from '../contract/settings/table.ts';
+import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import type { FrontEndStats, MachineStats, ToPrimary } from './cluster/channel.ts';
 import { RenderCoalescer } from './cluster/coalescer.ts';
 import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
@@ -17,6 +17,8 @@ import { Supervisor } from './cluster/supervisor.ts';
 import { ownStore, prepareStore } from './own-store.ts';
 import { bytesOfProject, knownBytes } from './project-cache.ts';
 import { Shutdown } from './shutdown.ts';
+import { startOperations } from './telemetry/operations.ts';
+import { PrimaryMetrics } from './telemetry/primary-metrics.ts';
 
 /** The primary: owns the store and the disk cache's index, and supervises the front ends. */
 
@@ -106,6 +108,19 @@ const supervisor = new Supervisor({
 shutdown.add(() => supervisor.stop());
 process.on('SIGHUP', () => void supervisor.roll());
 
+const metrics = new PrimaryMetrics({
+  supervisor,
+  processes: settings.processes,
+  disk: diskCacheIndex,
+  diskFull: () => diskSpace.scarce,
+});
+metrics.start();
+await startOperations(settings, log, () => metrics.text()).catch((error: unknown) =>
+  shutdown.fail(
+    `SERVICE_OPS_PORT ${settings.opsPort ?? defaultOpsPort} on ${settings.opsHost} cannot be used: ${(error as NodeJS.ErrnoException).code}.`,
+  ),
+);
+
 const stats = new Map<number, FrontEndStats>();
 const coalescer = new RenderCoalescer((frontEnd, reply) => supervisor.send(frontEnd, reply));
 
@@ -120,6 +135,7 @@ function receive(frontEnd: number, message: ToPrimary): void {
   switch (message.type) {
     case 'stats':
       stats.set(frontEnd, message.stats);
+      metrics.report(frontEnd, message.metrics, message.projects);
       return;
     case 'started':
       return supervisor.send(frontEnd, {
@@ -177,6 +193,7 @@ const listening = supervisor
     onMessage: receive,
     onEnd: (frontEnd) => {
       stats.delete(frontEnd);
+      metrics.end(frontEnd);
       reached.delete(frontEnd);
       coalescer.forget(frontEnd);
     },

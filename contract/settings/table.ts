@@ -49,6 +49,8 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 export type LogLevel = (typeof logLevels)[number];
 
 const atLeastOne = (n: number): number => Math.max(1, Math.floor(n));
+/** The port of the operations listener where none is set. */
+export const defaultOpsPort = 9_090;
 const trimSlashes = (url: string): string => url.replace(/\/+$/, '');
 export const splitList = (list: string): readonly string[] =>
   list
@@ -270,6 +272,20 @@ export const settingsTable = {
     logLevels.join(', '),
     { enum: logLevels },
     { default: 'info', meaning: 'Minimum level of logged messages; `silent` for none.' },
+  ),
+  opsPort: integer<number | null>('SERVICE_OPS_PORT', 0, 65_535, {
+    default: null,
+    defaultInWords: '9090, if it is free',
+    meaning: "Port of the service's operations listener, which has `/metrics`; 0 disables it.",
+  }),
+  opsHost: text<string>(
+    'SERVICE_OPS_HOST',
+    'a host name or IP address to listen on',
+    { minLength: 1 },
+    {
+      default: '127.0.0.1',
+      meaning: "Address of the service's operations listener.",
+    },
   ),
   workerPort: integer('SERVICE_WORKER_PORT', 1, 65_535, {
     default: 3001,

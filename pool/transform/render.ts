@@ -146,13 +146,13 @@ async function encode(
     const indexed = indexedPng({ ...info, data });
     if (indexed !== null) return imageOf(indexed, contentType, info);
   }
-  const { data, info } = await picture
+  const { data } = await picture
     .apply((image) =>
       applySteps(image, passes.encode, { plan, variant, overlay: null, metadata, copyright }),
     )
     .write();
-  const size = { width: info.width, height: info.pageHeight ?? info.height };
-  return imageOf(data, contentType, size);
+  // Not the size that sharp tells, which is too small where a border follows a window.
+  return imageOf(data, contentType, plan);
 }
 
 function imageOf(data: Uint8Array, contentType: string, { width, height }: Size): RenderedImage {

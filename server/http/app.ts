@@ -7,6 +7,8 @@ import type { Handler, Headers, HttpRequest, HttpResponse } from './request.ts';
 export interface Route {
   /** A path, or a prefix of paths that ends with `/*`. */
   readonly path: string;
+  /** Its name in metrics, `other` by default. */
+  readonly name?: HttpRequest['route'];
   /** The methods that are allowed at a path of this route; with none the path does not exist. */
   readonly methods: (path: string) => readonly string[];
   /** Called only for these methods. */
@@ -18,6 +20,8 @@ export interface Route {
 export interface AppEnvironment {
   /** Called at the end of each request; `status` is null when the client left before the response. */
   readonly onEnd: ((request: HttpRequest, status: number | null, ms: number) => void) | null;
+  /** Begins the trace of a request whose route is known. */
+  readonly trace?: ((request: HttpRequest) => HttpRequest['trace']) | null;
   /** Called with an error of a handler that is not the client's fault. */
   readonly onError: (request: HttpRequest, error: unknown) => void;
   /** The response to a failure. */
@@ -92,7 +96,7 @@ export class App implements EngineHost {
 
   handle(request: HttpRequest): void {
     try {
-      const pending = this.#handler(request.method, request.path)(request);
+      const pending = this.#handler(request)(request);
       if (pending !== undefined) pending.catch((error) => this.#fail(request, error));
     } catch (error) {
       this.#fail(request, error);
@@ -110,8 +114,12 @@ export class App implements EngineHost {
       : new MethodNotAllowed(method, path, allowed);
   }
 
-  #handler(method: string, path: string): Handler {
+  #handler(request: HttpRequest): Handler {
+    const { method, path } = request;
     const route = this.#route(path);
+    request.route = route?.name ?? 'other';
+    const { trace = null } = this.#environment;
+    if (trace !== null) request.trace = trace(request);
     if (route?.methods(path).includes(method)) return route.handler;
     throw this.refusal(method, path);
   }

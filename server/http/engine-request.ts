@@ -8,6 +8,9 @@ export abstract class EngineRequest implements HttpRequest {
   abstract readonly path: string;
   abstract readonly query: string;
   protected readonly host: EngineHost;
+  route: HttpRequest['route'] = 'other';
+  tier: HttpRequest['tier'] = 'none';
+  trace: HttpRequest['trace'] = null;
   readonly #startedAt = performance.now();
   #controller: AbortController | null = null;
   #responded = false;

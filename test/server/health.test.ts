@@ -46,6 +46,7 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
   const ask = async () => {
     let answer: HttpResponse | undefined;
     const request: HttpRequest = {
+      ...{ route: 'health', tier: 'none', trace: null },
       ...{ id: 'x', method: 'GET', path: '/api/health', query: '' },
       ...{
         header: () => '',

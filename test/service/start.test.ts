@@ -1,8 +1,18 @@
+import { createServer } from 'node:net';
 import t from 'tap';
+import { defaultOpsPort } from '../../contract/settings/table.ts';
 import { launch, startService } from './service.ts';
 
 t.test('a port in use is a clear error', async (t) => {
-  const first = await startService(t);
+  // Whoever has it: Prometheus has the same default port, and so has a second service.
+  const holder = createServer();
+  await new Promise((done) => {
+    holder.once('error', done).listen(defaultOpsPort, '127.0.0.1', () => done(null));
+  });
+  t.teardown(() => holder.close());
+  const first = await startService(t, { environment: { SERVICE_OPS_PORT: '' } });
+  const warning = first.log.find(({ msg }) => msg.startsWith('there are no metrics'));
+  t.match(warning, { port: defaultOpsPort }, 'only a port that is set must be free');
   const second = await launch(t, { port: first.port });
   t.equal(await second.end('SIGCONT'), 1);
   t.match(second.stderr(), new RegExp(`SERVICE_PORT ${first.port} .*EADDRINUSE`));

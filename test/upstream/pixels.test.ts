@@ -193,3 +193,17 @@ t.test('`toUint8Array` never frees its output: `write` in picture.ts', async (t)
   const kept = await growth((image) => image.toUint8Array());
   t.ok(kept > 80 && kept > 2 * freed, `${Math.round(kept)} MiB, ${Math.round(freed)} MiB`);
 });
+
+t.test(
+  'the size that is told of a window with a border lacks the border: `encode` in render.ts',
+  async (t) => {
+    const { data, info } = await sharp(await plain('srgb'))
+      .resize({ width: 4, height: 4 })
+      .extract({ left: 0, top: 0, width: 2, height: 4 })
+      .extend({ left: 3 })
+      .png()
+      .toBuffer({ resolveWithObject: true });
+    t.equal(info.width, 2);
+    t.equal((await sharp(data).metadata()).width, 5);
+  },
+);
