@@ -138,7 +138,7 @@ t.test('every block of code is run by a test, or says why it is not', async (t) 
 
 t.test('commands, settings and parameters that the pages name exist', async (t) => {
   const { scripts } = JSON.parse(await readFile(new URL('package.json', root), 'utf8'));
-  const settings = new Set(settingRows.map(([, { variable }]) => variable));
+  const settings = new Set<string>(settingRows.map(([, { variable }]) => variable));
   const queryNames = new Set([
     ...parameterNames.flatMap((name) => [name, ...parameters[name].aliases]),
     ...['project', 'url', 'exp', 'sig'],

@@ -124,6 +124,18 @@ export const settingsTable = {
         "The HTTP server: `uws` is uWebSockets.js, `node` is Node's own, `auto` the first where its binary loads and else the second.",
     },
   ),
+  console: text<boolean>(
+    'SERVICE_CONSOLE',
+    'on, off',
+    { enum: ['on', 'off'] },
+    {
+      default: true,
+      defaultInWords: 'on',
+      meaning:
+        'The page at `/`, the API reference at `/docs`, and error pages for browsers; `off` for none of them.',
+      convert: (word: string) => word === 'on',
+    },
+  ),
   processes: integer('SERVICE_PROCESSES', 1, 256, {
     default: () => atLeastOne(availableParallelism() / 4),
     defaultInWords: 'cores / 4, at least 1',
