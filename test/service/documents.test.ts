@@ -81,7 +81,12 @@ t.test(
 t.test('the demo prints URLs of images, and ends without a trace', { buffered }, async (t) => {
   const [program, ...args] = plainNode;
   const demo = spawn(program, [...args, new URL('dist/bench/demo.js', root).pathname], {
-    env: { ...process.env, SERVICE_PORT: String(await freePort()), SERVICE_OPS_PORT: '0' },
+    env: {
+      ...process.env,
+      SERVICE_PORT: String(await freePort()),
+      SERVICE_WORKER_PORT: String(await freePort()),
+      SERVICE_OPS_PORT: '0',
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(demo, 'exit');
