@@ -116,6 +116,11 @@ export interface Plan {
   /** True when transparency must be flattened on the background. */
   readonly flatten: boolean;
   readonly profile: ProfileHandling;
+  /**
+   * True when raw pixels with 8 bits per channel have all of the result: there is neither profile nor
+   * metadata to keep, and it is not grey, of which they have no transparency.
+   */
+  readonly plainPixels: boolean;
   /** The space of the pixels, into which added colours must be converted; null for sRGB. */
   readonly space: ColourSpace | null;
   /** In that space, as the background is. */
@@ -169,7 +174,7 @@ export function makePlan(
     height: Math.min(longest, maxRows / frames),
     pixels: Math.min(
       vector ? rasterPixels : framePixels,
-      maxOutputPixels(format, variant.lossless) / frames,
+      maxOutputPixels(format, variant.lossless === true) / frames,
     ),
   };
   const rotated = boundsOfRotated(part, variant.rotate);
@@ -233,6 +238,7 @@ export function makePlan(
     background: inSpace(asked, space),
     flatten,
     profile,
+    plainPixels: profile === 'convert' && hasPlainPixels(facts.colour, variant),
     space,
     tint: variant.tint === null ? null : inSpace(rgba(variant.tint), space),
     gainMap: keepsGainMap(variant, facts),
@@ -291,6 +297,11 @@ function resizeOf(natural: Size, box: Box, variant: Variant, stacked: boolean): 
   // A strategy chooses the part to keep, so it has no effect where nothing is cropped.
   const effective = isStrategy(position) && (fit !== 'cover' || stacked) ? 'center' : position;
   return { width, height, fit, position: effective, kernel, window: null };
+}
+
+function hasPlainPixels({ model, deep }: SourceColour, variant: Variant): boolean {
+  const { stripMetadata, grayscale, threshold } = variant;
+  return stripMetadata && model === 'rgb' && !deep && !grayscale && threshold === null;
 }
 
 /**

@@ -14,7 +14,7 @@ import {
   noCost,
   sum,
 } from './cost.ts';
-import { indexedPng } from './encode/indexed-png.ts';
+import { bestOutput } from './encode/choose.ts';
 import { encodings } from './encode.ts';
 import { mayHaveGainMap, requireKeptGainMap } from './gain-map.ts';
 import { type Size, scaledSize } from './geometry.ts';
@@ -27,7 +27,7 @@ import { type Original, originalOf } from './original.ts';
 import { Picture, type RenderLimits } from './picture.ts';
 import { placeholders, type SourceDescription } from './placeholders.ts';
 import { makePlan, type Plan, type SourceFacts, upright } from './plan.ts';
-import { applySteps, imagePasses, passes } from './steps.ts';
+import { applySteps, imagePasses, passes, type StepContext } from './steps.ts';
 import type { OutputFormat, Variant, Watermark } from './variant.ts';
 import { overlayOf, watermarkVariant } from './watermark.ts';
 
@@ -74,7 +74,8 @@ export async function render(
     picture.apply((image) => applySteps(image, passes.watermark, context));
   }
   const original = originalOf(source, facts, plan, variant, metadata, copyright);
-  const encoded = () => smallest(transformed, variant, original);
+  const encoded = () =>
+    smallest(picture, { plan, variant, metadata, copyright, overlay: null }, original);
   if (variant.placeholder === null) {
     const { format, ...image } = await encoded();
     return image;
@@ -120,39 +121,20 @@ type Encoded = RenderedImage & { readonly format: OutputFormat };
 
 /** The output, or the source in its place where that has fewer bytes. */
 async function smallest(
-  transformed: Transformed,
-  variant: Variant,
+  picture: Picture,
+  context: StepContext,
   original: Original | null,
 ): Promise<Encoded> {
-  const { plan } = transformed;
-  const output = await encode(transformed, variant);
-  if (original === null || original.bytes.byteLength >= output.body.byteLength) {
-    return { ...output, format: plan.format };
-  }
+  const output = await encode(picture, context);
+  if (original === null || original.bytes.byteLength >= output.body.byteLength) return output;
   const { bytes, format } = original;
   return { ...imageOf(bytes, encodings[format].contentType, output), format };
 }
 
-async function encode(
-  { picture, plan, metadata, copyright }: Transformed,
-  variant: Variant,
-): Promise<RenderedImage> {
-  const { contentType } = encodings[plan.format];
-  // It has no place for metadata.
-  const isBare = metadata === null && copyright === null && plan.profile !== 'keep';
-  if (plan.format === 'png' && isBare) {
-    await picture.settle();
-    const { data, info } = await picture.pixels();
-    const indexed = indexedPng({ ...info, data });
-    if (indexed !== null) return imageOf(indexed, contentType, info);
-  }
-  const { data } = await picture
-    .apply((image) =>
-      applySteps(image, passes.encode, { plan, variant, overlay: null, metadata, copyright }),
-    )
-    .write();
+async function encode(picture: Picture, context: StepContext): Promise<Encoded> {
+  const { data, format } = await bestOutput(picture, context);
   // Not the size that sharp tells, which is too small where a border follows a window.
-  return imageOf(data, contentType, plan);
+  return { ...imageOf(data, encodings[format].contentType, context.plan), format };
 }
 
 function imageOf(data: Uint8Array, contentType: string, { width, height }: Size): RenderedImage {

@@ -155,19 +155,11 @@ const copyright: Step = (image, { copyright: notice }) =>
 
 const gainMap: Step = (image, { plan }) => (plan.gainMap ? image.keepGainMap() : image);
 
-const encode: Step = (image, { plan, variant }) =>
-  encodings[plan.format].encode(image, {
-    quality: variant.quality,
-    lossless: variant.lossless,
-    animated: plan.animated,
-    pixels: plan.width * plan.height,
-  });
-
 /** sharp's maximum for delays (in ms) and loop counts; decoders may return larger values. */
 const mostTiming = 65_535;
 
-/** Set explicitly, because it is lost when frames are processed one by one. */
-const timing: Step = (image, { plan }) => {
+/** Delays and loops of an animation; set explicitly, because they are lost when frames are processed one by one. */
+export const withTiming = (image: Sharp, plan: Plan): Sharp => {
   if (plan.timing === null) return image;
   const delay = plan.timing.delay.map((ms) => Math.min(ms, mostTiming));
   const options = { delay, loop: Math.min(plan.timing.loop, mostTiming) };
@@ -186,7 +178,7 @@ export const passes = {
   prepare: [orient, crop, shrink, colour, metadata],
   opacity: [opacity, colour, metadata],
   watermark: [watermark, colour, metadata],
-  encode: [encode, timing, copyright, gainMap],
+  encode: [colour, metadata, copyright, gainMap],
 } satisfies Readonly<Record<string, readonly Step[]>>;
 
 /** The passes that transform the image: more than one only where sharp's order would be wrong. */

@@ -161,7 +161,8 @@ export interface Variant {
   readonly placeholder: PlaceholderKind | null;
   /** 1..100. */
   readonly quality: number;
-  readonly lossless: boolean;
+  /** Null keeps pixels exactly where that has fewer bytes, which drawn images may have. */
+  readonly lossless: boolean | null;
   /** False keeps EXIF, XMP and ICC. */
   readonly stripMetadata: boolean;
   /** Keeps the author, copyright and licence of metadata that is stripped. */
@@ -209,7 +210,7 @@ export const plainVariant: Variant = {
   animated: true,
   placeholder: null,
   quality: 80,
-  lossless: false,
+  lossless: null,
   stripMetadata: true,
   copyright: false,
   keepProfile: false,

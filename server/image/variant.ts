@@ -85,7 +85,7 @@ export function effectiveVariant(
     lenient: options.lenient ?? false,
     animated: options.animated ?? true,
     quality: options.q ?? project.defaultQuality,
-    lossless: options.lossless ?? false,
+    lossless: options.lossless ?? null,
     ...metadataOf(options, project),
   };
 }
