@@ -38,7 +38,8 @@ t.test('without any variable the service starts with these', async (t) => {
     sourceTimeoutMs: 10_000,
     transformTimeoutMs: 20_000,
     transformProcessMemoryBytes: 1_610_612_736,
-    logLevel: 'info',
+    logLevel: null,
+    logFormat: 'auto',
     workerPort: 3001,
     workerHost: '127.0.0.1',
     workbenchUsername: null,
@@ -77,6 +78,7 @@ t.test('the variables that deployments use are these', async (t) => {
     'HOST',
     'HTTP_ENGINE',
     'INTERNAL_URL',
+    'LOG_FORMAT',
     'LOG_LEVEL',
     'MEMORY_CACHE_BYTES',
     'MONGODB_URL',
@@ -103,6 +105,13 @@ t.test('the variables that deployments use are these', async (t) => {
     'WORKER_HOST',
     'WORKER_PORT',
   ]);
+});
+
+t.test("a platform's PORT is the port unless the setting is given", async (t) => {
+  t.match(loadSettings({ PORT: '8080' }), { port: 8080, baseUrl: 'http://localhost:8080' });
+  t.equal(loadSettings({ PORT: '8080', SERVICE_PORT: '' }).port, 8080);
+  t.equal(loadSettings({ PORT: '8080', SERVICE_PORT: '9000' }).port, 9000);
+  t.equal(loadSettings({ PORT: '' }).port, 3000);
 });
 
 t.test('settings cannot be changed after the start', async (t) => {
