@@ -27,6 +27,8 @@ try {
     process.exitCode = 1;
   }
 } catch (error) {
-  process.stderr.write(`${url} does not answer: ${error instanceof Error ? error.message : error}\n`);
+  process.stderr.write(
+    `${url} does not answer: ${error instanceof Error ? error.message : error}\n`,
+  );
   process.exitCode = 1;
 }

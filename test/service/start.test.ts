@@ -183,7 +183,7 @@ t.test(
         .catch(() => {});
       await ended;
     });
-    await until('the lines', () => /^Next .*\n/m.test(output));
+    await until('the lines', () => output.split('\r\nNext ')[1]?.endsWith('\n'));
     const lines = output.trim().split('\r\n');
     t.match(lines, [
       /^\d\d:\d\d:\d\d WARN primary: variables that are no settings are ignored .*SERVICE_NAME/,
