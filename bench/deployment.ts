@@ -71,6 +71,7 @@ export async function deploy(
     SERVICE_HOST: '127.0.0.1',
     SERVICE_PORT: String(port),
     SERVICE_BASE_URL: `http://127.0.0.1:${port}`,
+    SERVICE_OPS_PORT: '0',
     SERVICE_WORKER_PORT: String(workerPort),
     SERVICE_DATA_DIR: dataDir,
     SERVICE_MONGODB_URL: '',
@@ -100,16 +101,9 @@ export async function deploy(
   try {
     await untilOk(`${url}/api/health`, service, { everyMs: healthEveryMs });
     const healthyMs = performance.now() - startedAt;
-    const store = await joinStore(loadSettings(environment));
-    const { _id: orgId } = await store.organisations.default();
-    const fields = { orgId, name: 'Bench', origin: url, allowedOrigins: ['127.0.0.1'] };
-    const { _id: project } = await store.projects.create(fields);
-    const { _id: second } = await store.projects.create(fields);
-    const secret = (await store.projects.requireSignatures(second, null))?.signingSecret ?? '';
-    await store.close();
+    const { project, signed } = await createProjects(environment, url);
     return {
-      ...{ url, key, project, healthyMs, health, close },
-      signed: { project: second, secret },
+      ...{ url, key, project, signed, healthyMs, health, close },
       pid: service.pid ?? 0,
       worker: {
         async start() {
@@ -128,5 +122,23 @@ export async function deploy(
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** An open project and one that requires signed URLs, made through the store. */
+async function createProjects(
+  environment: NodeJS.ProcessEnv,
+  origin: string,
+): Promise<Pick<Deployment, 'project' | 'signed'>> {
+  const store = await joinStore(loadSettings(environment));
+  try {
+    const { _id: orgId } = await store.organisations.default();
+    const fields = { orgId, name: 'Bench', origin, allowedOrigins: ['127.0.0.1'] };
+    const { _id: project } = await store.projects.create(fields);
+    const { _id: second } = await store.projects.create(fields);
+    const secret = (await store.projects.requireSignatures(second, null))?.signingSecret ?? '';
+    return { project, signed: { project: second, secret } };
+  } finally {
+    await store.close();
   }
 }

@@ -1,91 +1,133 @@
 import { Command } from 'commander';
 import sharp from 'sharp';
 import { calibrate } from './encoders/calibrate.ts';
-import {
-  type Comparison,
-  compare,
-  type Format,
-  formats,
-  type Measured,
-} from './encoders/compare.ts';
-import { loadSources } from './encoders/sources.ts';
-import type { Scale } from './encoders/ssim.ts';
+import { type Comparison, compare, type Format, formats, rivals } from './encoders/compare.ts';
+import { geometricMean, mean, scoreOf } from './encoders/measure.ts';
+import { readPhotographs, type Source, sourceOf } from './encoders/sources.ts';
+import { Ssimulacra2 } from './encoders/ssimulacra2.ts';
 
 const command = new Command('bench:encoders')
   .description(
-    'Prints bytes, time and SSIM of the service’s encoder settings beside sharp’s own, for three photographs at three sizes.',
+    'Prints bytes, CPU time, SSIMULACRA2 and SSIM of the service’s encoder settings at the same q, and ' +
+      'its bytes and time as parts of those of sharp’s defaults and of mozjpeg at the same score.',
   )
-  .option('--calibrate', 'prints the curves that map quality between formats instead')
+  .option('--photographs <folder>', 'photographs of at least 1600 px; else three generated samples')
   .option(
-    '--distant',
-    'measures SSIM on downscaled pictures, as seen from a distance, instead of pixel by pixel',
+    '--ssimulacra2 <command>',
+    'a command that takes two PNG files and prints their SSIMULACRA2, such as "ssimulacra2_rs image" ' +
+      'after "cargo install ssimulacra2_rs"; without it SSIM alone is measured, which does not see chroma',
   )
+  .option('--quick', 'at most three photographs, at 200 and 400 px')
+  .option('--calibrate', 'prints the curves that map quality between formats instead')
   .parse();
-const options = command.opts<{ calibrate?: boolean; distant?: boolean }>();
-const scale: Scale = options.distant === true ? 'distant' : 'full';
+const options = command.opts<{
+  photographs?: string;
+  ssimulacra2?: string;
+  quick?: boolean;
+  calibrate?: boolean;
+}>();
+const quick = options.quick === true;
+const sides = quick ? [200, 400] : [200, 400, 800, 1600];
+const qualities = [40, 60, 80, 90];
 
-/** The most time and bytes that our defaults may take, as parts of sharp's defaults at the same SSIM. */
-const bounds: Readonly<Partial<Record<Format, { readonly time: number; readonly bytes: number }>>> =
-  {
-    webp: { time: 0.6, bytes: 1.1 },
-    avif: { time: 0.1, bytes: 1.1 },
-  };
-/** Slow encoders need fewer repetitions: their times vary less. */
-const repetitions: Readonly<Record<Format, number>> = { jpeg: 9, webp: 7, avif: 3 };
-
-const nameWidth = 28;
+/** The most that we may take of a rival's time and bytes at the same SSIMULACRA2, on photographs. */
+const bounds: Readonly<Record<string, { readonly time: number; readonly bytes: number }>> = {
+  'sharp’s JPEG': { time: 2, bytes: 1 },
+  mozjpeg: { time: 0.5, bytes: 1.1 },
+  'sharp’s WebP': { time: 0.7, bytes: 1.1 },
+  'sharp’s AVIF': { time: 0.12, bytes: 1.12 },
+};
+/** Points of SSIMULACRA2 between the means of two formats at one size and q. */
+const mostDeviation = 3;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const progress = (line: string): void => void process.stderr.write(`${line}\n`);
 const cell = (value: string | number, width: number) => String(value).padStart(width);
 
-function columns({ quality, bytes, ssim, ms }: Measured): string {
-  return [
-    cell(Math.round(quality), 4),
-    cell(bytes, 8),
-    cell(ssim.toFixed(4), 7),
-    cell(ms.toFixed(1), 8),
-  ].join('');
+function verdicts(comparisons: readonly Comparison[], judged: boolean): string[] {
+  return rivals.map(({ name, format }) => {
+    const parts = comparisons.flatMap((one) => one.parts.get(name) ?? []);
+    if (parts.length === 0) return `${format}: ${name} never had the same score`;
+    const time = geometricMean(parts.map(({ ms }) => ms));
+    const bytes = geometricMean(parts.map((part) => part.bytes));
+    const found = `${format}: ${time.toFixed(3)} x the time of ${name}, ${bytes.toFixed(3)} x the bytes`;
+    const bound = bounds[name];
+    if (bound === undefined || !judged) return found;
+    const met = time <= bound.time && bytes <= bound.bytes;
+    return `${found} (at most ${bound.time} x and ${bound.bytes} x: ${met ? 'met' : 'NOT met'})`;
+  });
 }
 
-function geometricMean(values: readonly number[]): number {
-  return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
-}
-
-function verdict(format: Format, comparisons: readonly Comparison[]): string {
-  const time = geometricMean(comparisons.map(({ ours, equal }) => ours.ms / equal.ms));
-  const bytes = geometricMean(comparisons.map(({ ours, equal }) => ours.bytes / equal.bytes));
-  const bound = bounds[format];
-  const found = `${format}: at equal SSIM ${time.toFixed(3)} x the time of sharp’s own defaults, ${bytes.toFixed(3)} x the bytes`;
-  if (bound === undefined) return found;
-  const met = time <= bound.time && bytes <= bound.bytes;
-  return `${found} (at most ${bound.time} x and ${bound.bytes} x: ${met ? 'met' : 'NOT met'})`;
+function table(comparisons: readonly Comparison[]): { lines: string[]; deviation: number } {
+  const group = `${cell('bytes', 8)}${cell('ms', 8)}${cell('S2', 6)}${cell('SSIM', 7)}`;
+  const lines = [
+    `${cell('px', 5)}${cell('q', 4)} ${formats.map((name) => `| ${name.padEnd(group.length)}`).join('')}`,
+    `${' '.repeat(10)}${formats.map(() => `| ${group}`).join('')}`,
+  ];
+  let deviation = 0;
+  for (const side of sides) {
+    for (const quality of qualities) {
+      const row = (format: Format) =>
+        comparisons
+          .filter(
+            (one) => [one.side, one.quality, one.format].join() === `${side},${quality},${format}`,
+          )
+          .map(({ measured }) => measured);
+      if (row('jpeg').length === 0) continue;
+      const scores = formats.map((format) => mean(row(format).map(scoreOf)));
+      deviation = Math.max(deviation, Math.max(...scores) - Math.min(...scores));
+      const cells = formats.map((format) => {
+        const all = row(format);
+        const s2 = all.every((one) => one.ssimulacra2 !== null)
+          ? mean(all.map((one) => one.ssimulacra2 ?? 0)).toFixed(1)
+          : '-';
+        const bytes = Math.round(mean(all.map((one) => one.bytes)));
+        const ms = mean(all.map((one) => one.ms)).toFixed(1);
+        return `| ${cell(bytes, 8)}${cell(ms, 8)}${cell(s2, 6)}${cell(mean(all.map((one) => one.ssim)).toFixed(4), 7)}`;
+      });
+      lines.push(`${cell(side, 5)}${cell(quality, 4)} ${cells.join('')}`);
+    }
+  }
+  return { lines, deviation };
 }
 
 // The same settings as in the service's transform threads.
 sharp.concurrency(1);
 sharp.cache(false);
-const sources = await loadSources();
-
-if (options.calibrate === true) {
-  await calibrate(sources, scale, print);
-} else {
-  const group = '   q   bytes   SSIM      ms';
-  print(
-    `${''.padEnd(nameWidth)} |  ${'ours'.padEnd(25)} |  ${'sharp’s own'.padEnd(25)} |  sharp’s own, at our SSIM`,
-  );
-  print(`${''.padEnd(nameWidth)} |${group} |${group} |${group}`);
-  const verdicts: string[] = [];
-  for (const format of formats) {
-    const comparisons: Comparison[] = [];
-    for (const source of sources) {
-      const found = await compare(source, format, scale, repetitions[format]);
-      comparisons.push(found);
-      const name = `${format} ${source.name.replace(/\..*$/, '')} ${source.width}`.padEnd(
-        nameWidth,
-      );
-      print(`${name} |${columns(found.ours)} |${columns(found.sharps)} |${columns(found.equal)}`);
+const meter =
+  options.ssimulacra2 === undefined ? null : await Ssimulacra2.open(options.ssimulacra2);
+try {
+  const read = [...(await readPhotographs(options.photographs ?? null))];
+  const photographs = quick ? read.slice(0, 3) : read;
+  const comparisons: Comparison[] = [];
+  for (const side of sides) {
+    const sources: Source[] = [];
+    for (const [name, file] of photographs) {
+      const source = await sourceOf(name, file, side);
+      if (source === null) progress(`${name} is smaller than ${side} px`);
+      else if (options.calibrate === true) sources.push(source);
+      else {
+        progress(`${name} at ${side} px`);
+        comparisons.push(...(await compare(source, qualities, meter)));
+      }
     }
-    verdicts.push(verdict(format, comparisons));
+    if (options.calibrate !== true) continue;
+    for (const line of await calibrate(sources, meter)) print(`${side} px, ${line}`);
   }
-  print(`\n${verdicts.join('\n')}`);
+  if (comparisons.length > 0) {
+    const { lines, deviation } = table(comparisons);
+    print(`Means over ${photographs.length} photographs; ms are CPU time; S2 is SSIMULACRA2.`);
+    print(lines.join('\n'));
+    // Generated samples have no grain, and textures that photographs do not have.
+    const judged = meter !== null && options.photographs !== undefined;
+    print(`\nAt the same ${meter === null ? 'SSIM' : 'SSIMULACRA2'}, as geometric means:`);
+    print(verdicts(comparisons, judged).join('\n'));
+    const bound = `at most ${mostDeviation}: ${deviation <= mostDeviation ? 'met' : 'NOT met'}`;
+    print(
+      `Means of the formats differ by up to ${deviation.toFixed(meter === null ? 4 : 1)} at one size and q` +
+        (judged ? ` (${bound}).` : '.'),
+    );
+  }
+} finally {
+  await meter?.close();
 }

@@ -55,7 +55,10 @@ const sources = await startSources();
 const runner = new Runner({
   ...{ quick, rounds, seconds, cores, sources, progress },
   hasIpx: ipxFailure === null,
-  peers: options.peer.map((peer) => ({ ...peer, pid: options.peerPid.get(peer.name) ?? null })),
+  peers: (options.peer ?? []).map((peer) => ({
+    ...peer,
+    pid: options.peerPid?.get(peer.name) ?? null,
+  })),
 });
 const stop = async () => {
   await runner.close();

@@ -12,8 +12,8 @@ export interface Options {
   readonly folder: string;
   readonly rounds?: number;
   readonly seconds?: number;
-  readonly peer: readonly Peer[];
-  readonly peerPid: ReadonlyMap<string, number>;
+  readonly peer?: readonly Peer[];
+  readonly peerPid?: ReadonlyMap<string, number>;
   readonly ipx: boolean;
   readonly encoders?: string;
 }
@@ -25,7 +25,7 @@ function names(text: string): ScenarioName[] {
   });
 }
 
-function pid(text: string, before: ReadonlyMap<string, number>): Map<string, number> {
+function pid(text: string, before: ReadonlyMap<string, number> = new Map()): Map<string, number> {
   const [, name = '', id = ''] = /^(.+)=(\d+)$/.exec(text) ?? [];
   if (name === '') throw new InvalidArgumentError('It is name=number.');
   return new Map([...before, [name, Number(id)]]);
@@ -54,15 +54,9 @@ export function readOptions(): Options {
     .option(
       '--peer <name=url>',
       'a running server to compare with, by a template of its URLs; repeatable',
-      (text: string, before: readonly Peer[]) => [...before, parsePeer(text)],
-      [],
+      (text: string, before: readonly Peer[] = []) => [...before, parsePeer(text)],
     )
-    .option(
-      '--peer-pid <name=pid>',
-      'the process of a peer, to see its memory; repeatable',
-      pid,
-      new Map<string, number>(),
-    )
+    .option('--peer-pid <name=pid>', 'the process of a peer, to see its memory; repeatable', pid)
     .option('--no-ipx', 'do not install IPX and compare with it')
     .option('--encoders <file>', 'a text that bench:encoders has printed, to quote in the report')
     .addHelpText(

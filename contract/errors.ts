@@ -121,7 +121,7 @@ export const errorCatalogue = {
   },
   source_unsupported: {
     status: 415,
-    hint: 'Use a source in JPEG, PNG, WebP, GIF, AVIF, TIFF or SVG.',
+    hint: 'Use a source in JPEG, PNG, WebP, GIF, AVIF, TIFF, SVG, BMP or ICO; /api/health lists all that this service reads.',
   },
   source_corrupt: {
     status: 422,

@@ -1,12 +1,13 @@
 import { ServiceError } from '../contract/errors.ts';
 import { DiskCache, type DiskCacheEvents } from './cache/disk.ts';
 import { MemoryCache, type MemoryEntry } from './cache/memory.ts';
-import { Cancelled, type Coalescer } from './coalescer.ts';
+import { Cancelled, type Coalescer, type Role } from './coalescer.ts';
 import { FairShare } from './fair-share.ts';
 import type { Image } from './image.ts';
 import { type ImageRequest, isLive, Producer, type Timings, type Work } from './producer.ts';
 import type { EngineSettings } from './settings.ts';
 import { SingleFlight } from './single-flight.ts';
+import { inStage, type Stages, unobserved } from './stages.ts';
 
 export type { ImageRequest, Timings } from './producer.ts';
 
@@ -18,6 +19,14 @@ export interface CacheResult {
   /** An image that was received as a follower counts as a miss. */
   readonly tier: 'memory' | 'disk' | 'miss';
   readonly timings: Timings;
+}
+
+/** Requests that waited for an image that was already being rendered, since the start. */
+export interface Followers {
+  /** Of another request of this process. */
+  process: number;
+  /** Of another process of this machine. */
+  machine: number;
 }
 
 export interface EngineEnvironment {
@@ -46,6 +55,7 @@ export class Engine {
   /** Whether new images are written to the disk cache, which is read in any case. */
   writesToDisk = true;
   readonly #misses = new SingleFlight<string, CacheResult>();
+  readonly followers: Followers = { process: 0, machine: 0 };
   readonly #missShare = new FairShare(maxMisses, guaranteedMisses);
   readonly #environment: EngineEnvironment;
 
@@ -69,19 +79,23 @@ export class Engine {
    */
   async get(key: string, request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
     signal.throwIfAborted();
-    const { background, project } = request;
-    const entry = this.memory.get(key, this.#environment.now());
+    const { background, project, stages = unobserved } = request;
+    const entry = this.#readMemory(key, stages);
     if (entry !== null) return { image: entry.image, entry, tier: 'memory', timings: {} };
     if (!background && this.#misses.isBackground(key)) {
       this.producer.admit(project);
     }
     const owner = { project, host: request.source.host };
-    if (!this.#misses.has(key) && !this.#missShare.take(owner, 1)) throw this.producer.refuse();
+    const follows = this.#misses.has(key);
+    if (!follows && !this.#missShare.take(owner, 1)) throw this.producer.refuse('misses');
     const miss = (work: AbortSignal, promoted: AbortSignal) =>
       this.#miss(key, { ...request, signal: work, promoted }).finally(() =>
         this.#missShare.release(owner, 1),
       );
-    return this.#misses.run(key, miss, signal, background);
+    const run = () => this.#misses.run(key, miss, signal, background);
+    if (!follows) return run();
+    this.followers.process += 1;
+    return inStage(stages, 'coalesce', run, () => ({ role: 'follower' }));
   }
 
   async close(): Promise<void> {
@@ -90,7 +104,7 @@ export class Engine {
 
   /** Single flight within this process: concurrent requests for a key share it. */
   async #miss(key: string, work: Work): Promise<CacheResult> {
-    const stored = await this.#readDisk(key);
+    const stored = await this.#readDisk(key, work);
     if (stored !== null) return stored;
     // Before the messages to the primary, the second look at the disk and the fetch, which would be
     // wasted. Not before the first look: hits are served however full the queue is, and an absent
@@ -103,7 +117,26 @@ export class Engine {
 
   /** Single flight across processes: leads for the key, or receives the image as a follower. */
   async #coalesce(key: string, work: Work): Promise<CacheResult> {
-    const role = await this.#environment.coalescer.join(key, {
+    const role = await this.#join(key, work);
+    if (role.role === 'follower') {
+      this.followers.machine += 1;
+      return this.#keep(key, role.image, 'miss');
+    }
+    try {
+      // The previous leader may have written the image after this process read the disk cache.
+      const result = (await this.#readDisk(key, work)) ?? (await this.#produce(key, work));
+      // Followers in other processes must wait for the disk write; this response need not.
+      void this.#write(key, result, work).then(() => role.succeed(result.image));
+      return result;
+    } catch (error) {
+      const cancelled = work.signal.aborted && !(error instanceof ServiceError);
+      role.fail(cancelled ? new Cancelled() : ServiceError.of(error));
+      throw error;
+    }
+  }
+
+  #join(key: string, work: Work): Promise<Role> {
+    const participant = {
       live: isLive(work),
       signal: work.signal,
       retain: () => this.#misses.retain(key),
@@ -111,19 +144,10 @@ export class Engine {
         // Not when the queue is full; the followers then wait for the work in the background.
         if (!this.producer.transforms.isFull(work.project)) this.#misses.promote(key);
       },
-    });
-    if (role.role === 'follower') return this.#keep(key, role.image, 'miss');
-    try {
-      // The previous leader may have written the image after this process read the disk cache.
-      const result = (await this.#readDisk(key)) ?? (await this.#produce(key, work));
-      // Followers in other processes must wait for the disk write; this response need not.
-      void this.#write(key, result).then(() => role.succeed(result.image));
-      return result;
-    } catch (error) {
-      const cancelled = work.signal.aborted && !(error instanceof ServiceError);
-      role.fail(cancelled ? new Cancelled() : ServiceError.of(error));
-      throw error;
-    }
+    };
+    const { stages = unobserved } = work;
+    const join = () => this.#environment.coalescer.join(key, participant);
+    return inStage(stages, 'coalesce', join, ({ role }) => ({ role }));
   }
 
   async #produce(key: string, work: Work): Promise<CacheResult> {
@@ -133,13 +157,29 @@ export class Engine {
     return this.#keep(key, image, 'miss', timings);
   }
 
-  async #readDisk(key: string): Promise<CacheResult | null> {
-    const image = await this.#disk?.read(key);
-    return image ? this.#keep(key, image, 'disk') : null;
+  #readMemory(key: string, stages: Stages) {
+    const stage = stages.begin('memory');
+    const entry = this.memory.get(key, this.#environment.now());
+    stage.end({ hit: entry !== null });
+    return entry;
   }
 
-  async #write(key: string, { tier, image }: CacheResult): Promise<void> {
-    if (tier === 'miss' && this.writesToDisk) await this.#disk?.write(key, image);
+  async #readDisk(key: string, { stages = unobserved }: Work): Promise<CacheResult | null> {
+    const disk = this.#disk;
+    if (disk === null) return null;
+    const image = await inStage(
+      stages,
+      'disk',
+      () => disk.read(key),
+      (found) => ({ hit: found !== null }),
+    );
+    return image === null ? null : this.#keep(key, image, 'disk');
+  }
+
+  async #write(key: string, result: CacheResult, { stages = unobserved }: Work): Promise<void> {
+    const disk = this.#disk;
+    if (disk === null || result.tier !== 'miss' || !this.writesToDisk) return;
+    await inStage(stages, 'write', () => disk.write(key, result.image));
   }
 
   #keep(key: string, image: Image, tier: CacheResult['tier'], timings: Timings = {}): CacheResult {

@@ -2,6 +2,7 @@ import { ServiceError } from '../contract/errors.ts';
 import type { Image } from './image.ts';
 import type { EngineSettings } from './settings.ts';
 import { type SourceLease, Sources } from './source/sources.ts';
+import type { Stages } from './stages.ts';
 import { requireImage } from './transform/not-an-image.ts';
 import { TransformQueue } from './transform/transform-queue.ts';
 import type { Variant, Watermark } from './transform/variant.ts';
@@ -18,6 +19,8 @@ export interface ImageRequest {
   readonly allowed: (host: string) => boolean;
   /** Background work has lower priority than live requests, until a live request waits for it. */
   readonly background: boolean;
+  /** Told the stages that this request is in; by default nobody is. */
+  readonly stages?: Stages;
 }
 
 /** A request in progress. */
@@ -47,6 +50,18 @@ interface Inputs {
   readonly watermark: SourceLease | null;
 }
 
+/** Requests that were refused, by what was used up. */
+export interface Refusals {
+  /** Misses in progress. */
+  readonly misses: number;
+  /** Places in the transform queue, or the time that a transform may wait there. */
+  readonly queue: number;
+  /** Fetches in flight. */
+  readonly fetches: number;
+  /** Bytes of sources in memory. */
+  readonly heldBytes: number;
+}
+
 /** A watermark is decoded at this size, in px, when it is checked. */
 const checkedSize = { width: 64, height: 64 };
 
@@ -59,7 +74,7 @@ export class Producer {
   readonly transforms: TransformQueue;
   readonly watermarks: Watermarks;
   readonly #checkWithinMs: number;
-  #refused = 0;
+  readonly #refused = { misses: 0, queue: 0 };
 
   constructor(settings: EngineSettings) {
     this.sources = new Sources(settings);
@@ -128,19 +143,31 @@ export class Producer {
    * @throws ServiceError overloaded
    */
   admit(project: string): void {
-    if (this.transforms.isFull(project)) throw this.refuse();
+    if (this.transforms.isFull(project)) throw this.refuse('queue');
   }
 
   /** Counts a refused request and returns its error. */
-  refuse(): ServiceError {
-    this.#refused += 1;
+  refuse(reason: 'misses' | 'queue'): ServiceError {
+    this.#refused[reason] += 1;
     return new ServiceError('overloaded', 'Too many transforms are waiting.');
+  }
+
+  /** Requests that were answered with `overloaded`, by what was used up. */
+  get refusals(): Refusals {
+    const { rejected, heldRejected } = this.sources.stats();
+    const { misses, queue } = this.#refused;
+    return {
+      misses,
+      queue: queue + this.transforms.stats().rejected,
+      fetches: rejected,
+      heldBytes: heldRejected,
+    };
   }
 
   /** Requests that were answered with `overloaded`. */
   get refused(): number {
-    const { rejected, heldRejected } = this.sources.stats();
-    return this.#refused + this.transforms.stats().rejected + rejected + heldRejected;
+    const { misses, queue, fetches, heldBytes } = this.refusals;
+    return misses + queue + fetches + heldBytes;
   }
 
   async close(): Promise<void> {

@@ -38,6 +38,8 @@ export interface HealthEnvironment {
   /** The latest stats of the whole machine. */
   readonly machine: () => MachineStats;
   readonly draining: () => boolean;
+  /** The formats that sources may have in this installation. */
+  readonly sourceFormats: readonly string[];
   /** A transform may take this long; a pool where none finishes for longer is stuck. */
   readonly transformTimeoutMs: number;
 }
@@ -95,6 +97,7 @@ export class Health {
           heldBytes: sums.heldBytes,
           heldMaxBytes: sums.heldMaxBytes,
           heldRejected: sums.heldRejected,
+          formats: this.#environment.sourceFormats,
         },
       },
       latencyMs: Math.round(performance.now() - startedAt),

@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { createLogger, isOnTerminal } from '../contract/log.ts';
 import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { ignoredVariables } from '../contract/settings/load.ts';
-import type { Settings } from '../contract/settings/table.ts';
+import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { cannotListen } from '../contract/start-failure.ts';
 import type { FrontEndStats, MachineStats, ToPrimary } from './cluster/channel.ts';
 import { RenderCoalescer } from './cluster/coalescer.ts';
@@ -19,6 +19,8 @@ import { Greeting } from './greeting.ts';
 import { ownStore, prepareStore } from './own-store.ts';
 import { bytesOfProject, knownBytes } from './project-cache.ts';
 import { Shutdown } from './shutdown.ts';
+import { startOperations } from './telemetry/operations.ts';
+import { PrimaryMetrics } from './telemetry/primary-metrics.ts';
 
 /** The primary: owns the store and the disk cache's index, and supervises the front ends. */
 
@@ -108,6 +110,23 @@ const supervisor = new Supervisor({
 shutdown.add(() => supervisor.stop());
 process.on('SIGHUP', () => void supervisor.roll());
 
+const metrics = new PrimaryMetrics({
+  supervisor,
+  processes: settings.processes,
+  disk: diskCacheIndex,
+  diskFull: () => diskSpace.scarce,
+});
+metrics.start();
+await startOperations(settings, log, () => metrics.text()).catch((error: unknown) =>
+  shutdown.fail(
+    cannotListen(
+      'SERVICE_OPS_PORT',
+      { host: settings.opsHost, port: settings.opsPort ?? defaultOpsPort },
+      error,
+    ),
+  ),
+);
+
 const stats = new Map<number, FrontEndStats>();
 const coalescer = new RenderCoalescer((frontEnd, reply) => supervisor.send(frontEnd, reply));
 
@@ -122,6 +141,7 @@ function receive(frontEnd: number, message: ToPrimary): void {
   switch (message.type) {
     case 'stats':
       stats.set(frontEnd, message.stats);
+      metrics.report(frontEnd, message.metrics, message.projects);
       return;
     case 'started':
       return supervisor.send(frontEnd, {
@@ -179,6 +199,7 @@ const listening = supervisor
     onMessage: receive,
     onEnd: (frontEnd) => {
       stats.delete(frontEnd);
+      metrics.end(frontEnd);
       reached.delete(frontEnd);
       coalescer.forget(frontEnd);
     },

@@ -2,9 +2,10 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../contract/log.ts';
 import { settingsOrExit } from '../contract/settings/load.ts';
-import type { Settings } from '../contract/settings/table.ts';
+import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { Engine } from '../pool/engine.ts';
 import type { EngineSettings } from '../pool/settings.ts';
+import { readableFormats, tried } from '../pool/transform/readable.ts';
 import { logOutages } from '../store/connection.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { connectStore } from '../store/open.ts';
@@ -20,6 +21,7 @@ import {
 } from './cluster/channel.ts';
 import { CoalescerClient } from './cluster/coalescer-client.ts';
 import { DiskCacheReporter } from './cluster/disk-cache-reporter.ts';
+import { WebConsole } from './console/console.ts';
 import { ControlPlane } from './control/api.ts';
 import { Authentication } from './control/authenticate.ts';
 import { PresetOperations } from './control/preset-operations.ts';
@@ -36,6 +38,10 @@ import { Delivery } from './image/deliver.ts';
 import { logUnmarked } from './image/unmarked.ts';
 import { ProjectCache } from './project-cache.ts';
 import { routes } from './routes.ts';
+import { logFailures } from './telemetry/failure-log.ts';
+import { FrontEndMetrics } from './telemetry/front-end-metrics.ts';
+import { ImageTelemetry } from './telemetry/image-telemetry.ts';
+import { startTracing } from './telemetry/start-tracing.ts';
 
 /** One front-end process. The primary forks it and sends it messages over the channel. */
 
@@ -49,7 +55,8 @@ const drainWithinMs = 30_000;
 const closeWithinMs = 2_000;
 
 function engineSettings(settings: Settings): EngineSettings {
-  const { processes, baseUrl, internalUrl, diskCacheBytes, dataDir, port, workerPort } = settings;
+  const { processes, baseUrl, internalUrl, diskCacheBytes, dataDir } = settings;
+  const { port, workerPort, opsPort } = settings;
   return {
     threads: settings.poolThreads,
     queue: settings.poolQueue,
@@ -66,21 +73,27 @@ function engineSettings(settings: Settings): EngineSettings {
     sourceTimeoutMs: settings.sourceTimeoutMs,
     transformTimeoutMs: settings.transformTimeoutMs,
     processMemoryBytes: settings.transformProcessMemoryBytes,
-    own: { urls: [baseUrl, internalUrl], ports: [port, workerPort] },
+    own: { urls: [baseUrl, internalUrl], ports: [port, workerPort, opsPort ?? defaultOpsPort] },
   };
 }
 
 const settings = settingsOrExit();
 const log = createLogger(settings, 'front-end');
 const channel = channelToPrimary();
+const metrics = new FrontEndMetrics();
+const tracing = await startTracing(process.env, log);
 /** Says each outage once: at first the connection sees it, and later the polling of changes. */
 const logOutage = logOutages(log);
 let connected = false;
-const store = connectStore(process.env[storeUrlVariable] ?? '', (cause) => {
-  if (connected) return;
-  logOutage(cause);
-  if (cause !== null) projects.assumeStoreAway(true);
-});
+const store = connectStore(
+  process.env[storeUrlVariable] ?? '',
+  (cause) => {
+    if (connected) return;
+    logOutage(cause);
+    if (cause !== null) projects.assumeStoreAway(true);
+  },
+  metrics.onCommand,
+);
 const coalescer = new CoalescerClient(channel);
 const diskCacheReporter = new DiskCacheReporter(channel, log);
 
@@ -101,9 +114,11 @@ const projects = new ProjectCache(store.projects, {
 let storePrepared = false;
 const storeAvailable = (): boolean => storePrepared && !projects.storeAway;
 const backgroundTokens = new BackgroundTokens(store.db, storeAvailable);
+const telemetry = new ImageTelemetry({ cells: metrics.cells, onFailure: logFailures(log) });
 const delivery = new Delivery({
   engine,
   projects,
+  telemetry,
   isBackground: (target, token) => backgroundTokens.verify(target, token),
   onUnmarked: logUnmarked(log),
   now: Date.now,
@@ -138,7 +153,9 @@ function stats(): FrontEndStats {
 }
 
 const queue = new JobQueue(store.db, settings.prewarmQueue);
+await tried;
 const health = new Health({
+  sourceFormats: readableFormats(),
   store,
   storeAvailable,
   projects,
@@ -176,23 +193,40 @@ const control = new ControlPlane({
   onError,
 });
 
+const webConsole = settings.console ? new WebConsole() : null;
+const logsRequests = log.isLevelEnabled('debug');
+/** Without the query, which may contain a signature. */
+const logRequest = ({ id, method, path }: HttpRequest, status: number | null, ms: number): void =>
+  log.debug({ requestId: id, method, path, status, ms: Math.round(ms * 10) / 10 }, 'request');
+/** Routes whose requests are traced; monitors request the others again and again. */
+const traced: ReadonlySet<HttpRequest['route']> = new Set(['image', 'control']);
+
 const app = new App(
-  routes({ delivery, control, health, baseUrl: settings.baseUrl }),
+  routes({ delivery, control, health, baseUrl: settings.baseUrl, webConsole }),
   {
-    errorResponse,
+    errorResponse: (failure, request) =>
+      webConsole?.errorPage(failure, request) ?? errorResponse(failure),
     onError,
-    // The query is not logged: it may contain a signature.
-    onEnd: log.isLevelEnabled('debug')
-      ? ({ id, method, path }, status, ms) => {
-          log.debug(
-            { requestId: id, method, path, status, ms: Math.round(ms * 10) / 10 },
-            'request',
-          );
-        }
-      : null,
+    trace:
+      tracing &&
+      ((request) => (traced.has(request.route) ? tracing.begin(request, request.route) : null)),
+    onEnd: (request, status, ms) => {
+      metrics.ended(request, status, ms);
+      request.trace?.end({ status, tier: request.tier });
+      if (logsRequests) logRequest(request, status, ms);
+    },
   },
   `${process.pid.toString(36)}-${Date.now().toString(36)}-`,
 );
+
+/** Tells the primary what this process counts and does. */
+const report = (): void =>
+  channel.send({
+    type: 'stats',
+    stats: stats(),
+    metrics: metrics.snapshot({ engine, delivery, projects, app, storeAvailable }),
+    projects: telemetry.projects.take(),
+  });
 
 /** Finishes the requests in progress, then ends the process. */
 async function drain(graceMs: number): Promise<void> {
@@ -201,8 +235,10 @@ async function drain(graceMs: number): Promise<void> {
   log.info('draining');
   await drainRequests(app, graceMs, drainWithinMs);
   projects.stop();
-  await Promise.race([Promise.all([engine.close(), store.close()]), sleep(closeWithinMs)]);
+  const closed = Promise.all([engine.close(), store.close(), tracing?.close()]);
+  await Promise.race([closed, sleep(closeWithinMs)]);
   diskCacheReporter.flush();
+  report();
   log.info('drained');
   process.exit(0);
 }
@@ -292,7 +328,7 @@ if (httpEngine === null) {
 } else if (await app.listen(httpEngine.start, settings.host, settings.port)) {
   const { name, because } = httpEngine;
   log.info({ engine: name, because }, 'the HTTP server listens');
-  setInterval(() => channel.send({ type: 'stats', stats: stats() }), statsEveryMs).unref();
+  setInterval(report, statsEveryMs).unref();
   channel.send({ type: 'ready' });
 } else {
   channel.send({

@@ -1,10 +1,12 @@
+import type { WebConsole } from './console/console.ts';
+import { consolePrefix } from './console/documents.ts';
 import type { ControlPlane } from './control/api.ts';
 import { openApiDocument } from './control/openapi.ts';
 import { methodsAt, prefix } from './control/operations.ts';
 import type { Health } from './health.ts';
 import type { Route } from './http/app.ts';
 import { embeddableAnywhere, readableAnywhere } from './http/cross-origin.ts';
-import type { Handler, HttpResponse } from './http/request.ts';
+import type { Handler, HttpRequest, HttpResponse } from './http/request.ts';
 import type { Delivery } from './image/deliver.ts';
 
 export interface Endpoints {
@@ -12,30 +14,46 @@ export interface Endpoints {
   readonly control: ControlPlane;
   readonly health: Health;
   readonly baseUrl: string;
+  /** Null when it is off. */
+  readonly webConsole: WebConsole | null;
 }
 
 /** All routes of the public listener, with their handlers. */
-export function routes({ delivery, control, health, baseUrl }: Endpoints): Route[] {
+export function routes({ delivery, control, health, baseUrl, webConsole }: Endpoints): Route[] {
   const openApi = wellFormed(openApiHandler(baseUrl));
   const image: Handler = (request) => delivery.handle(request);
   return [
     // RFC 9110, 9.3.7: OPTIONS for the server as a whole.
-    { path: '*', methods: () => ['OPTIONS'], handler: (request) => request.respond(noContent) },
-    readable('/img/*', image, embeddableAnywhere),
-    readable('/img', image, embeddableAnywhere),
+    {
+      path: '*',
+      name: 'other',
+      methods: () => ['OPTIONS'],
+      handler: (request) => request.respond(noContent),
+    },
+    readable('/img/*', 'image', image, embeddableAnywhere),
+    readable('/img', 'image', image, embeddableAnywhere),
     readable(
       '/api/health',
+      'health',
       wellFormed((request) => health.handle(request)),
     ),
-    readable('/openapi.json', openApi),
-    readable(`${prefix}/openapi.json`, openApi),
+    readable('/openapi.json', 'openapi', openApi),
+    readable(`${prefix}/openapi.json`, 'openapi', openApi),
     // Without OPTIONS, so that no CORS preflight succeeds, and without headers by which pages could read a
     // response: API keys are for backends.
     {
       path: `${prefix}/*`,
+      name: 'control',
       methods: methodsAt,
       handler: wellFormed((request) => control.handle(request)),
     },
+    ...(webConsole === null
+      ? []
+      : ['/', '/docs', `${consolePrefix}*`].map((path) => ({
+          path,
+          methods: (asked: string) => webConsole.methodsAt(asked),
+          handler: wellFormed((request) => webConsole.handle(request)),
+        }))),
   ];
 }
 
@@ -53,9 +71,15 @@ const readMethods = ['GET', 'HEAD', 'OPTIONS'];
  * A route that anyone may read, including scripts of other origins; its handler adds the same headers
  * to what succeeds.
  */
-function readable(path: string, handler: Handler, errorHeaders = readableAnywhere): Route {
+function readable(
+  path: string,
+  name: HttpRequest['route'],
+  handler: Handler,
+  errorHeaders = readableAnywhere,
+): Route {
   return {
     path,
+    name,
     errorHeaders,
     methods: () => readMethods,
     handler: (request) =>

@@ -7,6 +7,9 @@ function databaseOf(url: string): string {
   return named === undefined ? 'image_delivery' : decodeURIComponent(named);
 }
 
+/** Called for each command that the server has answered, or that failed; ms are whole. */
+export type OnCommand = (command: string, ms: number, ok: boolean) => void;
+
 /** Long enough for an election after a failover, short enough for a pending HTTP request. */
 const timeoutMs = 5_000;
 
@@ -14,7 +17,7 @@ const timeoutMs = 5_000;
  * A client that is not connected yet, and its database.
  * @throws StoreUrlInvalid
  */
-export function clientOf(url: string): { client: MongoClient; db: Db } {
+export function clientOf(url: string, onCommand?: OnCommand): { client: MongoClient; db: Db } {
   // With several @ the driver would parse a part of the credentials as host, and show it in errors.
   if (/^[^?]*@[^?]*@/.test(url)) {
     throw new StoreUrlInvalid('an @ within the user name or the password must be written as %40');
@@ -29,7 +32,12 @@ export function clientOf(url: string): { client: MongoClient; db: Db } {
       waitQueueTimeoutMS: timeoutMs,
       maxPoolSize: 10,
       ignoreUndefined: true,
+      monitorCommands: onCommand !== undefined,
     });
+    if (onCommand !== undefined) {
+      client.on('commandSucceeded', (event) => onCommand(event.commandName, event.duration, true));
+      client.on('commandFailed', (event) => onCommand(event.commandName, event.duration, false));
+    }
     return { client, db: client.db(databaseOf(url)) };
   } catch (error) {
     throw new StoreUrlInvalid(error);

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import type { Settings } from '../contract/settings/table.ts';
-import { clientOf } from './client.ts';
+import { clientOf, type OnCommand } from './client.ts';
 import { Connection, type OnOutage } from './connection.ts';
 import { FolderHeld, runningStoreUrl } from './embedded/lock.ts';
 import { type EmbeddedStore, startEmbeddedStore } from './embedded/server.ts';
@@ -39,8 +39,8 @@ export interface Store {
  * within seconds.
  * @throws StoreUrlInvalid
  */
-export function connectStore(url: string, onOutage: OnOutage): Store {
-  return assemble(url, null, onOutage);
+export function connectStore(url: string, onOutage: OnOutage, onCommand?: OnCommand): Store {
+  return assemble(url, null, onOutage, onCommand);
 }
 
 type StoreSettings = Pick<Settings, 'mongodbUrl' | 'dataDir'>;
@@ -134,8 +134,13 @@ export async function ensureIndexes(store: Store): Promise<void> {
   await Promise.all([store.projects.ensureIndexes(), store.keys.ensureIndexes()]);
 }
 
-function assemble(url: string, embedded: EmbeddedStore | null, onOutage: OnOutage): Store {
-  const { client, db } = clientOf(url);
+function assemble(
+  url: string,
+  embedded: EmbeddedStore | null,
+  onOutage: OnOutage,
+  onCommand?: OnCommand,
+): Store {
+  const { client, db } = clientOf(url, onCommand);
   const connection = new Connection(client, onOutage);
   return {
     url,

@@ -98,7 +98,7 @@ function circle(imports: readonly Import[]): string[] | null {
 }
 
 const files = (await Promise.all(Object.keys(rooms).map(filesBelow))).flat();
-const sources = files.filter((path) => /\.[cm]?[jt]s$/.test(path));
+const sources = files.filter((path) => /\.[cm]?[jt]sx?$/.test(path));
 const imports = (await Promise.all(sources.map(importsOf))).flat();
 
 t.test('the scan sees imports of every kind, and no quoted ones', async (t) => {
@@ -158,6 +158,8 @@ t.test('what runs in production is installed for production', async (t) => {
     for (const { to, ours } of await importsOf(path)) {
       const [name = '', second = ''] = to.split('/');
       const packageName = name.startsWith('@') ? `${name}/${second}` : name;
+      // The snippets that the console shows are texts with imports.
+      if (path.endsWith('/page/snippets.js')) continue;
       if (ours || to.startsWith('node:') || packageName in dependencies) continue;
       t.fail(`${path} imports ${to}`);
     }
@@ -166,6 +168,17 @@ t.test('what runs in production is installed for production', async (t) => {
 
 t.test('no imports go in a circle, those of types included', async (t) => {
   t.equal(circle(imports)?.join(' -> '), undefined);
+});
+
+t.test('what runs in browsers imports nothing else, and nothing else imports it', async (t) => {
+  const page = 'server/console/page/';
+  for (const { from, to, ours } of imports) {
+    const inside = from.startsWith(page);
+    // A snippet that it shows quotes the import of another library.
+    const known = /^(preact(\/|$)|@nuxt\/image)/.test(to);
+    if (ours ? inside === to.startsWith(page) : !inside || known) continue;
+    t.fail(`${from} imports ${to}`);
+  }
 });
 
 t.test(

@@ -1,5 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import t from 'tap';
+import { metricsMarkdown } from '../contract/metrics/document.ts';
 import { settingsExample, settingsMarkdown } from '../contract/settings/document.ts';
 import { parameterNames, parameters, parametersMarkdown } from '../server/image/parameters.ts';
 import { root } from './root.ts';
@@ -39,6 +40,10 @@ t.test("the README's table lists every parameter", (t) =>
 
 t.test("the README's table lists every setting", (t) =>
   check(t, 'README.md', (text) => withSection(text, 'settings', settingsMarkdown())),
+);
+
+t.test('docs/operating/metrics.md lists every metric', (t) =>
+  check(t, 'docs/operating/metrics.md', metricsMarkdown),
 );
 
 t.test('the README names the differences of the engines of the tests', (t) =>

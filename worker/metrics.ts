@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { workerMetrics } from '../contract/metrics/table.ts';
 import type { JobQueue } from '../store/jobs.ts';
 
 /** The worker's metrics, for Prometheus and `/health/details`. */
@@ -13,22 +14,15 @@ export class WorkerMetrics {
   constructor(queue: () => JobQueue | null) {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
+    const { jobDuration, jobFailures, queueJobs } = workerMetrics;
     this.#durations = new Histogram({
-      name: 'prewarm_job_duration_seconds',
-      help: 'How long prewarm jobs ran',
-      labelNames: ['outcome'],
-      buckets: [0.1, 0.5, 1, 2, 5, 10, 30, 60, 300],
+      ...{ name: jobDuration.name, help: jobDuration.help, labelNames: jobDuration.labels },
+      buckets: [...jobDuration.buckets],
       registers,
     });
-    this.#failures = new Counter({
-      name: 'prewarm_job_failures_total',
-      help: 'Runs of prewarm jobs that failed',
-      registers,
-    });
+    this.#failures = new Counter({ name: jobFailures.name, help: jobFailures.help, registers });
     new Gauge({
-      name: 'prewarm_queue_jobs',
-      help: 'Prewarm jobs by state',
-      labelNames: ['state'],
+      ...{ name: queueJobs.name, help: queueJobs.help, labelNames: queueJobs.labels },
       registers,
       async collect() {
         this.reset();

@@ -1,59 +1,55 @@
-import type { Sharp } from 'sharp';
-import { encodings, ownScale } from '../../pool/transform/encode.ts';
+import type { Mode } from '../../pool/transform/encode/quality.ts';
+import { ownScale } from '../../pool/transform/encode.ts';
+import { type Encode, type Measured, mean, measure, scoreOf } from './measure.ts';
 import type { Source } from './sources.ts';
-import { type Scale, ssim } from './ssim.ts';
+import type { Ssimulacra2 } from './ssimulacra2.ts';
 
-type Encode = (image: Sharp, quality: number) => Sharp;
+const requested = [10, 20, 30, 40, 50, 60, 70, 80, 90, 95];
+const own = [5, 15, 25, 35, 45, 55, 65, 75, 85, 93, 99];
 
-const asked = [1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95];
-const own = [1, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 98];
+/** The scale of `q`: JPEG with the standard's tables. */
+const scale: Encode = (image, quality) => image.jpeg({ quality, chromaSubsampling: '4:2:0' });
 
 /**
- * Finds, for a list of JPEG qualities, the qualities of AVIF and WebP with the same mean SSIM over all
- * sources, and prints them as the points of the curves in pool/transform/encode.ts.
+ * Finds the qualities of each encoder that have the mean score of the scale over all photographs of one
+ * size: the points of the curves in pool/transform/encode/quality.ts.
  */
 export async function calibrate(
   sources: readonly Source[],
-  scale: Scale,
-  print: (line: string) => void,
-): Promise<void> {
-  const jpeg: Encode = (image, quality) =>
-    encodings.jpeg.encode(image, { quality, lossless: false, animated: false, pixels: 0 });
-  const wanted = await meanSsim(sources, scale, jpeg, asked);
-  for (const [format, encode] of Object.entries(ownScale)) {
-    const found = await meanSsim(sources, scale, encode, own);
-    const points = asked.map((quality, index) => {
-      const target = wanted[index] ?? 1;
-      return `[${quality}, ${crossing(found, target).toFixed(1)}]`;
+  meter: Ssimulacra2 | null,
+): Promise<string[]> {
+  const wanted = await meanScores(sources, scale, requested, meter);
+  const lines: string[] = [];
+  for (const [mode, encode] of Object.entries(ownScale) as [Mode, Encode][]) {
+    const found = await meanScores(sources, encode, own, meter);
+    const points = requested.map((quality, index) => {
+      return `[${quality}, ${crossing(found, wanted[index] ?? 0).toFixed(1)}]`;
     });
-    print(`${format}: ${points.join(', ')}`);
+    lines.push(`${mode}: ${points.join(', ')}`);
   }
+  return lines;
 }
 
-async function meanSsim(
+async function meanScores(
   sources: readonly Source[],
-  scale: Scale,
   encode: Encode,
   qualities: readonly number[],
+  meter: Ssimulacra2 | null,
 ): Promise<number[]> {
   const means: number[] = [];
   for (const quality of qualities) {
-    let sum = 0;
-    for (const { open, reference } of sources) {
-      sum += await ssim(reference, await encode(open(), quality).toBuffer(), scale);
-    }
-    means.push(sum / sources.length);
+    const measured: Measured[] = [];
+    for (const source of sources) measured.push(await measure(source, encode, quality, meter));
+    means.push(mean(measured.map(scoreOf)));
   }
   return means;
 }
 
-/** The quality at which the measured curve reaches the target, by linear interpolation. */
-function crossing(found: readonly number[], target: number): number {
-  const above = found.findIndex((value) => value >= target);
-  if (above === -1) return 100;
-  const high = own[above] ?? 100;
-  const low = own[above - 1] ?? high;
-  const from = found[above - 1] ?? target;
-  const to = found[above] ?? target;
-  return to === from ? high : low + ((target - from) / (to - from)) * (high - low);
+/** The quality at which the measured curve reaches the score, by linear interpolation. */
+function crossing(found: readonly number[], score: number): number {
+  const above = found.findIndex((value) => value >= score);
+  if (above <= 0) return above === -1 ? 100 : (own[0] ?? 1);
+  const [low = 1, high = 100] = [own[above - 1], own[above]];
+  const [from = score, to = score] = [found[above - 1], found[above]];
+  return to === from ? high : low + ((score - from) / (to - from)) * (high - low);
 }

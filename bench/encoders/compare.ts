@@ -1,108 +1,92 @@
-import type { Sharp } from 'sharp';
 import { encodings } from '../../pool/transform/encode.ts';
+import { atScore, type Encode, type Measured, measure, scoreOf } from './measure.ts';
 import type { Source } from './sources.ts';
-import { type Scale, ssim } from './ssim.ts';
-
-export interface Measured {
-  readonly quality: number;
-  readonly bytes: number;
-  readonly ssim: number;
-  /** Median of the repetitions. */
-  readonly ms: number;
-}
-
-export interface Comparison {
-  readonly ours: Measured;
-  /** sharp's own defaults. */
-  readonly sharps: Measured;
-  /** sharp's own effort and sampling at the quality that has our SSIM, interpolated. */
-  readonly equal: Measured;
-}
+import type { Ssimulacra2 } from './ssimulacra2.ts';
 
 export const formats = ['jpeg', 'webp', 'avif'] as const;
 export type Format = (typeof formats)[number];
 
-/** The quality of a new project. */
-const ourQuality = 80;
-/** sharp's default qualities, from its documentation. */
-const sharpQuality = { jpeg: 80, webp: 80, avif: 50 } as const;
+interface Rival {
+  readonly name: string;
+  readonly format: Format;
+  readonly encode: Encode;
+  /** On its own scale, around the scores of `qualities`. */
+  readonly qualities: readonly number[];
+}
 
-type Encode = (image: Sharp, quality: number) => Sharp;
+/** sharp with nothing but the quality, and mozjpeg. */
+export const rivals: readonly Rival[] = [
+  {
+    name: 'sharp’s JPEG',
+    format: 'jpeg',
+    encode: (image, quality) => image.jpeg({ quality }),
+    qualities: [30, 50, 70, 85, 94],
+  },
+  {
+    name: 'mozjpeg',
+    format: 'jpeg',
+    encode: (image, quality) => image.jpeg({ quality, mozjpeg: true }),
+    qualities: [30, 50, 70, 85, 94],
+  },
+  {
+    name: 'sharp’s WebP',
+    format: 'webp',
+    encode: (image, quality) => image.webp({ quality }),
+    qualities: [25, 50, 70, 85, 96],
+  },
+  {
+    name: 'sharp’s AVIF',
+    format: 'avif',
+    encode: (image, quality) => image.avif({ quality }),
+    qualities: [30, 50, 65, 85],
+  },
+];
 
-const sharpEncode: Readonly<Record<Format, Encode>> = {
-  jpeg: (image, quality) => image.jpeg({ quality }),
-  webp: (image, quality) => image.webp({ quality }),
-  avif: (image, quality) => image.avif({ quality }),
-};
-
-export async function compare(
-  source: Source,
-  format: Format,
-  scale: Scale,
-  repetitions: number,
-): Promise<Comparison> {
-  const ours: Encode = (image, quality) =>
+export const ours =
+  (format: Format): Encode =>
+  (image, quality, pixels) =>
     encodings[format].encode(image, {
       quality,
       lossless: false,
+      sharpChroma: false,
       animated: false,
-      pixels: source.width * source.height,
+      pixels,
     });
-  const theirs = sharpEncode[format];
-  const measure = async (encode: Encode, quality: number) => {
-    const encoded = await encode(source.open(), quality).toBuffer();
-    return { bytes: encoded.length, ssim: await ssim(source.reference, encoded, scale) };
-  };
-  const our = await measure(ours, ourQuality);
-  const their = await measure(theirs, sharpQuality[format]);
-  const equal = await atSsim(our.ssim, (quality) => measure(theirs, quality));
 
-  const runs = [
-    () => ours(source.open(), ourQuality),
-    () => theirs(source.open(), sharpQuality[format]),
-    () => theirs(source.open(), Math.round(equal.quality)),
-  ];
-  const [ms = 0, theirMs = 0, equalMs = 0] = await interleaved(runs, repetitions);
-  return {
-    ours: { quality: ourQuality, ...our, ms },
-    sharps: { quality: sharpQuality[format], ...their, ms: theirMs },
-    equal: { ...equal, ms: equalMs },
-  };
+export interface Comparison {
+  readonly side: number;
+  readonly quality: number;
+  readonly format: Format;
+  readonly measured: Measured;
+  /** Our part of a rival's time and bytes at the same score, by the rival's name. */
+  readonly parts: ReadonlyMap<string, { readonly ms: number; readonly bytes: number }>;
 }
 
-/** Finds the quality of an SSIM by binary search, and interpolates between the two nearest qualities. */
-async function atSsim(
-  target: number,
-  measure: (quality: number) => Promise<{ bytes: number; ssim: number }>,
-): Promise<{ quality: number; bytes: number; ssim: number }> {
-  let low = { quality: 20, ...(await measure(20)) };
-  let high = { quality: 95, ...(await measure(95)) };
-  if (target <= low.ssim) return low;
-  if (target >= high.ssim) return high;
-  while (high.quality - low.quality > 1) {
-    const quality = (low.quality + high.quality) >> 1;
-    const middle = { quality, ...(await measure(quality)) };
-    if (middle.ssim < target) low = middle;
-    else high = middle;
+/** Compares one photograph at one size. */
+export async function compare(
+  source: Source,
+  qualities: readonly number[],
+  meter: Ssimulacra2 | null,
+): Promise<Comparison[]> {
+  const theirs = new Map<string, Measured[]>();
+  for (const { name, encode, qualities: own } of rivals) {
+    const measured: Measured[] = [];
+    for (const quality of own) measured.push(await measure(source, encode, quality, meter));
+    theirs.set(name, measured);
   }
-  const part = (target - low.ssim) / (high.ssim - low.ssim);
-  return {
-    quality: low.quality + part,
-    bytes: Math.round(low.bytes * (high.bytes / low.bytes) ** part),
-    ssim: target,
-  };
-}
-
-/** Median milliseconds of each run; interleaved, so that other load affects all of them equally. */
-async function interleaved(runs: readonly (() => Sharp)[], repetitions: number): Promise<number[]> {
-  const times = runs.map((): number[] => []);
-  for (let repetition = 0; repetition < repetitions; repetition += 1) {
-    for (const [index, run] of runs.entries()) {
-      const image = run();
-      const startedAt = performance.now();
-      await image.toBuffer();
-      times[index]?.push(performance.now() - startedAt);
+  const side = Math.max(source.width, source.height);
+  const found: Comparison[] = [];
+  for (const quality of qualities) {
+    for (const format of formats) {
+      const measured = await measure(source, ours(format), quality, meter);
+      const parts = new Map<string, { ms: number; bytes: number }>();
+      for (const rival of rivals.filter((one) => one.format === format)) {
+        const equal = atScore(theirs.get(rival.name) ?? [], scoreOf(measured));
+        if (equal === null) continue;
+        parts.set(rival.name, { ms: measured.ms / equal.ms, bytes: measured.bytes / equal.bytes });
+      }
+      found.push({ side, quality, format, measured, parts });
     }
   }
-  return times.map((all) => all.sort((a, b) => a - b)[all.length >> 1] ?? 0);
+  return found;
 }

@@ -24,7 +24,8 @@ export function encoderOptions(
     },
   };
   const image = recorder as unknown as Sharp;
-  encodings[format].encode(image, { quality, lossless: false, animated: false, pixels });
+  const plain = { lossless: false, sharpChroma: false, animated: false };
+  encodings[format].encode(image, { quality, ...plain, pixels });
   return options;
 }
 

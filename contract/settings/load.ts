@@ -141,6 +141,12 @@ export function loadSettings(
         typeof setting.default === 'function' ? setting.default(settings) : setting.default;
     }
   }
+  const { opsPort } = settings;
+  if (opsPort !== 0 && (opsPort === settings['port'] || opsPort === settings['workerPort'])) {
+    throw new SettingsInvalid([
+      'SERVICE_OPS_PORT must be another port than SERVICE_PORT and SERVICE_WORKER_PORT',
+    ]);
+  }
   return Object.freeze(settings) as Settings;
 }
 

@@ -54,6 +54,8 @@ const logFormats = ['auto', 'json', 'text'] as const;
 export type LogFormat = (typeof logFormats)[number];
 
 const atLeastOne = (n: number): number => Math.max(1, Math.floor(n));
+/** The port of the operations listener where none is set. */
+export const defaultOpsPort = 9_090;
 const trimSlashes = (url: string): string => url.replace(/\/+$/, '');
 export const splitList = (list: string): readonly string[] =>
   list
@@ -127,6 +129,18 @@ export const settingsTable = {
       default: 'auto',
       meaning:
         "The HTTP server: `uws` is uWebSockets.js, `node` is Node's own, `auto` the first where its binary loads and else the second.",
+    },
+  ),
+  console: text<boolean>(
+    'SERVICE_CONSOLE',
+    'on, off',
+    { enum: ['on', 'off'] },
+    {
+      default: true,
+      defaultInWords: 'on',
+      meaning:
+        'The page at `/`, the API reference at `/docs`, and error pages for browsers; `off` for none of them.',
+      convert: (word: string) => word === 'on',
     },
   ),
   processes: integer('SERVICE_PROCESSES', 1, 256, {
@@ -290,6 +304,20 @@ export const settingsTable = {
       default: 'auto',
       meaning:
         'Log lines are `json` objects or readable `text`; `auto` is text on a terminal and JSON elsewhere.',
+    },
+  ),
+  opsPort: integer<number | null>('SERVICE_OPS_PORT', 0, 65_535, {
+    default: null,
+    defaultInWords: '9090, if it is free',
+    meaning: "Port of the service's operations listener, which has `/metrics`; 0 disables it.",
+  }),
+  opsHost: text<string>(
+    'SERVICE_OPS_HOST',
+    'a host name or IP address to listen on',
+    { minLength: 1 },
+    {
+      default: '127.0.0.1',
+      meaning: "Address of the service's operations listener.",
     },
   ),
   workerPort: integer('SERVICE_WORKER_PORT', 1, 65_535, {

@@ -23,6 +23,7 @@ export class MemoryCache {
   readonly #entries: LRUCache<string, MemoryEntry> | null;
   readonly #onHit: (key: string) => void;
   readonly maxBytes: number;
+  #evictions = 0;
 
   /** @param onHit called for hits, for each key at most once a second */
   constructor(maxBytes: number, onHit: (key: string) => void) {
@@ -34,7 +35,8 @@ export class MemoryCache {
         : new LRUCache({
             maxSize: maxBytes,
             sizeCalculation: (entry) => (entry.image?.body.byteLength ?? 0) + overheadBytes,
-            dispose: (entry) => {
+            dispose: (entry, _, reason) => {
+              if (reason === 'evict') this.#evictions += 1;
               entry.image = null;
             },
           });
@@ -64,6 +66,11 @@ export class MemoryCache {
 
   get bytes(): number {
     return this.#entries?.calculatedSize ?? 0;
+  }
+
+  /** Entries that were removed for others, since the start. */
+  get evictions(): number {
+    return this.#evictions;
   }
 
   get count(): number {

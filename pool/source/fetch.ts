@@ -15,6 +15,8 @@ export interface FetchOptions {
    * Identifies this service in CDN-Loop, so that it detects its own requests, even through proxies.
    */
   readonly loopId: string;
+  /** The headers of the request's trace, which the origin gets. */
+  readonly traceHeaders?: Readonly<Record<string, string>>;
   /** Connections restricted by the guard; see openConnections. */
   readonly connections: Pick<Connections, 'request'>;
   /** Called with the canonical host of every redirect. */
@@ -144,7 +146,7 @@ async function request(url: URL, options: FetchOptions): Promise<Dispatcher.Resp
         origin: url.origin,
         path: url.pathname + url.search,
         method: 'GET',
-        headers: { ...headers, 'cdn-loop': options.loopId },
+        headers: { ...options.traceHeaders, ...headers, 'cdn-loop': options.loopId },
         signal,
       }),
       signal,

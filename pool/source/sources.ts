@@ -3,6 +3,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { Owner } from '../fair-share.ts';
 import type { EngineSettings } from '../settings.ts';
 import { SingleFlight } from '../single-flight.ts';
+import { inStage, type Stage, type Stages, unobserved } from '../stages.ts';
 import { ByteBudget } from './budget.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { canonical, type Fetched, fetchSource, notAllowed } from './fetch.ts';
@@ -40,6 +41,8 @@ export interface AcquireOptions {
   readonly background?: boolean;
   /** … until this aborts, when a live request begins to wait for it. */
   readonly promoted?: AbortSignal;
+  /** Told when this request fetches the source, or waits for the fetch of another. */
+  readonly stages?: Stages;
 }
 
 /** A source's bytes, which must not be changed. They count as in use until released. */
@@ -120,6 +123,7 @@ export class Sources {
   readonly #failures: LRUCache<string, Failed>;
   #closed: ServiceError | null = null;
   #fetchCount = 0;
+  #followers = 0;
 
   constructor(settings: SourceSettings, options: SourceOptions = {}) {
     const { now, cacheBytes = defaultCacheBytes } = options;
@@ -175,7 +179,7 @@ export class Sources {
         checkHosts(cached.hosts, options);
         return this.#lease(cached, options.project, null);
       }
-      const outcome = this.#failures.get(key) ?? (await this.#join(key, target, options));
+      const outcome = this.#failures.get(key) ?? (await this.#fetched(key, target, options));
       checkHosts(outcome.hosts, options);
       if ('source' in outcome) return this.#lease(outcome.source, options.project, outcome.fetchMs);
       if ('failure' in outcome) {
@@ -197,13 +201,15 @@ export class Sources {
       rejected: this.#slots.rejected,
       connections: this.#connections.open,
       cacheBytes: this.#cache.calculatedSize,
+      cacheEntries: this.#cache.size,
       failureBytes: this.#failures.calculatedSize,
       /** Bytes of fetches in flight and of leases, their limit, and fetches refused by it. */
       heldBytes: this.#budget.held,
       heldMaxBytes: this.#budget.limit,
       heldRejected: this.#budget.rejected,
-      /** Total fetches started. */
+      /** Total fetches started, and requests that waited for the fetch of another. */
       fetches: this.#fetchCount,
+      followers: this.#followers,
     };
   }
 
@@ -216,8 +222,16 @@ export class Sources {
     await this.#connections.destroy();
   }
 
+  /** The outcome of the fetch in progress for a URL, or of a new one. */
+  #fetched(key: string, url: URL, options: AcquireOptions): Promise<Outcome> {
+    const join = () => this.#join(key, url, options);
+    if (!this.#sharedFetches.has(key)) return join();
+    this.#followers += 1;
+    return inStage(options.stages ?? unobserved, 'coalesce', join, () => ({ role: 'follower' }));
+  }
+
   async #join(key: string, url: URL, options: AcquireOptions): Promise<Outcome> {
-    const { promoted, signal } = options;
+    const { promoted, signal, stages = unobserved } = options;
     signal.throwIfAborted();
     const owner: Owner = { project: options.project, host: url.host };
     const background = options.background === true && promoted?.aborted !== true;
@@ -234,7 +248,7 @@ export class Sources {
         const { controller } = fetch;
         shared.addEventListener('abort', () => controller.abort(shared.reason), { once: true });
         this.#fetches.set(key, fetch);
-        return this.#fetch(key, url, fetch).finally(() => {
+        return this.#fetch(key, url, fetch, stages).finally(() => {
           slot.release();
           if (this.#fetches.get(key) === fetch) this.#fetches.delete(key);
         });
@@ -252,10 +266,27 @@ export class Sources {
     });
   }
 
-  async #fetch(key: string, url: URL, fetch: Fetch): Promise<Outcome> {
+  async #fetch(key: string, url: URL, fetch: Fetch, stages: Stages): Promise<Outcome> {
     const { signal } = fetch.controller;
     await fetch.slot.admitted(signal);
     this.#fetchCount += 1;
+    const stage = stages.begin('fetch', { host: url.hostname });
+    const outcome = this.#attempt(key, url, fetch, stage);
+    return outcome.then(
+      (outcome) => {
+        if ('source' in outcome) stage.end({ bytes: outcome.source.bytes.byteLength });
+        else stage.fail('failure' in outcome ? outcome.failure : notAllowed(outcome.refused));
+        return outcome;
+      },
+      (error: unknown) => {
+        stage.fail(error);
+        throw error;
+      },
+    );
+  }
+
+  async #attempt(key: string, url: URL, fetch: Fetch, stage: Stage): Promise<Outcome> {
+    const { signal } = fetch.controller;
     const hosts = [url.hostname];
     let refused: string | null = null;
     const allowed = (host: string) => {
@@ -272,6 +303,7 @@ export class Sources {
       const fetched = await fetchSource(url, {
         guard: this.guard,
         loopId: this.loopId,
+        traceHeaders: stage.headers,
         connections: this.#connections,
         allowed,
         maxBytes: this.#settings.sourceMaxBytes,

@@ -1,3 +1,4 @@
+import { fullChromaFrom } from './encode.ts';
 import { clipArea } from './geometry.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import { makePlan, type SourceFacts, upright } from './plan.ts';
@@ -38,7 +39,7 @@ export class CostExceeded extends Error {
  * ms and bytes for each pixel, divided by a million: of encoders the largest value over a photograph
  * and noise of 8 megapixels, at all qualities, with the settings of `encodings`. In time, encoders
  * relate as JPEG 1, PNG 4, WebP 4, AVIF 20, WebP lossless 20, GIF 23, AVIF at quality 100 and
- * lossless 40 to 60; in memory as 1 to PNG 0.5, WebP 1, GIF 2, AVIF 4, WebP lossless 6 and AVIF
+ * lossless 40 to 60; in memory as 1 to PNG 0.5, WebP 1, GIF 2, AVIF 5, WebP lossless 6 and AVIF
  * lossless 8.
  */
 const encoding: Readonly<Record<OutputFormat, Cost>> = {
@@ -46,10 +47,14 @@ const encoding: Readonly<Record<OutputFormat, Cost>> = {
   png: { ms: 145, bytes: 4 },
   webp: { ms: 165, bytes: 8 },
   gif: { ms: 800, bytes: 15 },
-  avif: { ms: 700, bytes: 27 },
+  avif: { ms: 700, bytes: 36 },
 };
-/** AVIF takes longer the more it keeps. */
-const finest = { from: 90, avif: { ms: 1_300, bytes: 27 } };
+/** From the quality that keeps all chroma; where the pixels decide on it, this is not known before. */
+const finest: Partial<Readonly<Record<OutputFormat, Cost>>> = {
+  jpeg: { ms: 100, bytes: 14 },
+  webp: { ms: 400, bytes: 16 },
+  avif: { ms: 1_300, bytes: 39 },
+};
 const losslessEncoding: Partial<Readonly<Record<OutputFormat, Cost>>> = {
   webp: { ms: 600, bytes: 41 },
   avif: { ms: 2_000, bytes: 53 },
@@ -65,10 +70,14 @@ const decoding: Readonly<Record<SourceKind, Cost>> = {
   heif: { ms: 200, bytes: 8 },
   tiff: { ms: 10, bytes: 4 },
   svg: { ms: 0, bytes: 0 },
+  // Decoded here, to pixels that sharp copies; an ICO may have a PNG inside.
+  bmp: { ms: 40, bytes: 8 },
+  ico: { ms: 55, bytes: 8 },
+  jxl: { ms: 200, bytes: 16 },
 };
 
 /** Scaling, copying and intermediate images, for each pixel of the output. */
-const processing: Cost = { ms: 10, bytes: 8 };
+const processing: Cost = { ms: 10, bytes: 11 };
 
 /** What an SVG takes is known only when it is drawn; until then it is expected to be costly. */
 const svgCost: Cost = { ms: 5_000, bytes: 160e6 };
@@ -109,7 +118,7 @@ export function costOf(facts: SourceFacts, variant: Variant, sourceMaxPixels: nu
 function encodingCost(format: OutputFormat, { lossless, quality }: Variant): Cost {
   const exact = lossless ? losslessEncoding[format] : undefined;
   if (exact !== undefined) return exact;
-  return format === 'avif' && quality >= finest.from ? finest.avif : encoding[format];
+  return (quality >= fullChromaFrom ? finest[format] : undefined) ?? encoding[format];
 }
 
 /** ms for each million pixels, measured on a photograph. */

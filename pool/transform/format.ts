@@ -6,10 +6,22 @@ import type { OutputFormat, Variant } from './variant.ts';
 interface Choosing {
   readonly kind: SourceKind;
   readonly hasAlpha: boolean;
+  /** Not null when it has a gain map. */
+  readonly gainMap: object | null;
+}
+
+/** Whether the output is to have the source's gain map. */
+export function keepsGainMap(
+  { gainMap, placeholder }: Variant,
+  source: Pick<Choosing, 'gainMap'>,
+): boolean {
+  return gainMap && placeholder === null && source.gainMap !== null;
 }
 
 /** @param animation whether the output may have several frames */
 export function chooseFormat(variant: Variant, source: Choosing, animation: boolean): OutputFormat {
+  // No other format has one.
+  if (variant.negotiated && keepsGainMap(variant, source)) return 'jpeg';
   const suits = (format: OutputFormat) =>
     !(variant.negotiated && animation) || encodings[format].animates;
   return (

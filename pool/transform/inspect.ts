@@ -1,5 +1,9 @@
 import sharp, { type Metadata } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
+import { readBmp } from './bitmap/bmp.ts';
+import type { BitmapHeader } from './bitmap/header.ts';
+import { readIcon } from './bitmap/ico.ts';
+import { hasAlpha } from './bitmap/pixels.ts';
 import { minSvgPixels, svgPixels, svgScales } from './bounds.ts';
 import { readHeif } from './container/heif.ts';
 import { countTiffPages } from './container/tiff.ts';
@@ -7,12 +11,15 @@ import type { Size } from './geometry.ts';
 import { requireShownColours } from './hdr.ts';
 import { countScans } from './jpeg-scans.ts';
 import { kinds, type SourceKind } from './kinds.ts';
+import { ColourSpace } from './metadata/colour-space.ts';
 import { isSrgb } from './metadata/profile.ts';
-import { notAnImage } from './not-an-image.ts';
+import { notAnImage, notReadHere } from './not-an-image.ts';
 import type { SourceColour, SourceFacts } from './plan.ts';
+import { optionalFormats, tried } from './readable.ts';
 import { sniff } from './sniff.ts';
 import { readSvg, type SvgCost } from './svg/read.ts';
 import { svgDensity, svgSize } from './svg/size.ts';
+import { unreadForm } from './unread-form.ts';
 import { plainVariant, type Variant } from './variant.ts';
 import { countWebpFrames } from './webp-frames.ts';
 
@@ -40,13 +47,30 @@ export async function inspect(
 ): Promise<SourceFacts> {
   const kind = sniff(source);
   if (kind === null) throw notAnImage(source);
+  if (kind === 'heif') await tried;
+  if (kind === 'bmp') return inspectBitmap(kind, readBmp(source), maxPixels, asked);
+  const icon = kind === 'ico' ? readIcon(source) : null;
+  if (icon !== null && icon.png === null) {
+    return inspectBitmap('ico', icon.header, maxPixels, asked);
+  }
+  return inspectFile(icon?.png ?? source, kind, maxPixels, asked);
+}
+
+async function inspectFile(
+  source: Uint8Array,
+  kind: SourceKind,
+  maxPixels: number,
+  asked: Opened,
+): Promise<SourceFacts> {
   const svg = kind === 'svg' ? await inspectSvg(source, maxPixels) : null;
   const { page } = asked;
   const header = await readPage(source, kind, asked);
   const size = svg === null ? header : svgSize(source, header);
-  if (header.format !== kinds[kind].decoder || header.compression === 'hevc') {
-    throw unsupported(kind);
+  if (header.format === 'heif' && header.compression === 'hevc' && !optionalFormats().heic) {
+    throw notReadHere('heif');
   }
+  // A PNG is the one file inside of an ICO.
+  if (header.format !== (kinds[kind].decoder ?? 'png')) throw matchesSeveral();
   requireShownColours(source, kind, header);
   const frames = kinds[kind].animates ? (header.pages ?? 1) : 1;
   requireFrames(frames);
@@ -68,7 +92,14 @@ export async function inspect(
     hasAlpha: header.hasAlpha,
     colour: colourOf(header),
     svg,
+    gainMap: await gainMapSize(header),
   };
+}
+
+async function gainMapSize({ gainMap }: Metadata): Promise<Size | null> {
+  if (gainMap === undefined) return null;
+  const { width, height } = await readHeader(gainMap.image, 'jpeg');
+  return { width, height };
 }
 
 /** Embedded images are decoded completely, so their pixels count like those of any source. */
@@ -93,11 +124,14 @@ async function readPage(
   const header = await readHeader(source, kind, 0, lenient);
   if (page === null) return header;
   const pages = header.pages ?? 1;
-  if (page >= pages) {
-    const has = pages === 1 ? 'only one page, 0' : `${pages} pages, 0 to ${pages - 1}`;
-    throw new ServiceError('parameter_invalid', `page is ${page}, and the source has ${has}.`);
-  }
+  requirePage(page, pages);
   return pages === 1 || kinds[kind].animates ? header : readHeader(source, kind, page, lenient);
+}
+
+function requirePage(page: number, pages: number): void {
+  if (page < pages) return;
+  const has = pages === 1 ? 'only one page, 0' : `${pages} pages, 0 to ${pages - 1}`;
+  throw new ServiceError('parameter_invalid', `page is ${page}, and the source has ${has}.`);
 }
 
 async function readHeader(
@@ -116,10 +150,13 @@ async function readHeader(
     const density = kinds[kind].vector ? { density: svgDensity } : {};
     return await sharp(bytes, { ...options, ...density }).metadata();
   } catch (error) {
-    if (kind === 'heif') throw unsupported(kind);
+    if (kind === 'jxl' && !optionalFormats().jxl) throw notReadHere(kind);
+    if (kind === 'heif' && !optionalFormats().heic) throw notReadHere(kind);
     if (kind === 'avif' && readHeif(bytes).onlySequence) {
       throw new ServiceError('source_unsupported', 'The AVIF has only a sequence, and no image.');
     }
+    const unread = unreadForm(kind, error);
+    if (unread !== null) throw unread;
     throw new ServiceError(
       'source_corrupt',
       `The source cannot be read as ${kinds[kind].label}.`,
@@ -128,10 +165,29 @@ async function readHeader(
   }
 }
 
-function unsupported(kind: SourceKind): ServiceError {
-  const reason =
-    kind === 'heif' ? 'only HEIF images in AV1 are supported' : 'its bytes match several formats';
-  return new ServiceError('source_unsupported', `The source cannot be decoded: ${reason}.`);
+function matchesSeveral(): ServiceError {
+  const message = 'The source cannot be decoded: its bytes match several formats.';
+  return new ServiceError('source_unsupported', message);
+}
+
+/** A bitmap without metadata, of which nothing is allocated before its size is checked. */
+function inspectBitmap(
+  kind: 'bmp' | 'ico',
+  header: BitmapHeader,
+  maxPixels: number,
+  { page }: Opened,
+): SourceFacts {
+  const { width, height } = header;
+  if (page !== null) requirePage(page, 1);
+  requirePixels(width * height, maxPixels);
+  return {
+    kind,
+    width,
+    height,
+    ...{ orientation: 1, frames: 1, pages: 1, page, timing: null, svg: null, gainMap: null },
+    hasAlpha: kind === 'ico' || hasAlpha(header),
+    colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
+  };
 }
 
 function requirePixels(pixels: number, maxPixels: number): void {
@@ -183,11 +239,14 @@ function requireRasterisable({ width, height }: Size, cost: SvgCost, maxPixels: 
 }
 
 function colourOf(header: Metadata): SourceColour {
+  const { icc } = header;
+  const ofSrgb = icc !== undefined && isSrgb(icc);
   return {
     model: colourModels.get(header.space) ?? 'other',
     hasProfile: header.hasProfile,
-    isSrgb: header.icc !== undefined && isSrgb(header.icc),
+    isSrgb: ofSrgb,
     deep: header.depth === 'ushort',
+    space: icc === undefined || ofSrgb ? null : ColourSpace.of(icc),
   };
 }
 

@@ -1,5 +1,6 @@
 import { kinds } from './kinds.ts';
 import type { Plan, SourceFacts } from './plan.ts';
+import { optionalFormats } from './readable.ts';
 import { sniff } from './sniff.ts';
 
 /** Thrown on a transform thread for work that must run in a process, which can be killed. */
@@ -24,10 +25,12 @@ const uninterruptible = {
  */
 const maxUninterruptibleMs = 2000;
 
-/** True for SVG, which is never decoded on a thread; see `blockDecoders`. */
-export function isVector(source: Uint8Array): boolean {
+/** True for a source that is never decoded on a thread; see `blockDecoders`. */
+export function needsProcess(source: Uint8Array): boolean {
   const kind = sniff(source);
-  return kind !== null && kinds[kind].vector;
+  if (kind === null) return false;
+  // libheif with a decoder of HEVC, which only some installations have.
+  return kinds[kind].isolated || (kind === 'heif' && optionalFormats().heic);
 }
 
 /** @throws IsolationRequired */

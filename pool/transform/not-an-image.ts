@@ -1,4 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
+import { describeForeign } from './foreign.ts';
+import type { SourceKind } from './kinds.ts';
+import { optionalFormats, readableFormats } from './readable.ts';
 import { sniff } from './sniff.ts';
 
 /** What an origin delivered. */
@@ -13,22 +16,36 @@ interface Delivered {
  * @throws ServiceError source_unsupported, with the content type
  */
 export function requireImage({ bytes, contentType }: Delivered): void {
-  if (sniff(bytes) !== null) return;
+  const kind = sniff(bytes);
+  if (kind === 'jxl' && !optionalFormats().jxl) throw notReadHere(kind);
+  if (kind !== null) return;
   const its =
     contentType === null ? 'it has no content type' : `its content type is ${contentType}`;
   throw notAnImage(bytes, `; ${its}`);
 }
 
-/** The error for bytes that are of no supported format. */
+/** The error for bytes that are of no supported format: what they are, and what would be needed. */
 export function notAnImage(bytes: Uint8Array, more = ''): ServiceError {
-  const is = isHtml(bytes) ? 'an HTML page' : 'not a JPEG, PNG, WebP, GIF, AVIF, TIFF or SVG';
-  return new ServiceError('source_unsupported', `The source is ${is}${more}.`);
+  const found = describeForeign(bytes);
+  const need = found?.need === undefined || found.need === null ? '' : ` To use it: ${found.need}.`;
+  const is = found?.name ?? `not a ${alternatives(readableFormats())}`;
+  return new ServiceError('source_unsupported', `The source is ${is}${more}.${need}`);
 }
 
-/** Most error and login pages say so at their beginning, whatever content type they come with. */
-function isHtml(bytes: Uint8Array): boolean {
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 200));
-  const byteOrderMark = '\xef\xbb\xbf';
-  const text = head.toString('latin1').replace(byteOrderMark, '').trimStart();
-  return /^<(?:!doctype\s+html|html)[\s>]/i.test(text);
+function alternatives(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+}
+
+const needs = {
+  heif: ['an HEIC image (HEVC in HEIF)', 'libheif and libde265'],
+  jxl: ['a JPEG XL image', 'libjxl'],
+} as const satisfies Partial<Record<SourceKind, readonly [name: string, library: string]>>;
+
+/** The error for a format that the installed libvips does not read. */
+export function notReadHere(kind: keyof typeof needs): ServiceError {
+  const [name, library] = needs[kind];
+  return new ServiceError(
+    'source_unsupported',
+    `The source is ${name}. That needs a libvips with ${library}, which this service does not have; it reads ${readableFormats().join(', ')}.`,
+  );
 }

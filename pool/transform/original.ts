@@ -1,5 +1,6 @@
 import { stripped } from './container/stripped.ts';
 import { ownFormat } from './format.ts';
+import type { Copyright } from './metadata/copyright.ts';
 import type { KeptMetadata } from './metadata/kept.ts';
 import type { Plan, SourceFacts } from './plan.ts';
 import { type OutputFormat, plainVariant, type Variant } from './variant.ts';
@@ -26,11 +27,15 @@ export function originalOf(
   plan: Plan,
   variant: Variant,
   metadata: KeptMetadata | null,
+  copyright: Copyright | null,
 ): Original | null {
+  // What is to be kept would be left out with all else.
+  if (copyright !== null || plan.gainMap) return null;
   const format = ownFormat(variant, facts);
   if (format === null || !(format === plan.format || variant.negotiated)) return null;
   if (!isUnchanged(facts, plan, variant)) return null;
   if (metadata !== null) return isAsKept(source, metadata) ? { bytes: source, format } : null;
+  if (variant.keepProfile && facts.colour.hasProfile) return null;
   const bytes = isNeeded(facts) ? null : stripped(source, facts.kind);
   return bytes === null ? null : { bytes, format };
 }

@@ -1,9 +1,12 @@
 import sharp, { type OutputInfo, type Sharp, type TimeoutOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
+import type { RawPixels } from './bitmap/pixels.ts';
 import { maxSide } from './bounds.ts';
-import { kinds } from './kinds.ts';
+import type { Size } from './geometry.ts';
+import { kinds, type SourceKind } from './kinds.ts';
 import type { SourceFacts } from './plan.ts';
 import { sizedSvg, svgDensity } from './svg/size.ts';
+import { unreadForm } from './unread-form.ts';
 
 export interface RenderLimits {
   readonly sourceMaxPixels: number;
@@ -18,34 +21,39 @@ export interface Opening {
   readonly animated: boolean;
   /** Pixels for each CSS pixel of a vector source; null for other kinds. */
   readonly scale: number | null;
+  /** The form of a source that is pixels, and no file; null or absent for other sources. */
+  readonly raw?: Omit<RawPixels, 'data'> | null;
   /** See Variant. */
   readonly lenient?: boolean;
   /** True for a source whose EXIF is kept, which libvips' TIFF does not do. */
   readonly keepsExif?: boolean;
 }
 
-type Pixels = { readonly data: Uint8Array; readonly info: OutputInfo };
+export type Pixels = { readonly data: Uint8Array; readonly info: OutputInfo };
 
 /**
  * An image while it is transformed: a sharp pipeline to which operations are added, and which runs
  * when the picture is settled or written.
  */
 export class Picture {
-  readonly #label: string;
+  readonly #kind: SourceKind;
   readonly #limits: RenderLimits;
   readonly #animated: boolean;
   readonly #keepsExif: boolean;
   /** True while the pipeline's input is the encoded source. */
   #decoding = true;
   #image: Sharp;
-  /** False when the pipeline has operations that have not run yet. */
-  #settled = false;
+  /**
+   * A new pipeline with the settled pixels, without the copy that `clone()` makes of them; null when the
+   * pipeline has operations that have not run yet.
+   */
+  #reopen: (() => Sharp) | null = null;
   /** The frames from `eachFrame`, until another operation is added. */
   #frames: Pixels | null = null;
 
   constructor(source: Uint8Array, facts: SourceFacts, opening: Opening, limits: RenderLimits) {
-    const { vector, label } = kinds[facts.kind];
-    this.#label = label;
+    const { vector } = kinds[facts.kind];
+    this.#kind = facts.kind;
     this.#limits = limits;
     this.#animated = opening.animated;
     this.#keepsExif = opening.keepsExif ?? false;
@@ -60,20 +68,20 @@ export class Picture {
       limitInputPixels: limits.sourceMaxPixels + (vector ? 2 * maxSide + 1 : 0),
       ...(opening.animated ? { pages: -1 } : { page: facts.page ?? 0 }),
       ...(scale === null ? {} : { density: svgDensity }),
+      ...(opening.raw ? { raw: opening.raw } : {}),
     });
   }
 
   apply(operations: (image: Sharp) => Sharp): this {
     this.#image = operations(this.#image);
-    this.#settled = false;
+    this.#reopen = null;
     this.#frames = null;
     return this;
   }
 
   /** Runs the pipeline; later operations start from its pixels. */
   async settle(): Promise<void> {
-    if (this.#settled) return;
-    this.#settled = true;
+    if (this.#reopen !== null) return;
     // Unlike raw pixels a TIFF keeps frames separate, the profile, the metadata, and the
     // transparency of images that were converted to grey.
     const { data } = await this.#toBuffer(
@@ -81,7 +89,12 @@ export class Picture {
         ? this.#image.png({ compressionLevel: 0 })
         : this.#image.tiff({ compression: 'none' }),
     );
-    this.#image = sharp(data, { limitInputPixels: false, pages: this.#animated ? -1 : 1 });
+    this.#settle(() => sharp(data, { limitInputPixels: false, pages: this.#animated ? -1 : 1 }));
+  }
+
+  #settle(reopen: () => Sharp): void {
+    this.#reopen = reopen;
+    this.#image = reopen();
   }
 
   /** Settles an animation frame by frame. */
@@ -105,9 +118,9 @@ export class Picture {
     }
     const { height: pageHeight } = made;
     all = all.subarray(0, made.width * pageHeight * made.channels * frames);
-    this.#frames = { data: all, info: { ...made, height: pageHeight * frames, pageHeight } };
-    this.#image = fromRaw(all, this.#frames.info, pageHeight);
-    this.#settled = true;
+    const stacked = { ...made, height: pageHeight * frames, pageHeight };
+    this.#settle(() => fromRaw(all, stacked, pageHeight));
+    this.#frames = { data: all, info: stacked };
   }
 
   /** For output that is computed from the pixels of a settled picture, such as placeholders. */
@@ -115,9 +128,28 @@ export class Picture {
     return reading(this.#image);
   }
 
-  /** Raw pixels with 8 bits per channel, whatever the depth of the source. */
+  /** Raw pixels of a settled picture with 8 bits per channel, whatever the depth of the source. */
   pixels(): Promise<Pixels> {
-    return this.#toBuffer(this.#image.clone().raw({ depth: 'uchar' }));
+    const image = this.#reopen === null ? this.#image.clone() : this.#reopen();
+    return this.#toBuffer(image.raw({ depth: 'uchar' }));
+  }
+
+  /**
+   * The same pixels as from `pixels`, which become the picture's own: cheaper than `settle`, where
+   * `Plan.plainPixels` says that nothing is lost.
+   *
+   * @param size the picture's; what sharp tells is too small where a border follows a window
+   */
+  async rasterise({ width, height }: Size): Promise<Pixels> {
+    const { data, info } = await this.#toBuffer(this.#image.raw({ depth: 'uchar' }));
+    const pixels = { data, info: { ...info, width, height } };
+    this.#settle(() => fromRaw(data, pixels.info));
+    return pixels;
+  }
+
+  /** Runs the pipeline with further operations, which a settled picture does not keep. */
+  attempt(operations: (image: Sharp) => Sharp): Promise<Pixels> {
+    return this.#toBuffer(operations(this.#reopen === null ? this.#image : this.#reopen()));
   }
 
   /**
@@ -155,9 +187,11 @@ export class Picture {
         throw new ServiceError('transform_timeout', 'The transform took too long.', error);
       }
       if (!this.#decoding) throw error;
+      const unread = unreadForm(this.#kind, error);
+      if (unread !== null) throw unread;
       throw new ServiceError(
         'source_corrupt',
-        `The source has a valid ${this.#label} header but cannot be decoded completely.`,
+        `The source has a valid ${kinds[this.#kind].label} header but cannot be decoded completely.`,
         error,
       );
     }

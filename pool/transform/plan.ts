@@ -1,4 +1,4 @@
-import { backgroundOf, isGrey, type Rgba } from './background.ts';
+import { backgroundOf, isGrey, type Rgba, rgba } from './background.ts';
 import {
   maxFramePixels,
   maxOutputPixels,
@@ -9,7 +9,7 @@ import {
   svgScale,
 } from './bounds.ts';
 import { encodings } from './encode.ts';
-import { chooseFormat } from './format.ts';
+import { chooseFormat, keepsGainMap } from './format.ts';
 import {
   type Box,
   boundsOfRotated,
@@ -21,6 +21,7 @@ import {
   withBorder,
 } from './geometry.ts';
 import { kinds, type SourceKind } from './kinds.ts';
+import type { ColourSpace } from './metadata/colour-space.ts';
 import type { SvgCost } from './svg/read.ts';
 import {
   type Area,
@@ -56,6 +57,8 @@ export interface SourceFacts {
   readonly colour: SourceColour;
   /** The cost of rasterising; null except for SVG. */
   readonly svg: SvgCost | null;
+  /** The gain map's size in pixels; null for none, and in a process that does not read them. */
+  readonly gainMap: Size | null;
 }
 
 export interface Timing {
@@ -72,6 +75,8 @@ export interface SourceColour {
   readonly isSrgb: boolean;
   /** True for 16 bits per channel. */
   readonly deep: boolean;
+  /** That of the profile; null without one, for sRGB, and where colours cannot be converted to it. */
+  readonly space: ColourSpace | null;
 }
 
 /** The parameters of one transform, computed from the source and the variant. */
@@ -111,6 +116,17 @@ export interface Plan {
   /** True when transparency must be flattened on the background. */
   readonly flatten: boolean;
   readonly profile: ProfileHandling;
+  /**
+   * True when raw pixels with 8 bits per channel have all of the result: there is neither profile nor
+   * metadata to keep, and it is not grey, of which they have no transparency.
+   */
+  readonly plainPixels: boolean;
+  /** The space of the pixels, into which added colours must be converted; null for sRGB. */
+  readonly space: ColourSpace | null;
+  /** In that space, as the background is. */
+  readonly tint: Rgba | null;
+  /** True when the gain map is kept beside the image. */
+  readonly gainMap: boolean;
 }
 
 export interface Resize extends Size {
@@ -145,7 +161,7 @@ export function makePlan(
   const part: Size = content ?? whole;
   const animation = variant.animated && facts.page === null && isAnimation(facts);
   const format = chooseFormat(variant, facts, animation);
-  const { alpha, animates } = encodings[format];
+  const { alpha, animates, profile: hasProfile } = encodings[format];
   const animated = animation && animates;
   const frames = animated ? facts.frames : 1;
   const { vector } = kinds[facts.kind];
@@ -158,7 +174,7 @@ export function makePlan(
     height: Math.min(longest, maxRows / frames),
     pixels: Math.min(
       vector ? rasterPixels : framePixels,
-      maxOutputPixels(format, variant.lossless) / frames,
+      maxOutputPixels(format, variant.lossless === true) / frames,
     ),
   };
   const rotated = boundsOfRotated(part, variant.rotate);
@@ -181,12 +197,12 @@ export function makePlan(
   // between would only be brightened.
   const separatePadding = padded && variant.gamma !== null;
   const byFrame = animated && needsSingleFrames(variant, box.fit);
-  const background = backgroundOf(variant, alpha);
+  const asked = backgroundOf(variant, alpha);
   const flatten = facts.hasAlpha && (variant.flatten || !alpha);
   // sharp adds no colour to grey pixels; the pixels of a first pass are RGB.
   const coloured =
     facts.colour.model === 'grey' &&
-    (variant.tint !== null || ((padded || flatten) && !isGrey(background)));
+    (variant.tint !== null || ((padded || flatten) && !isGrey(asked)));
   const inPasses = freeAngle || byFrame || coloured || (content !== null && rotatesOrFlips);
   // Rotation by a free angle resamples again, so it gets twice the scale of the output; in either
   // case no more pixels than an output may have.
@@ -196,11 +212,14 @@ export function makePlan(
     Math.sqrt(framePixels / (rotated.width * rotated.height)) / opened,
   );
   const mayBeTransparent =
-    alpha &&
-    !variant.flatten &&
-    (facts.hasAlpha || (background.alpha < 1 && (padded || freeAngle)));
+    alpha && !variant.flatten && (facts.hasAlpha || (asked.alpha < 1 && (padded || freeAngle)));
   const separateFilters = needsSeparateFilters(variant, facts, mayBeTransparent);
-  const profile = profileHandling(facts.colour, variant, byFrame);
+  const addsColour =
+    (!isNeutral(asked) && (padded || flatten || freeAngle || variant.opacity !== null)) ||
+    variant.tint !== null ||
+    variant.watermark !== null;
+  const profile = profileHandling(facts.colour, variant, !byFrame && hasProfile, addsColour);
+  const space = profile === 'keep' ? facts.colour.space : null;
   const sameSize = box.width === rotated.width && box.height === rotated.height;
   return {
     format,
@@ -216,9 +235,13 @@ export function makePlan(
     border: variant.extend === null ? null : box.border,
     separatePadding,
     separateFilters,
-    background,
+    background: inSpace(asked, space),
     flatten,
     profile,
+    plainPixels: profile === 'convert' && hasPlainPixels(facts.colour, variant),
+    space,
+    tint: variant.tint === null ? null : inSpace(rgba(variant.tint), space),
+    gainMap: keepsGainMap(variant, facts),
   };
 }
 
@@ -276,17 +299,38 @@ function resizeOf(natural: Size, box: Box, variant: Variant, stacked: boolean): 
   return { width, height, fit, position: effective, kernel, window: null };
 }
 
+function hasPlainPixels({ model, deep }: SourceColour, variant: Variant): boolean {
+  const { stripMetadata, grayscale, threshold } = variant;
+  return stripMetadata && model === 'rgb' && !deep && !grayscale && threshold === null;
+}
+
 /**
  * Outputs are RGB, so the profile of a grey or CMYK source would be wrong.
  *
- * @param byFrame true when frames are processed one by one from raw pixels, which have no profile
+ * @param possible false when frames are processed one by one from raw pixels, which have no profile,
+ *   and for a format without
+ * @param addsColour true for colours that would have to be converted to the profile
  */
 function profileHandling(
   colour: SourceColour,
   variant: Variant,
-  byFrame: boolean,
+  possible: boolean,
+  addsColour: boolean,
 ): ProfileHandling {
-  if (!colour.hasProfile || colour.model !== 'rgb' || byFrame) return 'convert';
-  if (!variant.stripMetadata) return 'keep';
+  if (!colour.hasProfile || colour.model !== 'rgb') return 'convert';
+  const keeps = variant.keepProfile || !variant.stripMetadata;
+  const isConvertible = colour.isSrgb || colour.space !== null;
+  if (keeps && possible && (isConvertible || !addsColour)) return 'keep';
   return colour.deep ? 'convert-deep' : 'convert';
+}
+
+/** Black and white are the same in every space. */
+const isNeutral = ({ r, g, b, alpha }: Rgba) =>
+  alpha === 0 || (isGrey({ r, g, b, alpha }) && (r === 0 || r === 255));
+
+function inSpace({ r, g, b, alpha }: Rgba, space: ColourSpace | null): Rgba {
+  const converted = space === null ? null : space.fromSrgb([r, g, b]);
+  return converted === null
+    ? { r, g, b, alpha }
+    : { r: converted[0], g: converted[1], b: converted[2], alpha };
 }

@@ -1,6 +1,7 @@
 import type { OverlayOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
 import { entityTag, type Image } from '../image.ts';
+import { inputOf } from './bitmap/input.ts';
 import { withImageBrand } from './container/heif.ts';
 import { findContent } from './content.ts';
 import {
@@ -13,17 +14,20 @@ import {
   noCost,
   sum,
 } from './cost.ts';
-import { indexedPng } from './encode/indexed-png.ts';
+import { bestOutput } from './encode/choose.ts';
 import { encodings } from './encode.ts';
+import { mayHaveGainMap, requireKeptGainMap } from './gain-map.ts';
 import { type Size, scaledSize } from './geometry.ts';
 import { inspect } from './inspect.ts';
-import { IsolationRequired, isVector, requireInterruptible } from './isolation.ts';
+import { IsolationRequired, needsProcess, requireInterruptible } from './isolation.ts';
+import { kinds } from './kinds.ts';
+import { type Copyright, copyrightOf } from './metadata/copyright.ts';
 import { type KeptMetadata, keptMetadata } from './metadata/kept.ts';
 import { type Original, originalOf } from './original.ts';
 import { Picture, type RenderLimits } from './picture.ts';
 import { placeholders, type SourceDescription } from './placeholders.ts';
 import { makePlan, type Plan, type SourceFacts, upright } from './plan.ts';
-import { applySteps, imagePasses, passes } from './steps.ts';
+import { applySteps, imagePasses, passes, type StepContext } from './steps.ts';
 import type { OutputFormat, Variant, Watermark } from './variant.ts';
 import { overlayOf, watermarkVariant } from './watermark.ts';
 
@@ -39,6 +43,8 @@ interface Transformed {
   readonly plan: Plan;
   /** Null when it is stripped. */
   readonly metadata: KeptMetadata | null;
+  /** Null where there is none to keep. */
+  readonly copyright: Copyright | null;
 }
 
 /**
@@ -59,15 +65,17 @@ export async function render(
   const source = withImageBrand(given);
   const watermark = givenWatermark === null ? null : withImageBrand(givenWatermark);
   if (onlyLight) await requireLight(source, watermark, variant, limits);
-  const { picture, facts, plan, metadata } = await transform(source, variant, limits);
+  const transformed = await transform(source, variant, limits);
+  const { picture, facts, plan, metadata, copyright } = transformed;
   if (watermark !== null && variant.watermark !== null) {
     const overlay = await transformWatermark(watermark, variant.watermark, plan, limits);
     await picture.settle();
-    const context = { plan, variant, overlay, metadata };
+    const context = { plan, variant, overlay, metadata, copyright };
     picture.apply((image) => applySteps(image, passes.watermark, context));
   }
-  const original = originalOf(source, facts, plan, variant, metadata);
-  const encoded = () => smallest(picture, plan, variant, original);
+  const original = originalOf(source, facts, plan, variant, metadata, copyright);
+  const encoded = () =>
+    smallest(picture, { plan, variant, metadata, copyright, overlay: null }, original);
   if (variant.placeholder === null) {
     const { format, ...image } = await encoded();
     return image;
@@ -114,33 +122,19 @@ type Encoded = RenderedImage & { readonly format: OutputFormat };
 /** The output, or the source in its place where that has fewer bytes. */
 async function smallest(
   picture: Picture,
-  plan: Plan,
-  variant: Variant,
+  context: StepContext,
   original: Original | null,
 ): Promise<Encoded> {
-  const output = await encode(picture, plan, variant);
-  if (original === null || original.bytes.byteLength >= output.body.byteLength) {
-    return { ...output, format: plan.format };
-  }
+  const output = await encode(picture, context);
+  if (original === null || original.bytes.byteLength >= output.body.byteLength) return output;
   const { bytes, format } = original;
   return { ...imageOf(bytes, encodings[format].contentType, output), format };
 }
 
-async function encode(picture: Picture, plan: Plan, variant: Variant): Promise<RenderedImage> {
-  const { contentType } = encodings[plan.format];
-  if (plan.format === 'png' && variant.stripMetadata) {
-    await picture.settle();
-    const { data, info } = await picture.pixels();
-    const indexed = indexedPng({ ...info, data });
-    if (indexed !== null) return imageOf(indexed, contentType, info);
-  }
-  const { data, info } = await picture
-    .apply((image) =>
-      applySteps(image, passes.encode, { plan, variant, overlay: null, metadata: null }),
-    )
-    .write();
-  const size = { width: info.width, height: info.pageHeight ?? info.height };
-  return imageOf(data, contentType, size);
+async function encode(picture: Picture, context: StepContext): Promise<Encoded> {
+  const { data, format } = await bestOutput(picture, context);
+  // Not the size that sharp tells, which is too small where a border follows a window.
+  return { ...imageOf(data, encodings[format].contentType, context.plan), format };
 }
 
 function imageOf(data: Uint8Array, contentType: string, { width, height }: Size): RenderedImage {
@@ -160,21 +154,26 @@ async function transform(
   variant: Variant,
   limits: RenderLimits,
 ): Promise<Transformed> {
-  if (!limits.isolated && isVector(bytes)) throw new IsolationRequired();
+  const isolates = needsProcess(bytes) || (variant.gainMap && mayHaveGainMap(bytes));
+  if (!limits.isolated && isolates) throw new IsolationRequired();
   const { lenient } = variant;
   const facts = await inspect(bytes, limits.sourceMaxPixels, variant);
-  const metadata = variant.stripMetadata ? null : await keptMetadata(bytes, facts.kind);
-  const source = metadata?.source ?? bytes;
+  const isFile = kinds[facts.kind].decoder !== null;
+  const metadata = variant.stripMetadata || !isFile ? null : await keptMetadata(bytes, facts.kind);
+  const copyright = variant.copyright && isFile ? await copyrightOf(bytes, facts.kind) : null;
+  const { bytes: source, raw } = inputOf(metadata?.source ?? bytes, facts.kind);
   const content = await findContent(
     facts,
     variant,
     limits.sourceMaxPixels,
-    (scale) => new Picture(source, facts, { animated: false, lenient, scale }, limits),
+    (scale) => new Picture(source, facts, { animated: false, lenient, scale, raw }, limits),
   );
   const plan = makePlan(facts, content, variant, limits.sourceMaxPixels);
+  requireKeptGainMap(facts, plan, variant);
   if (!limits.isolated) requireInterruptible(facts, plan);
-  const context = { plan, variant, overlay: null, metadata };
-  const opening = { ...plan, lenient, keepsExif: metadata?.exif === 'kept' && !facts.colour.deep };
+  const context = { plan, variant, overlay: null, metadata, copyright };
+  const keepsExif = metadata?.exif === 'kept' && !facts.colour.deep;
+  const opening = { ...plan, lenient, raw, keepsExif };
   const picture = new Picture(source, facts, opening, limits);
   if (plan.depthReduced) {
     await picture.apply((image) => applySteps(image, passes.reduceDepth, context)).settle();
@@ -194,7 +193,7 @@ async function transform(
     await picture.settle();
     picture.apply((image) => applySteps(image, passes.opacity, context));
   }
-  return { picture, facts, plan, metadata };
+  return { picture, facts, plan, metadata, copyright };
 }
 
 async function transformWatermark(
@@ -207,6 +206,7 @@ async function transformWatermark(
     const { picture } = await transform(source, watermarkVariant(watermark, plan), limits);
     const { data, info } = await picture.apply((image) => image.ensureAlpha().raw()).write();
     const pixels = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+    plan.space?.convert(pixels);
     const rendered = { pixels, width: info.width, height: info.height };
     return await overlayOf(rendered, watermark, plan, plan.animated);
   } catch (error) {

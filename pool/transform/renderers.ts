@@ -1,4 +1,4 @@
-import { isVector } from './isolation.ts';
+import { needsProcess } from './isolation.ts';
 import type { ProcessLimits } from './process/launch.ts';
 import { ProcessPool } from './process/process-pool.ts';
 import type { TransformResult, TransformTask } from './task.ts';
@@ -34,8 +34,8 @@ export class Renderers {
       isolated = this.#processes.run(task, ending.signal);
       return isolated;
     };
-    // A thread tells the cost of an SVG without opening it.
-    if (task.onlyLight !== true && isVector(task.source)) {
+    // A thread tells the cost of such a source, if by its header alone.
+    if (task.onlyLight !== true && needsProcess(task.source)) {
       return { result: isolate(), terminate: () => abort(ending, isolated) };
     }
     const first = this.#threads.run(task);

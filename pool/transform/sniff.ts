@@ -1,3 +1,4 @@
+import { isHeaderSize } from './bitmap/header.ts';
 import type { SourceKind } from './kinds.ts';
 
 /**
@@ -24,6 +25,9 @@ const signatures: readonly { kind: SourceKind; matches: (head: Buffer) => boolea
   { kind: 'tiff', matches: (head) => tiffSignatures.some((bytes) => hasBytes(head, 0, bytes)) },
   { kind: 'avif', matches: (head) => brands(head).some((brand) => avifBrands.has(brand)) },
   { kind: 'heif', matches: (head) => brands(head).some((brand) => heifBrands.has(brand)) },
+  { kind: 'jxl', matches: (head) => jxlSignatures.some((bytes) => hasBytes(head, 0, bytes)) },
+  { kind: 'bmp', matches: isBmp },
+  { kind: 'ico', matches: isIco },
   { kind: 'svg', matches: startsWithSvgRoot },
 ];
 
@@ -34,6 +38,25 @@ const tiffSignatures = [
   [0x49, 0x49, 0x2b, 0x00],
   [0x4d, 0x4d, 0x00, 0x2b],
 ] as const;
+
+/** A codestream alone, and one in boxes (ISO/IEC 18181-2). */
+const jxlSignatures = [
+  [0xff, 0x0a],
+  [0, 0, 0, 12, 0x4a, 0x58, 0x4c, 0x20, 0x0d, 0x0a, 0x87, 0x0a],
+] as const;
+
+/** Two letters alone would be those of many a text. */
+function isBmp(head: Buffer): boolean {
+  return hasText(head, 0, 'BM') && head.length >= 26 && isHeaderSize(head.readUInt32LE(14));
+}
+
+/** An icon or a cursor, whose first picture is behind the directory. */
+function isIco(head: Buffer): boolean {
+  if (!(hasBytes(head, 0, [0, 0, 1, 0]) || hasBytes(head, 0, [0, 0, 2, 0]))) return false;
+  if (head.length < 22) return false;
+  const pictures = head.readUInt16LE(4);
+  return pictures > 0 && head.readUInt32LE(18) >= 6 + 16 * pictures;
+}
 
 const avifBrands: ReadonlySet<string> = new Set(['avif', 'avis']);
 const heifBrands: ReadonlySet<string> = new Set([

@@ -1,6 +1,7 @@
 import type { OverlayOptions, Sharp } from 'sharp';
-import { type Rgba, rgba } from './background.ts';
+import type { Rgba } from './background.ts';
 import { encodings } from './encode.ts';
+import type { Copyright } from './metadata/copyright.ts';
 import type { KeptMetadata } from './metadata/kept.ts';
 import type { Plan } from './plan.ts';
 import type { Variant } from './variant.ts';
@@ -13,6 +14,8 @@ export interface StepContext {
   readonly overlay: OverlayOptions | null;
   /** Null when it is stripped. */
   readonly metadata: KeptMetadata | null;
+  /** Null where there is none to keep. */
+  readonly copyright: Copyright | null;
 }
 
 /** Adds one operation to the pipeline, or nothing when the variant does not request it. */
@@ -106,8 +109,7 @@ const filters = [
 
 const normalize: Step = (image, { variant }) => (variant.normalize ? image.normalize() : image);
 
-const tint: Step = (image, { variant }) =>
-  variant.tint === null ? image : image.tint(rgba(variant.tint));
+const tint: Step = (image, { plan }) => (plan.tint === null ? image : image.tint(plan.tint));
 
 const negate: Step = (image, { variant }) =>
   variant.negate ? image.negate({ alpha: false }) : image;
@@ -147,19 +149,17 @@ const metadata: Step = (image, { metadata: kept }) => {
   return kept.xmp === '' ? withExif : withExif.withXmp(kept.xmp);
 };
 
-const encode: Step = (image, { plan, variant }) =>
-  encodings[plan.format].encode(image, {
-    quality: variant.quality,
-    lossless: variant.lossless,
-    animated: plan.animated,
-    pixels: plan.width * plan.height,
-  });
+/** In the last pass alone, because passes between lose EXIF. */
+const copyright: Step = (image, { copyright: notice }) =>
+  notice === null ? image : image.withExif({ IFD0: { ...notice.exif } }).withXmp(notice.xmp);
+
+const gainMap: Step = (image, { plan }) => (plan.gainMap ? image.keepGainMap() : image);
 
 /** sharp's maximum for delays (in ms) and loop counts; decoders may return larger values. */
 const mostTiming = 65_535;
 
-/** Set explicitly, because it is lost when frames are processed one by one. */
-const timing: Step = (image, { plan }) => {
+/** Delays and loops of an animation; set explicitly, because they are lost when frames are processed one by one. */
+export const withTiming = (image: Sharp, plan: Plan): Sharp => {
   if (plan.timing === null) return image;
   const delay = plan.timing.delay.map((ms) => Math.min(ms, mostTiming));
   const options = { delay, loop: Math.min(plan.timing.loop, mostTiming) };
@@ -178,7 +178,7 @@ export const passes = {
   prepare: [orient, crop, shrink, colour, metadata],
   opacity: [opacity, colour, metadata],
   watermark: [watermark, colour, metadata],
-  encode: [encode, timing],
+  encode: [colour, metadata, copyright, gainMap],
 } satisfies Readonly<Record<string, readonly Step[]>>;
 
 /** The passes that transform the image: more than one only where sharp's order would be wrong. */

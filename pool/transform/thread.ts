@@ -10,8 +10,8 @@ export type ThreadResult = TransformResult | null;
 sharp.cache(false);
 // One core per transform; the number of threads determines the total.
 sharp.concurrency(1);
-// librsvg runs only in processes that can be killed.
-blockDecoders({ svg: true });
+// Some run only in processes that can be killed.
+blockDecoders({ onThread: true });
 
 /** The entry point of a transform thread. */
 export default async function transform(task: TransformTask): Promise<unknown> {

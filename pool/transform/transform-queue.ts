@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Image } from '../image.ts';
 import type { EngineSettings } from '../settings.ts';
+import { type Stage, type Stages, unobserved } from '../stages.ts';
 import type { Cost } from './cost.ts';
 import { Renderers } from './renderers.ts';
 import { Schedule, type Scheduled } from './schedule.ts';
@@ -29,6 +30,8 @@ export interface TransformOptions {
   readonly promoted?: AbortSignal;
   /** The bytes of the variant's watermark, when it has one. */
   readonly watermark?: Uint8Array | null;
+  /** Told how long the transform waited and ran. */
+  readonly stages?: Stages;
 }
 
 export interface TransformQueueStats {
@@ -69,6 +72,7 @@ interface QueuedTransform extends Scheduled {
   readonly source: Uint8Array;
   readonly watermark: Uint8Array | null;
   readonly variant: Variant;
+  readonly stages: Stages;
   /** True when its caller has left. */
   abandoned: boolean;
   /** Timer that rejects the task when it waits too long; cleared when the task starts. */
@@ -153,8 +157,9 @@ export class TransformQueue {
   async transform(
     source: Uint8Array,
     variant: Variant,
-    { project, signal, background = false, promoted, watermark = null }: TransformOptions,
+    options: TransformOptions,
   ): Promise<Transformed> {
+    const { project, signal, background = false, promoted, watermark = null } = options;
     signal.throwIfAborted();
     if (background ? this.#isBackgroundFull : this.isFull(project)) {
       this.#rejected += 1;
@@ -173,6 +178,7 @@ export class TransformQueue {
           source,
           watermark,
           variant,
+          stages: options.stages ?? unobserved,
           background: background && promoted?.aborted !== true,
           queuedAt,
           abandoned: false,
@@ -246,7 +252,9 @@ export class TransformQueue {
   #refuse(task: QueuedTransform, message: string): void {
     this.#leaveQueue(task);
     this.#rejected += 1;
-    task.reject(new ServiceError('overloaded', message));
+    const error = new ServiceError('overloaded', message);
+    task.stages.begin('queue', {}, task.queuedAt).fail(error);
+    task.reject(error);
   }
 
   #setDeadline(task: QueuedTransform): void {
@@ -291,20 +299,32 @@ export class TransformQueue {
     });
     let exceeds: Cost | null = null;
     let terminated: Promise<void> | undefined;
+    let stage: Stage | null = null;
+    // Not before it is known whether the thread does the transform or returns it to the queue.
+    const ran = (): Stage => {
+      if (stage !== null) return unobserved.begin('transform');
+      task.stages.begin('queue', {}, task.queuedAt).end({}, startedAt);
+      stage = task.stages.begin('transform', {}, startedAt);
+      return stage;
+    };
     // Starts when the thread receives the task. Only a process's first tasks may find threads
     // starting.
     const timer = setTimeout(() => {
-      task.reject(new ServiceError('transform_timeout', 'The transform took too long.'));
+      const error = new ServiceError('transform_timeout', 'The transform took too long.');
+      ran().fail(error);
+      task.reject(error);
       terminated = run.terminate();
     }, this.#settings.transformTimeoutMs);
     try {
       const result = await run.result;
       if ('exceeds' in result) exceeds = result.exceeds;
-      else settle(task, result, startedAt - task.queuedAt);
-    } catch (error) {
+      else settle(task, result, startedAt - task.queuedAt, ran());
+    } catch (thrown) {
       const unexpected = () =>
-        new ServiceError('internal_error', 'The transform ended unexpectedly.', error);
-      task.reject(error instanceof ServiceError ? error : unexpected());
+        new ServiceError('internal_error', 'The transform ended unexpectedly.', thrown);
+      const error = thrown instanceof ServiceError ? thrown : unexpected();
+      ran().fail(error);
+      task.reject(error);
     }
     clearTimeout(timer);
     // A thread that is still in native code uses its core, so it counts as busy until it exits.
@@ -317,12 +337,17 @@ export class TransformQueue {
   }
 }
 
-function settle(task: QueuedTransform, result: Finished, queueMs: number): void {
+function settle(task: QueuedTransform, result: Finished, queueMs: number, stage: Stage): void {
   if (result.ok) {
     const { ok, ...image } = result;
+    const { contentType, width, height, body } = image;
+    const format = task.variant.placeholder ?? contentType.replace('image/', '');
+    stage.end({ format, width, height, bytes: body.byteLength });
     task.resolve({ ...image, queueMs });
   } else {
-    task.reject(ServiceError.fromData(result.error, threadError(result.detail)));
+    const error = ServiceError.fromData(result.error, threadError(result.detail));
+    stage.fail(error);
+    task.reject(error);
   }
 }
 

@@ -161,9 +161,16 @@ export interface Variant {
   readonly placeholder: PlaceholderKind | null;
   /** 1..100. */
   readonly quality: number;
-  readonly lossless: boolean;
+  /** Null keeps pixels exactly where that has fewer bytes, which drawn images may have. */
+  readonly lossless: boolean | null;
   /** False keeps EXIF, XMP and ICC. */
   readonly stripMetadata: boolean;
+  /** Keeps the author, copyright and licence of metadata that is stripped. */
+  readonly copyright: boolean;
+  /** Keeps a profile of RGB colours, and the colours in it. */
+  readonly keepProfile: boolean;
+  /** Keeps the gain map of a JPEG that has one (ISO 21496-1, Ultra HDR). */
+  readonly gainMap: boolean;
 }
 
 /** The variant that changes nothing but the encoding. */
@@ -203,6 +210,9 @@ export const plainVariant: Variant = {
   animated: true,
   placeholder: null,
   quality: 80,
-  lossless: false,
+  lossless: null,
   stripMetadata: true,
+  copyright: false,
+  keepProfile: false,
+  gainMap: false,
 };

@@ -1,6 +1,8 @@
 import type { ErrorData } from '../../contract/errors.ts';
 import type { Image } from '../../pool/image.ts';
 import type { Project } from '../../store/projects.ts';
+import type { ProjectCounts } from '../telemetry/busiest-projects.ts';
+import type { Snapshot } from '../telemetry/cells.ts';
 
 /** How a render ended, for its followers in other processes. */
 export type RenderOutcome =
@@ -67,7 +69,7 @@ export type ToPrimary =
   | { readonly type: 'store-reached' }
   /** A restart of the front end would not help. */
   | { readonly type: 'cannot-start'; readonly reason: string }
-  | { readonly type: 'stats'; readonly stats: FrontEndStats }
+  | FrontEndReport
   | ProjectNews
   | {
       readonly type: 'disk-cache-changes';
@@ -104,6 +106,15 @@ export type CoalescerReply = { readonly key: string; readonly joinId: number } &
   /** The reply to `render-succeeded`: whether followers wait for the image. */
   | { readonly type: 'render-acknowledged'; readonly wanted: boolean }
 );
+
+/** Sent every second, and before the end of a front end. */
+export interface FrontEndReport {
+  readonly type: 'stats';
+  readonly stats: FrontEndStats;
+  readonly metrics: Snapshot;
+  /** Requests by project since the last report. */
+  readonly projects: ProjectCounts;
+}
 
 /** From the primary to a front end. */
 export type ToFrontEnd =

@@ -34,6 +34,7 @@ export class DiskCacheIndex {
   #duringScan: { readonly used: Set<string>; readonly removed: Set<string> } | null = null;
   #deleting: Promise<void> = Promise.resolve();
   #closed = false;
+  #evictions = 0;
 
   constructor(folder: string, maxBytes: number, onError: (error: Error) => void) {
     this.#folder = folder;
@@ -43,6 +44,11 @@ export class DiskCacheIndex {
 
   get bytes(): number {
     return this.#files.calculatedSize;
+  }
+
+  /** Images that were deleted to make room, since the start. */
+  get evictions(): number {
+    return this.#evictions;
   }
 
   get count(): number {
@@ -108,6 +114,7 @@ export class DiskCacheIndex {
       keys.push(oldest.value);
     }
     if (keys.length === 0) return;
+    this.#evictions += keys.length;
     this.#deleting = this.#deleting.then(() => this.#delete(keys));
   }
 

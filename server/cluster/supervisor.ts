@@ -59,6 +59,9 @@ export class Supervisor {
   #rolling: Promise<void> | null = null;
   #listener: FrontEndListener | null = null;
   #stopping = false;
+  /** Front ends that were killed because they were unresponsive. */
+  readonly #unresponsive = new Set<number>();
+  readonly #restarts = { died: 0, unresponsive: 0, stuck: 0 };
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -91,6 +94,16 @@ export class Supervisor {
 
   broadcast(message: ToFrontEnd, except?: number): void {
     for (const id of this.#workers.keys()) if (id !== except) this.send(id, message);
+  }
+
+  /** How many front ends listen, without those that drain. */
+  get listening(): number {
+    return this.#slots.filter(({ worker }) => worker !== null).length;
+  }
+
+  /** Front ends that were replaced, by reason; those of a rolling replacement do not count. */
+  get restarts(): Readonly<Record<'died' | 'unresponsive' | 'stuck', number>> {
+    return this.#restarts;
   }
 
   /** The process id of a front end that runs or drains. */
@@ -164,6 +177,10 @@ export class Supervisor {
         this.#stuck.delete(id);
         this.#listening.delete(id);
         this.#listener?.onEnd(id);
+        const unresponsive = this.#unresponsive.delete(id);
+        if (!this.#stopping && (unresponsive || slot.worker === worker)) {
+          this.#restarts[unresponsive ? 'unresponsive' : 'died'] += 1;
+        }
         reject(new Error(`a front end ended before it listened (${signal ?? code})`));
         if (slot.worker === worker) this.#replace(slot, startedAt, signal ?? code);
       });
@@ -190,6 +207,7 @@ export class Supervisor {
     const worker = this.#workers.get(frontEnd);
     const child = worker?.process.pid;
     this.#options.log.error({ frontEnd, child }, 'a front end is unresponsive and is killed');
+    this.#unresponsive.add(frontEnd);
     worker?.process.kill('SIGKILL');
   }
 
@@ -203,6 +221,7 @@ export class Supervisor {
     if (stalledMs <= stalledAfterMs || slot.worker !== worker) return;
     if (this.#stopping || this.#stuck.has(id)) return;
     this.#stuck.add(id);
+    this.#restarts.stuck += 1;
     log.error(
       { frontEnd: id, child: worker.process.pid, stalledMs },
       'a front end is stuck and replaced',

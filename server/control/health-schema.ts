@@ -74,6 +74,11 @@ export const healthSchema = {
             heldBytes: bytes,
             heldMaxBytes: bytes,
             heldRejected: count,
+            formats: {
+              type: 'array',
+              items: { type: 'string' },
+              description: 'The formats that sources may have in this installation.',
+            },
           },
         },
       },

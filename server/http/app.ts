@@ -7,6 +7,8 @@ import type { Handler, Headers, HttpRequest, HttpResponse } from './request.ts';
 export interface Route {
   /** A path, or a prefix of paths that ends with `/*`. */
   readonly path: string;
+  /** Its name in metrics, `other` by default. */
+  readonly name?: HttpRequest['route'];
   /** The methods that are allowed at a path of this route; with none the path does not exist. */
   readonly methods: (path: string) => readonly string[];
   /** Called only for these methods. */
@@ -18,10 +20,12 @@ export interface Route {
 export interface AppEnvironment {
   /** Called at the end of each request; `status` is null when the client left before the response. */
   readonly onEnd: ((request: HttpRequest, status: number | null, ms: number) => void) | null;
+  /** Begins the trace of a request whose route is known. */
+  readonly trace?: ((request: HttpRequest) => HttpRequest['trace']) | null;
   /** Called with an error of a handler that is not the client's fault. */
   readonly onError: (request: HttpRequest, error: unknown) => void;
-  /** The response to a failure. */
-  readonly errorResponse: (failure: ServiceError) => HttpResponse;
+  /** The response to a failure of a request; null for one that is not readable. */
+  readonly errorResponse: (failure: ServiceError, request: HttpRequest | null) => HttpResponse;
 }
 
 /** The failure of a request for which there is no route. */
@@ -92,7 +96,7 @@ export class App implements EngineHost {
 
   handle(request: HttpRequest): void {
     try {
-      const pending = this.#handler(request.method, request.path)(request);
+      const pending = this.#handler(request)(request);
       if (pending !== undefined) pending.catch((error) => this.#fail(request, error));
     } catch (error) {
       this.#fail(request, error);
@@ -100,7 +104,8 @@ export class App implements EngineHost {
   }
 
   errorResponse(failure: ServiceError): HttpResponse {
-    return this.#errorResponse(failure, failure instanceof MethodNotAllowed ? failure.path : '');
+    const path = failure instanceof MethodNotAllowed ? failure.path : '';
+    return this.#errorResponse(failure, path, null);
   }
 
   refusal(method: string, path: string): ServiceError {
@@ -110,8 +115,12 @@ export class App implements EngineHost {
       : new MethodNotAllowed(method, path, allowed);
   }
 
-  #handler(method: string, path: string): Handler {
+  #handler(request: HttpRequest): Handler {
+    const { method, path } = request;
     const route = this.#route(path);
+    request.route = route?.name ?? 'other';
+    const { trace = null } = this.#environment;
+    if (trace !== null) request.trace = trace(request);
     if (route?.methods(path).includes(method)) return route.handler;
     throw this.refusal(method, path);
   }
@@ -127,11 +136,11 @@ export class App implements EngineHost {
     if (request.signal.aborted) return;
     const failure = ServiceError.of(error);
     if (failure.code === 'internal_error') this.#environment.onError(request, error);
-    request.respond(this.#errorResponse(failure, request.path));
+    request.respond(this.#errorResponse(failure, request.path, request));
   }
 
-  #errorResponse(failure: ServiceError, path: string): HttpResponse {
-    const response = this.#environment.errorResponse(failure);
+  #errorResponse(failure: ServiceError, path: string, request: HttpRequest | null): HttpResponse {
+    const response = this.#environment.errorResponse(failure, request);
     return withHeaders(response, this.#route(path)?.errorHeaders ?? []);
   }
 }

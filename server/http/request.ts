@@ -1,3 +1,7 @@
+import type { Tier } from '../telemetry/busiest-projects.ts';
+import type { RouteName } from '../telemetry/request-metrics.ts';
+import type { RequestTrace } from '../telemetry/tracing.ts';
+
 /** Header names in lower case with their values. */
 export type Headers = ReadonlyArray<readonly [name: string, value: string]>;
 
@@ -24,6 +28,8 @@ export interface HttpRequest {
   readonly peerAddress: string;
   /** The value of a header named in lower case, or ''. Only before the handler's first await. */
   header(name: string): string;
+  /** The Accept header, or ''; unlike `header` at any time before the response. */
+  readonly accept: string;
   /** The values of a header that may be sent several times, joined by commas; else as `header`. */
   headerList(name: string): string;
   /**
@@ -40,6 +46,11 @@ export interface HttpRequest {
   readBody(maxBytes: number): Promise<Uint8Array | null>;
   /** Aborts when the client leaves before the response was sent. */
   readonly signal: AbortSignal;
+  /** For metrics: the route, and the cache tier of the image, which its handler sets. */
+  route: RouteName;
+  tier: Tier;
+  /** Null when the request is not traced. */
+  trace: RequestTrace | null;
   /** Sends the response; does nothing when the client has left or a response was already sent. */
   respond(response: HttpResponse): void;
 }

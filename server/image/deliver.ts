@@ -3,10 +3,12 @@ import { projectNotFound, ServiceError } from '../../contract/errors.ts';
 import type { CacheResult, Engine } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
 import { isLoop } from '../../pool/source/loop.ts';
+import { inStage } from '../../pool/stages.ts';
 import type { Variant } from '../../pool/transform/variant.ts';
 import type { Project } from '../../store/projects.ts';
 import type { Headers, HttpRequest } from '../http/request.ts';
 import type { ProjectCache } from '../project-cache.ts';
+import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
 import { readAddress } from './address.ts';
 import { bothFailed, fallbackHeaders, isReplaceable, ofAnotherSource } from './fallback.ts';
@@ -29,6 +31,7 @@ import { effectiveVariant } from './variant.ts';
 export interface DeliveryEnvironment {
   readonly engine: Engine;
   readonly projects: ProjectCache;
+  readonly telemetry: ImageTelemetry;
   /** Whether a request has a valid token that marks it as background work. */
   readonly isBackground: (target: string, token: string) => Promise<boolean>;
   /** Called when an image is delivered without its project's watermark, which cannot be used. */
@@ -59,14 +62,17 @@ function responseKey(request: HttpRequest, headers: NegotiationHeaders): string 
 export class Delivery {
   readonly #engine: Engine;
   readonly #projects: ProjectCache;
+  readonly #telemetry: ImageTelemetry;
   readonly #isBackground: DeliveryEnvironment['isBackground'];
   readonly #onUnmarked: DeliveryEnvironment['onUnmarked'];
   readonly #now: () => number;
-  readonly #responses = new ResponseCache();
+  readonly responses = new ResponseCache();
 
-  constructor({ engine, projects, isBackground, onUnmarked, now }: DeliveryEnvironment) {
+  constructor(environment: DeliveryEnvironment) {
+    const { engine, projects, telemetry, isBackground, onUnmarked, now } = environment;
     this.#engine = engine;
     this.#projects = projects;
+    this.#telemetry = telemetry;
     this.#isBackground = isBackground;
     this.#onUnmarked = onUnmarked;
     this.#now = now;
@@ -80,12 +86,16 @@ export class Delivery {
     const requestKey = responseKey(request, headers);
     const now = this.#now();
     // The response to a worker has other headers than the cached response.
-    const cached = token === '' ? this.#responses.get(requestKey, now) : undefined;
+    const cached = token === '' ? this.responses.get(requestKey, now) : undefined;
     if (cached === undefined || cached.entry.image === null) {
       if (!request.isWellFormed()) return;
-      return this.#deliver(request, requestKey, headers, conditions, token);
+      const observed = this.#telemetry.observe(request);
+      return observed.untilDone(
+        this.#deliver(request, observed, requestKey, headers, conditions, token),
+      );
     }
     this.#engine.memory.touch(cached.entry, now);
+    this.#telemetry.hit(request, cached.project.project._id);
     const { image } = cached.entry;
     request.respond(imageResponse(image, headersNow(image, cached, now), conditions));
   }
@@ -93,6 +103,7 @@ export class Delivery {
   /** Handles a request without the response cache, from its URL to its response. */
   async #deliver(
     request: HttpRequest,
+    observed: ObservedRequest,
     requestKey: string,
     headers: NegotiationHeaders,
     conditions: Conditions,
@@ -102,14 +113,16 @@ export class Delivery {
     if (isLoop(request.header('cdn-loop'), this.#engine.producer.sources.loopId)) {
       throw new ServiceError('source_blocked', 'The source is an image of this service itself.');
     }
-    const address = readAddress(path, query);
-    const asked = readOptions(address.parameters);
+    const { address, asked } = await inStage(observed, 'parse', () => readTarget(path, query));
+    observed.addressed(address.projectId, address.source.hostname);
 
-    const state = await this.#projects.find(address.projectId);
+    const find = () => this.#projects.find(address.projectId);
+    const state = await inStage(observed, 'project', find);
     if (state === null) {
       throw projectNotFound(address.projectId);
     }
     const { project } = state;
+    observed.found();
     const background = token !== '' && (await this.#isBackground(`${path}?${query}`, token));
     checkSource(project, address.source);
     // A worker needs no signature: clients still need one for the images that it warms.
@@ -126,10 +139,11 @@ export class Delivery {
     );
     const { source } = address;
     const { result, complete, replaces } = await this.#withFallback(
-      { project, source, variant, background },
+      { project, source, variant, background, stages: observed },
       fallback,
       request,
     );
+    observed.delivered(result.tier);
 
     const { image, entry } = result;
     const now = this.#now();
@@ -148,7 +162,7 @@ export class Delivery {
     );
     if (entry === null || expires === null || !complete) return;
     const hitHeaders = imageHeaders(image, fromMemory, cacheControl(expires, now), download);
-    this.#responses.set(requestKey, {
+    this.responses.set(requestKey, {
       project: state,
       entry,
       headers: hitHeaders,
@@ -175,6 +189,7 @@ export class Delivery {
       const variant = ofAnotherSource(checked.variant);
       try {
         const { result } = await this.#image({ ...checked, source: fallback, variant }, request);
+        checked.stages.replaced(error);
         return { result, complete: false, replaces: error };
       } catch (second) {
         throw bothFailed(error, second);
@@ -187,13 +202,13 @@ export class Delivery {
    * the project would have without a watermark, so it has that one's place in the caches.
    */
   async #image(
-    { project, source, variant, background }: Checked,
+    { project, source, variant, background, stages }: Checked,
     { signal }: HttpRequest,
   ): Promise<Found> {
     const get = (wanted: Variant) => {
       const key = variantKey(project._id, source, wanted);
       const allowed = (host: string) => allows(project, host);
-      const wants = { project: project._id, source, variant: wanted, allowed, background };
+      const wants = { project: project._id, source, variant: wanted, allowed, background, stages };
       return this.#engine.get(key, wants, signal);
     };
     try {
@@ -215,6 +230,12 @@ interface Checked {
   readonly source: URL;
   readonly variant: Variant;
   readonly background: boolean;
+  readonly stages: ObservedRequest;
+}
+
+function readTarget(path: string, query: string) {
+  const address = readAddress(path, query);
+  return { address, asked: readOptions(address.parameters) };
 }
 
 interface Found {

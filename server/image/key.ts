@@ -21,14 +21,17 @@ function relevant(variant: Variant): Variant {
   const [only] = negotiated ? [] : formats;
   const affects =
     only === undefined ? { quality: true, lossless: true, animated: true } : affectsBytes[only];
-  const lossless = affects.lossless && variant.lossless;
+  const lossless = affects.lossless ? variant.lossless : plainVariant.lossless;
   return {
     ...variant,
     fit: boxed ? fit : plainVariant.fit,
     position: cutOrPlaced ? variant.position : plainVariant.position,
     animated: affects.animated && page === null ? animated : plainVariant.animated,
     lossless,
-    quality: affects.quality && !(lossless && only !== undefined) ? quality : plainVariant.quality,
+    quality:
+      affects.quality && !(lossless === true && only !== undefined)
+        ? quality
+        : plainVariant.quality,
   };
 }
 

@@ -258,6 +258,24 @@ export const parameters = {
   lossless: parameter(flag, 'Changes no pixel, in WebP and AVIF.', '', {
     beside: 'w=200&fmt=webp',
   }),
+  keep: parameter(
+    choice(['copyright']),
+    "Of the source's metadata, keeps the author, copyright and licence and nothing else (no place, " +
+      'no camera), whatever the project says; as EXIF and XMP, in every format but GIF.',
+    'copyright',
+  ),
+  icc: parameter(
+    choice(['keep']),
+    'Keeps the colours of a source in its RGB profile, such as Display P3, and the profile, in every ' +
+      'format but GIF; without it colours become sRGB.',
+    'keep',
+  ),
+  hdr: parameter(
+    choice(['keep']),
+    'Keeps the gain map of a JPEG that has one (Ultra HDR), for screens that show more light; the ' +
+      'output is a JPEG. An error where the gain map could not follow, as with fmt=webp, blur or trim.',
+    'keep',
+  ),
   preset: ofDelivery(
     text('a name', 40),
     'Parameters that the project keeps under this name; those of the URL take precedence.',

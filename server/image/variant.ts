@@ -85,8 +85,20 @@ export function effectiveVariant(
     lenient: options.lenient ?? false,
     animated: options.animated ?? true,
     quality: options.q ?? project.defaultQuality,
-    lossless: options.lossless ?? false,
-    stripMetadata: project.stripMetadata,
+    lossless: options.lossless ?? null,
+    ...metadataOf(options, project),
+  };
+}
+
+/** What of the source's metadata is kept: `keep=copyright` nothing else, whatever the project says. */
+function metadataOf({ keep, icc, hdr }: Options, project: ProjectSettings) {
+  const copyright = keep === 'copyright';
+  const stripMetadata = project.stripMetadata || copyright;
+  return {
+    stripMetadata,
+    copyright,
+    keepProfile: icc === 'keep' && stripMetadata,
+    gainMap: hdr === 'keep',
   };
 }
 

@@ -1,4 +1,4 @@
-import { parameterNames } from '../../server/image/parameters.ts';
+import { type ParameterName, parameterNames, parameters } from '../../server/image/parameters.ts';
 
 /** What the hostile URLs are about. */
 export interface Scene {
@@ -56,6 +56,7 @@ const invalid = [400, 'source_invalid'] as const;
 const badParameter = [400, 'parameter_invalid'] as const;
 const noEndpoint = [404, 'endpoint_not_found'] as const;
 const noProject = [404, 'project_not_found'] as const;
+const noPreset = [404, 'preset_not_found'] as const;
 const delivered = [200, null] as const;
 
 export function hostileUrls({ port, ownPort, project }: Scene): HostileUrl[] {
@@ -304,7 +305,7 @@ export function hostileUrls({ port, ownPort, project }: Scene): HostileUrl[] {
   ];
 }
 
-/** Every parameter with every text that none takes. */
+/** Every parameter with every text that none takes that is part of a transform. */
 export function hostileValues({ port, project }: Scene): HostileUrl[] {
   const target = `/img/http://127.0.0.1:${port}/a.png?project=${project}`;
   return parameterNames.flatMap((name) =>
@@ -312,10 +313,21 @@ export function hostileValues({ port, project }: Scene): HostileUrl[] {
       (value): HostileUrl => [
         `${name}=${value.slice(0, 20)}`,
         `${target}&${name}=${value}`,
-        ...badParameter,
+        ...answerTo(name, value),
       ],
     ),
   );
+}
+
+/** Names are any text, up to a length. */
+function answerTo(
+  name: ParameterName,
+  value: string,
+): readonly [status: number, code: string | null] {
+  const text = new URLSearchParams(`value=${value}`).get('value') ?? '';
+  const { role, parse } = parameters[name];
+  if (role === 'transform' || parse(text) === undefined) return badParameter;
+  return name === 'preset' ? noPreset : delivered;
 }
 
 /** Hex digits are a colour. */
@@ -374,5 +386,13 @@ const numeric = [
     'animated=-1',
     'fit=Cover2',
   ],
+  ...['fp=1.1,0', 'fp=-0.1,0', 'fp=0.5', 'page=-1', 'page=100000', 'frame=1.5', 'lenient=2'],
+  ...[
+    'fallback=',
+    'fallback=//a.example',
+    'fallback=file:///etc/passwd',
+    'fallback=http://u:p@a.b/',
+  ],
+  ...['download=', 'download=..', 'download=%0d%0a', 'preset='],
   ...['fmt=svg', 'fmt=image/png', 'kernel=lanczos', 'pos=middle', 'enlarge=on'],
 ];

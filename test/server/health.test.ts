@@ -40,14 +40,17 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
     machine: () => ({ frontEnds: {}, diskBytes: 0, diskMaxBytes: 0, diskFull: false }),
     draining: () => false,
     transformTimeoutMs: 40,
+    sourceFormats: ['JPEG'],
     ...given,
   });
   const ask = async () => {
     let answer: HttpResponse | undefined;
     const request: HttpRequest = {
+      ...{ route: 'health', tier: 'none', trace: null },
       ...{ id: 'x', method: 'GET', path: '/api/health', query: '' },
       ...{
         header: () => '',
+        accept: '',
         headerList: () => '',
         isWellFormed: () => true,
         peerAddress: '',

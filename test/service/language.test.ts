@@ -1,6 +1,7 @@
 import sharp from 'sharp';
 import t from 'tap';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
+import { ultraHdr } from '../pool/transform/ultra-hdr.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { json, startService } from './service.ts';
 
@@ -24,11 +25,17 @@ t.test('the example of every parameter of the transform is answered, and shows',
   const frames = { width: 40, height: 60, channels: 3, pageHeight: 30 } as const;
   const stack = Buffer.alloc(40 * 60 * 3).fill(255, 0, 40 * 30 * 3);
   origin.serve('/moving.gif', await sharp(stack, { raw: frames }).gif().toBuffer());
+  const wide = sharp(detail)
+    .withExif({ IFD0: { Copyright: 'me' } })
+    .withIccProfile('p3');
+  origin.serve('/wide.png', await wide.png().toBuffer());
+  origin.serve('/bright.jpg', await ultraHdr(await sharp(detail).toBuffer()));
   const service = await startService(t);
   const project = await service.project();
   origin.serve('/cut.jpg', detail.subarray(0, detail.length / 2));
   const sources: Partial<Record<string, string>> = {
     ...{ flatten: 'glass.png', page: 'moving.gif', animated: 'moving.gif', lenient: 'cut.jpg' },
+    ...{ keep: 'wide.png', icc: 'wide.png', hdr: 'bright.jpg' },
   };
 
   for (const name of parameterNames) {

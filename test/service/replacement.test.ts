@@ -2,21 +2,6 @@ import t from 'tap';
 import { until } from '../until.ts';
 import { isAlive, startService } from './service.ts';
 
-t.test('a front end that is killed is replaced, and keeps its siblings serving', async (t) => {
-  const service = await startService(t, { environment: { SERVICE_PROCESSES: '2' } });
-  const [victim = 0] = service.frontEnds();
-  process.kill(victim, 'SIGKILL');
-  await until('two front ends again', () => {
-    const pids = service.frontEnds();
-    return pids.length === 2 && !pids.includes(victim);
-  });
-  for (let i = 0; i < 20; i++) {
-    const response = await fetch(`${service.url}/api/health`, { headers: { connection: 'close' } });
-    t.equal(response.status, 200);
-    await response.arrayBuffer();
-  }
-});
-
 t.test('one that keeps dying is replaced at longer and longer intervals', async (t) => {
   const service = await startService(t);
   for (let round = 1; round <= 4; round++) {

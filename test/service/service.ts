@@ -109,6 +109,8 @@ export async function launch(t: Teardown, options: ServiceOptions = {}): Promise
     SERVICE_DATA_DIR: dataDir,
     // Whatever the machine; a test of several says how many.
     SERVICE_PROCESSES: '1',
+    // One of its own, where a test asks for it.
+    SERVICE_OPS_PORT: '0',
     // What takes long on a busy machine is no failure here.
     SERVICE_SOURCE_TIMEOUT_MS: '100000',
     SERVICE_TRANSFORM_TIMEOUT_MS: '100000',

@@ -1,9 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import t from 'tap';
+import { defaultOpsPort } from '../../contract/settings/table.ts';
 import { rootPath } from '../root.ts';
 import { until } from '../until.ts';
 import { freePort, launch, plainNode, startService } from './service.ts';
@@ -19,7 +21,15 @@ async function temporaryFolder(t: Teardown): Promise<string> {
 }
 
 t.test('a port in use is a clear error', async (t) => {
-  const first = await startService(t);
+  // Whoever has it: Prometheus has the same default port, and so has a second service.
+  const holder = createServer();
+  await new Promise((done) => {
+    holder.once('error', done).listen(defaultOpsPort, '127.0.0.1', () => done(null));
+  });
+  t.teardown(() => holder.close());
+  const first = await startService(t, { environment: { SERVICE_OPS_PORT: '' } });
+  const warning = first.log.find(({ msg }) => msg.startsWith('there are no metrics'));
+  t.match(warning, { port: defaultOpsPort }, 'only a port that is set must be free');
   const second = await launch(t, { port: first.port });
   t.equal(await second.end('SIGCONT'), 1);
   t.match(second.stderr(), new RegExp(`SERVICE_PORT ${first.port} .*EADDRINUSE`));
@@ -166,6 +176,7 @@ t.test(
         PATH: process.env['PATH'],
         SERVICE_DATA_DIR: dataDir,
         SERVICE_NAME: 'x',
+        SERVICE_OPS_PORT: '0',
         NO_COLOR: '1',
       },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -201,11 +212,17 @@ t.test(
 const withoutBinary = { UWS_USE_FALLBACK: '1' };
 
 t.test("where uWebSockets.js does not load, Node's own HTTP server serves", async (t) => {
-  const service = await startService(t, { environment: withoutBinary });
+  const environment = { ...withoutBinary, SERVICE_CONSOLE: 'off' };
+  const service = await startService(t, { environment });
   const { engine, because } = await service.waitForLog((line) => 'engine' in line);
   t.equal(engine, 'node');
   t.match(because, /^uWebSockets\.js has no native binary for Node \d+/);
   t.equal((await fetch(`${service.url}/api/health`)).status, 200);
+  for (const path of ['/', '/docs']) {
+    const response = await fetch(service.url + path, { headers: { accept: 'text/html' } });
+    t.equal(response.status, 404, 'the console is off');
+    t.match(await response.json(), { code: 'endpoint_not_found' });
+  }
   const notJson = service.stdout().replaceAll(/^(\{.*)?\n/gm, '');
   t.notMatch(notJson, /µWS|fallback/i, 'the package says nothing of it');
 });

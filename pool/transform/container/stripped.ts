@@ -27,6 +27,9 @@ export function stripped(source: Uint8Array, kind: SourceKind): Uint8Array | nul
     case 'heif':
     case 'tiff':
     case 'svg':
+    case 'bmp':
+    case 'ico':
+    case 'jxl':
       return null;
   }
 }

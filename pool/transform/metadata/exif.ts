@@ -25,6 +25,19 @@ export function withoutThumbnail(exif: Buffer): Buffer | null {
   }
 }
 
+/** The texts of the tags for which the image itself has one, without what pads them. */
+export function textTags(exif: Buffer, tags: readonly number[]): ReadonlyMap<number, Buffer> {
+  const start = exif.subarray(0, prefix.length).equals(prefix) ? prefix.length : 0;
+  try {
+    return new Tiff(exif.subarray(start)).texts(new Set(tags));
+  } catch (error) {
+    if (error instanceof RangeError) return new Map();
+    throw error;
+  }
+}
+
+const ascii = 2;
+
 class Tiff {
   readonly #bytes: Buffer;
   readonly #little: boolean;
@@ -67,6 +80,18 @@ class Tiff {
       }
     }
     return plain;
+  }
+
+  texts(tags: ReadonlySet<number>): Map<number, Buffer> {
+    const found = new Map<number, Buffer>();
+    for (let entry = this.#first + 2; entry < this.#link; entry += 12) {
+      const tag = this.#uint16(entry);
+      if (!tags.has(tag) || this.#uint16(entry + 2) !== ascii) continue;
+      const length = this.#uint32(entry + 4);
+      const at = length > 4 ? this.#uint32(entry + 8) : entry + 8;
+      if (at + length <= this.#bytes.length) found.set(tag, this.#bytes.subarray(at, at + length));
+    }
+    return found;
   }
 
   #uint16(at: number): number {

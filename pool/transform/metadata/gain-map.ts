@@ -1,4 +1,4 @@
-import { SaxesParser, type SaxesTagNS } from 'saxes';
+import { filteredXmp } from './xmp.ts';
 
 /**
  * The namespaces that describe a gain map, and the other images in the same file: Adobe's, which
@@ -19,54 +19,12 @@ const namespaces: ReadonlySet<string> = new Set([
 export function withoutGainMap(xmp: string): string | null {
   if (![...namespaces].some((namespace) => xmp.includes(namespace))) return xmp;
   try {
-    return rewritten(xmp);
+    return filteredXmp(xmp, {
+      element: ({ uri }) => !namespaces.has(uri),
+      // A declaration of a namespace that nothing uses any more would still say that there is a map.
+      attribute: (uri) => !namespaces.has(uri),
+    });
   } catch {
     return null;
   }
 }
-
-/** @throws Error for XML that is not well-formed */
-function rewritten(xmp: string): string {
-  const parser = new SaxesParser({ xmlns: true });
-  let text = '';
-  /** Depth inside of an element that is left out. */
-  let omitted = 0;
-  const write = (more: string) => {
-    if (omitted === 0) text += more;
-  };
-  parser.on('error', (error) => {
-    throw error;
-  });
-  parser.on('opentag', (tag) => {
-    if (omitted > 0 || namespaces.has(tag.uri)) omitted += 1;
-    else write(openTag(tag));
-  });
-  parser.on('closetag', ({ name }) => {
-    if (omitted > 0) omitted -= 1;
-    else write(`</${name}>`);
-  });
-  parser.on('text', (content) => write(escaped(content)));
-  parser.on('cdata', (content) => write(`<![CDATA[${content}]]>`));
-  parser.on('processinginstruction', ({ target, body }) => write(`<?${target} ${body}?>`));
-  parser.write(xmp).close();
-  return text;
-}
-
-function openTag({ name, attributes }: SaxesTagNS): string {
-  const kept = Object.values(attributes).filter(
-    // A declaration of a namespace that nothing uses any more would still say that there is a map.
-    ({ uri, prefix, value }) => !namespaces.has(prefix === 'xmlns' ? value : uri),
-  );
-  const texts = kept.map(({ name: its, value }) => ` ${its}="${escaped(value)}"`);
-  return `<${name}${texts.join('')}>`;
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-};
-
-const escaped = (text: string) =>
-  text.replaceAll(/[&<>"]/g, (character) => entities[character] ?? '');

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { blockDecoders } from '../decoders.ts';
+import { allowGainMaps, blockDecoders } from '../decoders.ts';
 import { runTask } from '../task.ts';
 import { plainVariant } from '../variant.ts';
 import type { FromProcess, ToProcess } from './messages.ts';
@@ -17,7 +17,7 @@ const checkEveryMs = 20;
 
 sharp.cache(false);
 sharp.concurrency(1);
-blockDecoders({ svg: false });
+blockDecoders({ onThread: false });
 
 const end = (signal: NodeJS.Signals) => void process.kill(process.pid, signal);
 
@@ -32,6 +32,7 @@ process.on('message', async (task: ToProcess) => {
   // The signal that a failed allocation in native code ends with.
   const check = () => void (process.memoryUsage.rss() > maxMemoryBytes && end('SIGABRT'));
   const timer = setInterval(check, checkEveryMs);
+  allowGainMaps(task.variant.gainMap);
   const result = await runTask(task, true);
   clearInterval(timer);
   if (result === null) throw new Error('A transform process cannot isolate its work further.');

@@ -112,6 +112,9 @@ const variants: fc.Arbitrary<Variant> = fc.record({
   quality: fc.integer({ min: 1, max: 100 }),
   lossless: seldom,
   stripMetadata: fc.boolean(),
+  copyright: fc.boolean(),
+  keepProfile: fc.boolean(),
+  gainMap: fc.boolean(),
 });
 
 async function planned(source: Uint8Array, variant: Variant) {

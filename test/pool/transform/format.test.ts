@@ -13,8 +13,9 @@ const still: SourceFacts = {
   page: null,
   timing: null,
   hasAlpha: true,
-  colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false },
+  colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
   svg: null,
+  gainMap: null,
 };
 const moving: SourceFacts = { ...still, kind: 'gif', frames: 5 };
 

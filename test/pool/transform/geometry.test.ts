@@ -16,8 +16,9 @@ function facts(width: number, height: number, more: Partial<SourceFacts> = {}): 
     page: null,
     timing: null,
     hasAlpha: false,
-    colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false },
+    colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
     svg: null,
+    gainMap: null,
     ...more,
   };
 }

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { TransformQueue, type WaitLimits } from '../../../pool/transform/transform-queue.ts';
 import { scriptUrl } from '../../scripts.ts';
 
-const settings = {
+export const settings = {
   threads: 1,
   queue: 32,
   costlyBytes: 536_870_912,

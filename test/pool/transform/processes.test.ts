@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import sharp from 'sharp';
 import t from 'tap';
-import { isVector } from '../../../pool/transform/isolation.ts';
+import { needsProcess } from '../../../pool/transform/isolation.ts';
 import { childrenOf } from '../../children.ts';
 import { until } from '../../until.ts';
 import { drawn } from './drawn.ts';
@@ -35,7 +35,7 @@ t.test('an SVG has the same bytes as on a thread, and its process is kept', asyn
 t.test('SVG cannot be decoded in this process, even if it is not detected', async (t) => {
   const pool = openPool(t);
   await pool.transform(shared(await noise(9, 9).png().toBuffer()), variant(), patient);
-  t.ok(isVector(small));
+  t.ok(needsProcess(small));
   await t.rejects(sharp(small).metadata(), /unsupported image format/);
 });
 

@@ -161,3 +161,65 @@ t.test('16 bits with a profile and an orientation are turned once', async (t) =>
     t.ok(near(made.at(9, 9), colour, 8), 'colour');
   }
 });
+
+t.test('colours that are added to a wide gamut are those of sRGB', async (t) => {
+  const added: Rgb = [30, 160, 220];
+  const background = '#1ea0dcff';
+  const clear = await sharp(p3).ensureAlpha(0).keepIccProfile().png().toBuffer();
+  const blue = await plain(10, 10, added);
+  const wides = { p3, wide, deep: sources['Display P3, 16 bits'] ?? p3, clear };
+  const changes: Readonly<Record<string, Partial<Variant>>> = {
+    extend: { extend: { top: 9, right: 9, bottom: 9, left: 9 }, background },
+    contain: { width: 100, height: 50, fit: 'contain', background },
+    'turned by any angle': { rotate: 45, background },
+    'flattened and extended': {
+      flatten: true,
+      background,
+      extend: { top: 9, right: 9, bottom: 9, left: 9 },
+    },
+    watermark: { watermark },
+  };
+  for (const [name, source] of Object.entries(wides)) {
+    for (const [what, change] of Object.entries(changes)) {
+      for (const format of ['png', 'jpeg', 'webp', 'avif'] as const) {
+        const made = await drawn(source, { keepProfile: true, formats: [format], ...change }, blue);
+        const { icc } = await made.header();
+        t.ok(icc, `${name}, ${what}, ${format}: has a profile`);
+        t.notOk((await made.header()).exif);
+        // The borders are so thin that lossy encoders change their colour.
+        const tolerance = format === 'png' ? 5 : 70;
+        t.ok(
+          near(made.at(2, 2), added, tolerance),
+          `${name}, ${what}, ${format}: ${made.at(2, 2)}`,
+        );
+        const middle = made.at(made.width >> 1, made.height >> 1);
+        const shown = name === 'clear' ? null : colour;
+        t.ok(shown === null || near(middle, shown, 9), `${name}, ${what}: and the picture`);
+      }
+    }
+    if (name === 'clear') continue;
+    const luminance = await drawn(source, { keepProfile: true, tint: '#c83c28ff' });
+    t.ok(near(luminance.at(9, 9), colour, 14), `${name}: tint ${luminance.at(9, 9)}`);
+  }
+});
+
+t.test('more colours than sRGB has are kept, where the format can', async (t) => {
+  const red = sharp({ create: { width: 20, height: 20, channels: 3, background: '#ff0000' } });
+  const stored = await red.withIccProfile('p3').png().toBuffer();
+  // The numbers of the strongest red of P3, under its profile.
+  const numbers = Buffer.alloc(20 * 20 * 3, Buffer.from([255, 0, 0]));
+  const widest = await sharp(stored)
+    .keepIccProfile()
+    .composite([{ input: numbers, raw: { width: 20, height: 20, channels: 3 } }])
+    .png()
+    .toBuffer();
+  for (const format of ['png', 'jpeg', 'webp', 'avif', 'gif'] as const) {
+    const made = await drawn(widest, { keepProfile: true, formats: [format], width: 10 });
+    const { icc } = await sharp(made.body).metadata();
+    t.equal(icc !== undefined, format !== 'gif', format);
+    const raw = await sharp(made.body, { ignoreIcc: true }).removeAlpha().raw().toBuffer();
+    t.ok(near([...raw.subarray(0, 3)], [255, 0, 0], 6), `${format}: ${[...raw.subarray(0, 3)]}`);
+  }
+  const narrow = await drawn(p3, { keepProfile: true, formats: ['gif'] });
+  t.ok(near(narrow.at(5, 5), colour, 10), 'a GIF has the colours of sRGB');
+});

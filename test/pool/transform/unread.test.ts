@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import sharp from 'sharp';
 import t from 'tap';
+import { optionalFormats, readableFormats, tried } from '../../../pool/transform/readable.ts';
 import { drawn, plain } from './drawn.ts';
 import { near, noise } from './pictures.ts';
 
@@ -66,4 +67,61 @@ t.test('an AVIF sequence without one is not supported', async (t) => {
     Buffer.from('\0\0\0\x08moov', 'latin1'),
   ]);
   await t.rejects(drawn(film), { code: 'source_unsupported', message: /only a sequence/ });
+});
+
+t.test('415 says what was found, and what would be needed', async (t) => {
+  const found: Readonly<Record<string, readonly [Buffer, RegExp]>> = {
+    'JPEG XL': [Buffer.from([0xff, 0x0a, 0, 0]), /JPEG XL image.*libjxl.*reads JPEG, PNG/],
+    'JPEG XL in boxes': [
+      Buffer.from('\0\0\0\x0cJXL \r\n\x87\n', 'latin1'),
+      /JPEG XL image.*libjxl.*reads JPEG, PNG/,
+    ],
+    HEIC: [
+      Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic\0\0\0\x08mdat', 'latin1'),
+      /HEIC image.*libde265/,
+    ],
+    PDF: [Buffer.from('%PDF-1.7'), /a PDF document.*To use it/],
+    'JPEG 2000': [Buffer.from('\xff\x4f\xff\x51\0', 'latin1'), /JPEG 2000.*convert/],
+    film: [Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0', 'latin1'), /a video.*frame/],
+    'compressed SVG': [Buffer.from([0x1f, 0x8b, 8, 0]), /gzip.*Content-Encoding/],
+    error: [Buffer.from('\ufeff {"error": "none"}'), /a JSON document/],
+    page: [Buffer.from('\ufeff<!doctype HTML>'), /an HTML page\.$/],
+    text: [Buffer.from('hello'), /not a JPEG, PNG, .*, BMP or ICO\.$/],
+  };
+  // The libvips of another installation may have them.
+  const { heic, jxl } = optionalFormats();
+  for (const [name, [bytes, message]] of Object.entries(found)) {
+    if ((heic && name === 'HEIC') || (jxl && name.startsWith('JPEG XL'))) continue;
+    await t.rejects(drawn(bytes), { code: 'source_unsupported', message }, name);
+  }
+});
+
+t.test('what only some builds of libvips read is found out', async (t) => {
+  await tried;
+  const formats = readableFormats();
+  t.equal(formats.includes('HEIC'), optionalFormats().heic);
+  t.equal(formats.includes('JPEG XL'), sharp.format.jxl.input.buffer);
+  const all = readableFormats({ heic: true, jxl: true });
+  t.same(all.slice(-2), ['JPEG XL', 'HEIC']);
+  t.same(readableFormats({ heic: false, jxl: false }), [
+    ...['JPEG', 'PNG', 'WebP', 'GIF', 'AVIF', 'TIFF', 'SVG', 'BMP', 'ICO'],
+  ]);
+});
+
+t.test('a complete TIFF in a form that is not read is not called corrupt', async (t) => {
+  const tiff = await noise(16, 16).tiff({ compression: 'lzw' }).toBuffer();
+  const first = tiff.readUInt32LE(4);
+  const entries = Array.from({ length: tiff.readUInt16LE(first) }, (_, at) => first + 2 + 12 * at);
+  const compression = entries.find((at) => tiff.readUInt16LE(at) === 259) ?? 0;
+  // LZMA, and JPEG as it was before TIFF 6.0.
+  for (const [code, message] of [
+    [34_925, /LZMA.*To use it/],
+    [6, /JPEG.*To use it/],
+  ] as const) {
+    tiff.writeUInt16LE(code, compression + 8);
+    await t.rejects(drawn(tiff), { code: 'source_unsupported', message });
+  }
+  await t.rejects(drawn((await noise(16, 16).tiff().toBuffer()).subarray(0, 300)), {
+    code: 'source_corrupt',
+  });
 });

@@ -114,6 +114,9 @@ t.test('what is out of range or unknown is refused, naming the parameter', async
     page: ['', '-1', '1.5', '100000', 'last'],
     animated: ['maybe'],
     lossless: ['2'],
+    keep: ['', 'all', 'exif'],
+    icc: ['', '1', 'p3'],
+    hdr: ['', '1', 'pq'],
     download: ['', '..', '\0\u202e', 'a'.repeat(201)],
   };
   for (const [name, values] of Object.entries(refused)) {

@@ -103,6 +103,16 @@ t.test('what cannot matter does not make another key', async (t) => {
     ['fit without a box', { options: { w: 9, fit: 'fill' } }, { options: { w: 9, fit: 'inside' } }],
     ['dpr that is multiplied in', { options: { w: 100, dpr: 2 } }, { options: { w: 200, dpr: 1 } }],
     ['a default that is asked for', { options: { q: 80 } }, {}],
+    [
+      'a profile that is kept anyway',
+      { settings: { stripMetadata: false }, options: { icc: 'keep' } },
+      { settings: { stripMetadata: false } },
+    ],
+    [
+      'metadata beside the copyright, if only that is kept',
+      { settings: { stripMetadata: false }, options: { keep: 'copyright' } },
+      { options: { keep: 'copyright' } },
+    ],
     ['blur that is off', { options: { blur: null } }, {}],
     ['a bound from hint or project', { hints: { viewport: 480 } }, { settings: { maxWidth: 480 } }],
   ];
@@ -130,6 +140,10 @@ t.test('everything that changes the bytes makes another key', async (t) => {
     { accepted: ['webp', 'avif'] },
     { settings: { maxWidth: 40 } },
     { settings: { stripMetadata: false } },
+    { options: { keep: 'copyright' } },
+    { options: { icc: 'keep' } },
+    { options: { keep: 'copyright', icc: 'keep' } },
+    { options: { hdr: 'keep' } },
     { settings: { defaultQuality: 50 } },
   ];
   t.equal(new Set(requests.map(key)).size, requests.length);
@@ -139,7 +153,7 @@ t.test('a key is of one version of the renderer, which knows its libraries', asy
   const key = variantKey('prj_1', source, variant({}));
   t.not(key, variantKey('prj_1', source, variant({}), rendererVersion - 1));
   const { dependencies } = JSON.parse(await readFile('package.json', 'utf8'));
-  const decided: Record<typeof rendererVersion, string> = { 4: '0.35.5' };
+  const decided: Record<typeof rendererVersion, string> = { 6: '0.35.5' };
   t.equal(
     decided[rendererVersion],
     dependencies.sharp,

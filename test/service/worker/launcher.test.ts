@@ -15,6 +15,7 @@ async function launch(t: Test) {
     PATH: process.env['PATH'] ?? '',
     SERVICE_HOST: '127.0.0.1',
     SERVICE_PORT: String(port),
+    SERVICE_OPS_PORT: '0',
     SERVICE_WORKER_PORT: String(workerPort),
     SERVICE_DATA_DIR: dataDir,
     SERVICE_POOL_THREADS: '1',

@@ -1,0 +1,151 @@
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import sharp from 'sharp';
+import { deploy } from './deployment.ts';
+import { serveFolder } from './pictures/origin.ts';
+import { reference, requests } from './pictures/reference.ts';
+import {
+  type Attempt,
+  isWrong,
+  judge,
+  type Limits,
+  summary,
+  type Verdict,
+} from './pictures/verdict.ts';
+
+/**
+ * `npm run test:pictures -- FOLDER`: what the service makes of any pictures, beside what sharp makes of
+ * them.
+ */
+
+const positive = (text: string): number => {
+  const value = Number(text);
+  if (text.trim() !== '' && value >= 0 && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError('A number that is not negative.');
+};
+
+interface Options {
+  readonly json?: string;
+  readonly mean: number;
+  readonly most: number;
+  readonly slow: number;
+  readonly slowMs: number;
+  readonly match: string;
+}
+
+const endings = 'jpe?g|jfif|png|apng|gif|webp|avif|hei[cf]|hif|tiff?|svgz?|bmp|dib|ico|cur|jxl';
+const command = new Command('test:pictures')
+  .description(
+    'Requests each picture of a folder from the service, whole and 256 px wide, both as PNG, and lists what differs from what a plain sharp pipeline makes of it, what fails, and what is slow. The service is started for it, on this machine, and the pictures come to it over HTTP.',
+  )
+  .argument('<folder>', 'with pictures, also in folders below')
+  .option('--json <file>', 'write every verdict there')
+  .option('--match <pattern>', 'a regular expression that paths must match', `\\.(?:${endings})$`)
+  .option('--mean <n>', 'tolerated mean difference of a channel, 0..255', positive, 1)
+  .option('--most <n>', 'tolerated difference of any pixel, 0..255', positive, 16)
+  .option('--slow <factor>', "slow is more than this multiple of sharp's time", positive, 3)
+  .option('--slow-ms <ms>', 'and at least this long', positive, 250)
+  .addHelpText(
+    'after',
+    `
+Both sides decode with the same libraries and write PNG, so that pictures are expected to be equal: the
+tolerance is for roundings of colours and of sizes. Times are of one request at a time, with the
+fetch of the source.
+
+Exit code: 0 when all are the same, or refused by both; 1 when a picture differs, is refused by the
+service alone, or fails with 5xx; 2 when the command cannot run. Slow ones are only listed.`,
+  )
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
+  .parse();
+const options = command.opts<Options>();
+const folder = resolve(command.args[0] ?? '.');
+if (!(await stat(folder).catch(() => null))?.isDirectory()) {
+  command.error(`there is no folder ${folder}`);
+}
+
+const pattern = new RegExp(options.match, 'i');
+const files = (await readdir(folder, { recursive: true, withFileTypes: true }))
+  .filter((entry) => entry.isFile())
+  .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+  .filter((file) => pattern.test(file))
+  .sort();
+if (files.length === 0) command.error(`there is no picture in ${folder}`);
+
+const limits: Limits = {
+  mean: options.mean,
+  most: options.most,
+  slowFactor: options.slow,
+  slowMs: options.slowMs,
+};
+sharp.cache(false);
+sharp.concurrency(1);
+
+async function timed(attempt: () => Promise<Omit<Attempt, 'ms'>>): Promise<Attempt> {
+  const startedAt = performance.now();
+  const result = await attempt();
+  return { ...result, ms: performance.now() - startedAt };
+}
+
+const fromSharp = (source: Buffer, request: (typeof requests)[number]) =>
+  timed(() =>
+    reference(source, request).then(
+      (image) => ({ image, failure: null, status: 0 }),
+      (error: Error) => ({ image: null, failure: error.message.split('\n')[0] ?? '', status: 0 }),
+    ),
+  );
+
+const fromService = (url: string) =>
+  timed(async () => {
+    try {
+      const response = await fetch(url);
+      const body = Buffer.from(await response.arrayBuffer());
+      if (response.ok) return { image: body, failure: null, status: response.status };
+      const { code, message } = JSON.parse(body.toString());
+      return {
+        image: null,
+        failure: `${response.status} ${code}, ${message}`,
+        status: response.status,
+      };
+    } catch (error) {
+      return { image: null, failure: String(error), status: 0 };
+    }
+  });
+
+let shownAt = 0;
+function progress(done: number): void {
+  const everyMs = process.stderr.isTTY ? 200 : 10_000;
+  if (performance.now() - shownAt < everyMs && done < files.length) return;
+  shownAt = performance.now();
+  const text = `${done} of ${files.length} pictures`;
+  process.stderr.write(process.stderr.isTTY ? `\r${text}` : `${text}\n`);
+}
+
+const verdicts: Verdict[] = [];
+const origin = await serveFolder(folder, files);
+const service = await deploy({ SERVICE_DISK_CACHE_BYTES: '0' });
+let stopped = false;
+process.once('SIGINT', () => {
+  stopped = true;
+});
+try {
+  for (const [index, file] of files.entries()) {
+    if (stopped) break;
+    const source = await readFile(join(folder, file));
+    const address = encodeURIComponent(origin.address(file));
+    for (const request of requests) {
+      const url = `${service.url}/img/?url=${address}&project=${service.project}&${request.query}`;
+      const made = await fromService(url);
+      const expected = await fromSharp(source, request);
+      verdicts.push(await judge({ file, request: request.name }, made, expected, limits));
+    }
+    progress(index + 1);
+  }
+} finally {
+  await service.close();
+  await origin.close();
+}
+if (process.stderr.isTTY) process.stderr.write('\n');
+if (options.json !== undefined) await writeFile(options.json, JSON.stringify(verdicts, null, 1));
+process.stdout.write(summary(verdicts));
+if (stopped || verdicts.some(isWrong)) process.exitCode = 1;

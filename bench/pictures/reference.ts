@@ -1,0 +1,49 @@
+import sharp from 'sharp';
+
+/** What is asked of the service, and of sharp. */
+export interface Request {
+  readonly name: 'whole' | 'small';
+  readonly query: string;
+  /** Null for the size of the source. */
+  readonly width: number | null;
+}
+
+/** PNG, so that no encoder adds differences. */
+export const requests: readonly Request[] = [
+  { name: 'whole', query: 'fmt=png', width: null },
+  { name: 'small', query: 'fmt=png&w=256', width: 256 },
+];
+
+/** The service's limits (README, Formats and quality), and that of its sources. */
+const most = { side: 10_000, pixels: 40_000_000, sourcePixels: 100_000_000 };
+const timeoutSeconds = 60;
+
+/**
+ * What sharp makes of a picture with a plain pipeline.
+ *
+ * @throws Error what sharp says when it cannot
+ */
+export async function reference(source: Buffer, { width }: Request): Promise<Buffer> {
+  const options = { limitInputPixels: most.sourcePixels, failOn: 'error' } as const;
+  const header = await sharp(source, options).metadata();
+  const turned = (header.orientation ?? 1) >= 5;
+  const height = header.pageHeight ?? header.height;
+  const size = turned ? { width: height, height: header.width } : { width: header.width, height };
+  const isVector = header.format === 'svg';
+  const wanted = (width ?? size.width) / size.width;
+  const scale = Math.min(
+    isVector ? wanted : Math.min(1, wanted),
+    most.side / Math.max(size.width, size.height),
+    Math.sqrt(most.pixels / (size.width * size.height)),
+  );
+  // A drawing is drawn at the size that is asked for, and not scaled down or up.
+  const drawn = isVector ? { density: Math.min(100_000, Math.max(1, 72 * scale)) } : {};
+  const image = sharp(source, { ...options, ...drawn })
+    .timeout({ seconds: timeoutSeconds })
+    .autoOrient();
+  if (scale !== 1) {
+    const side = (length: number) => Math.max(1, Math.round(length * scale));
+    image.resize({ width: side(size.width), height: side(size.height), fit: 'fill' });
+  }
+  return image.png({ compressionLevel: 4, adaptiveFiltering: true }).toBuffer();
+}

@@ -1,0 +1,120 @@
+import { ServiceError } from '../../../contract/errors.ts';
+
+/** A mask of the bits of a channel in a pixel of 16 or 32 bits; 0 for a channel that is not there. */
+export type Masks = readonly [red: number, green: number, blue: number, alpha: number];
+
+export type Coding = 'plain' | 'runs';
+
+/** What a bitmap's header says (Microsoft's BITMAPINFOHEADER and its versions, OS/2's before it). */
+export interface BitmapHeader {
+  readonly width: number;
+  readonly height: number;
+  /** True for rows from top to bottom, which are rare. */
+  readonly topDown: boolean;
+  readonly bits: 1 | 2 | 4 | 8 | 16 | 24 | 32;
+  readonly coding: Coding;
+  readonly masks: Masks;
+  /** Where the palette begins, and bytes of each of its colours. */
+  readonly palette: { readonly at: number; readonly colours: number; readonly bytes: 3 | 4 };
+  /** Where the pixels are when nothing else is said: behind the palette. */
+  readonly pixelsAt: number;
+}
+
+const depths = [1, 2, 4, 8, 16, 24, 32] as const;
+const compression = { plain: 0, runs8: 1, runs4: 2, masks: 3, jpeg: 4, png: 5, masks4: 6 } as const;
+const core = 12;
+
+/**
+ * Reads the header of a bitmap without allocating anything.
+ *
+ * @param at where it begins in the bytes
+ * @param isIcon true in an ICO, where the height counts the mask below the picture too
+ * @throws ServiceError source_unsupported for a known form that is not read, source_corrupt
+ * @throws RangeError when it ends too early
+ */
+export function readBitmapHeader(bytes: Buffer, at: number, isIcon: boolean): BitmapHeader {
+  const size = bytes.readUInt32LE(at);
+  if (!isHeaderSize(size)) throw corrupt(`has a header of ${size} bytes`);
+  const { width, rows, bits, packing, used } =
+    size === core ? readCore(bytes, at) : readInfo(bytes, at, size);
+  const height = isIcon ? Math.abs(rows) >> 1 : Math.abs(rows);
+  if (width < 1 || height < 1) throw corrupt('has no pixels');
+  const depth = depths.find((one) => one === bits);
+  if (depth === undefined) throw unsupported(packing, bits);
+  const coding = codingOf(packing, bits, size);
+  if (coding === null || (coding === 'runs' && rows < 0)) throw unsupported(packing, bits);
+  const masked = packing === compression.masks || packing === compression.masks4;
+  // The first version has them behind the header, later ones in it.
+  const ownMasks = masked && size === 40 ? (packing === compression.masks ? 12 : 16) : 0;
+  const paletteAt = at + size + ownMasks;
+  const most = bits <= 8 ? 2 ** bits : 0;
+  const colours = bits <= 8 ? Math.min(used || most, most) : 0;
+  const colourBytes = size === core ? 3 : 4;
+  return {
+    width,
+    height,
+    topDown: rows < 0,
+    bits: depth,
+    coding,
+    masks: masked ? readMasks(bytes, at, size, packing) : usualMasks(bits, isIcon),
+    palette: { at: paletteAt, colours, bytes: colourBytes },
+    // A palette that only suggests colours, beside pixels that have their own, is there too.
+    pixelsAt: paletteAt + (bits <= 8 ? used || most : used) * colourBytes,
+  };
+}
+
+/** OS/2's two versions, and Microsoft's five. */
+export const isHeaderSize = (size: number): boolean =>
+  size === core || (size >= 16 && size <= 64 && size % 4 === 0) || size === 108 || size === 124;
+
+function readCore(bytes: Buffer, at: number) {
+  const [width, rows] = [bytes.readUInt16LE(at + 4), bytes.readInt16LE(at + 6)];
+  return { width, rows, bits: bytes.readUInt16LE(at + 10), packing: compression.plain, used: 0 };
+}
+
+function readInfo(bytes: Buffer, at: number, size: number) {
+  return {
+    width: bytes.readInt32LE(at + 4),
+    rows: bytes.readInt32LE(at + 8),
+    bits: bytes.readUInt16LE(at + 14),
+    // A header of OS/2 may end before it.
+    packing: size >= 20 ? bytes.readUInt32LE(at + 16) : compression.plain,
+    used: size >= 36 ? Math.min(bytes.readUInt32LE(at + 32), 65_536) : 0,
+  };
+}
+
+/** Null for one that is not read. In OS/2's second version 3 and 4 mean something else. */
+function codingOf(packing: number, bits: number, size: number): Coding | null {
+  if (packing === compression.plain) return 'plain';
+  if (packing === compression.runs8 && bits === 8) return 'runs';
+  if (packing === compression.runs4 && bits === 4) return 'runs';
+  const masked = packing === compression.masks || packing === compression.masks4;
+  return masked && size !== 64 && (bits === 16 || bits === 32) ? 'plain' : null;
+}
+
+function readMasks(bytes: Buffer, at: number, size: number, packing: number): Masks {
+  const hasAlpha = size >= 56 || packing === compression.masks4;
+  const mask = (index: number) => bytes.readUInt32LE(at + 40 + 4 * index);
+  return [mask(0), mask(1), mask(2), hasAlpha ? mask(3) : 0];
+}
+
+/** The fourth byte of a pixel is alpha in icons alone. */
+function usualMasks(bits: number, isIcon: boolean): Masks {
+  if (bits === 16) return [0x7c00, 0x03e0, 0x001f, 0];
+  return [0xff0000, 0x00ff00, 0x0000ff, isIcon && bits === 32 ? 0xff000000 : 0];
+}
+
+function unsupported(packing: number, bits: number): ServiceError {
+  const names: Readonly<Record<number, string>> = {
+    [compression.jpeg]: 'with a JPEG inside',
+    [compression.png]: 'with a PNG inside',
+  };
+  const form = names[packing] ?? `of ${bits} bits a pixel in compression ${packing}`;
+  return new ServiceError(
+    'source_unsupported',
+    `The source is a bitmap ${form}; bitmaps of 1, 2, 4, 8, 16, 24 and 32 bits are read, plain or run-length coded.`,
+  );
+}
+
+export const corrupt = (what: string): ServiceError =>
+  new ServiceError('source_corrupt', `The source is a bitmap that ${what}.`);

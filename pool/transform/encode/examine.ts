@@ -1,0 +1,88 @@
+import type { RawImage } from './indexed-png.ts';
+
+/** What the encoders have to know of an image's pixels. */
+export interface Content {
+  /** True where half the resolution of chroma (4:2:0) would visibly blur saturated edges. */
+  readonly sharpChroma: boolean;
+  /** True where most of the image has no texture. */
+  readonly flat: boolean;
+  /** True for flat images with few colours, such as logos and text: without loss they may be smaller. */
+  readonly drawn: boolean;
+}
+
+/** Blocks of 2 x 2 pixels that are read: enough for shares of 0.2 %, in about half a millisecond. */
+const mostBlocks = 4_096;
+
+/** In levels of 0..255. Decoded JPEGs have flat areas that differ by a level or two. */
+const flatRange = 2;
+const harshRange = 80;
+
+/**
+ * Shares of all blocks, and colours of one pixel in each. Of 96 photographs at 200, 400, 800 and 1600 px
+ * none is drawn: flat ones have more than 1,300 colours. Logos and texts are flat in 0.51 to 0.98 and
+ * have 4 to 910 colours. Sharp chroma is found in four of the photographs at 200 px, in two at 400 and
+ * in none above: in all of them saturated colours alternate with white or grey from pixel to pixel.
+ */
+const limits = { flat: 0.5, drawnColours: 512, flatHarsh: 0.004, anyHarsh: 0.03 };
+
+export function examine(image: RawImage): Content {
+  const { data, width, height, channels } = image;
+  const columns = Math.max(1, width >> 1);
+  const total = columns * Math.max(1, height >> 1);
+  const step = Math.ceil(total / mostBlocks);
+  const colours = new Set<number>();
+  let blocks = 0;
+  let flat = 0;
+  let harsh = 0;
+  for (let index = 0; index < total; index += step) {
+    const x = (index % columns) * 2;
+    const y = Math.floor(index / columns) * 2;
+    const { range, chroma } = ranges(image, x, y);
+    blocks += 1;
+    if (range <= flatRange) flat += 1;
+    if (chroma > harshRange) harsh += 1;
+    if (colours.size <= limits.drawnColours) {
+      const at = (y * width + x) * channels;
+      colours.add(((data[at] ?? 0) << 16) | ((data[at + 1] ?? 0) << 8) | (data[at + 2] ?? 0));
+    }
+  }
+  const isFlat = flat / blocks >= limits.flat;
+  const harshShare = isFlat ? limits.flatHarsh : limits.anyHarsh;
+  return {
+    sharpChroma: harsh / blocks >= harshShare,
+    flat: isFlat,
+    drawn: isFlat && colours.size <= limits.drawnColours,
+  };
+}
+
+/** The largest differences within one block, of visible pixels, in any channel and in chroma. */
+function ranges({ data, width, height, channels }: RawImage, x: number, y: number) {
+  const [green, blue] = channels < 3 ? [0, 0] : [1, 2];
+  const alpha = channels === 2 || channels === 4 ? channels - 1 : null;
+  let [lowRed, lowGreen, lowBlue, lowU, lowV] = [255, 255, 255, 255, 255];
+  let [highRed, highGreen, highBlue, highU, highV] = [0, 0, 0, -255, -255];
+  for (let corner = 0; corner < 4; corner += 1) {
+    const column = Math.min(width - 1, x + (corner & 1));
+    const row = Math.min(height - 1, y + (corner >> 1));
+    const at = (row * width + column) * channels;
+    if (alpha !== null && data[at + alpha] === 0) continue;
+    const r = data[at] ?? 0;
+    const g = data[at + green] ?? 0;
+    const b = data[at + blue] ?? 0;
+    const luma = (2 * r + 5 * g + b) >> 3;
+    if (r < lowRed) lowRed = r;
+    if (r > highRed) highRed = r;
+    if (g < lowGreen) lowGreen = g;
+    if (g > highGreen) highGreen = g;
+    if (b < lowBlue) lowBlue = b;
+    if (b > highBlue) highBlue = b;
+    if (b - luma < lowU) lowU = b - luma;
+    if (b - luma > highU) highU = b - luma;
+    if (r - luma < lowV) lowV = r - luma;
+    if (r - luma > highV) highV = r - luma;
+  }
+  return {
+    range: Math.max(highRed - lowRed, highGreen - lowGreen, highBlue - lowBlue),
+    chroma: Math.max(highU - lowU, highV - lowV),
+  };
+}

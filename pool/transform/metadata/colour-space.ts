@@ -1,0 +1,180 @@
+/** Channels 0..255. */
+export type Rgb = readonly [number, number, number];
+
+type Row = readonly [number, number, number];
+type Matrix = readonly [Row, Row, Row];
+
+/** Linear sRGB to the XYZ of profiles, whose white is D50 (Bradford adaptation). */
+const srgb: Matrix = [
+  [0.4360747, 0.3850649, 0.1430804],
+  [0.2225045, 0.7168786, 0.0606169],
+  [0.0139322, 0.0971045, 0.7141733],
+];
+
+/** The light of each of sRGB's 256 values, 0..1 (IEC 61966-2-1). */
+const srgbLight = Float64Array.from({ length: 256 }, (_, value) => {
+  const part = value / 255;
+  return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+});
+
+/**
+ * The colours of an ICC profile of three primaries and their tone curves, as those of Display P3,
+ * Adobe RGB and ProPhoto RGB are (ICC.1:2022, 8.3.3).
+ */
+export class ColourSpace {
+  readonly #matrix: Matrix;
+  /** The light of each of a channel's 256 values, 0..1 and rising. */
+  readonly #light: readonly Float64Array[];
+
+  private constructor(matrix: Matrix, light: readonly Float64Array[]) {
+    this.#matrix = matrix;
+    this.#light = light;
+  }
+
+  /** Null for a profile of another kind, and for one that cannot be read. */
+  static of(profile: Uint8Array): ColourSpace | null {
+    const bytes = Buffer.from(profile.buffer, profile.byteOffset, profile.byteLength);
+    try {
+      return read(bytes, (matrix, light) => new ColourSpace(matrix, light));
+    } catch (error) {
+      if (error instanceof RangeError) return null;
+      throw error;
+    }
+  }
+
+  /** The values of a colour of sRGB; the nearest where the space does not have it. */
+  fromSrgb([r, g, b]: Rgb): Rgb {
+    const linear = [srgbLight[r] ?? 0, srgbLight[g] ?? 0, srgbLight[b] ?? 0] as const;
+    const [red, green, blue] = this.#matrix.map((row) => dot(row, linear));
+    return [this.#value(0, red), this.#value(1, green), this.#value(2, blue)];
+  }
+
+  /** Converts pixels in place. @param pixels RGBA, 8 bits per channel */
+  convert(pixels: Uint8Array): void {
+    const known = new Map<number, Rgb>();
+    for (let at = 0; at + 4 <= pixels.length; at += 4) {
+      const [r = 0, g = 0, b = 0] = [pixels[at], pixels[at + 1], pixels[at + 2]];
+      const key = (r << 16) | (g << 8) | b;
+      let converted = known.get(key);
+      if (converted === undefined) {
+        converted = this.fromSrgb([r, g, b]);
+        if (known.size < mostKnown) known.set(key, converted);
+      }
+      pixels.set(converted, at);
+    }
+  }
+
+  /** The value whose light is nearest. */
+  #value(channel: number, light = 0): number {
+    const curve = this.#light[channel] ?? srgbLight;
+    let [low, high] = [0, 255];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if ((curve[middle] ?? 0) <= light) low = middle;
+      else high = middle;
+    }
+    return light - (curve[low] ?? 0) < (curve[high] ?? 0) - light ? low : high;
+  }
+}
+
+const mostKnown = 10_000;
+
+type Make = (matrix: Matrix, light: readonly Float64Array[]) => ColourSpace;
+
+/** @throws RangeError when an offset leads outside */
+function read(bytes: Buffer, make: Make): ColourSpace | null {
+  if (bytes.toString('latin1', 16, 24) !== 'RGB XYZ ') return null;
+  const tags = new Map<string, Buffer>();
+  for (let tag = 0; tag < Math.min(bytes.readUInt32BE(128), 100); tag += 1) {
+    const at = 132 + 12 * tag;
+    const from = bytes.readUInt32BE(at + 4);
+    const data = bytes.subarray(from, from + bytes.readUInt32BE(at + 8));
+    tags.set(bytes.toString('latin1', at, at + 4), data);
+  }
+  // Tables, which colour management prefers where a profile has them too.
+  if ([...tags.keys()].some((tag) => /^[AD]2B\d$/.test(tag))) return null;
+  const [red, green, blue] = ['rXYZ', 'gXYZ', 'bXYZ'].map((tag) => primary(tags.get(tag)));
+  const light = ['rTRC', 'gTRC', 'bTRC'].map((tag) => curveOf(tags.get(tag)));
+  if (!red || !green || !blue) return null;
+  const curves = light.flatMap((curve) => (curve === null ? [] : [curve]));
+  const inverse = inverted([
+    [red[0], green[0], blue[0]],
+    [red[1], green[1], blue[1]],
+    [red[2], green[2], blue[2]],
+  ]);
+  if (inverse === null || curves.length < 3) return null;
+  const [x, y, z] = srgb;
+  const columns = [0, 1, 2].map((at): Row => [x[at] ?? 0, y[at] ?? 0, z[at] ?? 0]);
+  const product = (row: Row): Row => {
+    const [first = 0, second = 0, third = 0] = columns.map((column) => dot(row, column));
+    return [first, second, third];
+  };
+  return make([product(inverse[0]), product(inverse[1]), product(inverse[2])], curves);
+}
+
+const fixed = (bytes: Buffer, at: number) => bytes.readInt32BE(at) / 65_536;
+
+function primary(tag: Buffer | undefined): Row | null {
+  if (tag?.toString('latin1', 0, 4) !== 'XYZ ') return null;
+  return [fixed(tag, 8), fixed(tag, 12), fixed(tag, 16)];
+}
+
+/** The light of a channel's values; null for a curve that does not rise from 0. */
+function curveOf(tag: Buffer | undefined): Float64Array | null {
+  const curve = tag && (tag.toString('latin1', 0, 4) === 'para' ? parametric(tag) : sampled(tag));
+  if (!curve) return null;
+  const light = Float64Array.from({ length: 256 }, (_, value) => curve(value / 255));
+  const rises = light.every((value, index) => index === 0 || value >= (light[index - 1] ?? 0));
+  return rises && light[255] !== light[0] ? light : null;
+}
+
+type Curve = (part: number) => number;
+
+/** ICC.1:2022, 10.6: the identity, a gamma, or a table. */
+function sampled(tag: Buffer): Curve | null {
+  if (tag.toString('latin1', 0, 4) !== 'curv') return null;
+  const count = tag.readUInt32BE(8);
+  if (count === 0) return (part) => part;
+  if (count === 1) return (part) => part ** (tag.readUInt16BE(12) / 256);
+  return (part) => {
+    const at = Math.min(Math.floor(part * (count - 1)), count - 2);
+    const [low, high] = [tag.readUInt16BE(12 + 2 * at), tag.readUInt16BE(14 + 2 * at)];
+    return (low + (high - low) * (part * (count - 1) - at)) / 65_535;
+  };
+}
+
+/** ICC.1:2022, 10.18. */
+function parametric(tag: Buffer): Curve | null {
+  const type = tag.readUInt16BE(8);
+  const count = [1, 3, 4, 5, 7][type];
+  if (count === undefined) return null;
+  const parameters = Array.from({ length: count }, (_, index) => fixed(tag, 12 + 4 * index));
+  const [g = 1, a = 1, b = 0, c = 0, d = 0, e = 0, f = 0] = parameters;
+  const power = (part: number) => Math.max(0, a * part + b) ** g;
+  switch (type) {
+    case 0:
+      return (part) => part ** g;
+    case 1:
+      return (part) => (part >= -b / a ? power(part) : 0);
+    case 2:
+      return (part) => (part >= -b / a ? power(part) : 0) + c;
+    default:
+      return (part) => (part >= d ? power(part) + e : c * part + f);
+  }
+}
+
+function dot(row: Row, column: readonly [number, number, number]): number {
+  return row[0] * column[0] + row[1] * column[1] + row[2] * column[2];
+}
+
+/** Null for a matrix that has no inverse. */
+function inverted([[a, b, c], [d, e, f], [g, h, i]]: Matrix): Matrix | null {
+  const determinant = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);
+  if (Math.abs(determinant) < 1e-9) return null;
+  const by = (row: Row): Row => [row[0] / determinant, row[1] / determinant, row[2] / determinant];
+  return [
+    by([e * i - f * h, c * h - b * i, b * f - c * e]),
+    by([f * g - d * i, a * i - c * g, c * d - a * f]),
+    by([d * h - e * g, b * g - a * h, a * e - b * d]),
+  ];
+}

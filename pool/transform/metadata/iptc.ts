@@ -1,0 +1,45 @@
+/** Where IPTC-IIM is in the resources of a JPEG's or TIFF's Photoshop segment. */
+const resource = { signature: '8BIM', iptc: 0x0404 } as const;
+/** The marker of each data set, and the records of the file and of its content (IIM 4.2, 1.5). */
+const marker = 0x1c;
+const content = 2;
+
+/**
+ * The texts of data sets of record 2 (IPTC-IIM 4.2), such as 80, the by-line; those that are repeated
+ * joined by commas.
+ *
+ * @param data IIM itself, or resources of Photoshop with it among them
+ */
+export function iptcTexts(data: Buffer, wanted: readonly number[]): ReadonlyMap<number, Buffer> {
+  const found = new Map<number, Buffer>();
+  const iim = data[0] === marker ? data : iimOf(data);
+  for (let at = 0; at + 5 <= iim.length && iim[at] === marker; ) {
+    const [, record = 0, dataSet = 0] = iim.subarray(at, at + 3);
+    const length = iim.readUInt16BE(at + 3);
+    // The highest bit says that the length itself is longer, which no text needs.
+    if (length > 0x7fff || at + 5 + length > iim.length) break;
+    const value = iim.subarray(at + 5, at + 5 + length);
+    if (record === content && wanted.includes(dataSet)) {
+      const before = found.get(dataSet);
+      found.set(dataSet, before ? Buffer.concat([before, Buffer.from(', '), value]) : value);
+    }
+    at += 5 + length;
+  }
+  return found;
+}
+
+const none = Buffer.alloc(0);
+
+function iimOf(data: Buffer): Buffer {
+  for (let at = data.indexOf(resource.signature); at !== -1 && at + 12 <= data.length; ) {
+    if (data.toString('latin1', at, at + 4) !== resource.signature) return none;
+    // A name with its length before it, and data, each padded to an even size.
+    const nameBytes = ((data[at + 6] ?? 0) + 2) & ~1;
+    const start = at + 6 + nameBytes + 4;
+    if (start > data.length) return none;
+    const length = data.readUInt32BE(start - 4);
+    if (data.readUInt16BE(at + 4) === resource.iptc) return data.subarray(start, start + length);
+    at = start + length + (length & 1);
+  }
+  return none;
+}

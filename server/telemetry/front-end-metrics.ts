@@ -1,0 +1,90 @@
+import type { Engine } from '../../pool/engine.ts';
+import type { OnCommand } from '../../store/client.ts';
+import type { App } from '../http/app.ts';
+import type { HttpRequest } from '../http/request.ts';
+import type { Delivery } from '../image/deliver.ts';
+import type { ProjectCache } from '../project-cache.ts';
+import { Cells, type Snapshot } from './cells.ts';
+import { ProcessMetrics } from './process-metrics.ts';
+import { RequestMetrics } from './request-metrics.ts';
+
+/** The parts of a front end that have figures of their own. */
+export interface FrontEndParts {
+  readonly engine: Engine;
+  readonly delivery: Delivery;
+  readonly projects: ProjectCache;
+  readonly app: App;
+  readonly storeAvailable: () => boolean;
+}
+
+/** The metrics of a front end, which it reports to the primary. */
+export class FrontEndMetrics {
+  readonly cells = new Cells();
+  readonly #requests = new RequestMetrics(this.cells);
+  readonly #process = new ProcessMetrics(this.cells, 'front_end');
+
+  /** To be called at the end of every request. */
+  ended({ route, tier }: HttpRequest, status: number | null, ms: number): void {
+    this.#requests.ended(route, tier, status, ms);
+  }
+
+  /** To be called for every command that the store has answered, or failed. */
+  readonly onCommand: OnCommand = (command, ms, ok) =>
+    this.cells.histogram('storeLatency', command, ok ? 'ok' : 'error').observe(ms / 1_000);
+
+  /** All metrics now. To be called every second. */
+  snapshot(parts: FrontEndParts): Snapshot {
+    this.#requests.collect();
+    this.#process.collect();
+    this.#collect(parts);
+    this.#collectCaches(parts);
+    return this.cells.snapshot();
+  }
+
+  #collect({ engine, projects, app, storeAvailable }: FrontEndParts): void {
+    const { cells } = this;
+    const pool = engine.producer.transforms.stats();
+    const sources = engine.producer.sources.stats();
+    const { misses, queue, fetches, heldBytes } = engine.producer.refusals;
+    cells.gauge('info', process.version).value = 1;
+    cells.gauge('requestsOpen').value = app.open;
+    cells.counter('refusals', 'misses').value = misses;
+    cells.counter('refusals', 'queue').value = queue;
+    cells.counter('refusals', 'fetches').value = fetches;
+    cells.counter('refusals', 'held_bytes').value = heldBytes;
+    cells.counter('followers', 'process').value = engine.followers.process;
+    cells.counter('followers', 'machine').value = engine.followers.machine;
+    cells.counter('followers', 'source').value = sources.followers;
+    cells.gauge('misses').value = engine.misses;
+    cells.gauge('transforms').value = pool.active;
+    cells.gauge('transformSlots').value = pool.concurrency;
+    cells.gauge('transformsQueued', 'live').value = pool.queued;
+    cells.gauge('transformsQueued', 'background').value = pool.backgroundQueued;
+    cells.gauge('transformQueueLimit').value = pool.maxQueue;
+    cells.gauge('transformMemory').value = pool.costlyBytes;
+    cells.gauge('transformMemoryLimit').value = pool.costlyMaxBytes;
+    cells.gauge('transformStalled').value = pool.stalledMs / 1_000;
+    cells.counter('threadsReplaced').value = pool.threadsReplaced;
+    cells.gauge('fetches').value = sources.fetching;
+    cells.gauge('fetchSlots').value = sources.concurrency;
+    cells.gauge('sourceConnections').value = sources.connections;
+    cells.gauge('heldBytes').value = sources.heldBytes;
+    cells.gauge('heldLimit').value = sources.heldMaxBytes;
+    cells.gauge('storeAvailable').value = storeAvailable() ? 1 : 0;
+    cells.gauge('knownProjects').value = projects.knowledge.count;
+  }
+
+  #collectCaches({ engine, delivery }: FrontEndParts): void {
+    const { cells } = this;
+    const { memory, producer } = engine;
+    const sources = producer.sources.stats();
+    cells.gauge('cacheBytes', 'memory').value = memory.bytes;
+    cells.gauge('cacheLimit', 'memory').value = memory.maxBytes;
+    cells.gauge('cacheEntries', 'memory').value = memory.count;
+    cells.counter('cacheEvictions', 'memory').value = memory.evictions;
+    cells.gauge('cacheBytes', 'source').value = sources.cacheBytes;
+    cells.gauge('cacheEntries', 'source').value = sources.cacheEntries;
+    cells.gauge('cacheBytes', 'response').value = delivery.responses.bytes;
+    cells.gauge('cacheEntries', 'response').value = delivery.responses.count;
+  }
+}

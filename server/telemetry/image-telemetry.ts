@@ -1,0 +1,153 @@
+import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
+import {
+  type Stage,
+  type StageFacts,
+  type StageName,
+  type Stages,
+  stageNames,
+} from '../../pool/stages.ts';
+import type { HttpRequest } from '../http/request.ts';
+import { ProjectCounter, type Tier } from './busiest-projects.ts';
+import type { Cells, HistogramCell } from './cells.ts';
+import type { ImageFailure } from './failure-log.ts';
+
+export interface TelemetryEnvironment {
+  readonly cells: Cells;
+  /** Called for failures of the service or of a source's server. */
+  readonly onFailure: (failure: ImageFailure) => void;
+}
+
+/** The metrics, traces and log lines of image requests. */
+export class ImageTelemetry {
+  readonly projects = new ProjectCounter();
+  readonly #cells: Cells;
+  readonly #stages: Readonly<Record<StageName, HistogramCell>>;
+  readonly #onFailure: TelemetryEnvironment['onFailure'];
+  /** The stage that an error was thrown in. Requests that share work get the same error. */
+  readonly #failedIn = new WeakMap<object, StageName>();
+
+  constructor({ cells, onFailure }: TelemetryEnvironment) {
+    this.#cells = cells;
+    this.#onFailure = onFailure;
+    const histograms = stageNames.map((name) => [name, cells.histogram('stageDuration', name)]);
+    this.#stages = Object.fromEntries(histograms);
+  }
+
+  /** A repeated request is answered with an image from the memory. */
+  hit(request: HttpRequest, project: string): void {
+    request.tier = 'memory';
+    if (request.trace !== null) request.trace.project = project;
+    this.projects.count(project, 'memory');
+  }
+
+  /** Any other request begins. */
+  observe(request: HttpRequest): ObservedRequest {
+    return new ObservedRequest(this, request);
+  }
+
+  /** A failure that the client is told. */
+  failed(error: ServiceError, thrown: unknown, about: About): void {
+    const { code, status, message } = error;
+    const stage = this.#stageOf(thrown) ?? stageOfCode[code] ?? 'request';
+    this.#cells.counter('failures', code, stage).value += 1;
+    if (status >= 500) this.#onFailure({ ...about, stage, code, cause: message });
+  }
+
+  /** The stage that an error was thrown in, or the error that it stands for. */
+  #stageOf(thrown: unknown): StageName | undefined {
+    if (!(thrown instanceof Error)) return undefined;
+    return this.#failedIn.get(thrown) ?? this.#stageOf(thrown.cause);
+  }
+
+  stageEnded(name: StageName, { format = 'none' }: StageFacts, ms: number, error: unknown): void {
+    this.#stages[name].observe(ms / 1_000);
+    if (name === 'transform') {
+      this.#cells.histogram('transformDuration', format).observe(ms / 1_000);
+    }
+    // The first stage is the innermost one. The error of another process comes without its stage.
+    if (name === 'coalesce') return;
+    if (error instanceof Error && !this.#failedIn.has(error)) this.#failedIn.set(error, name);
+  }
+}
+
+/** The stages of errors that come from another process, or that no stage has thrown. */
+const stageOfCode: Partial<Record<ErrorCode, StageName | 'admission'>> = {
+  overloaded: 'admission',
+  source_unreachable: 'fetch',
+  source_timeout: 'fetch',
+  transform_timeout: 'transform',
+};
+
+type About = Pick<ImageFailure, 'requestId' | 'project' | 'host'>;
+
+/** One image request that is not a repeated hit; it is told what happens to it. */
+export class ObservedRequest implements Stages {
+  readonly #telemetry: ImageTelemetry;
+  readonly #request: HttpRequest;
+  #project: string | null = null;
+  #host: string | null = null;
+  #found = false;
+
+  constructor(telemetry: ImageTelemetry, request: HttpRequest) {
+    this.#telemetry = telemetry;
+    this.#request = request;
+  }
+
+  begin(name: StageName, facts = noFacts, beganAt = performance.now()): Stage {
+    const span = this.#request.trace?.stage(name, facts, beganAt) ?? null;
+    const ended = (facts: StageFacts, error: unknown, at: number): void => {
+      this.#telemetry.stageEnded(name, facts, at - beganAt, error);
+      span?.end(facts, error, at);
+    };
+    return {
+      headers: span?.headers ?? noHeaders,
+      end: (facts = noFacts, at = performance.now()) => ended(facts, null, at),
+      fail: (error, at = performance.now()) => ended(noFacts, error, at),
+    };
+  }
+
+  /** What the request's URL names; the project may not exist. */
+  addressed(project: string, host: string): void {
+    this.#project = project;
+    this.#host = host;
+  }
+
+  /** The project exists. */
+  found(): void {
+    this.#found = true;
+    if (this.#request.trace !== null) this.#request.trace.project = this.#project;
+  }
+
+  delivered(tier: Tier): void {
+    this.#request.tier = tier;
+    this.#count(tier);
+  }
+
+  /** An image is delivered in place of the one that failed with this error. */
+  replaced(error: unknown): void {
+    this.#failed(error);
+  }
+
+  /** Waits for the request's work, and reports its failure, which it passes on. */
+  async untilDone(work: Promise<void>): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      this.#count('none');
+      if (!this.#request.signal.aborted) this.#failed(error);
+      throw error;
+    }
+  }
+
+  #count(tier: Tier): void {
+    if (this.#found && this.#project !== null) this.#telemetry.projects.count(this.#project, tier);
+  }
+
+  #failed(error: unknown): void {
+    const about = { requestId: this.#request.id, project: this.#project, host: this.#host };
+    this.#telemetry.failed(ServiceError.of(error), error, about);
+  }
+}
+
+const noHeaders: Readonly<Record<string, string>> = {};
+const noFacts: StageFacts = {};

@@ -1,0 +1,175 @@
+import {
+  type Context,
+  DiagLogLevel,
+  defaultTextMapSetter,
+  diag,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type TextMapGetter,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { ServiceError } from '../../contract/errors.ts';
+import type { Logger } from '../../contract/log.ts';
+import type { StageFacts, StageName } from '../../pool/stages.ts';
+import type { RouteName } from './request-metrics.ts';
+import type { RequestFacts, RequestTrace, TracedRequest, TraceSpan, Tracing } from './tracing.ts';
+
+/** Only one of the kind is logged in this time: an exporter without its collector fails every few seconds. */
+const warnEveryMs = 60_000;
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const routeTexts: Readonly<Record<RouteName, string>> = {
+  image: '/img/*',
+  control: '/api/sdk/v1/*',
+  health: '/api/health',
+  openapi: '/openapi.json',
+  other: '',
+};
+
+/** The attributes of spans: the semantic conventions' names where they have one. */
+const attributeNames: Readonly<Record<keyof StageFacts, string>> = {
+  host: 'server.address',
+  hit: 'image_delivery.cache.hit',
+  role: 'image_delivery.coalesce.role',
+  format: 'image_delivery.format',
+  width: 'image_delivery.width',
+  height: 'image_delivery.height',
+  bytes: 'image_delivery.bytes',
+};
+
+/** A carrier of the headers that a request was sent with. */
+const headerGetter: TextMapGetter<TracedRequest> = {
+  keys: () => ['traceparent', 'tracestate'],
+  // Empty headers count as not sent; the propagator refuses several traceparent headers as one with a comma.
+  get: (request, name) => request.headerList(name) || undefined,
+};
+
+/**
+ * Traces by OpenTelemetry, sent by OTLP over HTTP. The packages read its standard variables for the
+ * exporter, batches, limits and samplers themselves.
+ */
+export class OtlpTracing implements Tracing {
+  readonly #provider: BasicTracerProvider;
+  readonly #tracer: Tracer;
+  readonly #propagator = new W3CTraceContextPropagator();
+
+  constructor(log: Pick<Logger, 'info' | 'warn'>) {
+    logDiagnostics(log);
+    this.#provider = new BasicTracerProvider({
+      resource: defaultResource()
+        .merge(
+          resourceFromAttributes({ 'service.name': 'image-delivery', 'process.pid': process.pid }),
+        )
+        .merge(detectResources({ detectors: [envDetector] })),
+      spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+    });
+    this.#tracer = this.#provider.getTracer('image-delivery');
+    log.info('traces are sent by OTLP');
+  }
+
+  begin(request: TracedRequest, route: RouteName): RequestTrace {
+    const parent = this.#propagator.extract(ROOT_CONTEXT, request, headerGetter);
+    return new OtlpTrace(this.#tracer, this.#propagator, parent, request, route);
+  }
+
+  async close(): Promise<void> {
+    await this.#provider.shutdown().catch(() => {});
+  }
+}
+
+class OtlpTrace implements RequestTrace {
+  project: string | null = null;
+  readonly #tracer: Tracer;
+  readonly #propagator: W3CTraceContextPropagator;
+  readonly #root: Span;
+  readonly #context: Context;
+  /** Added to `performance.now()`, whose origin does not follow corrections of the clock, for Unix ms. */
+  readonly #offset = Date.now() - performance.now();
+
+  constructor(
+    tracer: Tracer,
+    propagator: W3CTraceContextPropagator,
+    parent: Context,
+    { id, method }: TracedRequest,
+    route: RouteName,
+  ) {
+    this.#tracer = tracer;
+    this.#propagator = propagator;
+    const known = methods.has(method) ? method : '_OTHER';
+    const startTime = performance.now() + this.#offset;
+    // Neither the path nor the query: they have the source's URL, and signatures.
+    const attributes = {
+      'http.request.method': known,
+      'http.route': routeTexts[route],
+      'image_delivery.request_id': id,
+    };
+    const name = `${known === '_OTHER' ? 'HTTP' : known} ${routeTexts[route]}`;
+    this.#root = tracer.startSpan(name, { kind: SpanKind.SERVER, startTime, attributes }, parent);
+    this.#context = trace.setSpan(parent, this.#root);
+  }
+
+  stage(name: StageName, facts: StageFacts, at: number): TraceSpan {
+    const kind = name === 'fetch' ? SpanKind.CLIENT : SpanKind.INTERNAL;
+    const options = { kind, startTime: at + this.#offset, attributes: attributesOf(facts) };
+    const span = this.#tracer.startSpan(name, options, this.#context);
+    const headers: Record<string, string> = {};
+    if (name === 'fetch') {
+      const context = trace.setSpan(this.#context, span);
+      this.#propagator.inject(context, headers, defaultTextMapSetter);
+    }
+    return {
+      headers,
+      end: (facts, error, at) => {
+        span.setAttributes(attributesOf(facts));
+        if (error !== null) markFailed(span, ServiceError.of(error).code);
+        span.end(at + this.#offset);
+      },
+    };
+  }
+
+  end({ status, tier }: RequestFacts): void {
+    const root = this.#root;
+    if (this.project !== null) root.setAttribute('image_delivery.project', this.project);
+    if (tier !== 'none') root.setAttribute('image_delivery.cache.tier', tier);
+    if (status !== null) root.setAttribute('http.response.status_code', status);
+    if (status !== null && status >= 500) markFailed(root, String(status));
+    root.end(performance.now() + this.#offset);
+  }
+}
+
+/** The error's message is left out: it may quote what an origin has answered. */
+function markFailed(span: Span, type: string): void {
+  span.setAttribute('error.type', type);
+  span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+const attributesOf = (facts: StageFacts): Record<string, string | number | boolean> =>
+  Object.fromEntries(
+    Object.entries(facts).map(([name, value]) => [attributeNames[name as keyof StageFacts], value]),
+  );
+
+/** OpenTelemetry's own complaints, such as spans that could not be sent. */
+function logDiagnostics(log: Pick<Logger, 'warn'>): void {
+  let warnedAt = Number.NEGATIVE_INFINITY;
+  const warn = (message: string): void => {
+    if (performance.now() - warnedAt < warnEveryMs) return;
+    warnedAt = performance.now();
+    log.warn({ reason: message.slice(0, 300) }, 'traces cannot be sent');
+  };
+  const ignore = (): void => {};
+  diag.setLogger(
+    { error: warn, warn, info: ignore, debug: ignore, verbose: ignore },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
+}

@@ -1,0 +1,65 @@
+import type { DiskCacheIndex } from '../cluster/disk-cache-index.ts';
+import type { Supervisor } from '../cluster/supervisor.ts';
+import { BusiestProjects, type ProjectCounts } from './busiest-projects.ts';
+import { Cells, type Snapshot } from './cells.ts';
+import { exposition } from './exposition.ts';
+import { ProcessMetrics } from './process-metrics.ts';
+import { MetricSums } from './sums.ts';
+
+export interface PrimaryParts {
+  readonly supervisor: Pick<Supervisor, 'listening' | 'restarts'>;
+  readonly processes: number;
+  readonly disk: Pick<DiskCacheIndex, 'bytes' | 'maxBytes' | 'count' | 'evictions'>;
+  readonly diskFull: () => boolean;
+}
+
+const collectEveryMs = 1_000;
+const chooseEveryMs = 60_000;
+
+/** The metrics of the machine: those of the front ends together, and the primary's own. */
+export class PrimaryMetrics {
+  readonly #parts: PrimaryParts;
+  readonly #cells = new Cells();
+  readonly #process = new ProcessMetrics(this.#cells, 'primary');
+  readonly #frontEnds = new MetricSums();
+  readonly #projects = new BusiestProjects();
+
+  constructor(parts: PrimaryParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    setInterval(() => this.#process.collect(), collectEveryMs).unref();
+    setInterval(() => this.#projects.choose(), chooseEveryMs).unref();
+  }
+
+  /** A front end reports its metrics, and its requests by project since its last report. */
+  report(frontEnd: number, metrics: Snapshot, projects: ProjectCounts): void {
+    this.#frontEnds.report(frontEnd, metrics);
+    this.#projects.add(projects);
+  }
+
+  /** A front end has ended. */
+  end(frontEnd: number): void {
+    this.#frontEnds.end(frontEnd);
+  }
+
+  /** All metrics in Prometheus' text format. */
+  text(): string {
+    const { supervisor, processes, disk, diskFull } = this.#parts;
+    const cells = this.#cells;
+    const { died, unresponsive, stuck } = supervisor.restarts;
+    cells.gauge('frontEnds').value = supervisor.listening;
+    cells.gauge('frontEndsWanted').value = processes;
+    cells.counter('restarts', 'died').value = died;
+    cells.counter('restarts', 'unresponsive').value = unresponsive;
+    cells.counter('restarts', 'stuck').value = stuck;
+    cells.gauge('cacheBytes', 'disk').value = disk.bytes;
+    cells.gauge('cacheLimit', 'disk').value = disk.maxBytes;
+    cells.gauge('cacheEntries', 'disk').value = disk.count;
+    cells.counter('cacheEvictions', 'disk').value = disk.evictions;
+    cells.gauge('diskFull').value = diskFull() ? 1 : 0;
+    const own = { ...cells.snapshot(), ...this.#projects.snapshot() };
+    return exposition(this.#frontEnds.total(own));
+  }
+}

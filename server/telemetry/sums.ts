@@ -1,0 +1,76 @@
+import { type Metric, type ServiceMetric, serviceMetrics } from '../../contract/metrics/table.ts';
+import type { Snapshot } from './cells.ts';
+
+type Values = Record<string, number | readonly number[]>;
+
+/** Snapshots of ended processes that are kept apart, because a last one may arrive after the end. */
+const keptApart = 8;
+
+/**
+ * The metrics of all front ends together. Counters and histograms keep what ended processes have
+ * counted, so that they never decrease; gauges are those of the processes that run.
+ */
+export class MetricSums {
+  readonly #running = new Map<number, Snapshot>();
+  readonly #ended = new Map<number, Snapshot>();
+  readonly #forgotten = new Set<number>();
+  #past: Snapshot = {};
+
+  /** A front end's snapshot replaces its last one. */
+  report(frontEnd: number, snapshot: Snapshot): void {
+    if (this.#ended.has(frontEnd)) this.#ended.set(frontEnd, snapshot);
+    else if (!this.#forgotten.has(frontEnd)) this.#running.set(frontEnd, snapshot);
+  }
+
+  /** A front end's process has ended. */
+  end(frontEnd: number): void {
+    this.#ended.set(frontEnd, this.#running.get(frontEnd) ?? {});
+    this.#running.delete(frontEnd);
+    for (const [id, snapshot] of this.#ended) {
+      if (this.#ended.size <= keptApart) return;
+      this.#past = sum([this.#past, withoutGauges(snapshot)]);
+      this.#ended.delete(id);
+      this.#forgotten.add(id);
+    }
+  }
+
+  /** The sums, together with the metrics of this process. */
+  total(own: Snapshot): Snapshot {
+    const ended = [...this.#ended.values()].map(withoutGauges);
+    return sum([this.#past, ...ended, ...this.#running.values(), own]);
+  }
+}
+
+const metricOf = (name: string): Metric => serviceMetrics[name as ServiceMetric];
+
+function withoutGauges(snapshot: Snapshot): Snapshot {
+  return Object.fromEntries(
+    Object.entries(snapshot).filter(([name]) => metricOf(name).type !== 'gauge'),
+  );
+}
+
+function sum(snapshots: readonly Snapshot[]): Snapshot {
+  const total: Record<string, Values> = {};
+  for (const snapshot of snapshots) {
+    for (const [name, values] of Object.entries(snapshot)) {
+      const { over = 'sum' } = metricOf(name);
+      const sums = total[name] ?? {};
+      total[name] = sums;
+      for (const [labels, value] of Object.entries(values)) {
+        const before = sums[labels];
+        sums[labels] = before === undefined ? value : add(before, value, over);
+      }
+    }
+  }
+  return total;
+}
+
+type Value = number | readonly number[];
+
+function add(a: Value, b: Value, over: 'sum' | 'min' | 'max'): Value {
+  if (typeof a === 'number' && typeof b === 'number') {
+    return over === 'sum' ? a + b : Math[over](a, b);
+  }
+  const [first, second] = [a as readonly number[], b as readonly number[]];
+  return first.map((value, index) => value + (second[index] ?? 0));
+}

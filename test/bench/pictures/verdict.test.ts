@@ -1,0 +1,67 @@
+import sharp, { type Sharp } from 'sharp';
+import t from 'tap';
+import { type Request, reference, requests } from '../../../bench/pictures/reference.ts';
+import { type Attempt, isWrong, judge, summary } from '../../../bench/pictures/verdict.ts';
+import { noise } from '../../pool/transform/pictures.ts';
+
+const limits = { mean: 1, most: 16, slowFactor: 3, slowMs: 100 };
+const about = { file: 'a.png', request: 'whole' };
+const good = async (image: Sharp, ms = 10): Promise<Attempt> => ({
+  image: await image.png().toBuffer(),
+  failure: null,
+  status: 200,
+  ms,
+});
+const bad = (status: number, failure = 'no'): Attempt => ({ image: null, failure, status, ms: 10 });
+const picture = sharp(await noise(60, 40).png().toBuffer());
+const expected = await good(picture.clone());
+
+t.test('what is wrong is told by its kind', async (t) => {
+  const clear = { r: 1, g: 2, b: 3, alpha: 0 };
+  const cases = [
+    ['same', expected, expected, null],
+    ['same', await good(picture.clone().linear(1, 2)), expected, null, 2],
+    ['differs', await good(picture.clone().rotate(90)), expected, /orientation: 40 x 60/],
+    ['differs', await good(picture.clone().resize(59, 40)), expected, /size: 59 x 40/],
+    ['differs', await good(picture.clone().linear(1, 40)), expected, /pixels: by .* up to 40/],
+    ['differs', await good(picture.clone().ensureAlpha(0.5)), expected, /alpha: by up to 12[78]/],
+    ['differs', await good(picture.clone().withIccProfile('p3')), expected, /profile: has one/],
+    ['read by the service alone', expected, bad(0, 'unsupported'), /sharp: unsupported/],
+    ['refused by both', bad(415), bad(0), /service: no/],
+    ['refused by the service alone', bad(422, '422 x'), expected, /service: 422 x/],
+    ['failed', bad(500), bad(0), /service/],
+    ['failed', bad(0, 'socket closed'), expected, /socket closed/],
+  ] as const;
+  for (const [outcome, made, wanted, reason, mean = 1] of cases) {
+    const verdict = await judge(about, made, wanted, { ...limits, mean });
+    t.equal(verdict.outcome, outcome, verdict.reasons.join('; '));
+    if (reason !== null) t.match(verdict.reasons.join('; '), reason);
+    t.equal(
+      isWrong(verdict),
+      /differs|failed|service alone/.test(outcome) && !/^read/.test(outcome),
+    );
+  }
+  const blank = (background: object) =>
+    good(sharp({ create: { width: 9, height: 9, channels: 4, background } }));
+  const same = await judge(about, await blank(clear), await blank({ ...clear, r: 200 }), limits);
+  t.equal(same.outcome, 'same', 'colours that nobody sees');
+});
+
+t.test('slow is much slower than sharp, and long', async (t) => {
+  const slow = async (ms: number, referenceMs: number) =>
+    (await judge(about, { ...expected, ms }, { ...expected, ms: referenceMs }, limits)).slow;
+  t.same([await slow(400, 100), await slow(200, 100), await slow(90, 1)], [true, false, false]);
+  const verdict = await judge(about, { ...expected, ms: 400 }, { ...expected, ms: 100 }, limits);
+  t.match(
+    summary([verdict]),
+    /a\.png \(whole\): 400 ms, sharp 100 ms, 4\.0 x[\s\S]* 1 same\n[\s\S]* 1 slow/,
+  );
+});
+
+t.test('the reference is upright, and within the limits', async (t) => {
+  const stored = await noise(600, 300).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+  const [whole, small] = requests as readonly [Request, Request];
+  t.match(await sharp(await reference(stored, whole)).metadata(), { width: 300 });
+  t.match(await sharp(await reference(stored, small)).metadata(), { width: 256, height: 512 });
+  await t.rejects(reference(Buffer.from('nothing'), whole), /unsupported/);
+});

@@ -1,0 +1,133 @@
+import { execFileSync } from 'node:child_process';
+import sharp from 'sharp';
+import { TransformQueue } from '../../pool/transform/transform-queue.ts';
+import { outputFormats } from '../../pool/transform/variant.ts';
+import { childrenOf } from '../children.ts';
+import { animation, blue, noise, red, shared, variant } from '../pool/transform/pictures.ts';
+import { patient, settings } from '../pool/transform/pools.ts';
+
+/**
+ * A program that renders distinct variants of every format in every format, on threads and in
+ * processes, and says how much memory it and its processes have.
+ *
+ * Arguments: mebibytes of outputs before the first measurement, and between the measurements.
+ */
+
+export interface Growth {
+  readonly rendered: number;
+  /** Bytes of outputs between the measurements. */
+  readonly made: number;
+  /** Resident bytes of this process and its transform processes. */
+  readonly before: number;
+  readonly after: number;
+}
+
+const widest = 490;
+const [warmUpMebibytes = 60, mebibytes = 250] = process.argv.slice(2).map(Number);
+
+/** A bitmap of 24 bits. */
+async function bmp(width: number, height: number): Promise<Buffer> {
+  const pixels = await noise(width, height).raw().toBuffer();
+  const header = Buffer.alloc(54);
+  header.write('BM');
+  header.writeUInt32LE(54, 10);
+  header.writeUInt32LE(40, 14);
+  header.writeInt32LE(width, 18);
+  header.writeInt32LE(height, 22);
+  header.writeUInt16LE(1, 26);
+  header.writeUInt16LE(24, 28);
+  return Buffer.concat([header, pixels]);
+}
+
+function ico(png: Buffer): Buffer {
+  const head = Buffer.alloc(22);
+  head[2] = 1;
+  head[4] = 1;
+  head.writeUInt32LE(png.length, 14);
+  head.writeUInt32LE(22, 18);
+  return Buffer.concat([head, png]);
+}
+
+const picture = noise(widest, 400);
+const drawing = `<svg xmlns="http://www.w3.org/2000/svg" width="490" height="400"><circle r="300"/></svg>`;
+const small = { width: 90, height: 70 };
+const sources = [
+  await picture.clone().jpeg({ quality: 90 }).toBuffer(),
+  await picture.clone().png().toBuffer(),
+  await picture.clone().ensureAlpha(0.5).webp().toBuffer(),
+  await picture.clone().avif({ effort: 0 }).toBuffer(),
+  await picture.clone().tiff().toBuffer(),
+  await picture.clone().withIccProfile('p3').jpeg().toBuffer(),
+  await animation('gif', [red, blue, red], small),
+  await animation('webp', [red, blue, red], small),
+  Buffer.from(drawing),
+  await bmp(492, 400),
+  ico(await picture.clone().png().toBuffer()),
+].map(shared);
+const watermark = { url: '', position: 'east', opacity: 50, scale: 20, margin: 2 } as const;
+const mark = shared(
+  await sharp({ create: { width: 9, height: 9, channels: 4, background: '#ff000080' } })
+    .png()
+    .toBuffer(),
+);
+/** Those that threads do not do are a process's start each, so that most are repeated. */
+const effects = [
+  {},
+  { rotate: 90 },
+  { blur: 1 },
+  { watermark },
+  { opacity: 0.5 },
+  { crop: { left: 3, top: 2, width: 60, height: 50 } },
+  { copyright: true, keepProfile: true },
+  { placeholder: 'json' },
+  { placeholder: 'lqip' },
+  { trim: 5 },
+  { tint: '#ff0000ff' },
+] as const;
+
+const pool = new TransformQueue({ ...settings, threads: 2 });
+let count = 0;
+
+/** Another variant each time; most are large JPEGs, which take the least time for their bytes. */
+function next(): Promise<number> {
+  count += 1;
+  const other = count % 6 === 0;
+  const index = Math.floor(count / 6);
+  const round = Math.floor(index / sources.length);
+  const source = sources[other ? index % sources.length : count % 2] ?? mark;
+  const format = other ? (outputFormats[round % outputFormats.length] ?? 'png') : 'jpeg';
+  const effect = other ? effects[(index + round) % effects.length] : {};
+  const width = (format === 'jpeg' ? widest : 120) - (count % 40) - (count % 7);
+  const asked = variant({
+    width,
+    formats: [format],
+    quality: 100 - (other ? count % 60 : 0),
+    ...effect,
+  });
+  return pool
+    .transform(source, asked, { ...patient, watermark: asked.watermark === null ? null : mark })
+    .then(({ body }) => body.byteLength);
+}
+
+async function render(bytes: number): Promise<number> {
+  let made = 0;
+  while (made < bytes) {
+    const [one, other] = await Promise.all([next(), next()]);
+    made += one + other;
+  }
+  return made;
+}
+
+function resident(): number {
+  const all = [process.pid, ...childrenOf(process.pid)].join(',');
+  const table = execFileSync('ps', ['-o', 'rss=', '-p', all], { encoding: 'utf8' });
+  return 1024 * table.split('\n').reduce((sum, line) => sum + Number(line), 0);
+}
+
+await render(warmUpMebibytes * 2 ** 20);
+const before = resident();
+const begun = count;
+const made = await render(mebibytes * 2 ** 20);
+const growth: Growth = { rendered: count - begun, made, before, after: resident() };
+await pool.close();
+process.stdout.write(JSON.stringify(growth));

@@ -1,0 +1,60 @@
+import t from 'tap';
+import { BusiestProjects, ProjectCounter } from '../../../server/telemetry/busiest-projects.ts';
+import { splitLabels } from '../../../server/telemetry/cells.ts';
+
+const counted = (requests: Readonly<Record<string, number>>) => {
+  const counter = new ProjectCounter();
+  for (const [project, count] of Object.entries(requests)) {
+    for (let i = 0; i < count; i++) counter.count(project, 'miss');
+  }
+  return counter.take();
+};
+
+/** The misses of each series. */
+const seriesOf = (projects: BusiestProjects): Record<string, number> => {
+  const found: Record<string, number> = {};
+  for (const [key, value] of Object.entries(projects.snapshot().projectRequests ?? {})) {
+    const [project = '', tier] = splitLabels(key);
+    if (tier === 'miss') found[project] = Number(value);
+  }
+  return found;
+};
+
+t.test('the busiest have series of their own, and no series decreases', async (t) => {
+  const projects = new BusiestProjects(2);
+  projects.add(counted({ a: 5, b: 3, c: 1 }));
+  t.same(seriesOf(projects), { a: 5, b: 3, other: 1 });
+  projects.add(counted({ c: 4 }));
+  projects.choose();
+  t.same(seriesOf(projects), { a: 5, b: 3, other: 5 }, 'a little busier is not enough');
+  projects.add(counted({ c: 20 }));
+  projects.choose();
+  t.same(seriesOf(projects), { a: 5, c: 0, other: 25 }, 'c counts from now on');
+  projects.add(counted({ a: 1, b: 2, c: 3 }));
+  t.same(seriesOf(projects), { a: 6, c: 3, other: 27 });
+});
+
+t.test(
+  'however many projects there are, the series are bounded and find the busiest',
+  async (t) => {
+    const projects = new BusiestProjects();
+    for (let round = 0; round < 5; round++) {
+      const once: Record<string, number> = {};
+      for (let i = 0; i < 1_500; i++) once[`r${round}-${i}`] = 1;
+      projects.add(counted({ ...once, busy: 40 }));
+      projects.choose();
+    }
+    const series = seriesOf(projects);
+    t.equal(Object.keys(series).length, 101);
+    t.ok('busy' in series, 'although 100 others came first');
+  },
+);
+
+t.test('a process counts a bounded number of projects between two reports', async (t) => {
+  const counter = new ProjectCounter();
+  for (let i = 0; i < 5_000; i++) counter.count(`p${i}`, 'none');
+  const counts = counter.take();
+  t.equal(counts.size, 2_001);
+  t.equal(counts.get('')?.none, 3_000);
+  t.equal(counter.take().size, 0);
+});

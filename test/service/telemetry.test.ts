@@ -1,0 +1,297 @@
+import { spawnSync } from 'node:child_process';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { until } from '../until.ts';
+import { get, heard, held } from './held.ts';
+import { picture, startTestOrigin } from './origin.ts';
+import { parseMetrics, type Samples, totalOf } from './scrape.ts';
+import { freePort, json, launch, startService } from './service.ts';
+
+interface ReceivedSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly attributes: readonly { readonly key: string; readonly value: object }[];
+}
+
+/** A collector that takes OTLP over HTTP, in JSON. */
+async function startCollector(t: Test) {
+  const bodies: string[] = [];
+  const headers: IncomingHttpHeaders[] = [];
+  const server: Server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    bodies.push(`${request.url} ${Buffer.concat(chunks)}`);
+    headers.push(request.headers);
+    response.setHeader('content-type', 'application/json').end('{}');
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  t.teardown(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const requests = () => bodies.map((body) => JSON.parse(body.slice(body.indexOf(' '))));
+  const spans = (): ReceivedSpan[] =>
+    requests().flatMap(({ resourceSpans }) =>
+      resourceSpans.flatMap(({ scopeSpans }: { scopeSpans: { spans: ReceivedSpan[] }[] }) =>
+        scopeSpans.flatMap(({ spans }) => spans),
+      ),
+    );
+  return { url, bodies, headers, requests, spans };
+}
+
+const valuesOf = (span: ReceivedSpan | undefined): Record<string, unknown> =>
+  Object.fromEntries(
+    (span?.attributes ?? []).map(({ key, value }) => [key, Object.values(value)[0]]),
+  );
+
+async function scrape(opsUrl: string): Promise<Samples> {
+  const response = await fetch(`${opsUrl}/metrics`);
+  return parseMetrics(await response.text());
+}
+
+const requests = 'image_delivery_requests_total';
+const stageSum = (samples: Samples, stage: string): number =>
+  totalOf(samples, 'image_delivery_stage_duration_seconds_sum', { stage });
+
+/** Waits until the metrics have reached a state; they are reported once a second. */
+const untilMetrics = (opsUrl: string, what: string, look: (samples: Samples) => boolean) =>
+  until(what, async () => {
+    const samples = await scrape(opsUrl);
+    return look(samples) && samples;
+  });
+
+t.test('metrics, traces and log lines of a service of two processes', async (t) => {
+  const origin = await startTestOrigin(t);
+  const collector = await startCollector(t);
+  const opsPort = await freePort();
+  const opsUrl = `http://127.0.0.1:${opsPort}`;
+  const service = await startService(t, {
+    environment: {
+      SERVICE_PROCESSES: '2',
+      SERVICE_OPS_PORT: String(opsPort),
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=open',
+      OTEL_SERVICE_NAME: 'pictures',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+    },
+  });
+  const project = await service.project();
+  const images = (path: string, query = 'w=100') =>
+    `${service.url}/img/${encodeURIComponent(`${origin.url}${path}`)}?project=${project}&${query}`;
+
+  await t.test('a trace of one cold image', async (t) => {
+    const sentOn: IncomingHttpHeaders[] = [];
+    const body = await picture(300, 200);
+    origin.serve('/cold.jpg', (request, response) => {
+      sentOn.push(request.headers);
+      response.end(body);
+    });
+    const traceId = '0af7651916cd43dd8448eb211c80319c';
+    const parent = 'b7ad6b7169203331';
+    const headers = { traceparent: `00-${traceId}-${parent}-01`, tracestate: 'vendor=its-value' };
+    const response = await fetch(images('/cold.jpg?token=hush', 'w=100&fmt=webp'), { headers });
+    t.equal(response.status, 200);
+    const ofTrace = () => collector.spans().filter((span) => span.traceId === traceId);
+    const stages = ['coalesce', 'disk', 'fetch', 'memory', 'parse', 'project', 'queue'];
+    const expected = [...stages, 'transform', 'write', 'GET /img/*'];
+    await until('all spans', () => {
+      const names = ofTrace().map(({ name }) => name);
+      return expected.every((name) => names.includes(name));
+    });
+    const spans = ofTrace();
+    t.same(new Set(spans.map(({ name }) => name)), new Set(expected));
+    const named = (name: string) => spans.find((span) => span.name === name);
+    const root = named('GET /img/*');
+    t.equal(root?.parentSpanId, parent);
+    for (const span of spans) {
+      if (span !== root) t.equal(span.parentSpanId, root?.spanId, span.name);
+      t.ok(BigInt(span.endTimeUnixNano) >= BigInt(span.startTimeUnixNano), span.name);
+    }
+    t.match(valuesOf(root), {
+      'http.route': '/img/*',
+      'http.response.status_code': 200,
+      'image_delivery.project': project,
+      'image_delivery.cache.tier': 'miss',
+      'image_delivery.request_id': response.headers.get('x-request-id'),
+    });
+    t.match(valuesOf(named('fetch')), { 'server.address': '127.0.0.1' });
+    t.match(valuesOf(named('transform')), {
+      ...{ 'image_delivery.format': 'webp', 'image_delivery.width': 100 },
+    });
+    const fetched = named('fetch');
+    t.equal(fetched?.kind, 3, 'a client span');
+    t.match(sentOn, [
+      { traceparent: `00-${traceId}-${fetched?.spanId}-01`, tracestate: 'vendor=its-value' },
+    ]);
+    const text = collector.bodies.join();
+    t.notMatch(text, /hush|%3A%2F%2F|cold\.jpg/, 'neither a source URL nor its query');
+    t.ok(collector.bodies.every((one) => one.startsWith('/v1/traces ')));
+    t.ok(collector.headers.every((one) => one['x-collector-key'] === 'open'));
+    const [{ resourceSpans }] = collector.requests();
+    t.match(valuesOf(resourceSpans[0].resource), {
+      'service.name': 'pictures',
+      'deployment.environment.name': 'test',
+    });
+  });
+
+  await t.test('what is no traceparent begins a trace of its own', async (t) => {
+    const seen = collector.spans().length;
+    const traceId = '11111111111111111111111111111111';
+    for (const traceparent of [
+      `00-${traceId}-0000000000000000-01`,
+      `00-${traceId}-b7ad6b7169203331`,
+      `ff-${traceId}-b7ad6b7169203331-01`,
+      `00-${traceId}-b7ad6b7169203331-01, 00-${traceId}-b7ad6b7169203332-01`,
+      `${'0'.repeat(8_000)}`,
+    ]) {
+      const response = await fetch(images('/none.jpg'), { headers: { traceparent } });
+      t.equal(response.status, 404);
+      await response.arrayBuffer();
+    }
+    const roots = await until('the spans', () => {
+      const spans = collector.spans().slice(seen);
+      const found = spans.filter(({ name }) => name === 'GET /img/*');
+      return found.length === 5 && found;
+    });
+    t.ok(roots.every((root) => root.traceId !== traceId && !root.parentSpanId));
+  });
+
+  await t.test('the stage that is slow is the one that has grown', async (t) => {
+    const fetches = (): number => [...origin.requests.values()].reduce((sum, one) => sum + one, 0);
+    const counted = (samples: Samples): boolean => {
+      const count = 'image_delivery_stage_duration_seconds_count';
+      return totalOf(samples, count, { stage: 'fetch' }) === fetches();
+    };
+    const before = await untilMetrics(opsUrl, 'the fetches so far', counted);
+    const source = held(await picture(300, 200));
+    origin.serve('/slow.jpg', source.reply);
+    const request = get(images('/slow.jpg'));
+    await until('the origin is asked', () => source.waiting === 1);
+    const heldSince = performance.now();
+    await untilMetrics(
+      opsUrl,
+      'a fetch in flight',
+      (samples) => totalOf(samples, 'image_delivery_fetches_running') === 1,
+    );
+    const heldSeconds = (performance.now() - heldSince) / 1_000;
+    source.release();
+    t.equal((await request.answer).status, 200);
+    const after = await untilMetrics(opsUrl, 'the fetch has ended', counted);
+    t.ok(stageSum(after, 'fetch') - stageSum(before, 'fetch') >= heldSeconds);
+    t.ok(stageSum(after, 'parse') - stageSum(before, 'parse') < heldSeconds);
+  });
+
+  await t.test('a failure of the origin leaves one log line', async (t) => {
+    origin.serve('/broken.jpg', (_, response) => void response.writeHead(500).end());
+    const response = await fetch(images('/broken.jpg?token=hush'));
+    t.equal(response.status, 502);
+    const requestId = response.headers.get('x-request-id');
+    const line = await service.waitForLog((line) => line['requestId'] === requestId);
+    t.match(line, {
+      level: 30,
+      msg: 'an image could not be delivered',
+      project,
+      ...{ host: '127.0.0.1', stage: 'fetch', code: 'source_unreachable', cause: /answered 500/ },
+    });
+    // The log of a process is written before the answer to its next request.
+    await heard(service);
+    const lines = service.log.filter((line) => line['requestId'] === requestId);
+    t.equal(lines.length, 1);
+    t.notMatch(service.stdout(), /hush/);
+    await untilMetrics(opsUrl, 'the failure', (samples) => {
+      const labels = { code: 'source_unreachable', stage: 'fetch' };
+      return totalOf(samples, 'image_delivery_image_failures_total', labels) === 1;
+    });
+  });
+
+  await t.test('counters are sums of both processes and outlive one', async (t) => {
+    const counted = { route: 'image', status: '200' };
+    // Those of the tests before.
+    const before = 2;
+    const answered = new Set<string>();
+    let hits = 0;
+    let counter = 0;
+    await until('both have answered', async () => {
+      const headers = { connection: 'close' };
+      const response = await fetch(images('/cold.jpg', 'w=90'), { headers });
+      await response.arrayBuffer();
+      if (response.headers.get('x-cache') === 'memory') hits += 1;
+      answered.add(response.headers.get('x-request-id')?.split('-')[0] ?? '');
+      counter += 1;
+      return answered.size === 2 && hits > 0;
+    });
+    const samples = await untilMetrics(
+      opsUrl,
+      'all of them',
+      (samples) => totalOf(samples, requests, counted) === before + counter,
+    );
+    t.ok(totalOf(samples, requests, { ...counted, tier: 'memory' }) >= hits);
+    t.equal(
+      totalOf(samples, 'image_delivery_request_duration_seconds_count', { route: 'image' }),
+      totalOf(samples, requests, { route: 'image' }),
+    );
+    t.ok(totalOf(samples, 'image_delivery_project_requests_total', { project }) >= counter);
+
+    const [victim = 0] = service.frontEnds();
+    process.kill(victim, 'SIGKILL');
+    await until('two front ends again', () => {
+      const pids = service.frontEnds();
+      return pids.length === 2 && !pids.includes(victim);
+    });
+    for (let i = 0; i < 20; i++) {
+      const headers = { connection: 'close' };
+      const response = await fetch(`${service.url}/api/health`, { headers });
+      t.equal(response.status, 200, 'its sibling and its replacement serve');
+      await response.arrayBuffer();
+    }
+    const after = await untilMetrics(
+      opsUrl,
+      'the replacement counts too',
+      (now) => totalOf(now, requests, { route: 'health', status: '200' }) >= 20,
+    );
+    for (const [series, value] of samples) {
+      if (!/_(total|bucket|sum|count)(\{|$)/.test(series)) continue;
+      t.ok((after.get(series) ?? -1) >= value, `${series} has not decreased`);
+    }
+    const died = { reason: 'died' };
+    t.equal(totalOf(after, 'image_delivery_front_end_restarts_total', died), 1);
+    t.equal(totalOf(after, 'image_delivery_front_ends'), 2);
+  });
+
+  await t.test('the listener answers scrapers alone, and is no source', async (t) => {
+    const answer = await fetch(`${opsUrl}/metrics`);
+    t.match(answer.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
+    const text = await answer.text();
+    const promtool = spawnSync('promtool', ['check', 'metrics'], { input: text });
+    if (promtool.error === undefined) t.equal(promtool.status, 0, String(promtool.stderr));
+    for (const [path, method, status] of [
+      ['/', 'GET', 404],
+      ['/metrics/', 'GET', 404],
+      ['/metrics', 'POST', 405],
+    ] as const) {
+      const response = await fetch(`${opsUrl}${path}`, { method });
+      t.equal(response.status, status);
+      t.type((await json(response)).resolution_hint, 'string');
+    }
+    const source = encodeURIComponent(`${opsUrl}/metrics`);
+    const refused = await fetch(`${service.url}/img/${source}?project=${project}`);
+    t.match([refused.status, await json(refused)], [403, { code: 'source_blocked' }]);
+  });
+
+  await t.test('a port that is set and in use stops the start', async (t) => {
+    const second = await launch(t, { environment: { SERVICE_OPS_PORT: String(opsPort) } });
+    t.equal(await second.end('SIGCONT'), 1);
+    t.match(
+      second.stderr(),
+      `SERVICE_OPS_PORT ${opsPort} on 127.0.0.1 cannot be used: EADDRINUSE.`,
+    );
+  });
+});
