@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /**
  * Builds dist/, or with the argument `test` dist-test/, which holds the tests too, unless it is up to
@@ -21,10 +22,14 @@ import { dirname, join, relative } from 'node:path';
  * and of the output, so that an interrupted build, or one whose output another build has overwritten,
  * is repeated.
  *
+ * Without TypeScript, as in an installation for production (`npm ci --omit=dev`), what is built is used,
+ * unless there are sources and they have changed.
+ *
  * `tsc --build` is not used: it compares modification times, so it misses a file that was restored
  * from a backup; it does not check its output; and it writes in place while another command may read.
  */
-const root = import.meta.dirname;
+// `import.meta.dirname` is not in the old versions of Node for which there is a message below.
+const root = dirname(fileURLToPath(import.meta.url));
 const forTests = process.argv[2] === 'test';
 const configFile = join(root, forTests ? 'test/tsconfig.json' : 'tsconfig.json');
 const dist = join(root, forTests ? 'dist-test' : 'dist');
@@ -35,6 +40,9 @@ const stampFile = join(dist, '.built-from');
  * relative paths of the source maps hold. */
 const freshPrefix = '.dist-';
 const abandonedMs = 60 * 60 * 1_000;
+const tsc = join(root, 'node_modules/typescript/bin/tsc');
+/** npm's own list of the installed packages. */
+const packagesFile = join(root, 'node_modules/.package-lock.json');
 
 /** @param {string} folder */
 const filesBelow = (folder) =>
@@ -42,19 +50,18 @@ const filesBelow = (folder) =>
     .filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules'))
     .map((entry) => join(entry.parentPath, entry.name));
 
+/** @param {string[]} paths */
+const existing = (...paths) => paths.filter((file) => existsSync(file));
+
 /** @param {string} folder */
 const outputs = (folder) => filesBelow(folder).filter((file) => file !== stampFile);
 
 function sources() {
   /** @type {{ include: string[] }} */
   const { include } = JSON.parse(readFileSync(configFile, 'utf8'));
-  // The last is npm's own list of the installed packages.
-  const others = ['tsconfig.json', 'package.json', 'node_modules/.package-lock.json'];
-  return [
-    configFile,
-    ...include.flatMap((room) => filesBelow(join(dirname(configFile), room))),
-    ...others.map((name) => join(root, name)).filter((file) => existsSync(file)),
-  ];
+  const others = [configFile, join(root, 'tsconfig.json'), join(root, 'package.json')];
+  const rooms = include.map((room) => join(dirname(configFile), room));
+  return [...existing(...others), ...existing(...rooms).flatMap(filesBelow)];
 }
 
 /**
@@ -75,7 +82,6 @@ function hashOf(folder, files) {
  * @param {string} outDir
  */
 function compile(project, outDir) {
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const args = [tsc, '--project', project, '--outDir', outDir];
   return spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' }).status ?? 1;
 }
@@ -124,10 +130,44 @@ function removeAbandoned() {
   }
 }
 
-mkdirSync(dist, { recursive: true });
-const builtFrom = hashOf(root, sources());
-const stamp = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : '';
-if (stamp !== `${builtFrom} ${hashOf(dist, outputs(dist))}`) {
-  removeAbandoned();
-  process.exitCode = build(builtFrom);
+/** @param {string} message */
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exitCode = 1;
 }
+
+/** The sources, the installed packages, and the output; the last is hashed after a build. */
+function buildUnlessUpToDate() {
+  mkdirSync(dist, { recursive: true });
+  const stamp = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : '';
+  const [builtSources, builtPackages, builtOutput] = stamp.split(' ');
+  const intact = builtOutput === hashOf(dist, outputs(dist));
+  if (!existsSync(tsc)) {
+    if (!intact)
+      fail('The service is not built, and TypeScript is not installed: npm ci && npm run build');
+    else if (existsSync(configFile) && builtSources !== hashOf(root, sources())) {
+      fail('The sources have changed, and TypeScript is not installed: npm ci && npm run build');
+    }
+    return;
+  }
+  const [from, packages] = [hashOf(root, sources()), hashOf(root, existing(packagesFile))];
+  if (intact && builtSources === from && builtPackages === packages) return;
+  removeAbandoned();
+  process.exitCode = build(`${from} ${packages}`);
+}
+
+/**
+ * Whether this Node is one that package.json allows; the sources use what older ones do not have.
+ * @param {string} allowed such as `>=20.19`
+ */
+function isSupported(allowed) {
+  const [major = 0, minor = 0] = (/\d+\.\d+/.exec(allowed)?.[0] ?? '').split('.').map(Number);
+  const [ours = 0, oursMinor = 0] = process.versions.node.split('.').map(Number);
+  return ours > major || (ours === major && oursMinor >= minor);
+}
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { node: allowed = '' } = manifest.engines ?? {};
+if (isSupported(allowed)) buildUnlessUpToDate();
+else
+  fail(`This needs Node ${allowed}; this is Node ${process.versions.node}, ${process.execPath}.`);

@@ -1,4 +1,5 @@
 import { type Logger, pino } from 'pino';
+import { logLineInWords } from './log-text.ts';
 import { type Settings, settingRows } from './settings/table.ts';
 
 export type { Logger } from 'pino';
@@ -16,22 +17,36 @@ function secretsOf(settings: Settings): string[] {
   return [...values, ...passwords].filter(({ length }) => length >= minSecretLength);
 }
 
+/** Whether a person reads the standard output: it is a terminal, and JSON is not set. */
+export const isOnTerminal = ({ logFormat }: Pick<Settings, 'logFormat'>): boolean =>
+  process.stdout.isTTY === true && logFormat !== 'json';
+
+/** NO_COLOR and TERM=dumb are conventions of terminals (https://no-color.org). */
+const hasColours = (): boolean =>
+  process.stdout.isTTY === true && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb';
+
 /**
- * JSON lines on standard output, written synchronously so that the last lines before a crash are
- * not lost. Secret settings are redacted, including where an error message quotes them.
+ * Lines on standard output, as JSON or text, written synchronously so that the last lines before a
+ * crash are not lost. Secret settings are redacted, including where an error message quotes them.
+ * On a terminal only warnings and errors are logged, unless a level is set.
  *
  * @param part the kind of process: `primary`, `front-end`, `worker`, `start`
  */
 export function createLogger(settings: Settings, part: string): Logger {
   // Escaped as in JSON text.
   const secrets = secretsOf(settings).map((secret) => JSON.stringify(secret).slice(1, -1));
+  const terminal = isOnTerminal(settings);
+  const colours = hasColours();
+  const inWords = terminal || settings.logFormat === 'text';
   return pino(
     {
-      level: settings.logLevel,
+      level: settings.logLevel ?? (terminal ? 'warn' : 'info'),
       base: { part, pid: process.pid },
       hooks: {
-        streamWrite: (line) =>
-          secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), line),
+        streamWrite: (line) => {
+          const safe = secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), line);
+          return inWords ? logLineInWords(safe, colours) : safe;
+        },
       },
     },
     pino.destination({ sync: true }),

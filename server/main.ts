@@ -2,10 +2,11 @@ import { createServer } from 'node:net';
 import { extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { createLogger } from '../contract/log.ts';
-import { settingsExample } from '../contract/settings/document.ts';
-import { settingsOrExit } from '../contract/settings/load.ts';
+import { createLogger, isOnTerminal } from '../contract/log.ts';
+import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
+import { ignoredVariables } from '../contract/settings/load.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
+import { cannotListen } from '../contract/start-failure.ts';
 import type { FrontEndStats, MachineStats, ToPrimary } from './cluster/channel.ts';
 import { RenderCoalescer } from './cluster/coalescer.ts';
 import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
@@ -14,6 +15,7 @@ import { frontEndEnvironment } from './cluster/environment.ts';
 import { KnownProjects } from './cluster/known-projects.ts';
 import { KnownProjectsFile } from './cluster/known-projects-file.ts';
 import { Supervisor } from './cluster/supervisor.ts';
+import { Greeting } from './greeting.ts';
 import { ownStore, prepareStore } from './own-store.ts';
 import { bytesOfProject, knownBytes } from './project-cache.ts';
 import { Shutdown } from './shutdown.ts';
@@ -24,16 +26,18 @@ import { PrimaryMetrics } from './telemetry/primary-metrics.ts';
 
 const statsEveryMs = 1_000;
 
-new Command('image-delivery')
-  .description('Delivers transformed images. Configured by environment variables, or a .env file:')
-  .addHelpText('after', () => `\n${settingsExample()}`)
-  .allowExcessArguments(false)
-  .parse();
-
-const settings = settingsOrExit();
+const settings = settingsFromCommandLine(
+  new Command('image-delivery-server').description(
+    'Delivers transformed images, without the worker that prewarms them.',
+  ),
+);
 const log = createLogger(settings, 'primary');
+const ignored = ignoredVariables(process.env);
+if (ignored.length > 0)
+  log.warn({ variables: ignored }, 'variables that are no settings are ignored');
 
-const shutdown = new Shutdown(log);
+const onTerminal = isOnTerminal(settings);
+const shutdown = new Shutdown(log, onTerminal);
 // SIGHUP must not end the process before there are front ends to replace.
 process.on('SIGHUP', () => {});
 
@@ -46,9 +50,7 @@ function checkPortIsFree({ host, port }: Settings): Promise<void> {
 }
 
 await checkPortIsFree(settings).catch((error: unknown) =>
-  shutdown.fail(
-    `SERVICE_PORT ${settings.port} on ${settings.host} cannot be used: ${(error as NodeJS.ErrnoException).code}.`,
-  ),
+  shutdown.fail(cannotListen('SERVICE_PORT', settings, error)),
 );
 const store = await ownStore(settings, log, shutdown);
 let storePrepared = false;
@@ -117,7 +119,11 @@ const metrics = new PrimaryMetrics({
 metrics.start();
 await startOperations(settings, log, () => metrics.text()).catch((error: unknown) =>
   shutdown.fail(
-    `SERVICE_OPS_PORT ${settings.opsPort ?? defaultOpsPort} on ${settings.opsHost} cannot be used: ${(error as NodeJS.ErrnoException).code}.`,
+    cannotListen(
+      'SERVICE_OPS_PORT',
+      { host: settings.opsHost, port: settings.opsPort ?? defaultOpsPort },
+      error,
+    ),
   ),
 );
 
@@ -206,8 +212,11 @@ setInterval(
 );
 void listening.then(scanDiskCache);
 // The front ends listen before the store is available: for health, and for what they know.
-await prepareStore(store, settings, log, shutdown);
+const greeting = new Greeting(settings, await prepareStore(store, settings, log, shutdown));
+shutdown.add(async () => greeting.printKey());
+if (!onTerminal) greeting.printKey();
 storePrepared = true;
 supervisor.broadcast({ type: 'store-prepared' });
 await Promise.all([listening, storeReached]);
 log.info({ url: settings.baseUrl, processes: settings.processes }, 'the service is ready');
+if (onTerminal) greeting.print();

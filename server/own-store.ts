@@ -1,7 +1,10 @@
 import { mkdir } from 'node:fs/promises';
-import type { Logger } from '../contract/log.ts';
+import { resolve } from 'node:path';
+import { isOnTerminal, type Logger } from '../contract/log.ts';
 import type { Settings } from '../contract/settings/table.ts';
+import { cannotUseFolder } from '../contract/start-failure.ts';
 import { logOutages, retryDuringOutages } from '../store/connection.ts';
+import { ForeignFolder } from '../store/embedded/endpoint.ts';
 import { FolderHeld } from '../store/embedded/lock.ts';
 import { damageInWords } from '../store/embedded/restore.ts';
 import { DataFileDamaged } from '../store/embedded/storage/file-check.ts';
@@ -20,15 +23,21 @@ export async function ownStore(
   log: Logger,
   shutdown: Shutdown,
 ): Promise<Store> {
-  const store = await open(settings, reportOutages(log), log).catch(async (error) => {
+  const store = await open(settings, reportOutages(settings, log), log).catch(async (error) => {
     if (error instanceof FolderHeld) {
       return shutdown.fail(
-        `The data folder ${settings.dataDir} belongs to process ${error.pid}, which runs.`,
+        `The data folder ${resolve(settings.dataDir)} (SERVICE_DATA_DIR) belongs to process ${error.pid}, which runs: end that service, or set another folder.`,
       );
     }
     if (error instanceof DataFileDamaged) return shutdown.fail(await damageInWords(error));
     if (error instanceof StoreUrlInvalid) return shutdown.fail(error.message);
-    return shutdown.fail('The store could not be opened.', error);
+    if (error instanceof ForeignFolder) {
+      return shutdown.fail(`The store cannot be opened: ${error.message}.`);
+    }
+    const unusable = cannotUseFolder(settings.dataDir, error);
+    return unusable === null
+      ? shutdown.fail('The store could not be opened.', error)
+      : shutdown.fail(unusable);
   });
   shutdown.add(() => store.close());
   store.failed.then((error) => {
@@ -41,28 +50,29 @@ export async function ownStore(
 /**
  * Waits until the store is available, and prepares it for the front ends. An error that waiting
  * cannot repair ends the process.
+ * @returns the key that was created because there was none, else null
  */
 export async function prepareStore(
   store: Store,
   settings: Settings,
   log: Logger,
   shutdown: Shutdown,
-): Promise<void> {
+): Promise<string | null> {
   const { signal } = shutdown;
   try {
     await store.established(signal);
     // The store may become unavailable again before it is prepared, as during a MongoDB election.
-    const onOutage = reportOutages(log);
-    await retryDuringOutages(() => prepare(store, settings, log), { signal, onOutage });
+    const onOutage = reportOutages(settings, log);
+    return await retryDuringOutages(() => prepare(store, settings, log), { signal, onOutage });
   } catch (error) {
-    await shutdown.fail(`The store cannot be used: ${outageInWords(error)}.`, error);
+    return shutdown.fail(`The store cannot be used: ${outageInWords(error)}.`, error);
   }
 }
 
 /** Logs outages, and writes the first one to standard error for the person who starts the service. */
-function reportOutages(log: Logger): (cause: string | null) => void {
+function reportOutages(settings: Settings, log: Logger): (cause: string | null) => void {
   const logOutage = logOutages(log);
-  let written = false;
+  let written = isOnTerminal(settings);
   return (cause) => {
     logOutage(cause);
     if (cause === null || written) return;
@@ -85,26 +95,29 @@ async function open(
 }
 
 /** Safe to repeat. */
-async function prepare(store: Store, settings: Settings, log: Logger): Promise<void> {
+async function prepare(store: Store, settings: Settings, log: Logger): Promise<string | null> {
   await ensureIndexes(store);
   await new JobQueue(store.db).ensureIndexes();
   await new RateLimit(store.db, settings.apiRateLimit).ensureIndexes();
-  await ensureRootKey(store, settings, log);
+  return ensureRootKey(store, settings, log);
 }
 
-/** Makes sure that there is an API key: the one of the settings, or a new one, printed once. */
+/** Makes sure that there is an API key: the one of the settings, or a new one, which is returned. */
 async function ensureRootKey(
   { keys, organisations }: Store,
   { rootApiKey, mongodbUrl }: Settings,
   log: Logger,
-): Promise<void> {
+): Promise<string | null> {
   const { _id: orgId } = await organisations.default();
   if (rootApiKey !== null) {
     await keys.adoptFromEnvironment(rootApiKey, orgId);
     // The embedded store is this machine's alone, so nobody else has the key before.
-    if (mongodbUrl === null) return keys.revokeOthersFromEnvironment(rootApiKey);
+    if (mongodbUrl === null) {
+      await keys.revokeOthersFromEnvironment(rootApiKey);
+      return null;
+    }
     const others = await keys.othersFromEnvironment(rootApiKey);
-    if (others.length === 0) return;
+    if (others.length === 0) return null;
     log.warn(
       { keys: others },
       'the store has other keys that were a SERVICE_ROOT_API_KEY, of another machine or of the past; revoke those that are not used: npm run admin -- keys revoke <id>',
@@ -117,8 +130,7 @@ async function ensureRootKey(
       allOrganisations: true,
       access: 'write',
     });
-    process.stdout.write(
-      `\nThe first API key was created, for all projects. It is shown only once:\n\n  ${secret}\n\n`,
-    );
+    return secret;
   }
+  return null;
 }

@@ -3,11 +3,14 @@ import type { Logger } from '../contract/log.ts';
 /** Ends the primary: on a signal, when the process that started it ends, or after a fatal error. */
 export class Shutdown {
   readonly #log: Logger;
+  readonly #onTerminal: boolean;
   readonly #controller = new AbortController();
   readonly #steps: (() => Promise<unknown>)[] = [];
 
-  constructor(log: Logger) {
+  /** @param onTerminal whether a person reads both the log and standard error */
+  constructor(log: Logger, onTerminal: boolean) {
     this.#log = log;
+    this.#onTerminal = onTerminal;
     process.on('SIGTERM', () => void this.stop(0));
     // `npm start`, which is the parent process, has ended.
     process.on('disconnect', () => void this.stop(0));
@@ -38,12 +41,15 @@ export class Shutdown {
     process.exit(exitCode);
   }
 
-  /** Logs a fatal error, writes its reason to standard error, and ends the process with code 1. */
+  /**
+   * Logs a fatal error, writes its reason to standard error, and ends the process with code 1. On a
+   * terminal, where both are read, one of the two.
+   */
   async fail(reason: string, error?: unknown): Promise<never> {
     // An error during the shutdown is a consequence of it, so it is not reported.
     if (!this.signal.aborted) {
-      this.#log.fatal({ err: error }, reason);
-      process.stderr.write(`${reason}\n`);
+      if (!this.#onTerminal || error !== undefined) this.#log.fatal({ err: error }, reason);
+      if (!this.#onTerminal || error === undefined) process.stderr.write(`${reason}\n`);
       await this.stop(1);
     }
     return new Promise(() => {});

@@ -21,6 +21,8 @@ export {
 } from './project.ts';
 
 export interface NewProject {
+  /** Made by this class when it is left out. */
+  readonly id?: string;
   readonly orgId: string;
   readonly name: string;
   readonly origin: string;
@@ -65,8 +67,7 @@ export class Projects {
     await this.#collection.createIndex({ orgId: 1 });
   }
 
-  async create(input: NewProject): Promise<Project> {
-    const _id = newProjectId();
+  async create({ id: _id = newProjectId(), ...input }: NewProject): Promise<Project> {
     const project: Omit<Project, '_id' | 'changedAt'> = {
       ...input,
       ...projectColours(_id),

@@ -39,10 +39,16 @@ async function startProject(t: { teardown(action: () => Promise<unknown>): void 
   await write('room/a.ts', 'export const a: number = 1;\n');
   await write('room/b.ts', 'export const b: number = 1;\n');
   const build = () => run(program, [...args, at('build.js')]);
+  /** What a build says that fails. */
+  const refusal = (): Promise<string> =>
+    build().then(
+      () => 'nothing',
+      ({ stderr }) => stderr,
+    );
   const output = (name: string) => readFile(at(`dist/room/${name}.js`), 'utf8').catch(() => null);
   const builtAt = async () => (await stat(at('dist/room/a.js'))).mtimeMs;
   return {
-    ...{ at, write, build, output, config },
+    ...{ at, write, build, refusal, output, config },
     /** Runs the build; whether it has built anything. */
     async builds() {
       const before = await builtAt();
@@ -92,6 +98,29 @@ t.test('a build that fails or is killed does not count', async (t) => {
   await new Promise((resolve) => child.once('exit', resolve));
   await build();
   t.equal(await output('a'), 'export const a = 3;\n');
+});
+
+t.test('without TypeScript what is built is used, unless the sources have changed', async (t) => {
+  const { at, write, build, builds, refusal } = await startProject(t);
+  await build();
+  await rm(at('node_modules/typescript'));
+  await write('node_modules/.package-lock.json', '{ "packages": {} }');
+  t.notOk(await builds(), 'as after npm ci --omit=dev');
+
+  await write('room/a.ts', 'export const a: number = 5;\n');
+  t.match(await refusal(), /^The sources have changed, and TypeScript is not installed/);
+  await rm(at('room'), { recursive: true });
+  await rm(at('tsconfig.json'));
+  t.notOk(await builds(), 'as in an image without sources');
+  await rm(at('dist/room/b.js'));
+  t.match(await refusal(), /^The service is not built, and TypeScript/);
+});
+
+t.test('another version of Node is told', async (t) => {
+  const { write, refusal } = await startProject(t);
+  await write('package.json', '{ "type": "module", "engines": { "node": ">=99.7" } }');
+  const found = `this is Node ${process.versions.node}, ${process.execPath}.`;
+  t.equal(await refusal(), `This needs Node >=99.7; ${found}\n`);
 });
 
 t.test('builds that run at once do not disturb each other', async (t) => {

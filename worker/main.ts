@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { createLogger } from '../contract/log.ts';
-import { settingsExample } from '../contract/settings/document.ts';
-import { settingsOrExit } from '../contract/settings/load.ts';
+import { createLogger, isOnTerminal } from '../contract/log.ts';
+import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
+import { cannotListen, cannotUseFolder } from '../contract/start-failure.ts';
 import { logOutages, retryDuringOutages, watchForOutages } from '../store/connection.ts';
 import { awaitStore, type Store } from '../store/open.ts';
 import { StoreUrlInvalid } from '../store/outage.ts';
@@ -11,16 +11,12 @@ import { operationsServer } from './operations.ts';
 
 /** The prewarm worker: a process of its own, with its operations server. */
 
-new Command('image-delivery-worker')
-  .description('Prewarms images. Configured by environment variables, or a .env file:')
-  .addHelpText('after', () => `\n${settingsExample()}`)
-  .allowExcessArguments(false)
-  .parse();
-
 /** Time for the jobs in progress to stop. */
 const drainWithinMs = 10_000;
 
-const settings = settingsOrExit();
+const settings = settingsFromCommandLine(
+  new Command('image-delivery-worker').description('Prewarms images, by requests to the service.'),
+);
 const log = createLogger(settings, 'worker');
 
 let store: Store | null = null;
@@ -68,10 +64,8 @@ process.on('uncaughtException', (error) => {
 try {
   await server.listen({ host: settings.workerHost, port: settings.workerPort });
 } catch (error) {
-  const code = (error as NodeJS.ErrnoException).code;
-  process.stderr.write(
-    `SERVICE_WORKER_PORT ${settings.workerPort} on ${settings.workerHost} cannot be used: ${code}.\n`,
-  );
+  const { workerHost: host, workerPort: port } = settings;
+  process.stderr.write(`${cannotListen('SERVICE_WORKER_PORT', { host, port }, error)}\n`);
   process.exit(1);
 }
 log.info({ port: settings.workerPort }, 'the operations server listens');
@@ -90,8 +84,12 @@ try {
   void watchForOutages(ping, { signal, onOutage });
 } catch (error) {
   if (!stopping.signal.aborted) {
-    log.fatal({ err: error }, 'the worker could not start');
-    if (error instanceof StoreUrlInvalid) process.stderr.write(`${error.message}\n`);
+    const reason =
+      error instanceof StoreUrlInvalid ? error.message : cannotUseFolder(settings.dataDir, error);
+    if (reason === null || !isOnTerminal(settings)) {
+      log.fatal({ err: error }, 'the worker could not start');
+    }
+    if (reason !== null) process.stderr.write(`${reason}\n`);
     await stop(1);
   }
 }

@@ -1,6 +1,7 @@
 import { type Setting, settingRows } from './table.ts';
 
-function defaultInWords(setting: Setting<unknown>): string {
+/** The default as the documents show it. */
+export function defaultInWords(setting: Setting<unknown>): string {
   if (setting.defaultInWords !== undefined) return setting.defaultInWords;
   return String(setting.default);
 }

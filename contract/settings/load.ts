@@ -3,6 +3,7 @@ import { Ajv, type ErrorObject } from 'ajv';
 import formats from 'ajv-formats';
 import { isDnsServer, parseNetwork } from '../networks.ts';
 import { parsePort, parsePrivateSource } from '../private-sources.ts';
+import { intendedVariable } from './near-miss.ts';
 import { type Setting, type Settings, settingRows, splitList } from './table.ts';
 
 /** Thrown with all invalid settings at once, one per line. */
@@ -16,7 +17,10 @@ export class SettingsInvalid extends Error {
   }
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 const byVariable = new Map(settingRows.map(([, setting]) => [setting.variable as string, setting]));
+const variables = [...byVariable.keys()];
 
 const ajv = new Ajv({ allErrors: true });
 formats.default(ajv, ['uri']);
@@ -46,29 +50,79 @@ function typed(text: string, { schema }: Setting<unknown>): string | number {
   return schema['type'] === 'integer' && /^\d+$/.test(text) ? Number(text) : text;
 }
 
-/** The message for an invalid value. It omits the value, which may be a misplaced secret. */
-function describe(error: ErrorObject): string {
-  const variable = error.instancePath.slice(1);
-  return `${variable} must be ${byVariable.get(variable)?.accepts ?? error.message}`;
+/** A value as Kubernetes' service links and Docker's links have it, such as `tcp://10.0.0.1:80`. */
+const linkPattern = /^(?:tcp|udp|sctp):\/\/[\w.:[\]-]+:\d+$/;
+
+/** What sets a port's variable to an address, and what helps; null for any other value. */
+function linkInWords(variable: string, value: unknown): string | null {
+  if (!variable.endsWith('_PORT') || !linkPattern.test(String(value))) return null;
+  const name = variable.slice(0, -'_PORT'.length).toLowerCase().replaceAll('_', '-');
+  return `it is an address, as Kubernetes sets it for a Service named ${name}, and Docker for a link of that name: set enableServiceLinks to false in the pod's spec, or change that name`;
 }
+
+/** The message for an invalid value. It omits the value, which may be a misplaced secret. */
+function describe(error: ErrorObject, given: Readonly<Record<string, Given>>): string {
+  const variable = error.instancePath.slice(1);
+  const accepts = byVariable.get(variable)?.accepts ?? error.message;
+  const { name = variable, value } = given[variable] ?? {};
+  const link = linkInWords(variable, value);
+  return `${name} must be ${accepts}${link === null ? '' : `; ${link}`}`;
+}
+
+/** A value, and the name under which it was given. */
+interface Given {
+  readonly name: string;
+  readonly value: string | number;
+}
+
+/** The values that an environment has for the settings, by the settings' variables. */
+function givenIn(environment: Environment): Record<string, Given> {
+  const given: Record<string, Given> = {};
+  for (const [, setting] of settingRows) {
+    const names = [setting.variable, setting.platformVariable ?? setting.variable];
+    for (const name of names) {
+      const text = environment[name] ?? '';
+      if (text !== '') given[setting.variable] ??= { name, value: typed(text, setting) };
+    }
+  }
+  return given;
+}
+
+/** The `SERVICE_...` variables of an environment that are no settings. */
+const unknownVariables = (environment: Environment): string[] =>
+  Object.keys(environment).filter((name) => name.startsWith('SERVICE_') && !byVariable.has(name));
+
+/** Unknown variables that resemble no setting, and so have no effect. */
+export const ignoredVariables = (environment: Environment): string[] =>
+  unknownVariables(environment).filter((name) => intendedVariable(name, variables) === undefined);
 
 /**
  * Settings from environment variables. An empty variable counts as not set, because templates and
- * compose files produce empty variables. An unknown `SERVICE_...` name is an error, because a
- * misspelt security setting must not be ignored.
+ * compose files produce empty variables. An unknown `SERVICE_...` name that resembles a setting's is an
+ * error, because a misspelt security setting must not be ignored; others are what orchestrators set.
+ * @param optionNames the options that have set variables, for messages
  * @throws SettingsInvalid with every invalid setting
  */
-export function loadSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
-  const given: Record<string, unknown> = {};
+export function loadSettings(
+  environment: Environment,
+  optionNames: ReadonlyMap<string, string> = new Map(),
+): Settings {
   const mistakes = new Set<string>();
-  for (const [variable, value] of Object.entries(environment)) {
-    if (!variable.startsWith('SERVICE_') || value === undefined) continue;
-    const setting = byVariable.get(variable);
-    if (setting === undefined) mistakes.add(`${variable} is not a setting of this service`);
-    else if (value !== '') given[variable] = typed(value, setting);
+  for (const name of unknownVariables(environment)) {
+    const intended = intendedVariable(name, variables);
+    if (intended === undefined) continue;
+    mistakes.add(`${name} is not a setting of this service. Did you mean ${intended}?`);
   }
+  const named = givenIn(environment);
+  for (const [variable, { value }] of Object.entries(named)) {
+    const option = optionNames.get(variable);
+    if (option !== undefined) named[variable] = { name: option, value };
+  }
+  const given: Record<string, unknown> = Object.fromEntries(
+    Object.entries(named).map(([variable, { value }]) => [variable, value]),
+  );
   validate(given);
-  for (const error of validate.errors ?? []) mistakes.add(describe(error));
+  for (const error of validate.errors ?? []) mistakes.add(describe(error, named));
 
   if ('SERVICE_WORKBENCH_USERNAME' in given !== 'SERVICE_WORKBENCH_PASSWORD' in given) {
     mistakes.add(
@@ -97,15 +151,15 @@ export function loadSettings(environment: Readonly<Record<string, string | undef
 }
 
 /** Settings from the environment, and from `.env` in the working directory for those not set. */
-export function processSettings(): Settings {
+export function processSettings(optionNames?: ReadonlyMap<string, string>): Settings {
   if (existsSync('.env')) process.loadEnvFile('.env');
-  return loadSettings(process.env);
+  return loadSettings(process.env, optionNames);
 }
 
 /** For process startup: invalid settings are printed to standard error, with exit code 1. */
-export function settingsOrExit(): Settings {
+export function settingsOrExit(optionNames?: ReadonlyMap<string, string>): Settings {
   try {
-    return processSettings();
+    return processSettings(optionNames);
   } catch (error) {
     if (!(error instanceof SettingsInvalid)) throw error;
     process.stderr.write(`${error.message}\n`);

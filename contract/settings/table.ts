@@ -17,8 +17,10 @@ export interface Setting<T> {
   readonly meaning: string;
   /** Converts the validated value to the one that the code uses. */
   readonly convert?: (value: never) => T;
-  /** Redacted in logs. */
+  /** Redacted in logs, and no option of the commands, because all users of a machine see those. */
   readonly secret?: true;
+  /** A variable that platforms set, for when the setting's own is not set. */
+  readonly platformVariable?: string;
 }
 
 type Details<T> = Omit<Setting<T>, 'variable' | 'schema' | 'accepts'> & { accepts?: string };
@@ -48,6 +50,9 @@ export type HttpEngineSetting = (typeof httpEngines)[number];
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
+const logFormats = ['auto', 'json', 'text'] as const;
+export type LogFormat = (typeof logFormats)[number];
+
 const atLeastOne = (n: number): number => Math.max(1, Math.floor(n));
 /** The port of the operations listener where none is set. */
 export const defaultOpsPort = 9_090;
@@ -75,7 +80,9 @@ export const settingsTable = {
   ),
   port: integer('SERVICE_PORT', 1, 65_535, {
     default: 3000,
-    meaning: 'Port of the public listener.',
+    defaultInWords: '`PORT`, else 3000',
+    meaning: 'Port of the public listener. Cloud Run, Heroku and others name it in `PORT`.',
+    platformVariable: 'PORT',
   }),
   baseUrl: text<string>(
     'SERVICE_BASE_URL',
@@ -279,11 +286,25 @@ export const settingsTable = {
     meaning:
       'Maximum memory in bytes of each transform process, which renders an SVG or encodes a large AVIF; there are at most as many as transform threads.',
   }),
-  logLevel: text<LogLevel>(
+  logLevel: text<LogLevel | null>(
     'SERVICE_LOG_LEVEL',
     logLevels.join(', '),
     { enum: logLevels },
-    { default: 'info', meaning: 'Minimum level of logged messages; `silent` for none.' },
+    {
+      default: null,
+      defaultInWords: 'info; warn on a terminal',
+      meaning: 'Minimum level of logged messages; `silent` for none.',
+    },
+  ),
+  logFormat: text<LogFormat>(
+    'SERVICE_LOG_FORMAT',
+    logFormats.join(', '),
+    { enum: logFormats },
+    {
+      default: 'auto',
+      meaning:
+        'Log lines are `json` objects or readable `text`; `auto` is text on a terminal and JSON elsewhere.',
+    },
   ),
   opsPort: integer<number | null>('SERVICE_OPS_PORT', 0, 65_535, {
     default: null,

@@ -1,5 +1,6 @@
 import { settingsOrExit } from '../../contract/settings/load.ts';
 import type { Settings } from '../../contract/settings/table.ts';
+import { cannotUseFolder } from '../../contract/start-failure.ts';
 import { damageInWords } from '../../store/embedded/restore.ts';
 import { DataFileDamaged } from '../../store/embedded/storage/file-check.ts';
 import { ensureIndexes, joinStore, type Store } from '../../store/open.ts';
@@ -17,6 +18,8 @@ export const withStore: WithStore = async (action) => {
   const store = await joinStore(settings).catch(async (error) => {
     const expected = error instanceof StoreUnavailable || error instanceof StoreUrlInvalid;
     if (error instanceof DataFileDamaged) throw new CommandError(await damageInWords(error));
+    const unusable = cannotUseFolder(settings.dataDir, error);
+    if (unusable !== null) throw new CommandError(unusable);
     throw expected ? new CommandError(error.message) : error;
   });
   try {

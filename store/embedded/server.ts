@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { rm, statfs } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -18,6 +18,9 @@ import type { ThreadData, ThreadMessage } from './thread.ts';
 
 /** The file with all documents, in the private folder. */
 export const dataFileIn = (privateFolder: string): string => join(privateFolder, 'documents.lmdb');
+
+/** The first pages, the lock file, and as much as is preallocated at first. */
+const newFileBytes = 2 * 2 ** 20;
 
 export interface EmbeddedStoreOptions {
   /** Called when no copy of the data file could be made, with the reason. */
@@ -40,6 +43,7 @@ export interface EmbeddedStore {
  * @param folder created when it is missing
  * @throws {FolderHeld} when another live process (or this one, earlier) owns the folder
  * @throws {DataFileDamaged}
+ * @throws an error with the code ENOSPC when there is no space for a new store
  */
 export async function startEmbeddedStore(
   folder: string,
@@ -58,6 +62,7 @@ export async function startEmbeddedStore(
   try {
     if (!isNew) checkDataFile(file);
     else if (existsSync(backupOf(file))) throw new DataFileDamaged(file, 'it is missing');
+    else await requireSpace(privateFolder);
     await prepareSocket(socket, privateFolder);
   } catch (error) {
     await lock.release();
@@ -71,6 +76,17 @@ export async function startEmbeddedStore(
     if (isNew) await rm(file, { force: true });
     throw error;
   }
+}
+
+/**
+ * lmdb maps the first pages of a new file into memory, and a disk without space for them ends the whole
+ * process by a signal.
+ * @throws an error with the code ENOSPC, as the file system would
+ */
+async function requireSpace(folder: string): Promise<void> {
+  const { bsize, bavail } = await statfs(folder);
+  if (bsize * bavail >= newFileBytes) return;
+  throw Object.assign(new Error('the disk is full'), { code: 'ENOSPC', path: folder });
 }
 
 /** @param cleanUp called when the thread has exited, for whatever reason */

@@ -29,6 +29,26 @@ t.test(
   },
 );
 
+t.test(
+  'text is for a person: one line, an error below it, and nothing that steers a terminal',
+  async (t) => {
+    const hostile = '\\u001b[2J\\u009b2J\\u202e';
+    const lines = logged(
+      { SERVICE_LOG_FORMAT: 'text', SERVICE_ROOT_API_KEY: 'sk_secret-of-the-test' },
+      `log.warn({ host: 'a.example', path: '/a b${hostile}', count: 2 }, 'refused ${hostile}');
+     log.error({ err: new Error('broke sk_secret-of-the-test\\n${hostile}') }, 'failed');`,
+    ).split('\n');
+    t.match(
+      lines[0],
+      /^\d\d:\d\d:\d\d WARN test: refused \S+ \(host a\.example, path "\/a b.*", count 2\)$/,
+    );
+    t.match(lines[1], /^\d\d:\d\d:\d\d ERROR test: failed$/);
+    t.equal(lines[2], '    Error: broke [secret]');
+    t.match(lines[4], /^ {4}at /, 'the stack');
+    t.notMatch(lines.join(''), /\p{C}/u);
+  },
+);
+
 t.test('secret settings appear in no line', async (t) => {
   const url = 'mongodb://user:p%40ss"word@db.internal/x';
   const lines = logged(

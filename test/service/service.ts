@@ -54,6 +54,8 @@ export interface ServiceOptions {
   /** To start again on the data of a service before; it is then not removed. */
   readonly dataDir?: string;
   readonly port?: number;
+  /** The folder of the built service, when it is another one than this project's. */
+  readonly dist?: string;
 }
 
 /** A JSON body without its type: what the tests say of it is the check. */
@@ -116,7 +118,8 @@ export async function launch(t: Teardown, options: ServiceOptions = {}): Promise
     ...ownStore,
     ...options.environment,
   };
-  const primary = spawn(program, [...programArgs, join(dist, 'server/main.js')], {
+  const main = join(options.dist ?? dist, 'server/main.js');
+  const primary = spawn(program, [...programArgs, main], {
     // Somewhere without a .env file of the developer's.
     cwd: dataDir,
     env: environment,

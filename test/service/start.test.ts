@@ -1,7 +1,24 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import t from 'tap';
 import { defaultOpsPort } from '../../contract/settings/table.ts';
-import { launch, startService } from './service.ts';
+import { rootPath } from '../root.ts';
+import { until } from '../until.ts';
+import { freePort, launch, plainNode, startService } from './service.ts';
+
+interface Teardown {
+  teardown(action: () => Promise<unknown>): void;
+}
+
+async function temporaryFolder(t: Teardown): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'image-delivery-')));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
 
 t.test('a port in use is a clear error', async (t) => {
   // Whoever has it: Prometheus has the same default port, and so has a second service.
@@ -40,8 +57,28 @@ t.test('mistaken settings are all told at once', async (t) => {
   t.match(service.stderr(), /SERVICE_POOL_QUEUE must be/);
 });
 
-t.test('a first key is made and shown once', async (t) => {
-  const service = await startService(t);
+/** The built service as `npm ci --omit=dev` leaves it: without sources and without tools. */
+async function productionTree(t: Teardown): Promise<string> {
+  const folder = await temporaryFolder(t);
+  const lock = JSON.parse(await readFile(join(rootPath, 'package-lock.json'), 'utf8'));
+  const packages: [string, { dev?: boolean; link?: boolean }][] = Object.entries(lock.packages);
+  for (const [path, { dev, link }] of packages) {
+    if (!/^node_modules\/(?:@[^/]+\/)?[^/]+$/.test(path) || dev === true || link === true) continue;
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await symlink(join(rootPath, path), join(folder, path));
+  }
+  for (const name of ['package.json', 'build.js', 'dist']) {
+    await cp(join(rootPath, name), join(folder, name), { recursive: true });
+  }
+  return folder;
+}
+
+t.test('a first key is made and shown once, by what is installed for production', async (t) => {
+  const folder = await productionTree(t);
+  const [program, ...args] = plainNode;
+  const built = spawnSync(program, [...args, join(folder, 'build.js')], { encoding: 'utf8' });
+  t.equal(built.status, 0, `nothing is compiled: ${built.stderr}`);
+  const service = await startService(t, { dist: join(folder, 'dist') });
   const [key] = /sk_[\w-]{43}/.exec(service.stdout()) ?? [];
   t.ok(key);
   t.notOk(
@@ -53,6 +90,123 @@ t.test('a first key is made and shown once', async (t) => {
   const again = await startService(t, { dataDir, environment, port: service.port });
   t.notMatch(again.stdout(), /sk_/);
 });
+
+t.test('a data folder or an address that cannot be used is told with its cause', async (t) => {
+  const folder = await temporaryFolder(t);
+  const file = join(folder, 'file');
+  await writeFile(file, '');
+  for (const [environment, expected] of [
+    [
+      { SERVICE_DATA_DIR: join(file, 'x') },
+      `The data folder ${file}/x (SERVICE_DATA_DIR) cannot be used: a part of its path is a file (ENOTDIR)`,
+    ],
+    [
+      { SERVICE_HOST: '192.0.2.1' },
+      'on 192.0.2.1 (SERVICE_HOST) cannot be used: it is no address of this machine (EADDRNOTAVAIL)',
+    ],
+  ] as const) {
+    const service = await launch(t, { environment, dataDir: folder });
+    t.equal(await service.end('SIGCONT'), 1);
+    t.ok(service.stderr().includes(expected), service.stderr());
+    t.equal(service.stderr().trim().split('\n').length, 1);
+  }
+});
+
+/** Runs `npm start` with options, in a folder without a .env file unless there is one. */
+function start(args: readonly string[], cwd: string, environment: Record<string, string> = {}) {
+  const [program, ...nodeArgs] = plainNode;
+  const entry = join(rootPath, 'dist/server/start.js');
+  const env = { PATH: process.env['PATH'] ?? '', ...environment };
+  return spawnSync(program, [...nodeArgs, entry, ...args], { cwd, env, encoding: 'utf8' });
+}
+
+t.test('options are checked as settings are, and are before them', async (t) => {
+  const folder = await temporaryFolder(t);
+  await writeFile(
+    join(folder, '.env'),
+    'SERVICE_PORT=1\nSERVICE_PROCESSES=none\nSERVICE_WORKER_PORT=2',
+  );
+  // The options make valid what is not, and equal what differs.
+  const args = ['--port', '3001', '--processes=1', '--worker-host', '::', '--worker-port=3001'];
+  const equal = start(args, folder, { SERVICE_PORT: '7', SERVICE_PROCESSES: 'many' });
+  t.match(equal, {
+    status: 1,
+    stderr: /^SERVICE_PORT and SERVICE_WORKER_PORT are both 3001, .*\n$/,
+  });
+
+  const invalid = start(['--port=x', '--log-level', 'loud', '--processes', '0'], folder);
+  t.equal(invalid.status, 1);
+  t.match(invalid.stderr, /--log-level must be trace.*\n.*--port must be.*\n.*--processes must be/);
+  t.match(
+    start(['--prot', '1'], folder).stderr,
+    /unknown option '--prot'\n\(Did you mean --port\?\)/,
+  );
+  t.not(
+    start(['--root-api-key', 'sk_12345678'], folder).status,
+    0,
+    'secrets are not for command lines',
+  );
+
+  const help = start(['--help'], folder);
+  t.equal(help.status, 0);
+  for (const expected of [
+    '--port <number>',
+    'SERVICE_DATA_DIR; default: ./data',
+    'SERVICE_MONGODB_URL',
+  ]) {
+    t.ok(help.stdout.includes(expected), expected);
+  }
+});
+
+/** util-linux' `script` runs a command on a terminal of its own. */
+const hasScript = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes(
+  'util-linux',
+);
+
+t.test(
+  'on a terminal there are three lines, and warnings as text',
+  { skip: !hasScript && "there is no util-linux' script" },
+  async (t) => {
+    const dataDir = await temporaryFolder(t);
+    const port = await freePort();
+    const command = `${plainNode.join(' ')} ${rootPath}/dist/server/main.js --port ${port}`;
+    const child = spawn('script', ['-qefc', `echo $$ >pid; exec ${command}`, '/dev/null'], {
+      cwd: dataDir,
+      env: {
+        PATH: process.env['PATH'],
+        SERVICE_DATA_DIR: dataDir,
+        SERVICE_NAME: 'x',
+        SERVICE_OPS_PORT: '0',
+        NO_COLOR: '1',
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.on('data', (text) => {
+      output += text;
+    });
+    const ended = once(child, 'exit');
+    const primary = async () => Number(await readFile(join(dataDir, 'pid'), 'utf8'));
+    t.teardown(async () => {
+      // Where it has ended there is no such process.
+      await primary()
+        .then((pid) => process.kill(pid, 'SIGKILL'))
+        .catch(() => {});
+      await ended;
+    });
+    await until('the lines', () => output.split('\r\nNext ')[1]?.endsWith('\n'));
+    const lines = output.trim().split('\r\n');
+    t.match(lines, [
+      /^\d\d:\d\d:\d\d WARN primary: variables that are no settings are ignored .*SERVICE_NAME/,
+      new RegExp(`^Ready +http://localhost:${port}/ `),
+      /^API key +sk_[\w-]{43} /,
+      /^Next +open the address/,
+    ]);
+    t.equal(lines.length, 4, output);
+    process.kill(await primary(), 'SIGINT');
+    t.same(await ended, [0, null], 'as by Ctrl-C');
+  },
+);
 
 /** What tells uWebSockets.js to do without its binary, as where none loads. */
 const withoutBinary = { UWS_USE_FALLBACK: '1' };

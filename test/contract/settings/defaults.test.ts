@@ -13,6 +13,7 @@ t.test('without any variable the service starts with these', async (t) => {
     internalUrl: 'http://localhost:3000',
     trustedProxies: [],
     httpEngine: 'auto',
+    console: true,
     processes: Math.max(1, Math.floor(cores / 4)),
     poolThreads: Math.max(1, Math.floor(cores / Math.max(1, Math.floor(cores / 4)))),
     poolQueue: 16 * Math.max(1, Math.floor(cores / Math.max(1, Math.floor(cores / 4)))),
@@ -38,7 +39,8 @@ t.test('without any variable the service starts with these', async (t) => {
     sourceTimeoutMs: 10_000,
     transformTimeoutMs: 20_000,
     transformProcessMemoryBytes: 1_610_612_736,
-    logLevel: 'info',
+    logLevel: null,
+    logFormat: 'auto',
     opsPort: null,
     opsHost: '127.0.0.1',
     workerPort: 3001,
@@ -71,6 +73,7 @@ t.test('the variables that deployments use are these', async (t) => {
   t.same(settingRows.map(([, { variable }]) => variable.replace('SERVICE_', '')).sort(), [
     'API_RATE_LIMIT',
     'BASE_URL',
+    'CONSOLE',
     'DATA_DIR',
     'DISK_CACHE_BYTES',
     'DISK_RESERVE_BYTES',
@@ -79,6 +82,7 @@ t.test('the variables that deployments use are these', async (t) => {
     'HOST',
     'HTTP_ENGINE',
     'INTERNAL_URL',
+    'LOG_FORMAT',
     'LOG_LEVEL',
     'MEMORY_CACHE_BYTES',
     'MONGODB_URL',
@@ -107,6 +111,13 @@ t.test('the variables that deployments use are these', async (t) => {
     'WORKER_HOST',
     'WORKER_PORT',
   ]);
+});
+
+t.test("a platform's PORT is the port unless the setting is given", async (t) => {
+  t.match(loadSettings({ PORT: '8080' }), { port: 8080, baseUrl: 'http://localhost:8080' });
+  t.equal(loadSettings({ PORT: '8080', SERVICE_PORT: '' }).port, 8080);
+  t.equal(loadSettings({ PORT: '8080', SERVICE_PORT: '9000' }).port, 9000);
+  t.equal(loadSettings({ PORT: '' }).port, 3000);
 });
 
 t.test('settings cannot be changed after the start', async (t) => {

@@ -1,5 +1,9 @@
 import t from 'tap';
-import { loadSettings, SettingsInvalid } from '../../../contract/settings/load.ts';
+import {
+  ignoredVariables,
+  loadSettings,
+  SettingsInvalid,
+} from '../../../contract/settings/load.ts';
 
 /** The mistakes of an environment; empty when it is valid. */
 function mistakes(environment: Record<string, string>): readonly string[] {
@@ -69,7 +73,7 @@ t.test('all mistakes are told at once, each by its variable and what it accepts'
     /^SERVICE_BASE_URL must be .*http/m,
     /^SERVICE_MONGODB_URL must be .*mongodb:\/\//m,
     /^SERVICE_ROOT_API_KEY must be 8 to 256/m,
-    /^SERVICE_PROT is not a setting/m,
+    /^SERVICE_PROT is not a setting .* Did you mean SERVICE_PORT\?$/m,
     /^SERVICE_WORKBENCH_USERNAME and SERVICE_WORKBENCH_PASSWORD .*both/m,
   ]) {
     t.match(text, expected);
@@ -77,18 +81,60 @@ t.test('all mistakes are told at once, each by its variable and what it accepts'
 });
 
 t.test('the message of the error holds every mistake', async (t) => {
-  t.throws(() => loadSettings({ SERVICE_PORT: '0', SERVICE_X: '1' }), {
+  t.throws(() => loadSettings({ SERVICE_PORT: '0', SERVICE_HOTS: '1' }), {
     name: 'SettingsInvalid',
-    message: /SERVICE_PORT must be[\s\S]*SERVICE_X is not/,
+    message: /SERVICE_HOTS is not[\s\S]*SERVICE_PORT must be/,
   });
 });
 
-t.test('an unknown SERVICE_ variable is a mistake, even when it is empty', async (t) => {
-  for (const variable of ['SERVICE_', 'SERVICE_PRIVATE_SOURCE', 'SERVICE_port', 'SERVICE___x']) {
-    t.match(mistakes({ [variable]: '1' }), [new RegExp(`^${variable} is not`)]);
-    t.match(mistakes({ [variable]: '' }), [new RegExp(`^${variable} is not`)]);
-  }
-  t.same(mistakes({ SERVICE: '1', service_port: 'x', XSERVICE_PORT: 'x' }), []);
+t.test(
+  'a variable that is nearly one of a setting is a mistake, even when it is empty',
+  async (t) => {
+    for (const [variable, intended] of [
+      ['SERVICE_port', 'SERVICE_PORT'],
+      ['SERVICE_PORTS', 'SERVICE_PORT'],
+      ['SERVICE_PRIVATE_SOURCE', 'SERVICE_PRIVATE_SOURCES'],
+      ['SERVICE_PRIVAT_SOURCES', 'SERVICE_PRIVATE_SOURCES'],
+      ['SERVICE_ROOT_KEY', 'SERVICE_ROOT_API_KEY'],
+      ['SERVICE_MONGO_URL', 'SERVICE_MONGODB_URL'],
+      ['SERVICE_LOGLEVEL', 'SERVICE_LOG_LEVEL'],
+      ['SERVICE_WORKBENCH_PASS', 'SERVICE_WORKBENCH_PASSWORD'],
+      ['SERVICE_TRUSTED_PROXY', 'SERVICE_TRUSTED_PROXIES'],
+    ] as const) {
+      const expected = `${variable} is not a setting of this service. Did you mean ${intended}?`;
+      t.same(mistakes({ [variable]: '1' }), [expected]);
+      t.same(mistakes({ [variable]: '' }), [expected]);
+    }
+  },
+);
+
+t.test('variables that orchestrators set have no effect, and are named', async (t) => {
+  // Consul and registrator, Coolify, Kubernetes' service links, Docker's links, and common ones.
+  const names = `
+    SERVICE_NAME SERVICE_ID SERVICE_TAGS SERVICE_80_NAME SERVICE_CHECK_HTTP SERVICE_REGION
+    SERVICE_FQDN_APP SERVICE_URL_APP SERVICE_USER_APP SERVICE_PASSWORD_APP SERVICE_BASE64_APP
+    SERVICE_SERVICE_HOST SERVICE_SERVICE_PORT SERVICE_SERVICE_PORT_HTTP SERVICE_PORT_80_TCP
+    SERVICE_PORT_80_TCP_ADDR SERVICE_PORT_80_TCP_PORT SERVICE_PORT_80_TCP_PROTO
+    SERVICE_WORKER_SERVICE_HOST SERVICE_WORKER_SERVICE_PORT SERVICE_WORKER_PORT_3001_TCP
+    SERVICE_MONGODB_SERVICE_HOST SERVICE_ENV_PATH SERVICE_BINDING_ROOT SERVICE_VERSION
+    SERVICE_ENVIRONMENT SERVICE_NAMESPACE SERVICE_ACCOUNT SERVICE_ROLE SERVICE_TYPE SERVICE_URL
+    SERVICE_ROOT SERVICE_PATH SERVICE_ SERVICE___x`.match(/\S+/g);
+  const environment = Object.fromEntries((names ?? []).map((name) => [name, 'x']));
+  const others = { SERVICE: '1', service_port: 'x', XSERVICE_PORT: 'x', SERVICE_PORT: '80' };
+  t.same(mistakes({ ...environment, ...others }), []);
+  t.same(ignoredVariables({ ...environment, ...others }), names);
+});
+
+t.test("an address in a port's variable is told as what it is", async (t) => {
+  const found = mistakes({
+    SERVICE_PORT: 'tcp://10.0.0.1:80',
+    SERVICE_WORKER_PORT: 'tcp://[fd00::1]:3001',
+  });
+  t.match(found, [
+    /^SERVICE_PORT must be a whole number .* Kubernetes .* Service named service, .*enableServiceLinks/,
+    /^SERVICE_WORKER_PORT .* named service-worker/,
+  ]);
+  t.match(mistakes({ PORT: 'x' }), [/^PORT must be a whole number/]);
 });
 
 t.test('an empty variable counts as not set', async (t) => {

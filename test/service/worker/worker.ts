@@ -17,6 +17,7 @@ interface Teardown {
 export interface Program {
   readonly process: ChildProcess;
   readonly log: readonly LogLine[];
+  readonly stdout: () => string;
   readonly stderr: () => string;
   logged(message: string): LogLine[];
   /** Resolves when so many lines with this message are there; rejects when it takes too long. */
@@ -43,16 +44,18 @@ export function startProgram(
   entry: string,
   cwd: string,
   environment: Environment,
+  options: readonly string[] = [],
 ): Program {
-  const child = spawn(program, [...args, join(dist, entry)], {
+  const child = spawn(program, [...args, join(dist, entry), ...options], {
     cwd,
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
   const log: LogLine[] = [];
-  let stderr = '';
+  let [stdout, stderr] = ['', ''];
   createInterface({ input: child.stdout }).on('line', (line) => {
+    stdout += `${line}\n`;
     if (line.startsWith('{')) log.push(JSON.parse(line));
   });
   child.stderr.on('data', (text) => {
@@ -65,7 +68,7 @@ export function startProgram(
   };
   t.teardown(() => end('SIGKILL'));
   return {
-    ...{ process: child, log, logged, end, stderr: () => stderr },
+    ...{ process: child, log, logged, end, stdout: () => stdout, stderr: () => stderr },
     untilLogged: async (message, count = 1) => {
       const there = () => logged(message).length >= count;
       await until(`${count} x '${message}' in the log`, there).catch((error) => {

@@ -1,0 +1,39 @@
+import type { Settings } from '../contract/settings/table.ts';
+
+const print = (text: string): void => void process.stdout.write(text);
+
+/** What the person who starts the service is told: the address, the first key, and what to do next. */
+export class Greeting {
+  readonly #settings: Settings;
+  /** Null when there is none to show, or when it has been shown. */
+  #firstKey: string | null;
+
+  constructor(settings: Settings, firstKey: string | null) {
+    this.#settings = settings;
+    this.#firstKey = firstKey;
+  }
+
+  /** Prints the first key among log lines, once: it cannot be seen later. */
+  printKey(): void {
+    if (this.#firstKey === null) return;
+    print(
+      `\nThe first API key was created, for all projects. It is shown only once:\n\n  ${this.#firstKey}\n\n`,
+    );
+    this.#firstKey = null;
+  }
+
+  /** Three lines, for a terminal. */
+  print(): void {
+    const { baseUrl, host, port } = this.#settings;
+    const key = this.#firstKey;
+    const keyLine =
+      key === null
+        ? 'the one that you have; another: npm run admin -- keys create --name "a name"'
+        : `${key} (for all projects, shown only this once)`;
+    print(`Ready    ${baseUrl}/ (it listens on ${host} port ${port}; Ctrl-C ends it)
+API key  ${keyLine}
+Next     open the address in a browser, or create a project: npm run admin -- projects create --help
+`);
+    this.#firstKey = null;
+  }
+}

@@ -1,0 +1,151 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open, readdir, realpath } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join, relative, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+
+/** The kinds of pictures that the service reads, by the extensions of their files. */
+const pictureTypes: ReadonlyMap<string, string> = new Map([
+  ...['jpg', 'jpeg', 'jpe', 'jfif'].map((extension) => [`.${extension}`, 'image/jpeg'] as const),
+  ['.png', 'image/png'],
+  ['.webp', 'image/webp'],
+  ['.gif', 'image/gif'],
+  ['.avif', 'image/avif'],
+  ['.heic', 'image/heic'],
+  ['.heif', 'image/heif'],
+  ['.tif', 'image/tiff'],
+  ['.tiff', 'image/tiff'],
+  ['.svg', 'image/svg+xml'],
+]);
+
+const typeOf = (path: string): string | undefined => pictureTypes.get(extname(path).toLowerCase());
+const isHidden = (name: string): boolean => name.startsWith('.');
+
+/** A folder with very many files takes long to walk, and only a few pictures are shown. */
+const maxEntries = 20_000;
+
+/** A running origin of the pictures in a folder. */
+export interface FolderOrigin {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the pictures in a folder and below it on 127.0.0.1, and no other file: no hidden ones, none
+ * that a symbolic link leads out of the folder to, and nothing to a page that has made a name of its
+ * own lead to this address (its Host is another). Nothing is written.
+ * @param folder as `realpath` returns it
+ * @param port 0 for a free one
+ * @throws Node's own error, such as EADDRINUSE, when it cannot listen
+ */
+export async function startFolderOrigin(folder: string, port: number): Promise<FolderOrigin> {
+  let authority = '';
+  const server = createServer((request, response) => {
+    respond(folder, authority, request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const { port: actual } = server.address() as AddressInfo;
+  authority = `127.0.0.1:${actual}`;
+  return {
+    url: `http://${authority}`,
+    port: actual,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function respond(
+  folder: string,
+  authority: string,
+  { method, url = '', headers }: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (method !== 'GET' && method !== 'HEAD') {
+    response.writeHead(405, { allow: 'GET, HEAD' }).end();
+    return;
+  }
+  const path = headers.host === authority ? pathOf(url) : null;
+  const type = path === null ? undefined : typeOf(path);
+  const file = path === null || type === undefined ? null : await openWithin(folder, path);
+  if (file === null || type === undefined) {
+    response.writeHead(404, { 'content-type': 'text/plain' }).end('There is no such picture.\n');
+    return;
+  }
+  try {
+    const { size } = await file.stat();
+    response.writeHead(200, {
+      'content-type': type,
+      'content-length': size,
+      'x-content-type-options': 'nosniff',
+    });
+    if (method === 'HEAD' || size === 0) response.end();
+    else await pipeline(file.createReadStream({ end: size - 1, autoClose: false }), response);
+  } finally {
+    await file.close();
+  }
+}
+
+/** The path in a request's target, relative to the folder; null for one that is not served. */
+function pathOf(target: string): string | null {
+  const raw = target.split('?', 1)[0] ?? '';
+  let path: string;
+  try {
+    path = decodeURIComponent(raw);
+  } catch {
+    return null;
+  }
+  if (!path.startsWith('/') || /[\0\\]/.test(path)) return null;
+  const names = path.slice(1).split('/');
+  return names.some((name) => name === '' || isHidden(name)) ? null : names.join(sep);
+}
+
+/** Opens a regular file of the folder; null when there is none, or when it is outside. */
+async function openWithin(folder: string, path: string): Promise<FileHandle | null> {
+  try {
+    const real = await realpath(join(folder, path));
+    const within = relative(folder, real);
+    if (within.split(sep).some(isHidden) || within.startsWith(sep)) return null;
+    // Not a link that has taken the file's place meanwhile, and a pipe is opened without waiting.
+    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+    const file = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if ((await file.stat()).isFile()) return file;
+    await file.close();
+    return null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Up to so many pictures in a folder and below it, as paths relative to it, those at the top first. Not
+ * those behind symbolic links, and none in hidden folders.
+ */
+export async function picturesIn(folder: string, count: number): Promise<string[]> {
+  const found: string[] = [];
+  const folders = [''];
+  let entries = 0;
+  for (const below of folders) {
+    const list = await readdir(join(folder, below), { withFileTypes: true }).catch(() => []);
+    for (const entry of list.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      entries += 1;
+      if (found.length >= count || entries > maxEntries) return found;
+      if (isHidden(entry.name)) continue;
+      if (entry.isDirectory()) folders.push(join(below, entry.name));
+      else if (entry.isFile() && typeOf(entry.name) !== undefined) {
+        found.push(join(below, entry.name));
+      }
+    }
+  }
+  return found;
+}

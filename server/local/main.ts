@@ -1,0 +1,84 @@
+import { realpath, stat } from 'node:fs/promises';
+import { sep } from 'node:path';
+import { Command } from 'commander';
+import { someSettingsFromCommandLine } from '../../contract/settings/command-line.ts';
+import { type FolderOrigin, picturesIn, startFolderOrigin } from './folder-origin.ts';
+import { startTemporaryService } from './temporary-service.ts';
+
+/** `npm run serve -- <folder>`: a service for the pictures of a folder, without any set-up. */
+
+/** The same at each start, so that pages that are being developed can have its URLs. */
+const projectId = 'prj_localpictures000';
+const shownPictures = 3;
+const originPortOffset = 2;
+
+const command = new Command('serve')
+  .description(
+    'Serves the pictures in a folder and below it in any size and format, to this machine. Nothing is written into the folder; caches and settings are temporary.',
+  )
+  .argument('<folder>', 'the folder with pictures');
+const { settings: given, given: options } = someSettingsFromCommandLine(command, [
+  ...(['host', 'port', 'baseUrl', 'httpEngine', 'processes', 'poolThreads'] as const),
+  ...(['logLevel', 'logFormat'] as const),
+]);
+const folder = await existingFolder(command.args[0] ?? '');
+const origin = await startOrigin(folder, given.port + originPortOffset);
+
+async function existingFolder(path: string): Promise<string> {
+  try {
+    const real = await realpath(path);
+    if ((await stat(real)).isDirectory()) return real;
+    return command.error(`${path} is no folder`);
+  } catch (error) {
+    return command.error(`${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
+
+/** At a port that is the same at each start, if it is free, so that URLs stay the same. */
+async function startOrigin(folder: string, port: number): Promise<FolderOrigin> {
+  const usual = port <= 65_535 ? port : 0;
+  return startFolderOrigin(folder, usual).catch(() => startFolderOrigin(folder, 0));
+}
+
+/** What a deployment's environment says of these is not meant for this command; its options are. */
+const own = (variable: string, value = ''): Record<string, string> =>
+  options.has(variable) ? {} : { [variable]: value };
+
+const { settings, createProject, stop } = await startTemporaryService({
+  program: 'main',
+  settings: {
+    ...own('SERVICE_HOST', '127.0.0.1'),
+    ...own('SERVICE_BASE_URL'),
+    SERVICE_INTERNAL_URL: '',
+    SERVICE_OPS_PORT: '0',
+    // No worker runs, and what is at its port is not fetched: the origin may be there.
+    SERVICE_WORKER_PORT: String(given.port),
+    SERVICE_PRIVATE_SOURCES: `127.0.0.1/32:${origin.port}`,
+  },
+  close: () => origin.close(),
+});
+
+try {
+  const project = await createProject({
+    id: projectId,
+    name: 'Pictures',
+    origin: `${origin.url}/`,
+    allowedOrigins: ['127.0.0.1'],
+  });
+  const urlOf = (path: string) =>
+    `${settings.baseUrl}/img/${origin.url}/${path}?project=${project}&w=800`;
+  const encoded = (path: string) => path.split(sep).map(encodeURIComponent).join('/');
+  const pictures = await picturesIn(folder, shownPictures);
+  const examples = pictures.map((path) => `  ${urlOf(encoded(path))}`);
+  process.stdout.write(`Serving the pictures in ${folder}${
+    settings.host === '127.0.0.1' ? ', to this machine only' : ` on ${settings.host}`
+  }. A picture's URL:
+
+  ${urlOf('<path>')}
+${pictures.length === 0 ? '\nThere are no pictures in it yet.\n' : `\nFor example:\n\n${examples.join('\n')}\n`}
+Instead of w=800: h, fmt, q, fit, blur and others (docs/parameters.md). Ctrl-C ends it.
+`);
+} catch (error) {
+  process.stderr.write(`It failed: ${error instanceof Error ? error.message : error}\n`);
+  await stop(1);
+}

@@ -1,0 +1,107 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import t from 'tap';
+import { Client } from 'undici';
+import { until } from '../until.ts';
+import { picture } from './origin.ts';
+import { freePort } from './service.ts';
+import { startProgram } from './worker/worker.ts';
+
+/** As README.md has it. */
+t.test('npm run serve: the pictures of a folder, and nothing else', async (t) => {
+  const base = await realpath(await mkdtemp(join(tmpdir(), 'image-delivery-')));
+  t.teardown(() => rm(base, { recursive: true, force: true }));
+  const [folder, temporary] = [join(base, 'pictures'), join(base, 'tmp')];
+  await mkdir(join(folder, 'sub dir'), { recursive: true });
+  await mkdir(join(folder, '.hidden'));
+  await mkdir(temporary);
+  const bytes = await picture(300, 200);
+  const outside = join(base, 'outside.jpg');
+  for (const name of ['a.jpg', 'sub dir/ü #1.JPG', '.hidden/b.jpg', '.c.jpg', 'notes.txt']) {
+    await writeFile(join(folder, name), bytes);
+  }
+  await writeFile(outside, bytes);
+  await symlink(outside, join(folder, 'out.jpg'));
+  await symlink(base, join(folder, 'up'));
+  await symlink('.hidden/b.jpg', join(folder, 'shown.jpg'));
+  await symlink('a.jpg', join(folder, 'inside.jpg'));
+  execFileSync('mkfifo', [join(folder, 'pipe.jpg')]);
+  await chmod(folder, 0o555);
+  const before = await readdir(folder, { recursive: true });
+
+  const port = await freePort();
+  const program = startProgram(
+    t,
+    'server/local/main.js',
+    base,
+    {
+      PATH: process.env['PATH'] ?? '',
+      TMPDIR: temporary,
+      // What a deployment's environment says is not meant for this.
+      SERVICE_HOST: '0.0.0.0',
+      SERVICE_BASE_URL: 'https://images.example.com',
+      SERVICE_MONGODB_URL: 'mongodb://store.invalid/',
+      SERVICE_DATA_DIR: join(base, 'data'),
+    },
+    [folder, '--port', String(port), '--processes', '1'],
+  );
+  const printed = await until(
+    'the URLs',
+    () => /[\s\S]*Ctrl-C ends it/.exec(program.stdout())?.[0],
+  );
+  const urls = (printed.match(/http:\S+w=800/g) ?? []).filter((url) => !url.includes('<path>'));
+  t.equal(urls.length, 2, printed);
+
+  for (const url of urls) {
+    t.ok(url.startsWith(`http://localhost:${port}/img/http://127.0.0.1:`), url);
+    const response = await fetch(url.replace('w=800', 'w=30&fmt=png'));
+    t.equal(response.status, 200, url);
+    const body = Buffer.from(await response.arrayBuffer());
+    t.match(await sharp(body).metadata(), { format: 'png', width: 30, height: 20 });
+  }
+  const [first = ''] = urls;
+  const ask = async (path: string) => (await fetch(first.replace('a.jpg', path))).status;
+  t.equal(await ask('inside.jpg'), 200, 'a link within the folder');
+  for (const path of [
+    ...['none.jpg', 'out.jpg', 'up/outside.jpg', 'shown.jpg', '.c.jpg', '.hidden/b.jpg'],
+    ...['notes.txt', 'pipe.jpg', 'sub%20dir', '..%2Foutside.jpg', '%00.jpg', '%E0.jpg'],
+  ]) {
+    t.equal(await ask(path), 404, path);
+  }
+
+  t.test('its origin is for the service only', async (t) => {
+    const [, origin = ''] = /\/img\/(http:\/\/127\.0\.0\.1:\d+)/.exec(first) ?? [];
+    const authority = new URL(origin).host;
+    const client = new Client(origin);
+    t.teardown(() => client.close());
+    const status = async (target: string, host: string) => {
+      const { statusCode, body } = await client.request({
+        ...{ method: 'GET', path: target, headers: { host } },
+      });
+      await body.dump();
+      return statusCode;
+    };
+    t.equal(await status('/a.jpg', authority), 200);
+    t.equal(await status('/a.jpg', 'evil.example'), 404, 'a name that leads here');
+    t.equal(await status('/../outside.jpg', authority), 404);
+    t.equal(await status('//a.jpg', authority), 404);
+  });
+
+  t.equal(await program.end('SIGINT'), 0);
+  t.same(await readdir(folder, { recursive: true }), before, 'nothing is written');
+  t.same(await readdir(temporary), [], 'and nothing is left');
+  await t.rejects(readFile(join(base, 'data')), 'the data folder of a deployment is not used');
+});
