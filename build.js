@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -27,6 +28,8 @@ const root = import.meta.dirname;
 const forTests = process.argv[2] === 'test';
 const configFile = join(root, forTests ? 'test/tsconfig.json' : 'tsconfig.json');
 const dist = join(root, forTests ? 'dist-test' : 'dist');
+/** Modules for browsers, which have other types, and style sheets and pictures, which are copied. */
+const page = 'server/console/page';
 const stampFile = join(dist, '.built-from');
 /** On the same file system as dist, so that files can be renamed, and at the same depth, so that the
  * relative paths of the source maps hold. */
@@ -67,14 +70,34 @@ function hashOf(folder, files) {
   return hash.digest('hex');
 }
 
+/**
+ * @param {string} project
+ * @param {string} outDir
+ */
+function compile(project, outDir) {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const args = [tsc, '--project', project, '--outDir', outDir];
+  return spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' }).status ?? 1;
+}
+
+/** @param {string} outDir */
+function buildPage(outDir) {
+  const folder = join(root, page);
+  if (!existsSync(folder)) return 0;
+  const status = compile(folder, outDir);
+  if (status !== 0) return status;
+  for (const file of filesBelow(folder).filter((name) => /\.(?:css|svg)$/.test(name))) {
+    copyFileSync(file, join(outDir, relative(root, file)));
+  }
+  return 0;
+}
+
 /** @param {string} builtFrom */
 function build(builtFrom) {
   const fresh = mkdtempSync(join(root, freshPrefix));
   try {
-    const tsc = join(root, 'node_modules/typescript/bin/tsc');
-    const args = [tsc, '--project', configFile, '--outDir', fresh];
-    const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
-    if (status !== 0) return status ?? 1;
+    const status = compile(configFile, fresh) || buildPage(fresh);
+    if (status !== 0) return status;
     const built = outputs(fresh).map((file) => relative(fresh, file));
     const stamp = `${builtFrom} ${hashOf(fresh, outputs(fresh))}`;
     // Renamed one by one, so that a command that starts at the same time reads no partial file.

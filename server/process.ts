@@ -21,6 +21,7 @@ import {
 } from './cluster/channel.ts';
 import { CoalescerClient } from './cluster/coalescer-client.ts';
 import { DiskCacheReporter } from './cluster/disk-cache-reporter.ts';
+import { WebConsole } from './console/console.ts';
 import { ControlPlane } from './control/api.ts';
 import { Authentication } from './control/authenticate.ts';
 import { PresetOperations } from './control/preset-operations.ts';
@@ -192,6 +193,7 @@ const control = new ControlPlane({
   onError,
 });
 
+const webConsole = settings.console ? new WebConsole() : null;
 const logsRequests = log.isLevelEnabled('debug');
 /** Without the query, which may contain a signature. */
 const logRequest = ({ id, method, path }: HttpRequest, status: number | null, ms: number): void =>
@@ -200,9 +202,10 @@ const logRequest = ({ id, method, path }: HttpRequest, status: number | null, ms
 const traced: ReadonlySet<HttpRequest['route']> = new Set(['image', 'control']);
 
 const app = new App(
-  routes({ delivery, control, health, baseUrl: settings.baseUrl }),
+  routes({ delivery, control, health, baseUrl: settings.baseUrl, webConsole }),
   {
-    errorResponse,
+    errorResponse: (failure, request) =>
+      webConsole?.errorPage(failure, request) ?? errorResponse(failure),
     onError,
     trace:
       tracing &&

@@ -1,3 +1,5 @@
+import type { WebConsole } from './console/console.ts';
+import { consolePrefix } from './console/documents.ts';
 import type { ControlPlane } from './control/api.ts';
 import { openApiDocument } from './control/openapi.ts';
 import { methodsAt, prefix } from './control/operations.ts';
@@ -12,10 +14,12 @@ export interface Endpoints {
   readonly control: ControlPlane;
   readonly health: Health;
   readonly baseUrl: string;
+  /** Null when it is off. */
+  readonly webConsole: WebConsole | null;
 }
 
 /** All routes of the public listener, with their handlers. */
-export function routes({ delivery, control, health, baseUrl }: Endpoints): Route[] {
+export function routes({ delivery, control, health, baseUrl, webConsole }: Endpoints): Route[] {
   const openApi = wellFormed(openApiHandler(baseUrl));
   const image: Handler = (request) => delivery.handle(request);
   return [
@@ -43,6 +47,13 @@ export function routes({ delivery, control, health, baseUrl }: Endpoints): Route
       methods: methodsAt,
       handler: wellFormed((request) => control.handle(request)),
     },
+    ...(webConsole === null
+      ? []
+      : ['/', '/docs', `${consolePrefix}*`].map((path) => ({
+          path,
+          methods: (asked: string) => webConsole.methodsAt(asked),
+          handler: wellFormed((request) => webConsole.handle(request)),
+        }))),
   ];
 }
 

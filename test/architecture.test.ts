@@ -20,6 +20,8 @@ const topLevelFiles = new Set([
   'package-lock.json',
   'build.js',
   'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
   'LICENSE',
   'SECURITY.md',
   'tsconfig.json',
@@ -96,7 +98,7 @@ function circle(imports: readonly Import[]): string[] | null {
 }
 
 const files = (await Promise.all(Object.keys(rooms).map(filesBelow))).flat();
-const sources = files.filter((path) => /\.[cm]?[jt]s$/.test(path));
+const sources = files.filter((path) => /\.[cm]?[jt]sx?$/.test(path));
 const imports = (await Promise.all(sources.map(importsOf))).flat();
 
 t.test('the scan sees imports of every kind, and no quoted ones', async (t) => {
@@ -147,6 +149,17 @@ t.test('every import of ours leads to a file that is there', async (t) => {
 
 t.test('no imports go in a circle, those of types included', async (t) => {
   t.equal(circle(imports)?.join(' -> '), undefined);
+});
+
+t.test('what runs in browsers imports nothing else, and nothing else imports it', async (t) => {
+  const page = 'server/console/page/';
+  for (const { from, to, ours } of imports) {
+    const inside = from.startsWith(page);
+    // A snippet that it shows quotes the import of another library.
+    const known = /^(preact(\/|$)|@nuxt\/image)/.test(to);
+    if (ours ? inside === to.startsWith(page) : !inside || known) continue;
+    t.fail(`${from} imports ${to}`);
+  }
 });
 
 t.test(

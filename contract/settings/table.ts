@@ -61,7 +61,7 @@ export const splitList = (list: string): readonly string[] =>
 /**
  * The settings of all processes of a deployment. The processes share one environment and reject
  * unknown variables, so they share this table. Parsing, types, error messages, `.env.example` and
- * the README's table derive from it.
+ * the table of docs/settings.md derive from it.
  */
 export const settingsTable = {
   host: text<string>(
@@ -122,6 +122,18 @@ export const settingsTable = {
       default: 'auto',
       meaning:
         "The HTTP server: `uws` is uWebSockets.js, `node` is Node's own, `auto` the first where its binary loads and else the second.",
+    },
+  ),
+  console: text<boolean>(
+    'SERVICE_CONSOLE',
+    'on, off',
+    { enum: ['on', 'off'] },
+    {
+      default: true,
+      defaultInWords: 'on',
+      meaning:
+        'The page at `/`, the API reference at `/docs`, and error pages for browsers; `off` for none of them.',
+      convert: (word: string) => word === 'on',
     },
   ),
   processes: integer('SERVICE_PROCESSES', 1, 256, {

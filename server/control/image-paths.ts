@@ -144,6 +144,8 @@ function parameterObject(name: ParameterName): object {
     description: `${meaning} Accepts ${accepts}.${also}`,
     schema: parameterSchema(name),
     example: exampleValue(example, schema),
+    // What the description is made of, for programs that make controls of the parameters.
+    'x-transform': { meaning, accepts, aliases },
   };
 }
 

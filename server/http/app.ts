@@ -24,8 +24,8 @@ export interface AppEnvironment {
   readonly trace?: ((request: HttpRequest) => HttpRequest['trace']) | null;
   /** Called with an error of a handler that is not the client's fault. */
   readonly onError: (request: HttpRequest, error: unknown) => void;
-  /** The response to a failure. */
-  readonly errorResponse: (failure: ServiceError) => HttpResponse;
+  /** The response to a failure of a request; null for one that is not readable. */
+  readonly errorResponse: (failure: ServiceError, request: HttpRequest | null) => HttpResponse;
 }
 
 /** The failure of a request for which there is no route. */
@@ -104,7 +104,8 @@ export class App implements EngineHost {
   }
 
   errorResponse(failure: ServiceError): HttpResponse {
-    return this.#errorResponse(failure, failure instanceof MethodNotAllowed ? failure.path : '');
+    const path = failure instanceof MethodNotAllowed ? failure.path : '';
+    return this.#errorResponse(failure, path, null);
   }
 
   refusal(method: string, path: string): ServiceError {
@@ -135,11 +136,11 @@ export class App implements EngineHost {
     if (request.signal.aborted) return;
     const failure = ServiceError.of(error);
     if (failure.code === 'internal_error') this.#environment.onError(request, error);
-    request.respond(this.#errorResponse(failure, request.path));
+    request.respond(this.#errorResponse(failure, request.path, request));
   }
 
-  #errorResponse(failure: ServiceError, path: string): HttpResponse {
-    const response = this.#environment.errorResponse(failure);
+  #errorResponse(failure: ServiceError, path: string, request: HttpRequest | null): HttpResponse {
+    const response = this.#environment.errorResponse(failure, request);
     return withHeaders(response, this.#route(path)?.errorHeaders ?? []);
   }
 }

@@ -21,6 +21,7 @@ export abstract class EngineRequest implements HttpRequest {
     this.id = host.begin();
   }
 
+  abstract readonly accept: string;
   abstract readonly peerAddress: string;
   abstract header(name: string): string;
   abstract headerList(name: string): string;
@@ -33,6 +34,11 @@ export abstract class EngineRequest implements HttpRequest {
   /** Whether the whole response was sent or the client has left. */
   get ended(): boolean {
     return this.#ended;
+  }
+
+  /** Whether a response was sent, or handed over to be sent. */
+  protected get responded(): boolean {
+    return this.#responded;
   }
 
   get signal(): AbortSignal {

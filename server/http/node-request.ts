@@ -49,6 +49,10 @@ export class NodeHttpRequest extends EngineRequest {
     return !this.#req.complete;
   }
 
+  get accept(): string {
+    return this.header('accept');
+  }
+
   get peerAddress(): string {
     return this.#req.socket.remoteAddress ?? '';
   }

@@ -28,6 +28,8 @@ export interface HttpRequest {
   readonly peerAddress: string;
   /** The value of a header named in lower case, or ''. Only before the handler's first await. */
   header(name: string): string;
+  /** The Accept header, or ''; unlike `header` at any time before the response. */
+  readonly accept: string;
   /** The values of a header that may be sent several times, joined by commas; else as `header`. */
   headerList(name: string): string;
   /**

@@ -84,6 +84,7 @@ class UwsHttpRequest extends EngineRequest {
   readonly query: string;
   readonly #res: UwsResponse;
   #req: UwsRequest | null;
+  #accept = '';
   #last = false;
 
   constructor(res: UwsResponse, req: UwsRequest, host: EngineHost) {
@@ -94,6 +95,10 @@ class UwsHttpRequest extends EngineRequest {
     this.method = req.getCaseSensitiveMethod();
     this.path = req.getUrl();
     this.query = req.getQuery() ?? '';
+  }
+
+  get accept(): string {
+    return this.#req?.getHeader('accept') ?? this.#accept;
   }
 
   get peerAddress(): string {
@@ -154,6 +159,8 @@ class UwsHttpRequest extends EngineRequest {
 
   /** The request must not be read from now on. */
   seal(): void {
+    // A failure that is still to come is answered by what the client accepts.
+    if (!this.responded) this.#accept = this.accept;
     this.#req = null;
   }
 

@@ -50,6 +50,7 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
       ...{ id: 'x', method: 'GET', path: '/api/health', query: '' },
       ...{
         header: () => '',
+        accept: '',
         headerList: () => '',
         isWellFormed: () => true,
         peerAddress: '',

@@ -262,4 +262,60 @@ eachEngine('every error of the image endpoint says what is wrong', async (t, eng
     t.equal(post.headers.get('allow'), 'GET, HEAD, OPTIONS');
     t.match(await post.json(), { code: 'method_not_allowed' });
   });
+
+  t.test('a browser that navigates gets a page, and everybody else JSON', async (t) => {
+    const navigation = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    const ask = (path: string, accept: string) =>
+      fetch(service.url + path, { headers: { accept } });
+    const hostile = `/img/http://other.example/<b>"&'?project=${project}`;
+    // Some fail before anything is waited for, and some after.
+    for (const path of ['/nothing', `/img/${'/'.repeat(200)}`, hostile, of('/missing.jpg')]) {
+      const page = await ask(path, navigation);
+      const program = await json(await ask(path, '*/*'));
+      const text = await page.text();
+      t.equal(page.headers.get('content-type'), 'text/html; charset=utf-8', path);
+      t.equal(page.headers.get('cache-control'), 'no-store', path);
+      t.equal(page.headers.get('vary'), 'Accept', path);
+      t.match(page.headers.get('content-security-policy'), /^default-src 'none'; style-src 'self'/);
+      t.match(text, `<h1>${program.error}</h1>`);
+      t.match(text, `<code>${program.code}</code>`);
+      t.match(text, `<code>${page.headers.get('x-request-id')}</code>`);
+      t.ok(text.length < 3_000, path);
+      t.notMatch(text, '<b>');
+    }
+    const image = await ask(of('/missing.jpg'), 'image/avif,image/webp,image/*,*/*;q=0.8');
+    t.match(await json(image), { code: 'source_not_found' });
+    const api = await ask('/api/sdk/v1/projects', navigation);
+    t.match(await json(api), { code: 'api_key_missing' }, 'below /api all is JSON');
+    t.match(await json(await ask('/api/nothing', navigation)), { code: 'endpoint_not_found' });
+  });
+
+  t.test('the files of the console', async (t) => {
+    const index = await fetch(`${service.url}/`);
+    t.equal(index.headers.get('cache-control'), 'no-cache');
+    const files = [...(await index.text()).matchAll(/(?:href|src)="(console\/[^"]+)"/g)].map(
+      ([, file]) => `/${file}`,
+    );
+    t.ok(files.length > 30, `${files.length} files`);
+    for (const file of ['/', '/docs', ...files]) {
+      const whole = await fetch(service.url + file);
+      const { length } = Buffer.from(await whole.arrayBuffer());
+      const etag = whole.headers.get('etag') ?? '';
+      t.equal(whole.status, 200, file);
+      t.equal(whole.headers.get('x-content-type-options'), 'nosniff', file);
+      if (file.startsWith('/console/')) {
+        t.equal(whole.headers.get('cache-control'), 'public, max-age=31536000, immutable', file);
+      }
+      const head = await fetch(service.url + file, { method: 'HEAD' });
+      t.equal(head.headers.get('content-length'), String(length), file);
+      const known = await fetch(service.url + file, { headers: { 'if-none-match': etag } });
+      t.equal(known.status, 304, file);
+      t.equal(known.headers.get('etag'), etag, file);
+    }
+    const [some = ''] = files;
+    for (const other of [some.replace(/[0-9a-f]{16}/, '0'), `${some}/../../x`, '/console/']) {
+      t.equal((await fetch(service.url + other)).status, 404, other);
+    }
+    t.equal((await fetch(`${service.url}/`, { method: 'POST' })).status, 405);
+  });
 });

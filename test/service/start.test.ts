@@ -58,11 +58,17 @@ t.test('a first key is made and shown once', async (t) => {
 const withoutBinary = { UWS_USE_FALLBACK: '1' };
 
 t.test("where uWebSockets.js does not load, Node's own HTTP server serves", async (t) => {
-  const service = await startService(t, { environment: withoutBinary });
+  const environment = { ...withoutBinary, SERVICE_CONSOLE: 'off' };
+  const service = await startService(t, { environment });
   const { engine, because } = await service.waitForLog((line) => 'engine' in line);
   t.equal(engine, 'node');
   t.match(because, /^uWebSockets\.js has no native binary for Node \d+/);
   t.equal((await fetch(`${service.url}/api/health`)).status, 200);
+  for (const path of ['/', '/docs']) {
+    const response = await fetch(service.url + path, { headers: { accept: 'text/html' } });
+    t.equal(response.status, 404, 'the console is off');
+    t.match(await response.json(), { code: 'endpoint_not_found' });
+  }
   const notJson = service.stdout().replaceAll(/^(\{.*)?\n/gm, '');
   t.notMatch(notJson, /µWS|fallback/i, 'the package says nothing of it');
 });

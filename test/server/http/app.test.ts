@@ -23,6 +23,7 @@ function appWith(routes: readonly Route[]) {
       ...{ route: 'other', tier: 'none', trace: null },
       ...{ id: app.begin(), method, path, query: '', signal: new AbortController().signal },
       header: () => '',
+      accept: '',
       headerList: () => '',
       isWellFormed: () => true,
       peerAddress: '',

@@ -67,7 +67,7 @@ export async function paths(t: Test, control: Control): Promise<void> {
       t.equal(status, 404, path);
       t.same(Object.keys(body).sort(), ['code', 'error', 'message', 'resolution_hint'], path);
     }
-    for (const path of ['/api/sdk/v2/projects', '/api/sdk', '/api', '/api/health/x', '/', '/x']) {
+    for (const path of ['/api/sdk/v2/projects', '/api/sdk', '/api', '/api/health/x', '/x']) {
       const { status, body, headers } = await send(service.port, 'GET', path, { key: null });
       t.same([status, body.code], [404, 'endpoint_not_found'], path);
       t.match(headers['x-request-id'], /./);

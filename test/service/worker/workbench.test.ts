@@ -1,19 +1,13 @@
-import { access, constants } from 'node:fs/promises';
-import { chromium } from 'playwright-core';
 import t from 'tap';
 import { patienceMs } from '../../until.ts';
+import { noChromium, startChromium } from '../chromium.ts';
 import { startControl } from '../control/control.ts';
 import { picture, startTestOrigin } from '../origin.ts';
 import { startWorker } from './worker.ts';
 
-const executablePath = '/usr/bin/chromium';
-const missing = await access(executablePath, constants.X_OK).then(
-  () => false,
-  () => `there is no ${executablePath} (Debian: apt-get install chromium)`,
-);
 const login = { username: 'operator', password: 'a pass:word' };
 
-t.test('the workbench in a browser', { skip: missing }, async (t) => {
+t.test('the workbench in a browser', { skip: noChromium }, async (t) => {
   const origin = await startTestOrigin(t);
   origin.serve('/a.jpg', await picture(300, 200));
   const control = await startControl(t, { SERVICE_POOL_THREADS: '1' });
@@ -29,8 +23,7 @@ t.test('the workbench in a browser', { skip: missing }, async (t) => {
     SERVICE_WORKBENCH_USERNAME: login.username,
     SERVICE_WORKBENCH_PASSWORD: login.password,
   });
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-  t.teardown(() => browser.close());
+  const browser = await startChromium(t);
   await worker.untilLogged('a source is warm');
   await worker.untilLogged('a source could not be warmed');
 

@@ -1,0 +1,76 @@
+import { useState } from 'preact/hooks';
+import { FailureNotice } from './notice.tsx';
+import { type Api, Failure, type Project } from './service.ts';
+
+interface AllowlistProps {
+  readonly api: Api;
+  readonly project: Project;
+  readonly onChange: (project: Project) => void;
+}
+
+/** The hosts that sources may come from. */
+export function Allowlist({ api, project, onChange }: AllowlistProps) {
+  const [host, setHost] = useState('');
+  const [said, setSaid] = useState('');
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const change = async (action: () => Promise<Project>, done: string) => {
+    try {
+      onChange(await action());
+      setFailure(null);
+      setSaid(done);
+      return true;
+    } catch (error) {
+      setFailure(Failure.of(error));
+      return false;
+    }
+  };
+  const add = async (event: Event) => {
+    event.preventDefault();
+    const text = host.trim();
+    if (await change(() => api.allow(project.id, text), `${text} is allowed.`)) setHost('');
+  };
+  return (
+    <section class="card" aria-labelledby="allowlist">
+      <h2 id="allowlist">Allowed hosts</h2>
+      <p class="quiet">
+        Sources may come from these hosts. <code>*.example.com</code> allows all its subdomains.
+      </p>
+      <ul class="hosts">
+        {project.allowedOrigins.map((allowed) => (
+          <li key={allowed}>
+            <code>{allowed}</code>
+            <button
+              type="button"
+              class="small"
+              onClick={() =>
+                change(() => api.disallow(project.id, allowed), `${allowed} is removed.`)
+              }
+            >
+              Remove<span class="hidden"> {allowed}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <form class="row" onSubmit={add}>
+        <div class="field">
+          <label for="host">Host to allow</label>
+          <input
+            id="host"
+            type="text"
+            placeholder="images.example.com"
+            value={host}
+            required
+            autocomplete="off"
+            spellcheck={false}
+            onInput={(event) => setHost(event.currentTarget.value)}
+          />
+        </div>
+        <button type="submit">Allow</button>
+      </form>
+      <p role="status" class="quiet">
+        {said}
+      </p>
+      <FailureNotice failure={failure} />
+    </section>
+  );
+}

@@ -1,0 +1,47 @@
+import { useState } from 'preact/hooks';
+
+interface CompareProps {
+  readonly before: string | null;
+  /** Of the image after; the frame has its shape. */
+  readonly after: { readonly url: string; readonly width: number; readonly height: number };
+}
+
+/** Narrower ones would leave no room to move the divider. */
+const narrowest = 280;
+
+/** Two images in one frame with a divider between them, which is a slider. */
+export function Compare({ before, after }: CompareProps) {
+  const [percent, setPercent] = useState(50);
+  const { width, height } = after;
+  const frame = {
+    aspectRatio: width > 0 ? `${width} / ${height}` : '3 / 2',
+    maxWidth: `${Math.max(width, narrowest)}px`,
+    '--divider': `${before === null ? 0 : percent}%`,
+  };
+  return (
+    <figure class="compare" style={frame}>
+      {before !== null && <img class="before" src={before} alt="The original" />}
+      <img class="after" src={after.url} alt="The result" />
+      {before !== null && (
+        <>
+          <input
+            type="range"
+            min="0"
+            max="100"
+            value={percent}
+            aria-label="Divider between the original, left, and the result, right"
+            aria-valuetext={`${percent} % original`}
+            onInput={(event) => setPercent(Number(event.currentTarget.value))}
+          />
+          <span class="divider" aria-hidden="true" />
+          <span class="tag tag-before" aria-hidden="true">
+            Original
+          </span>
+          <span class="tag tag-after" aria-hidden="true">
+            Result
+          </span>
+        </>
+      )}
+    </figure>
+  );
+}

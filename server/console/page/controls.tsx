@@ -1,0 +1,88 @@
+import { useState } from 'preact/hooks';
+import { Field, kindOf } from './field.tsx';
+import type { Options } from './image-url.ts';
+import type { Parameter } from './interface.ts';
+
+/** The table of parameters begins with those that nearly every image needs. */
+const shownAtFirst = 6;
+
+interface ControlsProps {
+  readonly parameters: readonly Parameter[];
+  readonly options: Options;
+  readonly onChange: (options: Options) => void;
+}
+
+/** Where the result is beside the controls; where it is below them, they begin closed. */
+const isWide = (): boolean => matchMedia('(min-width: 60rem)').matches;
+
+/** A control for each transform parameter that the service has. */
+export function Controls({ parameters, options, onChange }: ControlsProps) {
+  const [open] = useState(isWide);
+  const [search, setSearch] = useState('');
+  const rest = parameters.slice(shownAtFirst);
+  const wanted = search.trim().toLowerCase();
+  const found = rest.filter(({ name, meaning, aliases }) =>
+    [name, meaning, ...aliases].some((text) => text.toLowerCase().includes(wanted)),
+  );
+  const control = (parameter: Parameter) => (
+    <ParameterField
+      key={parameter.name}
+      parameter={parameter}
+      value={options[parameter.name] ?? ''}
+      onChange={(value) => onChange({ ...options, [parameter.name]: value })}
+    />
+  );
+  const used = rest.filter(({ name }) => (options[name] ?? '') !== '').length;
+  return (
+    <details open={open}>
+      <summary>Parameters</summary>
+      <div class="controls">{parameters.slice(0, shownAtFirst).map(control)}</div>
+      <details>
+        <summary>
+          {rest.length} more{used > 0 && `, ${used} used`}
+        </summary>
+        <div class="field">
+          <label for="find-parameter">Find a parameter</label>
+          <input
+            id="find-parameter"
+            type="search"
+            value={search}
+            onInput={(event) => setSearch(event.currentTarget.value)}
+          />
+        </div>
+        <div class="controls">{found.map(control)}</div>
+        {found.length === 0 && <p class="quiet">None of them fits.</p>}
+      </details>
+      <p>
+        <button type="button" class="small" onClick={() => onChange({})}>
+          Reset all
+        </button>
+      </p>
+    </details>
+  );
+}
+
+interface ParameterFieldProps {
+  readonly parameter: Parameter;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function ParameterField({ parameter, value, onChange }: ParameterFieldProps) {
+  const { name, schema, example, meaning, accepts } = parameter;
+  const kind = kindOf(schema);
+  // What the other controls accept is what they offer.
+  const free = kind === 'text' || kind === 'colour';
+  return (
+    <Field
+      {...{ name, schema, value, onChange }}
+      label={name}
+      short={kind === 'flag' || (kind === 'number' && (schema.maximum ?? 0) > 800)}
+      placeholder={example === '' ? undefined : `e.g. ${example}`}
+      help={plain(free ? `${meaning} Accepts ${accepts}.` : meaning)}
+    />
+  );
+}
+
+/** A text without the marks of code. */
+const plain = (text: string): string => text.replaceAll('`', '');

@@ -1,0 +1,36 @@
+import { useState } from 'preact/hooks';
+
+/** Puts a text into the clipboard, or false where the page may not: the API needs HTTPS or localhost. */
+async function toClipboard(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A text with a button that copies it. */
+export function CopyText({ label, text }: { readonly label: string; readonly text: string }) {
+  const [said, setSaid] = useState('');
+  const copy = async () => {
+    setSaid((await toClipboard(text)) ? 'Copied' : 'Select the text and copy it');
+    setTimeout(() => setSaid(''), 3_000);
+  };
+  return (
+    <div class={text.includes('\n') ? 'copy' : 'copy line'}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
+      <section class="code" tabIndex={0} aria-label={label}>
+        <pre>
+          <code>{text}</code>
+        </pre>
+      </section>
+      <button type="button" class="small" onClick={copy}>
+        Copy<span class="hidden"> {label}</span>
+      </button>
+      <span class="said" role="status">
+        {said}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,159 @@
+import { useId } from 'preact/hooks';
+import type { Schema } from './interface.ts';
+
+/** The kinds of controls, and what a schema needs. */
+export type Kind = 'choice' | 'flag' | 'number' | 'colour' | 'list' | 'text';
+
+const typesOf = (schema: Schema): readonly string[] =>
+  schema.type === undefined ? [] : [schema.type].flat();
+
+/** All types of a value, those of the alternatives included. */
+const allTypes = (schema: Schema): readonly string[] => [
+  ...typesOf(schema),
+  ...(schema.anyOf ?? []).flatMap(typesOf),
+];
+
+export function kindOf(schema: Schema & { readonly name?: string }): Kind {
+  if (schema.name === 'ImageColour') return 'colour';
+  const types = allTypes(schema);
+  if (types.includes('array')) return 'list';
+  if (schema.enum !== undefined) return 'choice';
+  const alternatives = schema.anyOf?.find((one) => one.enum !== undefined)?.enum;
+  const numeric = types.includes('integer') || types.includes('number');
+  if (types.includes('boolean') && !numeric) return 'flag';
+  if (numeric && schema.anyOf === undefined) return 'number';
+  return alternatives !== undefined && !numeric ? 'choice' : 'text';
+}
+
+/** The words that a choice offers. */
+export const wordsOf = (schema: Schema): readonly string[] =>
+  schema.enum ?? schema.anyOf?.find((one) => one.enum !== undefined)?.enum ?? [];
+
+interface FieldProps {
+  readonly name: string;
+  readonly label: string;
+  readonly schema: Schema;
+  /** '' for none. */
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly help?: string | undefined;
+  readonly placeholder?: string | undefined;
+  readonly required?: boolean;
+  /** Whether two fit beside each other in a narrow column. */
+  readonly short?: boolean;
+  /** How a flag's two values are written, and what stands for none; null when one must be chosen. */
+  readonly flag?: { readonly on: string; readonly off: string; readonly none: string | null };
+}
+
+const parameterFlag = { on: '1', off: '0', none: 'default' } as const;
+
+/** A labelled control for a value, made of the value's schema. */
+export function Field(props: FieldProps) {
+  const id = useId();
+  const { label, help, name, short = false } = props;
+  const helpId = help === undefined || help === '' ? undefined : `${id}-help`;
+  return (
+    <div class={short ? 'field short' : 'field'} data-name={name}>
+      <label for={id}>{label}</label>
+      <Control {...props} id={id} helpId={helpId} />
+      {helpId !== undefined && (
+        <p class="help" id={helpId}>
+          {help}
+        </p>
+      )}
+    </div>
+  );
+}
+
+type ControlProps = FieldProps & { readonly id: string; readonly helpId: string | undefined };
+
+function Control(props: ControlProps) {
+  const { id, helpId, name, schema, value, onChange, placeholder, required = false } = props;
+  const common = { id, name, required, 'aria-describedby': helpId };
+  const onInput = (event: { currentTarget: { value: string } }) =>
+    onChange(event.currentTarget.value);
+  const kind = kindOf(schema);
+  if (kind === 'choice' || kind === 'flag') {
+    const { on, off, none } = props.flag ?? parameterFlag;
+    const options =
+      kind === 'choice'
+        ? wordsOf(schema).map((word) => [word, word] as const)
+        : ([
+            [on, 'on'],
+            [off, 'off'],
+          ] as const);
+    return (
+      <select {...common} value={value} onChange={onInput}>
+        {(kind === 'choice' ? !required : none !== null) && (
+          <option value="">{none ?? 'default'}</option>
+        )}
+        {options.map(([word, shown]) => (
+          <option key={word} value={word}>
+            {shown}
+          </option>
+        ))}
+      </select>
+    );
+  }
+  if (kind === 'number') return <NumberControl {...props} />;
+  if (kind === 'colour') {
+    const hex = /^[0-9a-f]{6}$/i.test(value) ? `#${value}` : '#808080';
+    return (
+      <span class="pair">
+        <input {...common} type="text" {...{ value, placeholder, onInput }} spellcheck={false} />
+        <input
+          type="color"
+          aria-label={`${props.label}, chosen by eye`}
+          value={hex}
+          onInput={(event) => onChange(event.currentTarget.value.slice(1))}
+        />
+      </span>
+    );
+  }
+  if (kind === 'list') {
+    return (
+      <textarea {...common} rows={3} {...{ value, placeholder, onInput }} spellcheck={false} />
+    );
+  }
+  const { maxLength } = schema;
+  const text = {
+    ...{ ...common, value, placeholder, onInput },
+    ...(maxLength === undefined ? {} : { maxLength }),
+    ...{ autocomplete: 'off', spellcheck: false },
+  };
+  return schema.format === 'uri' ? <input {...text} type="url" /> : <input {...text} type="text" />;
+}
+
+/** Above this many values a slider is too coarse to be of use. */
+const widestSlider = 800;
+
+function NumberControl({ id, helpId, name, label, schema, value, ...props }: ControlProps) {
+  const { required = false } = props;
+  const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema;
+  const whole = typesOf(schema).includes('integer');
+  const span = maximum - minimum;
+  const step = whole ? 1 : span <= 10 ? 0.1 : 1;
+  const range = { min: minimum, max: maximum };
+  const onInput = (event: { currentTarget: { value: string } }) =>
+    props.onChange(event.currentTarget.value);
+  return (
+    <span class="pair">
+      <input
+        {...{ id, name, ...range, onInput, value, required, placeholder: props.placeholder }}
+        type="number"
+        inputMode={whole ? 'numeric' : 'decimal'}
+        step={whole ? 1 : 'any'}
+        aria-describedby={helpId}
+      />
+      {span <= widestSlider && (
+        <input
+          {...{ ...range, step, onInput }}
+          type="range"
+          aria-label={`${label}, as a slider`}
+          class={value === '' ? 'unset' : undefined}
+          value={value === '' ? (minimum + maximum) / 2 : value}
+        />
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,37 @@
+/** Figures in words, in the language of the page. */
+
+const number = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
+
+export function bytesInWords(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1_000 && unit < units.length - 1) {
+    value /= 1_000;
+    unit += 1;
+  }
+  return `${number.format(value)} ${units[unit]}`;
+}
+
+export const inWords = (value: number): string => number.format(value);
+
+export function durationInWords(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.round(seconds / 3_600)} h`;
+  return `${Math.round(seconds / 86_400)} days`;
+}
+
+/** A change of a size in per cent: `−94 %`. */
+export function changeInWords(from: number, to: number): string {
+  const percent = Math.round((to / from - 1) * 100);
+  return `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${Math.abs(percent)} %`;
+}
+
+/** The name of a field as words: `defaultQuality` is `Default quality`. */
+export function nameInWords(name: string): string {
+  const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+  return words
+    .replace(/^./, (first) => first.toUpperCase())
+    .replace(/\b(url|dpr)\b/i, (word) => word.toUpperCase());
+}

@@ -1,0 +1,90 @@
+/** What the page takes from the interface document of the service (`openapi.json`). */
+
+/** A JSON Schema, as far as controls are made of it. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
+
+/** A transform parameter of the image endpoint. */
+export interface Parameter {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly example: string;
+  readonly meaning: string;
+  readonly accepts: string;
+  readonly aliases: readonly string[];
+}
+
+export interface Interface {
+  /** The base of delivery URLs, without a slash at the end. */
+  readonly baseUrl: string;
+  /** In the order of the service's own table. */
+  readonly parameters: readonly Parameter[];
+  /** The schemas of the control plane's bodies, by name. */
+  readonly schemas: Readonly<Record<string, Schema>>;
+}
+
+interface DocumentParameter {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly example?: unknown;
+  readonly 'x-transform'?: Pick<Parameter, 'meaning' | 'accepts' | 'aliases'>;
+}
+
+interface InterfaceDocument {
+  readonly servers: readonly [{ readonly url: string }];
+  readonly paths: {
+    readonly '/img/': { readonly get: { readonly parameters: readonly DocumentParameter[] } };
+  };
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** A schema without references at its top; it keeps the name of the one that it referred to. */
+export function resolved(
+  schema: Schema,
+  schemas: Interface['schemas'],
+): Schema & { readonly name?: string } {
+  if (schema.$ref === undefined) return schema;
+  const name = schema.$ref.split('/').at(-1) ?? '';
+  return { ...schemas[name], name };
+}
+
+/** Reads the document that `openapi.json` is. */
+export function readInterface(document: unknown): Interface {
+  const { servers, paths, components } = document as InterfaceDocument;
+  const parameters = paths['/img/'].get.parameters.flatMap((parameter) => {
+    const { name, schema, example, 'x-transform': transform } = parameter;
+    if (transform === undefined) return [];
+    return [
+      {
+        ...transform,
+        name,
+        schema: resolved(schema, components.schemas),
+        example: String(example ?? ''),
+      },
+    ];
+  });
+  return {
+    baseUrl: servers[0].url.replace(/\/+$/, ''),
+    parameters,
+    schemas: components.schemas,
+  };
+}
+
+/** The fields of an object's schema, by name. */
+export const fieldsOf = (schema: Schema | undefined): ReadonlyArray<readonly [string, Schema]> =>
+  Object.entries(schema?.properties ?? {});

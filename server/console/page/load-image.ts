@@ -1,0 +1,111 @@
+import { useEffect, useState } from 'preact/hooks';
+import { Failure, failureOf } from './service.ts';
+
+/** A response of the image endpoint. */
+export interface Loaded {
+  /** Of the bytes, for an image element; null for a text. */
+  readonly url: string | null;
+  /** A placeholder or facts; null for an image. */
+  readonly text: string | null;
+  readonly type: string;
+  readonly bytes: number;
+  /** Of one frame; 0 for a text. */
+  readonly width: number;
+  readonly height: number;
+  /** From the request to the last byte, as this browser has measured it. */
+  readonly ms: number;
+  /** The cache that had it: `memory`, `disk` or `miss`. */
+  readonly tier: string;
+  /** Why a fallback is shown in place of the source: the code of the error; '' when none is. */
+  readonly fallback: string;
+  /** The service's own measurements by step. */
+  readonly steps: ReadonlyArray<{ readonly name: string; readonly ms: number }>;
+}
+
+/** An Accept header for each kind of browser that `auto` tells apart. */
+export const browsers = [
+  ['AVIF and WebP', 'image/avif,image/webp,image/*,*/*;q=0.8'],
+  ['WebP', 'image/webp,image/*,*/*;q=0.8'],
+  ['neither', 'image/*,*/*;q=0.8'],
+] as const;
+
+/** The durations of a Server-Timing header (W3C). */
+export function readSteps(header: string): Loaded['steps'] {
+  return [...header.matchAll(/([\w-]+);dur=([\d.]+)/g)].map(([, name = '', ms = '0']) => ({
+    name,
+    ms: Number(ms),
+  }));
+}
+
+async function load(path: string, accept: string, signal: AbortSignal): Promise<Loaded> {
+  const startedAt = performance.now();
+  // Past the browser's own cache, which would hide the service's.
+  const response = await fetch(path, { headers: { accept }, cache: 'no-store', signal });
+  if (!response.ok) throw await failureOf(response);
+  const blob = await response.blob();
+  const ms = performance.now() - startedAt;
+  const type = (response.headers.get('content-type') ?? '').split(';')[0] ?? '';
+  const isImage = type.startsWith('image/');
+  const url = isImage ? URL.createObjectURL(blob) : null;
+  const size = url === null ? { width: 0, height: 0 } : await sizeOf(url);
+  return {
+    ...{ url, type, ms, ...size },
+    text: isImage ? null : await blob.text(),
+    bytes: blob.size,
+    tier: response.headers.get('x-cache') ?? '',
+    fallback: response.headers.get('x-fallback') ?? '',
+    steps: readSteps(response.headers.get('server-timing') ?? ''),
+  };
+}
+
+async function sizeOf(url: string): Promise<{ width: number; height: number }> {
+  const image = new Image();
+  image.src = url;
+  try {
+    await image.decode();
+  } catch {
+    // A format that this browser does not show; its bytes and headers still count.
+  }
+  return { width: image.naturalWidth, height: image.naturalHeight };
+}
+
+export interface ImageState {
+  readonly loading: boolean;
+  /** The latest; stays while the next one is loaded. */
+  readonly loaded: Loaded | null;
+  readonly failure: Failure | null;
+}
+
+const nothing: ImageState = { loading: false, loaded: null, failure: null };
+/** A slider that is moved asks for one image at its end, not for one at each step. */
+const settledAfterMs = 300;
+
+/**
+ * The image at a path, loaded again when the path, the Accept header or `round` changes.
+ *
+ * @param path null for none
+ */
+export function useImage(path: string | null, accept: string, round = 0): ImageState {
+  const [state, setState] = useState(nothing);
+  useEffect(() => {
+    if (path === null) return setState(nothing);
+    const leaving = new AbortController();
+    const set = (next: (last: ImageState) => ImageState) => {
+      if (!leaving.signal.aborted) setState(next);
+    };
+    set((last) => ({ ...last, loading: true }));
+    const timer = setTimeout(() => {
+      load(path, accept, leaving.signal).then(
+        (loaded) => set(() => ({ loading: false, loaded, failure: null })),
+        (error) => set(() => ({ loading: false, loaded: null, failure: Failure.of(error) })),
+      );
+    }, settledAfterMs);
+    return () => {
+      clearTimeout(timer);
+      leaving.abort();
+    };
+  }, [path, accept, round]);
+  const url = state.loaded?.url ?? null;
+  useEffect(() => () => void (url !== null && URL.revokeObjectURL(url)), [url]);
+  return state;
+}

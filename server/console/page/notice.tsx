@@ -1,0 +1,19 @@
+import type { Failure } from './service.ts';
+
+/** An error of the service, with the next step that it names. */
+export function FailureNotice({ failure }: { readonly failure: Failure | null }) {
+  if (failure === null) return null;
+  return (
+    <div class="notice bad" role="alert">
+      <strong>{failure.message}</strong>
+      {failure.hint !== '' && <span> {failure.hint}</span>}
+      {failure.status > 0 && (
+        <span class="quiet">
+          {' '}
+          ({failure.status}
+          {failure.code !== '' && ` ${failure.code}`})
+        </span>
+      )}
+    </div>
+  );
+}

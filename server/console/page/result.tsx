@@ -1,0 +1,142 @@
+import { useState } from 'preact/hooks';
+import { Compare } from './compare.tsx';
+import { CopyText } from './copy.tsx';
+import { bytesInWords, changeInWords, inWords } from './figures.ts';
+import type { ImageState, Loaded } from './load-image.ts';
+import { FailureNotice } from './notice.tsx';
+import type { Snippet } from './snippets.ts';
+
+/** What `fmt=json` says of a source. */
+export interface SourceFacts {
+  readonly format: string;
+  readonly width: number;
+  readonly height: number;
+  readonly bytes: number;
+}
+
+interface ResultProps {
+  readonly result: ImageState;
+  readonly original: ImageState;
+  readonly facts: SourceFacts | null;
+  readonly url: string;
+  readonly snippets: readonly Snippet[];
+  readonly onAgain: () => void;
+}
+
+/** The result of the playground beside its original, with its figures and the code to use it. */
+export function Result({ result, original, facts, url, snippets, onAgain }: ResultProps) {
+  const { loaded, loading, failure } = result;
+  return (
+    <section class="result" aria-label="Result" aria-busy={loading}>
+      <FailureNotice failure={failure} />
+      {loaded?.url != null && (
+        <Compare before={original.loaded?.url ?? null} after={{ ...loaded, url: loaded.url }} />
+      )}
+      {loaded?.text != null && <pre class="text-result">{loaded.text}</pre>}
+      {loaded !== null && loaded.fallback !== '' && (
+        <p class="notice">
+          This is the fallback: the source failed with <code>{loaded.fallback}</code>.
+        </p>
+      )}
+      <div role="status">{loaded !== null && <Figures loaded={loaded} facts={facts} />}</div>
+      {loaded !== null && <Steps loaded={loaded} />}
+      <p>
+        <button type="button" onClick={onAgain} disabled={loading}>
+          {loading ? 'Loading…' : 'Load again'}
+        </button>
+      </p>
+      <h2>URL</h2>
+      <CopyText label="URL" text={url} />
+      <h2>Code</h2>
+      <Snippets snippets={snippets} />
+    </section>
+  );
+}
+
+function Figures({ loaded, facts }: { loaded: Loaded; facts: SourceFacts | null }) {
+  const { type, bytes, width, height, ms, tier } = loaded;
+  const figures = [
+    ['Format', type, facts === null ? '' : `from ${facts.format}`],
+    [
+      'Size',
+      bytesInWords(bytes),
+      facts === null ? '' : `${changeInWords(facts.bytes, bytes)} of ${bytesInWords(facts.bytes)}`,
+    ],
+    ...(width === 0
+      ? []
+      : [
+          [
+            'Pixels',
+            `${width} × ${height}`,
+            facts === null ? '' : `from ${facts.width} × ${facts.height}`,
+          ],
+        ]),
+    ['Time', `${inWords(Math.round(ms))} ms`, 'in this browser'],
+    ['Cache', tier, tierMeaning[tier] ?? ''],
+  ];
+  return (
+    <dl class="figures">
+      {figures.map(([name, value, more]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+          <dd class="quiet">{more}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const tierMeaning: Readonly<Record<string, string>> = {
+  memory: 'held in memory',
+  disk: 'read from the disk',
+  miss: 'rendered for this request',
+};
+
+/** The steps of a render as a bar, each as wide as it took long. */
+function Steps({ loaded: { steps } }: { loaded: Loaded }) {
+  const total = steps.reduce((sum, { ms }) => sum + ms, 0);
+  if (total === 0) return null;
+  return (
+    <div class="steps">
+      <div class="steps-bar" aria-hidden="true">
+        {steps.map(({ name, ms }) => (
+          <span key={name} style={{ flexGrow: ms / total }} />
+        ))}
+      </div>
+      <ul>
+        {steps.map(({ name, ms }) => (
+          <li key={name}>
+            {name} {inWords(ms)} ms
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Snippets({ snippets }: { snippets: readonly Snippet[] }) {
+  const [chosen, setChosen] = useState(0);
+  const shown = snippets[chosen];
+  return (
+    <div>
+      <fieldset class="choices">
+        <legend class="hidden">Code for</legend>
+        <div>
+          {snippets.map(({ title }, index) => (
+            <label key={title}>
+              <input
+                type="radio"
+                name="snippet"
+                checked={index === chosen}
+                onChange={() => setChosen(index)}
+              />
+              {title}
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      {shown !== undefined && <CopyText label={`code for ${shown.title}`} text={shown.code} />}
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+import { CopyText } from './copy.tsx';
+import { linkTo } from './place.ts';
+import type { Session } from './session.ts';
+
+interface WelcomeProps {
+  readonly session: Session;
+  readonly hasProject: boolean;
+}
+
+/** What to do next, for somebody who has no picture to show yet. */
+export function Welcome({ session, hasProject }: WelcomeProps) {
+  const { api, projects } = session;
+  return (
+    <section class="card welcome" aria-label="What to do next">
+      <h2>What this is</h2>
+      <p>
+        This service fetches a picture, transforms it as the URL says, and delivers it in the format
+        that suits the browser. A <strong>project</strong> names the hosts whose pictures it may
+        use.
+      </p>
+      {hasProject ? (
+        <>
+          <h2>Next: a picture</h2>
+          <p>
+            Paste the URL of a picture on a host of the project's allowlist, and change the
+            parameters beside it.
+          </p>
+        </>
+      ) : api !== null ? (
+        <>
+          <h2>Next: a project</h2>
+          {projects?.length === 0 ? (
+            <p>
+              There is none yet. <a href={linkTo('/projects')}>Create a project</a> with the address
+              of your site.
+            </p>
+          ) : (
+            <p>
+              Choose a project, or <a href={linkTo('/projects')}>create another one</a>.
+            </p>
+          )}
+        </>
+      ) : (
+        <>
+          <h2>Next: a project</h2>
+          <ol>
+            <li>
+              <a href={linkTo('/sign-in')}>Sign in</a> with the API key that the first start has
+              printed (<code>sk_…</code>) and <a href={linkTo('/projects')}>create a project</a>.
+            </li>
+            <li>
+              Or create one in a terminal, and paste the id that this prints as the project:
+              <CopyText
+                label="the command"
+                text='npm run --silent admin -- projects create --name "My site" --origin https://www.example.com/'
+              />
+            </li>
+            <li>
+              Or only look at it with sample pictures; stop this service first:
+              <CopyText label="the command of the demo" text="npm run demo" />
+            </li>
+          </ol>
+          <p class="quiet">
+            The key is lost? <code>npm run --silent admin -- keys create --name console</code> makes
+            another one.
+          </p>
+        </>
+      )}
+    </section>
+  );
+}

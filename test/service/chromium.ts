@@ -1,0 +1,19 @@
+import { access, constants } from 'node:fs/promises';
+import { type Browser, chromium } from 'playwright-core';
+
+const executablePath = '/usr/bin/chromium';
+
+/** Why there is no browser to test with, or false. */
+export const noChromium: string | false = await access(executablePath, constants.X_OK).then(
+  () => false as const,
+  () => `there is no ${executablePath} (Debian: apt-get install chromium)`,
+);
+
+/** Starts Debian's Chromium. */
+export async function startChromium(t: {
+  teardown(action: () => Promise<unknown>): void;
+}): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  t.teardown(() => browser.close());
+  return browser;
+}

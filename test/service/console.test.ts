@@ -1,0 +1,312 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import sharp from 'sharp';
+import t from 'tap';
+import { pictures } from '../../bench/origin/pictures.ts';
+import { operations as controlOperations } from '../../server/control/operations.ts';
+import { parameterNames } from '../../server/image/parameters.ts';
+import { patienceMs, until } from '../until.ts';
+import { noChromium, startChromium } from './chromium.ts';
+import { baseUrl, rootKey, startControl } from './control/control.ts';
+import { picture, startTestOrigin } from './origin.ts';
+import { json } from './service.ts';
+import { startWorker } from './worker/worker.ts';
+
+/** A folder for pictures of the pages, such as docs/console; with it the sample picture is painted. */
+const shots = process.env['CONSOLE_PICTURES'];
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' } as const;
+
+/** A page, and all that it has complained about or asked of others. */
+async function open(context: BrowserContext, url: string) {
+  const page = await context.newPage();
+  page.setDefaultTimeout(patienceMs);
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (message) => problems.push(`${message.type()}: ${message.text()}`));
+  page.on('request', (request) => {
+    if (!/^(?:blob|data):/.test(request.url()) && !request.url().startsWith(`${url}/`)) {
+      problems.push(`asked of elsewhere: ${request.url()}`);
+    }
+  });
+  return { page, problems };
+}
+
+/** What axe finds, in short. */
+async function faultsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const { violations }: { violations: { id: string; nodes: { html: string }[] }[] } =
+    await page.evaluate('axe.run()');
+  return violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`,
+  );
+}
+
+/** CSS pixels by which a page is wider than the window. */
+const tooWide = (page: Page): Promise<number> =>
+  page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+async function shoot(page: Page, name: string): Promise<void> {
+  await sharp(await page.screenshot())
+    .webp({ quality: 80 })
+    .toFile(`${shots}/${name}.webp`);
+}
+
+t.test('the console in a browser', { skip: noChromium }, async (t) => {
+  const origin = await startTestOrigin(t);
+  const photo =
+    shots === undefined ? await picture(1200, 800) : await pictures['landscape.jpg'].make();
+  origin.serve('/landscape.jpg', photo);
+  const control = await startControl(t, { SERVICE_POOL_THREADS: '1' });
+  const { url, port } = control.service;
+  const worker = await startWorker(t, control.service);
+  const project = await control.project();
+  const browser: Browser = await startChromium(t);
+  const source = `${origin.url}/landscape.jpg`;
+  const withPicture = `${url}/#/?${new URLSearchParams({ project, url: source, w: '300' })}`;
+  const opened = async (options: BrowserContextOptions = {}) => {
+    const context = await browser.newContext({
+      viewport: { width: 1280, height: 900 },
+      ...options,
+    });
+    t.teardown(() => context.close());
+    return { context, ...(await open(context, url)) };
+  };
+
+  t.test('somebody without a project is told what to do', async (t) => {
+    const { page, problems } = await opened();
+    await page.goto(url);
+    await page.getByText('npm run demo').waitFor();
+    await page.getByText('projects create --name "My site"').waitFor();
+    await page.getByRole('link', { name: 'ok', exact: true }).waitFor();
+    t.same(await faultsOf(page), []);
+    await page.getByRole('link', { name: 'create a project' }).click();
+    await page.getByLabel('API key').waitFor();
+    t.same(problems, []);
+  });
+
+  t.test('the playground', async (t) => {
+    const { context, page, problems } = await opened();
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.goto(withPicture);
+    const figures = page.getByRole('region', { name: 'Result' }).getByRole('status').first();
+    await figures.getByText('300 × ').waitFor();
+    await page.locator('summary', { hasText: 'more' }).click();
+    const controls = await page
+      .locator('[data-name]')
+      .evaluateAll((fields) => fields.map((field) => field.getAttribute('data-name')));
+    t.same(controls, parameterNames, 'every parameter has its control');
+    const samples = await page.locator('.samples button').allInnerTexts();
+    t.ok(samples.length > 0);
+    for (const name of samples) t.ok(name in pictures, `${name} is a sample picture`);
+    t.same(await faultsOf(page), []);
+    await page.getByLabel('Find a parameter').fill('colours');
+    await page.getByLabel('grayscale').selectOption('on');
+    await page.locator('summary', { hasText: 'more' }).click();
+
+    await page.getByLabel('w', { exact: true }).fill('240');
+    await page.getByLabel('fmt', { exact: true }).selectOption('webp');
+    await page.getByLabel('q, as a slider').fill('40');
+    await figures.getByText('240 × ').waitFor();
+    await figures.getByText('image/webp').waitFor();
+    await figures.getByText('from jpeg').waitFor();
+    await page.getByRole('button', { name: 'Load again' }).click();
+    await figures.getByText('held in memory').waitFor();
+
+    const divider = page.getByRole('slider', { name: /^Divider/ });
+    await divider.focus();
+    for (const key of ['Home', 'ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
+    t.equal(await divider.getAttribute('aria-valuetext'), '2 % original');
+    t.match(
+      String(await page.evaluate(`getComputedStyle(document.querySelector('.after')).clipPath`)),
+      '2%',
+      'the result is uncovered',
+    );
+
+    await page.getByRole('button', { name: 'Copy URL' }).click();
+    await page.getByText('Copied').waitFor();
+    const copied = await page.evaluate('navigator.clipboard.readText()');
+    const path = `/img/${encodeURIComponent(source)}?project=${project}&w=240&grayscale=1&fmt=webp&q=40`;
+    t.equal(copied, baseUrl + path, 'the URL is where clients reach the service');
+    const response = await fetch(`http://127.0.0.1:${port}${path}`);
+    t.equal(response.headers.get('x-cache'), 'memory', 'it is the image that was shown');
+
+    for (const [title, words] of [
+      ['HTML', /<picture>\n {2}<img src="https:[^"]+&amp;w=240&amp;/],
+      ['Next.js', `project: "${project}", grayscale: "1", fmt: "webp" });`],
+      ['Nuxt', `format: "webp", quality: "40", ...modifiers`],
+      ['curl', `'${baseUrl}${path}'`],
+    ] as const) {
+      await page.getByLabel(title, { exact: true }).check();
+      t.match(await page.getByRole('region', { name: `code for ${title}` }).innerText(), words);
+    }
+    t.same(problems, []);
+
+    await page.getByLabel('Picture URL').fill(`${origin.url}/missing.jpg`);
+    await page.getByRole('alert').getByText('127.0.0.1 answered 404').waitFor();
+    const expected = problems.filter((problem) =>
+      /the server responded with a status of 404/.test(problem),
+    );
+    t.same(problems, expected, 'an error is said on the page');
+  });
+
+  t.test('an operator', async (t) => {
+    const { context, page, problems } = await opened();
+    await page.goto(`${url}/#/projects`);
+    const key = page.getByLabel('API key');
+    await key.fill('sk_wrong');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('not known or has been revoked').waitFor();
+    t.match(problems.splice(0), [/status of 401/]);
+    await key.fill(rootKey);
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Shop' }).waitFor();
+
+    const form = page.getByRole('form', { name: 'New project' });
+    await form.getByLabel('Name').fill('<b>Mine</b>');
+    await form.getByLabel('Origin', { exact: true }).fill(`${origin.url}/`);
+    await form.getByLabel('Allowed origins').fill('a.example\n*.b.example');
+    await form.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: '<b>Mine</b>' }).waitFor();
+    const id = page.url().split('/').at(-1) ?? '';
+    const stored = async () => (await control.call('GET', `/projects/${id}`)).body.project;
+    t.same((await stored()).allowedOrigins, ['127.0.0.1', 'a.example', '*.b.example']);
+
+    await page.getByRole('button', { name: 'Remove a.example' }).click();
+    await page.getByText('a.example is removed').waitFor();
+    await page.getByLabel('Host to allow').fill('Bücher.example');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Remove xn--bcher-kva.example' }).waitFor();
+    t.same((await stored()).allowedOrigins, ['127.0.0.1', '*.b.example', 'xn--bcher-kva.example']);
+
+    const defaults = page.getByRole('region', { name: 'Defaults' });
+    await page.getByRole('button', { name: 'landscape.jpg' }).click();
+    const bytesOf = async (title: string) =>
+      defaults.locator('figcaption', { hasText: title }).locator('span').innerText();
+    await defaults.getByLabel('Default quality', { exact: true }).fill('35');
+    await until('the preview shows what the change does', async () => {
+      const [saved, changed] = [await bytesOf('Saved'), await bytesOf('With your changes')];
+      return saved !== changed && /image\/avif, [\d.]+ K?B, 320 × 240/.test(changed);
+    });
+    await defaults.getByRole('button', { name: 'Save 1 change' }).click();
+    await page.getByText('Saved. New images').waitFor();
+    t.equal((await stored()).defaultQuality, 35);
+    await defaults.getByLabel('Max width').fill('10001');
+    await defaults.getByRole('button', { name: 'Save 1 change' }).click();
+    t.equal((await stored()).maxWidth, null, 'the control knows the range');
+
+    const prewarm = page.getByRole('region', { name: 'Prewarm' });
+    await prewarm.getByLabel('Sources').fill(source);
+    await prewarm.getByLabel('Widths').fill('50\n60');
+    await prewarm.getByLabel('auto').uncheck();
+    await prewarm.getByLabel('webp').check();
+    await prewarm.getByRole('button', { name: 'Prewarm' }).click();
+    await prewarm.getByText('1 source, 2 images accepted').waitFor();
+    await prewarm.getByText('All done.').waitFor();
+    t.equal(worker.logged('a source is warm').length, 1, 'not before it is');
+    const warm = `${url}/img/${encodeURIComponent(source)}?project=${id}&w=60&fmt=webp`;
+    t.equal((await fetch(warm)).headers.get('x-cache'), 'memory');
+    t.same(await faultsOf(page), []);
+
+    await page.getByRole('link', { name: 'Service', exact: true }).click();
+    await page.getByRole('heading', { name: 'Disk cache' }).waitFor();
+    t.same(await faultsOf(page), []);
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    t.same(problems, []);
+
+    await page.close();
+    const next = await open(context, url);
+    await next.page.goto(url);
+    await next.page.getByRole('banner').getByRole('link', { name: 'Sign in' }).waitFor();
+    const kept = await next.page.evaluate('[sessionStorage.length, localStorage.length]');
+    t.same(kept, [0, 0], 'the key has gone with the tab');
+    t.same(await context.cookies(), []);
+    t.same((await context.storageState()).origins, []);
+  });
+
+  t.test('on a phone, in the dark', async (t) => {
+    const { page, problems } = await opened(phone);
+    await page.goto(withPicture);
+    await page.getByRole('slider', { name: /^Divider/ }).waitFor();
+    t.ok((await tooWide(page)) <= 0, 'nothing to scroll sideways');
+    t.same(await faultsOf(page), [], 'the contrasts of the dark are enough, too');
+    await page.getByRole('link', { name: 'Projects', exact: true }).click();
+    await page.getByLabel('API key').fill(rootKey);
+    await page.keyboard.press('Enter');
+    for (const link of ['Shop', 'Service']) {
+      await page.getByRole('link', { name: link, exact: true }).click();
+      await page.getByRole('heading', { level: 1, name: link }).waitFor();
+      t.ok((await tooWide(page)) <= 0, link);
+      t.same(await faultsOf(page), [], link);
+    }
+    const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+    t.equal(ground, 'rgb(18, 22, 28)');
+    t.same(problems, []);
+  });
+
+  t.test('the reference of the interface', async (t) => {
+    const { page, problems } = await opened();
+    await page.goto(`${url}/docs`);
+    const operations = page.locator('.opblock');
+    // The image endpoint in its two forms, and the health.
+    const count = Object.keys(controlOperations).length + 3;
+    await operations.nth(count - 1).waitFor();
+    t.equal(await operations.count(), count);
+    const health = operations.filter({ hasText: '/api/health' });
+    await health.locator('button').first().click();
+    await health.getByRole('button', { name: 'Try it out' }).click();
+    await health.getByRole('button', { name: 'Execute' }).click();
+    await health.locator('.live-responses-table .response', { hasText: '200' }).waitFor();
+    t.same(problems, []);
+  });
+
+  t.test('an error is a page where it is navigated to', async (t) => {
+    const { page, problems } = await opened();
+    for (const path of ['/nothing', `/img/http://other.example/a/b.jpg?project=${project}`]) {
+      await page.goto(url + path);
+      await page.getByRole('link', { name: 'Playground and console' }).waitFor();
+      const family = await page.evaluate('getComputedStyle(document.body).fontFamily');
+      t.match(family, /^system-ui/, `the style sheet is found from ${path}`);
+      t.same(await faultsOf(page), []);
+    }
+    await page.getByRole('link', { name: 'Playground and console' }).click();
+    await page.getByRole('heading', { name: 'Playground' }).waitFor();
+    const answer = await json(await fetch(`${url}/nothing`, { headers: { accept: '*/*' } }));
+    t.equal(answer.code, 'endpoint_not_found');
+    t.match(problems, [/status of 404/, /status of 403/]);
+  });
+
+  t.test('pictures for the documents', { skip: shots === undefined }, async () => {
+    const input = {
+      name: 'My shop',
+      origin: `${origin.url}/`,
+      allowedOrigins: ['*.cdn.example.com'],
+    };
+    await control.call('POST', '/projects', { json: input });
+    const figures = (page: Page) => page.getByText(/^from jpeg$/).waitFor();
+    const large = withPicture.replace('w=300', 'w=1200&q=60');
+    const { page } = await opened();
+    await page.goto(large);
+    await figures(page);
+    await shoot(page, 'playground');
+    await page.goto(`${url}/#/projects`);
+    await page.getByLabel('API key').fill(rootKey);
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'My shop' }).click();
+    await page.getByRole('button', { name: 'landscape.jpg' }).click();
+    await page.getByLabel('Default quality', { exact: true }).fill('35');
+    await page.getByAltText('With your changes').waitFor();
+    await page.evaluate(`document.getElementById('defaults').scrollIntoView()`);
+    await shoot(page, 'project');
+    await page.getByRole('link', { name: 'Service', exact: true }).click();
+    await page.getByRole('heading', { name: 'Disk cache' }).waitFor();
+    await shoot(page, 'service');
+    const small = await opened({ ...phone, deviceScaleFactor: 2 });
+    await small.page.goto(large);
+    await figures(small.page);
+    await small.page.evaluate('scrollTo(0, 420)');
+    await shoot(small.page, 'phone-dark');
+  });
+});
