@@ -33,14 +33,17 @@ export function needsProcess(source: Uint8Array): boolean {
   return kinds[kind].isolated || (kind === 'heif' && optionalFormats().heic);
 }
 
-/** @throws IsolationRequired */
-export function requireInterruptible(facts: SourceFacts, plan: Plan): void {
+/**
+ * @param encodes how many times the output may be encoded
+ * @throws IsolationRequired
+ */
+export function requireInterruptible(facts: SourceFacts, plan: Plan, encodes: number): void {
   const { decode, encode } = uninterruptible;
   const frames = plan.animated ? facts.frames : 1;
   const megapixels = (size: { width: number; height: number }) => (size.width * size.height) / 1e6;
   const ms =
     megapixels(facts) * costIn(decode, facts.kind) +
-    megapixels(plan) * frames * costIn(encode, plan.format);
+    megapixels(plan) * frames * encodes * costIn(encode, plan.format);
   if (ms > maxUninterruptibleMs) throw new IsolationRequired();
 }
 

@@ -15,6 +15,7 @@ import {
   sum,
 } from './cost.ts';
 import { bestOutput } from './encode/choose.ts';
+import { mostEncodes } from './encode/within-bytes.ts';
 import { encodings } from './encode.ts';
 import { mayHaveGainMap, requireKeptGainMap } from './gain-map.ts';
 import { type Size, scaledSize } from './geometry.ts';
@@ -170,7 +171,9 @@ async function transform(
   );
   const plan = makePlan(facts, content, variant, limits.sourceMaxPixels);
   requireKeptGainMap(facts, plan, variant);
-  if (!limits.isolated) requireInterruptible(facts, plan);
+  if (!limits.isolated) {
+    requireInterruptible(facts, plan, variant.maxBytes === null ? 1 : mostEncodes);
+  }
   const context = { plan, variant, overlay: null, metadata, copyright };
   const keepsExif = metadata?.exif === 'kept' && !facts.colour.deep;
   const opening = { ...plan, lenient, raw, keepsExif };
