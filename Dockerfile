@@ -14,7 +14,7 @@ COPY store store
 COPY worker worker
 COPY server server
 COPY bench bench
-RUN node build.js && npm prune --omit=dev && rm -rf node_modules/.cache
+RUN node build.js && npm ci --omit=dev
 
 FROM node:${NODE_VERSION}-bookworm-slim
 # jemalloc keeps the memory of long-running image work constant; the front ends preload it.

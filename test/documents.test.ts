@@ -1,7 +1,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import t from 'tap';
 import { metricsMarkdown } from '../contract/metrics/document.ts';
 import { settingsExample, settingsMarkdown } from '../contract/settings/document.ts';
+import { settingRows } from '../contract/settings/table.ts';
 import { parameterNames, parameters, parametersMarkdown } from '../server/image/parameters.ts';
 import { root } from './root.ts';
 import { differencesMarkdown } from './store/engines.ts';
@@ -49,6 +51,20 @@ t.test('docs/operating/metrics.md lists every metric', (t) =>
 t.test('the README names the differences of the engines of the tests', (t) =>
   check(t, 'README.md', (text) => withSection(text, 'engines', differencesMarkdown())),
 );
+
+t.test('the examples of deployments set only what is a setting', async (t) => {
+  const known = new Set<string>(settingRows.map(([, { variable }]) => variable));
+  const folder = new URL('docs/deploy/', root);
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  const examples = names
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  for (const file of [...examples, new URL('Dockerfile', root), new URL('compose.yaml', root)]) {
+    const text = await readFile(file, 'utf8');
+    for (const [variable] of text.matchAll(/\bSERVICE_[A-Z_]+\b/g))
+      t.ok(known.has(variable), variable);
+  }
+});
 
 t.test(
   'the gallery shows every parameter of the transform by its example, and all its pictures',

@@ -291,7 +291,7 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     t.equal(await second.end('SIGCONT'), 1);
     t.match(
       second.stderr(),
-      `SERVICE_OPS_PORT ${opsPort} on 127.0.0.1 cannot be used: EADDRINUSE.`,
+      `SERVICE_OPS_PORT ${opsPort} on 127.0.0.1 (SERVICE_OPS_HOST) cannot be used: another program listens there; end it, or set another port (EADDRINUSE).`,
     );
   });
 });
