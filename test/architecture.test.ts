@@ -20,6 +20,8 @@ const topLevelFiles = new Set([
   'package-lock.json',
   'build.js',
   'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
   'LICENSE',
   'SECURITY.md',
   'Dockerfile',

@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import { errorsMarkdown } from '../contract/errors-document.ts';
 import { metricsMarkdown } from '../contract/metrics/document.ts';
 import { settingsExample, settingsMarkdown } from '../contract/settings/document.ts';
 import { settingRows } from '../contract/settings/table.ts';
@@ -36,20 +37,20 @@ function withSection(text: string, section: string, content: string): string {
 
 t.test('.env.example lists every setting', (t) => check(t, '.env.example', settingsExample));
 
-t.test("the README's table lists every parameter", (t) =>
-  check(t, 'README.md', (text) => withSection(text, 'parameters', parametersMarkdown())),
-);
-
-t.test("the README's table lists every setting", (t) =>
-  check(t, 'README.md', (text) => withSection(text, 'settings', settingsMarkdown())),
-);
+const sections = [
+  ['docs/parameters.md', 'parameters', parametersMarkdown],
+  ['docs/settings.md', 'settings', settingsMarkdown],
+  ['docs/errors.md', 'errors', errorsMarkdown],
+  ['docs/testing.md', 'engines', differencesMarkdown],
+] as const;
+for (const [page, section, content] of sections) {
+  t.test(`${page} has the table of all ${section}`, (t) =>
+    check(t, page, (text) => withSection(text, section, content())),
+  );
+}
 
 t.test('docs/operating/metrics.md lists every metric', (t) =>
   check(t, 'docs/operating/metrics.md', metricsMarkdown),
-);
-
-t.test('the README names the differences of the engines of the tests', (t) =>
-  check(t, 'README.md', (text) => withSection(text, 'engines', differencesMarkdown())),
 );
 
 t.test('the examples of deployments set only what is a setting', async (t) => {

@@ -11,7 +11,8 @@ export interface Measured {
   readonly bytes: number;
   /** CPU time of the encoder, in ms: the least of the repetitions, because other load only adds. */
   readonly ms: number;
-  readonly ssim: number;
+  /** Null for rivals where SSIMULACRA2 is measured. */
+  readonly ssim: number | null;
   /** Null without a command that measures it. */
   readonly ssimulacra2: number | null;
 }
@@ -24,6 +25,7 @@ export async function measure(
   encode: Encode,
   quality: number,
   meter: Ssimulacra2 | null,
+  metrics: 'all' | 'best' = 'best',
 ): Promise<Measured> {
   const pixels = source.width * source.height;
   let ms = Number.POSITIVE_INFINITY;
@@ -42,13 +44,16 @@ export async function measure(
     quality,
     bytes: encoded.length,
     ms,
-    ssim: await ssim(await toReference(source.open()), encoded),
+    ssim:
+      meter === null || metrics === 'all'
+        ? await ssim(await toReference(source.open()), encoded)
+        : null,
     ssimulacra2: meter === null ? null : await meter.score(source, encoded),
   };
 }
 
 /** The value of the best metric that was measured. */
-export const scoreOf = ({ ssim, ssimulacra2 }: Measured): number => ssimulacra2 ?? ssim;
+export const scoreOf = ({ ssim, ssimulacra2 }: Measured): number => ssimulacra2 ?? ssim ?? 0;
 
 /** Bytes and time at a score, interpolated between measurements; null outside of them. */
 export function atScore(

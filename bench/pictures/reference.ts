@@ -14,7 +14,7 @@ export const requests: readonly Request[] = [
   { name: 'small', query: 'fmt=png&w=256', width: 256 },
 ];
 
-/** The service's limits (README, Formats and quality), and that of its sources. */
+/** The service's limits (docs/formats.md, Limits of the output), and that of its sources. */
 const most = { side: 10_000, pixels: 40_000_000, sourcePixels: 100_000_000 };
 const timeoutSeconds = 60;
 

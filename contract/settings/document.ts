@@ -6,7 +6,7 @@ export function defaultInWords(setting: Setting<unknown>): string {
   return String(setting.default);
 }
 
-/** The settings as a Markdown table, for the README. */
+/** The settings as a Markdown table, for docs/settings.md. */
 export function settingsMarkdown(): string {
   const rows = settingRows.map(
     ([, setting]) =>

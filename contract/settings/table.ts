@@ -66,7 +66,7 @@ export const splitList = (list: string): readonly string[] =>
 /**
  * The settings of all processes of a deployment. The processes share one environment and reject
  * unknown variables, so they share this table. Parsing, types, error messages, `.env.example` and
- * the README's table derive from it.
+ * the table of docs/settings.md derive from it.
  */
 export const settingsTable = {
   host: text<string>(

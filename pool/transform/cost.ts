@@ -1,3 +1,4 @@
+import { mostEncodes } from './encode/within-bytes.ts';
 import { fullChromaFrom } from './encode.ts';
 import { clipArea } from './geometry.ts';
 import { kinds, type SourceKind } from './kinds.ts';
@@ -111,7 +112,7 @@ export function costOf(facts: SourceFacts, variant: Variant, sourceMaxPixels: nu
     times({ ms: 450, bytes: 4 }, trimmed),
     times({ ms: filtering(variant), bytes: 0 }, pixels),
     times(processing, pixels),
-    times(encodingCost(plan.format, variant), pixels),
+    encodes(times(encodingCost(plan.format, variant), pixels), variant),
   ].reduce(sum);
 }
 
@@ -119,6 +120,11 @@ function encodingCost(format: OutputFormat, { lossless, quality }: Variant): Cos
   const exact = lossless ? losslessEncoding[format] : undefined;
   if (exact !== undefined) return exact;
   return (quality >= fullChromaFrom ? finest[format] : undefined) ?? encoding[format];
+}
+
+/** One after the other, so that the memory is that of one. */
+function encodes({ ms, bytes }: Cost, { maxBytes, lossless }: Variant): Cost {
+  return { ms: maxBytes === null || lossless === true ? ms : mostEncodes * ms, bytes };
 }
 
 /** ms for each million pixels, measured on a photograph. */

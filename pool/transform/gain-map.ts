@@ -49,6 +49,7 @@ function hindrance(facts: SourceFacts, plan: Plan, variant: Variant): string | n
   if (plan.format !== 'jpeg') return `a gain map is only written in JPEG, not in ${plan.format}`;
   const effect = effects.find((name) => variant[name] !== null && variant[name] !== false);
   if (effect !== undefined) return `the gain map would not follow ${effect}`;
+  if (variant.maxBytes !== null) return 'it is read once, and maxbytes needs several attempts';
   if (variant.rotate % 90 !== 0) return 'rotate is not a multiple of 90';
   const chosen = plan.resize?.fit === 'cover' ? plan.resize.position : '';
   if (strategies.some((strategy) => strategy === chosen)) return `of pos=${chosen}`;

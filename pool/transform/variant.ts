@@ -161,6 +161,8 @@ export interface Variant {
   readonly placeholder: PlaceholderKind | null;
   /** 1..100. */
   readonly quality: number;
+  /** Bytes of a lossy output, for which the quality is lowered as far as it takes; null for any. */
+  readonly maxBytes: number | null;
   /** Null keeps pixels exactly where that has fewer bytes, which drawn images may have. */
   readonly lossless: boolean | null;
   /** False keeps EXIF, XMP and ICC. */
@@ -210,6 +212,7 @@ export const plainVariant: Variant = {
   animated: true,
   placeholder: null,
   quality: 80,
+  maxBytes: null,
   lossless: null,
   stripMetadata: true,
   copyright: false,

@@ -15,23 +15,22 @@ const affectsBytes: Readonly<
 
 /** A variant in which every option that cannot affect its bytes has its plain value. */
 function relevant(variant: Variant): Variant {
-  const { width, height, fit, formats, negotiated, page, animated, quality } = variant;
+  const { width, height, fit, formats, negotiated, page, animated, quality, maxBytes } = variant;
   const boxed = width !== null && height !== null;
   const cutOrPlaced = boxed && (fit === 'cover' || fit === 'contain');
   const [only] = negotiated ? [] : formats;
   const affects =
     only === undefined ? { quality: true, lossless: true, animated: true } : affectsBytes[only];
   const lossless = affects.lossless ? variant.lossless : plainVariant.lossless;
+  const isLossy = affects.quality && !(lossless === true && only !== undefined);
   return {
     ...variant,
     fit: boxed ? fit : plainVariant.fit,
     position: cutOrPlaced ? variant.position : plainVariant.position,
     animated: affects.animated && page === null ? animated : plainVariant.animated,
     lossless,
-    quality:
-      affects.quality && !(lossless === true && only !== undefined)
-        ? quality
-        : plainVariant.quality,
+    quality: isLossy ? quality : plainVariant.quality,
+    maxBytes: isLossy ? maxBytes : plainVariant.maxBytes,
   };
 }
 

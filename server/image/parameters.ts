@@ -255,9 +255,23 @@ export const parameters = {
     aliases: ['a'],
     beside: '',
   }),
-  lossless: parameter(flag, 'Changes no pixel, in WebP and AVIF.', '', {
-    beside: 'w=200&fmt=webp',
-  }),
+  lossless: parameter(
+    flag,
+    'Changes no pixel, in WebP and AVIF. 0 prevents what happens without it: a drawing is delivered ' +
+      'without loss where that has fewer bytes.',
+    '',
+    {
+      beside: 'w=200&fmt=webp',
+    },
+  ),
+  maxbytes: parameter(
+    integer(1, 100_000_000),
+    'Bytes that a JPEG, WebP or AVIF may have: the best quality that fits, q at most, found in at most ' +
+      'four attempts. If nothing fits it is the smallest that there is, at quality 1. PNG, GIF and ' +
+      '`lossless` have no quality to lower.',
+    '9000',
+    { beside: 'w=400&fmt=webp' },
+  ),
   keep: parameter(
     choice(['copyright']),
     "Of the source's metadata, keeps the author, copyright and licence and nothing else (no place, " +

@@ -85,6 +85,7 @@ export function effectiveVariant(
     lenient: options.lenient ?? false,
     animated: options.animated ?? true,
     quality: options.q ?? project.defaultQuality,
+    maxBytes: options.maxbytes ?? null,
     lossless: options.lossless ?? null,
     ...metadataOf(options, project),
   };

@@ -76,7 +76,7 @@ try {
 
   ${urlOf('<path>')}
 ${pictures.length === 0 ? '\nThere are no pictures in it yet.\n' : `\nFor example:\n\n${examples.join('\n')}\n`}
-Instead of w=800: h, fmt, q, fit, blur and others (README, Parameters). Ctrl-C ends it.
+Instead of w=800: h, fmt, q, fit, blur and others (docs/parameters.md). Ctrl-C ends it.
 `);
 } catch (error) {
   process.stderr.write(`It failed: ${error instanceof Error ? error.message : error}\n`);

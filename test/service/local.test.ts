@@ -20,6 +20,7 @@ import { picture } from './origin.ts';
 import { freePort } from './service.ts';
 import { startProgram } from './worker/worker.ts';
 
+/** As README.md has it. */
 t.test('npm run serve: the pictures of a folder, and nothing else', async (t) => {
   const base = await realpath(await mkdtemp(join(tmpdir(), 'image-delivery-')));
   t.teardown(() => rm(base, { recursive: true, force: true }));

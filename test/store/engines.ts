@@ -115,7 +115,7 @@ export async function together<T>(calls: readonly (() => Promise<T>)[]): Promise
   return results;
 }
 
-/** The README's table. */
+/** The table of docs/testing.md. */
 export function differencesMarkdown(): string {
   const rows = Object.entries(differences).flatMap(([engine, own]) =>
     Object.entries(own).map(

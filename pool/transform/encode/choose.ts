@@ -4,6 +4,7 @@ import { applySteps, passes, type StepContext, withTiming } from '../steps.ts';
 import type { OutputFormat } from '../variant.ts';
 import { examine } from './examine.ts';
 import { indexedPng } from './indexed-png.ts';
+import { withinBytes } from './within-bytes.ts';
 
 /** An encoded image; `data` may be a Buffer of sharp. */
 export interface Output {
@@ -27,20 +28,33 @@ const mostDrawnPixels = 4_000_000;
  */
 export async function bestOutput(picture: Picture, context: StepContext): Promise<Output> {
   const { plan, variant } = context;
-  const { format, animated } = plan;
-  if (format === 'png') return (await indexed(picture, context)) ?? encoded(picture, context);
+  if (plan.format === 'png') return (await indexed(picture, context)) ?? encoded(picture, context);
   // A gain map is written in the one pass that reads it.
-  const isOnePass = format === 'gif' || animated || plan.gainMap;
-  if (isOnePass || variant.lossless === true) {
-    return encoded(picture, context);
+  const isOnePass = plan.format === 'gif' || plan.gainMap || variant.lossless === true;
+  if (isOnePass) return encoded(picture, context);
+  if (plan.animated) {
+    if (variant.maxBytes !== null) await picture.settle();
+    return lossy(picture, context, variant.quality, {});
   }
   const pixels = await settled(picture, plan);
   const { sharpChroma, flat, drawn } = examine({ ...pixels.info, data: pixels.data });
-  const quality = Math.min(100, variant.quality + (sharpChroma && flat ? added : 0));
-  const lossy = await encoded(picture, context, { sharpChroma, quality });
   const tried = drawn && variant.lossless === null && plan.width * plan.height <= mostDrawnPixels;
   const exact = tried ? await withoutLoss(picture, context, pixels) : null;
-  return exact !== null && exact.data.byteLength < lossy.data.byteLength ? exact : lossy;
+  if (exact !== null && exact.data.byteLength <= (variant.maxBytes ?? 0)) return exact;
+  const quality = Math.min(100, variant.quality + (sharpChroma && flat ? added : 0));
+  const output = await lossy(picture, context, quality, { sharpChroma });
+  return exact !== null && exact.data.byteLength < output.data.byteLength ? exact : output;
+}
+
+function lossy(
+  picture: Picture,
+  context: StepContext,
+  quality: number,
+  options: Partial<EncodeOptions>,
+): Promise<Output> {
+  const { maxBytes } = context.variant;
+  const encode = (at: number) => encoded(picture, context, { ...options, quality: at });
+  return maxBytes === null ? encode(quality) : withinBytes(quality, maxBytes, encode);
 }
 
 async function withoutLoss(

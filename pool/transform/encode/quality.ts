@@ -13,8 +13,8 @@ type Curve = readonly (readonly [requested: number, own: Own])[];
  * convert it to the qualities of the encoders at the service's settings that have the same
  * SSIMULACRA2: means over 28 photographs (21 at 1600 px), whose longer side is 200, 400, 800 and 1600 px
  * (bench/encoders/README.md names them). `npm run bench:encoders -- --photographs FOLDER --ssimulacra2
- * COMMAND --calibrate` prints the points; those of AVIF, whose quality has steps, were then raised by up
- * to 3 by the scores that the service's encoder had on these and ten more photographs. JPEG with our own table and 4:2:0 differs from the scale by
+ * COMMAND --calibrate` prints the points; those of AVIF, whose quality has steps, and of WebP were then
+ * changed by up to 3 by the scores that the service's encoder had on these and ten more photographs. JPEG with our own table and 4:2:0 differs from the scale by
  * at most 2 and needs no curve. Below 10 and from 95 to 100 the curves are only monotonic.
  */
 const curves: Readonly<Partial<Record<Mode, Curve>>> = {
@@ -36,11 +36,11 @@ const curves: Readonly<Partial<Record<Mode, Curve>>> = {
     [1, [1, 1, 1, 1]],
     [10, [3, 3, 3, 3]],
     [20, [14, 14, 13, 13]],
-    [30, [29, 29, 28, 28]],
-    [40, [40, 41, 43, 43]],
-    [50, [50, 54, 56, 57]],
-    [60, [59, 62, 67, 68]],
-    [70, [72, 75, 77, 78]],
+    [30, [29, 29, 28, 30]],
+    [40, [40, 41, 43, 45]],
+    [50, [50, 54, 56, 59]],
+    [60, [59, 62, 67, 70]],
+    [70, [72, 75, 77, 79]],
     [80, [79, 82, 84, 86]],
     [90, [89, 91, 92, 94]],
     [95, [96, 97, 98, 98]],

@@ -144,3 +144,20 @@ t.test('saturated edges keep their colours in lossy formats', async (t) => {
     t.ok(error < most, `${format}: ${error.toFixed(1)}`);
   }
 });
+
+t.test('maxbytes lowers the quality as far as it takes', async (t) => {
+  for (const format of ['avif', 'webp', 'jpeg'] as const) {
+    const asked = variant({ width: 200, formats: [format] });
+    const sizeWith = async (maxBytes: number | null) =>
+      (await pool.transform(source, { ...asked, maxBytes }, patient)).body.byteLength;
+    const free = await sizeWith(null);
+    t.equal(await sizeWith(free), free, 'no lower than needed');
+    const half = await sizeWith(Math.round(free / 2));
+    t.ok(half <= free / 2 && half > free / 3, `${format}: ${half} of ${free} bytes`);
+    const lowest = await pool.transform(source, { ...asked, quality: 1 }, patient);
+    t.equal(await sizeWith(10), lowest.body.byteLength, 'the smallest, if nothing fits');
+  }
+  const png = variant({ width: 200 });
+  const unlimited = await pool.transform(source, png, patient);
+  t.equal((await pool.transform(source, { ...png, maxBytes: 10 }, patient)).etag, unlimited.etag);
+});

@@ -114,6 +114,7 @@ t.test('what is out of range or unknown is refused, naming the parameter', async
     page: ['', '-1', '1.5', '100000', 'last'],
     animated: ['maybe'],
     lossless: ['2'],
+    maxbytes: ['0', '-5', '1.5', '10k', ''],
     keep: ['', 'all', 'exif'],
     icc: ['', '1', 'p3'],
     hdr: ['', '1', 'pq'],

@@ -1,0 +1,69 @@
+/** What an example of a page prints, compared with what is printed when it is run. */
+
+/** A command of a `console` block with the output that the page shows. */
+export interface Example {
+  readonly command: string;
+  /** '' when the page shows none. */
+  readonly output: string;
+}
+
+/** Whether a shell would read on: a quote is open, or the line ends with a backslash. */
+function isOpen(command: string): boolean {
+  const quotes = command.replaceAll(/\\.|"(?:\\.|[^"\\])*"|'[^']*'/gs, '');
+  return /["']/.test(quotes) || command.endsWith('\\');
+}
+
+/** The commands of a block: lines after `$ `, each with its output. */
+export function examplesOf(text: string): Example[] {
+  const examples: { command: string; output: string[] }[] = [];
+  let open = false;
+  for (const line of text.split('\n')) {
+    const last = examples.at(-1);
+    if (open && last !== undefined) last.command += `\n${line}`;
+    else if (line.startsWith('$ ')) examples.push({ command: line.slice(2), output: [] });
+    else if (last === undefined) throw new Error(`output before a command: ${line}`);
+    else last.output.push(line);
+    open = isOpen(examples.at(-1)?.command ?? '');
+  }
+  return examples.map(({ command, output }) => ({ command, output: output.join('\n').trim() }));
+}
+
+/** What differs between two runs: the pattern, and what stands for it. */
+const varying: ReadonlyArray<readonly [RegExp, string]> = [
+  [/\b(prj|org|key)_[0-9a-z]{16}\b/g, '$1_id'],
+  [/"#[0-9a-f]{6}"/g, '"#colour"'],
+  [/("bytes"|"latencyMs"):\d+/g, '$1:0'],
+  [/"createdAt":"[^"]*"/g, '"createdAt":""'],
+  // Which stages there are depends on what is held in memory.
+  [/(cache;desc=\w+), .*$/gm, '$1'],
+  [/^(etag|x-request-id|content-length|date|ratelimit-\w+): .*$/gim, '$1: 0'],
+  [/^((?:prewarm|image_delivery)_\S*) [\d.e-]+$/gm, '$1 0'],
+];
+
+function normalised(text: string): string {
+  const found = varying.reduce((result, [pattern, by]) => result.replaceAll(pattern, by), text);
+  return found.replaceAll('\r', '').trim();
+}
+
+const lowerNames = (head: string): string[] =>
+  head.split('\n').map((line) => line.replace(/^[\w-]+:/, (name) => name.toLowerCase()));
+
+/** A pattern for a text in which `…` stands for any text. */
+function patternOf(text: string): RegExp {
+  const parts = text.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('[\\s\\S]*')}$`);
+}
+
+/**
+ * Whether an output is the one that a page shows. Of a response's head the page may leave out lines,
+ * and the lines may be in another order: that differs between HTTP servers.
+ */
+export function isShown(shown: string, printed: string): boolean {
+  const [wanted, found] = [normalised(shown), normalised(printed)];
+  if (!wanted.startsWith('HTTP/')) return patternOf(wanted).test(found);
+  const [head = '', ...body] = wanted.split('\n\n');
+  const [foundHead = '', ...foundBody] = found.split('\n\n');
+  const lines = new Set(lowerNames(foundHead));
+  const missing = lowerNames(head).filter((line) => line !== '…' && !lines.has(line));
+  return missing.length === 0 && patternOf(body.join('\n\n')).test(foundBody.join('\n\n'));
+}

@@ -1,0 +1,69 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { rootPath } from '../root.ts';
+
+/** A fenced block of code of a page. */
+export interface Block {
+  readonly page: string;
+  /** Of the opening fence, counted from 1. */
+  readonly line: number;
+  /** The word after the fence; '' for none. */
+  readonly language: string;
+  readonly text: string;
+  /** What the comment right above the block says, such as `not run: it takes an hour`; '' for none. */
+  readonly mark: string;
+}
+
+export interface Page {
+  /** Path from the root. */
+  readonly path: string;
+  readonly text: string;
+  readonly blocks: readonly Block[];
+  /** Identifiers of its headings, as GitHub makes them, and of elements with an `id`. */
+  readonly anchors: ReadonlySet<string>;
+}
+
+const topLevel = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'];
+const fence = /^(`{3,})(.*)$/;
+
+export function blocksOf(page: string, text: string): Block[] {
+  const blocks: Block[] = [];
+  const lines = text.split('\n');
+  for (let at = 0; at < lines.length; at++) {
+    const [, opening, language = ''] = fence.exec(lines[at] ?? '') ?? [];
+    if (opening === undefined) continue;
+    const end = lines.indexOf(opening, at + 1);
+    if (end === -1) throw new Error(`${page}:${at + 1} opens a block that does not end`);
+    const above = /^<!-- (.*) -->$/.exec(lines[at - 1] ?? '')?.[1] ?? '';
+    const content = lines.slice(at + 1, end).join('\n');
+    blocks.push({ page, line: at + 1, language, text: content, mark: above });
+    at = end;
+  }
+  return blocks;
+}
+
+/** The text with its blocks of code emptied. */
+export function proseOf(text: string): string {
+  return text.replaceAll(/^(`{3,}).*\n[\s\S]*?^\1$/gm, '');
+}
+
+function anchorsOf(text: string): Set<string> {
+  const anchors = new Set([...text.matchAll(/\bid="([^"]+)"/g)].map(([, id = '']) => id));
+  for (const [, heading = ''] of proseOf(text).matchAll(/^#+ +(.*)$/gm)) {
+    const slug = heading.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, '');
+    anchors.add(slug.replaceAll(' ', '-'));
+  }
+  return anchors;
+}
+
+export async function readPage(path: string): Promise<Page> {
+  const text = await readFile(join(rootPath, path), 'utf8');
+  return { path, text, blocks: blocksOf(path, text), anchors: anchorsOf(text) };
+}
+
+/** All pages for readers: those at the top, and Markdown below docs/. */
+export async function readPages(): Promise<Page[]> {
+  const below = await readdir(join(rootPath, 'docs'), { recursive: true });
+  const pages = below.filter((name) => name.endsWith('.md')).map((name) => join('docs', name));
+  return Promise.all([...topLevel, ...pages.sort()].map(readPage));
+}

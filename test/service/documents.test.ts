@@ -1,0 +1,109 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import t from 'tap';
+import { examplesOf } from '../documents/examples.ts';
+import { type Block, type Page, readPages } from '../documents/pages.ts';
+import { Session } from '../documents/session.ts';
+import { root } from '../root.ts';
+import { until } from '../until.ts';
+import { rootKey } from './control/control.ts';
+import { picture, startTestOrigin } from './origin.ts';
+import { freePort, plainNode, startService } from './service.ts';
+import { startWorker } from './worker/worker.ts';
+
+/** The project that the pages share; each gets one of its own. */
+const projectInPages = 'prj_32gx1acb9wtykf3m';
+const isRun = ({ language, mark }: Block): boolean =>
+  language === 'console' && !mark.startsWith('not run:');
+const missing = ['bash', 'curl', 'jq'].filter((name) => spawnSync(name, ['--version']).error);
+const skip = missing.length > 0 ? `${missing.join(', ')}: not installed` : false;
+
+// Both wait for processes most of the time.
+t.jobs = 2;
+const buffered = true;
+
+t.test(
+  'every example of the documents prints what its page shows',
+  { skip, buffered },
+  async (t) => {
+    const origin = await startTestOrigin(t);
+    // In place of the sample pictures, which take seconds to draw; one page shows the size of the coast.
+    const [landscape, coast] = await Promise.all([picture(900, 735), picture(2160, 1440)]);
+    origin.serve('/landscape.jpg', landscape);
+    origin.serve('/coast.jpg', coast);
+    const port = await freePort();
+    const environment = {
+      SERVICE_ROOT_API_KEY: rootKey,
+      SERVICE_BASE_URL: `http://localhost:${port}`,
+      SERVICE_OPS_PORT: String(await freePort()),
+    };
+    const service = await startService(t, { port, environment });
+    const worker = await startWorker(t, service);
+    const addresses = [
+      ['localhost:3000', `localhost:${port}`],
+      ['localhost:3001', new URL(worker.url).host],
+      ['127.0.0.1:9090', `127.0.0.1:${environment.SERVICE_OPS_PORT}`],
+      ['127.0.0.1:8000', `127.0.0.1:${origin.port}`],
+      [encodeURIComponent('127.0.0.1:8000'), encodeURIComponent(`127.0.0.1:${origin.port}`)],
+      ['https://www.example.com', origin.url],
+    ] as const;
+    const prewarmed = async () => {
+      const { text } = await worker.get('/metrics');
+      const of = (state: string) => new RegExp(`prewarm_queue_jobs{state="${state}"} 0`).test(text);
+      return of('active') && of('waiting') && of('delayed');
+    };
+
+    /** All pages at once, because they wait most of the time; each in a shell and a project of its own. */
+    const run = async ({ blocks }: Page) => {
+      const examples = blocks.filter(isRun);
+      if (examples.length === 0) return [];
+      const identifiers = new Map([[projectInPages, await service.project()]]);
+      const options = { environment: service.environment, addresses, rootKey, identifiers };
+      const session = await Session.start(t, options);
+      const results: { where: string; wrong: string | null }[] = [];
+      for (const { page, line, text, mark } of examples) {
+        if (mark === 'after: prewarming') await until('the prewarming is done', prewarmed);
+        for (const example of examplesOf(text)) {
+          const where = `${page}:${line} ${example.command.slice(0, 80)}`;
+          results.push({ where, wrong: await session.run(example) });
+        }
+      }
+      return results;
+    };
+    const results = (await Promise.all((await readPages()).map(run))).flat();
+    t.ok(results.length > 50, `${results.length} examples`);
+    for (const { where, wrong } of results) t.equal(wrong, null, where);
+  },
+);
+
+/** `npm run demo`, as README.md has it. */
+t.test('the demo prints URLs of images, and ends without a trace', { buffered }, async (t) => {
+  const [program, ...args] = plainNode;
+  const demo = spawn(program, [...args, new URL('dist/bench/demo.js', root).pathname], {
+    env: {
+      ...process.env,
+      SERVICE_PORT: String(await freePort()),
+      SERVICE_WORKER_PORT: String(await freePort()),
+      SERVICE_OPS_PORT: '0',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(demo, 'exit');
+  t.teardown(async () => {
+    demo.kill('SIGTERM');
+    await ended;
+  });
+  const urls: string[] = [];
+  for await (const line of createInterface({ input: demo.stdout })) {
+    const [url] = /http\S+\/img\/\S+/.exec(line) ?? [];
+    if (url !== undefined) urls.push(url);
+    if (line.startsWith('Ctrl-C')) break;
+  }
+  // The animation, which is the smallest of the sample pictures.
+  const response = await fetch(urls.find((url) => url.includes('pulse.gif')) ?? '');
+  t.equal(response.status, 200);
+  t.match(response.headers.get('content-type'), /^image\//);
+  demo.kill('SIGTERM');
+  t.same(await ended, [0, null]);
+});
