@@ -1,5 +1,6 @@
 import { MongoClient } from 'mongodb';
 import t from 'tap';
+import { until } from '../../until.ts';
 import { nextLine, spawnScript } from './children.ts';
 import { shortFolder } from './folder.ts';
 
@@ -45,6 +46,10 @@ t.test('no acknowledged write is lost when the owner is killed', async (t) => {
     }
     const writers = Array.from({ length: WRITERS }, (_, i) =>
       write(client, `${round}.${i}`, acknowledged),
+    );
+    const of = `${round}.`;
+    await until('a write is acknowledged', () =>
+      [...acknowledged.keys()].some((id) => id.startsWith(of)),
     );
     await new Promise((resolve) => setTimeout(resolve, LIFE_MS));
     owner.process.kill('SIGKILL');
