@@ -73,6 +73,8 @@ t.test('a process that is killed costs its own transform only', async (t) => {
   const pool = openPool(t, { threads: 2 });
   await pool.transform(small, variant(), patient);
   const victim = await child();
+  // Whatever the machine's speed, it has not ended when it is killed.
+  process.kill(victim, 'SIGSTOP');
   const slow = pool.transform(endless, variant({ width: 1990 }), patient);
   const refused = t.rejects(slow, { code: 'source_too_large' });
   // In another process, because that one is taken.
