@@ -85,7 +85,8 @@ t.test('npm run serve: the pictures of a folder, and nothing else', async (t) =>
   t.test('its origin is for the service only', async (t) => {
     const [, origin = ''] = /\/img\/(http:\/\/127\.0\.0\.1:\d+)/.exec(first) ?? [];
     const authority = new URL(origin).host;
-    const client = new Client(origin);
+    // A connection for each request: the service may close one that it has not used for a while.
+    const client = new Client(origin, { pipelining: 0 });
     t.teardown(() => client.close());
     const status = async (target: string, host: string) => {
       const { statusCode, body } = await client.request({
