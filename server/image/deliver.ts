@@ -13,7 +13,7 @@ import { allows, checkSignature, checkSource } from './access.ts';
 import { readAddress } from './address.ts';
 import { bothFailed, fallbackHeaders, isReplaceable, ofAnotherSource } from './fallback.ts';
 import { variantKey } from './key.ts';
-import { type NegotiationHeaders, readAccept, readHints } from './negotiate.ts';
+import { type Negotiated, type NegotiationHeaders, negotiate } from './negotiate.ts';
 import { readOptions } from './options.ts';
 import { withPreset } from './preset.ts';
 import {
@@ -40,7 +40,7 @@ export interface DeliveryEnvironment {
   readonly now: () => number;
 }
 
-/** The headers that the response depends on, copied because the request is invalid after an await. */
+/** The headers that the response depends on. */
 function negotiationHeaders(request: HttpRequest): NegotiationHeaders {
   return {
     accept: request.header('accept'),
@@ -54,9 +54,8 @@ function negotiationHeaders(request: HttpRequest): NegotiationHeaders {
 }
 
 /** The key of the response cache: everything in a request that the cached response depends on. */
-function responseKey(request: HttpRequest, headers: NegotiationHeaders): string {
-  return `${request.path}?${request.query}\n${headers.accept}\n${headers['sec-ch-dpr']}\n${headers.dpr}\n${headers['sec-ch-width']}\n${headers.width}\n${headers['sec-ch-viewport-width']}\n${headers['viewport-width']}`;
-}
+const responseKey = ({ path, query }: HttpRequest, { form }: Negotiated): string =>
+  `${path}?${query}\n${form}`;
 
 /** The image endpoint (spec 4.3). */
 export class Delivery {
@@ -80,10 +79,10 @@ export class Delivery {
 
   /** Serves a repeated request from the response cache, synchronously, and any other by `#deliver`. */
   handle(request: HttpRequest): void | Promise<void> {
-    const headers = negotiationHeaders(request);
+    const negotiated = negotiate(negotiationHeaders(request));
     const conditions = readConditions(request);
     const token = request.header(backgroundHeader);
-    const requestKey = responseKey(request, headers);
+    const requestKey = responseKey(request, negotiated);
     const now = this.#now();
     // The response to a worker has other headers than the cached response.
     const cached = token === '' ? this.responses.get(requestKey, now) : undefined;
@@ -91,7 +90,7 @@ export class Delivery {
       if (!request.isWellFormed()) return;
       const observed = this.#telemetry.observe(request);
       return observed.untilDone(
-        this.#deliver(request, observed, requestKey, headers, conditions, token),
+        this.#deliver(request, observed, requestKey, negotiated, conditions, token),
       );
     }
     this.#engine.memory.touch(cached.entry, now);
@@ -105,7 +104,7 @@ export class Delivery {
     request: HttpRequest,
     observed: ObservedRequest,
     requestKey: string,
-    headers: NegotiationHeaders,
+    negotiated: Negotiated,
     conditions: Conditions,
     token: string,
   ): Promise<void> {
@@ -131,12 +130,7 @@ export class Delivery {
     const options = withPreset(asked, project);
     const fallback = options.fallback === undefined ? null : new URL(options.fallback);
     if (fallback !== null) checkSource(project, fallback);
-    const variant = effectiveVariant(
-      options,
-      readHints(headers),
-      readAccept(headers.accept),
-      project,
-    );
+    const variant = effectiveVariant(options, negotiated.hints, negotiated.accepted, project);
     const { source } = address;
     const { result, complete, replaces } = await this.#withFallback(
       { project, source, variant, background, stages: observed },

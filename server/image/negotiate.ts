@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { OutputFormat } from '../../pool/transform/variant.ts';
 
 /** The request headers that negotiation reads; '' for one that was not sent. */
@@ -90,4 +91,50 @@ export function readHints(headers: NegotiationHeaders): Hints {
     width: width === null ? null : snapWidth(width),
     viewport: hintedNumber(headers['sec-ch-viewport-width'], headers['viewport-width']),
   };
+}
+
+/** What a request's headers ask for. */
+export interface Negotiated {
+  readonly accepted: Accepted;
+  readonly hints: Hints;
+  /** The same text for all headers that ask for the same, which are many: no two browsers agree. */
+  readonly form: string;
+}
+
+interface ReadAccept {
+  readonly accepted: Accepted;
+  readonly form: string;
+}
+
+/** Clients send few different Accept headers. */
+const acceptsRead = new LRUCache<string, ReadAccept>({ max: 512 });
+/** Those of browsers have up to 160 characters. */
+const longestKeptAccept = 512;
+
+const noHints: Hints = { dpr: null, width: null, viewport: null };
+
+export function negotiate(headers: NegotiationHeaders): Negotiated {
+  const { accepted, form } = acceptOnce(headers.accept);
+  const hinted =
+    headers['sec-ch-dpr'] +
+    headers.dpr +
+    headers['sec-ch-width'] +
+    headers.width +
+    headers['sec-ch-viewport-width'] +
+    headers['viewport-width'];
+  if (hinted === '') return { accepted, hints: noHints, form };
+  const hints = readHints(headers);
+  const { dpr, width, viewport } = hints;
+  const hintsForm = `${dpr ?? ''},${width ?? ''},${viewport ?? ''}`;
+  return { accepted, hints, form: hintsForm === ',,' ? form : `${form},${hintsForm}` };
+}
+
+function acceptOnce(accept: string): ReadAccept {
+  const known = acceptsRead.get(accept);
+  if (known !== undefined) return known;
+  const accepted = readAccept(accept);
+  const form = `${accepted.formats.join()}-${accepted.refused.join()}`;
+  const read = { accepted, form };
+  if (accept.length <= longestKeptAccept) acceptsRead.set(accept, read);
+  return read;
 }

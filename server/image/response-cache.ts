@@ -22,7 +22,7 @@ const entryBytes = 1_536;
 const maxKeyLength = 2_048;
 
 /**
- * A map from raw requests to finished responses, so that a repeated hit skips all parsing and hashing.
+ * A map from requests to finished responses, so that a repeated hit skips the parsing of its URL and hashing.
  * It holds no bodies: the memory cache does, and an evicted entry there has no image any more.
  */
 export class ResponseCache {

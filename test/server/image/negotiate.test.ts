@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import {
   type NegotiationHeaders,
+  negotiate,
   readAccept,
   readHints,
   snapWidth,
@@ -160,4 +161,38 @@ t.test('no hint is too strange', async () => {
     }),
     { numRuns: 1_000 },
   );
+});
+
+t.test('headers have the same form when they ask for the same, and only then', async (t) => {
+  const asked: readonly Partial<NegotiationHeaders>[] = [
+    {},
+    { accept: '*/*' },
+    { accept: 'image/avif,image/webp,image/apng,image/*,*/*;q=0.8' },
+    { accept: 'text/html,image/avif,image/webp,*/*;q=0.8' },
+    { accept: 'image/webp,image/avif;q=0.9' },
+    { accept: 'image/webp,*/*' },
+    { accept: 'image/webp;q=0' },
+    { accept: `image/webp,${'x/y,'.repeat(1_000)}*/*` },
+    { dpr: '1.1' },
+    { 'sec-ch-dpr': '1.4' },
+    { 'sec-ch-dpr': '2' },
+    { width: '2' },
+    { 'sec-ch-width': '701' },
+    { width: '749', dpr: 'x' },
+    { 'viewport-width': '2' },
+    { 'viewport-width': '2', accept: 'image/webp' },
+    { dpr: 'x' },
+  ];
+  // Twice, because the second time headers are remembered.
+  const forms = new Map<string, string>();
+  for (const headers of [...asked, ...asked]) {
+    const all = { ...silent, ...headers };
+    const { accepted, hints, form } = negotiate(all);
+    t.same({ accepted, hints }, { accepted: readAccept(all.accept), hints: readHints(all) });
+    const meaning = JSON.stringify({ accepted, hints });
+    t.equal(forms.get(meaning) ?? form, form, JSON.stringify(headers).slice(0, 80));
+    forms.set(meaning, form);
+  }
+  t.equal(new Set(forms.values()).size, forms.size);
+  t.ok(forms.size < asked.length - 4);
 });
