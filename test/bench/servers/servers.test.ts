@@ -1,5 +1,4 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
@@ -11,6 +10,7 @@ import { processorMs, residentMiB } from '../../../bench/servers/server.ts';
 import { ownQuality } from '../../../pool/transform/encode/quality.ts';
 import { DiskCacheIndex } from '../../../server/cluster/disk-cache-index.ts';
 import { rootPath } from '../../root.ts';
+import { temporaryRoot } from '../../temporary-root.ts';
 
 const json = async (path: string) => JSON.parse(await readFile(join(rootPath, path), 'utf8'));
 
@@ -72,7 +72,7 @@ t.test('servers and the load have processors of their own where there are enough
 });
 
 t.test('the entries are those that the service finds', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'image-delivery-entries-'));
+  const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-entries-'));
   t.teardown(() => rm(folder, { recursive: true }));
   await writeEntries(folder, 0, 5);
   await writeEntries(folder, 5, 12);
