@@ -30,6 +30,7 @@ const settings = settingsFromCommandLine(
   new Command('image-delivery-server').description(
     'Delivers transformed images, without the worker that prewarms them.',
   ),
+  ['port', 'opsPort'],
 );
 const log = createLogger(settings, 'primary');
 const ignored = ignoredVariables(process.env);

@@ -16,6 +16,7 @@ const drainWithinMs = 10_000;
 
 const settings = settingsFromCommandLine(
   new Command('image-delivery-worker').description('Prewarms images, by requests to the service.'),
+  ['workerPort'],
 );
 const log = createLogger(settings, 'worker');
 

@@ -17,10 +17,14 @@ const command = new Command('serve')
     'Serves the pictures in a folder and below it in any size and format, to this machine. Nothing is written into the folder; caches and settings are temporary.',
   )
   .argument('<folder>', 'the folder with pictures');
-const { settings: given, given: options } = someSettingsFromCommandLine(command, [
-  ...(['host', 'port', 'baseUrl', 'httpEngine', 'processes', 'poolThreads'] as const),
-  ...(['logLevel', 'logFormat'] as const),
-]);
+const { settings: given, given: options } = someSettingsFromCommandLine(
+  command,
+  [
+    ...(['host', 'port', 'baseUrl', 'httpEngine', 'processes', 'poolThreads'] as const),
+    ...(['logLevel', 'logFormat'] as const),
+  ],
+  ['port'],
+);
 const folder = await existingFolder(command.args[0] ?? '');
 const origin = await startOrigin(folder, given.port + originPortOffset);
 

@@ -112,13 +112,54 @@ t.test('a data folder or an address that cannot be used is told with its cause',
   }
 });
 
-/** Runs `npm start` with options, in a folder without a .env file unless there is one. */
-function start(args: readonly string[], cwd: string, environment: Record<string, string> = {}) {
+/** Runs a program with options, in a folder without a .env file unless there is one. */
+function run(
+  path: string,
+  args: readonly string[],
+  cwd: string,
+  environment: Record<string, string> = {},
+) {
   const [program, ...nodeArgs] = plainNode;
-  const entry = join(rootPath, 'dist/server/start.js');
+  const entry = join(rootPath, 'dist', path);
   const env = { PATH: process.env['PATH'] ?? '', ...environment };
   return spawnSync(program, [...nodeArgs, entry, ...args], { cwd, env, encoding: 'utf8' });
 }
+
+/** `npm start` */
+const start = (args: readonly string[], cwd: string, environment = {}) =>
+  run('server/start.js', args, cwd, environment);
+
+t.test('every program tells all mistakes at once, equal ports among them', async (t) => {
+  const folder = await temporaryFolder(t);
+  const environment = {
+    ...{ SERVICE_PORT: '3007', SERVICE_OPS_PORT: '3007', SERVICE_WORKER_PORT: '3007' },
+    ...{ SERVICE_PROCESSES: 'many', SERVICE_POTR: '1' },
+  };
+  const [others, own] = [
+    / {2}SERVICE_POTR is not a setting .*\n {2}SERVICE_PROCESSES must be .*\n$/,
+    (names: string) => new RegExp(` {2}${names} are both 3007, on `),
+  ];
+  for (const [path, args, pairs] of [
+    [
+      'server/start.js',
+      [],
+      [
+        'SERVICE_PORT and SERVICE_OPS_PORT',
+        'SERVICE_PORT and SERVICE_WORKER_PORT',
+        'SERVICE_OPS_PORT and SERVICE_WORKER_PORT',
+      ],
+    ],
+    ['server/main.js', [], ['SERVICE_PORT and SERVICE_OPS_PORT']],
+    ['worker/main.js', [], []],
+    ['server/local/main.js', [folder], []],
+  ] as const) {
+    const { status, stderr } = run(path, args, folder, environment);
+    t.equal(status, 1, path);
+    t.match(stderr, others, path);
+    for (const names of pairs) t.match(stderr, own(names), path);
+    t.equal(stderr.trim().split('\n').length, 3 + pairs.length, stderr);
+  }
+});
 
 t.test('options are checked as settings are, and are before them', async (t) => {
   const folder = await temporaryFolder(t);
@@ -131,7 +172,7 @@ t.test('options are checked as settings are, and are before them', async (t) => 
   const equal = start(args, folder, { SERVICE_PORT: '7', SERVICE_PROCESSES: 'many' });
   t.match(equal, {
     status: 1,
-    stderr: /^SERVICE_PORT and SERVICE_WORKER_PORT are both 3001, .*\n$/,
+    stderr: /:\n {2}--port and --worker-port are both 3001, .*\n$/,
   });
 
   const invalid = start(['--port=x', '--log-level', 'loud', '--processes', '0'], folder);
