@@ -7,6 +7,7 @@ import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { ignoredVariables } from '../contract/settings/load.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { cannotListen } from '../contract/start-failure.ts';
+import { endsWithTerminal } from '../contract/terminal.ts';
 import type { FrontEndStats, MachineStats, ToPrimary } from './cluster/channel.ts';
 import { RenderCoalescer } from './cluster/coalescer.ts';
 import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
@@ -109,7 +110,7 @@ const supervisor = new Supervisor({
   stalledAfterMs: 2 * settings.transformTimeoutMs,
 });
 shutdown.add(() => supervisor.stop());
-process.on('SIGHUP', () => void supervisor.roll());
+if (!endsWithTerminal()) process.on('SIGHUP', () => void supervisor.roll());
 
 const metrics = new PrimaryMetrics({
   supervisor,

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { createLogger } from '../contract/log.ts';
 import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
+import { endsWithTerminal, outliveTerminal } from '../contract/terminal.ts';
 import { RestartPolicy } from './cluster/restart-policy.ts';
 
 /**
@@ -87,5 +88,10 @@ process.on('SIGINT', () => {
   // A second Ctrl-C does not wait for the parts to drain.
   for (const { child } of parts) child?.kill('SIGKILL');
 });
-process.on('SIGHUP', () => parts[0]?.child?.kill('SIGHUP'));
+if (endsWithTerminal()) {
+  outliveTerminal();
+  process.on('SIGHUP', () => stop(0));
+} else {
+  process.on('SIGHUP', () => parts[0]?.child?.kill('SIGHUP'));
+}
 for (const part of parts) run(part);

@@ -8,7 +8,10 @@ import { defaultOpsPort } from '../../contract/settings/table.ts';
 import { rootPath } from '../root.ts';
 import { temporaryRoot } from '../temporary-root.ts';
 import { until } from '../until.ts';
-import { freePort, launch, plainNode, startService } from './service.ts';
+import { rootKey } from './control/control.ts';
+import { held } from './held.ts';
+import { picture, startTestOrigin } from './origin.ts';
+import { freePort, json, launch, plainNode, startService } from './service.ts';
 
 interface Teardown {
   teardown(action: () => Promise<unknown>): void;
@@ -204,48 +207,118 @@ const hasScript = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdou
   'util-linux',
 );
 
+/** Runs a program on a terminal, with a data folder of its own; killed with -9 at the end of the test. */
+async function onTerminal(
+  t: Teardown,
+  path: string,
+  args: readonly string[],
+  environment: Record<string, string> = {},
+) {
+  const dataDir = await temporaryFolder(t);
+  const command = [...plainNode, join(rootPath, 'dist', path), ...args].join(' ');
+  const terminal = spawn('script', ['-qefc', `echo $$ >pid; exec ${command}`, '/dev/null'], {
+    cwd: dataDir,
+    env: {
+      PATH: process.env['PATH'],
+      SERVICE_DATA_DIR: dataDir,
+      SERVICE_OPS_PORT: '0',
+      NO_COLOR: '1',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  terminal.stdout.on('data', (text) => {
+    output += text;
+  });
+  const ended = once(terminal, 'exit');
+  const pid = async () => Number(await readFile(join(dataDir, 'pid'), 'utf8'));
+  t.teardown(async () => {
+    // Where it has ended there is no such process.
+    await pid()
+      .then((pid) => process.kill(pid, 'SIGKILL'))
+      .catch(() => {});
+    await ended;
+  });
+  return { dataDir, terminal, ended, pid, output: () => output };
+}
+
 t.test(
   'on a terminal there are three lines, and warnings as text',
   { skip: !hasScript && "there is no util-linux' script" },
   async (t) => {
-    const dataDir = await temporaryFolder(t);
     const port = await freePort();
-    const command = `${plainNode.join(' ')} ${rootPath}/dist/server/main.js --port ${port}`;
-    const child = spawn('script', ['-qefc', `echo $$ >pid; exec ${command}`, '/dev/null'], {
-      cwd: dataDir,
-      env: {
-        PATH: process.env['PATH'],
-        SERVICE_DATA_DIR: dataDir,
-        SERVICE_NAME: 'x',
-        SERVICE_OPS_PORT: '0',
-        NO_COLOR: '1',
-      },
-      stdio: ['ignore', 'pipe', 'inherit'],
+    const { ended, pid, output } = await onTerminal(t, 'server/main.js', ['--port', String(port)], {
+      SERVICE_NAME: 'x',
     });
-    let output = '';
-    child.stdout.on('data', (text) => {
-      output += text;
-    });
-    const ended = once(child, 'exit');
-    const primary = async () => Number(await readFile(join(dataDir, 'pid'), 'utf8'));
-    t.teardown(async () => {
-      // Where it has ended there is no such process.
-      await primary()
-        .then((pid) => process.kill(pid, 'SIGKILL'))
-        .catch(() => {});
-      await ended;
-    });
-    await until('the lines', () => output.split('\r\nNext ')[1]?.endsWith('\n'));
-    const lines = output.trim().split('\r\n');
+    await until('the lines', () => output().split('\r\nNext ')[1]?.endsWith('\n'));
+    const lines = output().trim().split('\r\n');
     t.match(lines, [
       /^\d\d:\d\d:\d\d WARN primary: variables that are no settings are ignored .*SERVICE_NAME/,
       new RegExp(`^Ready +http://localhost:${port}/ `),
       /^API key +sk_[\w-]{43} /,
       /^Next +open the address/,
     ]);
-    t.equal(lines.length, 4, output);
-    process.kill(await primary(), 'SIGINT');
+    t.equal(lines.length, 4, output());
+    process.kill(await pid(), 'SIGINT');
     t.same(await ended, [0, null], 'as by Ctrl-C');
+  },
+);
+
+t.test(
+  'what was started on a terminal ends in order when the terminal closes',
+  { skip: !hasScript && "there is no util-linux' script" },
+  async (t) => {
+    const origin = await startTestOrigin(t);
+    const source = held(await picture(30, 20));
+    origin.serve('/slow.jpg', source.reply);
+    const [port, workerPort] = [await freePort(), await freePort()];
+    const args = ['--port', String(port), '--worker-port', String(workerPort)];
+    // Lines of the log are written after the terminal has gone.
+    const { terminal, ended, pid, output } = await onTerminal(t, 'server/start.js', args, {
+      SERVICE_LOG_LEVEL: 'info',
+      SERVICE_ROOT_API_KEY: rootKey,
+      SERVICE_PRIVATE_SOURCES: '127.0.0.1/32:*',
+      SERVICE_PROCESSES: '1',
+    });
+    await until('the service and its worker', () =>
+      ['Next  ', 'worker is ready'].every((words) => output().includes(words)),
+    );
+    const url = `http://127.0.0.1:${port}`;
+    const created = await fetch(`${url}/api/sdk/v1/projects`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${rootKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Mine', origin: origin.url }),
+    });
+    const { id } = (await json(created)).project;
+    const image = fetch(`${url}/img/${origin.url}/slow.jpg?project=${id}`);
+    await until('the fetch', () => source.waiting === 1);
+    const starter = await pid();
+    terminal.kill('SIGKILL');
+    await ended;
+    await until('the listener is closed', () =>
+      fetch(`${url}/api/health`, { headers: { connection: 'close' } }).then(
+        ({ status }) => status === 503,
+        () => true,
+      ),
+    );
+    source.release();
+    t.equal((await image).status, 200, 'the request in progress is completed');
+    await until('all have ended', async () => {
+      const isFree = (at: string) =>
+        fetch(at).then(
+          () => false,
+          () => true,
+        );
+      const isThere = () => {
+        try {
+          return process.kill(starter, 0);
+        } catch {
+          return false;
+        }
+      };
+      return !isThere() && (await isFree(url)) && (await isFree(`http://127.0.0.1:${workerPort}`));
+    });
   },
 );
 
