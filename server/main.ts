@@ -39,7 +39,7 @@ if (ignored.length > 0)
   log.warn({ variables: ignored }, 'variables that are no settings are ignored');
 
 const onTerminal = isOnTerminal(settings);
-const shutdown = new Shutdown(log, onTerminal);
+const shutdown = new Shutdown(log, onTerminal || settings.logFormat === 'text');
 // SIGHUP must not end the process before there are front ends to replace.
 process.on('SIGHUP', () => {});
 

@@ -8,7 +8,7 @@ export class Shutdown {
   readonly #controller = new AbortController();
   readonly #steps: (() => Promise<unknown>)[] = [];
 
-  /** @param onTerminal whether a person reads both the log and standard error */
+  /** @param onTerminal whether a person reads both the log, as text, and standard error */
   constructor(log: Logger, onTerminal: boolean) {
     this.#log = log;
     this.#onTerminal = onTerminal;
