@@ -26,15 +26,15 @@ t.test('encoder options are those of the service', async (t) => {
     quality: ownQuality('avif', 80, 1_000),
     effort: Number,
   });
-  t.match(encoderOptions('jpeg', 80, 1_000), { quality: 80, progressive: false });
-  t.match(encoderOptions('jpeg', 80, 500_000), { progressive: true });
+  t.match(encoderOptions('jpeg', 80, 1_000), { quality: 80, chromaSubsampling: '4:2:0' });
+  t.match(encoderOptions('jpeg', 95, 1_000), { chromaSubsampling: '4:4:4' });
   const { options } = sharp({
     create: { width: 1, height: 1, channels: 3, background: 'red' },
   }) as unknown as {
     options: Record<string, unknown>;
   };
   const fields = sharpFields(500_000, 80);
-  t.match(fields, { jpegProgressive: true, webpEffort: Number, heifEffort: Number });
+  t.match(fields, { jpegQuantisationTable: 2, webpEffort: Number, heifEffort: Number });
   t.same(
     Object.keys(fields).filter((name) => !(name in options)),
     [],
