@@ -98,11 +98,17 @@ t.test('a data folder or an address that cannot be used is told with its cause',
   const folder = await temporaryFolder(t);
   const file = join(folder, 'file');
   await writeFile(file, '');
+  // Where no folder can be made.
+  const inProc = [
+    { SERVICE_DATA_DIR: '/proc/none/data' },
+    'its path leads to nothing (ENOENT at /proc/none)',
+  ] as const;
   for (const [environment, expected] of [
     [
       { SERVICE_DATA_DIR: join(file, 'x') },
       `The data folder ${file}/x (SERVICE_DATA_DIR) cannot be used: a part of its path is a file (ENOTDIR)`,
     ],
+    ...(process.platform === 'linux' ? [inProc] : []),
     [
       { SERVICE_HOST: '192.0.2.1' },
       'on 192.0.2.1 (SERVICE_HOST) cannot be used: it is no address of this machine (EADDRNOTAVAIL)',
