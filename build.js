@@ -158,7 +158,9 @@ const require = __createRequire(import.meta.url), __filename = import.meta.filen
   for (const entry of entries) {
     const bundle = join(outDir, bundleFolder, `${entry.replaceAll('/', '-')}.js`);
     const specifier = relative(dirname(join(outDir, entry)), bundle);
-    const names = /^export \{[^}]* as default/m.test(readFileSync(bundle, 'utf8')) ? '{ default } from' : '* from';
+    const names = /^export \{[^}]* as default/m.test(readFileSync(bundle, 'utf8'))
+      ? '{ default } from'
+      : '* from';
     writeFileSync(join(outDir, `${entry}.js`), `export ${names} '${specifier}';\n`);
     rmSync(join(outDir, `${entry}.js.map`), { force: true });
   }
@@ -169,8 +171,7 @@ const require = __createRequire(import.meta.url), __filename = import.meta.filen
 async function build(builtFrom) {
   const fresh = mkdtempSync(join(root, freshPrefix));
   try {
-    const status =
-      compile(configFile, fresh) || buildPage(fresh) || (await bundlePrograms(fresh));
+    const status = compile(configFile, fresh) || buildPage(fresh) || (await bundlePrograms(fresh));
     if (status !== 0) return status;
     const built = outputs(fresh).map((file) => relative(fresh, file));
     const stamp = `${builtFrom} ${hashOf(fresh, outputs(fresh))}`;
