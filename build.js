@@ -48,7 +48,7 @@ const programs = [
 const bundleFolder = 'bundle';
 /** Packages that load files of their own, and optional ones of the MongoDB driver. */
 const unbundled = [
-  ...['agendash', 'lmdb', 'piscina', 'sharp', 'uWebSockets.js'],
+  ...['agendash', 'lmdb', 'piscina', 'uWebSockets.js'],
   ...['@aws-sdk/credential-providers', '@mongodb-js/zstd', 'gcp-metadata', 'kerberos'],
   ...['mongodb-client-encryption', 'snappy', 'socks'],
 ];
@@ -144,10 +144,13 @@ const require = __createRequire(import.meta.url), __filename = import.meta.filen
       {
         name: 'own-urls',
         setup({ onLoad }) {
-          onLoad({ filter: /\.js$/ }, ({ path }) => {
+          onLoad({ filter: /\.m?js$/ }, ({ path }) => {
             const from = relative(outDir, path);
-            if (from.startsWith('..')) return undefined;
-            const url = `new URL(${JSON.stringify(`../${from}`)}, import.meta.url).href`;
+            // sharp's modules, which are all in one folder, find its native ones by theirs.
+            const url = /\/node_modules\/sharp\/dist\//.test(path.replaceAll('\\', '/'))
+              ? `import.meta.resolve('sharp')`
+              : `new URL(${JSON.stringify(`../${from}`)}, import.meta.url).href`;
+            if (from.startsWith('..') && url.startsWith('new')) return undefined;
             const contents = readFileSync(path, 'utf8').replaceAll('import.meta.url', url);
             return { contents, loader: 'js' };
           });
