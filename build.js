@@ -71,9 +71,9 @@ const outputs = (folder) => filesBelow(folder).filter((file) => file !== stampFi
 function sources() {
   /** @type {{ include: string[] }} */
   const { include } = JSON.parse(readFileSync(configFile, 'utf8'));
-  const others = [configFile, join(root, 'tsconfig.json'), join(root, 'package.json')];
+  const others = ['tsconfig.json', 'package.json', 'build.js'].map((name) => join(root, name));
   const rooms = include.map((room) => join(dirname(configFile), room));
-  return [...existing(...others), ...existing(...rooms).flatMap(filesBelow)];
+  return [...existing(configFile, ...others), ...existing(...rooms).flatMap(filesBelow)];
 }
 
 /**
@@ -117,7 +117,9 @@ function buildPage(outDir) {
  * @param {string} outDir
  */
 async function bundlePrograms(outDir) {
-  const entries = programs.filter((program) => existsSync(join(outDir, `${program}.js`)));
+  const entries = forTests
+    ? []
+    : programs.filter((program) => existsSync(join(outDir, `${program}.js`)));
   if (entries.length === 0) return 0;
   const esbuild = await import('esbuild');
   await esbuild.build({
@@ -126,6 +128,7 @@ async function bundlePrograms(outDir) {
     outdir: join(outDir, bundleFolder),
     bundle: true,
     splitting: true,
+    chunkNames: 'chunk-[name]-[hash]',
     format: 'esm',
     platform: 'node',
     target: 'node20',
@@ -178,8 +181,9 @@ async function build(builtFrom) {
     if (status !== 0) return status;
     const built = outputs(fresh).map((file) => relative(fresh, file));
     const stamp = `${builtFrom} ${hashOf(fresh, outputs(fresh))}`;
-    // Renamed one by one, so that a command that starts at the same time reads no partial file.
-    for (const file of built) {
+    // Renamed one by one, so that a command that starts at the same time reads no partial file; what
+    // bundles import comes before them, by its name.
+    for (const file of built.sort()) {
       mkdirSync(dirname(join(dist, file)), { recursive: true });
       renameSync(join(fresh, file), join(dist, file));
     }
