@@ -128,7 +128,7 @@ async function bundlePrograms(outDir) {
     outdir: join(outDir, bundleFolder),
     bundle: true,
     splitting: true,
-    chunkNames: 'chunk-[name]-[hash]',
+    chunkNames: 'chunk-[hash]',
     format: 'esm',
     platform: 'node',
     target: 'node20',
