@@ -154,7 +154,8 @@ export function loadSettings(
   const given: Record<string, unknown> = Object.fromEntries(
     Object.entries(named).map(([variable, { value }]) => [variable, value]),
   );
-  for (const error of faultsOf(given)) mistakes.add(describe(error, named));
+  const faults = faultsOf(given);
+  for (const error of faults) mistakes.add(describe(error, named));
 
   if ('SERVICE_WORKBENCH_USERNAME' in given !== 'SERVICE_WORKBENCH_PASSWORD' in given) {
     mistakes.add(
@@ -166,7 +167,7 @@ export function loadSettings(
     return named[variable]?.name ?? variable;
   };
   // Ports that are valid are compared also when other settings are not.
-  const invalid = new Set((validate.errors ?? []).map(({ instancePath }) => instancePath.slice(1)));
+  const invalid = new Set(faults.map(({ instancePath }) => instancePath.slice(1)));
   const isValid = (name: SettingName): boolean => !invalid.has(settingsTable[name].variable);
   const settings = withDefaults(
     Object.fromEntries(Object.entries(given).filter(([variable]) => !invalid.has(variable))),
