@@ -24,6 +24,7 @@ someSettingsFromCommandLine(
     ...(['host', 'port', 'baseUrl', 'httpEngine', 'processes', 'poolThreads'] as const),
     ...(['workerPort', 'workerHost', 'logLevel', 'logFormat'] as const),
   ],
+  ['port', 'opsPort', 'workerPort'],
 );
 const origin = await startOrigin();
 const { settings, key, createProject, stop } = await startTemporaryService({

@@ -49,6 +49,18 @@ export function createLogger(settings: Settings, part: string): Logger {
         },
       },
     },
-    pino.destination({ sync: true }),
+    standardOutput(),
   );
+}
+
+/**
+ * Where the terminal has closed (EIO) there is nobody to tell, and no reason to end; pino has the same
+ * for a pipe that nobody reads (EPIPE).
+ */
+function standardOutput() {
+  const destination = pino.destination({ sync: true });
+  return destination.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EIO') destination.write = () => true;
+    else if (error.code !== 'EPIPE') throw error;
+  });
 }

@@ -7,6 +7,7 @@ import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { ignoredVariables } from '../contract/settings/load.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { cannotListen } from '../contract/start-failure.ts';
+import { endsWithTerminal } from '../contract/terminal.ts';
 import type { FrontEndStats, MachineStats, ToPrimary } from './cluster/channel.ts';
 import { RenderCoalescer } from './cluster/coalescer.ts';
 import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
@@ -29,6 +30,7 @@ const settings = settingsFromCommandLine(
   new Command('image-delivery-server').description(
     'Delivers transformed images, without the worker that prewarms them.',
   ),
+  ['port', 'opsPort'],
 );
 const log = createLogger(settings, 'primary');
 const ignored = ignoredVariables(process.env);
@@ -36,7 +38,7 @@ if (ignored.length > 0)
   log.warn({ variables: ignored }, 'variables that are no settings are ignored');
 
 const onTerminal = isOnTerminal(settings);
-const shutdown = new Shutdown(log, onTerminal);
+const shutdown = new Shutdown(log, onTerminal || settings.logFormat === 'text');
 // SIGHUP must not end the process before there are front ends to replace.
 process.on('SIGHUP', () => {});
 
@@ -152,7 +154,7 @@ shutdown.add(() => diskCacheIndex.close());
 // Before what they use is closed.
 shutdown.add(stopFrontEnds);
 diskSpace.start();
-process.on('SIGHUP', () => void supervisor.roll());
+if (!endsWithTerminal()) process.on('SIGHUP', () => void supervisor.roll());
 metrics.start();
 await startOperations(settings, log, () => metrics.text()).catch((error: unknown) =>
   shutdown.fail(

@@ -1,6 +1,6 @@
-import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isOnTerminal, type Logger } from '../contract/log.ts';
+import { makeFolder } from '../contract/make-folder.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { cannotUseFolder } from '../contract/start-failure.ts';
 import { logOutages, retryDuringOutages } from '../store/connection.ts';
@@ -88,7 +88,7 @@ async function open(
   onOutage: (cause: string | null) => void,
   log: Logger,
 ): Promise<Store> {
-  await mkdir(settings.dataDir, { recursive: true });
+  await makeFolder(settings.dataDir);
   return openStore(settings, onOutage, (reason) =>
     log.warn({ reason }, 'no backup of the store could be made'),
   );

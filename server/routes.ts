@@ -51,6 +51,7 @@ export function routes({ delivery, control, health, baseUrl, webConsole }: Endpo
       ? []
       : ['/', '/docs', `${consolePrefix}*`].map((path) => ({
           path,
+          name: 'console' as const,
           methods: (asked: string) => webConsole.methodsAt(asked),
           handler: wellFormed((request) => webConsole.handle(request)),
         }))),

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { createLogger } from '../contract/log.ts';
 import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
-import type { Settings } from '../contract/settings/table.ts';
+import { endsWithTerminal, outliveTerminal } from '../contract/terminal.ts';
 import { RestartPolicy } from './cluster/restart-policy.ts';
 
 /**
@@ -20,21 +20,10 @@ const settings = settingsFromCommandLine(
   new Command('image-delivery').description(
     'Runs the image delivery service and the worker that prewarms images.',
   ),
+  ['port', 'opsPort', 'workerPort'],
 );
-exitIfPortsCollide(settings);
 const log = createLogger(settings, 'start');
 const here = fileURLToPath(import.meta.url);
-
-/** The worker could not listen, and would be restarted without end. */
-function exitIfPortsCollide({ host, port, workerHost, workerPort }: Settings): void {
-  const everywhere = new Set(['0.0.0.0', '::']);
-  const overlap = host === workerHost || everywhere.has(host) || everywhere.has(workerHost);
-  if (port !== workerPort || !overlap) return;
-  process.stderr.write(
-    `SERVICE_PORT and SERVICE_WORKER_PORT are both ${port}, on ${host} and ${workerHost}: set different ports.\n`,
-  );
-  process.exit(1);
-}
 
 interface Part {
   readonly name: string;
@@ -99,5 +88,10 @@ process.on('SIGINT', () => {
   // A second Ctrl-C does not wait for the parts to drain.
   for (const { child } of parts) child?.kill('SIGKILL');
 });
-process.on('SIGHUP', () => parts[0]?.child?.kill('SIGHUP'));
+if (endsWithTerminal()) {
+  outliveTerminal();
+  process.on('SIGHUP', () => stop(0));
+} else {
+  process.on('SIGHUP', () => parts[0]?.child?.kill('SIGHUP'));
+}
 for (const part of parts) run(part);

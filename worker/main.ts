@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { createLogger, isOnTerminal } from '../contract/log.ts';
 import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { cannotListen, cannotUseFolder } from '../contract/start-failure.ts';
+import { outliveTerminal } from '../contract/terminal.ts';
 import { logOutages, retryDuringOutages, watchForOutages } from '../store/connection.ts';
 import { awaitStore, type Store } from '../store/open.ts';
 import { StoreUrlInvalid } from '../store/outage.ts';
@@ -16,6 +17,7 @@ const drainWithinMs = 10_000;
 
 const settings = settingsFromCommandLine(
   new Command('image-delivery-worker').description('Prewarms images, by requests to the service.'),
+  ['workerPort'],
 );
 const log = createLogger(settings, 'worker');
 
@@ -49,6 +51,9 @@ async function stop(exitCode: number): Promise<void> {
 }
 
 process.on('SIGTERM', () => void stop(0));
+// The terminal closes; of a daemon there is nothing to replace.
+outliveTerminal();
+process.on('SIGHUP', () => void stop(0));
 // `npm start`, which is the parent process, has ended.
 process.on('disconnect', () => void stop(0));
 if (process.connected === false) void stop(0);

@@ -48,7 +48,7 @@ export const serviceMetrics = {
   info: gauge('image_delivery_info', 'Always 1; the version of Node.js.', ['node'], 'max'),
   requests: counter(
     'image_delivery_requests_total',
-    'Requests, by route (image, control, health, openapi, other), HTTP status and the cache tier of the image (memory, disk, miss; none for other responses). 499: the client left before the response.',
+    'Requests, by route (image, control, health, openapi, console with the API reference, other), HTTP status and the cache tier of the image (memory, disk, miss; none for other responses). 499: the client left before the response.',
     ['route', 'status', 'tier'],
   ),
   requestDuration: histogram(

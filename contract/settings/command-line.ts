@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { defaultInWords } from './document.ts';
+import type { Listener } from './listeners.ts';
 import { settingsOrExit } from './load.ts';
 import {
   type Setting,
@@ -41,8 +42,12 @@ take precedence over the environment, and that over the file.`;
  * Adds an option for each setting that is no secret to a command, parses the command line, and ends the
  * process when it or a setting is wrong. Options become environment variables of this process, so that
  * they take precedence over the environment and `.env`, and so that child processes have them too.
+ * @param listeners those that the command starts
  */
-export function settingsFromCommandLine(command: Command): Settings {
+export function settingsFromCommandLine(
+  command: Command,
+  listeners: readonly Listener[],
+): Settings {
   command.addHelpText(
     'after',
     `${environmentHelp} These have no option, because all users of a machine can\nread command lines:\n\n${secretHelp}`,
@@ -50,6 +55,7 @@ export function settingsFromCommandLine(command: Command): Settings {
   return parseOptions(
     command,
     settingRows.map(([name]) => name),
+    listeners,
   ).settings;
 }
 
@@ -57,12 +63,20 @@ export function settingsFromCommandLine(command: Command): Settings {
  * As {@link settingsFromCommandLine}, for a command that has only some of the settings.
  * @returns the variables whose options were given, too
  */
-export function someSettingsFromCommandLine(command: Command, names: readonly SettingName[]) {
+export function someSettingsFromCommandLine(
+  command: Command,
+  names: readonly SettingName[],
+  listeners: readonly Listener[],
+) {
   command.addHelpText('after', environmentHelp);
-  return parseOptions(command, names);
+  return parseOptions(command, names, listeners);
 }
 
-function parseOptions(command: Command, names: readonly SettingName[]) {
+function parseOptions(
+  command: Command,
+  names: readonly SettingName[],
+  listeners: readonly Listener[],
+) {
   const rows = names
     .map((name): Setting<unknown> => settingsTable[name] as Setting<unknown>)
     .filter(({ secret }) => secret !== true)
@@ -76,5 +90,5 @@ function parseOptions(command: Command, names: readonly SettingName[]) {
     process.env[setting.variable] = value;
     given.set(setting.variable, optionOf(setting));
   }
-  return { settings: settingsOrExit(given), given };
+  return { settings: settingsOrExit({ optionNames: given, listeners }), given };
 }

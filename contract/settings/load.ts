@@ -3,8 +3,16 @@ import { Ajv, type ErrorObject } from 'ajv';
 import formats from 'ajv-formats';
 import { isDnsServer, parseNetwork } from '../networks.ts';
 import { parsePort, parsePrivateSource } from '../private-sources.ts';
+import { type Listener, sharedPorts } from './listeners.ts';
 import { intendedVariable } from './near-miss.ts';
-import { type Setting, type Settings, settingRows, splitList } from './table.ts';
+import {
+  type Setting,
+  type SettingName,
+  type Settings,
+  settingRows,
+  settingsTable,
+  splitList,
+} from './table.ts';
 
 /** Thrown with all invalid settings at once, one per line. */
 export class SettingsInvalid extends Error {
@@ -100,16 +108,37 @@ const unknownVariables = (environment: Environment): string[] =>
 export const ignoredVariables = (environment: Environment): string[] =>
   unknownVariables(environment).filter((name) => intendedVariable(name, variables) === undefined);
 
+export interface LoadOptions {
+  /** The options that have set variables, for messages. */
+  readonly optionNames?: ReadonlyMap<string, string>;
+  /** Those that the program starts: each needs a port of its own. */
+  readonly listeners?: readonly Listener[];
+}
+
+/** What is given, and the defaults; `given` has what is valid only. */
+function withDefaults(given: Readonly<Record<string, unknown>>): Settings {
+  const settings: Record<string, unknown> = {};
+  for (const [name, setting] of settingRows) {
+    const value = given[setting.variable];
+    if (value !== undefined) {
+      settings[name] = setting.convert === undefined ? value : setting.convert(value as never);
+    } else {
+      settings[name] =
+        typeof setting.default === 'function' ? setting.default(settings) : setting.default;
+    }
+  }
+  return Object.freeze(settings) as Settings;
+}
+
 /**
  * Settings from environment variables. An empty variable counts as not set, because templates and
  * compose files produce empty variables. An unknown `SERVICE_...` name that resembles a setting's is an
  * error, because a misspelt security setting must not be ignored; others are what orchestrators set.
- * @param optionNames the options that have set variables, for messages
  * @throws SettingsInvalid with every invalid setting
  */
 export function loadSettings(
   environment: Environment,
-  optionNames: ReadonlyMap<string, string> = new Map(),
+  { optionNames = new Map(), listeners = [] }: LoadOptions = {},
 ): Settings {
   const mistakes = new Set<string>();
   for (const name of unknownVariables(environment)) {
@@ -125,44 +154,40 @@ export function loadSettings(
   const given: Record<string, unknown> = Object.fromEntries(
     Object.entries(named).map(([variable, { value }]) => [variable, value]),
   );
-  for (const error of faultsOf(given)) mistakes.add(describe(error, named));
+  const faults = faultsOf(given);
+  for (const error of faults) mistakes.add(describe(error, named));
 
   if ('SERVICE_WORKBENCH_USERNAME' in given !== 'SERVICE_WORKBENCH_PASSWORD' in given) {
     mistakes.add(
       'SERVICE_WORKBENCH_USERNAME and SERVICE_WORKBENCH_PASSWORD must be set together: both or neither',
     );
   }
+  const nameOf = (name: SettingName): string => {
+    const { variable } = settingsTable[name];
+    return named[variable]?.name ?? variable;
+  };
+  // Ports that are valid are compared also when other settings are not.
+  const invalid = new Set(faults.map(({ instancePath }) => instancePath.slice(1)));
+  const isValid = (name: SettingName): boolean => !invalid.has(settingsTable[name].variable);
+  const settings = withDefaults(
+    Object.fromEntries(Object.entries(given).filter(([variable]) => !invalid.has(variable))),
+  );
+  for (const mistake of sharedPorts(settings, { listeners, isValid, nameOf }))
+    mistakes.add(mistake);
   if (mistakes.size > 0) throw new SettingsInvalid([...mistakes].sort());
-
-  const settings: Record<string, unknown> = {};
-  for (const [name, setting] of settingRows) {
-    const value = given[setting.variable];
-    if (value !== undefined) {
-      settings[name] = setting.convert === undefined ? value : setting.convert(value as never);
-    } else {
-      settings[name] =
-        typeof setting.default === 'function' ? setting.default(settings) : setting.default;
-    }
-  }
-  const { opsPort } = settings;
-  if (opsPort !== 0 && (opsPort === settings['port'] || opsPort === settings['workerPort'])) {
-    throw new SettingsInvalid([
-      'SERVICE_OPS_PORT must be another port than SERVICE_PORT and SERVICE_WORKER_PORT',
-    ]);
-  }
-  return Object.freeze(settings) as Settings;
+  return settings;
 }
 
 /** Settings from the environment, and from `.env` in the working directory for those not set. */
-export function processSettings(optionNames?: ReadonlyMap<string, string>): Settings {
+export function processSettings(options?: LoadOptions): Settings {
   if (existsSync('.env')) process.loadEnvFile('.env');
-  return loadSettings(process.env, optionNames);
+  return loadSettings(process.env, options);
 }
 
 /** For process startup: invalid settings are printed to standard error, with exit code 1. */
-export function settingsOrExit(optionNames?: ReadonlyMap<string, string>): Settings {
+export function settingsOrExit(options?: LoadOptions): Settings {
   try {
-    return processSettings(optionNames);
+    return processSettings(options);
   } catch (error) {
     if (!(error instanceof SettingsInvalid)) throw error;
     process.stderr.write(`${error.message}\n`);

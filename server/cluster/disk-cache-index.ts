@@ -1,6 +1,7 @@
 import { chmod, lstat, mkdir, opendir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
+import { makeFolder } from '../../contract/make-folder.ts';
 import { cacheFilePath, cacheTemporaryFolder } from '../../pool/cache/disk.ts';
 
 /** Files occupy whole blocks; ext4, XFS and APFS default to this size. */
@@ -60,7 +61,7 @@ export class DiskCacheIndex {
     const temporary = cacheTemporaryFolder(this.#folder);
     await rm(temporary, { recursive: true, force: true });
     // Images of projects that require signed URLs are not for other users of the machine.
-    await mkdir(this.#folder, { recursive: true, mode: privateMode });
+    await makeFolder(this.#folder, privateMode);
     await chmod(this.#folder, privateMode);
     await mkdir(temporary, { recursive: true });
   }

@@ -15,7 +15,7 @@ export function readAllowedHost(
   const host = canonicalHostPattern(text);
   if (host === null) return { fault: bareHostRule };
   if (!guard.allowsHost(host.replace(/^\*\./, ''))) {
-    return { fault: 'must be a public host name' };
+    return { fault: 'must be a public host name, or one that SERVICE_PRIVATE_SOURCES names' };
   }
   return { host };
 }

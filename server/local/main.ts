@@ -17,10 +17,14 @@ const command = new Command('serve')
     'Serves the pictures in a folder and below it in any size and format, to this machine. Nothing is written into the folder; caches and settings are temporary.',
   )
   .argument('<folder>', 'the folder with pictures');
-const { settings: given, given: options } = someSettingsFromCommandLine(command, [
-  ...(['host', 'port', 'baseUrl', 'httpEngine', 'processes', 'poolThreads'] as const),
-  ...(['logLevel', 'logFormat'] as const),
-]);
+const { settings: given, given: options } = someSettingsFromCommandLine(
+  command,
+  [
+    ...(['host', 'port', 'baseUrl', 'httpEngine', 'processes', 'poolThreads'] as const),
+    ...(['logLevel', 'logFormat'] as const),
+  ],
+  ['port'],
+);
 const folder = await existingFolder(command.args[0] ?? '');
 const origin = await startOrigin(folder, given.port + originPortOffset);
 
@@ -28,9 +32,12 @@ async function existingFolder(path: string): Promise<string> {
   try {
     const real = await realpath(path);
     if ((await stat(real)).isDirectory()) return real;
-    return command.error(`${path} is no folder`);
+    return command.error(`${path} is a file: name the folder that it is in`);
   } catch (error) {
-    return command.error(`${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT')
+      return command.error(`There is no folder ${path}, from ${process.cwd()}`);
+    return command.error(`${path} cannot be read: ${code}`);
   }
 }
 
@@ -58,6 +65,13 @@ const { settings, createProject, stop } = await startTemporaryService({
   close: () => origin.close(),
 });
 
+/** Parentheses and the like, too: terminals do not take them for a part of a URL. */
+const encodeName = (name: string): string =>
+  encodeURIComponent(name).replace(
+    /[!'()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+
 try {
   const project = await createProject({
     id: projectId,
@@ -67,7 +81,7 @@ try {
   });
   const urlOf = (path: string) =>
     `${settings.baseUrl}/img/${origin.url}/${path}?project=${project}&w=800`;
-  const encoded = (path: string) => path.split(sep).map(encodeURIComponent).join('/');
+  const encoded = (path: string) => path.split(sep).map(encodeName).join('/');
   const pictures = await picturesIn(folder, shownPictures);
   const examples = pictures.map((path) => `  ${urlOf(encoded(path))}`);
   process.stdout.write(`Serving the pictures in ${folder}${

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { loadSettings } from '../../contract/settings/load.ts';
 import type { Settings } from '../../contract/settings/table.ts';
+import { outliveTerminal } from '../../contract/terminal.ts';
 import { newApiKey } from '../../store/identifiers.ts';
 import { joinStore } from '../../store/open.ts';
 import type { NewProject } from '../../store/projects.ts';
@@ -37,7 +38,7 @@ export interface TemporaryServiceOptions {
 }
 
 /**
- * Starts a service on a temporary data folder and resolves when it is ready. SIGINT and SIGTERM end it
+ * Starts a service on a temporary data folder and resolves when it is ready. SIGINT, SIGTERM and SIGHUP end it
  * and this process; when the service ends by itself, this process ends with code 1.
  */
 export async function startTemporaryService(
@@ -84,6 +85,9 @@ export async function startTemporaryService(
     void stop(0);
   });
   process.on('SIGTERM', () => void stop(0));
+  // The terminal closes.
+  outliveTerminal();
+  process.on('SIGHUP', () => void stop(0));
   void ended.then(() => stop(1));
 
   await untilReady(settings, key).catch(async (error: Error) => {

@@ -34,6 +34,7 @@ const routeTexts: Readonly<Record<RouteName, string>> = {
   control: '/api/sdk/v1/*',
   health: '/api/health',
   openapi: '/openapi.json',
+  console: '/',
   other: '',
 };
 

@@ -1,7 +1,7 @@
 import { type Tier, tiers } from './busiest-projects.ts';
 import type { Cells, HistogramCell } from './cells.ts';
 
-export const routeNames = ['image', 'control', 'health', 'openapi', 'other'] as const;
+export const routeNames = ['image', 'control', 'health', 'openapi', 'console', 'other'] as const;
 export type RouteName = (typeof routeNames)[number];
 
 /** nginx's status for a client that left before the response. */
@@ -18,7 +18,7 @@ interface Counts {
 export class RequestMetrics {
   readonly #cells: Cells;
   readonly #counts: Readonly<Record<RouteName, Partial<Record<Tier, Counts>>>> = {
-    ...{ image: {}, control: {}, health: {}, openapi: {}, other: {} },
+    ...{ image: {}, control: {}, health: {}, openapi: {}, console: {}, other: {} },
   };
 
   constructor(cells: Cells) {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmod, lstat, mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { makeFolder } from '../../contract/make-folder.ts';
 
 /** `sun_path` has 108 bytes on Linux (104 on macOS and the BSDs), including the terminating NUL. */
 const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
@@ -20,7 +21,7 @@ export function privateFolderOf(folder: string): string {
 
 /** Creates a folder that only this user can access. */
 export async function makePrivateFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: PRIVATE });
+  await makeFolder(folder, PRIVATE);
   await chmod(folder, PRIVATE);
 }
 

@@ -46,6 +46,43 @@ t.test('the dashboard and the alert rules name metrics that exist', async (t) =>
   }
 });
 
+/** The labels that a PromQL expression groups by or selects. */
+const labelsIn = (expression: string): string[] => [
+  ...[...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/, */)),
+  ...[...expression.matchAll(/(\w+)\s*(?:=~?|!=|!~)\s*"/g)].map(([, label = '']) => label),
+];
+
+const panelsOf = async (): Promise<string[]> => {
+  const text = await readFile(new URL('grafana-dashboard.json', operating), 'utf8');
+  return JSON.parse(text).panels.flatMap(({ targets = [] }: { targets?: { expr: string }[] }) =>
+    targets.map(({ expr }) => expr),
+  );
+};
+
+/** The queries of docs/operating/monitoring.md. */
+const queriesOf = async (): Promise<string[]> => {
+  const page = await readFile(new URL('monitoring.md', operating), 'utf8');
+  return [...page.matchAll(/^```promql\n(.*?)^```/gms)].map(([, query = '']) => query.trim());
+};
+
+t.test(
+  'the queries of the dashboard and the documents have metrics and labels that exist',
+  async (t) => {
+    const queries = await queriesOf();
+    t.ok(queries.length >= 3);
+    for (const query of [...queries, ...(await panelsOf())]) {
+      const names = namesIn(query);
+      t.ok(names.length > 0, query);
+      const known = metrics.filter(({ name }) =>
+        names.some((one) => one === name || one.replace(/_(bucket|sum|count)$/, '') === name),
+      );
+      const labels = new Set(['job', 'instance', 'le', ...known.flatMap(({ labels }) => labels)]);
+      for (const name of names) t.ok(exposed.has(name), `${name} in ${query}`);
+      for (const label of labelsIn(query)) t.ok(labels.has(label), `${label} in ${query}`);
+    }
+  },
+);
+
 t.test('the dashboard is one that Grafana can import', async (t) => {
   const text = await readFile(new URL('grafana-dashboard.json', operating), 'utf8');
   const { panels, templating, uid, title, schemaVersion } = JSON.parse(text);
@@ -72,15 +109,10 @@ t.test('the dashboard is one that Grafana can import', async (t) => {
 
 const promtool = spawnSync('promtool', ['--version']).error === undefined;
 t.test('promtool accepts them', { skip: !promtool && 'there is no promtool' }, async (t) => {
-  const dashboard = await readFile(new URL('grafana-dashboard.json', operating), 'utf8');
-  const rules = JSON.parse(dashboard).panels.flatMap(
-    ({ targets = [] }: { targets?: { expr: string }[] }) =>
-      targets.map(({ expr }) => ({
-        record: 'a:panel',
-        expr: expr.replaceAll('$__rate_interval', '5m'),
-      })),
-  );
-  const groups = rules.map((rule: object, index: number) => ({ name: `${index}`, rules: [rule] }));
+  const groups = [...(await panelsOf()), ...(await queriesOf())].map((query, index) => ({
+    name: `${index}`,
+    rules: [{ record: 'a:panel', expr: query.replaceAll('$__rate_interval', '5m') }],
+  }));
   const panels = join(t.testdir({ 'panels.json': JSON.stringify({ groups }) }), 'panels.json');
   for (const file of [new URL('alerts.yml', operating).pathname, panels]) {
     const { status, stderr } = spawnSync('promtool', ['check', 'rules', file]);

@@ -1,6 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type {
+  Browser,
+  BrowserContext,
+  BrowserContextOptions,
+  Locator,
+  Page,
+} from 'playwright-core';
 import sharp from 'sharp';
 import t from 'tap';
 import { pictures } from '../../bench/origin/pictures.ts';
@@ -196,6 +202,52 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await defaults.getByRole('button', { name: 'Save 1 change' }).click();
     t.equal((await stored()).maxWidth, null, 'the control knows the range');
 
+    const presets = page.getByRole('region', { name: 'Presets' });
+    const kept = async () => (await control.call('GET', `/projects/${id}/presets`)).body.presets;
+    const presetName = presets.getByLabel('Preset name');
+    await presetName.fill('Card');
+    await presets.getByLabel('w', { exact: true }).fill('400');
+    await presets.getByLabel('fit', { exact: true }).selectOption('cover');
+    await presets.locator('summary', { hasText: 'more' }).click();
+    await presets.getByLabel('flip', { exact: true }).selectOption('on');
+    await presets.getByLabel('bg', { exact: true }).fill('000');
+    const create = presets.getByRole('button', { name: 'Create preset' });
+    /** What is said beside a control. */
+    const besides = async (field: Locator) => {
+      const ids = ((await field.getAttribute('aria-describedby')) ?? '').split(' ');
+      const texts = ids.map((one) => page.locator(`[id="${one}"]`).innerText());
+      return (await Promise.all(texts)).join(' ');
+    };
+    await create.click();
+    await presets.getByRole('alert').getByText('the name of a preset must').waitFor();
+    t.match(await besides(presetName), /^It must begin with a lower-case letter/);
+    await presetName.fill('card');
+    await presets.getByLabel('crop', { exact: true }).fill('1,2');
+    await create.click();
+    await presets.getByRole('alert').getByText('parameters.crop must').waitFor();
+    const crop = presets.getByLabel('crop', { exact: true });
+    t.match(await besides(crop), /^It must be left,top,width,height/);
+    t.equal(await crop.getAttribute('aria-invalid'), 'true');
+    t.equal(await presetName.getAttribute('aria-invalid'), 'false');
+    t.match(problems.splice(0), [/status of 400/, /status of 400/]);
+    t.same(await faultsOf(page), []);
+    await crop.fill('');
+    await create.click();
+    await presets.getByText('card is saved').waitFor();
+    const [card] = await kept();
+    t.same(card, { name: 'card', parameters: { w: 400, fit: 'cover', bg: '000', flip: true } });
+    await presets.getByRole('button', { name: 'Edit card' }).click();
+    t.equal(await presets.getByLabel('flip', { exact: true }).inputValue(), '1');
+    await presets.getByLabel('w', { exact: true }).fill('401');
+    await presets.getByRole('button', { name: 'Change card' }).click();
+    await presets.getByText('w=401').waitFor();
+    t.same(await kept(), [{ ...card, parameters: { ...card.parameters, w: 401 } }]);
+    await page.reload();
+    await presets.getByRole('button', { name: 'Delete card …' }).click();
+    await presets.getByRole('button', { name: 'Delete card' }).click();
+    await presets.getByText('card is deleted').waitFor();
+    t.same(await kept(), []);
+
     const prewarm = page.getByRole('region', { name: 'Prewarm' });
     await prewarm.getByLabel('Sources').fill(source);
     await prewarm.getByLabel('Widths').fill('50\n60');
@@ -220,8 +272,8 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     const next = await open(context, url);
     await next.page.goto(url);
     await next.page.getByRole('banner').getByRole('link', { name: 'Sign in' }).waitFor();
-    const kept = await next.page.evaluate('[sessionStorage.length, localStorage.length]');
-    t.same(kept, [0, 0], 'the key has gone with the tab');
+    const left = await next.page.evaluate('[sessionStorage.length, localStorage.length]');
+    t.same(left, [0, 0], 'the key has gone with the tab');
     t.same(await context.cookies(), []);
     t.same((await context.storageState()).origins, []);
   });
@@ -298,6 +350,22 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await page.getByRole('button', { name: 'landscape.jpg' }).click();
     await page.getByLabel('Default quality', { exact: true }).fill('35');
     await page.getByAltText('With your changes').waitFor();
+    const presets = page.getByRole('region', { name: 'Presets' });
+    for (const [name, values] of Object.entries({
+      card: { w: '400', h: '300' },
+      hero: { w: '1600' },
+    })) {
+      await presets.getByLabel('Preset name').fill(name);
+      for (const [parameter, value] of Object.entries(values)) {
+        await presets.getByLabel(parameter, { exact: true }).fill(value);
+      }
+      await presets.getByRole('button', { name: 'Create preset' }).click();
+      await presets.getByText(`${name} is saved`).waitFor();
+    }
+    await presets.getByRole('button', { name: 'Edit hero' }).click();
+    await presets.getByLabel('q', { exact: true }).fill('55');
+    await page.evaluate(`document.getElementById('presets').parentElement.scrollIntoView()`);
+    await shoot(page, 'presets');
     await page.evaluate(`document.getElementById('defaults').scrollIntoView()`);
     await shoot(page, 'project');
     await page.getByRole('link', { name: 'Service', exact: true }).click();

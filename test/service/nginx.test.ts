@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import { signature, signedText } from '../../server/image/access.ts';
 import { rootPath } from '../root.ts';
 import { temporaryRoot } from '../temporary-root.ts';
 import { until } from '../until.ts';
@@ -66,6 +67,19 @@ t.test(
       return { status, of, body, edge: of('x-edge-cache'), type: of('content-type') };
     };
 
+    /** A signed URL that the cache has an image of, and when it ends, Unix seconds. */
+    const signedAndCached = async (id: string) => {
+      const secret = (await service.admin('projects', 'sign', id, '--ttl', '60')).trim();
+      // On a machine so busy that it is over before it was asked twice, another follows.
+      return until('a signed URL that was asked for twice', async () => {
+        const exp = Math.floor(Date.now() / 1_000) + 3;
+        const [path, query] = [`/img/${origin.url}/a.jpg`, `project=${id}&w=50&exp=${exp}`];
+        const url = `${nginx}${path}?${query}&sig=${signature(secret, signedText(path, query))}`;
+        const edges = [(await ask({}, url)).edge, (await ask({}, url)).edge];
+        return edges[1] === 'HIT' && ([url, exp] as const);
+      });
+    };
+
     // The headers of Chrome, Firefox and others.
     const chrome = { accept: 'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8' };
     const firefox = {
@@ -122,7 +136,14 @@ t.test(
     });
     t.equal(created.status, 401, 'a body reaches the control plane');
 
+    const [signed, exp] = await signedAndCached(await service.project());
+    await until('its end', () => Date.now() >= exp * 1_000 + 1_000);
+    for (const when of ['over', 'over, and the service was asked']) {
+      t.match(await ask({}, signed), { status: 403 }, `a signed URL ends: it is ${when}`);
+    }
+
     t.equal(await service.end('SIGTERM'), 0);
+    t.match(await ask({}, signed), { status: 502 }, 'also while the service is away');
     t.match(await ask(chrome), { status: 200, edge: 'HIT' }, 'hits while the service is away');
   },
 );

@@ -8,7 +8,10 @@ import { defaultOpsPort } from '../../contract/settings/table.ts';
 import { rootPath } from '../root.ts';
 import { temporaryRoot } from '../temporary-root.ts';
 import { until } from '../until.ts';
-import { freePort, launch, plainNode, startService } from './service.ts';
+import { rootKey } from './control/control.ts';
+import { held } from './held.ts';
+import { picture, startTestOrigin } from './origin.ts';
+import { freePort, json, launch, plainNode, startService } from './service.ts';
 
 interface Teardown {
   teardown(action: () => Promise<unknown>): void;
@@ -95,11 +98,17 @@ t.test('a data folder or an address that cannot be used is told with its cause',
   const folder = await temporaryFolder(t);
   const file = join(folder, 'file');
   await writeFile(file, '');
+  // Where no folder can be made.
+  const inProc = [
+    { SERVICE_DATA_DIR: '/proc/none/data' },
+    'its path leads to nothing (ENOENT at /proc/none)',
+  ] as const;
   for (const [environment, expected] of [
     [
       { SERVICE_DATA_DIR: join(file, 'x') },
       `The data folder ${file}/x (SERVICE_DATA_DIR) cannot be used: a part of its path is a file (ENOTDIR)`,
     ],
+    ...(process.platform === 'linux' ? [inProc] : []),
     [
       { SERVICE_HOST: '192.0.2.1' },
       'on 192.0.2.1 (SERVICE_HOST) cannot be used: it is no address of this machine (EADDRNOTAVAIL)',
@@ -112,13 +121,54 @@ t.test('a data folder or an address that cannot be used is told with its cause',
   }
 });
 
-/** Runs `npm start` with options, in a folder without a .env file unless there is one. */
-function start(args: readonly string[], cwd: string, environment: Record<string, string> = {}) {
+/** Runs a program with options, in a folder without a .env file unless there is one. */
+function run(
+  path: string,
+  args: readonly string[],
+  cwd: string,
+  environment: Record<string, string> = {},
+) {
   const [program, ...nodeArgs] = plainNode;
-  const entry = join(rootPath, 'dist/server/start.js');
+  const entry = join(rootPath, 'dist', path);
   const env = { PATH: process.env['PATH'] ?? '', ...environment };
   return spawnSync(program, [...nodeArgs, entry, ...args], { cwd, env, encoding: 'utf8' });
 }
+
+/** `npm start` */
+const start = (args: readonly string[], cwd: string, environment = {}) =>
+  run('server/start.js', args, cwd, environment);
+
+t.test('every program tells all mistakes at once, equal ports among them', async (t) => {
+  const folder = await temporaryFolder(t);
+  const environment = {
+    ...{ SERVICE_PORT: '3007', SERVICE_OPS_PORT: '3007', SERVICE_WORKER_PORT: '3007' },
+    ...{ SERVICE_PROCESSES: 'many', SERVICE_POTR: '1' },
+  };
+  const [others, own] = [
+    / {2}SERVICE_POTR is not a setting .*\n {2}SERVICE_PROCESSES must be .*\n$/,
+    (names: string) => new RegExp(` {2}${names} are both 3007, on `),
+  ];
+  for (const [path, args, pairs] of [
+    [
+      'server/start.js',
+      [],
+      [
+        'SERVICE_PORT and SERVICE_OPS_PORT',
+        'SERVICE_PORT and SERVICE_WORKER_PORT',
+        'SERVICE_OPS_PORT and SERVICE_WORKER_PORT',
+      ],
+    ],
+    ['server/main.js', [], ['SERVICE_PORT and SERVICE_OPS_PORT']],
+    ['worker/main.js', [], []],
+    ['server/local/main.js', [folder], []],
+  ] as const) {
+    const { status, stderr } = run(path, args, folder, environment);
+    t.equal(status, 1, path);
+    t.match(stderr, others, path);
+    for (const names of pairs) t.match(stderr, own(names), path);
+    t.equal(stderr.trim().split('\n').length, 3 + pairs.length, stderr);
+  }
+});
 
 t.test('options are checked as settings are, and are before them', async (t) => {
   const folder = await temporaryFolder(t);
@@ -131,7 +181,7 @@ t.test('options are checked as settings are, and are before them', async (t) => 
   const equal = start(args, folder, { SERVICE_PORT: '7', SERVICE_PROCESSES: 'many' });
   t.match(equal, {
     status: 1,
-    stderr: /^SERVICE_PORT and SERVICE_WORKER_PORT are both 3001, .*\n$/,
+    stderr: /:\n {2}--port and --worker-port are both 3001, .*\n$/,
   });
 
   const invalid = start(['--port=x', '--log-level', 'loud', '--processes', '0'], folder);
@@ -163,48 +213,118 @@ const hasScript = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdou
   'util-linux',
 );
 
+/** Runs a program on a terminal, with a data folder of its own; killed with -9 at the end of the test. */
+async function onTerminal(
+  t: Teardown,
+  path: string,
+  args: readonly string[],
+  environment: Record<string, string> = {},
+) {
+  const dataDir = await temporaryFolder(t);
+  const command = [...plainNode, join(rootPath, 'dist', path), ...args].join(' ');
+  const terminal = spawn('script', ['-qefc', `echo $$ >pid; exec ${command}`, '/dev/null'], {
+    cwd: dataDir,
+    env: {
+      PATH: process.env['PATH'],
+      SERVICE_DATA_DIR: dataDir,
+      SERVICE_OPS_PORT: '0',
+      NO_COLOR: '1',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  terminal.stdout.on('data', (text) => {
+    output += text;
+  });
+  const ended = once(terminal, 'exit');
+  const pid = async () => Number(await readFile(join(dataDir, 'pid'), 'utf8'));
+  t.teardown(async () => {
+    // Where it has ended there is no such process.
+    await pid()
+      .then((pid) => process.kill(pid, 'SIGKILL'))
+      .catch(() => {});
+    await ended;
+  });
+  return { dataDir, terminal, ended, pid, output: () => output };
+}
+
 t.test(
   'on a terminal there are three lines, and warnings as text',
   { skip: !hasScript && "there is no util-linux' script" },
   async (t) => {
-    const dataDir = await temporaryFolder(t);
     const port = await freePort();
-    const command = `${plainNode.join(' ')} ${rootPath}/dist/server/main.js --port ${port}`;
-    const child = spawn('script', ['-qefc', `echo $$ >pid; exec ${command}`, '/dev/null'], {
-      cwd: dataDir,
-      env: {
-        PATH: process.env['PATH'],
-        SERVICE_DATA_DIR: dataDir,
-        SERVICE_NAME: 'x',
-        SERVICE_OPS_PORT: '0',
-        NO_COLOR: '1',
-      },
-      stdio: ['ignore', 'pipe', 'inherit'],
+    const { ended, pid, output } = await onTerminal(t, 'server/main.js', ['--port', String(port)], {
+      SERVICE_NAME: 'x',
     });
-    let output = '';
-    child.stdout.on('data', (text) => {
-      output += text;
-    });
-    const ended = once(child, 'exit');
-    const primary = async () => Number(await readFile(join(dataDir, 'pid'), 'utf8'));
-    t.teardown(async () => {
-      // Where it has ended there is no such process.
-      await primary()
-        .then((pid) => process.kill(pid, 'SIGKILL'))
-        .catch(() => {});
-      await ended;
-    });
-    await until('the lines', () => output.split('\r\nNext ')[1]?.endsWith('\n'));
-    const lines = output.trim().split('\r\n');
+    await until('the lines', () => output().split('\r\nNext ')[1]?.endsWith('\n'));
+    const lines = output().trim().split('\r\n');
     t.match(lines, [
       /^\d\d:\d\d:\d\d WARN primary: variables that are no settings are ignored .*SERVICE_NAME/,
       new RegExp(`^Ready +http://localhost:${port}/ `),
       /^API key +sk_[\w-]{43} /,
       /^Next +open the address/,
     ]);
-    t.equal(lines.length, 4, output);
-    process.kill(await primary(), 'SIGINT');
+    t.equal(lines.length, 4, output());
+    process.kill(await pid(), 'SIGINT');
     t.same(await ended, [0, null], 'as by Ctrl-C');
+  },
+);
+
+t.test(
+  'what was started on a terminal ends in order when the terminal closes',
+  { skip: !hasScript && "there is no util-linux' script" },
+  async (t) => {
+    const origin = await startTestOrigin(t);
+    const source = held(await picture(30, 20));
+    origin.serve('/slow.jpg', source.reply);
+    const [port, workerPort] = [await freePort(), await freePort()];
+    const args = ['--port', String(port), '--worker-port', String(workerPort)];
+    // Lines of the log are written after the terminal has gone.
+    const { terminal, ended, pid, output } = await onTerminal(t, 'server/start.js', args, {
+      SERVICE_LOG_LEVEL: 'info',
+      SERVICE_ROOT_API_KEY: rootKey,
+      SERVICE_PRIVATE_SOURCES: '127.0.0.1/32:*',
+      SERVICE_PROCESSES: '1',
+    });
+    await until('the service and its worker', () =>
+      ['Next  ', 'worker is ready'].every((words) => output().includes(words)),
+    );
+    const url = `http://127.0.0.1:${port}`;
+    const created = await fetch(`${url}/api/sdk/v1/projects`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${rootKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Mine', origin: origin.url }),
+    });
+    const { id } = (await json(created)).project;
+    const image = fetch(`${url}/img/${origin.url}/slow.jpg?project=${id}`);
+    await until('the fetch', () => source.waiting === 1);
+    const starter = await pid();
+    terminal.kill('SIGKILL');
+    await ended;
+    await until('the listener is closed', () =>
+      fetch(`${url}/api/health`, { headers: { connection: 'close' } }).then(
+        ({ status }) => status === 503,
+        () => true,
+      ),
+    );
+    source.release();
+    t.equal((await image).status, 200, 'the request in progress is completed');
+    await until('all have ended', async () => {
+      const isFree = (at: string) =>
+        fetch(at).then(
+          () => false,
+          () => true,
+        );
+      const isThere = () => {
+        try {
+          return process.kill(starter, 0);
+        } catch {
+          return false;
+        }
+      };
+      return !isThere() && (await isFree(url)) && (await isFree(`http://127.0.0.1:${workerPort}`));
+    });
   },
 );
 

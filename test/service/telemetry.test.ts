@@ -252,11 +252,18 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
       t.equal(response.status, 200, 'its sibling and its replacement serve');
       await response.arrayBuffer();
     }
+    for (const path of ['/', '/docs', '/nothing']) {
+      await (await fetch(service.url + path)).arrayBuffer();
+    }
     const after = await untilMetrics(
       opsUrl,
       'the replacement counts too',
-      (now) => totalOf(now, requests, { route: 'health', status: '200' }) >= 20,
+      (now) =>
+        totalOf(now, requests, { route: 'health', status: '200' }) >= 20 &&
+        totalOf(now, requests, { route: 'other' }) > 0,
     );
+    t.equal(totalOf(after, requests, { route: 'console', status: '200' }), 2);
+    t.equal(totalOf(after, requests, { route: 'other', status: '404' }), 1);
     for (const [series, value] of samples) {
       if (!/_(total|bucket|sum|count)(\{|$)/.test(series)) continue;
       t.ok((after.get(series) ?? -1) >= value, `${series} has not decreased`);

@@ -10,13 +10,17 @@ interface ControlsProps {
   readonly parameters: readonly Parameter[];
   readonly options: Options;
   readonly onChange: (options: Options) => void;
+  /** What the service has found wrong with values, by the names of the parameters. */
+  readonly faults?: ReadonlyMap<string, string>;
 }
+
+const noFaults: ReadonlyMap<string, string> = new Map();
 
 /** Where the result is beside the controls; where it is below them, they begin closed. */
 const isWide = (): boolean => matchMedia('(min-width: 60rem)').matches;
 
 /** A control for each transform parameter that the service has. */
-export function Controls({ parameters, options, onChange }: ControlsProps) {
+export function Controls({ parameters, options, onChange, faults = noFaults }: ControlsProps) {
   const [open] = useState(isWide);
   const [search, setSearch] = useState('');
   const rest = parameters.slice(shownAtFirst);
@@ -29,15 +33,16 @@ export function Controls({ parameters, options, onChange }: ControlsProps) {
       key={parameter.name}
       parameter={parameter}
       value={options[parameter.name] ?? ''}
+      fault={faults.get(parameter.name)}
       onChange={(value) => onChange({ ...options, [parameter.name]: value })}
     />
   );
   const used = rest.filter(({ name }) => (options[name] ?? '') !== '').length;
   return (
-    <details open={open}>
+    <details open={open || faults.size > 0}>
       <summary>Parameters</summary>
       <div class="controls">{parameters.slice(0, shownAtFirst).map(control)}</div>
-      <details>
+      <details open={rest.some(({ name }) => faults.has(name))}>
         <summary>
           {rest.length} more{used > 0 && `, ${used} used`}
         </summary>
@@ -65,17 +70,18 @@ export function Controls({ parameters, options, onChange }: ControlsProps) {
 interface ParameterFieldProps {
   readonly parameter: Parameter;
   readonly value: string;
+  readonly fault: string | undefined;
   readonly onChange: (value: string) => void;
 }
 
-function ParameterField({ parameter, value, onChange }: ParameterFieldProps) {
+function ParameterField({ parameter, value, fault, onChange }: ParameterFieldProps) {
   const { name, schema, example, meaning, accepts } = parameter;
   const kind = kindOf(schema);
   // What the other controls accept is what they offer.
   const free = kind === 'text' || kind === 'colour';
   return (
     <Field
-      {...{ name, schema, value, onChange }}
+      {...{ name, schema, value, fault, onChange }}
       label={name}
       short={kind === 'flag' || (kind === 'number' && (schema.maximum ?? 0) > 800)}
       placeholder={example === '' ? undefined : `e.g. ${example}`}

@@ -29,6 +29,19 @@ export function kindOf(schema: Schema & { readonly name?: string }): Kind {
 export const wordsOf = (schema: Schema): readonly string[] =>
   schema.enum ?? schema.anyOf?.find((one) => one.enum !== undefined)?.enum ?? [];
 
+/** A text that was entered, as the value in JSON that the schema takes; the text itself when none is. */
+export function jsonValue(schema: Schema, text: string): string | number | boolean {
+  const types = allTypes(schema);
+  const isFlag = kindOf(schema) === 'flag';
+  if (types.includes('boolean')) {
+    if (text === 'true' || (isFlag && text === '1')) return true;
+    if (text === 'false' || (isFlag && text === '0')) return false;
+  }
+  const number = Number(text);
+  const numeric = types.includes('integer') || types.includes('number');
+  return numeric && !Number.isNaN(number) ? number : text;
+}
+
 interface FieldProps {
   readonly name: string;
   readonly label: string;
@@ -39,6 +52,8 @@ interface FieldProps {
   readonly help?: string | undefined;
   readonly placeholder?: string | undefined;
   readonly required?: boolean;
+  /** What the service has found wrong with the value. */
+  readonly fault?: string | undefined;
   /** Whether two fit beside each other in a narrow column. */
   readonly short?: boolean;
   /** How a flag's two values are written, and what stands for none; null when one must be chosen. */
@@ -50,12 +65,22 @@ const parameterFlag = { on: '1', off: '0', none: 'default' } as const;
 /** A labelled control for a value, made of the value's schema. */
 export function Field(props: FieldProps) {
   const id = useId();
-  const { label, help, name, short = false } = props;
+  const { label, help, fault, name, short = false } = props;
   const helpId = help === undefined || help === '' ? undefined : `${id}-help`;
+  const faultId = fault === undefined ? undefined : `${id}-fault`;
   return (
     <div class={short ? 'field short' : 'field'} data-name={name}>
       <label for={id}>{label}</label>
-      <Control {...props} id={id} helpId={helpId} />
+      <Control
+        {...props}
+        id={id}
+        helpId={[faultId, helpId].filter(Boolean).join(' ') || undefined}
+      />
+      {faultId !== undefined && (
+        <p class="help fault" id={faultId}>
+          {fault}
+        </p>
+      )}
       {helpId !== undefined && (
         <p class="help" id={helpId}>
           {help}
@@ -69,7 +94,8 @@ type ControlProps = FieldProps & { readonly id: string; readonly helpId: string 
 
 function Control(props: ControlProps) {
   const { id, helpId, name, schema, value, onChange, placeholder, required = false } = props;
-  const common = { id, name, required, 'aria-describedby': helpId };
+  const invalid = props.fault !== undefined;
+  const common = { id, name, required, 'aria-describedby': helpId, 'aria-invalid': invalid };
   const onInput = (event: { currentTarget: { value: string } }) =>
     onChange(event.currentTarget.value);
   const kind = kindOf(schema);
@@ -144,6 +170,7 @@ function NumberControl({ id, helpId, name, label, schema, value, ...props }: Con
         inputMode={whole ? 'numeric' : 'decimal'}
         step={whole ? 1 : 'any'}
         aria-describedby={helpId}
+        aria-invalid={props.fault !== undefined}
       />
       {span <= widestSlider && (
         <input

@@ -69,7 +69,10 @@ const countedAfterMs = 1_200;
 /** A worker takes up a job within seconds. */
 const patienceMs = 15_000;
 
-/** How far the queue is. It is of the whole service: its jobs do not say which request they are of. */
+/**
+ * How far the queue is. It is the whole one: the interface has no names for the jobs of a call by which
+ * their progress could be asked for.
+ */
 function Progress({ accepted, history }: { accepted: Accepted; history: HealthHistory }) {
   const { receipt, at, failedBefore } = accepted;
   const { sourceCount, variantCount } = receipt;
@@ -93,9 +96,10 @@ function Progress({ accepted, history }: { accepted: Accepted; history: HealthHi
         {now === 0
           ? failed === 0
             ? 'All done.'
-            : `Done; ${failed} failed. The workbench of the worker says why.`
+            : `Done. In the whole queue ${failed} failed since; the workbench of the worker says why.`
           : `${now ?? sourceCount} in the queue of the whole service.`}
       </p>
+      <p class="quiet">This is the whole queue of the service: jobs of other calls count, too.</p>
       {now !== 0 && idle && waitedMs > patienceMs && (
         <p class="notice">
           No worker takes up the jobs. <code>npm start</code> runs one beside the service,{' '}

@@ -4,6 +4,7 @@ import { Defaults } from './defaults.tsx';
 import type { HealthHistory } from './health.ts';
 import type { Interface } from './interface.ts';
 import { linkTo } from './place.ts';
+import { Presets } from './presets.tsx';
 import { Prewarm } from './prewarm.tsx';
 import type { Api, Project } from './service.ts';
 
@@ -15,7 +16,7 @@ interface ProjectPageProps {
   readonly onChange: (project: Project) => void;
 }
 
-/** One project: its allowlist, its defaults, and the warming of its caches. */
+/** One project: its allowlist, its defaults, its presets, and the warming of its caches. */
 export function ProjectPage({ api, project, description, history, onChange }: ProjectPageProps) {
   const { id, name, origin, requireSignedUrls } = project;
   return (
@@ -39,6 +40,7 @@ export function ProjectPage({ api, project, description, history, onChange }: Pr
       )}
       <Allowlist {...{ api, project, onChange }} />
       <Defaults {...{ api, project, description, onChange }} />
+      <Presets key={id} {...{ api, project, description }} />
       <Prewarm {...{ api, project, description, history }} />
     </section>
   );

@@ -63,6 +63,12 @@ export interface Receipt {
   readonly variantCount: number;
 }
 
+/** Image parameters under a name. */
+export interface Preset {
+  readonly name: string;
+  readonly parameters: Readonly<Record<string, string | number | boolean>>;
+}
+
 /** The control plane, with the key of the person who has signed in. */
 export class Api {
   readonly #key: string;
@@ -113,9 +119,25 @@ export class Api {
     return (await this.#call('POST', `${at(id)}/prewarm`, input))['prewarm'] as Receipt;
   }
 
+  async presets(id: string): Promise<readonly Preset[]> {
+    return (await this.#call('GET', `${at(id)}/presets`))['presets'] as readonly Preset[];
+  }
+
+  /** Creates or replaces it. */
+  async keepPreset(id: string, name: string, input: unknown): Promise<Preset> {
+    return (await this.#call('PUT', atPreset(id, name), input))['preset'] as Preset;
+  }
+
+  /** Resolves with those that are left. */
+  async removePreset(id: string, name: string): Promise<readonly Preset[]> {
+    return (await this.#call('DELETE', atPreset(id, name)))['presets'] as readonly Preset[];
+  }
+
   async #project(method: string, path: string, body?: unknown): Promise<Project> {
     return (await this.#call(method, path, body))['project'] as Project;
   }
 }
 
 const at = (id: string): string => `/projects/${encodeURIComponent(id)}`;
+const atPreset = (id: string, name: string): string =>
+  `${at(id)}/presets/${encodeURIComponent(name)}`;

@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { Listener } from '../../../contract/settings/listeners.ts';
 import {
   ignoredVariables,
   loadSettings,
@@ -6,9 +7,12 @@ import {
 } from '../../../contract/settings/load.ts';
 
 /** The mistakes of an environment; empty when it is valid. */
-function mistakes(environment: Record<string, string>): readonly string[] {
+function mistakes(
+  environment: Record<string, string>,
+  listeners: readonly Listener[] = [],
+): readonly string[] {
   try {
-    loadSettings(environment);
+    loadSettings(environment, { listeners });
     return [];
   } catch (error) {
     if (error instanceof SettingsInvalid) return error.mistakes;
@@ -173,6 +177,31 @@ t.test('the workbench has a user name and a password, or neither', async (t) => 
   }
   t.same(mistakes({ ...username, ...password }), []);
   t.same(mistakes({}), []);
+});
+
+t.test('listeners that a program starts have ports of their own', async (t) => {
+  const all = ['port', 'opsPort', 'workerPort'] as const;
+  const equal = { SERVICE_PORT: '7', SERVICE_OPS_PORT: '7', SERVICE_WORKER_PORT: '7' };
+  t.same(mistakes({ ...equal, SERVICE_PROCESSES: 'x' }, all), [
+    'SERVICE_OPS_PORT and SERVICE_WORKER_PORT are both 7, on 127.0.0.1 and 127.0.0.1: set different ports',
+    'SERVICE_PORT and SERVICE_OPS_PORT are both 7, on 0.0.0.0 and 127.0.0.1: set different ports',
+    'SERVICE_PORT and SERVICE_WORKER_PORT are both 7, on 0.0.0.0 and 127.0.0.1: set different ports',
+    'SERVICE_PROCESSES must be a whole number from 1 to 256',
+  ]);
+  t.match(mistakes(equal, ['port', 'opsPort']), [/^SERVICE_PORT and SERVICE_OPS_PORT are both 7/]);
+  t.same(mistakes(equal, ['workerPort']), []);
+  t.match(mistakes({ PORT: '3001' }, all), [/^PORT and SERVICE_WORKER_PORT are both 3001/]);
+  t.match(mistakes({ ...equal, SERVICE_PORT: 'x' }, all), [
+    /^SERVICE_OPS_PORT and SERVICE_WORKER_PORT/,
+    /^SERVICE_PORT must be/,
+  ]);
+  for (const other of [
+    { SERVICE_HOST: '10.0.0.1', SERVICE_OPS_HOST: '10.0.0.2' },
+    { SERVICE_PORT: '8', SERVICE_OPS_PORT: '0', SERVICE_WORKER_PORT: '9' },
+    { SERVICE_PORT: '9090', SERVICE_OPS_PORT: '' },
+  ]) {
+    t.same(mistakes({ ...equal, SERVICE_WORKER_PORT: '9', ...other }, all), []);
+  }
 });
 
 t.test('a whole number is written as one', async (t) => {

@@ -1,0 +1,28 @@
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+
+/**
+ * Creates a folder with those above it that are missing. `mkdir` with `recursive` reports a read-only
+ * file system as ENOENT, and does not end below /proc (Node 20 to 24).
+ * @param mode of the folder itself
+ */
+export async function makeFolder(path: string, mode?: number): Promise<void> {
+  const absolute = resolve(path);
+  try {
+    return await makeOne(absolute, mode);
+  } catch (error) {
+    const parent = dirname(absolute);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === absolute) throw error;
+    await makeFolder(parent);
+  }
+  await makeOne(absolute, mode);
+}
+
+async function makeOne(path: string, mode?: number): Promise<void> {
+  try {
+    await mkdir(path, { mode });
+  } catch (error) {
+    const isFolder = async () => (await stat(path)).isDirectory();
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !(await isFolder())) throw error;
+  }
+}
