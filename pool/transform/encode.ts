@@ -91,7 +91,11 @@ export const encodings = {
     encode: (image, options) =>
       options.lossless
         ? image.avif({ lossless: true, effort: 1 })
-        : lossy(image, options.graphic ? ['avifGraphic', 'avifGraphic'] : ['avif', 'avif'], options),
+        : lossy(
+            image,
+            options.graphic ? ['avifGraphic', 'avifGraphic'] : ['avif', 'avif'],
+            options,
+          ),
   },
   // Effort 4, sharp's default, has 0.955 x the bytes in 1.9 x the time, 5 0.94 x in 2.2 x, 1 1.1 x in
   // 0.84 x; 3 is not faster than 4. `smartSubsample` takes 2.6 x the time. The presets are larger.

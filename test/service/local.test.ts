@@ -110,7 +110,9 @@ t.test('npm run serve: the pictures of a folder, and nothing else', async (t) =>
 
 /** An ICO with one picture of 30 x 20 px, which is a PNG. */
 async function icon(): Promise<Buffer> {
-  const png = await sharp(await picture(30, 20)).png().toBuffer();
+  const png = await sharp(await picture(30, 20))
+    .png()
+    .toBuffer();
   const header = Buffer.alloc(22);
   header.writeUInt16LE(1, 2);
   header.writeUInt16LE(1, 4);

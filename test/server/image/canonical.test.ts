@@ -48,7 +48,15 @@ t.test('requests that ask for the same have one key', async (t) => {
     ['a=0', 'animated=false'],
     ['page=2', 'frame=2', 'page=2&animated', 'page=02&a=0'],
     ['fmt=webp&lossless', 'fmt=webp&lossless=1&q=7'],
-    ['fmt=png', 'fmt=png&q=7', 'fmt=png&lossless', 'fmt=png&a=0', 'fmt=png&maxbytes=9'],
+    ['q=auto', 'quality=Auto'],
+    [
+      'fmt=png',
+      'fmt=png&q=7',
+      'fmt=png&q=auto',
+      'fmt=png&lossless',
+      'fmt=png&a=0',
+      'fmt=png&maxbytes=9',
+    ],
     ['fmt=jpeg', 'fmt=jpeg&lossless', 'fmt=jpeg&lossless=0', 'fmt=jpeg&animated=0'],
     ['fmt=blurhash', 'fmt=blurhash&q=3'],
     // What is asked for is what happens anyway.
