@@ -28,8 +28,9 @@ const avif: Curve = [
  * convert it to the qualities of the encoders at the service's settings that have the same
  * SSIMULACRA2: means over 28 photographs (21 at 1600 px), whose longer side is 200, 400, 800 and 1600 px
  * (bench/encoders/README.md names them). `npm run bench:encoders -- --photographs FOLDER --ssimulacra2
- * COMMAND --calibrate` prints the points; those of AVIF, whose quality has steps, and of WebP were then
- * changed by up to 3 by the scores that the service's encoder had on these and ten more photographs. JPEG with our own table and 4:2:0 differs from the scale by
+ * COMMAND --calibrate` prints the points. Those of WebP and of AVIF, whose quality has steps, were then
+ * changed by up to 4 by the scores that the service's encoder had on these, on ten more photographs and
+ * on 35 others (14 at 1600 px). JPEG with our own table and 4:2:0 differs from the scale by
  * at most 2 and needs no curve. Below 10 and from 95 to 100 the curves are only monotonic.
  */
 const curves: Readonly<Partial<Record<Mode, Curve>>> = {
