@@ -11,7 +11,7 @@ import type { FrontEndStats, MachineStats, ToPrimary } from './cluster/channel.t
 import { RenderCoalescer } from './cluster/coalescer.ts';
 import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
 import { DiskSpace } from './cluster/disk-space.ts';
-import { frontEndEnvironment } from './cluster/environment.ts';
+import { frontEndArguments, frontEndEnvironment } from './cluster/environment.ts';
 import { KnownProjects } from './cluster/known-projects.ts';
 import { KnownProjectsFile } from './cluster/known-projects-file.ts';
 import { Supervisor } from './cluster/supervisor.ts';
@@ -103,6 +103,7 @@ const here = fileURLToPath(import.meta.url);
 const supervisor = new Supervisor({
   entry: join(here, '..', `process${extname(here)}`),
   processes: settings.processes,
+  execArgv: frontEndArguments,
   environment: frontEndEnvironment(settings, store.url),
   log,
   stalledAfterMs: 2 * settings.transformTimeoutMs,

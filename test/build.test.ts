@@ -10,19 +10,19 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { rootPath } from './root.ts';
 import { plainNode } from './service/service.ts';
+import { temporaryRoot } from './temporary-root.ts';
 
 const run = promisify(execFile);
 const [program, ...args] = plainNode;
 
 /** A project of two sources that is built as this one is. */
 async function startProject(t: { teardown(action: () => Promise<unknown>): void }) {
-  const folder = await mkdtemp(join(tmpdir(), 'image-delivery-build-'));
+  const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-build-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const at = (path: string) => join(folder, path);
   const write = (path: string, text: string) => writeFile(at(path), text);

@@ -28,15 +28,6 @@ interface Encoding {
   encode(image: Sharp, options: EncodeOptions): Sharp;
 }
 
-/**
- * Between these sizes JPEGs are progressive. At quality 80 progressive versions of four photos had
- * 1.24 x the bytes at 50 px wide, 1.03 x at 200, 0.99 x at 800 and 0.98 x at 1600, in 1.4 to 2 x
- * the time (2 to 11 ms): from the minimum on, a preview while loading costs hardly any bytes. Above
- * the maximum, the coefficients of the whole image would take too much memory, at 3 bytes per
- * pixel.
- */
-const progressivePixels = { least: 250_000, most: 16_000_000 };
-
 /** From this quality on chroma has the resolution of luma, or what is nearest to it in the format. */
 export const fullChromaFrom = 90;
 
@@ -117,16 +108,14 @@ export const encodings = {
   // number 2 has 0.92 x the bytes, and 1.04 x at equal SSIM of luma; 5, 3 and 4 have 0.90, 0.94 and
   // 0.93 x, and up to 1.10 x by SSIM. Trellis quantisation saves 3 % more in 4 x the time, all of
   // mozjpeg 5 % in 6 x. Without optimised Huffman tables: 1.05 x the bytes in 0.6 x the time.
+  // Progressive versions of four photos had 1.24 x the bytes at 50 px wide, 1.03 x at 200, 0.99 x at 800
+  // and 0.98 x at 1600, in 1.4 to 2 x the time, and need the memory of all coefficients.
   jpeg: {
     contentType: 'image/jpeg',
     animates: false,
     alpha: false,
     profile: true,
-    encode: (image, options) =>
-      lossy(image, ['jpeg', 'jpegFull'], options).jpeg({
-        progressive:
-          options.pixels >= progressivePixels.least && options.pixels <= progressivePixels.most,
-      }),
+    encode: (image, options) => lossy(image, ['jpeg', 'jpegFull'], options),
   },
   // Lossless, so quality is ignored. Row filters at level 4, compared with sharp's default level 6
   // without filters: four of five images had 0.65 to 0.88 x the bytes in 1.2 to 2 x the time; the

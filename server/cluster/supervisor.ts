@@ -28,6 +28,8 @@ export interface SupervisorOptions {
   /** The front end's entry file. */
   readonly entry: string;
   readonly processes: number;
+  /** For Node, after those of this process. */
+  readonly execArgv?: readonly string[];
   /** Added to the environment of every front end. */
   readonly environment: Readonly<Record<string, string>>;
   readonly log: Logger;
@@ -76,7 +78,8 @@ export class Supervisor {
     // The front ends accept from one socket: a blocked primary delays no connection, and a front end
     // that stops listening resets none. (uWebSockets.js opens a socket in each process instead.)
     cluster.schedulingPolicy = cluster.SCHED_NONE;
-    cluster.setupPrimary({ exec: options.entry, serialization: 'advanced' });
+    const execArgv = [...process.execArgv, ...(options.execArgv ?? [])];
+    cluster.setupPrimary({ exec: options.entry, execArgv, serialization: 'advanced' });
   }
 
   /** Resolves when a front end listens in every slot; rejects when one of them cannot start. */

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rootPath } from '../root.ts';
+import { temporaryRoot } from '../temporary-root.ts';
 import { type Example, isShown } from './examples.ts';
 
 /** Changes by another process take effect within two seconds; a busy machine takes longer. */
@@ -61,7 +61,7 @@ export class Session {
   }
 
   static async start(t: Test, options: SessionOptions): Promise<Session> {
-    const folder = await mkdtemp(join(tmpdir(), 'image-delivery-page-'));
+    const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-page-'));
     const session = new Session(options, folder);
     t.teardown(async () => {
       session.#shell.kill('SIGKILL');

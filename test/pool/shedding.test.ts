@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { onlyProcess } from '../../pool/coalescer.ts';
 import { Engine } from '../../pool/engine.ts';
+import { temporaryRoot } from '../temporary-root.ts';
 import { until } from '../until.ts';
 import { startOrigin } from './source/origin.ts';
 import { noise, variant } from './transform/pictures.ts';
@@ -13,7 +13,7 @@ t.test(
   async (t) => {
     const picture = await noise(1600, 1200).jpeg().toBuffer();
     const origin = await startOrigin(t, (_, response) => response.end(picture));
-    const folder = await mkdtemp(join(tmpdir(), 'cache-'));
+    const folder = await mkdtemp(join(temporaryRoot, 'cache-'));
     const joined: string[] = [];
     const settings = {
       ...{ threads: 1, queue: 0, costlyBytes: 1e9, fetchConcurrency: 8, memoryCacheBytes: 0 },

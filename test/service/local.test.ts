@@ -10,11 +10,11 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
 import { Client } from 'undici';
+import { temporaryRoot } from '../temporary-root.ts';
 import { until } from '../until.ts';
 import { picture } from './origin.ts';
 import { freePort } from './service.ts';
@@ -22,7 +22,7 @@ import { startProgram } from './worker/worker.ts';
 
 /** As README.md has it. */
 t.test('npm run serve: the pictures of a folder, and nothing else', async (t) => {
-  const base = await realpath(await mkdtemp(join(tmpdir(), 'image-delivery-')));
+  const base = await realpath(await mkdtemp(join(temporaryRoot, 'image-delivery-')));
   t.teardown(() => rm(base, { recursive: true, force: true }));
   const [folder, temporary] = [join(base, 'pictures'), join(base, 'tmp')];
   await mkdir(join(folder, 'sub dir'), { recursive: true });

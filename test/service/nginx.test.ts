@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { rootPath } from '../root.ts';
+import { temporaryRoot } from '../temporary-root.ts';
 import { until } from '../until.ts';
 import { held } from './held.ts';
 import { picture, startTestOrigin } from './origin.ts';
@@ -14,7 +14,7 @@ const isInstalled = spawnSync('nginx', ['-v']).status === 0;
 
 /** nginx with the example of the documents, of which only the places are changed. */
 async function startNginx(t: { teardown(action: () => Promise<unknown>): void }, upstream: string) {
-  const folder = await mkdtemp(join(tmpdir(), 'image-delivery-nginx-'));
+  const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-nginx-'));
   const port = await freePort();
   const example = await readFile(join(rootPath, 'docs/deploy/nginx.conf'), 'utf8');
   const server = example

@@ -2,7 +2,6 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
@@ -10,6 +9,7 @@ import { MongoClient } from 'mongodb';
 import { loadSettings } from '../../contract/settings/load.ts';
 import { joinStore } from '../../store/open.ts';
 import { root } from '../root.ts';
+import { temporaryRoot } from '../temporary-root.ts';
 import { patienceMs } from '../until.ts';
 
 const run = promisify(execFile);
@@ -99,7 +99,7 @@ export async function startService(t: Teardown, options: ServiceOptions = {}): P
 /** Starts the built service without waiting for it: for those that are meant to fail. */
 export async function launch(t: Teardown, options: ServiceOptions = {}): Promise<Service> {
   const port = options.port ?? (await freePort());
-  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'image-delivery-')));
+  const dataDir = options.dataDir ?? (await mkdtemp(join(temporaryRoot, 'image-delivery-')));
   const ownStore = storeEnvironment();
   const environment: Record<string, string> = {
     PATH: process.env['PATH'] ?? '',

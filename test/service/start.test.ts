@@ -2,11 +2,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { defaultOpsPort } from '../../contract/settings/table.ts';
 import { rootPath } from '../root.ts';
+import { temporaryRoot } from '../temporary-root.ts';
 import { until } from '../until.ts';
 import { freePort, launch, plainNode, startService } from './service.ts';
 
@@ -15,7 +15,7 @@ interface Teardown {
 }
 
 async function temporaryFolder(t: Teardown): Promise<string> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'image-delivery-')));
+  const folder = await realpath(await mkdtemp(join(temporaryRoot, 'image-delivery-')));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }

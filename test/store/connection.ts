@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Db, MongoClient } from 'mongodb';
 import allTests, { type Test } from 'tap';
 import { type EmbeddedStore, startEmbeddedStore } from '../../store/embedded/server.ts';
+import { temporaryRoot } from '../temporary-root.ts';
 
 export interface TestDatabase {
   readonly client: MongoClient;
@@ -39,7 +39,7 @@ export async function embeddedUrl(): Promise<string> {
 }
 
 async function startTemporaryStore(): Promise<EmbeddedStore> {
-  const folder = await mkdtemp(join(tmpdir(), 'embedded-store-test-'));
+  const folder = await mkdtemp(join(temporaryRoot, 'embedded-store-test-'));
   const started = await startEmbeddedStore(folder);
   allTests.teardown(async () => {
     await started.close();

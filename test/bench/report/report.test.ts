@@ -1,5 +1,4 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SaxesParser } from 'saxes';
 import t from 'tap';
@@ -11,6 +10,7 @@ import { recovery } from '../../../bench/scenarios/overload.ts';
 import { alternate, figure, median, ratios, spread } from '../../../bench/scenarios/rounds.ts';
 import type { Measure } from '../../../bench/scenarios/scenario.ts';
 import { scenarioNames, scenarios } from '../../../bench/scenarios/table.ts';
+import { temporaryRoot } from '../../temporary-root.ts';
 
 const measures = {
   rate: {
@@ -59,7 +59,7 @@ const ran: Ran = {
 };
 
 t.test('a report has every figure beside its goal, and says first what falls short', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'image-delivery-report-'));
+  const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-report-'));
   t.teardown(() => rm(folder, { recursive: true }));
   const failed: Ran = { ...ran, name: 'mix', verdicts: [], failure: 'no connection' };
   await writeReport(folder, { circumstances: ['2 cores.'], ran: [ran, failed], encoders: 'bytes' });

@@ -1,5 +1,4 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
@@ -11,6 +10,7 @@ import { processorMs, residentMiB } from '../../../bench/servers/server.ts';
 import { ownQuality } from '../../../pool/transform/encode/quality.ts';
 import { DiskCacheIndex } from '../../../server/cluster/disk-cache-index.ts';
 import { rootPath } from '../../root.ts';
+import { temporaryRoot } from '../../temporary-root.ts';
 
 const json = async (path: string) => JSON.parse(await readFile(join(rootPath, path), 'utf8'));
 
@@ -26,15 +26,15 @@ t.test('encoder options are those of the service', async (t) => {
     quality: ownQuality('avif', 80, 1_000),
     effort: Number,
   });
-  t.match(encoderOptions('jpeg', 80, 1_000), { quality: 80, progressive: false });
-  t.match(encoderOptions('jpeg', 80, 500_000), { progressive: true });
+  t.match(encoderOptions('jpeg', 80, 1_000), { quality: 80, chromaSubsampling: '4:2:0' });
+  t.match(encoderOptions('jpeg', 95, 1_000), { chromaSubsampling: '4:4:4' });
   const { options } = sharp({
     create: { width: 1, height: 1, channels: 3, background: 'red' },
   }) as unknown as {
     options: Record<string, unknown>;
   };
   const fields = sharpFields(500_000, 80);
-  t.match(fields, { jpegProgressive: true, webpEffort: Number, heifEffort: Number });
+  t.match(fields, { jpegQuantisationTable: 2, webpEffort: Number, heifEffort: Number });
   t.same(
     Object.keys(fields).filter((name) => !(name in options)),
     [],
@@ -72,7 +72,7 @@ t.test('servers and the load have processors of their own where there are enough
 });
 
 t.test('the entries are those that the service finds', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'image-delivery-entries-'));
+  const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-entries-'));
   t.teardown(() => rm(folder, { recursive: true }));
   await writeEntries(folder, 0, 5);
   await writeEntries(folder, 5, 12);

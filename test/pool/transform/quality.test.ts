@@ -88,16 +88,6 @@ t.test('from quality 90 on, and where it is asked for, chroma keeps its resoluti
   t.equal(await chroma('jpeg', { quality: 50, sharpChroma: true }), '4:4:4');
 });
 
-t.test('a JPEG is progressive where its first passes show something', async (t) => {
-  const progressive = async (pixels: number) => {
-    const written = await encoded(sharp(photo), 'jpeg', { pixels });
-    return (await sharp(written).metadata()).isProgressive;
-  };
-  t.equal(await progressive(400 * 300), false, 'small');
-  t.equal(await progressive(800 * 600), true);
-  t.equal(await progressive(6000 * 4000), false, 'so large that it would fill the memory');
-});
-
 t.test('WebP and AVIF have fewer bytes than JPEG at one quality', async (t) => {
   for (const quality of [60, 80, 90]) {
     const jpeg = await encoded(sharp(photo), 'jpeg', { quality });

@@ -1,14 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { temporaryRoot } from '../../temporary-root.ts';
 import { until } from '../../until.ts';
 import { freePort, isAlive } from '../service.ts';
 import { startProgram } from './worker.ts';
 
 /** What `npm start` runs, on a temporary folder. */
 async function launch(t: Test) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'image-delivery-'));
+  const dataDir = await mkdtemp(join(temporaryRoot, 'image-delivery-'));
   t.teardown(() => rm(dataDir, { recursive: true, force: true }));
   const [port, workerPort] = [await freePort(), await freePort()];
   const program = startProgram(t, 'server/start.js', dataDir, {

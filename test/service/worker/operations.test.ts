@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { temporaryRoot } from '../../temporary-root.ts';
 import { until } from '../../until.ts';
 import { json, startService } from '../service.ts';
 import { startWorker, type Worker } from './worker.ts';
@@ -30,7 +30,7 @@ const statusFor = (url: string, host: string, headers = {}): Promise<number> =>
 
 const embedded = !process.env['SERVICE_MONGODB_URL'];
 t.test('a worker and the service, each started without the other', async (t) => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'image-delivery-'));
+  const dataDir = await mkdtemp(join(temporaryRoot, 'image-delivery-'));
   t.teardown(() => rm(dataDir, { recursive: true, force: true }));
   const environment = { PATH: process.env['PATH'] ?? '', SERVICE_DATA_DIR: dataDir };
   const alone = await startWorker(t, { dataDir, environment });

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import { temporaryRoot } from '../../temporary-root.ts';
 
 /** A folder with a short path, which a socket needs and tap's own test folders do not have. */
 export function shortFolder(t: Test): string {
-  const folder = mkdtempSync(join(tmpdir(), 'embedded-'));
+  const folder = mkdtempSync(join(temporaryRoot, 'embedded-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

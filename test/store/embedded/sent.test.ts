@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoBackend } from '@agendajs/mongo-backend';
@@ -11,6 +10,7 @@ import * as supported from '../../../store/embedded/supported.ts';
 import { picture, startTestOrigin } from '../../service/origin.ts';
 import { json, type Service, startService } from '../../service/service.ts';
 import { startWorker } from '../../service/worker/worker.ts';
+import { temporaryRoot } from '../../temporary-root.ts';
 import { until } from '../../until.ts';
 import { type Recording, startRecorder } from './recorder.ts';
 
@@ -28,7 +28,7 @@ interface Recorded {
 
 /** The built service on an embedded store with a recorder before it. */
 async function startRecorded(t: Test): Promise<Recorded> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'image-delivery-'));
+  const dataDir = await mkdtemp(join(temporaryRoot, 'image-delivery-'));
   const store = await startEmbeddedStore(dataDir);
   const client = await MongoClient.connect(store.url);
   t.teardown(async () => {
