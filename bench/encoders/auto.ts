@@ -17,13 +17,13 @@ export async function measureAuto(
   meter: Ssimulacra2 | null,
 ): Promise<AutoMeasured[]> {
   const { data, width, height } = source;
+  const quality = autoQuality({ data, width, height, channels: 3 });
   const found: AutoMeasured[] = [];
   for (const format of formats) {
     const at = (quality: number) => measure(source, ours(format), quality, meter);
     const fixed: Measured[] = [];
     for (const quality of qualities) fixed.push(await at(quality));
-    const auto = await at(autoQuality({ data, width, height, channels: 3 }, format));
-    found.push({ format, auto, fixed });
+    found.push({ format, auto: await at(quality), fixed });
   }
   return found;
 }

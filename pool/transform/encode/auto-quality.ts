@@ -10,21 +10,19 @@ export const typicalQuality = 77;
 const bounds = { least: 45, most: 89 } as const;
 /** The most that photographs have: what has more is noise. */
 const mostGrain = 16;
-/** Points of quality that a format takes for what JPEG takes one. */
-const spread = { jpeg: 1, webp: 1, avif: 1.25 } as const;
 
 /**
  * The quality, on the scale of `q`, with which an image is expected to have a SSIMULACRA2 of 77: least
  * squares over 34 photographs at 200, 400 and 800 px. On 22 others the standard deviation of the score
  * is 1.8, and 2.7 with one quality for all (bench/encoders/README.md). Takes about 1.4 ms.
  */
-export function autoQuality(image: RawImage, format: keyof typeof spread): number {
+export function autoQuality(image: RawImage): number {
   const texture = textureOf(image);
   if (texture === null) return typicalQuality;
   const { fineness, chroma, grain } = texture;
   const more =
     11.7 + 29.6 * fineness + 4.28 * Math.log1p(chroma) - 0.46 * Math.min(grain, mostGrain);
-  const quality = Math.round(typicalQuality + spread[format] * more);
+  const quality = Math.round(typicalQuality + more);
   return Math.min(Math.max(quality, bounds.least), bounds.most);
 }
 

@@ -45,7 +45,7 @@ export async function bestOutput(picture: Picture, context: StepContext): Promis
   const exact = tried ? await withoutLoss(picture, context, pixels) : null;
   if (exact !== null && exact.data.byteLength <= (variant.maxBytes ?? 0)) return exact;
   const isAuto = variant.quality === 'auto' && !flat;
-  const base = isAuto ? autoQuality(image, plan.format) : fixedQuality(variant);
+  const base = isAuto ? autoQuality(image) : fixedQuality(variant);
   const graphic = sharpChroma && flat;
   const quality = Math.min(100, base + (graphic ? added[plan.format] : 0));
   const output = await lossy(picture, context, quality, { sharpChroma, graphic });
