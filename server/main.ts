@@ -16,7 +16,6 @@ import { KnownProjects } from './cluster/known-projects.ts';
 import { KnownProjectsFile } from './cluster/known-projects-file.ts';
 import { Supervisor } from './cluster/supervisor.ts';
 import { Greeting } from './greeting.ts';
-import { ownStore, prepareStore } from './own-store.ts';
 import { bytesOfProject, knownBytes } from './project-cache.ts';
 import { Shutdown } from './shutdown.ts';
 import { startOperations } from './telemetry/operations.ts';
@@ -52,10 +51,74 @@ function checkPortIsFree({ host, port }: Settings): Promise<void> {
 await checkPortIsFree(settings).catch((error: unknown) =>
   shutdown.fail(cannotListen('SERVICE_PORT', settings, error)),
 );
-const store = await ownStore(settings, log, shutdown);
-let storePrepared = false;
 
 const known = new KnownProjects(knownBytes, bytesOfProject);
+const diskCacheIndex = new DiskCacheIndex(
+  resolve(join(settings.dataDir, 'cache')),
+  settings.diskCacheBytes,
+  (error) => log.error({ err: error }, 'the disk cache could not delete a file'),
+);
+const diskSpace = new DiskSpace({
+  folder: settings.dataDir,
+  reserveBytes: settings.diskReserveBytes,
+  index: diskCacheIndex,
+  log,
+});
+
+const here = fileURLToPath(import.meta.url);
+const supervisor = new Supervisor({
+  entry: join(here, '..', `process${extname(here)}`),
+  processes: settings.processes,
+  execArgv: frontEndArguments,
+  environment: frontEndEnvironment(settings),
+  log,
+  stalledAfterMs: 2 * settings.transformTimeoutMs,
+});
+const metrics = new PrimaryMetrics({
+  supervisor,
+  processes: settings.processes,
+  disk: diskCacheIndex,
+  diskFull: () => diskSpace.scarce,
+});
+const stats = new Map<number, FrontEndStats>();
+const coalescer = new RenderCoalescer((frontEnd, reply) => supervisor.send(frontEnd, reply));
+
+/** The front ends that the store has answered. */
+const reached = new Set<number>();
+let allReached = (): void => {};
+const storeReached = new Promise<void>((resolve) => {
+  allReached = resolve;
+});
+let storePrepared = false;
+let welcome = (_url: string): void => {};
+/** The URL of the store, when the front ends may use it and the folder of the disk cache. */
+const opened = new Promise<string>((resolve) => {
+  welcome = resolve;
+});
+
+// The front ends load their modules while this process opens the store.
+const listening = supervisor
+  .start({
+    onMessage: receive,
+    onEnd: (frontEnd) => {
+      stats.delete(frontEnd);
+      metrics.end(frontEnd);
+      reached.delete(frontEnd);
+      coalescer.forget(frontEnd);
+    },
+    onGiveUp: (reason) => void shutdown.fail(`The front end is not started again: ${reason}.`),
+  })
+  .catch(async (error) => {
+    // An embedded store that is being created must not be interrupted.
+    await opened;
+    return shutdown.fail(`The service could not start: ${error.message}.`);
+  });
+const stopFrontEnds = () => supervisor.stop();
+// For an end before the store is open.
+shutdown.add(stopFrontEnds);
+
+const { ownStore, prepareStore } = await import('./own-store.ts');
+const store = await ownStore(settings, log, shutdown);
 const knownFile = await restoreKnownProjects(settings);
 shutdown.add(async () => knownFile?.close());
 
@@ -80,43 +143,16 @@ async function restoreKnownProjects(settings: Settings): Promise<KnownProjectsFi
   return file;
 }
 
-const diskCacheIndex = new DiskCacheIndex(
-  resolve(join(settings.dataDir, 'cache')),
-  settings.diskCacheBytes,
-  (error) => log.error({ err: error }, 'the disk cache could not delete a file'),
-);
 if (settings.diskCacheBytes > 0) {
   await diskCacheIndex
     .prepare()
     .catch((error) => log.error({ err: error }, 'the disk cache does not work'));
 }
 shutdown.add(() => diskCacheIndex.close());
-const diskSpace = new DiskSpace({
-  folder: settings.dataDir,
-  reserveBytes: settings.diskReserveBytes,
-  index: diskCacheIndex,
-  log,
-});
+// Before what they use is closed.
+shutdown.add(stopFrontEnds);
 diskSpace.start();
-
-const here = fileURLToPath(import.meta.url);
-const supervisor = new Supervisor({
-  entry: join(here, '..', `process${extname(here)}`),
-  processes: settings.processes,
-  execArgv: frontEndArguments,
-  environment: frontEndEnvironment(settings, store.url),
-  log,
-  stalledAfterMs: 2 * settings.transformTimeoutMs,
-});
-shutdown.add(() => supervisor.stop());
 process.on('SIGHUP', () => void supervisor.roll());
-
-const metrics = new PrimaryMetrics({
-  supervisor,
-  processes: settings.processes,
-  disk: diskCacheIndex,
-  diskFull: () => diskSpace.scarce,
-});
 metrics.start();
 await startOperations(settings, log, () => metrics.text()).catch((error: unknown) =>
   shutdown.fail(
@@ -128,15 +164,7 @@ await startOperations(settings, log, () => metrics.text()).catch((error: unknown
   ),
 );
 
-const stats = new Map<number, FrontEndStats>();
-const coalescer = new RenderCoalescer((frontEnd, reply) => supervisor.send(frontEnd, reply));
-
-/** The front ends that the store has answered. */
-const reached = new Set<number>();
-let allReached = (): void => {};
-const storeReached = new Promise<void>((resolve) => {
-  allReached = resolve;
-});
+welcome(store.url);
 
 function receive(frontEnd: number, message: ToPrimary): void {
   switch (message.type) {
@@ -145,11 +173,15 @@ function receive(frontEnd: number, message: ToPrimary): void {
       metrics.report(frontEnd, message.metrics, message.projects);
       return;
     case 'started':
-      return supervisor.send(frontEnd, {
-        type: 'welcome',
-        storePrepared,
-        knowledge: known.knowledge,
-      });
+      void opened.then((storeUrl) =>
+        supervisor.send(frontEnd, {
+          type: 'welcome',
+          storeUrl,
+          storePrepared,
+          knowledge: known.knowledge,
+        }),
+      );
+      return;
     case 'store-reached':
       reached.add(frontEnd);
       if (reached.size >= settings.processes) allReached();
@@ -195,18 +227,6 @@ function machineStats(): MachineStats {
   return { frontEnds, diskBytes, diskMaxBytes, diskFull: diskSpace.scarce };
 }
 
-const listening = supervisor
-  .start({
-    onMessage: receive,
-    onEnd: (frontEnd) => {
-      stats.delete(frontEnd);
-      metrics.end(frontEnd);
-      reached.delete(frontEnd);
-      coalescer.forget(frontEnd);
-    },
-    onGiveUp: (reason) => void shutdown.fail(`The front end is not started again: ${reason}.`),
-  })
-  .catch((error) => shutdown.fail(`The service could not start: ${error.message}.`));
 setInterval(
   () => supervisor.broadcast({ type: 'machine-stats', stats: machineStats() }),
   statsEveryMs,

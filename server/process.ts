@@ -16,7 +16,6 @@ import {
   dispatcher,
   type FrontEndStats,
   type MachineStats,
-  storeUrlVariable,
   type ToFrontEnd,
 } from './cluster/channel.ts';
 import { CoalescerClient } from './cluster/coalescer-client.ts';
@@ -80,13 +79,30 @@ function engineSettings(settings: Settings): EngineSettings {
 const settings = settingsOrExit();
 const log = createLogger(settings, 'front-end');
 const channel = channelToPrimary();
+
+// The primary decides when a front end ends, also when a terminal signals the whole process group.
+process.on('SIGINT', () => {});
+process.on('SIGHUP', () => {});
+/**
+ * Without the primary a front end has no work and no receiver for its messages. The normal exit, which
+ * node:cluster would make, waits for threads, and a thread inside native code may never end.
+ */
+const endOrphaned = (): void => void process.kill(process.pid, 'SIGKILL');
+process.prependListener('disconnect', endOrphaned);
+if (process.connected === false) endOrphaned();
+process.on('uncaughtException', (error) => {
+  log.fatal({ err: error }, 'this process ends because of an uncaught exception');
+  process.exit(1);
+});
+
+const { storeUrl } = await channel.start();
 const metrics = new FrontEndMetrics();
 const tracing = await startTracing(process.env, log);
 /** Says each outage once: at first the connection sees it, and later the polling of changes. */
 const logOutage = logOutages(log);
 let connected = false;
 const store = connectStore(
-  process.env[storeUrlVariable] ?? '',
+  storeUrl,
   (cause) => {
     if (connected) return;
     logOutage(cause);
@@ -243,10 +259,6 @@ async function drain(graceMs: number): Promise<void> {
   process.exit(0);
 }
 
-let welcomed = (): void => {};
-const welcome = new Promise<void>((resolve) => {
-  welcomed = resolve;
-});
 let markPrepared = (): void => {};
 const prepared = new Promise<void>((resolve) => {
   markPrepared = () => {
@@ -260,8 +272,6 @@ const prepared = new Promise<void>((resolve) => {
  * that is not: until then the known projects are not served, because they may be out of date.
  */
 async function askStore(): Promise<void> {
-  channel.send({ type: 'started' });
-  await welcome;
   const polled = store.established().then(async () => {
     connected = true;
     await projects.start();
@@ -286,7 +296,6 @@ const receive = dispatcher<ToFrontEnd>({
     if (message.storePrepared) markPrepared();
     const { projects: known, confirmedAt } = message.knowledge;
     projects.remember(known, confirmedAt);
-    welcomed();
   },
   'store-prepared': () => markPrepared(),
   'project-known': ({ project }) => projects.remember([project]),
@@ -299,22 +308,8 @@ const receive = dispatcher<ToFrontEnd>({
   'render-acknowledged': (reply) => coalescer.receive(reply),
 });
 
-// The primary decides when a front end ends, also when a terminal signals the whole process group.
-process.on('SIGINT', () => {});
-process.on('SIGHUP', () => {});
 process.on('SIGTERM', () => void drain(0));
-/**
- * Without the primary a front end has no work and no receiver for its messages. The normal exit, which
- * node:cluster would make, waits for threads, and a thread inside native code may never end.
- */
-const endOrphaned = (): void => void process.kill(process.pid, 'SIGKILL');
-process.prependListener('disconnect', endOrphaned);
-if (process.connected === false) endOrphaned();
-process.on('uncaughtException', (error) => {
-  log.fatal({ err: error }, 'this process ends because of an uncaught exception');
-  process.exit(1);
-});
-process.on('message', (message) => receive(message as ToFrontEnd));
+channel.receive(receive);
 
 /** Null when the setting's engine is unavailable; the primary then ends this process. */
 const httpEngine = await chooseEngine(settings.httpEngine).catch((error: unknown) => {

@@ -101,8 +101,9 @@ const preflightResponse: HttpResponse = {
 };
 
 function openApiHandler(baseUrl: string): Handler {
-  const body = JSON.stringify(openApiDocument(baseUrl), null, 2);
-  return (request) =>
+  let body: string | null = null;
+  return (request) => {
+    body ??= JSON.stringify(openApiDocument(baseUrl), null, 2);
     request.respond({
       status: 200,
       headers: [
@@ -113,4 +114,5 @@ function openApiHandler(baseUrl: string): Handler {
       ],
       body,
     });
+  };
 }

@@ -22,7 +22,7 @@ export interface Run<Result> {
 const heap = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 3 };
 
 /**
- * A fixed number of threads, each with one task at a time. The caller queues tasks and calls `run`
+ * A bounded number of threads, each with one task at a time. The caller queues tasks and calls `run`
  * when a thread is `available`; Piscina's own queue is a fallback.
  */
 export class ThreadPool {
@@ -37,8 +37,10 @@ export class ThreadPool {
     this.#count = count;
     this.#piscina = new Piscina({
       filename: entry.href,
-      minThreads: count,
+      // One for the first task; the others start when tasks need them, and stay.
+      minThreads: 1,
       maxThreads: count,
+      idleTimeout: Number.POSITIVE_INFINITY,
       concurrentTasksPerWorker: 1,
       maxQueue: count,
       recordTiming: false,

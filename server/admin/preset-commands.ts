@@ -27,7 +27,7 @@ export function addPresetCommands(program: Command, withStore: WithStore): void 
     .argument('<parameters>', 'as in a URL: "w=400&h=300&fit=cover"')
     .action((project: string, name: string, query: string) =>
       change(async (presets) => {
-        const { presetOfQuery } = await import('../control/preset-input.ts');
+        const { presetOfQuery } = await import('../control/preset-query.ts');
         const { faultsOf } = await import('../control/validate.ts');
         const input = { parameters: presetOfQuery(query) };
         const faults = faultsOf('PresetInput', input);

@@ -62,7 +62,7 @@ export type ProjectNews =
 
 /** From a front end to the primary. */
 export type ToPrimary =
-  /** Reads messages, and waits for `welcome`. */
+  /** Has loaded its modules, and waits for `welcome`. */
   | { readonly type: 'started' }
   | { readonly type: 'ready' }
   /** Has an answer of the store, after the primary has prepared it. */
@@ -121,12 +121,20 @@ export type ToFrontEnd =
   /** Finish the requests in progress and exit; `graceMs` is how long to wait for connections in use. */
   | { readonly type: 'drain'; readonly graceMs: number }
   | { readonly type: 'machine-stats'; readonly stats: MachineStats }
-  /** The answer to `started`. */
-  | { readonly type: 'welcome'; readonly storePrepared: boolean; readonly knowledge: Knowledge }
+  /** The answer to `started`, when the primary has opened the store. */
+  | Welcome
   /** The store has its indexes and the root key. */
   | { readonly type: 'store-prepared' }
   | { readonly type: 'project-known'; readonly project: Project }
   | CoalescerReply;
+
+export interface Welcome {
+  readonly type: 'welcome';
+  /** Contains the credentials. */
+  readonly storeUrl: string;
+  readonly storePrepared: boolean;
+  readonly knowledge: Knowledge;
+}
 
 type Handlers<M extends { type: string }> = {
   readonly [T in M['type']]: (message: Extract<M, { type: T }>) => void;
@@ -145,13 +153,39 @@ export interface PrimaryChannel {
 }
 
 /** The channel of a forked front end. A closed channel is no error: the front end then ends too. */
-export function channelToPrimary(): PrimaryChannel {
+export interface FrontEndChannel extends PrimaryChannel {
+  /** Says that this process has started; resolves with the answer, which `receive` gets too. */
+  start(): Promise<Welcome>;
+  /** Calls a function with each message, those from before this call included. */
+  receive(receiver: (message: ToFrontEnd) => void): void;
+}
+
+/** The primary replaces a process that says nothing for longer. */
+const startedEveryMs = 5_000;
+
+export function channelToPrimary(): FrontEndChannel {
+  const send = (message: ToPrimary): void => {
+    if (process.connected) process.send?.(message, undefined, undefined, () => {});
+  };
+  const early: ToFrontEnd[] = [];
+  let receiver = (message: ToFrontEnd): void => void early.push(message);
   return {
-    send(message) {
-      if (process.connected) process.send?.(message, undefined, undefined, () => {});
+    send,
+    start: () =>
+      new Promise((welcomed) => {
+        const started = (): void => send({ type: 'started' });
+        const repeating = setInterval(started, startedEveryMs);
+        process.on('message', (message: ToFrontEnd) => {
+          receiver(message);
+          if (message.type !== 'welcome') return;
+          clearInterval(repeating);
+          welcomed(message);
+        });
+        started();
+      }),
+    receive(next) {
+      receiver = next;
+      for (const message of early.splice(0)) next(message);
     },
   };
 }
-
-/** The environment variable that holds the store's URL for a front end. */
-export const storeUrlVariable = 'IMAGE_DELIVERY_STORE_URL';

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import type { Settings } from '../../contract/settings/table.ts';
-import { storeUrlVariable } from './channel.ts';
 
 /** Where Linux distributions put jemalloc. */
 const jemallocPaths = [
@@ -19,15 +18,11 @@ const jemallocPaths = [
  * arenas, keeps memory use constant. uWebSockets.js after 20.30 reads its limit for a request's head
  * from the environment; its default is 4 KB.
  */
-export function frontEndEnvironment(
-  settings: Settings,
-  storeUrl: string,
-): Readonly<Record<string, string>> {
+export function frontEndEnvironment(settings: Settings): Readonly<Record<string, string>> {
   const jemalloc =
     process.platform === 'linux' ? jemallocPaths.find((path) => existsSync(path)) : undefined;
   const preloaded = process.env['LD_PRELOAD'];
   return {
-    [storeUrlVariable]: storeUrl,
     UV_THREADPOOL_SIZE: String(settings.poolThreads + 7),
     UWS_HTTP_MAX_HEADERS_SIZE: process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ?? '16384',
     MALLOC_ARENA_MAX: process.env['MALLOC_ARENA_MAX'] ?? '2',

@@ -168,6 +168,8 @@ export class Supervisor {
           worker.process.kill('SIGKILL');
           reject(new Error(message.reason));
         } else {
+          // It waits for this process.
+          if (message.type === 'started') startTimer.refresh();
           if (message.type === 'stats') this.#requireProgress(slot, worker, message.stats);
           this.#listener?.onMessage(id, message);
         }

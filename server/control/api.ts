@@ -17,7 +17,7 @@ import { queuePrewarm } from './prewarm.ts';
 import type { ProjectOperations } from './project-operations.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { configurationBody, projectBody } from './representation.ts';
-import { faultsOf, type Input, type InputName } from './validate.ts';
+import type { Input, InputName } from './validate.ts';
 
 const maxBodyBytes = 64 * 1024;
 
@@ -84,7 +84,7 @@ export class ControlPlane {
       requireProductAccess(credential);
       if (limit.failure !== null) throw limit.failure;
       await authorise(key, match.operation, match.projectId, projects);
-      const input = readInput(match.operation, await body, contentType, query);
+      const input = await readInput(match.operation, await body, contentType, query);
       const { status, name } = match.operation.success;
       const { signal } = request;
       const result = await this.#run(match, {
@@ -172,12 +172,12 @@ function typed<N extends InputName>(_name: N, input: unknown): Input<N> {
  * The input of an operation, validated.
  * @throws ServiceError invalid_request with every fault
  */
-function readInput(
+async function readInput(
   operation: Operation,
   body: Uint8Array | null,
   contentType: string,
   query: string,
-): unknown {
+): Promise<unknown> {
   if (operation.input === undefined) return undefined;
   const invalid = (message: string): ServiceError => new ServiceError('invalid_request', message);
   const [host, ...more] = operation.inputOptional ? new URLSearchParams(query).getAll('host') : [];
@@ -196,6 +196,8 @@ function readInput(
     throw invalid('The content type must be application/json.');
   }
   const input = readJson(body);
+  // Loaded and compiled when the first input has to be validated.
+  const { faultsOf } = await import('./validate.ts');
   const faults = faultsOf(operation.input, input);
   if (faults.length > 0) throw invalid(`${faults.join('; ')}.`);
   return input;

@@ -1,6 +1,9 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { intendedName } from '../image/misspelling.ts';
 
+/** The most faults that are listed; a hostile body can have thousands. */
+export const maxFaults = 20;
+
 /** The longest part of a value and of a name that an error message repeats, in UTF-16 code units. */
 const maxValue = 100;
 const maxName = 80;

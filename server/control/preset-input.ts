@@ -1,8 +1,5 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { PresetParameters, PresetValue } from '../../store/preset.ts';
-import { isParameter, readOptions } from '../image/options.ts';
+import type { PresetParameters } from '../../store/preset.ts';
 import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
-import type { ValueSchema } from '../image/values.ts';
 
 /** The parameters that a preset may have: all but the one that names it. */
 export const presetParameterNames = parameterNames.filter((name) => name !== 'preset');
@@ -36,35 +33,4 @@ export function presetFaults(preset: PresetParameters): string[] {
     const { accepts, parse } = parameters[name as ParameterName];
     return parse(String(value)) === undefined ? [`parameters.${name} must be ${accepts}`] : [];
   });
-}
-
-const ajv = new Ajv2020({ strict: false });
-const takes = (schema: ValueSchema, value: PresetValue): boolean => ajv.validate(schema, value);
-
-/**
- * A query as a preset, with canonical names and values in JSON.
- * @throws ServiceError parameter_invalid
- */
-export function presetOfQuery(query: string): Record<string, PresetValue> {
-  const pairs = [...new URLSearchParams(query)];
-  const entries = pairs.map(([spelling, text]) => {
-    if (!isParameter(spelling)) return [spelling, text] as const;
-    const [name = spelling] = Object.keys(readOptions(new Map([[spelling, text]])));
-    return [name, jsonValue(name as ParameterName, text)] as const;
-  });
-  // Once more, for two names of one parameter.
-  readOptions(new Map(pairs));
-  return Object.fromEntries(entries);
-}
-
-/** The first of these that the schema takes and that means the same. */
-function jsonValue(name: ParameterName, text: string): PresetValue {
-  const { schema, parse } = parameters[name];
-  const word = text.toLowerCase();
-  const flag = ['', '1', 'true'].includes(word) || !['0', 'false'].includes(word);
-  const meaning = JSON.stringify(parse(text));
-  const candidates = [flag, Number(text), text, word];
-  const same = (value: PresetValue) =>
-    takes(schema, value) && JSON.stringify(parse(String(value))) === meaning;
-  return candidates.find(same) ?? text;
 }

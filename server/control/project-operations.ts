@@ -3,10 +3,10 @@ import { canonicalHostPattern } from '../../contract/hosts.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import type { Project, ProjectSettings, Projects } from '../../store/projects.ts';
+import { maxFaults } from './fault-words.ts';
 import { bareHostRule, readAllowedHost } from './hosts.ts';
 import type { CreateProjectInput, DomainInput, ProjectSettingsInput } from './schemas.ts';
 import { isPublic, readUrl, urlRule } from './urls.ts';
-import { maxFaults } from './validate.ts';
 
 /** More hosts than a site needs; bounded because every image request searches the list. */
 const maxHosts = 1_000;

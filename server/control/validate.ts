@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { faultInWords } from './fault-words.ts';
+import { faultInWords, maxFaults } from './fault-words.ts';
 import { bareHostRule } from './hosts.ts';
 import { ruledSchema } from './preset-input.ts';
 import {
@@ -15,9 +15,6 @@ import {
   prewarmSchema,
   projectSettingsSchema,
 } from './schemas.ts';
-
-/** The most faults that are listed; a hostile body can have thousands. */
-export const maxFaults = 20;
 
 /** OpenAPI 3.1 has the same dialect, so that one schema serves both. */
 const ajv = new Ajv2020({ allErrors: true, verbose: true, strictTypes: false });
