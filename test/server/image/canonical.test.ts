@@ -96,6 +96,7 @@ t.test('a preset stands for its parameters, and those of the URL win', async (t)
     card: { w: 400, h: 300, fp: '0.2,0.3', flip: true, sharpen: false },
     light: { brightness: 2, hue: 30, modulate: '1,3,0,0' },
     second: { page: 1 },
+    look: { q: 'auto' },
     old: { w: 'many' },
   };
   const resolved = (query: string) => key(withPreset(readQuery(query), { presets }));
@@ -108,6 +109,8 @@ t.test('a preset stands for its parameters, and those of the URL win', async (t)
     ['preset=light&modulate=1,1,0,5', 'lightness=5'],
     ['preset=light&saturation=1', 'modulate=2,1,30,0'],
     ['preset=second', 'page=1'],
+    ['preset=look', 'q=auto'],
+    ['preset=look&q=50', 'q=50'],
     ['preset=second&animated', ''],
   ] as const) {
     t.equal(resolved(query), key(readQuery(same)), query);
