@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import sharp from 'sharp';
+import { type AutoMeasured, compareAuto, measureAuto, type Outcome } from './encoders/auto.ts';
 import { calibrate } from './encoders/calibrate.ts';
 import { type Comparison, compare, type Format, formats, rivals } from './encoders/compare.ts';
 import { geometricMean, mean, scoreOf } from './encoders/measure.ts';
@@ -20,12 +21,18 @@ const command = new Command('bench:encoders')
   )
   .option('--quick', 'at most three photographs, at 200 and 400 px')
   .option('--calibrate', 'prints the curves that map quality between formats instead')
+  .option(
+    '--auto',
+    'prints the scores and bytes with q=auto instead, beside those of the one quality that has the same mean ' +
+      'score, and the difference between the formats at the same q; takes about a minute for each photograph',
+  )
   .parse();
 const options = command.opts<{
   photographs?: string;
   ssimulacra2?: string;
   quick?: boolean;
   calibrate?: boolean;
+  auto?: boolean;
 }>();
 const quick = options.quick === true;
 const sides = quick ? [200, 400] : [200, 400, 800, 1600];
@@ -92,6 +99,36 @@ function table(comparisons: readonly Comparison[]): { lines: string[]; deviation
   return { lines, deviation };
 }
 
+const outcomeOf = (one: Outcome, quality: string, bytes: string) =>
+  `${cell(quality, 9)}${cell(one.mean.toFixed(1), 7)}${cell(one.deviation.toFixed(1), 6)}` +
+  `${cell(one.least.toFixed(0), 6)}${cell(bytes, 7)}`;
+
+/** Of one size. */
+function autoTable(side: number, measured: readonly AutoMeasured[]): string[] {
+  const of = (format: Format) => measured.filter((one) => one.format === format);
+  const rows = formats.map((format) => {
+    const { auto, fixed, quality, lowest, highest } = compareAuto(of(format));
+    const own = outcomeOf(auto, `${lowest}-${highest}`, (auto.bytes / fixed.bytes).toFixed(3));
+    const one = outcomeOf(fixed, quality.toFixed(1), '1.000');
+    return `${cell(side, 5)} ${format.padEnd(5)}|${own} |${one}`;
+  });
+  const means = (format: Format) =>
+    qualities.map((_, index) => mean(of(format).map(({ fixed }) => scoreOf(at(fixed, index)))));
+  const own = means('jpeg');
+  const differences = formats.slice(1).map((format) => {
+    const cells = means(format).map((score, index) => (score - at(own, index)).toFixed(1));
+    return `${format} ${cells.map((text) => cell(text, 5)).join('')}`;
+  });
+  const text = `${cell(side, 5)} mean score less that of JPEG at q=${qualities.join(', ')}: `;
+  return [...rows, text + differences.join(', ')];
+}
+
+function at<T>(all: readonly T[], index: number): T {
+  const found = all[index];
+  if (found === undefined) throw new Error(`there is no number ${index}`);
+  return found;
+}
+
 // The same settings as in the service's transform threads.
 sharp.concurrency(1);
 sharp.cache(false);
@@ -103,14 +140,22 @@ try {
   const comparisons: Comparison[] = [];
   for (const side of sides) {
     const sources: Source[] = [];
+    const auto: AutoMeasured[] = [];
     for (const [name, file] of photographs) {
       const source = await sourceOf(name, file, side);
       if (source === null) progress(`${name} is smaller than ${side} px`);
       else if (options.calibrate === true) sources.push(source);
       else {
         progress(`${name} at ${side} px`);
-        comparisons.push(...(await compare(source, qualities, meter)));
+        if (options.auto === true) auto.push(...(await measureAuto(source, qualities, meter)));
+        else comparisons.push(...(await compare(source, qualities, meter)));
       }
+    }
+    if (auto.length > 0) {
+      print(
+        `   px format|   q=auto   mean   dev least  bytes |        q   mean   dev least  bytes`,
+      );
+      print(autoTable(side, auto).join('\n'));
     }
     if (options.calibrate !== true) continue;
     for (const line of await calibrate(sources, meter)) print(`${side} px, ${line}`);

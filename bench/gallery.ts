@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { type ParameterName, parameterNames, parameters } from '../server/image/parameters.ts';
 import { deploy } from './deployment.ts';
 import { type GalleryItem, galleryPage } from './gallery/page.ts';
-import { startOrigin } from './origin/origin.ts';
-import type { PictureName } from './origin/pictures.ts';
+import { serveBodies } from './origin/bodies.ts';
+import { type PictureName, picture as paint, pictureNames } from './origin/pictures.ts';
 
 /**
  * Makes docs/gallery: requests every parameter's example, and some others, from the real service. Fails
@@ -14,8 +14,12 @@ import type { PictureName } from './origin/pictures.ts';
 const folder = fileURLToPath(new URL('../../docs/gallery/', import.meta.url));
 const accept = 'image/webp';
 
+/** The landscape as it is after a download that ended too early. */
+const truncated = 'truncated.jpg';
+type Shown = PictureName | typeof truncated;
+
 /** The pictures of parameters for which the landscape is not the best example. */
-const pictureOf: Partial<Record<ParameterName, PictureName>> = {
+const pictureOf: Partial<Record<ParameterName, Shown>> = {
   pos: 'coast.jpg',
   bg: 'coast.jpg',
   enlarge: 'pulse.gif',
@@ -24,6 +28,7 @@ const pictureOf: Partial<Record<ParameterName, PictureName>> = {
   flatten: 'lantern.png',
   rotate: 'emblem.svg',
   page: 'pulse.gif',
+  lenient: truncated,
   animated: 'pulse.gif',
   threshold: 'bokeh.webp',
   sharpen: 'bokeh.webp',
@@ -34,7 +39,7 @@ const pictureOf: Partial<Record<ParameterName, PictureName>> = {
 interface Example {
   readonly title: string;
   readonly text: string;
-  readonly picture: PictureName;
+  readonly picture: Shown;
   readonly query: string;
 }
 
@@ -62,7 +67,11 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   })),
 };
 
-const origin = await startOrigin();
+const bodies = new Map<string, Buffer>();
+for (const name of pictureNames) bodies.set(`/${name}`, await paint(name));
+const whole = await paint('landscape.jpg');
+bodies.set(`/${truncated}`, whole.subarray(0, whole.length * 0.6));
+const origin = await serveBodies((target) => bodies.get(target));
 const service = await deploy();
 try {
   await mkdir(folder, { recursive: true });

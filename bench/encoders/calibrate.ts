@@ -21,6 +21,8 @@ export async function calibrate(
   const wanted = await meanScores(sources, scale, requested, meter);
   const lines: string[] = [];
   for (const [mode, encode] of Object.entries(ownScale) as [Mode, Encode][]) {
+    // Has AVIF's curve, for images that are no photographs.
+    if (mode === 'avifGraphic') continue;
     const found = await meanScores(sources, encode, own, meter);
     const points = requested.map((quality, index) => {
       return `[${quality}, ${crossing(found, wanted[index] ?? 0).toFixed(1)}]`;

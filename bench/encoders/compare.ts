@@ -49,6 +49,7 @@ export const ours =
       quality,
       lossless: false,
       sharpChroma: false,
+      graphic: false,
       animated: false,
       pixels,
     });

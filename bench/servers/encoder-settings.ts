@@ -24,7 +24,7 @@ export function encoderOptions(
     },
   };
   const image = recorder as unknown as Sharp;
-  const plain = { lossless: false, sharpChroma: false, animated: false };
+  const plain = { lossless: false, sharpChroma: false, graphic: false, animated: false };
   encodings[format].encode(image, { quality, ...plain, pixels });
   return options;
 }

@@ -119,7 +119,8 @@ export function costOf(facts: SourceFacts, variant: Variant, sourceMaxPixels: nu
 function encodingCost(format: OutputFormat, { lossless, quality }: Variant): Cost {
   const exact = lossless ? losslessEncoding[format] : undefined;
   if (exact !== undefined) return exact;
-  return (quality >= fullChromaFrom ? finest[format] : undefined) ?? encoding[format];
+  const isFine = quality !== 'auto' && quality >= fullChromaFrom;
+  return (isFine ? finest[format] : undefined) ?? encoding[format];
 }
 
 /** One after the other, so that the memory is that of one. */

@@ -159,8 +159,8 @@ export interface Variant {
   readonly animated: boolean;
   /** Response instead of the image that the other fields describe. */
   readonly placeholder: PlaceholderKind | null;
-  /** 1..100. */
-  readonly quality: number;
+  /** 1..100, or `auto` for the quality with which the output looks as good as any other. */
+  readonly quality: number | 'auto';
   /** Bytes of a lossy output, for which the quality is lowered as far as it takes; null for any. */
   readonly maxBytes: number | null;
   /** Null keeps pixels exactly where that has fewer bytes, which drawn images may have. */

@@ -100,8 +100,9 @@ export const parameters = {
     { aliases: ['height'], beside: '' },
   ),
   q: parameter(
-    integer(1, 100),
-    'Quality of a lossy output, on the scale of JPEG for every format.',
+    orWord(integer(1, 100), 'auto'),
+    'Quality of a lossy output, on the scale of JPEG for every format. With `auto` the pixels decide, so ' +
+      'that pictures look about equally good; an animation has 77 then.',
     '20',
     { aliases: ['quality'], beside: 'w=400&fmt=webp' },
   ),

@@ -17,6 +17,8 @@ const pictureTypes: ReadonlyMap<string, string> = new Map([
   ['.tif', 'image/tiff'],
   ['.tiff', 'image/tiff'],
   ['.svg', 'image/svg+xml'],
+  ['.bmp', 'image/bmp'],
+  ['.ico', 'image/vnd.microsoft.icon'],
 ]);
 
 const typeOf = (path: string): string | undefined => pictureTypes.get(extname(path).toLowerCase());

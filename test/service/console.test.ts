@@ -113,6 +113,8 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
 
     await page.getByLabel('w', { exact: true }).fill('240');
     await page.getByLabel('fmt', { exact: true }).selectOption('webp');
+    await page.getByLabel('q', { exact: true }).fill('auto');
+    await figures.getByText('240 × ').waitFor();
     await page.getByLabel('q, as a slider').fill('40');
     await figures.getByText('240 × ').waitFor();
     await figures.getByText('image/webp').waitFor();

@@ -33,6 +33,7 @@ t.test('npm run serve: the pictures of a folder, and nothing else', async (t) =>
   for (const name of ['a.jpg', 'sub dir/ü #1.JPG', '.hidden/b.jpg', '.c.jpg', 'notes.txt']) {
     await writeFile(join(folder, name), bytes);
   }
+  await writeFile(join(folder, 'icon.ico'), await icon());
   await writeFile(outside, bytes);
   await symlink(outside, join(folder, 'out.jpg'));
   await symlink(base, join(folder, 'up'));
@@ -63,7 +64,7 @@ t.test('npm run serve: the pictures of a folder, and nothing else', async (t) =>
     () => /[\s\S]*Ctrl-C ends it/.exec(program.stdout())?.[0],
   );
   const urls = (printed.match(/http:\S+w=800/g) ?? []).filter((url) => !url.includes('<path>'));
-  t.equal(urls.length, 2, printed);
+  t.equal(urls.length, 3, printed);
 
   for (const url of urls) {
     t.ok(url.startsWith(`http://localhost:${port}/img/http://127.0.0.1:`), url);
@@ -106,3 +107,19 @@ t.test('npm run serve: the pictures of a folder, and nothing else', async (t) =>
   t.same(await readdir(temporary), [], 'and nothing is left');
   await t.rejects(readFile(join(base, 'data')), 'the data folder of a deployment is not used');
 });
+
+/** An ICO with one picture of 30 x 20 px, which is a PNG. */
+async function icon(): Promise<Buffer> {
+  const png = await sharp(await picture(30, 20))
+    .png()
+    .toBuffer();
+  const header = Buffer.alloc(22);
+  header.writeUInt16LE(1, 2);
+  header.writeUInt16LE(1, 4);
+  header.set([30, 20], 6);
+  header.writeUInt16LE(1, 10);
+  header.writeUInt16LE(32, 12);
+  header.writeUInt32LE(png.length, 14);
+  header.writeUInt32LE(header.length, 18);
+  return Buffer.concat([header, png]);
+}

@@ -1,5 +1,7 @@
 import sharp from 'sharp';
 import t from 'tap';
+import { ssim, toReference } from '../../bench/encoders/ssim.ts';
+import { redAndBlueError, redOnBlue } from '../pool/transform/red-on-blue.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { startService } from './service.ts';
 
@@ -13,8 +15,19 @@ t.test('the client and the project decide what the query leaves open', async (t)
       .gif()
       .toBuffer(),
   );
+  origin.serve('/letters.png', await redOnBlue());
+  const textures = { smooth: await dunes(), busy: await grain() };
+  for (const [name, body] of Object.entries(textures)) origin.serve(`/${name}.png`, body);
   const service = await startService(t);
   const project = await service.project();
+
+  async function load(path: string, query: string, accept = '*/*') {
+    const url = `${service.url}/img/${origin.url}${path}?project=${project}&${query}`;
+    const response = await fetch(url, { headers: { accept } });
+    const body = Buffer.from(await response.arrayBuffer());
+    const { status, headers } = response;
+    return { status, type: headers.get('content-type'), cache: headers.get('x-cache'), body };
+  }
 
   async function get(query: string, headers: Record<string, string>, path = '/a.jpg') {
     const response = await fetch(
@@ -52,6 +65,61 @@ t.test('the client and the project decide what the query leaves open', async (t)
     t.match(own, { type: 'image/gif', pages: 2 });
   });
 
+  t.test('saturated edges keep their colours', async (t) => {
+    // With half the resolution of chroma 48, 46 and 31; AVIF without its setting for them 1.0. WebP has no
+    // other resolution, but can weigh it.
+    const bounds = { jpeg: 8, webp: 40, avif: 0.8 };
+    for (const [format, most] of Object.entries(bounds)) {
+      const { type, body } = await load('/letters.png', `fmt=${format}&lossless=0`);
+      t.equal(type, `image/${format}`);
+      const error = await redAndBlueError(body);
+      t.ok(error < most, `${format}: ${error.toFixed(1)}`);
+    }
+    for (const [accept, type] of [
+      ['image/avif,image/webp', 'image/webp'],
+      ['image/avif', 'image/png'],
+      ['*/*', 'image/png'],
+    ] as const) {
+      const found = await load('/letters.png', 'fmt=auto', accept);
+      t.equal(found.type, type, accept);
+      t.equal(await redAndBlueError(found.body), 0, 'exact, and with fewer bytes');
+    }
+  });
+
+  t.test('q=auto takes the quality that the pixels need', async (t) => {
+    const loss = async (name: keyof typeof textures, body: Buffer) =>
+      1 - (await ssim(await toReference(sharp(textures[name])), body));
+    for (const format of ['jpeg', 'webp', 'avif'] as const) {
+      const query = `fmt=${format}&lossless=0`;
+      const one = { smooth: 0, busy: 0 };
+      const auto = { smooth: 0, busy: 0 };
+      const bytes = { smooth: 0, busy: 0 };
+      for (const name of ['smooth', 'busy'] as const) {
+        const fixed = await load(`/${name}.png`, `${query}&q=77`);
+        const made = await load(`/${name}.png`, `${query}&q=auto`);
+        t.equal(made.cache, 'miss');
+        t.equal((await load(`/${name}.png`, `quality=AUTO&${query}`)).cache, 'memory');
+        one[name] = await loss(name, fixed.body);
+        auto[name] = await loss(name, made.body);
+        bytes[name] = made.body.length / fixed.body.length;
+      }
+      t.ok(bytes.smooth < 0.97 && bytes.busy > 1.1, `${format}: ${JSON.stringify(bytes)}`);
+      const [before, after] = [one.busy / one.smooth, auto.busy / auto.smooth];
+      t.ok(
+        after < 0.8 * before,
+        `${format}: ${before.toFixed(1)} to ${after.toFixed(1)} x the loss`,
+      );
+    }
+    const free = (await load('/busy.png', 'fmt=webp&q=auto')).body.length;
+    const { body } = await load('/busy.png', `fmt=webp&q=auto&maxbytes=${Math.round(free / 2)}`);
+    t.ok(body.length <= free / 2 && body.length > free / 4, 'the highest quality for maxbytes');
+    const moving = await load('/a.gif', 'fmt=webp&q=auto');
+    t.match([moving.status, moving.type], [200, 'image/webp']);
+    for (const q of ['', 'automatic', 'auto80']) {
+      t.equal((await load('/smooth.png', `q=${q}`)).status, 400, `q=${q}`);
+    }
+  });
+
   t.test('client hints, where the query is silent', async (t) => {
     const width = async (query: string, headers: Record<string, string>) =>
       (await get(query, { accept: '*/*', ...headers })).width;
@@ -75,3 +143,29 @@ t.test('the client and the project decide what the query leaves open', async (t)
     t.match(natural, { format: 'jpeg', width: 1200 });
   });
 });
+
+const textureSize = { width: 200, height: 150 };
+
+/** A picture of 8 bits per channel, of one level for each pixel. */
+function grey(level: (x: number, y: number) => number): Promise<Buffer> {
+  const { width, height } = textureSize;
+  const pixels = Buffer.alloc(width * height * 3);
+  for (let at = 0; at < width * height; at += 1) {
+    pixels.fill(level(at % width, Math.floor(at / width)), at * 3, at * 3 + 3);
+  }
+  return sharp(pixels, { raw: { ...textureSize, channels: 3 } })
+    .png()
+    .toBuffer();
+}
+
+/** Broad waves with crests. */
+const dunes = () => grey((x, y) => 128 + 90 * Math.abs(Math.sin(x / 31 + Math.sin(y / 47) * 2)));
+
+/** Fine texture of low contrast, the same each time. */
+function grain(): Promise<Buffer> {
+  let state = 7;
+  return grey((x) => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return 90 + x / 4 + (state / 2 ** 31) * 36;
+  });
+}

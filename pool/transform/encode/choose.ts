@@ -1,7 +1,8 @@
 import { type EncodeOptions, encodings } from '../encode.ts';
 import type { Picture, Pixels } from '../picture.ts';
 import { applySteps, passes, type StepContext, withTiming } from '../steps.ts';
-import type { OutputFormat } from '../variant.ts';
+import type { OutputFormat, Variant } from '../variant.ts';
+import { autoQuality, typicalQuality } from './auto-quality.ts';
 import { examine } from './examine.ts';
 import { indexedPng } from './indexed-png.ts';
 import { withinBytes } from './within-bytes.ts';
@@ -13,10 +14,11 @@ export interface Output {
 }
 
 /**
- * Quality that flat images with saturated edges need in addition: at 80 small red text on blue has a
- * SSIMULACRA2 of 69 in JPEG and 75 in AVIF, photographs of 78; with it 79 and 82.
+ * Quality that flat images with saturated edges need in addition, to look as good as photographs with
+ * the same `q`: small red text on blue has a SSIMULACRA2 of 69 in JPEG at 80, photographs of 78; with it
+ * 79. AVIF has an encoder setting for them, and 81 to 85.
  */
-const added = 10;
+const added = { jpeg: 10, webp: 10, avif: 0 } as const;
 
 /** Above this, a drawn image is not encoded a second time: that takes up to 0.1 s per megapixel. */
 const mostDrawnPixels = 4_000_000;
@@ -34,17 +36,25 @@ export async function bestOutput(picture: Picture, context: StepContext): Promis
   if (isOnePass) return encoded(picture, context);
   if (plan.animated) {
     if (variant.maxBytes !== null) await picture.settle();
-    return lossy(picture, context, variant.quality, {});
+    return lossy(picture, context, fixedQuality(variant), {});
   }
   const pixels = await settled(picture, plan);
-  const { sharpChroma, flat, drawn } = examine({ ...pixels.info, data: pixels.data });
+  const image = { ...pixels.info, data: pixels.data };
+  const { sharpChroma, flat, drawn } = examine(image);
   const tried = drawn && variant.lossless === null && plan.width * plan.height <= mostDrawnPixels;
   const exact = tried ? await withoutLoss(picture, context, pixels) : null;
   if (exact !== null && exact.data.byteLength <= (variant.maxBytes ?? 0)) return exact;
-  const quality = Math.min(100, variant.quality + (sharpChroma && flat ? added : 0));
-  const output = await lossy(picture, context, quality, { sharpChroma });
+  const isAuto = variant.quality === 'auto' && !flat;
+  const base = isAuto ? autoQuality(image) : fixedQuality(variant);
+  const graphic = sharpChroma && flat;
+  const quality = Math.min(100, base + (graphic ? added[plan.format] : 0));
+  const output = await lossy(picture, context, quality, { sharpChroma, graphic });
   return exact !== null && exact.data.byteLength < output.data.byteLength ? exact : output;
 }
+
+/** Where pixels do not decide. */
+const fixedQuality = ({ quality }: Variant): number =>
+  quality === 'auto' ? typicalQuality : quality;
 
 function lossy(
   picture: Picture,
@@ -97,9 +107,10 @@ async function encoded(
   const { data } = await picture.attempt((image) => {
     const kept = applySteps(image, passes.encode, context);
     const encoding = encodings[format].encode(kept, {
-      quality: variant.quality,
+      quality: fixedQuality(variant),
       lossless: variant.lossless === true,
       sharpChroma: false,
+      graphic: false,
       animated,
       pixels: width * height,
       ...options,

@@ -25,6 +25,11 @@ const harshRange = 80;
  */
 const limits = { flat: 0.5, drawnColours: 512, flatHarsh: 0.004, anyHarsh: 0.03 };
 
+/**
+ * A photograph hardly pays for it: reading the pixels, and encoding from them in a second pass of sharp,
+ * take 1.0 ms of CPU time in all at 800 px from a JPEG of 12 megapixels. That is 2 % for JPEG (51 ms
+ * without), and less than 1 % for WebP (68 ms) and AVIF (135 ms); each the least of 25 to 40 runs, alternating.
+ */
 export function examine(image: RawImage): Content {
   const { data, width, height, channels } = image;
   const columns = Math.max(1, width >> 1);

@@ -78,7 +78,8 @@ function ParameterField({ parameter, value, fault, onChange }: ParameterFieldPro
   const { name, schema, example, meaning, accepts } = parameter;
   const kind = kindOf(schema);
   // What the other controls accept is what they offer.
-  const free = kind === 'text' || kind === 'colour';
+  const orWord = kind === 'number' && schema.anyOf !== undefined;
+  const free = kind === 'text' || kind === 'colour' || orWord;
   return (
     <Field
       {...{ name, schema, value, fault, onChange }}

@@ -21,8 +21,18 @@ export function kindOf(schema: Schema & { readonly name?: string }): Kind {
   const alternatives = schema.anyOf?.find((one) => one.enum !== undefined)?.enum;
   const numeric = types.includes('integer') || types.includes('number');
   if (types.includes('boolean') && !numeric) return 'flag';
-  if (numeric && schema.anyOf === undefined) return 'number';
+  if (numberOf(schema) !== undefined) return 'number';
   return alternatives !== undefined && !numeric ? 'choice' : 'text';
+}
+
+/** The schema of a number, or of a number in whose place there may be a word. */
+function numberOf(schema: Schema): Schema | undefined {
+  const isNumber = (one: Schema) => typesOf(one).some((type) => /^(integer|number)$/.test(type));
+  const { anyOf } = schema;
+  if (anyOf === undefined) return isNumber(schema) ? schema : undefined;
+  return anyOf.every((one) => isNumber(one) || one.enum !== undefined)
+    ? anyOf.find(isNumber)
+    : undefined;
 }
 
 /** The words that a choice offers. */
@@ -155,30 +165,47 @@ const widestSlider = 800;
 
 function NumberControl({ id, helpId, name, label, schema, value, ...props }: ControlProps) {
   const { required = false } = props;
-  const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema;
-  const whole = typesOf(schema).includes('integer');
+  const numbers = numberOf(schema) ?? schema;
+  const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = numbers;
+  const whole = typesOf(numbers).includes('integer');
+  const words = schema.anyOf === undefined ? [] : wordsOf(schema);
+  const isNumber = value !== '' && !Number.isNaN(Number(value));
   const span = maximum - minimum;
   const step = whole ? 1 : span <= 10 ? 0.1 : 1;
   const range = { min: minimum, max: maximum };
   const onInput = (event: { currentTarget: { value: string } }) =>
     props.onChange(event.currentTarget.value);
+  const common = {
+    ...{ id, name, onInput, value, required, placeholder: props.placeholder },
+    'aria-describedby': helpId,
+    'aria-invalid': props.fault !== undefined,
+  };
   return (
     <span class="pair">
-      <input
-        {...{ id, name, ...range, onInput, value, required, placeholder: props.placeholder }}
-        type="number"
-        inputMode={whole ? 'numeric' : 'decimal'}
-        step={whole ? 1 : 'any'}
-        aria-describedby={helpId}
-        aria-invalid={props.fault !== undefined}
-      />
+      {words.length === 0 ? (
+        <input
+          {...{ ...common, ...range }}
+          type="number"
+          inputMode={whole ? 'numeric' : 'decimal'}
+          step={whole ? 1 : 'any'}
+        />
+      ) : (
+        <>
+          <input {...common} type="text" list={`${id}-words`} />
+          <datalist id={`${id}-words`}>
+            {words.map((word) => (
+              <option key={word} value={word} />
+            ))}
+          </datalist>
+        </>
+      )}
       {span <= widestSlider && (
         <input
           {...{ ...range, step, onInput }}
           type="range"
           aria-label={`${label}, as a slider`}
-          class={value === '' ? 'unset' : undefined}
-          value={value === '' ? (minimum + maximum) / 2 : value}
+          class={isNumber ? undefined : 'unset'}
+          value={isNumber ? value : (minimum + maximum) / 2}
         />
       )}
     </span>

@@ -109,7 +109,7 @@ const variants: fc.Arbitrary<Variant> = fc.record({
   page: rarely(fc.constantFrom(0, 1)),
   animated: fc.constantFrom(true, true, false),
   placeholder: fc.constant(null),
-  quality: fc.integer({ min: 1, max: 100 }),
+  quality: fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constant('auto' as const)),
   maxBytes: fc.option(fc.integer({ min: 1, max: 20_000 })),
   lossless: fc.option(seldom),
   stripMetadata: fc.boolean(),

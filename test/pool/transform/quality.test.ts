@@ -17,6 +17,7 @@ function encoded(image: Sharp, format: OutputFormat, options: Partial<EncodeOpti
       quality: 80,
       lossless: false,
       sharpChroma: false,
+      graphic: false,
       animated: false,
       pixels: 1000,
       ...options,

@@ -48,7 +48,15 @@ t.test('requests that ask for the same have one key', async (t) => {
     ['a=0', 'animated=false'],
     ['page=2', 'frame=2', 'page=2&animated', 'page=02&a=0'],
     ['fmt=webp&lossless', 'fmt=webp&lossless=1&q=7'],
-    ['fmt=png', 'fmt=png&q=7', 'fmt=png&lossless', 'fmt=png&a=0', 'fmt=png&maxbytes=9'],
+    ['q=auto', 'quality=Auto'],
+    [
+      'fmt=png',
+      'fmt=png&q=7',
+      'fmt=png&q=auto',
+      'fmt=png&lossless',
+      'fmt=png&a=0',
+      'fmt=png&maxbytes=9',
+    ],
     ['fmt=jpeg', 'fmt=jpeg&lossless', 'fmt=jpeg&lossless=0', 'fmt=jpeg&animated=0'],
     ['fmt=blurhash', 'fmt=blurhash&q=3'],
     // What is asked for is what happens anyway.
@@ -88,6 +96,7 @@ t.test('a preset stands for its parameters, and those of the URL win', async (t)
     card: { w: 400, h: 300, fp: '0.2,0.3', flip: true, sharpen: false },
     light: { brightness: 2, hue: 30, modulate: '1,3,0,0' },
     second: { page: 1 },
+    look: { q: 'auto' },
     old: { w: 'many' },
   };
   const resolved = (query: string) => key(withPreset(readQuery(query), { presets }));
@@ -100,6 +109,8 @@ t.test('a preset stands for its parameters, and those of the URL win', async (t)
     ['preset=light&modulate=1,1,0,5', 'lightness=5'],
     ['preset=light&saturation=1', 'modulate=2,1,30,0'],
     ['preset=second', 'page=1'],
+    ['preset=look', 'q=auto'],
+    ['preset=look&q=50', 'q=50'],
     ['preset=second&animated', ''],
   ] as const) {
     t.equal(resolved(query), key(readQuery(same)), query);

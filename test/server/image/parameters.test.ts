@@ -26,6 +26,7 @@ t.test('values are read under their names and all aliases', async (t) => {
     ['height=300', { h: 300 }],
     ['q=1', { q: 1 }],
     ['quality=100', { q: 100 }],
+    ['q=AUTO', { q: 'auto' }],
     ['fmt=webp', { fmt: 'webp' }],
     ['f=avif', { fmt: 'avif' }],
     ['format=png', { fmt: 'png' }],
@@ -87,7 +88,7 @@ t.test('what is out of range or unknown is refused, naming the parameter', async
   const refused = {
     w: ['', '0', '-1', '10001', '1.5', '1e3', '0x10', ' 5', '5 ', '+5', '1,000', 'ten', '१'],
     h: ['', '0', '10001', 'NaN', 'Infinity'],
-    q: ['0', '101', '80%', 'null'],
+    q: ['', '0', '101', '80%', 'null', 'automatic', 'auto,80'],
     fmt: ['', 'bmp', 'svg', 'image/webp', 'web p', 'constructor', '__proto__'],
     fit: ['', 'crop', 'toString', 'cover,'],
     dpr: ['', '0', '0.5', '3.1', '2x', '1..5', '1.', '.5', '9'.repeat(400)],
