@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import t from 'tap';
 import { stopClock, stopTimers } from '../../clock.ts';
@@ -135,3 +136,21 @@ t.test('the log shows what a thread failed of', async (t) => {
   t.match(stack, /Expected valid kernel name for kernel but received none/);
   t.match(stack, /steps\.ts/, 'and where');
 });
+
+t.test(
+  'only the event loop has full priority',
+  { skip: process.platform === 'linux' ? false : 'Linux alone has priorities of threads' },
+  async (t) => {
+    const pool = openPool(t, { threads: 2 });
+    await pool.transform(await noise(64, 64).png().toBuffer(), variant(), patient);
+    // Fields 3 and on follow the name in parentheses; niceness is number 19 (proc_pid_stat(5)).
+    const niceness = (thread: string) =>
+      Number(
+        readFileSync(`/proc/self/task/${thread}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[16],
+      );
+    await until('both threads run', () => {
+      const [first, ...others] = readdirSync('/proc/self/task').map(niceness);
+      return first === 0 && others.every((nice) => nice === 5);
+    });
+  },
+);
