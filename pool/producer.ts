@@ -118,9 +118,7 @@ export class Producer {
    *   not its source; any other ServiceError; or the signal's reason
    */
   async produce(work: Work): Promise<Produced> {
-    // Checked before the fetch, which would be wasted if the transform were refused.
-    if (isLive(work)) this.admit(work.project);
-    const { source, watermark } = await this.#fetch(work);
+    const { source, watermark } = await this.#fetchAdmitted(work);
     try {
       requireImage(source);
       const { queueMs, transformMs, ...image } = await this.transforms.transform(
@@ -172,6 +170,14 @@ export class Producer {
 
   async close(): Promise<void> {
     await Promise.all([this.transforms.close(), this.sources.close()]);
+  }
+
+  /** A live request's fetch has a place in the transform queue. */
+  async #fetchAdmitted(work: Work): Promise<Inputs> {
+    if (!isLive(work)) return this.#fetch(work);
+    this.admit(work.project);
+    const arrived = this.transforms.expect(work.project);
+    return this.#fetch(work).finally(arrived);
   }
 
   /** Fetches source and watermark in parallel; on failure of one it releases the other. */

@@ -143,9 +143,17 @@ export class TransformQueue {
     );
   }
 
-  /** True when a project's live transform would be refused now, so that its fetch can be skipped. */
+  /** True when a project's live transform will be refused, so that its fetch can be skipped. */
   isFull(project: string): boolean {
-    return this.#closed || this.#schedule.isFull(project);
+    return this.#closed || this.#schedule.willBeFull(project);
+  }
+
+  /**
+   * Announces a live transform whose source is being fetched, so that not more are fetched than have a
+   * place. The function takes it back.
+   */
+  expect(project: string): () => void {
+    return this.#schedule.expect(project);
   }
 
   /**
@@ -161,7 +169,7 @@ export class TransformQueue {
   ): Promise<Transformed> {
     const { project, signal, background = false, promoted, watermark = null } = options;
     signal.throwIfAborted();
-    if (background ? this.#isBackgroundFull : this.isFull(project)) {
+    if (this.#closed || (background ? this.#isBackgroundFull : this.#schedule.isFull(project))) {
       this.#rejected += 1;
       throw new ServiceError('overloaded', 'Too many transforms are waiting.');
     }
