@@ -19,6 +19,7 @@ export function page(title: string, height: number, content: readonly string[]):
   const [heading = '', ...details] = title.split(', ');
   const whole = headHeight + height;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${pageWidth}" height="${whole}" viewBox="0 0 ${pageWidth} ${whole}" font-family="sans-serif" font-size="11">
+<title>${escaped(heading)}</title>
 <rect width="${pageWidth}" height="${whole}" fill="white"/>
 <text x="${leftEdge}" y="24" font-size="15">${escaped(heading)}</text>
 <text x="${leftEdge}" y="42">${escaped(details.join(', '))}</text>
