@@ -4,7 +4,7 @@ import { type AutoMeasured, compareAuto, measureAuto, type Outcome } from './enc
 import { calibrate } from './encoders/calibrate.ts';
 import { type Comparison, compare, type Format, formats, rivals } from './encoders/compare.ts';
 import { geometricMean, mean, scoreOf } from './encoders/measure.ts';
-import { readPhotographs, type Source, sourceOf } from './encoders/sources.ts';
+import { readPhotographs, readSamples, type Source, sourceOf } from './encoders/sources.ts';
 import { Ssimulacra2 } from './encoders/ssimulacra2.ts';
 
 const command = new Command('bench:encoders')
@@ -129,13 +129,19 @@ function at<T>(all: readonly T[], index: number): T {
   return found;
 }
 
+/** The folder's, or the samples; ends the process with a message when there are none. */
+async function photographsOf(folder: string | undefined): Promise<Map<string, Buffer>> {
+  if (folder === undefined) return readSamples();
+  return readPhotographs(folder, progress).catch((error: Error) => command.error(error.message));
+}
+
 // The same settings as in the service's transform threads.
 sharp.concurrency(1);
 sharp.cache(false);
+const read = [...(await photographsOf(options.photographs))];
 const meter =
   options.ssimulacra2 === undefined ? null : await Ssimulacra2.open(options.ssimulacra2);
 try {
-  const read = [...(await readPhotographs(options.photographs ?? null))];
   const photographs = quick ? read.slice(0, 3) : read;
   const comparisons: Comparison[] = [];
   for (const side of sides) {

@@ -55,6 +55,8 @@ const sources = await startSources();
 const runner = new Runner({
   ...{ quick, rounds, seconds, cores, sources, progress },
   hasIpx: ipxFailure === null,
+  photographs: options.photographs ?? null,
+  ssimulacra2: options.ssimulacra2 ?? null,
   peers: (options.peer ?? []).map((peer) => ({
     ...peer,
     pid: options.peerPid?.get(peer.name) ?? null,

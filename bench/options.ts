@@ -16,6 +16,8 @@ export interface Options {
   readonly peerPid?: ReadonlyMap<string, number>;
   readonly ipx: boolean;
   readonly encoders?: string;
+  readonly photographs?: string;
+  readonly ssimulacra2?: string;
 }
 
 function names(text: string): ScenarioName[] {
@@ -58,6 +60,14 @@ export function readOptions(): Options {
     )
     .option('--peer-pid <name=pid>', 'the process of a peer, to see its memory; repeatable', pid)
     .option('--no-ipx', 'do not install IPX and compare with it')
+    .option(
+      '--photographs <folder>',
+      'photographs for quality, JPEG or PNG: at least 20 of several makers, as docs/benchmarks.md says',
+    )
+    .option(
+      '--ssimulacra2 <command>',
+      'a command that takes two PNG files and prints their SSIMULACRA2, such as "ssimulacra2_rs image", for quality; without it SSIM alone is measured, which does not see colours',
+    )
     .option('--encoders <file>', 'a text that bench:encoders has printed, to quote in the report')
     .addHelpText(
       'after',
@@ -69,6 +79,9 @@ In the template of a peer:
 ${words.join('\n')}
 such as --peer 'imgproxy=http://127.0.0.1:8080/unsafe/rs:fit:{width}:0/q:{quality}/plain/{url}@{format}'.
 It must be able to fetch from 127.0.0.1; the encoder settings, other than the quality, are its own.
+For its default quality, the path segment or the query parameter with {quality} is left out, as /q:{quality}
+is; of a segment that has other words too, the part between commas or colons, as ,q_{quality}. Without
+{quality} a peer has its own quality everywhere, and scenario quality compares its defaults alone.
 
 wrk, nginx and taskset are used where they are installed.`,
     )

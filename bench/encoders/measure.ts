@@ -60,16 +60,27 @@ export function atScore(
   measured: readonly Measured[],
   score: number,
 ): { bytes: number; ms: number; quality: number } | null {
-  const sorted = [...measured].sort((a, b) => scoreOf(a) - scoreOf(b));
-  const above = sorted.findIndex((one) => scoreOf(one) >= score);
-  const [low, high] = [sorted[above - 1], sorted[above]];
-  if (low === undefined || high === undefined) return null;
-  const part = (score - scoreOf(low)) / (scoreOf(high) - scoreOf(low));
+  const found = around(measured, scoreOf, score);
+  if (found === null) return null;
+  const { low, high, part } = found;
   return {
     bytes: low.bytes * (high.bytes / low.bytes) ** part,
     ms: low.ms * (high.ms / low.ms) ** part,
     quality: low.quality + part * (high.quality - low.quality),
   };
+}
+
+/** The two measurements around a score, and how far it is from the one to the other; null outside of them. */
+export function around<T>(
+  measured: readonly T[],
+  scoreOf: (one: T) => number,
+  score: number,
+): { readonly low: T; readonly high: T; readonly part: number } | null {
+  const sorted = [...measured].sort((a, b) => scoreOf(a) - scoreOf(b));
+  const above = sorted.findIndex((one) => scoreOf(one) >= score);
+  const [low, high] = [sorted[above - 1], sorted[above]];
+  if (low === undefined || high === undefined) return null;
+  return { low, high, part: (score - scoreOf(low)) / (scoreOf(high) - scoreOf(low)) };
 }
 
 export const mean = (values: readonly number[]): number =>

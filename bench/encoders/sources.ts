@@ -1,10 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import sharp, { type Sharp } from 'sharp';
+import sharp, { type ResizeOptions, type Sharp } from 'sharp';
 import { picture } from '../origin/pictures.ts';
 
 /** JPEG sources: one that was encoded as WebP or AVIF would favour that encoder. */
 const samples = ['landscape.jpg', 'coast.jpg', 'portrait-rotated.jpg'] as const;
+/** The width to which a photograph is decoded to see whether it can be. */
+const smallest = 16;
 const photographs = /\.(jpe?g|png|tiff?|webp|avif)$/i;
 
 /** A photograph at one size, as the pixels that encoders are given. */
@@ -18,27 +20,57 @@ export interface Source {
   open(): Sharp;
 }
 
-/** Names with the bytes of each photograph: those of a folder, or the generated samples. */
-export async function readPhotographs(folder: string | null): Promise<Map<string, Buffer>> {
-  if (folder === null) {
-    const files = samples.map(async (name) => [name, Buffer.from(await picture(name))] as const);
-    return new Map(await Promise.all(files));
-  }
-  const names = (await readdir(folder)).filter((name) => photographs.test(name)).sort();
-  if (names.length === 0) throw new Error(`${folder} has no photographs.`);
-  const files = names.map(async (name) => [name, await readFile(path.join(folder, name))] as const);
+/** Names with the bytes of the generated samples. */
+export async function readSamples(): Promise<Map<string, Buffer>> {
+  const files = samples.map(async (name) => [name, Buffer.from(await picture(name))] as const);
   return new Map(await Promise.all(files));
+}
+
+/**
+ * Names with the bytes of each photograph in a folder.
+ * @param skipped told of each file that cannot be decoded, as one that is cut off
+ * @throws when none is left
+ */
+export async function readPhotographs(
+  folder: string,
+  skipped: (line: string) => void,
+): Promise<Map<string, Buffer>> {
+  const names = (await readdir(folder)).filter((name) => photographs.test(name)).sort();
+  const read = new Map<string, Buffer>();
+  for (const name of names) {
+    try {
+      const file = await readFile(path.join(folder, name));
+      await sharp(file).resize(smallest).raw().toBuffer();
+      read.set(name, file);
+    } catch (error) {
+      const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+      skipped(`${name} is left out, it cannot be read: ${reason}`);
+    }
+  }
+  if (read.size === 0) throw new Error(`${folder} has no photographs that can be read.`);
+  return read;
 }
 
 /** @param side of the longer side, in pixels; null for a photograph that is smaller */
 export async function sourceOf(name: string, file: Buffer, side: number): Promise<Source | null> {
+  const size = { width: side, height: side, fit: 'inside', withoutEnlargement: true } as const;
+  const source = await resized(name, file, size);
+  return source !== null && Math.max(source.width, source.height) < side ? null : source;
+}
+
+/** @returns null for a picture without colours */
+export async function resized(
+  name: string,
+  file: Buffer,
+  size: ResizeOptions,
+): Promise<Source | null> {
   const { data, info } = await sharp(file, { autoOrient: true })
-    .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
+    .resize(size)
     .toColourspace('srgb')
     .flatten({ background: '#ffffff' })
     .raw()
     .toBuffer({ resolveWithObject: true });
-  if (Math.max(info.width, info.height) < side || info.channels !== 3) return null;
+  if (info.channels !== 3) return null;
   const { width, height } = info;
   const open = () => sharp(data, { raw: { width, height, channels: 3 } });
   return { name, data, width, height, open };

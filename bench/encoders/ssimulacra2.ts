@@ -15,6 +15,7 @@ const run = promisify(execFile);
 export class Ssimulacra2 {
   readonly #command: readonly string[];
   readonly #folder: string;
+  #scores = 0;
 
   private constructor(command: readonly string[], folder: string) {
     this.#command = command;
@@ -27,13 +28,17 @@ export class Ssimulacra2 {
     return new Ssimulacra2(command.trim().split(/\s+/), folder);
   }
 
+  /** Several at a time do not disturb each other. */
   async score({ open, width, height }: Source, encoded: Uint8Array): Promise<number> {
-    const files = ['original.png', 'encoded.png'].map((name) => path.join(this.#folder, name));
-    const [original = '', decoded = ''] = files;
+    const serial = this.#scores++;
+    const inFolder = (name: string) => path.join(this.#folder, `${serial}-${name}.png`);
+    const files = [inFolder('original'), inFolder('encoded')] as const;
+    const [original, decoded] = files;
     await open().png({ compressionLevel: 1 }).toFile(original);
     await sharp(encoded).removeAlpha().png({ compressionLevel: 1 }).toFile(decoded);
     const [program = '', ...options] = this.#command;
     const { stdout } = await run(program, [...options, ...files]);
+    await Promise.all(files.map((file) => rm(file)));
     const score = stdout.match(/-?\d+(?:\.\d+)?(?!.*\d)/s)?.[0];
     if (score === undefined) {
       throw new Error(`${this.#command.join(' ')} printed no score for ${width} x ${height} px.`);

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Bar, drawBars } from '../charts/bars.ts';
 import { drawLines } from '../charts/lines.ts';
+import { drawPoints } from '../charts/points.ts';
 import { median } from '../scenarios/rounds.ts';
 import { markdown, type Ran, type Report } from './markdown.ts';
 import { reached, type Verdict, verdictInWords } from './verdict.ts';
@@ -20,7 +21,8 @@ export async function writeReport(folder: string, report: Omit<Report, 'pictures
     await add('', 'report-goals.svg', drawBars('Goals, how much of each', drawn));
   for (const { name, findings } of report.ran) {
     for (const chart of findings.charts) {
-      await add(name, `report-${chart.name}.svg`, drawLines(chart));
+      const svg = 'axis' in chart ? drawLines(chart) : drawPoints(chart);
+      await add(name, `report-${chart.name}.svg`, svg);
     }
   }
   await writeFile(join(folder, 'report.md'), markdown({ ...report, pictures }));

@@ -10,17 +10,14 @@ import {
 } from '../servers/bare-sharp.ts';
 import { type EncodedFormat, encodedFormats, encoderOptions } from '../servers/encoder-settings.ts';
 import { startIpx } from '../servers/ipx.ts';
-import { type ImageServer, processorMs } from '../servers/server.ts';
+import type { ImageServer } from '../servers/server.ts';
 import { startService } from '../servers/service.ts';
-import type { SharpResult } from '../servers/sharp-loop.ts';
+import { fastestOf, leastImages, type Rendered, rendered, warmupOf } from './rendering.ts';
 import { alternate, differences, figure, median, ratios, spread } from './rounds.ts';
 import { type Bench, scenario, unused } from './scenario.ts';
 import { quality, type Source } from './sources.ts';
 
 type MissesBench = Bench<'bare' | 'others' | 'idle' | 'processor'>;
-
-/** Fewer would make a rate depend on where its window ends. */
-const leastImages = 10;
 
 const bareName = 'bare sharp';
 
@@ -113,34 +110,16 @@ async function compare(
   service: ImageServer,
   others: readonly ImageServer[],
 ): Promise<void> {
-  const { rounds, seconds, cores } = bench;
-  const warmupS = Math.min(1, seconds / 4);
-  const at = (server: ImageServer) => async (): Promise<Rendered> => {
-    const planned = {
-      name: 'misses',
-      url: urlOf(one, server),
-      first: unused(),
-      clients: 4 * cores,
-      atLeast: leastImages,
-    };
-    const usedMs = () => (server.pid === null ? Number.NaN : processorMs(server.pid));
-    const before = await usedMs();
-    const result = await load({ seconds: seconds + warmupS, warmupS, classes: [planned] });
-    const { goodput, counts, all, meanBytes, answers } = ofClass(result, 'misses');
-    if (counts.failed + counts.hit > 0)
-      throw new Error(`${server.name}: ${JSON.stringify(answers)}`);
-    return { perSecond: goodput, bytes: meanBytes, processorMs: ((await usedMs()) - before) / all };
-  };
-  const found = await alternate<Rendered>(rounds, {
+  const at = (server: ImageServer) => () =>
+    rendered(bench, server, { url: urlOf(one, server), first: unused() });
+  const job = jobOf(one, bench.seconds, warmupOf(bench), leastImages);
+  const found = await alternate<Rendered>(bench.rounds, {
     service: at(service),
-    [bareName]: () => runBareSharp(jobOf(one, seconds, warmupS, leastImages), arrangement),
+    [bareName]: () => runBareSharp(job, arrangement),
     ...Object.fromEntries(others.map((other) => [other.name, at(other)])),
   });
   report(bench, one.of, found);
 }
-
-/** What one contender did in one round. */
-type Rendered = Pick<SharpResult, 'perSecond' | 'bytes' | 'processorMs'>;
 
 function report(bench: MissesBench, of: string, found: Record<string, Rendered[]>): void {
   const values = (name: string, key: keyof Rendered) => (found[name] ?? []).map((one) => one[key]);
@@ -148,9 +127,8 @@ function report(bench: MissesBench, of: string, found: Record<string, Rendered[]
   const against = (name: string) =>
     `${spread(rates('service'))}/s, ${name} ${spread(rates(name))}/s`;
   bench.finding('bare', of, ratios(rates('service'), rates(bareName)), against(bareName));
-  const [best] = Object.keys(found)
-    .filter((name) => name !== 'service' && name !== bareName)
-    .sort((a, b) => median(rates(b)) - median(rates(a)));
+  const others = Object.keys(found).filter((name) => name !== 'service' && name !== bareName);
+  const best = fastestOf(new Map(others.map((name) => [name, rates(name)])));
   if (best !== undefined) {
     bench.finding('others', of, ratios(rates('service'), rates(best)), against(best));
   }

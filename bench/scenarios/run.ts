@@ -1,7 +1,7 @@
 import type { Ran } from '../report/markdown.ts';
 import { inOneLine, judge, type Verdict } from '../report/verdict.ts';
 import { installed } from '../servers/launch.ts';
-import { type Peer, peerServer } from '../servers/peer.ts';
+import { defaultPeer, type Peer, peerServer } from '../servers/peer.ts';
 import type { Bench, Findings, Scenario } from './scenario.ts';
 import type { Sources } from './sources.ts';
 
@@ -13,6 +13,8 @@ export interface RunOptions {
   readonly sources: Sources;
   readonly hasIpx: boolean;
   readonly peers: readonly Peer[];
+  readonly photographs: string | null;
+  readonly ssimulacra2: string | null;
   readonly progress: (text: string) => void;
 }
 
@@ -58,6 +60,7 @@ export class Runner {
       progress,
       pinning: (processes) => pinning(processes, options.cores),
       peers: (pixels) => peers.map((peer) => peerServer(peer, pixels)),
+      defaultPeers: () => peers.map(defaultPeer),
       open: async (starting) => {
         const opened = await starting;
         this.#open.push(opened);

@@ -1,5 +1,6 @@
 import type { Chart } from '../charts/lines.ts';
-import type { ImageServer } from '../servers/server.ts';
+import type { PointChart } from '../charts/points.ts';
+import type { DefaultServer, ImageServer } from '../servers/server.ts';
 import type { Sources } from './sources.ts';
 
 export type Goal = { readonly atLeast: number } | { readonly atMost: number };
@@ -11,7 +12,7 @@ export interface Measure {
   /** What is measured, and against what. */
   readonly what: string;
   /** `×`: a ratio of two things measured side by side. */
-  readonly unit: '×' | 'ms' | 's' | 'MiB' | 'bytes';
+  readonly unit: '×' | 'ms' | 's' | 'MiB' | 'bytes' | 'servers';
   /** Null for figures that only inform. */
   readonly goal: Goal | null;
 }
@@ -36,7 +37,7 @@ export interface Table {
 export interface Findings {
   readonly findings: Finding[];
   readonly tables: Table[];
-  readonly charts: Chart[];
+  readonly charts: (Chart | PointChart)[];
   readonly notes: string[];
 }
 
@@ -58,13 +59,19 @@ export interface Bench<M extends string = string> {
    * @param pixels of their outputs, on which the service's encoder settings depend
    */
   peers(pixels: number): ImageServer[];
+  /** The same with their own settings. */
+  defaultPeers(): DefaultServer[];
+  /** A folder of photographs; null when none was named. */
+  readonly photographs: string | null;
+  /** A command that measures SSIMULACRA2; null when none was named. */
+  readonly ssimulacra2: string | null;
   /** Closes it after the scenario. */
   open<T extends { close(): Promise<void> }>(starting: Promise<T>): Promise<T>;
   progress(text: string): void;
   /** A property, not a method, so that the compiler knows a measure that there is not. */
   readonly finding: (measure: M, of: string, values: readonly number[], detail: string) => void;
   table(table: Table): void;
-  chart(chart: Chart): void;
+  chart(chart: Chart | PointChart): void;
   note(text: string): void;
 }
 

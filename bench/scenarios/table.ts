@@ -3,6 +3,7 @@ import { memory } from './memory.ts';
 import { misses } from './misses.ts';
 import { mix } from './mix.ts';
 import { overload } from './overload.ts';
+import { quality } from './quality.ts';
 import { scale } from './scale.ts';
 import type { Scenario } from './scenario.ts';
 import { start } from './start.ts';
@@ -11,6 +12,7 @@ import { start } from './start.ts';
 export const scenarios = {
   hits,
   misses,
+  quality,
   mix,
   overload,
   memory,

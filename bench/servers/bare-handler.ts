@@ -8,9 +8,14 @@ import { uwsFailure } from '../../server/http/engine-choice.ts';
  * The least that a hit can cost: a handler that answers every URL with the same headers and body, with
  * uWebSockets.js where it loads, as the service does, and otherwise with Node's own server.
  *
- * Arguments: a port, a file with the headers as JSON, a file with the body, how many processes.
+ * Arguments: a port, a file with the headers as JSON, a file with the body, how many processes, and a file
+ * with paths as JSON: each of these has a copy of the body to itself. One body for all stays in the
+ * processor's caches, where those of a server of many images are not.
  */
-const [port = '', headersFile = '', bodyFile = '', processes = '1'] = process.argv.slice(2);
+type BodyOf = (path: () => string) => Buffer | undefined;
+
+const [port = '', headersFile = '', bodyFile = '', processes = '1', pathsFile = ''] =
+  process.argv.slice(2);
 
 if (process.send === undefined && Number(processes) > 1) {
   const children = Array.from({ length: Number(processes) }, () =>
@@ -24,14 +29,17 @@ if (process.send === undefined && Number(processes) > 1) {
   const headers: [string, string][] = JSON.parse(readFileSync(headersFile, 'utf8'));
   const body = readFileSync(bodyFile);
   const etag = headers.find(([name]) => name === 'etag')?.[1] ?? '';
-  if (uwsFailure() === null) await listenWithUws(headers, body, etag);
-  else listenWithNode(headers, body, etag);
+  const paths: string[] = JSON.parse(readFileSync(pathsFile, 'utf8'));
+  const copies = new Map(paths.map((path) => [path, Buffer.from(body)]));
+  const bodyOf: BodyOf = copies.size === 0 ? () => body : (path) => copies.get(path());
+  if (uwsFailure() === null) await listenWithUws(headers, bodyOf, etag);
+  else listenWithNode(headers, bodyOf, etag);
   process.once('disconnect', () => process.exit(0));
 }
 
 async function listenWithUws(
   headers: readonly [string, string][],
-  body: Buffer,
+  bodyOf: BodyOf,
   etag: string,
 ): Promise<void> {
   const { default: uws } = await import('uWebSockets.js');
@@ -39,6 +47,11 @@ async function listenWithUws(
     .App()
     .get('/*', (response, request) => {
       const same = request.getHeader('if-none-match') === etag;
+      const body = bodyOf(() => request.getUrl());
+      if (body === undefined) {
+        response.writeStatus('404 Not Found').end();
+        return;
+      }
       response.cork(() => {
         response.writeStatus(same ? '304 Not Modified' : '200 OK');
         for (const [name, value] of headers) response.writeHeader(name, value);
@@ -51,10 +64,15 @@ async function listenWithUws(
     });
 }
 
-function listenWithNode(headers: readonly [string, string][], body: Buffer, etag: string): void {
+function listenWithNode(headers: readonly [string, string][], bodyOf: BodyOf, etag: string): void {
   const fields = Object.fromEntries(headers);
   createServer((request, response) => {
     const same = request.headers['if-none-match'] === etag;
+    const body = bodyOf(() => request.url?.split('?', 1)[0] ?? '');
+    if (body === undefined) {
+      response.writeHead(404).end();
+      return;
+    }
     response.writeHead(same ? 304 : 200, { ...fields, 'content-length': body.length });
     response.end(same ? undefined : body);
   }).listen({ port: Number(port), host: '127.0.0.1', exclusive: false, reusePort: true });

@@ -29,16 +29,26 @@ export async function hitAnswer(url: string): Promise<Answer> {
   return { headers: [...response.headers].filter(([name]) => !ownHeaders.has(name)), body };
 }
 
+export interface BareOptions {
+  readonly processes?: number;
+  readonly cpus?: string | null;
+  /** Paths without queries: each has a copy of the body to itself, and others 404. None: one body for all. */
+  readonly paths?: readonly string[];
+}
+
 export async function startBare(
   { headers, body }: Answer,
-  { processes = 1, cpus = null }: { processes?: number; cpus?: string | null } = {},
+  { processes = 1, cpus = null, paths = [] }: BareOptions = {},
 ): Promise<Server> {
   const folder = await mkdtemp(join(tmpdir(), 'image-delivery-bare-'));
-  const [headersFile, bodyFile] = [join(folder, 'headers.json'), join(folder, 'body')];
+  const inFolder = (name: string) => join(folder, name);
+  const files = [inFolder('headers.json'), inFolder('body'), inFolder('paths.json')] as const;
+  const [headersFile, bodyFile, pathsFile] = files;
   await writeFile(headersFile, JSON.stringify(headers));
   await writeFile(bodyFile, body);
+  await writeFile(pathsFile, JSON.stringify(paths));
   const port = await freePort();
-  const args = [String(port), headersFile, bodyFile, String(processes)];
+  const args = [String(port), headersFile, bodyFile, String(processes), pathsFile];
   const child = launch([...script('./bare-handler', import.meta.url), ...args], { cpus });
   const url = `http://127.0.0.1:${port}`;
   const close = async () => {
@@ -47,7 +57,7 @@ export async function startBare(
   };
   const startedAt = performance.now();
   try {
-    await untilOk(url, child);
+    await untilOk(url, child, { anyStatus: true });
   } catch (error) {
     await close();
     throw error;

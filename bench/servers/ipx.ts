@@ -5,7 +5,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { encoderOptions, sharpFields } from './encoder-settings.ts';
 import { end, freePort, launch, script, untilOk } from './launch.ts';
-import { encodedSource, type ImageServer, pidOf } from './server.ts';
+import {
+  type DefaultServer,
+  encodedSource,
+  type ImageServer,
+  type PlainRequest,
+  pidOf,
+  type Server,
+} from './server.ts';
 
 /** IPX's own packages, apart from the service's: they are installed when it is first measured. */
 const folder = 'bench/ipx';
@@ -33,11 +40,35 @@ export const prepareIpx = (): Promise<void> => install(packageFile());
 
 /** @param pixels of its outputs, on which the service's encoder settings depend */
 export async function startIpx(pixels: number, quality: number): Promise<ImageServer> {
+  const server = await run(sharpFields(pixels, quality));
+  return {
+    ...server,
+    imageUrl: ({ quality, ...request }) =>
+      urlOf(server, request, encoderOptions(request.format, quality, pixels).quality),
+  };
+}
+
+/** With none but its own settings. */
+export async function startDefaultIpx(): Promise<DefaultServer> {
+  const server = await run({});
+  return {
+    ...{ ...server, varies: true },
+    imageUrl: (request, quality) => urlOf(server, request, quality),
+  };
+}
+
+const urlOf = (
+  { url }: Server,
+  { source, width, format }: PlainRequest,
+  quality: number | null,
+): string =>
+  `${url}/w_${width},f_${format}${quality === null ? '' : `,q_${quality}`}/${encodedSource(source)}`;
+
+async function run(sharpOptions: Readonly<Record<string, unknown>>): Promise<Server> {
   const installedBy = packageFile();
   await install(installedBy);
   const port = await freePort();
-  const sharpOptions = JSON.stringify(sharpFields(pixels, quality));
-  const args = [String(port), installedBy, sharpOptions];
+  const args = [String(port), installedBy, JSON.stringify(sharpOptions)];
   const startedAt = performance.now();
   const child = launch([...script('./ipx-server', import.meta.url), ...args], {
     env: { ...process.env, NODE_ENV: 'production' },
@@ -51,13 +82,5 @@ export async function startIpx(pixels: number, quality: number): Promise<ImageSe
     throw error;
   }
   const healthyMs = performance.now() - startedAt;
-  return {
-    name: 'IPX',
-    ...{ url, pid: pidOf(child), healthyMs, close },
-    imageUrl(request) {
-      const { source, width, format } = request;
-      const own = encoderOptions(format, request.quality, pixels).quality;
-      return `${url}/w_${width},f_${format},q_${own}/${encodedSource(source)}`;
-    },
-  };
+  return { name: 'IPX', url, pid: pidOf(child), healthyMs, close };
 }

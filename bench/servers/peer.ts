@@ -1,6 +1,13 @@
 import { InvalidArgumentError } from 'commander';
 import { encoderOptions } from './encoder-settings.ts';
-import { encodedSource, type ImageServer } from './server.ts';
+import {
+  type DefaultServer,
+  encodedSource,
+  type ImageServer,
+  type PlainRequest,
+  type Server,
+} from './server.ts';
+import { withoutQuality } from './without-quality.ts';
 
 /** A running server that somebody else has started, known by the template of its URLs. */
 export interface Peer {
@@ -33,26 +40,44 @@ export function parsePeer(text: string): Peer {
   if (unknown !== undefined) throw new InvalidArgumentError(`There is no ${unknown[0]}.`);
   const missing = required.find((word) => !template.includes(`{${word}}`));
   if (missing !== undefined) throw new InvalidArgumentError(`It lacks {${missing}}.`);
+  const plain = withoutQuality(template);
+  const lost = required.find((word) => !plain.includes(`{${word}}`));
+  if (lost !== undefined || plain.includes('{quality}')) {
+    throw new InvalidArgumentError('{quality} cannot be left out without another word.');
+  }
   return { name, template, pid: null };
 }
 
-/** @param pixels of its outputs, on which the service's encoder settings depend */
-export function peerServer({ name, template, pid }: Peer, pixels: number): ImageServer {
-  return {
-    ...{ name, pid, healthyMs: null },
-    url: new URL(template).origin,
-    close: async () => {},
-    imageUrl({ source, width, format, quality }) {
-      const words: Record<keyof typeof templateWords, string> = {
-        url: encodedSource(source),
-        width: String(width),
-        format,
-        quality: String(encoderOptions(format, quality, pixels).quality),
-      };
-      return Object.entries(words).reduce(
-        (text, [word, value]) => text.replaceAll(`{${word}}`, value),
-        template,
-      );
-    },
+const serverOf = ({ name, template, pid }: Peer): Server => ({
+  ...{ name, pid, healthyMs: null },
+  url: new URL(template).origin,
+  close: async () => {},
+});
+
+function filled(template: string, request: PlainRequest, quality: number | null): string {
+  const words: Record<keyof typeof templateWords, string> = {
+    url: encodedSource(request.source),
+    width: String(request.width),
+    format: request.format,
+    quality: String(quality),
   };
+  return Object.entries(words).reduce(
+    (text, [word, value]) => text.replaceAll(`{${word}}`, value),
+    template,
+  );
 }
+
+/** @param pixels of its outputs, on which the service's encoder settings depend */
+export const peerServer = (peer: Peer, pixels: number): ImageServer => ({
+  ...serverOf(peer),
+  imageUrl: ({ quality, ...request }) =>
+    filled(peer.template, request, encoderOptions(request.format, quality, pixels).quality),
+});
+
+/** The peer with its own settings. */
+export const defaultPeer = (peer: Peer): DefaultServer => ({
+  ...serverOf(peer),
+  varies: peer.template.includes('{quality}'),
+  imageUrl: (request, quality) =>
+    filled(quality === null ? withoutQuality(peer.template) : peer.template, request, quality),
+});

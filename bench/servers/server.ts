@@ -30,6 +30,17 @@ export interface ImageServer extends Server {
   imageUrl(request: ImageRequest): string;
 }
 
+/** An image of which nothing is asked but what it must have: the rest is the server's default. */
+export type PlainRequest = Omit<ImageRequest, 'quality'>;
+
+/** A server that renders images as it does by default. */
+export interface DefaultServer extends Server {
+  /** Whether requests can name a quality. */
+  readonly varies: boolean;
+  /** @param quality on the encoder's own scale; null for the server's default */
+  imageUrl(request: PlainRequest, quality: number | null): string;
+}
+
 /** The source's URL, percent-encoded but for the number's place. */
 export const encodedSource = (source: string): string =>
   encodeURIComponent(source).replaceAll('%7Bn%7D', '{n}');

@@ -1,9 +1,11 @@
 import { type Deployment, type DeployOptions, deploy } from '../deployment.ts';
-import { encodedSource, type ImageServer } from './server.ts';
+import { encodedSource, type ImageServer, type PlainRequest } from './server.ts';
 
 /** The service, deployed from this build. */
 export interface Service extends ImageServer {
   readonly deployment: Deployment;
+  /** Without a quality: the project's default. */
+  defaultUrl(request: PlainRequest): string;
 }
 
 export async function startService(
@@ -12,10 +14,11 @@ export async function startService(
 ): Promise<Service> {
   const deployment = await deploy(settings, options);
   const { url, pid, project, healthyMs, close } = deployment;
+  const defaultUrl = ({ source, width, format }: PlainRequest) =>
+    `${url}/img/${encodedSource(source)}?project=${project}&w=${width}&fmt=${format}`;
   return {
     name: 'service',
-    ...{ deployment, url, pid, healthyMs, close },
-    imageUrl: ({ source, width, format, quality }) =>
-      `${url}/img/${encodedSource(source)}?project=${project}&w=${width}&fmt=${format}&q=${quality}`,
+    ...{ deployment, url, pid, healthyMs, close, defaultUrl },
+    imageUrl: (request) => `${defaultUrl(request)}&q=${request.quality}`,
   };
 }

@@ -1,0 +1,82 @@
+import { encodedFormats } from '../servers/encoder-settings.ts';
+import { startDefaultIpx } from '../servers/ipx.ts';
+import type { DefaultServer } from '../servers/server.ts';
+import { type Service, startService } from '../servers/service.ts';
+import { type Compared, compareFormat } from './quality/compare.ts';
+import { openMeter } from './quality/meter.ts';
+import { openPhotographs } from './quality/photographs.ts';
+import { draw, type QualityBench, report } from './quality/report.ts';
+import { scenario } from './scenario.ts';
+
+/** As many are needed to say something about photographs. */
+const enough = 20;
+const widthPx = 800;
+const quick = { width: 400, photographs: 2 } as const;
+
+export const quality = scenario({
+  title: 'Defaults and equal quality',
+  about:
+    'Photographs by the defaults of every server, each of which asks for nothing but a width and a format. Then at equal quality: the quality of each other server is varied, and its bytes are interpolated to the score that the service’s default has for the same photograph; its images per second are those at the one quality whose mean score is nearest. The score compares with the photograph as sharp resizes it to the same size. A server is on the Pareto front when no other has both fewer bytes and more images per second.',
+  measures: {
+    bytes: {
+      name: 'bytes at equal quality',
+      what: 'bytes at the score of the service’s defaults, of those of the smallest other (geometric mean over the photographs)',
+      unit: '×',
+      goal: { atMost: 1 },
+    },
+    images: {
+      name: 'images at equal quality',
+      what: 'images per second at the mean score of the service’s defaults, of those of the fastest other',
+      unit: '×',
+      goal: { atLeast: 1 },
+    },
+    front: {
+      name: 'ahead in both',
+      what: 'servers with both fewer bytes and more images per second at equal quality',
+      unit: 'servers',
+      goal: { atMost: 0 },
+    },
+  },
+  async run(bench) {
+    if (bench.photographs === null) {
+      bench.note(
+        'Nothing was measured: it needs photographs (--photographs), as generated pictures have other textures.',
+      );
+      return;
+    }
+    await compare(bench, bench.photographs);
+  },
+});
+
+async function compare(bench: QualityBench, folder: string): Promise<void> {
+  const width = bench.quick ? quick.width : widthPx;
+  const most = bench.quick ? quick.photographs : Number.POSITIVE_INFINITY;
+  const meter = await bench.open(openMeter(bench.ssimulacra2));
+  const photographs = await bench.open(openPhotographs(folder, { width, most }, bench.note));
+  const count = photographs.names.length;
+  bench.note(`${count} photographs: ${photographs.names.join(', ')}.`);
+  if (count < enough) {
+    bench.note(`These are too few to rely on: at least ${enough} of several makers are needed.`);
+  }
+  if (meter.name === 'SSIM') {
+    bench.note(
+      'The score is SSIM, which does not see colours: --ssimulacra2 names a command that does.',
+    );
+  }
+  const service = defaultService(await bench.open(startService()));
+  const ipx = bench.hasIpx ? [await bench.open(startDefaultIpx())] : [];
+  const others = [...ipx, ...bench.defaultPeers()];
+  const all: Compared[] = [];
+  for (const format of encodedFormats) {
+    const setup = { photographs, meter, width, service, others };
+    const compared = await compareFormat(bench, setup, format);
+    report(bench, compared, meter, `${format.toUpperCase()}, ${width} px`);
+    all.push(compared);
+  }
+  draw(bench, all, `${meter.name}, ${count} photographs, ${width} px`);
+}
+
+const defaultService = (service: Service): DefaultServer => ({
+  ...{ ...service, varies: false },
+  imageUrl: (request) => service.defaultUrl(request),
+});

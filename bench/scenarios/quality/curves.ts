@@ -1,0 +1,86 @@
+import { around, geometricMean, mean } from '../../encoders/measure.ts';
+
+/** One photograph as a server delivers it. */
+export interface Point {
+  readonly score: number;
+  readonly bytes: number;
+}
+
+/** With a quality on the encoder's own scale. */
+export interface CurvePoint extends Point {
+  readonly quality: number;
+}
+
+const scoreOf = ({ score }: Point): number => score;
+
+/** The bytes of a photograph at a score, interpolated in their logarithm; null outside of what was measured. */
+export function bytesAt(curve: readonly Point[], score: number): number | null {
+  const found = around(curve, scoreOf, score);
+  if (found === null) return null;
+  const { low, high, part } = found;
+  return low.bytes * (high.bytes / low.bytes) ** part;
+}
+
+/**
+ * The whole quality whose mean score over all photographs is nearest to a score, by interpolation; the
+ * last one measured where all scores are on one side of it.
+ * @param curves one for each photograph, all of the same qualities
+ */
+export function qualityNearest(
+  curves: ReadonlyArray<readonly CurvePoint[]>,
+  score: number,
+): { readonly quality: number; readonly reached: boolean } {
+  const means = (curves[0] ?? []).map(({ quality }, at) => ({
+    quality,
+    score: mean(curves.map((curve) => curve[at]?.score ?? Number.NaN)),
+  }));
+  const found = around(means, ({ score }) => score, score);
+  if (found !== null) {
+    const { low, high, part } = found;
+    const quality = Math.round(low.quality + part * (high.quality - low.quality));
+    return { quality, reached: true };
+  }
+  const [last] = means.sort((a, b) => Math.abs(a.score - score) - Math.abs(b.score - score));
+  return { quality: last?.quality ?? Number.NaN, reached: last?.score === score };
+}
+
+/** The bytes at equal scores, one's as parts of another's: a geometric mean over the photographs. */
+export interface BytesRatio {
+  readonly ratio: number;
+  readonly least: number;
+  readonly most: number;
+  /** Photographs whose score was within what was measured of the other. */
+  readonly count: number;
+}
+
+/** Both have one for each photograph, in the same order. */
+export function bytesRatio(
+  own: readonly Point[],
+  others: ReadonlyArray<readonly CurvePoint[]>,
+): BytesRatio {
+  const parts = own.flatMap(({ score, bytes }, at) => {
+    const other = bytesAt(others[at] ?? [], score);
+    return other === null ? [] : [bytes / other];
+  });
+  return {
+    ratio: parts.length === 0 ? Number.NaN : geometricMean(parts),
+    least: Math.min(...parts),
+    most: Math.max(...parts),
+    count: parts.length,
+  };
+}
+
+/** A server by the two properties of which it should have few and many. */
+export interface Standing {
+  readonly name: string;
+  readonly bytes: number;
+  readonly perSecond: number;
+}
+
+/** Those that have both fewer bytes and more images per second. */
+export const aheadOf = <T extends Standing>(one: Standing, all: readonly T[]): T[] =>
+  all.filter(({ bytes, perSecond }) => bytes < one.bytes && perSecond > one.perSecond);
+
+/** Those that nobody is ahead of. */
+export const paretoFront = <T extends Standing>(all: readonly T[]): T[] =>
+  all.filter((one) => aheadOf(one, all).length === 0);

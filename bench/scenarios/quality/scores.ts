@@ -1,0 +1,86 @@
+import sharp from 'sharp';
+import type { EncodedFormat } from '../../servers/encoder-settings.ts';
+import type { DefaultServer } from '../../servers/server.ts';
+import { bytesAt, type CurvePoint, type Point } from './curves.ts';
+import type { Meter } from './meter.ts';
+import type { Photographs } from './photographs.ts';
+
+/** On the encoders' own scales: around the scores of the service's defaults, and further out. */
+const qualities: Readonly<Record<EncodedFormat, Qualities>> = {
+  jpeg: { around: [62, 72, 80, 87, 93], quick: [68, 90], further: [35, 98] },
+  webp: { around: [65, 75, 83, 90, 95], quick: [70, 92], further: [35, 100] },
+  avif: { around: [45, 55, 63, 71, 79], quick: [48, 76], further: [25, 92] },
+};
+
+interface Qualities {
+  readonly around: readonly number[];
+  readonly quick: readonly number[];
+  /** Only for photographs whose score is not within the others. */
+  readonly further: readonly [low: number, high: number];
+}
+
+/** What images of photographs are measured with. */
+export interface Measuring {
+  readonly photographs: Photographs;
+  readonly meter: Meter;
+  readonly width: number;
+  readonly format: EncodedFormat;
+  readonly quick: boolean;
+  /** A multiple of the number of photographs. */
+  readonly first: number;
+}
+
+/** A server's images of one photograph. */
+export interface Scored {
+  readonly byDefault: Point;
+  /** At the qualities that all photographs have. Empty for a server that does not vary. */
+  readonly curve: readonly CurvePoint[];
+  /** More of them, where the score of the service is beyond. */
+  readonly further: readonly CurvePoint[];
+}
+
+/** @param wanted the score at which bytes are to be compared; null when they are not */
+export async function score(
+  measuring: Measuring,
+  server: DefaultServer,
+  index: number,
+  wanted: number | null,
+): Promise<Scored> {
+  const at = async (quality: number): Promise<CurvePoint> => ({
+    quality,
+    ...(await imageOf(measuring, server, index, quality)),
+  });
+  const byDefault = await imageOf(measuring, server, index, null);
+  if (wanted === null || !server.varies) return { byDefault, curve: [], further: [] };
+  const { around, quick, further } = qualities[measuring.format];
+  const curve: CurvePoint[] = [];
+  for (const quality of measuring.quick ? quick : around) curve.push(await at(quality));
+  if (bytesAt(curve, wanted) !== null) return { byDefault, curve, further: [] };
+  const isBelow = curve.every((point) => point.score > wanted);
+  return { byDefault, curve, further: [await at(further[isBelow ? 0 : 1])] };
+}
+
+const decodedFormats: Readonly<Record<EncodedFormat, string>> = {
+  jpeg: 'jpeg',
+  webp: 'webp',
+  avif: 'heif',
+};
+
+async function imageOf(
+  { photographs, meter, width, format, first }: Measuring,
+  server: DefaultServer,
+  index: number,
+  quality: number | null,
+): Promise<Point> {
+  const about = `${server.name}: ${photographs.names[index]} as ${format}`;
+  const template = server.imageUrl({ source: photographs.url, width, format }, quality);
+  const response = await fetch(template.replaceAll('{n}', String(first + index)));
+  const image = new Uint8Array(await response.arrayBuffer());
+  if (!response.ok) throw new Error(`${about}: ${response.status}`);
+  const facts = await sharp(image).metadata();
+  if (facts.format !== decodedFormats[format] || facts.width !== width) {
+    throw new Error(`${about}: it answers with ${facts.format}, ${facts.width} px`);
+  }
+  const reference = await photographs.reference(index, width, facts.height);
+  return { score: await meter.score(reference, image), bytes: image.length };
+}

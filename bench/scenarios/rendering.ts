@@ -1,0 +1,39 @@
+import { load, ofClass } from '../load/load.ts';
+import { processorMs, type Server } from '../servers/server.ts';
+import type { SharpResult } from '../servers/sharp-loop.ts';
+import { median } from './rounds.ts';
+import type { Bench } from './scenario.ts';
+
+/** Fewer would make a rate depend on where its window ends. */
+export const leastImages = 10;
+
+/** Before what is counted, s. */
+export const warmupOf = ({ seconds }: Pick<Bench, 'seconds'>): number => Math.min(1, seconds / 4);
+
+/** What one contender did in one round. */
+export type Rendered = Pick<SharpResult, 'perSecond' | 'bytes' | 'processorMs'>;
+
+/**
+ * A closed loop of misses that keeps a server busy.
+ * @param url with `{n}`, which is another number for each request
+ * @param first none of the numbers from here on has been used
+ */
+export async function rendered(
+  bench: Omit<Bench, 'finding'>,
+  server: Server,
+  { url, first, atLeast = leastImages }: { url: string; first: number; atLeast?: number },
+): Promise<Rendered> {
+  const { seconds, cores } = bench;
+  const warmupS = warmupOf(bench);
+  const planned = { name: 'misses', url, first, clients: 4 * cores, atLeast };
+  const usedMs = () => (server.pid === null ? Number.NaN : processorMs(server.pid));
+  const before = await usedMs();
+  const result = await load({ seconds: seconds + warmupS, warmupS, classes: [planned] });
+  const { goodput, counts, all, meanBytes, answers } = ofClass(result, 'misses');
+  if (counts.failed + counts.hit > 0) throw new Error(`${server.name}: ${JSON.stringify(answers)}`);
+  return { perSecond: goodput, bytes: meanBytes, processorMs: ((await usedMs()) - before) / all };
+}
+
+/** The name with the highest median; undefined when there is none. */
+export const fastestOf = (rates: ReadonlyMap<string, readonly number[]>): string | undefined =>
+  [...rates].sort(([, a], [, b]) => median(b) - median(a))[0]?.[0];
