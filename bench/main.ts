@@ -64,6 +64,7 @@ const runner = new Runner({
 });
 const stop = async () => {
   await runner.close();
+  await sources.close();
   process.exit(130);
 };
 process.once('SIGINT', () => void stop()).once('SIGTERM', () => void stop());

@@ -54,7 +54,7 @@ function drawPanel({ title, xTitle, points }: PointPanel, top: number): string {
   const line = front.map(({ x, y }) => `${left(x)},${above(y)}`).join(' ');
   const marks = known.map(({ name, x, y }, index) => {
     const colour = colours[index % colours.length];
-    return `<circle cx="${left(x)}" cy="${above(y)}" r="${radius}" fill="${colour}"/><text x="${Number(left(x)) + radius + 4}" y="${Number(above(y)) - 4}" fill="${colour}">${escaped(name)}</text>`;
+    return `<circle cx="${left(x)}" cy="${above(y)}" r="${radius}" fill="${colour}"/><text x="${Number(left(x)) + radius + 4}" y="${Number(above(y)) + 14}" fill="${colour}">${escaped(name)}</text>`;
   });
   const xLabel = `<text x="${leftEdge + plot.width / 2}" y="${bottom + 32}" text-anchor="middle">${escaped(xTitle)}</text>`;
   return [

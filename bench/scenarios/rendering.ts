@@ -31,9 +31,14 @@ export async function rendered(
   const result = await load({ seconds: seconds + warmupS, warmupS, classes: [planned] });
   const { goodput, counts, all, meanBytes, answers } = ofClass(result, 'misses');
   if (counts.failed + counts.hit > 0) throw new Error(`${server.name}: ${JSON.stringify(answers)}`);
-  return { perSecond: goodput, bytes: meanBytes, processorMs: ((await usedMs()) - before) / all };
+  // None in time is no rate.
+  const perSecond = goodput === 0 ? Number.NaN : goodput;
+  return { perSecond, bytes: meanBytes, processorMs: ((await usedMs()) - before) / all };
 }
 
-/** The name with the highest median; undefined when there is none. */
+/** The name with the highest median that is known; undefined when there is none. */
 export const fastestOf = (rates: ReadonlyMap<string, readonly number[]>): string | undefined =>
-  [...rates].sort(([, a], [, b]) => median(b) - median(a))[0]?.[0];
+  [...rates]
+    .map(([name, values]) => ({ name, rate: median(values) }))
+    .filter(({ rate }) => !Number.isNaN(rate))
+    .sort((a, b) => b.rate - a.rate)[0]?.name;

@@ -38,6 +38,7 @@ export function median(values: readonly number[]): number {
 export function figure(value: number): string {
   if (Number.isNaN(value)) return '-';
   if (!Number.isFinite(value)) return '∞';
+  if (value === 0) return '0';
   const size = Math.abs(value);
   if (size >= 10_000) return `${(value / 1_000).toFixed(1)}k`;
   return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);

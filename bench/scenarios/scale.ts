@@ -1,19 +1,17 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { load, ofClass } from '../load/load.ts';
 import { peak } from '../load/peak.ts';
 import { script } from '../servers/launch.ts';
 import { residentMiB } from '../servers/server.ts';
 import { type Service, startService } from '../servers/service.ts';
-import { figure, ratios, spread } from './rounds.ts';
+import { rendered } from './rendering.ts';
+import { alternate, figure, median, ratios, spread } from './rounds.ts';
 import { cacheFolder, entryBytes, fits, writeEntries } from './scale/entries.ts';
 import type { IndexFigures } from './scale/index-probe.ts';
 import { compareProjects } from './scale/projects.ts';
 import { type Bench, scenario, unused } from './scenario.ts';
 import { quality } from './sources.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 type ScaleBench = Bench<'hits' | 'misses' | 'start' | 'index' | 'eviction' | 'projects'>;
 
@@ -24,28 +22,33 @@ const stepWithinMs = 6 * 60_000;
 
 /** What was measured with as many entries. */
 interface Step extends IndexFigures {
+  readonly count: number;
   readonly healthyS: number;
   /** Until health shows all entries, s. */
   readonly knownS: number;
-  readonly hits: number;
-  readonly misses: number;
-  readonly primaryMiB: number;
+  /** Per second, one for each round. */
+  readonly hits: readonly number[];
+  readonly misses: readonly number[];
+  /** Of a service without entries, in the same rounds. */
+  readonly emptyHits: readonly number[];
+  readonly emptyMisses: readonly number[];
+  readonly residentMiB: number;
 }
 
 export const scale = scenario({
   title: 'Scale',
   about:
-    'The cost of a hit and a miss, the start, and the index of the disk cache with many entries on the disk, which are small but intact; and hits of a thousand URLs of one project or of a thousand.',
+    'The cost of a hit and a miss, the start, and the index of the disk cache with many entries on the disk, which are small but intact, beside a service without any in the same rounds; and hits of a thousand URLs of one project or of a thousand.',
   measures: {
     hits: {
       name: 'hits',
-      what: 'hits per second with the most entries, of those with the fewest',
+      what: 'hits per second with the most entries, of those of a service without entries',
       unit: '×',
       goal: null,
     },
     misses: {
       name: 'misses',
-      what: 'misses per second with the most entries, of those with the fewest',
+      what: 'misses per second with the most entries, of those of a service without entries',
       unit: '×',
       goal: null,
     },
@@ -83,34 +86,35 @@ export const scale = scenario({
 });
 
 async function entries(bench: ScaleBench, counts: readonly number[]): Promise<void> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'image-delivery-scale-'));
-  const folder = cacheFolder(dataDir);
+  const data = await bench.open(temporaryFolder('scale'));
+  const folder = cacheFolder(data.path);
   const steps: Step[] = [];
-  try {
-    let written = 0;
-    let lastMs = 0;
-    for (const count of counts) {
-      if (!(await fits(dataDir, count))) {
-        bench.note(`The disk has too little room for ${count} entries.`);
-        break;
-      }
-      if (lastMs * (count / written) > stepWithinMs) {
-        bench.note(`${count} entries would take too long on this machine.`);
-        break;
-      }
-      const startedAt = performance.now();
-      bench.progress(`${count} entries`);
-      await writeEntries(folder, written, count);
-      written = count;
-      const probe = await probeIndex(folder);
-      // The rest of a step takes the same time with any number of entries.
-      lastMs = performance.now() - startedAt;
-      steps.push({ ...probe, ...(await stepOf(bench, dataDir, probe.entries)) });
+  let [written, present, lastMs] = [0, 0, 0];
+  for (const count of counts) {
+    if (!(await fits(data.path, count))) {
+      bench.note(`The disk has too little room for ${count} entries.`);
+      break;
     }
-  } finally {
-    await rm(dataDir, { recursive: true, force: true });
+    if (lastMs * (count / Math.max(1, present)) > stepWithinMs) {
+      bench.note(`${count} entries would take too long on this machine.`);
+      break;
+    }
+    bench.progress(`${count} entries`);
+    const startedAt = performance.now();
+    const until = written + count - present;
+    await writeEntries(folder, written, until, data.signal);
+    written = until;
+    const writtenAt = performance.now();
+    const measured = await stepOf(bench, data.path, count);
+    const measuredAt = performance.now();
+    const probe = await probeIndex(folder);
+    present = probe.left;
+    steps.push({ ...probe, ...measured, count });
+    // The service's part takes about the same time with any number of entries.
+    lastMs = performance.now() - measuredAt + (writtenAt - startedAt);
   }
   report(bench, steps);
+  await data.close();
 }
 
 async function stepOf(bench: ScaleBench, dataDir: string, count: number) {
@@ -118,23 +122,33 @@ async function stepOf(bench: ScaleBench, dataDir: string, count: number) {
   // Its default limit, were it smaller, would evict most of them.
   const settings = { SERVICE_DISK_CACHE_BYTES: String(2 ** 40) };
   const service = await bench.open(startService(settings, { dataDir }));
-  // The probe has evicted a tenth.
-  await untilKnown(service, 0.9 * count * entryBytes);
+  await untilKnown(service, count * entryBytes);
   const knownS = (performance.now() - startedAt) / 1_000;
+  // As new as the other, whose first images take longer than later ones.
+  const empty = await bench.open(startService());
   const { small } = bench.sources;
-  const url = service.imageUrl({ source: small.url, width: small.width, format: 'jpeg', quality });
-  const seconds = bench.seconds;
-  const planned = { name: 'misses', url, first: unused(), clients: 4 * bench.cores };
-  const result = await load({ seconds: seconds + 0.3, warmupS: 0.3, classes: [planned] });
-  const misses = ofClass(result, 'misses').goodput;
-  const { perSecond: hits } = await peak({
-    ...{ seconds, connections, cpus: null },
-    class: { name: 'hits', url, first: 0, count: 1 },
+  const urlOf = ({ imageUrl }: Service) =>
+    imageUrl({ source: small.url, width: small.width, format: 'jpeg', quality });
+  const missesOf = (one: Service) => async () =>
+    (await rendered(bench, one, { url: urlOf(one), first: unused() })).perSecond;
+  const hitsOf = (one: Service) => async () => {
+    const planned = { name: 'hits', url: urlOf(one), first: 0, count: 1 };
+    const { seconds } = bench;
+    return (await peak({ seconds, connections, cpus: null, class: planned })).perSecond;
+  };
+  const rates = await alternate(bench.quick ? 1 : bench.rounds, {
+    misses: missesOf(service),
+    emptyMisses: missesOf(empty),
+    hits: hitsOf(service),
+    emptyHits: hitsOf(empty),
   });
-  const primaryMiB = await residentMiB(service.pid ?? 0);
+  const { hits = [], misses = [], emptyHits = [], emptyMisses = [] } = rates;
+  const resident = await residentMiB(service.pid ?? 0);
   await service.close();
+  await empty.close();
   const healthyS = (service.healthyMs ?? Number.NaN) / 1_000;
-  return { healthyS, knownS, hits, misses, primaryMiB };
+  const measured = { healthyS, knownS, hits, misses, emptyHits, emptyMisses };
+  return { ...measured, residentMiB: resident };
 }
 
 async function untilKnown({ deployment }: Service, bytes: number): Promise<void> {
@@ -152,34 +166,38 @@ async function probeIndex(folder: string): Promise<IndexFigures> {
 }
 
 function report(bench: ScaleBench, steps: readonly Step[]): void {
-  const [first, last] = [steps[0], steps.at(-1)];
-  if (first === undefined || last === undefined) return;
-  const of = `${last.entries} entries`;
-  const rates = (key: 'hits' | 'misses') =>
-    `${figure(last[key])}/s, with ${first.entries} ${figure(first[key])}/s`;
-  bench.finding('hits', of, [last.hits / first.hits], rates('hits'));
-  bench.finding('misses', of, [last.misses / first.misses], rates('misses'));
+  const last = steps.at(-1);
+  if (last === undefined) return;
+  const of = `${last.count} entries`;
+  const rates = (key: 'hits' | 'misses', other: 'emptyHits' | 'emptyMisses') =>
+    `${spread(last[key])}/s, without entries ${spread(last[other])}/s`;
+  bench.finding('hits', of, ratios(last.hits, last.emptyHits), rates('hits', 'emptyHits'));
+  const misses = ratios(last.misses, last.emptyMisses);
+  bench.finding('misses', of, misses, rates('misses', 'emptyMisses'));
   bench.finding('start', of, [last.healthyS], `all entries known after ${figure(last.knownS)} s`);
-  bench.finding('index', of, [last.bytesPerEntry], `scan of ${figure(last.scanMs)} ms`);
+  const scan = `scan of ${figure(last.scanMs / 1_000)} s`;
+  bench.finding('index', of, [last.bytesPerEntry], scan);
   bench.finding('eviction', of, [last.evictionUs / 1_000], '');
   const columns: ReadonlyArray<readonly [string, (step: Step) => number]> = [
     ['healthy, s', ({ healthyS }) => healthyS],
     ['all entries known, s', ({ knownS }) => knownS],
-    ['scan alone, ms', ({ scanMs }) => scanMs],
+    ['scan alone, s', ({ scanMs }) => scanMs / 1_000],
     ['index, bytes per entry', ({ bytesPerEntry }) => bytesPerEntry],
     ['eviction, µs per entry', ({ evictionUs }) => evictionUs],
-    ['RSS of all processes, MiB', ({ primaryMiB }) => primaryMiB],
-    ['hits/s', ({ hits }) => hits],
-    ['misses/s', ({ misses }) => misses],
+    ['RSS of all processes, MiB', (step) => step.residentMiB],
+    ['hits/s', ({ hits }) => median(hits)],
+    ['of those without entries', ({ hits, emptyHits }) => median(ratios(hits, emptyHits))],
+    ['misses/s', (step) => median(step.misses)],
+    ['of those without', (step) => median(ratios(step.misses, step.emptyMisses))],
   ];
   bench.table({
     title: 'Entries of the disk cache',
     rows: [
       ['entries', ...columns.map(([head]) => head)],
-      ...steps.map((step) => [String(step.entries), ...columns.map(([, of]) => figure(of(step)))]),
+      ...steps.map((step) => [String(step.count), ...columns.map(([, of]) => figure(of(step)))]),
     ],
   });
-  const positions = steps.map((step) => step.entries);
+  const positions = steps.map((step) => step.count);
   bench.chart({
     name: 'scale',
     title: 'Scale, by entries of the disk cache',

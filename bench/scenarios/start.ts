@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { startIpx } from '../servers/ipx.ts';
 import type { ImageServer } from '../servers/server.ts';
 import { startService } from '../servers/service.ts';
 import { alternate, median, ratios, spread } from './rounds.ts';
 import { scenario, unused } from './scenario.ts';
 import { quality, type Source } from './sources.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 interface Start {
   readonly healthyS: number;
@@ -35,38 +33,34 @@ export const start = scenario({
   },
   async run(bench) {
     const { photo } = bench.sources;
-    const dataDir = await mkdtemp(join(tmpdir(), 'image-delivery-start-'));
+    const { path: dataDir } = await bench.open(temporaryFolder('start'));
     const timed = (starting: () => Promise<ImageServer>) => async () => {
       const server = await bench.open(starting());
       const found = await timesOf(server, photo);
       await server.close();
       return found;
     };
-    try {
-      // The first start in the folder makes what later ones find.
-      await (await bench.open(startService({}, { dataDir }))).close();
-      const found = await alternate(bench.quick ? 2 : Math.max(5, bench.rounds), {
-        'empty folder': timed(() => startService()),
-        'used folder': timed(() => startService({}, { dataDir })),
-        ...(bench.hasIpx ? { IPX: timed(() => startIpx(photo.pixels, quality)) } : {}),
-      });
-      const rows = [['', 'healthy, s', 'first image, s']];
-      for (const [of, rounds] of Object.entries(found)) {
-        const healthy = rounds.map(({ healthyS }) => healthyS);
-        const picture = rounds.map(({ pictureS }) => pictureS);
-        rows.push([of, spread(healthy), spread(picture)]);
-        if (of === 'IPX') continue;
-        bench.finding('healthy', of, healthy, '');
-        bench.finding('picture', of, picture, '');
-        const ipx = (found['IPX'] ?? []).map(({ pictureS }) => pictureS);
-        if (ipx.length === 0) continue;
-        const detail = `${spread(picture)} s, IPX ${median(ipx).toFixed(2)} s`;
-        bench.finding('ofIpx', of, ratios(picture, ipx), detail);
-      }
-      bench.table({ title: 'Start', rows });
-    } finally {
-      await rm(dataDir, { recursive: true, force: true });
+    // The first start in the folder makes what later ones find.
+    await (await bench.open(startService({}, { dataDir }))).close();
+    const found = await alternate(bench.quick ? 2 : Math.max(5, bench.rounds), {
+      'empty folder': timed(() => startService()),
+      'used folder': timed(() => startService({}, { dataDir })),
+      ...(bench.hasIpx ? { IPX: timed(() => startIpx(photo.pixels, quality)) } : {}),
+    });
+    const rows = [['', 'healthy, s', 'first image, s']];
+    for (const [of, rounds] of Object.entries(found)) {
+      const healthy = rounds.map(({ healthyS }) => healthyS);
+      const picture = rounds.map(({ pictureS }) => pictureS);
+      rows.push([of, spread(healthy), spread(picture)]);
+      if (of === 'IPX') continue;
+      bench.finding('healthy', of, healthy, '');
+      bench.finding('picture', of, picture, '');
+      const ipx = (found['IPX'] ?? []).map(({ pictureS }) => pictureS);
+      if (ipx.length === 0) continue;
+      const detail = `${spread(picture)} s, IPX ${median(ipx).toFixed(2)} s`;
+      bench.finding('ofIpx', of, ratios(picture, ipx), detail);
     }
+    bench.table({ title: 'Start', rows });
   },
 });
 

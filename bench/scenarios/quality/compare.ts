@@ -85,7 +85,7 @@ export async function compareFormat(
     return (await rendered(bench, server, { url, first: numberOf(count), atLeast })).perSecond;
   };
   const equalOf = ({ name }: DefaultServer) => `${name} at equal quality`;
-  const rates = await alternate(bench.rounds, {
+  const rates = await alternate(bench.quick ? 1 : bench.rounds, {
     [service.name]: at(service, null),
     // A quick run leaves these out.
     ...Object.fromEntries(bench.quick ? [] : others.map((other) => [other.name, at(other, null)])),

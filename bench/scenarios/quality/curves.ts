@@ -81,6 +81,8 @@ export interface Standing {
 export const aheadOf = <T extends Standing>(one: Standing, all: readonly T[]): T[] =>
   all.filter(({ bytes, perSecond }) => bytes < one.bytes && perSecond > one.perSecond);
 
-/** Those that nobody is ahead of. */
+/** Those that nobody is ahead of; without those of which one property is unknown (NaN). */
 export const paretoFront = <T extends Standing>(all: readonly T[]): T[] =>
-  all.filter((one) => aheadOf(one, all).length === 0);
+  all
+    .filter(({ bytes, perSecond }) => Number.isFinite(bytes) && Number.isFinite(perSecond))
+    .filter((one) => aheadOf(one, all).length === 0);

@@ -26,11 +26,17 @@ export async function fits(folder: string, count: number): Promise<boolean> {
 }
 
 /** Writes intact entries as the service writes them, with the numbers of a range as their keys. */
-export async function writeEntries(folder: string, from: number, until: number): Promise<void> {
+export async function writeEntries(
+  folder: string,
+  from: number,
+  until: number,
+  signal?: AbortSignal,
+): Promise<void> {
   let next = from;
   const folders = new Set<string>();
   const writer = async () => {
     for (let number = next++; number < until; number = next++) {
+      signal?.throwIfAborted();
       const key = createHash('sha256').update(String(number)).digest('hex');
       const path = cacheFilePath(folder, key);
       if (!folders.has(dirname(path))) {

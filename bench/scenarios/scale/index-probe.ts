@@ -10,6 +10,8 @@ export interface IndexFigures {
   readonly entries: number;
   readonly scanMs: number;
   readonly bytesPerEntry: number;
+  /** After the eviction. */
+  readonly left: number;
   /** Of an entry: its file is deleted. */
   readonly evictionUs: number;
 }
@@ -35,5 +37,6 @@ const evictAt = performance.now();
 index.shrinkTo(0.9 * index.bytes);
 await index.settled;
 const evictionUs = (1_000 * (performance.now() - evictAt)) / (entries - index.count);
-const figures: IndexFigures = { entries, scanMs, bytesPerEntry, evictionUs };
+const left = index.count;
+const figures: IndexFigures = { entries, scanMs, bytesPerEntry, left, evictionUs };
 process.stdout.write(JSON.stringify(figures));

@@ -6,7 +6,7 @@ import type { Bench } from '../scenario.ts';
 import { quality } from '../sources.ts';
 
 const hotUrls = 1_000;
-const quickHotUrls = 200;
+const quickHotUrls = 100;
 
 /** Hits per second, one for each round. */
 export interface ProjectRates {
