@@ -52,6 +52,18 @@ const ran: Ran = {
         axis: { positions: [10, 100], logarithmic: true, ticks: [{ at: 10, label: '<10>' }] },
         panels: [{ title: 'MiB', series: [{ name: 'a & b', values: [1, Number.NaN] }] }],
       },
+      {
+        ...{ name: 'points', title: 'Points, of two' },
+        panels: [
+          {
+            ...{ title: 'Speed', xTitle: 'bytes < 10' },
+            points: [
+              { name: 'a & b', x: 5, y: 7, onFront: true },
+              { name: 'unknown', x: 5, y: Number.NaN, onFront: false },
+            ],
+          },
+        ],
+      },
     ],
     notes: ['A note.'],
   },
@@ -64,7 +76,12 @@ t.test('a report has every figure beside its goal, and says first what falls sho
   const failed: Ran = { ...ran, name: 'mix', verdicts: [], failure: 'no connection' };
   await writeReport(folder, { circumstances: ['2 cores.'], ran: [ran, failed], encoders: 'bytes' });
   const files = (await readdir(folder)).sort();
-  t.same(files, ['report-goals.svg', 'report-sizes.svg', 'report.json', 'report.md']);
+  t.same(
+    files,
+    ['goals.svg', 'points.svg', 'sizes.svg']
+      .map((name) => `report-${name}`)
+      .concat(['report.json', 'report.md']),
+  );
   const text = await readFile(join(folder, 'report.md'), 'utf8');
   t.match(text, '2 cores.');
   t.match(text, '1 of 3 goals are met.');
@@ -114,7 +131,7 @@ t.test('contenders take turns, and ratios are of one round each', async (t) => {
   t.equal(median([3, 1, 2]), 2);
   t.equal(median([4, 1]), 2.5);
   t.equal(spread([0.9, 0.88, 0.95]), '0.90 (0.88..0.95)');
-  t.same([123_456, 1_234, 12.34, Number.NaN].map(figure), ['123.5k', '1234', '12.3', '-']);
+  t.same([123_456, 1_234, 12.34, 0, Number.NaN].map(figure), ['123.5k', '1234', '12.3', '0', '-']);
 });
 
 t.test('a machine is normal again when several probes in a row are fast', async (t) => {

@@ -4,8 +4,9 @@ import sharp from 'sharp';
 import t from 'tap';
 import { pinning } from '../../../bench/scenarios/run.ts';
 import { fits, writeEntries } from '../../../bench/scenarios/scale/entries.ts';
+import { startBare } from '../../../bench/servers/bare.ts';
 import { encoderOptions, sharpFields } from '../../../bench/servers/encoder-settings.ts';
-import { parsePeer, peerServer } from '../../../bench/servers/peer.ts';
+import { defaultPeer, parsePeer, peerServer } from '../../../bench/servers/peer.ts';
 import { processorMs, residentMiB } from '../../../bench/servers/server.ts';
 import { ownQuality } from '../../../pool/transform/encode/quality.ts';
 import { DiskCacheIndex } from '../../../server/cluster/disk-cache-index.ts';
@@ -57,9 +58,60 @@ t.test('a peer is known by the template of its URLs', async (t) => {
     ['a=ftp://127.0.0.1/{url}{width}{format}', /name=/],
     ['a=http://127.0.0.1/{url}{width}', /\{format\}/],
     ['a=http://127.0.0.1/{url}{width}{format}{h}', /\{h\}/],
+    ['a=http://127.0.0.1/{url}/{width}/{format}-{quality}', /cannot be left out/],
   ] as const) {
     t.throws(() => parsePeer(wrong), why, wrong);
   }
+});
+
+t.test('a peer by its defaults has URLs without a quality', async (t) => {
+  const request = { source: 'http://o/a.jpg?n={n}', width: 800, format: 'avif' } as const;
+  const url = 'http%3A%2F%2Fo%2Fa.jpg%3Fn%3D{n}';
+  const asked = (template: string, quality: number | null) =>
+    defaultPeer(parsePeer(`a=http://h/${template}`))
+      .imageUrl(request, quality)
+      .slice(9);
+  for (const [template, plain, with70] of [
+    [
+      'rs:fit:{width}:0/q:{quality}/plain/{url}@{format}',
+      `rs:fit:800:0/plain/${url}@avif`,
+      `rs:fit:800:0/q:70/plain/${url}@avif`,
+    ],
+    [
+      'i?u={url}&quality={quality}&w={width}&f={format}',
+      `i?u=${url}&w=800&f=avif`,
+      `i?u=${url}&quality=70&w=800&f=avif`,
+    ],
+    ['{width}/{format}/{url}?q={quality}', `800/avif/${url}`, `800/avif/${url}?q=70`],
+    ['w_{width},q_{quality},f_{format}/{url}', `w_800,f_avif/${url}`, `w_800,q_70,f_avif/${url}`],
+    [
+      '{width}x0/filters:quality({quality}):format({format})/{url}',
+      `800x0/filters:format(avif)/${url}`,
+      `800x0/filters:quality(70):format(avif)/${url}`,
+    ],
+    ['{width}/{format}/{url}', `800/avif/${url}`, `800/avif/${url}`],
+  ] as const) {
+    t.same([asked(template, null), asked(template, 70)], [plain, with70], template);
+  }
+  const varies = (template: string) => defaultPeer(parsePeer(`a=http://h/${template}`)).varies;
+  t.same(['{url}/{width}/{format}/{quality}', '{url}/{width}/{format}'].map(varies), [true, false]);
+});
+
+t.test('the bare handler answers all URLs, or each of many with a body of its own', async (t) => {
+  const answer = { headers: [['etag', '"e"']] as const, body: Buffer.from('body') };
+  const one = await startBare(answer);
+  t.teardown(() => one.close());
+  const many = await startBare(answer, { paths: ['/img/a', '/img/b'] });
+  t.teardown(() => many.close());
+  const get = async (url: string, headers = {}) => {
+    const response = await fetch(url, { headers });
+    return [response.status, await response.text()];
+  };
+  t.same(await get(`${one.url}/anything?at=all`), [200, 'body']);
+  t.same(await get(`${many.url}/img/a?b=2`), [200, 'body']);
+  t.same(await get(`${many.url}/img/b`), [200, 'body']);
+  t.same(await get(`${many.url}/img/b`, { 'if-none-match': '"e"' }), [304, '']);
+  t.match(await get(`${many.url}/img/c`), [404]);
 });
 
 t.test('servers and the load have processors of their own where there are enough', async (t) => {
