@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { numberFrom } from './arguments.ts';
 import { goalInWords } from './report/verdict.ts';
@@ -33,6 +34,11 @@ function pid(text: string, before: ReadonlyMap<string, number> = new Map()): Map
   return new Map([...before, [name, Number(id)]]);
 }
 
+function folder(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return path;
+  throw new InvalidArgumentError('It is no folder.');
+}
+
 const listed = scenarioNames.map((name) => {
   const { title, measures } = scenarios[name];
   const goals = Object.values<Measure>(measures).map(
@@ -63,6 +69,7 @@ export function readOptions(): Options {
     .option(
       '--photographs <folder>',
       'photographs for quality, JPEG or PNG: at least 20 of several makers, as docs/benchmarks.md says',
+      folder,
     )
     .option(
       '--ssimulacra2 <command>',

@@ -16,6 +16,8 @@ import { temporaryFolder } from './temporary-folder.ts';
 type ScaleBench = Bench<'hits' | 'misses' | 'start' | 'index' | 'eviction' | 'projects'>;
 
 const connections = 32;
+/** Of each step. */
+const mostRounds = 3;
 const scanWithinMs = 600_000;
 /** A step that would take longer, as the one before it took, is left out. */
 const stepWithinMs = 6 * 60_000;
@@ -136,7 +138,7 @@ async function stepOf(bench: ScaleBench, dataDir: string, count: number) {
     const { seconds } = bench;
     return (await peak({ seconds, connections, cpus: null, class: planned })).perSecond;
   };
-  const rates = await alternate(bench.quick ? 1 : bench.rounds, {
+  const rates = await alternate(bench.quick ? 1 : Math.min(mostRounds, bench.rounds), {
     misses: missesOf(service),
     emptyMisses: missesOf(empty),
     hits: hitsOf(service),

@@ -52,7 +52,8 @@ t.test('on the Pareto front is whoever nobody beats in both', async (t) => {
   const all = [small, behind, fast, both, at('unknown', 2, Number.NaN)];
   t.same(paretoFront(all), [small, fast, both]);
   t.same(aheadOf(behind, all), [both]);
-  t.same(paretoFront([small, at('same', 1, 1)]).length, 2, 'no more in one of them');
+  const alike = [small, at('same', 1, 1), at('as small', 1, 2), at('as fast', 2, 2)];
+  t.same(paretoFront(alike), alike, 'better in one of them alone');
   const rates = new Map([
     ['slow', [1, 2, 3]],
     ['none', [Number.NaN]],
