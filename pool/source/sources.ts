@@ -259,7 +259,7 @@ export class Sources {
     const request = { allowed: options.allowed };
     waiting?.add(request);
     const promote = () => this.#fetches.get(key)?.slot.promote(owner);
-    promoted?.addEventListener('abort', promote, { once: true });
+    if (!promoted?.aborted) promoted?.addEventListener('abort', promote, { once: true });
     return joined.finally(() => {
       waiting?.delete(request);
       promoted?.removeEventListener('abort', promote);

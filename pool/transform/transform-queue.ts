@@ -204,7 +204,7 @@ export class TransformQueue {
         };
         promote = () => this.#promote(task);
         signal.addEventListener('abort', abandon, { once: true });
-        promoted?.addEventListener('abort', promote, { once: true });
+        if (!promoted?.aborted) promoted?.addEventListener('abort', promote, { once: true });
         if (this.#schedule.idle) this.#lastProgress = queuedAt;
         this.#schedule.add(task);
         this.#setDeadline(task);
