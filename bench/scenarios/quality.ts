@@ -16,7 +16,7 @@ const quick = { width: 400, photographs: 2 } as const;
 export const quality = scenario({
   title: 'Defaults and equal quality',
   about:
-    'Photographs by the defaults of every server, each of which asks for nothing but a width and a format. Then at equal quality: the quality of each other server is varied, and its bytes are interpolated to the score that the service’s default has for the same photograph; its images per second are those at the one quality whose mean score is nearest. The score compares with the photograph as sharp resizes it to the same size. A server is on the Pareto front when no other has both fewer bytes and more images per second.',
+    'Photographs by the defaults of every server, each of which asks for nothing but a width and a format. Then at equal quality: the quality of each other server is varied, and its bytes are interpolated to the score that the service’s default has for the same photograph; its images per second are those at the one quality whose mean score is nearest. The score compares with the photograph as sharp resizes it to the same size at its best, which differs from what servers do. A server is on the Pareto front when no other has both fewer bytes and more images per second.',
   measures: {
     bytes: {
       name: 'bytes at equal quality',

@@ -8,8 +8,8 @@ export interface Photographs {
   /** With `{n}`, whose remainder by the number of photographs chooses one: consecutive numbers take turns. */
   readonly url: string;
   /**
-   * The photograph as sharp resizes it, in the very size of a server's image: servers may round the
-   * height differently.
+   * The photograph as sharp resizes it at its best, in the very size of a server's image: servers may round
+   * the height differently.
    */
   reference(index: number, width: number, height: number): Promise<Source>;
   close(): Promise<void>;
@@ -66,13 +66,18 @@ async function upright(file: Buffer): Promise<Buffer> {
   return sharp(file, { autoOrient: true }).keepIccProfile().jpeg(storedAgain).toBuffer();
 }
 
+/**
+ * Not by sharp's fast way, by which some servers resize: images without loss of these would then have a
+ * score of 100, and those of imgproxy 95. Beside this one both have 92 to 94, on three photographs.
+ */
 async function referenceOf(
   name = '',
   file: Buffer = Buffer.alloc(0),
   width: number,
   height: number,
 ): Promise<Source> {
-  const source = await resized(name, file, { width, height, fit: 'fill' });
+  const size = { width, height, fit: 'fill', fastShrinkOnLoad: false } as const;
+  const source = await resized(name, file, size);
   if (source === null) throw new Error(`${name} has no colours`);
   return source;
 }
