@@ -27,28 +27,38 @@ export async function readSamples(): Promise<Map<string, Buffer>> {
 }
 
 /**
- * Names with the bytes of each photograph in a folder.
- * @param skipped told of each file that cannot be decoded, as one that is cut off
+ * Names with the bytes of each photograph in a folder, as {@link photographsIn} has them.
  * @throws when none is left
  */
 export async function readPhotographs(
   folder: string,
   skipped: (line: string) => void,
 ): Promise<Map<string, Buffer>> {
-  const names = (await readdir(folder)).filter((name) => photographs.test(name)).sort();
   const read = new Map<string, Buffer>();
-  for (const name of names) {
-    try {
-      const file = await readFile(path.join(folder, name));
-      await sharp(file).resize(smallest).raw().toBuffer();
-      read.set(name, file);
-    } catch (error) {
-      const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
-      skipped(`${name} is left out, it cannot be read: ${reason}`);
-    }
-  }
+  for await (const [name, file] of photographsIn(folder, skipped)) read.set(name, file);
   if (read.size === 0) throw new Error(`${folder} has no photographs that can be read.`);
   return read;
+}
+
+/** @param skipped told of each file that cannot be decoded, as one that is cut off */
+export async function* photographsIn(
+  folder: string,
+  skipped: (line: string) => void,
+): AsyncGenerator<[name: string, file: Buffer]> {
+  for (const name of (await readdir(folder)).filter((one) => photographs.test(one)).sort()) {
+    const file = await decodable(path.join(folder, name)).catch((error: Error) => {
+      skipped(`${name} is left out, it cannot be read: ${error.message.split('\n', 1)[0]}`);
+      return null;
+    });
+    if (file !== null) yield [name, file];
+  }
+}
+
+/** The bytes of a file that is a whole picture. */
+async function decodable(path: string): Promise<Buffer> {
+  const file = await readFile(path);
+  await sharp(file).resize(smallest).raw().toBuffer();
+  return file;
 }
 
 /** @param side of the longer side, in pixels; null for a photograph that is smaller */

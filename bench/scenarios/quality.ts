@@ -11,7 +11,7 @@ import { scenario } from './scenario.ts';
 /** As many are needed to say something about photographs. */
 const enough = 20;
 const widthPx = 800;
-const quick = { width: 400, photographs: 2 } as const;
+const quick = { width: 200, photographs: 2 } as const;
 
 export const quality = scenario({
   title: 'Defaults and equal quality',

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { readPhotographs, resized, type Source } from '../../encoders/sources.ts';
+import { photographsIn, resized, type Source } from '../../encoders/sources.ts';
 import { serveBodies } from '../../origin/bodies.ts';
 
 /** Real photographs, as sources that servers fetch and as what their images are compared with. */
@@ -31,13 +31,13 @@ export async function openPhotographs(
   leftOut: (line: string) => void,
 ): Promise<Photographs> {
   const bodies = new Map<string, Buffer>();
-  for (const [name, file] of await readPhotographs(folder, leftOut)) {
-    if (bodies.size === most) break;
+  for await (const [name, file] of photographsIn(folder, leftOut)) {
     const { format, autoOrient } = await sharp(file).metadata();
     if (!formats.has(format)) leftOut(`${name} is left out: it is neither JPEG nor PNG.`);
     else if (autoOrient.width < width)
       leftOut(`${name} is left out: it has less than ${width} px.`);
     else bodies.set(name, await upright(file));
+    if (bodies.size === most) break;
   }
   if (bodies.size === 0) throw new Error(`${folder} has no photographs that can be used.`);
   const [names, files] = [[...bodies.keys()], [...bodies.values()]];
