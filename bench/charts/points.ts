@@ -40,7 +40,9 @@ export function drawPoints({ title, panels }: Omit<PointChart, 'name'>): string 
 }
 
 function drawPanel({ title, xTitle, points }: PointPanel, top: number): string {
-  const known = points.filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y));
+  const known = points
+    .map((point, index) => ({ ...point, colour: colours[index % colours.length] }))
+    .filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y));
   const mostX = roundedUp(Math.max(0, ...known.map(({ x }) => x)));
   const mostY = roundedUp(Math.max(0, ...known.map(({ y }) => y)));
   const bottom = top + margin.top + plot.height;
@@ -52,8 +54,7 @@ function drawPanel({ title, xTitle, points }: PointPanel, top: number): string {
   });
   const front = known.filter(({ onFront }) => onFront).sort((a, b) => a.x - b.x);
   const line = front.map(({ x, y }) => `${left(x)},${above(y)}`).join(' ');
-  const marks = known.map(({ name, x, y }, index) => {
-    const colour = colours[index % colours.length];
+  const marks = known.map(({ name, x, y, colour }) => {
     return `<circle cx="${left(x)}" cy="${above(y)}" r="${radius}" fill="${colour}"/><text x="${Number(left(x)) + radius + 4}" y="${Number(above(y)) + 14}" fill="${colour}">${escaped(name)}</text>`;
   });
   const xLabel = `<text x="${leftEdge + plot.width / 2}" y="${bottom + 32}" text-anchor="middle">${escaped(xTitle)}</text>`;

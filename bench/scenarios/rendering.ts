@@ -1,7 +1,7 @@
 import { load, ofClass } from '../load/load.ts';
 import { processorMs, type Server } from '../servers/server.ts';
 import type { SharpResult } from '../servers/sharp-loop.ts';
-import { median } from './rounds.ts';
+import { known, median } from './rounds.ts';
 import type { Bench } from './scenario.ts';
 
 /** Fewer would make a rate depend on where its window ends. */
@@ -39,6 +39,6 @@ export async function rendered(
 /** The name with the highest median that is known; undefined when there is none. */
 export const fastestOf = (rates: ReadonlyMap<string, readonly number[]>): string | undefined =>
   [...rates]
-    .map(([name, values]) => ({ name, rate: median(values) }))
+    .map(([name, values]) => ({ name, rate: median(known(values)) }))
     .filter(({ rate }) => !Number.isNaN(rate))
     .sort((a, b) => b.rate - a.rate)[0]?.name;

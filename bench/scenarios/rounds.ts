@@ -27,6 +27,10 @@ export const ratios = (values: readonly number[], others: readonly number[]): nu
 export const differences = (values: readonly number[], others: readonly number[]): number[] =>
   values.map((value, round) => value - (others[round] ?? Number.NaN));
 
+/** Without NaN, which stands for what was not measured. */
+export const known = (values: readonly number[]): number[] =>
+  values.filter((value) => !Number.isNaN(value));
+
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -46,7 +50,7 @@ export function figure(value: number): string {
 
 /** The median with the least and the most, such as `0.91 (0.88..0.95)`. */
 export function spread(values: readonly number[]): string {
-  const known = values.filter((value) => !Number.isNaN(value));
-  if (known.length < 2) return figure(known[0] ?? Number.NaN);
-  return `${figure(median(known))} (${figure(Math.min(...known))}..${figure(Math.max(...known))})`;
+  const all = known(values);
+  if (all.length < 2) return figure(all[0] ?? Number.NaN);
+  return `${figure(median(all))} (${figure(Math.min(...all))}..${figure(Math.max(...all))})`;
 }

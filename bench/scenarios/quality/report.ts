@@ -1,6 +1,6 @@
 import { mean } from '../../encoders/measure.ts';
 import { fastestOf } from '../rendering.ts';
-import { figure, median, ratios, spread } from '../rounds.ts';
+import { figure, known, median, ratios, spread } from '../rounds.ts';
 import type { Bench } from '../scenario.ts';
 import { type Compared, type Contender, type Equal, middleBytes, type Other } from './compare.ts';
 import { aheadOf, paretoFront, type Standing } from './curves.ts';
@@ -15,11 +15,11 @@ const isComparable = (other: Other): other is Comparable => other.equal !== null
 export function standings({ service, others }: Compared): Standing[] {
   const bytes = middleBytes(service.points);
   return [
-    { name: service.name, bytes, perSecond: median(service.perSecond) },
+    { name: service.name, bytes, perSecond: median(known(service.perSecond)) },
     ...others.filter(isComparable).map(({ name, equal }) => ({
       name,
       bytes: bytes / equal.bytes.ratio,
-      perSecond: median(equal.perSecond),
+      perSecond: median(known(equal.perSecond)),
     })),
   ];
 }
