@@ -74,7 +74,10 @@ async function imageOf(
 ): Promise<Point> {
   const about = `${server.name}: ${photographs.names[index]} as ${format}`;
   const template = server.imageUrl({ source: photographs.url, width, format }, quality);
-  const response = await fetch(template.replaceAll('{n}', String(first + index)));
+  const url = template.replaceAll('{n}', String(first + index));
+  const response = await fetch(url).catch((error: Error) => {
+    throw new Error(`${about}: no answer from ${server.url}`, { cause: error });
+  });
   const image = new Uint8Array(await response.arrayBuffer());
   if (!response.ok) throw new Error(`${about}: ${response.status}`);
   const facts = await sharp(image).metadata();
