@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import t from 'tap';
 import { Supervisor } from '../../../server/cluster/supervisor.ts';
@@ -10,7 +11,7 @@ t.test('a front end whose pool makes no progress is replaced, once', async (t) =
   const count = (text: string) => lines.filter(({ msg }) => msg === text).length;
   const ended: number[] = [];
   const supervisor = new Supervisor({
-    entry: scriptUrl('stuck-front-end', import.meta.url).pathname,
+    entry: fileURLToPath(scriptUrl('stuck-front-end', import.meta.url)),
     processes: 1,
     environment: {},
     log,
@@ -41,7 +42,7 @@ t.test('front ends that die again and again are given up, with the reason', asyn
     },
   );
   const supervisor = new Supervisor({
-    entry: scriptUrl('dying-front-end', import.meta.url).pathname,
+    entry: fileURLToPath(scriptUrl('dying-front-end', import.meta.url)),
     ...{ processes: 1, environment: {}, log, stalledAfterMs: 4_000 },
     restartLimits: { immediate: 12, firstMs: 1, mostMs: 1 },
   });

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { root } from '../../root.ts';
+import { rootPath } from '../../root.ts';
 import { until } from '../../until.ts';
 import { freePort, type json, type LogLine, plainNode, type Service } from '../service.ts';
 
-const dist = new URL('dist/', root).pathname;
+const dist = join(rootPath, 'dist');
 const [program, ...args] = plainNode;
 
 interface Teardown {
