@@ -76,7 +76,7 @@ t.test('secret settings appear in no line', async (t) => {
 
 t.test('a full disk ends no process, and it is said how many lines were lost', async (t) => {
   const file = join(t.testdir({ log: '' }), 'log');
-    // The log's file changes while the process runs: what was full has space again.
+  // The log's file changes while the process runs: what was full has space again.
   logged(
     {},
     `const fs = (await import('node:fs')).default;
