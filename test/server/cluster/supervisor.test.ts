@@ -31,6 +31,41 @@ t.test('a front end whose pool makes no progress is replaced, once', async (t) =
   t.equal(count('a front end is stuck and replaced'), 1);
 });
 
+t.test('a front end that is killed before it listens is replaced, and welcomed', async (t) => {
+  const log = pino({ level: 'silent' });
+  const supervisor = new Supervisor({
+    entry: fileURLToPath(scriptUrl('waiting-front-end', import.meta.url)),
+    ...{ processes: 1, environment: {}, log, stalledAfterMs: 4_000 },
+  });
+  t.teardown(() => supervisor.stop());
+  const waiting: number[] = [];
+  const ended: number[] = [];
+  const listening = supervisor.start({
+    onMessage: (frontEnd, { type }) => {
+      if (type === 'started') waiting.push(frontEnd);
+    },
+    onEnd: (frontEnd) => ended.push(frontEnd),
+    onGiveUp: (reason) => t.fail(reason),
+  });
+  const kill = (frontEnd = 0) => process.kill(supervisor.pidOf(frontEnd) ?? 0, 'SIGKILL');
+  await until('the first waits', () => waiting.length === 1);
+  // As long as the store takes to open, it says again that it waits, and so is not taken for dead.
+  await until('it still waits', () => waiting.length === 2);
+  t.equal(waiting[1], waiting[0]);
+  kill(waiting[0]);
+  await until('the second waits', () => waiting.length === 3);
+  t.same(ended, [waiting[0]]);
+  t.not(waiting[2], waiting[0]);
+  t.equal(supervisor.listening, 0);
+  supervisor.send(waiting[2] ?? 0, {
+    ...{ type: 'welcome', storeUrl: '', storePrepared: true },
+    knowledge: { confirmedAt: 0, projects: [] },
+  });
+  await listening;
+  t.equal(supervisor.listening, 1);
+  t.equal(ended.length, 1);
+});
+
 t.test('front ends that die again and again are given up, with the reason', async (t) => {
   let listening = 0;
   const log = pino(
