@@ -9,6 +9,8 @@ export type Role = Leader | { readonly role: 'follower'; readonly image: Image }
 
 export interface Leader {
   readonly role: 'leader';
+  /** Whether another process may have stored the image after this one has looked for it on the disk. */
+  readonly mayBeStored: boolean;
   /** Call once, after the image is in the disk cache, where other processes can read it. */
   succeed(image: Image): void;
   /** Call once, instead of `succeed`. */
@@ -43,9 +45,12 @@ export interface Coalescer {
   join(key: string, participant: Participant): Promise<Role>;
 }
 
-/** For an engine whose disk cache is not shared with other processes. */
+/**
+ * For an engine whose disk cache is not shared with other processes, except while one takes the place of
+ * another.
+ */
 export const onlyProcess: Coalescer = {
   async join() {
-    return { role: 'leader', succeed() {}, fail() {} };
+    return { role: 'leader', mayBeStored: false, succeed() {}, fail() {} };
   },
 };

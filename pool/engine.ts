@@ -106,9 +106,8 @@ export class Engine {
   async #miss(key: string, work: Work): Promise<CacheResult> {
     const stored = await this.#readDisk(key, work);
     if (stored !== null) return stored;
-    // Before the messages to the primary, the second look at the disk and the fetch, which would be
-    // wasted. Not before the first look: hits are served however full the queue is, and an absent
-    // file costs one failed `open`.
+    // Before the messages to the primary and the fetch, which would be wasted. Not before the look at
+    // the disk: hits are served however full the queue is, and an absent file costs one failed `open`.
     if (isLive(work)) this.producer.admit(work.project);
     const { watermark } = work.variant;
     if (watermark !== null) this.producer.watermarks.requireUsable(watermark.url);
@@ -123,8 +122,8 @@ export class Engine {
       return this.#keep(key, role.image, 'miss');
     }
     try {
-      // The previous leader may have written the image after this process read the disk cache.
-      const result = (await this.#readDisk(key, work)) ?? (await this.#produce(key, work));
+      const stored = role.mayBeStored ? await this.#readDisk(key, work) : null;
+      const result = stored ?? (await this.#produce(key, work));
       // Followers in other processes must wait for the disk write; this response need not.
       void this.#write(key, result, work).then(() => role.succeed(result.image));
       return result;

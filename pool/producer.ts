@@ -50,6 +50,13 @@ interface Inputs {
   readonly watermark: SourceLease | null;
 }
 
+function holdBoth({ source, watermark }: Inputs): () => void {
+  const holds = [source.hold(), watermark?.hold()];
+  return () => {
+    for (const release of holds) release?.();
+  };
+}
+
 /** Requests that were refused, by what was used up. */
 export interface Refusals {
   /** Misses in progress. */
@@ -102,7 +109,7 @@ export class Producer {
         requireImage(lease);
         const opaque = { scale: 100, opacity: 100 };
         const variant = watermarkVariant(opaque, checkedSize);
-        await this.transforms.transform(lease.bytes, variant, options);
+        await this.transforms.transform(lease.bytes, variant, { ...options, hold: lease.hold });
       } finally {
         lease.release();
       }
@@ -124,7 +131,11 @@ export class Producer {
       const { queueMs, transformMs, ...image } = await this.transforms.transform(
         source.bytes,
         work.variant,
-        { ...work, watermark: watermark?.bytes ?? null },
+        {
+          ...work,
+          watermark: watermark?.bytes ?? null,
+          hold: () => holdBoth({ source, watermark }),
+        },
       );
       const fetched = source.fetchMs === null ? {} : { fetch: source.fetchMs };
       return { image, timings: { ...fetched, queue: queueMs, transform: transformMs } };

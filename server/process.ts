@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../contract/log.ts';
 import { settingsOrExit } from '../contract/settings/load.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
+import { onlyProcess } from '../pool/coalescer.ts';
 import { Engine } from '../pool/engine.ts';
 import type { EngineSettings } from '../pool/settings.ts';
 import { readableFormats, tried } from '../pool/transform/readable.ts';
@@ -116,7 +117,7 @@ const coalescer = new CoalescerClient(channel);
 const diskCacheReporter = new DiskCacheReporter(channel, log);
 
 const engine = new Engine(engineSettings(settings), {
-  coalescer,
+  coalescer: settings.processes === 1 ? onlyProcess : coalescer,
   disk: diskCacheReporter,
   onMemoryHit: (key) => diskCacheReporter.read(key),
   onRender: (event, key, timings) => log.debug({ key, ...timings }, `render ${event}`),

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Reservation } from './budget.ts';
+import type { SharedMemory } from './shared-memory.ts';
 
 /**
  * The maximum allocated before any bytes arrived. Most images are smaller, so they are written
@@ -12,24 +13,22 @@ const guessedLength = 64 * 1024;
 export interface BodyLimits {
   readonly maxBytes: number;
   readonly budget: Reservation;
+  /** Where the buffer is, while it has room. */
+  readonly memory: Pick<SharedMemory, 'allocate' | 'free'>;
   /** The Content-Length; null when it is absent or does not apply because the body is decoded. */
   readonly length: number | null;
 }
 
 /**
  * Reads a body into one buffer of exactly its length. The buffer stays reserved in the budget and
- * the caller must release it. On failure nothing stays reserved.
- *
- * The buffer is deliberately not a SharedArrayBuffer. V8 does not count the bytes of a
- * SharedArrayBuffer when it schedules garbage collection, so unreachable ones accumulate: sending
- * 2,000 buffers of 5 MB to a thread peaked at 2 GB, against 145 MB with copied ArrayBuffers.
+ * allocated; the caller must release and free it. On failure neither stays.
  * @throws ServiceError source_too_large | source_corrupt (empty) | overloaded, or as `chunks` throws
  */
 export async function gather(
   chunks: AsyncIterable<Uint8Array>,
-  { maxBytes, budget, length }: BodyLimits,
+  { maxBytes, budget, length, memory }: BodyLimits,
 ): Promise<Uint8Array> {
-  let bytes = new Uint8Array(0);
+  let bytes: Uint8Array = new Uint8Array(0);
   let filled = 0;
 
   const resize = (size: number) => {
@@ -38,9 +37,10 @@ export async function gather(
     if (!budget.reserve(size)) {
       throw new ServiceError('overloaded', 'Too many bytes of sources are in memory.');
     }
-    const resized = new Uint8Array(size);
-    resized.set(bytes.subarray(0, filled));
+    const resized = memory.allocate(size) ?? new Uint8Array(size);
+    copy(bytes.subarray(0, filled), resized, 0);
     budget.release(bytes.byteLength);
+    memory.free(bytes);
     bytes = resized;
   };
 
@@ -52,7 +52,7 @@ export async function gather(
         const wanted = bytes.byteLength === 0 ? firstSize(length) : bytes.byteLength * 2;
         resize(Math.max(needed, Math.min(wanted, length ?? maxBytes)));
       }
-      bytes.set(chunk, filled);
+      copy(chunk, bytes, filled);
       filled = needed;
     }
     if (filled === 0) throw new ServiceError('source_corrupt', 'The source is empty.');
@@ -60,8 +60,19 @@ export async function gather(
     return bytes;
   } catch (error) {
     budget.release(bytes.byteLength);
+    memory.free(bytes);
     throw error;
   }
+}
+
+/**
+ * Copies with one `memcpy`, as `fill` does with its pattern. `set` copies to shared memory byte by byte, each as an atomic
+ * operation: 0.5 ms for 0.8 MB, and this 0.04 ms.
+ */
+function copy(from: Uint8Array, to: Uint8Array, at: number): void {
+  if (from.byteLength === 0) return;
+  const target = Buffer.from(to.buffer, to.byteOffset, to.byteLength);
+  target.fill(from, at, at + from.byteLength);
 }
 
 export function tooLarge(maxBytes: number): ServiceError {

@@ -8,6 +8,7 @@ import type { Connections } from './connections.ts';
 import { codeOf, fetchFailureText } from './failure-words.ts';
 import type { AddressGuard } from './guard.ts';
 import { mediaType, retryAfter } from './response-headers.ts';
+import type { SharedMemory } from './shared-memory.ts';
 
 export interface FetchOptions {
   readonly guard: AddressGuard;
@@ -23,13 +24,14 @@ export interface FetchOptions {
   readonly allowed: (host: string) => boolean;
   readonly maxBytes: number;
   readonly budget: Reservation;
+  readonly memory: SharedMemory;
   /** Timeout of the fetch including redirects, in ms. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
 export interface Fetched {
-  /** In a buffer of their own, reserved in the budget until the caller releases them. */
+  /** In a buffer of their own, reserved in the budget and allocated until the caller releases them. */
   readonly bytes: Uint8Array;
   /** The media type that the origin named, such as `text/html`; null when it named no valid one. */
   readonly contentType: string | null;
@@ -178,7 +180,7 @@ function resolve(location: string, base: URL): URL {
 async function read(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   url: URL,
-  { maxBytes, budget }: FetchOptions,
+  { maxBytes, budget, memory }: FetchOptions,
 ): Promise<Fetched> {
   // An unread body emits an error when the fetch is cancelled; without a listener it would be
   // thrown.
@@ -194,7 +196,7 @@ async function read(
     const text = 'The source has a content coding that is not supported.';
     throw new ServiceError('source_unsupported', text);
   }
-  const limits = { maxBytes, budget, length: chunks === raw ? length : null };
+  const limits = { maxBytes, budget, memory, length: chunks === raw ? length : null };
   return { bytes: await gather(chunks, limits), contentType: mediaType(headers['content-type']) };
 }
 

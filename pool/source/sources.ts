@@ -11,6 +11,7 @@ import { type FetchSlot, FetchSlots } from './fetch-slots.ts';
 import { AddressGuard, type Resolver } from './guard.ts';
 import { loopIdOf } from './loop.ts';
 import { NameResolver } from './resolver.ts';
+import { SharedMemory } from './shared-memory.ts';
 
 export type SourceSettings = Pick<
   EngineSettings,
@@ -47,6 +48,7 @@ export interface AcquireOptions {
 
 /** A source's bytes, which must not be changed. They count as in use until released. */
 export interface SourceLease {
+  /** Usually in memory that is used again after the last release: they must not be read then. */
   readonly bytes: Uint8Array;
   /** The media type that the origin named; null when it named none. */
   readonly contentType: string | null;
@@ -54,6 +56,8 @@ export interface SourceLease {
   readonly fetchMs: number | null;
   /** Idempotent. */
   release(): void;
+  /** Keeps the bytes for a reader that may go on after `release`; the function ends that. */
+  hold(): () => void;
 }
 
 /** Long enough for the variants that one page requests. The origin's Cache-Control is not used. */
@@ -70,6 +74,8 @@ const entryOverhead = 512;
 const failureMs = 5_000;
 /** Connections that may stay open for the next fetch, as a multiple of those for fetches. */
 const keptFactor = 4;
+/** Memory for sources that are not in the cache any more, or not yet. */
+const mostBytesInUse = 64 * 1024 * 1024;
 const failureBytes = 4 * 1024 * 1024;
 /** Attempts of a request whose fetch was started, and limited, by another project. */
 const maxAttempts = 3;
@@ -82,6 +88,9 @@ const notCached = new Set(['overloaded', 'source_not_allowed', 'internal_error']
 interface Source extends Fetched {
   readonly hosts: readonly string[];
   leases: number;
+  cached: boolean;
+  /** True when its bytes have been given back. */
+  freed: boolean;
   /** Whose share the leased bytes count against: the project of the first lease. */
   owner: Owner;
 }
@@ -121,6 +130,7 @@ export class Sources {
   readonly #fetches = new Map<string, Fetch>();
   readonly #cache: LRUCache<string, Source>;
   readonly #failures: LRUCache<string, Failed>;
+  readonly #memory: SharedMemory;
   #closed: ServiceError | null = null;
   #fetchCount = 0;
   #followers = 0;
@@ -145,11 +155,16 @@ export class Sources {
       timeoutMs: sourceTimeoutMs,
     });
     const clock = now && { perf: { now }, ttlResolution: 0 };
+    this.#memory = new SharedMemory(cacheBytes + Math.min(sourceHeldBytes, mostBytesInUse));
     this.#cache = new LRUCache({
       maxSize: cacheBytes,
       sizeCalculation: ({ bytes }, key) => bytes.byteLength + 2 * key.length + entryOverhead,
       ttl: cacheMs,
       ttlAutopurge: true,
+      dispose: (source) => {
+        source.cached = false;
+        this.#free(source);
+      },
       ...clock,
     });
     this.#failures = new LRUCache({
@@ -181,7 +196,10 @@ export class Sources {
       }
       const outcome = this.#failures.get(key) ?? (await this.#fetched(key, target, options));
       checkHosts(outcome.hosts, options);
-      if ('source' in outcome) return this.#lease(outcome.source, options.project, outcome.fetchMs);
+      if ('source' in outcome) {
+        if (outcome.source.freed) continue;
+        return this.#lease(outcome.source, options.project, outcome.fetchMs);
+      }
       if ('failure' in outcome) {
         // Another project's share was used up, not this one's.
         const retry = outcome.failure.code === 'overloaded' && outcome.project !== options.project;
@@ -259,7 +277,7 @@ export class Sources {
     const request = { allowed: options.allowed };
     waiting?.add(request);
     const promote = () => this.#fetches.get(key)?.slot.promote(owner);
-    promoted?.addEventListener('abort', promote, { once: true });
+    if (!promoted?.aborted) promoted?.addEventListener('abort', promote, { once: true });
     return joined.finally(() => {
       waiting?.delete(request);
       promoted?.removeEventListener('abort', promote);
@@ -308,6 +326,7 @@ export class Sources {
         allowed,
         maxBytes: this.#settings.sourceMaxBytes,
         budget: this.#budget.for(fetch.owner),
+        memory: this.#memory,
         timeoutMs: this.#settings.sourceTimeoutMs,
         signal,
       });
@@ -329,9 +348,12 @@ export class Sources {
   #keep(key: string, fetched: Fetched, hosts: readonly string[], owner: Owner): Source {
     // The fetch's reservation becomes a first lease until the waiting requests have their own
     // leases, which happens in microtasks before setImmediate.
-    const source: Source = { ...fetched, hosts, leases: 1, owner };
+    const source: Source = { ...fetched, hosts, leases: 1, cached: false, freed: false, owner };
     setImmediate(() => this.#release(source));
-    if (this.#closed === null) this.#cache.set(key, source);
+    if (this.#closed === null) {
+      this.#cache.set(key, source);
+      source.cached = this.#cache.peek(key) === source;
+    }
     return source;
   }
 
@@ -351,12 +373,24 @@ export class Sources {
       released = true;
       this.#release(source);
     };
-    return { bytes: source.bytes, contentType: source.contentType, fetchMs, release };
+    const hold = () => {
+      source.leases += 1;
+      return () => this.#release(source);
+    };
+    return { bytes: source.bytes, contentType: source.contentType, fetchMs, release, hold };
   }
 
   #release(source: Source): void {
     source.leases -= 1;
-    if (source.leases === 0) this.#budget.release(source.owner, source.bytes.byteLength);
+    if (source.leases > 0) return;
+    this.#budget.release(source.owner, source.bytes.byteLength);
+    this.#free(source);
+  }
+
+  #free(source: Source): void {
+    if (source.cached || source.leases > 0 || source.freed) return;
+    source.freed = true;
+    this.#memory.free(source.bytes);
   }
 }
 

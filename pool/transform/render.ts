@@ -65,8 +65,8 @@ export async function render(
 ): Promise<RenderedImage> {
   const source = withImageBrand(given);
   const watermark = givenWatermark === null ? null : withImageBrand(givenWatermark);
-  if (onlyLight) await requireLight(source, watermark, variant, limits);
-  const transformed = await transform(source, variant, limits);
+  const inspected = onlyLight ? await requireLight(source, watermark, variant, limits) : null;
+  const transformed = await transform(source, variant, limits, inspected);
   const { picture, facts, plan, metadata, copyright } = transformed;
   if (watermark !== null && variant.watermark !== null) {
     const overlay = await transformWatermark(watermark, variant.watermark, plan, limits);
@@ -96,19 +96,23 @@ export async function render(
   return imageOf(text, contentType, plan);
 }
 
-/** @throws CostExceeded */
+/**
+ * @returns what it has found out about the source; null for one that must not be opened for it
+ * @throws CostExceeded
+ */
 async function requireLight(
   source: Uint8Array,
   watermark: Uint8Array | null,
   variant: Variant,
   { sourceMaxPixels }: RenderLimits,
-): Promise<void> {
-  const cost =
-    knownCost(source) ??
-    costOf(await inspect(source, sourceMaxPixels, variant), variant, sourceMaxPixels);
+): Promise<SourceFacts | null> {
+  const known = knownCost(source);
+  const facts = known === null ? await inspect(source, sourceMaxPixels, variant) : null;
+  const cost = facts === null ? (known ?? noCost) : costOf(facts, variant, sourceMaxPixels);
   const added = watermark === null ? noCost : await watermarkCost(watermark, sourceMaxPixels);
   const whole = sum(cost, added);
   if (!isLight(whole)) throw new CostExceeded(whole);
+  return facts;
 }
 
 /** None where it cannot be opened: the error is thrown when it is used. */
@@ -154,11 +158,12 @@ async function transform(
   bytes: Uint8Array,
   variant: Variant,
   limits: RenderLimits,
+  inspected: SourceFacts | null = null,
 ): Promise<Transformed> {
   const isolates = needsProcess(bytes) || (variant.gainMap && mayHaveGainMap(bytes));
   if (!limits.isolated && isolates) throw new IsolationRequired();
   const { lenient } = variant;
-  const facts = await inspect(bytes, limits.sourceMaxPixels, variant);
+  const facts = inspected ?? (await inspect(bytes, limits.sourceMaxPixels, variant));
   const isFile = kinds[facts.kind].decoder !== null;
   const metadata = variant.stripMetadata || !isFile ? null : await keptMetadata(bytes, facts.kind);
   const copyright = variant.copyright && isFile ? await copyrightOf(bytes, facts.kind) : null;

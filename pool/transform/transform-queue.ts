@@ -30,6 +30,11 @@ export interface TransformOptions {
   readonly promoted?: AbortSignal;
   /** The bytes of the variant's watermark, when it has one. */
   readonly watermark?: Uint8Array | null;
+  /**
+   * Called when a thread begins to read the source and the watermark. It may go on after the promise is
+   * settled; the returned function is called when it has ended.
+   */
+  readonly hold?: () => () => void;
   /** Told how long the transform waited and ran. */
   readonly stages?: Stages;
 }
@@ -66,6 +71,9 @@ type TransformQueueSettings = Pick<
   | 'processMemoryBytes'
 >;
 
+/** For bytes that stay as they are. */
+const noHold = () => () => {};
+
 type Finished = Exclude<TransformResult, { exceeds: Cost }>;
 
 interface QueuedTransform extends Scheduled {
@@ -73,6 +81,7 @@ interface QueuedTransform extends Scheduled {
   readonly watermark: Uint8Array | null;
   readonly variant: Variant;
   readonly stages: Stages;
+  readonly hold: () => () => void;
   /** True when its caller has left. */
   abandoned: boolean;
   /** Timer that rejects the task when it waits too long; cleared when the task starts. */
@@ -157,8 +166,8 @@ export class TransformQueue {
   }
 
   /**
-   * @param source copied to the thread, not transferred, because other callers may use it; the same
-   *   applies to a watermark
+   * @param source not changed, and copied to the thread unless its memory is shared; the same applies to a
+   *   watermark
    * @throws ServiceError overloaded, transform_timeout, source_unsupported, source_corrupt,
    *   source_too_large, parameter_invalid, internal_error
    */
@@ -187,6 +196,7 @@ export class TransformQueue {
           watermark,
           variant,
           stages: options.stages ?? unobserved,
+          hold: options.hold ?? noHold,
           background: background && promoted?.aborted !== true,
           queuedAt,
           abandoned: false,
@@ -204,7 +214,7 @@ export class TransformQueue {
         };
         promote = () => this.#promote(task);
         signal.addEventListener('abort', abandon, { once: true });
-        promoted?.addEventListener('abort', promote, { once: true });
+        if (!promoted?.aborted) promoted?.addEventListener('abort', promote, { once: true });
         if (this.#schedule.idle) this.#lastProgress = queuedAt;
         this.#schedule.add(task);
         this.#setDeadline(task);
@@ -297,6 +307,7 @@ export class TransformQueue {
 
   async #run(task: QueuedTransform): Promise<void> {
     const { source, watermark, variant } = task;
+    const release = task.hold();
     const startedAt = performance.now();
     const run = this.#renderers.run({
       source,
@@ -337,6 +348,7 @@ export class TransformQueue {
     clearTimeout(timer);
     // A thread that is still in native code uses its core, so it counts as busy until it exits.
     await terminated;
+    release();
     this.#schedule.ended(task);
     if (exceeds === null) this.#completed += 1;
     else this.#waitAgain(task, exceeds);

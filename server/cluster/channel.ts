@@ -95,8 +95,9 @@ export type CoalescerRequest = { readonly key: string; readonly joinId: number }
 
 /** The primary's message to one participant of the render of a key. */
 export type CoalescerReply = { readonly key: string; readonly joinId: number } & (
-  | { readonly type: 'render-lead' }
   | { readonly type: 'render-follow' }
+  /** `mayBeStored`: another front end may have stored the image after this one has looked for it. */
+  | { readonly type: 'render-lead'; readonly mayBeStored: boolean }
   | { readonly type: 'render-outcome'; readonly outcome: RenderOutcome }
   /** Other front ends follow: do not cancel, even when all requests of the leading process have left. */
   | { readonly type: 'render-retain' }

@@ -53,7 +53,7 @@ export class CoalescerClient implements Coalescer {
             reject(error);
           },
         },
-        replyTimer: setTimeout(() => this.#lead(id), replyWithinMs),
+        replyTimer: setTimeout(() => this.#lead(id, true), replyWithinMs),
         release: null,
         image: null,
       });
@@ -71,7 +71,7 @@ export class CoalescerClient implements Coalescer {
     }
     switch (reply.type) {
       case 'render-lead':
-        return this.#lead(joinId);
+        return this.#lead(joinId, reply.mayBeStored);
       case 'render-follow':
         return this.#clearTimer(join);
       case 'render-retain':
@@ -92,13 +92,14 @@ export class CoalescerClient implements Coalescer {
     }
   }
 
-  #lead(joinId: number): void {
+  #lead(joinId: number, mayBeStored: boolean): void {
     const join = this.#joins.get(joinId);
     if (join === undefined) return;
     this.#clearTimer(join);
     const { key } = join;
     join.settle.resolve({
       role: 'leader',
+      mayBeStored,
       succeed: (image) => {
         join.image = image;
         this.#channel.send({ type: 'render-succeeded', key, joinId });

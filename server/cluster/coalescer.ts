@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { CoalescerReply, CoalescerRequest, RenderOutcome } from './channel.ts';
 
 /** A front end's participation in the render of a key. */
@@ -14,6 +15,9 @@ interface Render {
   /** In the order in which they joined. */
   followers: Member[];
 }
+
+/** As many as are rendered in the time that a message to the primary may take, and many more. */
+const mostStored = 10_000;
 
 /** A reply before it is addressed; Omit alone would not distribute over the union. */
 type Reply = CoalescerReply extends infer R
@@ -32,6 +36,8 @@ const same = (a: Member, b: Member): boolean => a.frontEnd === b.frontEnd && a.j
  */
 export class RenderCoalescer {
   readonly #renders = new Map<string, Render>();
+  /** A front end may have looked for one of these on the disk just before it was stored. */
+  readonly #stored = new LRUCache<string, true>({ max: mostStored });
   readonly #send: (frontEnd: number, reply: CoalescerReply) => void;
   /** Front ends that have ended. Their late messages are ignored: followers would wait for ever. */
   readonly #ended = new Set<number>();
@@ -75,7 +81,7 @@ export class RenderCoalescer {
     const render = this.#renders.get(key);
     if (render === undefined) {
       this.#renders.set(key, { leader: member, followers: [] });
-      this.#reply(member, key, { type: 'render-lead' });
+      this.#reply(member, key, { type: 'render-lead', mayBeStored: this.#stored.has(key) });
       return;
     }
     render.followers.push(member);
@@ -104,6 +110,7 @@ export class RenderCoalescer {
     const render = this.#renders.get(key);
     const leads = render !== undefined && same(render.leader, member);
     const wanted = leads && render.followers.length > 0;
+    if (leads) this.#stored.set(key, true);
     if (leads && !wanted) this.#renders.delete(key);
     // A follower that waited too long for a reply, and led without permission, leaves.
     if (!leads) this.#leave(member, key);
@@ -127,7 +134,7 @@ export class RenderCoalescer {
       return;
     }
     render.leader = next;
-    this.#reply(next, key, { type: 'render-lead' });
+    this.#reply(next, key, { type: 'render-lead', mayBeStored: true });
     if (render.followers.length > 0) this.#reply(next, key, { type: 'render-retain' });
     this.#promote(key, render);
   }

@@ -1,5 +1,5 @@
-import { chmod, lstat, mkdir, opendir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, lstat, mkdir, opendir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { makeFolder } from '../../contract/make-folder.ts';
 import { cacheFilePath, cacheTemporaryFolder } from '../../pool/cache/disk.ts';
@@ -174,9 +174,25 @@ export class DiskCacheIndex {
   }
 
   async #inspect(name: string, path: string): Promise<Found | null> {
-    if (!keyPattern.test(name) || path !== cacheFilePath(this.#folder, name)) return null;
+    if (!keyPattern.test(name)) return null;
     const facts = await lstat(path).catch(() => null);
-    return facts?.isFile() ? { key: name, bytes: facts.size, modifiedMs: facts.mtimeMs } : null;
+    if (!facts?.isFile() || !(await this.#isInPlace(name, path))) return null;
+    return { key: name, bytes: facts.size, modifiedMs: facts.mtimeMs };
+  }
+
+  /** Moves a file that an earlier version has written, into two levels of 256 folders. */
+  async #isInPlace(key: string, path: string): Promise<boolean> {
+    const place = cacheFilePath(this.#folder, key);
+    if (path === place) return true;
+    if (path !== join(this.#folder, 'files', key.slice(0, 2), key.slice(2, 4), key)) return false;
+    try {
+      await mkdir(dirname(place), { recursive: true });
+      await rename(path, place);
+      return true;
+    } catch (error) {
+      this.#onError(error as Error);
+      return false;
+    }
   }
 }
 

@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
+import { gather } from '../../../pool/source/body.ts';
 import { ByteBudget } from '../../../pool/source/budget.ts';
 import { openConnections } from '../../../pool/source/connections.ts';
 import { fetchSource } from '../../../pool/source/fetch.ts';
 import { AddressGuard } from '../../../pool/source/guard.ts';
+import { SharedMemory } from '../../../pool/source/shared-memory.ts';
 import { until } from '../../until.ts';
 import { asker, failureOf, listen, openSources, startOrigin } from './origin.ts';
 
@@ -34,7 +36,7 @@ t.test('the request is plain: its own name, image types, no cookies and no refer
   t.same([second?.headers.cookie, second?.headers.referer], [undefined, undefined]);
 });
 
-t.test('the bytes are alone in their buffer, of whatever length they came', async (t) => {
+t.test('the bytes are those that came, of whatever length, in shared memory', async (t) => {
   for (const length of [1, 65_535, 65_536, 65_537, 300_000, 1_000_000]) {
     const body = Buffer.alloc(length, 'abc');
     for (const known of [true, false]) {
@@ -46,8 +48,22 @@ t.test('the bytes are alone in their buffer, of whatever length they came', asyn
       });
       const { bytes } = await openSources(t).acquire(origin.url(), asker());
       t.ok(body.equals(bytes), `${length} bytes`);
-      t.equal(bytes.buffer.byteLength, length);
+      t.type(bytes.buffer, SharedArrayBuffer);
     }
+  }
+});
+
+t.test('where there is no shared memory left, the bytes are in memory of their own', async (t) => {
+  const memory = { allocate: () => null, free: () => {} };
+  const budget = new ByteBudget(2_000_000).for({ project: 'p', host: 'h' });
+  async function* chunks() {
+    for (let index = 0; index < 10; index += 1) yield Buffer.alloc(50_000, `${index}`);
+  }
+  for (const length of [500_000, null]) {
+    const bytes = await gather(chunks(), { maxBytes: 1_000_000, budget, length, memory });
+    t.type(bytes.buffer, ArrayBuffer);
+    t.same([bytes.byteLength, bytes[49_999], bytes[450_000]], [500_000, 48, 57]);
+    budget.release(500_000);
   }
 });
 
@@ -192,6 +208,7 @@ t.test('a fetch that is aborted while it reads fails with the reason', async (t)
   for (const path of ['/plain', '/coded']) {
     const leaving = new AbortController();
     const budget = new ByteBudget(1_000_000);
+    const memory = new SharedMemory(200_000);
     const fetched = fetchSource(origin.url(path), {
       loopId: 'images.example:443',
       guard,
@@ -199,6 +216,7 @@ t.test('a fetch that is aborted while it reads fails with the reason', async (t)
       allowed: () => true,
       maxBytes: 1_000_000,
       budget: budget.for({ project: 'p', host: 'h' }),
+      memory,
       timeoutMs: 10_000,
       signal: leaving.signal,
     });
@@ -207,5 +225,6 @@ t.test('a fetch that is aborted while it reads fails with the reason', async (t)
     leaving.abort(reason);
     t.equal(await fetched.catch((error: unknown) => error), reason);
     t.equal(budget.held, 0);
+    t.ok(memory.allocate(196_608), 'all of it is free');
   }
 });

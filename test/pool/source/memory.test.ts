@@ -97,3 +97,34 @@ t.test('a source that is too large for the cache is served all the same', async 
   t.equal(lease.bytes.byteLength, 10_000);
   t.equal(sources.stats().cacheBytes, 0);
 });
+
+t.test('memory is used again after the last use of it, and not before', async (t) => {
+  const letters = Array.from('abcdef', (letter) => Buffer.alloc(10_000, letter));
+  const origin = await startOrigin(t, ({ url }, response) => {
+    response.end(letters[Number(url?.slice(1))]);
+  });
+  // One source is in the cache at a time.
+  const sources = openSources(t, {}, { cacheBytes: 11_000 });
+  const get = (index: number) => sources.acquire(origin.url(`/${index}`), asker());
+  const is = (bytes: Uint8Array, index: number) => letters[index]?.equals(bytes) === true;
+
+  const first = await get(0);
+  const running = first.hold();
+  first.release();
+  const second = await get(1);
+  second.release();
+  t.ok(is(first.bytes, 0), 'a reader holds it');
+  t.not(second.bytes.byteOffset, first.bytes.byteOffset);
+  running();
+  const third = await get(2);
+  t.equal(third.bytes.byteOffset, first.bytes.byteOffset, 'nobody does');
+  const cached = await get(2);
+  t.equal(cached.fetchMs, null);
+  third.release();
+  third.release();
+  const [fourth, fifth] = [await get(3), await get(4)];
+  t.ok(is(cached.bytes, 2) && is(fourth.bytes, 3) && is(fifth.bytes, 4), 'leases hold it, too');
+  for (const lease of [cached, fourth, fifth]) lease.release();
+  await sources.close();
+  t.equal(sources.stats().heldBytes, 0);
+});

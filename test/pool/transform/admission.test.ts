@@ -149,3 +149,32 @@ t.test('what waits too long is refused, what runs is not', async (t) => {
   t.equal((await running).etag, '"puppet"');
   await Promise.all(ending);
 });
+
+t.test('the bytes are held for as long as a thread reads them, whoever still waits', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 8 }, puppets);
+  const log: string[] = [];
+  const holding = (name: string, signal: AbortSignal) => ({
+    ...{ project: 'p', signal },
+    hold: () => {
+      log.push(`${name} held`);
+      return () => void log.push(`${name} released`);
+    },
+  });
+  const leaver = new AbortController();
+  const task = puppetTask();
+  const running = pool.transform(task.source, variant(), holding('first', leaver.signal));
+  const waits = pool.transform(puppetTask().source, variant(), holding('second', leaver.signal));
+  await until('it runs', task.started);
+  leaver.abort(new Error('gone'));
+  await t.rejects(running, { message: 'gone' });
+  await t.rejects(waits, { message: 'gone' });
+  t.same(log, ['first held']);
+  task.release();
+  await until('the pool is idle', () => pool.stats().active === 0);
+  t.same(log, ['first held', 'first released']);
+
+  const failing = puppetTask('throw');
+  await t.rejects(pool.transform(failing.source, variant(), holding('third', patient.signal)));
+  await until('the pool is idle', () => pool.stats().active === 0);
+  t.same(log.slice(2), ['third held', 'third released']);
+});

@@ -166,3 +166,27 @@ t.test('the image crosses to other processes only when one of them waits', async
   await all.quiet();
   t.ok(sent.some((message) => JSON.stringify(message).includes('image/png')));
 });
+
+t.test('who may have missed what another has stored is told to look for it', async (t) => {
+  const { all, a, b, c } = machine();
+  const first = a.get('k');
+  await all.quiet();
+  t.same(a.looked, [false], 'nobody had it before');
+  onlyRendering(all).finish();
+  await all.quiet();
+  await first;
+  const second = b.get('k');
+  const other = c.get('l');
+  await all.quiet();
+  t.same(b.looked, [true], 'it may have looked just before the image was there');
+  t.same(c.looked, [false]);
+  const waiting = a.get('l');
+  await all.quiet();
+  all.kill(c);
+  await all.quiet();
+  t.same(a.looked, [false, true], 'the leader may have died after it had stored the image');
+  for (const rendering of all.renderings) rendering.finish();
+  await all.quiet();
+  t.same(await Promise.all([second, waiting]), [imageOf('k'), imageOf('l')]);
+  other.catch(() => {});
+});

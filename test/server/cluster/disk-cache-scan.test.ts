@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import t from 'tap';
@@ -14,6 +15,21 @@ t.test('after a start the files there are count, the oldest to go first', async 
   await index.close();
   t.same(remaining(numbered(1, 12)), numbered(4, 12));
   t.equal(index.bytes, 9 * block);
+});
+
+t.test('the files of an earlier version are moved to where they are looked for', async (t) => {
+  const folder = t.testdir();
+  const { index, put, there, troubles } = kept(folder, 10);
+  await put('new');
+  const key = keyOf('old');
+  const former = join(folder, 'files', key.slice(0, 2), key.slice(2, 4), key);
+  await mkdir(dirname(former), { recursive: true });
+  await writeFile(former, Buffer.alloc(block));
+  await index.scan();
+  await index.close();
+  t.same([there('old'), there('new'), index.count], [true, true, 2]);
+  t.notOk(existsSync(former));
+  t.same(troubles, []);
 });
 
 t.test('what is written and used while the scan runs is newer than all it finds', async (t) => {

@@ -39,6 +39,8 @@ export class FrontEnd {
   /** Renders that have an image and are still writing it to disk. */
   readonly writes: (() => void)[] = [];
   readonly renderings: Rendering[] = [];
+  /** For each time that it led: whether it was told to look on the disk before it renders. */
+  readonly looked: boolean[] = [];
   dead = false;
 
   constructor(id: number) {
@@ -61,6 +63,7 @@ export class FrontEnd {
       promote: () => {},
     });
     if (role.role === 'follower') return role.image;
+    this.looked.push(role.mayBeStored);
     try {
       await this.#render(key, signal);
     } catch (error) {
@@ -170,7 +173,7 @@ export class Machine {
     await this.quiet();
     let open = 0;
     for (let joinId = 1; joinId <= upTo; joinId++) {
-      frontEnd.coalescer.receive({ type: 'render-lead', key: 'probe', joinId });
+      frontEnd.coalescer.receive({ type: 'render-lead', key: 'probe', joinId, mayBeStored: false });
       if (frontEnd.up.splice(0).length === 0) open += 1;
     }
     return open;

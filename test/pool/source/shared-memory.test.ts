@@ -1,0 +1,71 @@
+import t from 'tap';
+import { SharedMemory } from '../../../pool/source/shared-memory.ts';
+
+const page = 4_096;
+const from = (bytes: Uint8Array) => bytes.byteOffset / page;
+
+/** What is there for certain. */
+function allocate(memory: SharedMemory, bytes: number): Uint8Array {
+  const allocated = memory.allocate(bytes);
+  if (allocated === null) throw new Error('there is no room');
+  return allocated;
+}
+
+t.test('whole pages, the lowest that are free', (t) => {
+  const memory = new SharedMemory(8 * page);
+  const [a, b, c, d] = [1, page, page + 1, 3 * page].map((size) => allocate(memory, size));
+  t.same(
+    [a, b, c, d].map((bytes) => bytes && [from(bytes), bytes.byteLength]),
+    [
+      [0, 1],
+      [1, page],
+      [2, page + 1],
+      [4, 3 * page],
+    ],
+  );
+  t.equal(from(allocate(memory, 100)), 7);
+  t.equal(memory.allocate(1), null, 'full');
+  if (b) memory.free(b);
+  if (c) memory.free(c);
+  t.equal(memory.allocate(3 * page + 1), null);
+  t.equal(from(allocate(memory, 3 * page)), 1, 'what was freed side by side is one range');
+  t.end();
+});
+
+t.test('bytes of others are not its business, and nothing is freed twice', (t) => {
+  const memory = new SharedMemory(2 * page);
+  memory.free(new Uint8Array(10));
+  memory.free(Buffer.from('abc'));
+  const bytes = allocate(memory, 10);
+  memory.free(bytes);
+  t.throws(() => memory.free(bytes));
+  t.ok(memory.allocate(2 * page));
+  t.end();
+});
+
+t.test('after any order of calls no two allocations share a byte, and nothing is lost', (t) => {
+  const pages = 64;
+  const memory = new SharedMemory(pages * page + 17);
+  let seed = 1;
+  const random = (below: number) => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed % below;
+  };
+  const held = new Map<Uint8Array, number>();
+  for (let call = 0; call < 20_000; call += 1) {
+    const oldest = [...held.keys()][random(Math.max(1, held.size))];
+    if (oldest !== undefined && random(3) === 0) {
+      const mark = held.get(oldest);
+      if (!oldest.every((byte) => byte === mark)) t.fail('somebody else has written there');
+      held.delete(oldest);
+      memory.free(oldest);
+      continue;
+    }
+    const bytes = memory.allocate(1 + random(9 * page));
+    if (bytes !== null) held.set(bytes.fill(call % 251), call % 251);
+  }
+  t.ok(held.size > 3, 'it is in use');
+  for (const bytes of held.keys()) memory.free(bytes);
+  t.ok(memory.allocate(pages * page), 'all of it is one range again');
+  t.end();
+});
