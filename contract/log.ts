@@ -17,6 +17,9 @@ function secretsOf(settings: Settings): string[] {
   return [...values, ...passwords].filter(({ length }) => length >= minSecretLength);
 }
 
+/** Of lines that cannot be written now. */
+const heldBytes = 64 * 1024;
+
 /** Whether a person reads the standard output: it is a terminal, and JSON is not set. */
 export const isOnTerminal = ({ logFormat }: Pick<Settings, 'logFormat'>): boolean =>
   process.stdout.isTTY === true && logFormat !== 'json';
@@ -28,7 +31,9 @@ const hasColours = (): boolean =>
 /**
  * Lines on standard output, as JSON or text, written synchronously so that the last lines before a
  * crash are not lost. Secret settings are redacted, including where an error message quotes them.
- * On a terminal only warnings and errors are logged, unless a level is set.
+ * On a terminal only warnings and errors are logged, unless a level is set. Lines that cannot be written
+ * are no reason to end: the disk is full (ENOSPC), the terminal has closed (EIO), or nobody reads the
+ * pipe (EPIPE). Some are held and written later, and it is said how many were lost.
  *
  * @param part the kind of process: `primary`, `front-end`, `worker`, `start`
  */
@@ -38,7 +43,10 @@ export function createLogger(settings: Settings, part: string): Logger {
   const terminal = isOnTerminal(settings);
   const colours = hasColours();
   const inWords = terminal || settings.logFormat === 'text';
-  return pino(
+  const output = pino.destination({ sync: true, maxLength: heldBytes });
+  // Each line is written at once, and pino's flush after a fatal line would never end on a full disk.
+  output.flushSync = () => {};
+  const log = pino(
     {
       level: settings.logLevel ?? (terminal ? 'warn' : 'info'),
       base: { part, pid: process.pid },
@@ -49,18 +57,20 @@ export function createLogger(settings: Settings, part: string): Logger {
         },
       },
     },
-    standardOutput(),
+    output,
   );
-}
-
-/**
- * Where the terminal has closed (EIO) there is nobody to tell, and no reason to end; pino has the same
- * for a pipe that nobody reads (EPIPE).
- */
-function standardOutput() {
-  const destination = pino.destination({ sync: true });
-  return destination.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EIO') destination.write = () => true;
-    else if (error.code !== 'EPIPE') throw error;
+  // The next line tries again.
+  output.on('error', () => {});
+  let lost = 0;
+  output.on('drop', () => {
+    if (lost === 0) {
+      output.once('drain', () => {
+        const lines = lost;
+        lost = 0;
+        log.warn({ lines }, 'lines of this log were lost: it could not be written');
+      });
+    }
+    lost += 1;
   });
+  return log;
 }

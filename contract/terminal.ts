@@ -8,11 +8,10 @@ import { isatty } from 'node:tty';
 export const endsWithTerminal = (): boolean =>
   process.channel === undefined && (isatty(0) || isatty(1));
 
-/** Lets a process that ends with its terminal do so in order: what it then writes goes nowhere. */
-export function outliveTerminal(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EIO') throw error;
-    });
-  }
+/**
+ * What cannot be written to standard output and error goes nowhere, and ends no process: the terminal has
+ * closed, nobody reads the pipe, or the disk is full. The log is apart: it has a writer of its own.
+ */
+export function outliveOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 }

@@ -51,6 +51,8 @@ const projectsEveryMs = 1_000;
 const storeWithinMs = 500;
 /** How long a drain waits for requests in progress; the primary kills the process a little later. */
 const drainWithinMs = 30_000;
+/** The console's files are read when nobody needed them before, soon enough to be of this build. */
+const consoleAfterMs = 1_000;
 /** After the drain: time to finish writing files and to close connections. */
 const closeWithinMs = 2_000;
 
@@ -326,6 +328,7 @@ if (httpEngine === null) {
   log.info({ engine: name, because }, 'the HTTP server listens');
   setInterval(report, statsEveryMs).unref();
   channel.send({ type: 'ready' });
+  setTimeout(() => webConsole?.load(), consoleAfterMs).unref();
 } else {
   channel.send({
     type: 'cannot-start',

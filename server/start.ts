@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { createLogger } from '../contract/log.ts';
 import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
-import { endsWithTerminal, outliveTerminal } from '../contract/terminal.ts';
+import { endsWithTerminal, outliveOutput } from '../contract/terminal.ts';
 import { RestartPolicy } from './cluster/restart-policy.ts';
 
 /**
@@ -88,8 +88,8 @@ process.on('SIGINT', () => {
   // A second Ctrl-C does not wait for the parts to drain.
   for (const { child } of parts) child?.kill('SIGKILL');
 });
+outliveOutput();
 if (endsWithTerminal()) {
-  outliveTerminal();
   process.on('SIGHUP', () => stop(0));
 } else {
   process.on('SIGHUP', () => parts[0]?.child?.kill('SIGHUP'));

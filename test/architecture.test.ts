@@ -171,6 +171,13 @@ t.test('what runs in production is installed for production', async (t) => {
   }
 });
 
+t.test('the paths of files are not those of their URLs, which encode blanks', async (t) => {
+  const path = /(?:import\.meta\.url|\broot)\)\.pathname\b/;
+  for (const file of sources) {
+    if (path.test(await readFile(join(root, file), 'utf8'))) t.fail(`${file}: use fileURLToPath`);
+  }
+});
+
 t.test('no imports go in a circle, those of types included', async (t) => {
   t.equal(circle(imports)?.join(' -> '), undefined);
 });

@@ -15,6 +15,11 @@ const drainWithinMs = 35_000;
  */
 const connectionGraceMs = 11_000;
 
+const replacing = 'a front end died and is replaced';
+
+/** A front end was ended by a signal before it listened. */
+class KilledEarly extends Error {}
+
 const stuckDrainWithinMs = connectionGraceMs + 1_000;
 
 /** One of the N slots for front ends, and the process that fills it now. */
@@ -82,11 +87,14 @@ export class Supervisor {
     cluster.setupPrimary({ exec: options.entry, execArgv, serialization: 'advanced' });
   }
 
-  /** Resolves when a front end listens in every slot; rejects when one of them cannot start. */
+  /**
+   * Resolves when a front end listens in every slot; rejects when one of them cannot start. One that is
+   * killed before it listens is replaced; one that ended by itself would do so again.
+   */
   async start(listener: FrontEndListener): Promise<void> {
     this.#listener = listener;
     this.#liveness.start();
-    await Promise.all(this.#slots.map((slot) => this.#fill(slot)));
+    await Promise.all(this.#slots.map((slot) => this.#fillFirst(slot)));
   }
 
   send(frontEnd: number, message: ToFrontEnd): void {
@@ -145,6 +153,21 @@ export class Supervisor {
     log.info('the front ends are replaced');
   }
 
+  async #fillFirst(slot: FrontEndSlot): Promise<void> {
+    for (;;) {
+      const attemptedAt = performance.now();
+      try {
+        return await this.#fill(slot);
+      } catch (error) {
+        if (this.#stopping || !(error instanceof KilledEarly)) throw error;
+        const delayMs = slot.restarts.ended(performance.now() - attemptedAt);
+        if (slot.restarts.giveUpReason !== null) throw error;
+        this.#options.log.error({ why: error.message, delayMs }, replacing);
+        await new Promise<void>((due) => this.#later(delayMs, due));
+      }
+    }
+  }
+
   /** Starts a new process for a slot, and drains the old one as soon as the new one listens. */
   #fill(slot: FrontEndSlot): Promise<void> {
     const { log, environment } = this.#options;
@@ -168,8 +191,10 @@ export class Supervisor {
           worker.process.kill('SIGKILL');
           reject(new Error(message.reason));
         } else {
-          // It waits for this process.
-          if (message.type === 'started') startTimer.refresh();
+          if (message.type === 'started') {
+            startTimer.refresh();
+            log.debug({ frontEnd: id }, 'a front end waits for the store');
+          }
           if (message.type === 'stats') this.#requireProgress(slot, worker, message.stats);
           this.#listener?.onMessage(id, message);
         }
@@ -186,7 +211,8 @@ export class Supervisor {
         if (!this.#stopping && (unresponsive || slot.worker === worker)) {
           this.#restarts[unresponsive ? 'unresponsive' : 'died'] += 1;
         }
-        reject(new Error(`a front end ended before it listened (${signal ?? code})`));
+        const Early = signal === null ? Error : KilledEarly;
+        reject(new Early(`a front end ended before it listened (${signal ?? code})`));
         if (slot.worker === worker) this.#replace(slot, startedAt, signal ?? code);
       });
     });
@@ -200,7 +226,7 @@ export class Supervisor {
       this.#listener?.onGiveUp(`${slot.restarts.giveUpReason}, at last by ${why}`);
       return;
     }
-    this.#options.log.error({ why, delayMs }, 'a front end died and is replaced');
+    this.#options.log.error({ why, delayMs }, replacing);
     this.#later(delayMs, () => {
       const attemptedAt = performance.now();
       this.#fill(slot).catch((error) => this.#replace(slot, attemptedAt, String(error)));

@@ -8,6 +8,8 @@ import { isNotModified } from '../image/response.ts';
 import { consolePrefix, docsPage, failurePage, indexPage, policies } from './documents.ts';
 import { indexModules, loadConsoleFiles, mediaTypes } from './files.ts';
 
+type Responses = Map<string, HttpResponse & { readonly etag: string }>;
+
 /** What every page has, besides its policy. */
 const pageHeaders = (policy: string): Headers => [
   ['content-type', 'text/html; charset=utf-8'],
@@ -31,17 +33,32 @@ const readMethods = ['GET', 'HEAD'] as const;
  * but error pages.
  */
 export class WebConsole {
-  /** By path. */
-  readonly #responses = new Map<string, HttpResponse & { readonly etag: string }>();
+  /** By path; null before they are loaded. */
+  #responses: Responses | null = null;
   /** The folder of the files, relative to `/`. */
-  readonly #folder: string;
+  #folder = '';
 
-  constructor() {
+  /** Reads all files, if they were not needed before: the start does not wait for them. */
+  load(): void {
+    void this.#loaded;
+  }
+
+  get #loaded(): Responses {
+    this.#responses ??= this.#load();
+    return this.#responses;
+  }
+
+  #load(): Responses {
+    const responses: Responses = new Map();
+    const add = (path: string, body: Uint8Array | string, headers: Headers): void => {
+      const etag = etagOf(body);
+      responses.set(path, { status: 200, headers: [...headers, ['etag', etag]], body, etag });
+    };
     const { version, files } = loadConsoleFiles();
     const base = `${consolePrefix}${version}/`;
     this.#folder = base.slice(1);
     for (const [name, body] of files) {
-      this.#add(base + name, body, [
+      add(base + name, body, [
         ['content-type', mediaTypes[extname(name)] ?? ''],
         // Another content has another URL.
         ['cache-control', 'public, max-age=31536000, immutable'],
@@ -51,24 +68,20 @@ export class WebConsole {
     }
     const modules = indexModules(files).map((name) => this.#folder + name);
     const addPage = (path: string, body: string, policy: string): void =>
-      this.#add(path, body, [...pageHeaders(policy), ['cache-control', 'no-cache']]);
+      add(path, body, [...pageHeaders(policy), ['cache-control', 'no-cache']]);
     addPage('/', indexPage(this.#folder, modules), policies.index);
     addPage('/docs', docsPage(this.#folder), policies.docs);
-  }
-
-  #add(path: string, body: Uint8Array | string, headers: Headers): void {
-    const etag = etagOf(body);
-    this.#responses.set(path, { status: 200, headers: [...headers, ['etag', etag]], body, etag });
+    return responses;
   }
 
   /** The methods at a path; none where there is no page and no file. */
   methodsAt(path: string): readonly string[] {
-    return this.#responses.has(path) ? readMethods : [];
+    return this.#loaded.has(path) ? readMethods : [];
   }
 
   /** Sends the page or the file at the path of a request. */
   handle(request: HttpRequest): void {
-    const response = this.#responses.get(request.path);
+    const response = this.#loaded.get(request.path);
     // The app has checked the path.
     if (response === undefined) throw new Error(`there is no ${request.path}`);
     const { etag, ...whole } = response;
@@ -87,6 +100,7 @@ export class WebConsole {
   errorPage(failure: ServiceError, request: HttpRequest | null): HttpResponse | null {
     if (request === null || request.path.startsWith('/api/')) return null;
     if (!prefersPage(request.accept)) return null;
+    this.load();
     const { status, headers } = errorResponse(failure);
     // Relative, because a proxy in front may have removed the beginning of the path.
     const depth = request.path.split('/').length - 2;

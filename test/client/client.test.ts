@@ -1,5 +1,6 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { root, rootPath } from '../root.ts';
 import { picture, startTestOrigin } from '../service/origin.ts';
@@ -169,7 +170,7 @@ t.test('clients generated from the served specification drive every operation', 
 
   for (const { client, name } of programs.filter(({ mistake }) => mistake === null)) {
     t.test(`${client} works`, async (t) => {
-      const { drive } = await import(join(outDir, name));
+      const { drive } = await import(pathToFileURL(join(outDir, name)).href);
       const seen = await drive(url, key, source);
       t.match(seen, {
         ...{ name: 'My shop', maxWidth: 2_000, fit: 'inside', accepted: true },

@@ -1,6 +1,7 @@
 // @ts-check
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { createClient } from '@hey-api/openapi-ts';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 import { generate } from 'orval';
@@ -15,7 +16,9 @@ export { default as typescript } from 'typescript';
  */
 export const generators = {
   'openapi-fetch': async ({ document }, folder) => {
-    await writeFile(join(folder, 'schema.d.ts'), astToString(await openapiTypescript(document)));
+    // Its default does not encode a percent sign in the path of the working directory.
+    const tree = await openapiTypescript(document, { cwd: pathToFileURL(`${folder}/`) });
+    await writeFile(join(folder, 'schema.d.ts'), astToString(tree));
   },
   'hey-api': async ({ document }, folder) => {
     await createClient({

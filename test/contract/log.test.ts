@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import t from 'tap';
 import { scriptArguments, scriptUrl } from '../scripts.ts';
 
@@ -70,4 +72,31 @@ t.test('secret settings appear in no line', async (t) => {
       .map((line) => JSON.parse(line)).length,
     2,
   );
+});
+
+t.test('a full disk ends no process, and it is said how many lines were lost', async (t) => {
+  const file = join(t.testdir({ log: '' }), 'log');
+  // The log's file changes while the process runs: what was full has space again.
+  logged(
+    {},
+    `const fs = (await import('node:fs')).default;
+     const { writeSync } = fs;
+     const full = fs.openSync('/dev/full', 'w');
+     fs.writeSync = (descriptor, ...text) => writeSync(descriptor === 1 ? full : descriptor, ...text);
+     for (let line = 1; line <= 1_000; line += 1) log.info({ line, text: 'x'.repeat(1_000) }, 'full');
+     log.fatal('the last words');
+     await new Promise((resolve) => setImmediate(resolve));
+     const disk = fs.openSync(${JSON.stringify(file)}, 'w');
+     fs.writeSync = (descriptor, ...text) => writeSync(descriptor === 1 ? disk : descriptor, ...text);
+     log.info('space again');
+     await new Promise((resolve) => setImmediate(resolve));`,
+  );
+  const lines = (await readFile(file, 'utf8'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  t.equal(lines[0].line, 1, 'some are held');
+  t.ok(lines.length < 100, 'but not all');
+  const said = lines.find(({ msg }) => msg.includes('were lost'));
+  t.equal(said?.lines, 1_002 - (lines.length - 1), 'the fatal one and the one after it included');
 });

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { type Metric, serviceMetrics, workerMetrics } from '../../contract/metrics/table.ts';
 import { root } from '../root.ts';
@@ -114,7 +115,7 @@ t.test('promtool accepts them', { skip: !promtool && 'there is no promtool' }, a
     rules: [{ record: 'a:panel', expr: query.replaceAll('$__rate_interval', '5m') }],
   }));
   const panels = join(t.testdir({ 'panels.json': JSON.stringify({ groups }) }), 'panels.json');
-  for (const file of [new URL('alerts.yml', operating).pathname, panels]) {
+  for (const file of [fileURLToPath(new URL('alerts.yml', operating)), panels]) {
     const { status, stderr } = spawnSync('promtool', ['check', 'rules', file]);
     t.equal(status, 0, String(stderr));
   }

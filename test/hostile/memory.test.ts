@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { scriptArguments, scriptUrl } from '../scripts.ts';
 import type { Growth } from './every-format.ts';
@@ -37,7 +38,7 @@ for (const [name, variables] of Object.entries(allocators)) {
     `outputs are freed when they were delivered: ${name}`,
     { skip, timeout: 3_600_000 },
     async (t) => {
-      const program = scriptUrl('every-format', import.meta.url).pathname;
+      const program = fileURLToPath(scriptUrl('every-format', import.meta.url));
       const rendering = spawn(
         process.execPath,
         [...scriptArguments, program, String(warmUp), String(measured)],

@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
 import { examplesOf } from '../documents/examples.ts';
 import { type Block, type Page, readPages } from '../documents/pages.ts';
 import { Session } from '../documents/session.ts';
-import { root } from '../root.ts';
+import { rootPath } from '../root.ts';
 import { until } from '../until.ts';
 import { rootKey } from './control/control.ts';
 import { picture, startTestOrigin } from './origin.ts';
@@ -80,7 +81,7 @@ t.test(
 /** `npm run demo`, as README.md has it. */
 t.test('the demo prints URLs of images, and ends without a trace', { buffered }, async (t) => {
   const [program, ...args] = plainNode;
-  const demo = spawn(program, [...args, new URL('dist/bench/demo.js', root).pathname], {
+  const demo = spawn(program, [...args, join(rootPath, 'dist/bench/demo.js')], {
     env: {
       ...process.env,
       SERVICE_PORT: String(await freePort()),

@@ -1,6 +1,11 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import t from 'tap';
+import { temporaryRoot } from '../temporary-root.ts';
 import { until } from '../until.ts';
-import { isAlive, startService } from './service.ts';
+import { isAlive, launch, startService } from './service.ts';
 
 t.test('one that keeps dying is replaced at longer and longer intervals', async (t) => {
   const service = await startService(t);
@@ -41,6 +46,25 @@ t.test(
     await until('all have ended', () => !open);
   },
 );
+
+t.test('likewise while its front end waits for the store', async (t) => {
+  const dataDir = await mkdtemp(join(temporaryRoot, 'image-delivery-'));
+  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+  // The primary reads this file before it opens the store to front ends, and of a pipe finds no end.
+  await promisify(execFile)('mkfifo', [join(dataDir, 'known-projects')]);
+  const service = await launch(t, {
+    dataDir,
+    environment: { SERVICE_MONGODB_URL: 'mongodb://127.0.0.1:1/', SERVICE_LOG_LEVEL: 'debug' },
+  });
+  let open = true;
+  service.primary.stdout?.once('close', () => {
+    open = false;
+  });
+  await service.waitForLog(({ msg }) => msg === 'a front end waits for the store');
+  await service.end('SIGKILL');
+  await until('all have ended', () => !open);
+  t.same(service.frontEnds(), []);
+});
 
 t.test('a front end that is frozen is killed and replaced', async (t) => {
   const service = await startService(t);

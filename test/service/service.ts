@@ -8,12 +8,12 @@ import { promisify } from 'node:util';
 import { MongoClient } from 'mongodb';
 import { loadSettings } from '../../contract/settings/load.ts';
 import { joinStore } from '../../store/open.ts';
-import { root } from '../root.ts';
+import { rootPath } from '../root.ts';
 import { temporaryRoot } from '../temporary-root.ts';
 import { patienceMs } from '../until.ts';
 
 const run = promisify(execFile);
-const dist = new URL('dist/', root).pathname;
+const dist = join(rootPath, 'dist');
 
 /**
  * Node without tap's hooks, which NODE_OPTIONS gives to every child: they are not what runs in

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import t from 'tap';
 import { Supervisor } from '../../../server/cluster/supervisor.ts';
@@ -10,7 +11,7 @@ t.test('a front end whose pool makes no progress is replaced, once', async (t) =
   const count = (text: string) => lines.filter(({ msg }) => msg === text).length;
   const ended: number[] = [];
   const supervisor = new Supervisor({
-    entry: scriptUrl('stuck-front-end', import.meta.url).pathname,
+    entry: fileURLToPath(scriptUrl('stuck-front-end', import.meta.url)),
     processes: 1,
     environment: {},
     log,
@@ -30,6 +31,41 @@ t.test('a front end whose pool makes no progress is replaced, once', async (t) =
   t.equal(count('a front end is stuck and replaced'), 1);
 });
 
+t.test('a front end that is killed before it listens is replaced, and welcomed', async (t) => {
+  const log = pino({ level: 'silent' });
+  const supervisor = new Supervisor({
+    entry: fileURLToPath(scriptUrl('waiting-front-end', import.meta.url)),
+    ...{ processes: 1, environment: {}, log, stalledAfterMs: 4_000 },
+  });
+  t.teardown(() => supervisor.stop());
+  const waiting: number[] = [];
+  const ended: number[] = [];
+  const listening = supervisor.start({
+    onMessage: (frontEnd, { type }) => {
+      if (type === 'started') waiting.push(frontEnd);
+    },
+    onEnd: (frontEnd) => ended.push(frontEnd),
+    onGiveUp: (reason) => t.fail(reason),
+  });
+  const kill = (frontEnd = 0) => process.kill(supervisor.pidOf(frontEnd) ?? 0, 'SIGKILL');
+  await until('the first waits', () => waiting.length === 1);
+  // As long as the store takes to open, it says again that it waits, and so is not taken for dead.
+  await until('it still waits', () => waiting.length === 2);
+  t.equal(waiting[1], waiting[0]);
+  kill(waiting[0]);
+  await until('the second waits', () => waiting.length === 3);
+  t.same(ended, [waiting[0]]);
+  t.not(waiting[2], waiting[0]);
+  t.equal(supervisor.listening, 0);
+  supervisor.send(waiting[2] ?? 0, {
+    ...{ type: 'welcome', storeUrl: '', storePrepared: true },
+    knowledge: { confirmedAt: 0, projects: [] },
+  });
+  await listening;
+  t.equal(supervisor.listening, 1);
+  t.equal(ended.length, 1);
+});
+
 t.test('front ends that die again and again are given up, with the reason', async (t) => {
   let listening = 0;
   const log = pino(
@@ -41,7 +77,7 @@ t.test('front ends that die again and again are given up, with the reason', asyn
     },
   );
   const supervisor = new Supervisor({
-    entry: scriptUrl('dying-front-end', import.meta.url).pathname,
+    entry: fileURLToPath(scriptUrl('dying-front-end', import.meta.url)),
     ...{ processes: 1, environment: {}, log, stalledAfterMs: 4_000 },
     restartLimits: { immediate: 12, firstMs: 1, mostMs: 1 },
   });

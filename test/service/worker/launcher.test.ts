@@ -1,17 +1,18 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { childrenOf } from '../../children.ts';
 import { temporaryRoot } from '../../temporary-root.ts';
 import { until } from '../../until.ts';
 import { freePort, isAlive } from '../service.ts';
 import { startProgram } from './worker.ts';
 
 /** What `npm start` runs, on a temporary folder. */
-async function launch(t: Test) {
+async function launch(t: Test, redirections = '') {
   const dataDir = await mkdtemp(join(temporaryRoot, 'image-delivery-'));
   t.teardown(() => rm(dataDir, { recursive: true, force: true }));
   const [port, workerPort] = [await freePort(), await freePort()];
-  const program = startProgram(t, 'server/start.js', dataDir, {
+  const environment = {
     PATH: process.env['PATH'] ?? '',
     SERVICE_HOST: '127.0.0.1',
     SERVICE_PORT: String(port),
@@ -19,14 +20,8 @@ async function launch(t: Test) {
     SERVICE_WORKER_PORT: String(workerPort),
     SERVICE_DATA_DIR: dataDir,
     SERVICE_POOL_THREADS: '1',
-  });
-  return { ...program, port, workerPort };
-}
-
-t.test('npm start: both run, the dead are replaced, and SIGTERM ends all', async (t) => {
-  const program = await launch(t);
-  const { log, untilLogged, port, workerPort } = program;
-  const pidOf = (message: string): number => Number(program.logged(message).at(-1)?.['pid']);
+  };
+  const program = startProgram(t, 'server/start.js', dataDir, environment, [], redirections);
   const answers = (url: string) =>
     until(url, async () => (await fetch(url).catch(() => null))?.status === 200);
   const both = () =>
@@ -34,6 +29,13 @@ t.test('npm start: both run, the dead are replaced, and SIGTERM ends all', async
       answers(`http://127.0.0.1:${port}/api/health`),
       answers(`http://127.0.0.1:${workerPort}/health/ready`),
     ]);
+  return { ...program, both };
+}
+
+t.test('npm start: both run, the dead are replaced, and SIGTERM ends all', async (t) => {
+  const program = await launch(t);
+  const { log, untilLogged, both } = program;
+  const pidOf = (message: string): number => Number(program.logged(message).at(-1)?.['pid']);
   await both();
 
   const workers = [pidOf('the worker is ready')];
@@ -72,4 +74,26 @@ t.test('parts end with a launcher that is killed', async (t) => {
   ]);
   await program.end('SIGKILL');
   await until('all have ended', () => !pids.some(isAlive));
+});
+
+t.test('a full disk or closed pipe for what it writes ends nothing', async (t) => {
+  const full = await launch(t, '>/dev/full 2>&1');
+  const closed = await launch(t);
+  closed.process.stdout?.destroy();
+  closed.process.stderr?.destroy();
+  for (const { both, process: launcher, end } of [full, closed]) {
+    await both();
+    const parts = childrenOf(launcher.pid ?? 0);
+    t.equal(parts.length, 2);
+    const frontEnds = () => parts.flatMap((part) => childrenOf(part));
+    const [frontEnd = 0] = frontEnds();
+    process.kill(frontEnd, 'SIGKILL');
+    await until('a replacement, which is logged', () => {
+      const [now] = frontEnds();
+      return now !== undefined && now !== frontEnd;
+    });
+    await both();
+    t.same(childrenOf(launcher.pid ?? 0), parts, 'no other process has ended');
+    t.equal(await end('SIGTERM'), 0);
+  }
 });

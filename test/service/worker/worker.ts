@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { root } from '../../root.ts';
+import { rootPath } from '../../root.ts';
 import { until } from '../../until.ts';
 import { freePort, type json, type LogLine, plainNode, type Service } from '../service.ts';
 
-const dist = new URL('dist/', root).pathname;
+const dist = join(rootPath, 'dist');
 const [program, ...args] = plainNode;
 
 interface Teardown {
@@ -38,15 +38,20 @@ export interface Worker extends Program {
 type Body = Awaited<ReturnType<typeof json>>;
 type Environment = Readonly<Record<string, string>>;
 
-/** @param entry below the build's folder, such as `worker/main.js` */
+/**
+ * @param entry below the build's folder, such as `worker/main.js`
+ * @param redirections of its output, as a shell reads them
+ */
 export function startProgram(
   t: Teardown,
   entry: string,
   cwd: string,
   environment: Environment,
   options: readonly string[] = [],
+  redirections = '',
 ): Program {
-  const child = spawn(program, [...args, join(dist, entry), ...options], {
+  const command = [program, ...args, join(dist, entry), ...options];
+  const child = spawn('sh', ['-c', `exec "$@" ${redirections}`, 'sh', ...command], {
     cwd,
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,10 @@
+import { channelToPrimary } from '../../../server/cluster/channel.ts';
+
+/** A front end that listens as soon as it has its welcome. */
+const channel = channelToPrimary();
+process.on('disconnect', () => process.exit(0));
+await channel.start();
+channel.receive(({ type }) => {
+  if (type === 'drain') process.exit(0);
+});
+channel.send({ type: 'ready' });
