@@ -6,7 +6,9 @@ import { alternate, figure, median, ratios, spread } from './rounds.ts';
 import { type Bench, scenario, unused } from './scenario.ts';
 import { quality } from './sources.ts';
 
-type MemoryBench = Bench<'idle' | 'after' | 'peak' | 'ofPeers' | 'ofIpx'>;
+type MemoryBench = Bench<'idle' | 'after' | 'peak' | 'ofPeers' | 'uncached' | 'ofIpx'>;
+
+const uncached = 'service without its memory cache';
 
 const clients = 8;
 const sampleEveryMs = 250;
@@ -31,6 +33,12 @@ export const memory = scenario({
       unit: '×',
       goal: { atMost: 1.5 },
     },
+    uncached: {
+      name: 'of a peer, without the memory cache',
+      what: 'memory after the misses with SERVICE_MEMORY_CACHE_BYTES=0, of that of a peer, which keeps no images either',
+      unit: '×',
+      goal: null,
+    },
     ofIpx: {
       name: 'of IPX',
       what: 'memory after the misses, of that of IPX',
@@ -53,6 +61,9 @@ export const memory = scenario({
     };
     const found = await alternate(bench.quick ? 1 : Math.min(3, bench.rounds), {
       service: fresh(() => startService()),
+      ...(known.length > 0
+        ? { [uncached]: fresh(() => startService({ SERVICE_MEMORY_CACHE_BYTES: '0' })) }
+        : {}),
       ...(bench.hasIpx ? { IPX: fresh(() => startIpx(photo.pixels, quality)) } : {}),
       ...Object.fromEntries(known.map((one) => [one.name, () => measure(bench, one, count)])),
     });
@@ -80,15 +91,19 @@ async function measure(bench: MemoryBench, server: ImageServer, count: number): 
 }
 
 function report(bench: MemoryBench, found: Record<string, Memory[]>, count: number): void {
-  const { service: own = [], ...others } = found;
+  const { service: own = [], [uncached]: lean, ...others } = found;
   const of = (rounds: readonly Memory[], key: 'idle' | 'after' | 'peak' | 'settled') =>
     rounds.map((round) => round[key]);
   const label = `${count} misses`;
   for (const key of ['idle', 'after', 'peak'] as const) bench.finding(key, label, of(own, key), '');
   for (const [name, rounds] of Object.entries(others)) {
-    const values = ratios(of(own, 'after'), of(rounds, 'after'));
-    const detail = `${figure(median(of(own, 'after')))} MiB, ${name} ${spread(of(rounds, 'after'))} MiB`;
-    bench.finding(name === 'IPX' ? 'ofIpx' : 'ofPeers', `${name}, ${label}`, values, detail);
+    const compare = (measure: 'ofIpx' | 'ofPeers' | 'uncached', service: readonly Memory[]) => {
+      const values = ratios(of(service, 'after'), of(rounds, 'after'));
+      const detail = `${figure(median(of(service, 'after')))} MiB, ${name} ${spread(of(rounds, 'after'))} MiB`;
+      bench.finding(measure, `${name}, ${label}`, values, detail);
+    };
+    compare(name === 'IPX' ? 'ofIpx' : 'ofPeers', own);
+    if (lean !== undefined && name !== 'IPX') compare('uncached', lean);
   }
   if (Object.keys(others).every((name) => name === 'IPX')) {
     bench.note('No peer was named with --peer-pid, so the goal for memory has nothing to compare.');
