@@ -52,15 +52,17 @@ const circumstances = [
 for (const line of circumstances) print(line.replaceAll('**', ''));
 
 const sources = await startSources();
+const peers = (options.peer ?? []).map((peer) => ({
+  ...peer,
+  pid: options.peerPid?.get(peer.name) ?? null,
+}));
 const runner = new Runner({
   ...{ quick, rounds, seconds, cores, sources, progress },
   hasIpx: ipxFailure === null,
   photographs: options.photographs ?? null,
   ssimulacra2: options.ssimulacra2 ?? null,
-  peers: (options.peer ?? []).map((peer) => ({
-    ...peer,
-    pid: options.peerPid?.get(peer.name) ?? null,
-  })),
+  peers,
+  defaultPeers: options.defaultPeer ?? peers,
 });
 const stop = async () => {
   await runner.close();

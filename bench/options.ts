@@ -14,6 +14,7 @@ export interface Options {
   readonly rounds?: number;
   readonly seconds?: number;
   readonly peer?: readonly Peer[];
+  readonly defaultPeer?: readonly Peer[];
   readonly peerPid?: ReadonlyMap<string, number>;
   readonly ipx: boolean;
   readonly encoders?: string;
@@ -62,6 +63,11 @@ export function readOptions(): Options {
     .option(
       '--peer <name=url>',
       'a running server to compare with, by a template of its URLs; repeatable',
+      (text: string, before: readonly Peer[] = []) => [...before, parsePeer(text)],
+    )
+    .option(
+      '--default-peer <name=url>',
+      'the same for a server with its own defaults: quality compares with these in place of --peer; repeatable',
       (text: string, before: readonly Peer[] = []) => [...before, parsePeer(text)],
     )
     .option('--peer-pid <name=pid>', 'the process of a peer, to see its memory; repeatable', pid)

@@ -13,6 +13,8 @@ export interface RunOptions {
   readonly sources: Sources;
   readonly hasIpx: boolean;
   readonly peers: readonly Peer[];
+  /** Those that scenario `quality` compares with. */
+  readonly defaultPeers: readonly Peer[];
   readonly photographs: string | null;
   readonly ssimulacra2: string | null;
   readonly progress: (text: string) => void;
@@ -54,13 +56,13 @@ export class Runner {
   }
 
   #bench(name: string, scenario: Scenario, found: Findings, verdicts: Verdict[]): Bench {
-    const { progress, peers, ...options } = this.#options;
+    const { progress, peers, defaultPeers, ...options } = this.#options;
     return {
       ...options,
       progress,
       pinning: (processes) => pinning(processes, options.cores),
       peers: (pixels) => peers.map((peer) => peerServer(peer, pixels)),
-      defaultPeers: () => peers.map(defaultPeer),
+      defaultPeers: () => defaultPeers.map(defaultPeer),
       open: async (starting) => {
         const opened = await starting;
         this.#open.push(opened);
