@@ -83,7 +83,7 @@ t.test('npm run serve: the pictures of a folder, and nothing else', async (t) =>
     t.equal(await ask(path), 404, path);
   }
 
-  t.test('its origin is for the service only', async (t) => {
+  await t.test('its origin is for the service only', async (t) => {
     const [, origin = ''] = /\/img\/(http:\/\/127\.0\.0\.1:\d+)/.exec(first) ?? [];
     const authority = new URL(origin).host;
     // A connection for each request: the service may close one that it has not used for a while.
