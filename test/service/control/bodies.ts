@@ -82,7 +82,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
     t.match(body.resolution_hint, /Correct/, name);
   }
 
-  t.test('the rules of each operation', async (t) => {
+  await t.test('the rules of each operation', async (t) => {
     const cases: ReadonlyArray<readonly [method: string, path: string, Call, message: RegExp]> = [
       [
         'PATCH',
