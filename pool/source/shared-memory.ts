@@ -26,6 +26,13 @@ export class SharedMemory {
     this.#free = [{ from: 0, to: this.#memory.byteLength }];
   }
 
+  /** Bytes that are allocated, in whole blocks. */
+  get used(): number {
+    let used = 0;
+    for (const [from, end] of this.#allocated) used += end - from;
+    return used;
+  }
+
   /** Bytes of any content, in the first range that is large enough; null where there is none. */
   allocate(bytes: number): Uint8Array | null {
     const size = Math.max(1, Math.ceil(bytes / blockBytes)) * blockBytes;

@@ -220,6 +220,8 @@ export class Sources {
       connections: this.#connections.open,
       cacheBytes: this.#cache.calculatedSize,
       cacheEntries: this.#cache.size,
+      /** Bytes of shared memory that the cache, leases and fetches in flight occupy. */
+      sharedBytes: this.#memory.used,
       failureBytes: this.#failures.calculatedSize,
       /** Bytes of fetches in flight and of leases, their limit, and fetches refused by it. */
       heldBytes: this.#budget.held,

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { until } from '../../until.ts';
 import { asker, failureOf, openSources, startOrigin } from './origin.ts';
 
 /** A clock that goes when it is told to. */
@@ -125,6 +126,45 @@ t.test('memory is used again after the last use of it, and not before', async (t
   const [fourth, fifth] = [await get(3), await get(4)];
   t.ok(is(cached.bytes, 2) && is(fourth.bytes, 3) && is(fifth.bytes, 4), 'leases hold it, too');
   for (const lease of [cached, fourth, fifth]) lease.release();
+  t.equal(sources.stats().sharedBytes, 12_288, 'what is cached');
   await sources.close();
-  t.equal(sources.stats().heldBytes, 0);
+  t.match(sources.stats(), { heldBytes: 0, sharedBytes: 0 });
+});
+
+t.test('whatever becomes of fetches and of who waits for them, no memory is lost', async (t) => {
+  const body = Buffer.alloc(300_000, 'x');
+  const origin = await startOrigin(t, ({ url }, response) => {
+    const kind = Number(url?.split('/')[1]) % 6;
+    if (kind === 0) response.end(body);
+    else if (kind === 1) response.writeHead(302, { location: `/0${url}` }).end();
+    else if (kind === 2) response.writeHead(200, { 'content-length': 400_000 }).write(body);
+    else if (kind === 3) response.write(body, () => response.destroy());
+    else if (kind === 4) response.end(Buffer.concat([body, body, body, body]));
+    else response.write(body.subarray(0, 200_000), () => response.end(body));
+  });
+  const limits = { sourceTimeoutMs: 300, sourceMaxBytes: 1_000_000, fetchConcurrency: 64 };
+  const sources = openSources(t, limits, { cacheBytes: 2_000_000 });
+  const results = await Promise.allSettled(
+    Array.from({ length: 240 }, async (_, index) => {
+      const leaving = new AbortController();
+      const url = origin.url(`/${index % 48}/${index % 80}`);
+      const lease = sources.acquire(url, asker({ signal: leaving.signal }));
+      if (index % 3 === 0) setTimeout(() => leaving.abort(new Error('left')), index % 25);
+      const { bytes, release, hold } = await lease;
+      const done = hold();
+      release();
+      t.ok(bytes[0] === 120 && bytes[bytes.byteLength - 1] === 120);
+      setTimeout(done, index % 40);
+    }),
+  );
+  const kinds = new Set(results.map(({ status }) => status));
+  t.same(kinds, new Set(['fulfilled', 'rejected']));
+  await until('all is quiet', () => {
+    const { fetching, heldBytes } = sources.stats();
+    return fetching === 0 && heldBytes === 0;
+  });
+  const { sharedBytes, cacheBytes } = sources.stats();
+  t.ok(sharedBytes > 0 && sharedBytes <= 2_000_000 + 16 * 4_096, `${sharedBytes}, ${cacheBytes}`);
+  await sources.close();
+  t.equal(sources.stats().sharedBytes, 0);
 });

@@ -66,6 +66,7 @@ t.test('after any order of calls no two allocations share a byte, and nothing is
   }
   t.ok(held.size > 3, 'it is in use');
   for (const bytes of held.keys()) memory.free(bytes);
+  t.equal(memory.used, 0);
   t.ok(memory.allocate(pages * page), 'all of it is one range again');
   t.end();
 });
