@@ -102,4 +102,5 @@ print(
 const withGoal = judged.filter(({ met }) => met !== null);
 const short = withGoal.filter(({ met }) => met === false);
 print(`${withGoal.length - short.length} of ${withGoal.length} goals are met; ${elapsed()}`);
+if (short.length > 0) print('why goals are missed, as far as it was measured: docs/performance.md');
 print(`written: ${join(folder, 'report.md')}`);
