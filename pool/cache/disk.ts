@@ -33,8 +33,8 @@ export function cacheTemporaryFolder(folder: string): string {
 const maxWrites = 64;
 
 /**
- * Each of these passes once through libuv's threads. Those of `fs/promises` take a FileHandle, and make the
- * stack of an absent file's error, 0.1 ms each; they are kept where they are rare.
+ * By callbacks: those of `fs/promises` take a FileHandle, and make the stack of an absent file's error,
+ * 0.1 ms each. They are kept where they are rare.
  */
 const files = {
   open: promisify(open),

@@ -66,8 +66,8 @@ export async function gather(
 }
 
 /**
- * Copies with one `memcpy`, as `fill` does with its pattern. `set` copies to shared memory byte by byte, each as an atomic
- * operation: 0.5 ms for 0.8 MB, and this 0.04 ms.
+ * Copies with one `memcpy`, as `fill` does with its pattern. `set` copies to shared memory byte by byte,
+ * each as an atomic operation: 0.5 ms for 0.8 MB, and this 0.04 ms.
  */
 function copy(from: Uint8Array, to: Uint8Array, at: number): void {
   if (from.byteLength === 0) return;

@@ -89,8 +89,6 @@ interface Source extends Fetched {
   readonly hosts: readonly string[];
   leases: number;
   cached: boolean;
-  /** True when its bytes have been given back. */
-  freed: boolean;
   /** Whose share the leased bytes count against: the project of the first lease. */
   owner: Owner;
 }
@@ -102,6 +100,9 @@ interface Failed {
   /** Hosts that the fetch was redirected through before the failure. */
   readonly hosts: readonly string[];
 }
+
+/** Whether its bytes are still its own. */
+const isAllocated = ({ leases, cached }: Source): boolean => leases > 0 || cached;
 
 type Outcome =
   | ({ readonly fetchMs: number } & Pick<Source, 'hosts'> & { readonly source: Source })
@@ -197,7 +198,7 @@ export class Sources {
       const outcome = this.#failures.get(key) ?? (await this.#fetched(key, target, options));
       checkHosts(outcome.hosts, options);
       if ('source' in outcome) {
-        if (outcome.source.freed) continue;
+        if (!isAllocated(outcome.source)) continue;
         return this.#lease(outcome.source, options.project, outcome.fetchMs);
       }
       if ('failure' in outcome) {
@@ -350,7 +351,7 @@ export class Sources {
   #keep(key: string, fetched: Fetched, hosts: readonly string[], owner: Owner): Source {
     // The fetch's reservation becomes a first lease until the waiting requests have their own
     // leases, which happens in microtasks before setImmediate.
-    const source: Source = { ...fetched, hosts, leases: 1, cached: false, freed: false, owner };
+    const source: Source = { ...fetched, hosts, leases: 1, cached: false, owner };
     setImmediate(() => this.#release(source));
     if (this.#closed === null) {
       this.#cache.set(key, source);
@@ -390,9 +391,7 @@ export class Sources {
   }
 
   #free(source: Source): void {
-    if (source.cached || source.leases > 0 || source.freed) return;
-    source.freed = true;
-    this.#memory.free(source.bytes);
+    if (!isAllocated(source)) this.#memory.free(source.bytes);
   }
 }
 

@@ -106,13 +106,22 @@ async function requireLight(
   variant: Variant,
   { sourceMaxPixels }: RenderLimits,
 ): Promise<SourceFacts | null> {
-  const known = knownCost(source);
-  const facts = known === null ? await inspect(source, sourceMaxPixels, variant) : null;
-  const cost = facts === null ? (known ?? noCost) : costOf(facts, variant, sourceMaxPixels);
+  const { facts, cost } = await estimate(source, variant, sourceMaxPixels);
   const added = watermark === null ? noCost : await watermarkCost(watermark, sourceMaxPixels);
   const whole = sum(cost, added);
   if (!isLight(whole)) throw new CostExceeded(whole);
   return facts;
+}
+
+async function estimate(
+  source: Uint8Array,
+  variant: Variant,
+  sourceMaxPixels: number,
+): Promise<{ readonly facts: SourceFacts | null; readonly cost: Cost }> {
+  const known = knownCost(source);
+  if (known !== null) return { facts: null, cost: known };
+  const facts = await inspect(source, sourceMaxPixels, variant);
+  return { facts, cost: costOf(facts, variant, sourceMaxPixels) };
 }
 
 /** None where it cannot be opened: the error is thrown when it is used. */

@@ -42,11 +42,10 @@ export function examine(image: RawImage): Content {
   for (let index = 0; index < total; index += step) {
     const x = (index % columns) * 2;
     const y = Math.floor(index / columns) * 2;
-    const range = rangeOf(image, x, y);
+    const { range, chroma } = ranges(image, x, y);
     blocks += 1;
     if (range <= flatRange) flat += 1;
-    // Chroma is the difference of two values, of which neither differs by more than this.
-    if (2 * range + 1 > harshRange && chromaRangeOf(image, x, y) > harshRange) harsh += 1;
+    if (chroma > harshRange) harsh += 1;
     if (colours.size <= limits.drawnColours) {
       const at = (y * width + x) * channels;
       colours.add(((data[at] ?? 0) << 16) | ((data[at + 1] ?? 0) << 8) | (data[at + 2] ?? 0));
@@ -61,50 +60,34 @@ export function examine(image: RawImage): Content {
   };
 }
 
-/** The largest difference within a block, of visible pixels, in any channel. */
-function rangeOf({ data, width, height, channels }: RawImage, x: number, y: number): number {
+/** The largest differences within one block, of visible pixels, in any channel and in chroma. */
+function ranges({ data, width, height, channels }: RawImage, x: number, y: number) {
   const [green, blue] = channels < 3 ? [0, 0] : [1, 2];
   const alpha = channels === 2 || channels === 4 ? channels - 1 : null;
-  const right = x + 1 < width ? channels : 0;
-  const below = y + 1 < height ? width * channels : 0;
-  const first = (y * width + x) * channels;
-  let [lowRed, lowGreen, lowBlue] = [255, 255, 255];
-  let [highRed, highGreen, highBlue] = [0, 0, 0];
+  let [lowRed, lowGreen, lowBlue, lowU, lowV] = [255, 255, 255, 255, 255];
+  let [highRed, highGreen, highBlue, highU, highV] = [0, 0, 0, -255, -255];
   for (let corner = 0; corner < 4; corner += 1) {
-    const at = first + (corner & 1) * right + (corner >> 1) * below;
+    const column = Math.min(width - 1, x + (corner & 1));
+    const row = Math.min(height - 1, y + (corner >> 1));
+    const at = (row * width + column) * channels;
     if (alpha !== null && data[at + alpha] === 0) continue;
-    const r = data[at] as number;
-    const g = data[at + green] as number;
-    const b = data[at + blue] as number;
+    const r = data[at] ?? 0;
+    const g = data[at + green] ?? 0;
+    const b = data[at + blue] ?? 0;
+    const luma = (2 * r + 5 * g + b) >> 3;
     if (r < lowRed) lowRed = r;
     if (r > highRed) highRed = r;
     if (g < lowGreen) lowGreen = g;
     if (g > highGreen) highGreen = g;
     if (b < lowBlue) lowBlue = b;
     if (b > highBlue) highBlue = b;
-  }
-  return Math.max(highRed - lowRed, highGreen - lowGreen, highBlue - lowBlue);
-}
-
-/** The largest difference within a block, of visible pixels, between a colour and the luma. */
-function chromaRangeOf({ data, width, height, channels }: RawImage, x: number, y: number): number {
-  const [green, blue] = channels < 3 ? [0, 0] : [1, 2];
-  const alpha = channels === 2 || channels === 4 ? channels - 1 : null;
-  const right = x + 1 < width ? channels : 0;
-  const below = y + 1 < height ? width * channels : 0;
-  const first = (y * width + x) * channels;
-  let [lowU, lowV, highU, highV] = [255, 255, -255, -255];
-  for (let corner = 0; corner < 4; corner += 1) {
-    const at = first + (corner & 1) * right + (corner >> 1) * below;
-    if (alpha !== null && data[at + alpha] === 0) continue;
-    const r = data[at] as number;
-    const g = data[at + green] as number;
-    const b = data[at + blue] as number;
-    const luma = (2 * r + 5 * g + b) >> 3;
     if (b - luma < lowU) lowU = b - luma;
     if (b - luma > highU) highU = b - luma;
     if (r - luma < lowV) lowV = r - luma;
     if (r - luma > highV) highV = r - luma;
   }
-  return Math.max(highU - lowU, highV - lowV);
+  return {
+    range: Math.max(highRed - lowRed, highGreen - lowGreen, highBlue - lowBlue),
+    chroma: Math.max(highU - lowU, highV - lowV),
+  };
 }
