@@ -1,4 +1,4 @@
-import { kinds } from './kinds.ts';
+import { kinds, type SourceKind } from './kinds.ts';
 import type { Plan, SourceFacts } from './plan.ts';
 import { optionalFormats } from './readable.ts';
 import { sniff } from './sniff.ts';
@@ -28,8 +28,11 @@ const maxUninterruptibleMs = 2000;
 /** True for a source that is never decoded on a thread; see `blockDecoders`. */
 export function needsProcess(source: Uint8Array): boolean {
   const kind = sniff(source);
-  if (kind === null) return false;
-  // libheif with a decoder of HEVC, which only some installations have.
+  return kind !== null && isIsolated(kind);
+}
+
+/** HEVC is decoded by libde265, where an installation has it. */
+export function isIsolated(kind: SourceKind): boolean {
   return kinds[kind].isolated || (kind === 'heif' && optionalFormats().heic);
 }
 
