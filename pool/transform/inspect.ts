@@ -9,10 +9,10 @@ import { type Container, openContainer } from './container/container.ts';
 import { readHeif } from './container/heif.ts';
 import type { Size } from './geometry.ts';
 import { requireShownColours } from './hdr.ts';
-import { IsolationRequired } from './isolation.ts';
+import { IsolationRequired, requireUsableProfile } from './isolation.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import { ColourSpace } from './metadata/colour-space.ts';
-import { isOrdinaryProfile, isSrgb } from './metadata/profile.ts';
+import { isSrgb } from './metadata/profile.ts';
 import { notReadHere } from './not-an-image.ts';
 import type { RenderLimits } from './picture.ts';
 import type { SourceColour, SourceFacts } from './plan.ts';
@@ -73,9 +73,7 @@ async function inspectFile(
   }
   // A PNG is the one file inside of an ICO.
   if (header.format !== (kinds[kind].decoder ?? 'png')) throw matchesSeveral();
-  if (!isolated && header.icc !== undefined && !isOrdinaryProfile(header.icc)) {
-    throw new IsolationRequired();
-  }
+  if (header.icc !== undefined) requireUsableProfile(header.icc, isolated);
   requireShownColours(bytes, kind, header);
   const frames = kinds[kind].animates ? (header.pages ?? 1) : 1;
   requireFrames(frames);

@@ -100,17 +100,17 @@ const unread: Survey = {
 function survey(file: Buffer, { parts, series }: Format): Survey {
   const count = { parts: 0, metadata: 0, scan: 0, frame: 0, page: 0 };
   const excess = new Set<MetadataRole>();
-  const bytes = new Map<MetadataRole, number>();
+  const sums = new Map<MetadataRole, number>();
   let suspicious = false;
   let exif: Survey['exif'] = null;
   let claimed = 0;
-  for (const { role, from, to, content, compressed, last } of parts(file)) {
+  for (const { role, from, to, content, compressed, bytes, last } of parts(file)) {
     count.parts += 1;
     if (count.parts > mostParts) throw tooManyParts(mostParts);
     if (role === 'scan' || role === 'frame' || role === 'page') count[role] += 1;
     if (role === 'page') {
       // Each page is opened by itself.
-      bytes.clear();
+      sums.clear();
       claimed = 0;
       count.metadata = 0;
     }
@@ -119,8 +119,8 @@ function survey(file: Buffer, { parts, series }: Format): Survey {
     suspicious ||= claimed > 2 * file.length || (role === 'unknown' && !series);
     if (isMetadata(role)) {
       count.metadata += 1;
-      const its = (bytes.get(role) ?? 0) + to - from;
-      bytes.set(role, its);
+      const its = (sums.get(role) ?? 0) + (bytes ?? to - from);
+      sums.set(role, its);
       const isMuch = its > ordinaryBytes[role] || count.metadata > mostMetadataParts;
       if (isMuch || compressed === true) excess.add(role);
       if (role === 'exif' && content !== undefined) exif ??= content;

@@ -32,6 +32,8 @@ export interface Part {
   readonly content?: readonly [start: number, end: number];
   /** True for compressed text. */
   readonly compressed?: boolean;
+  /** What its content takes in memory, where that is not what it takes in the file. */
+  readonly bytes?: number;
   /** True where decoders read nothing behind this part. */
   readonly last?: boolean;
 }

@@ -1,3 +1,4 @@
+import { constants, inflateSync } from 'node:zlib';
 import type { Parts, Role } from './part.ts';
 
 const signatureBytes = 8;
@@ -26,13 +27,14 @@ export function* pngParts(file: Buffer): Parts {
     const start = from + 8;
     const isXmp = type === 'iTXt' && isKeyword(file, start);
     const isCritical = /^[A-Z]/.test(type);
+    const compressed = type === 'zTXt' || (type === 'iTXt' && isCompressed(file, start, to - 4));
     yield {
       role: isXmp ? 'xmp' : (roles[type] ?? (isCritical ? 'unknown' : 'other')),
       from,
       to,
       content: [start, to - 4],
-      // A flag behind the keyword of an iTXt says whether it is compressed.
-      compressed: type === 'zTXt' || (type === 'iTXt' && isCompressed(file, start, to - 4)),
+      compressed,
+      ...(type === 'iCCP' ? { bytes: profileBytes(file.subarray(start, to - 4)) } : {}),
       last: type === 'IEND',
     };
     if (type === 'IEND') return;
@@ -43,11 +45,32 @@ export function* pngParts(file: Buffer): Parts {
 const isKeyword = (file: Buffer, at: number): boolean =>
   file.toString('latin1', at, at + xmpKeyword.length) === xmpKeyword;
 
-/** A keyword has at most 79 bytes (11.3.3.2). */
+/**
+ * A keyword has at most 79 bytes; behind it a byte says whether an iTXt is compressed (11.3.3.4).
+ */
 function isCompressed(file: Buffer, start: number, end: number): boolean {
   const keyword = file.subarray(start, Math.min(end, start + 80));
   const nul = keyword.indexOf(0);
   return nul === -1 || file[start + nul + 1] !== 0;
+}
+
+/** Enough for the first bytes of what is compressed. */
+const compressedHead = 256;
+
+/**
+ * The bytes of a compressed profile, as its own header says (ICC.1:2022, 7.2.2), which libpng holds
+ * it to. Not what cannot be decompressed, because libpng ignores that.
+ */
+function profileBytes(chunk: Buffer): number {
+  const from = chunk.subarray(0, 80).indexOf(0) + 2;
+  try {
+    const head = inflateSync(chunk.subarray(from, from + compressedHead), {
+      finishFlush: constants.Z_SYNC_FLUSH,
+    });
+    return head.length < 4 ? 0 : head.readUInt32BE(0);
+  } catch {
+    return 0;
+  }
 }
 
 /** CICP transfer characteristics (ITU-T H.273, table 3); null where the file does not say. */

@@ -1,17 +1,6 @@
-import { ordinaryBytes } from '../container/container.ts';
-
 const tagTable = 128;
 /** lcms refuses profiles with more. */
 const mostTags = 100;
-
-/**
- * False for an ICC profile that lcms may need minutes for: a tag of processing elements (`D2Bx` and
- * `B2Dx`, ICC.1:2022, 10.16) can name the same element 200,000 times.
- */
-export function isOrdinaryProfile(profile: Uint8Array): boolean {
-  if (profile.byteLength > ordinaryBytes.profile) return false;
-  return [...profileTags(profile)].every(({ name }) => !/^(?:D2B|B2D)/.test(name));
-}
 
 /**
  * True for an ICC profile that calls itself sRGB, as those of cameras, scanners and editors do: its
