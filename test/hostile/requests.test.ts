@@ -153,7 +153,10 @@ t.test(`mutations of seed ${seed}`, async (t) => {
 });
 
 t.test('pictures that are small and meant to cost much', async (t) => {
-  for (const [index, { what, bytes }] of bombs(originals, isLong ? 10 : 1).entries()) {
+  const all = await bombs(originals, isLong ? 10 : 1);
+  const chosen = all.filter(({ what }) => what.includes(only));
+  for (const [index, { what, bytes: make }] of chosen.entries()) {
+    const bytes = make();
     const begun = performance.now();
     const status = await send(t, `/bomb-${index}`, bytes, what);
     const ms = Math.round(performance.now() - begun);
