@@ -33,7 +33,7 @@ const mebibyte = 1024 * 1024;
 
 /** @param scale 1 for what a slow machine does in seconds; 10 for ten times the frames, scans and bytes */
 export async function bombs(
-  originals: ReadonlyMap<Kind, Buffer>,
+  originals: ReadonlyMap<string, Buffer>,
   scale: number,
 ): Promise<readonly Bomb[]> {
   const original = (kind: Kind): Buffer => {

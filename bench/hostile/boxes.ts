@@ -58,13 +58,16 @@ export function boxFile(bytes: Buffer): BoxFile {
   const meta = boxes.find(({ type }) => type === 'meta');
   const iloc = meta?.children?.find(({ type }) => type === 'iloc')?.data ?? Buffer.alloc(8);
   const items: Item[] = [];
+  // A place that the others of an item are counted from.
+  const base = (iloc[5] ?? 0) >> 4;
   let at = 8;
   for (let left = iloc.readUInt16BE(6); left > 0; left--) {
     const extents: Buffer[] = [];
-    const [id, count] = [iloc.readUInt16BE(at), iloc.readUInt16BE(at + 4)];
-    at += 6;
+    const [id, count] = [iloc.readUInt16BE(at), iloc.readUInt16BE(at + 4 + base)];
+    const start = base === 4 ? iloc.readUInt32BE(at + 4) : 0;
+    at += 6 + base;
     for (let extent = 0; extent < count; extent++, at += 8) {
-      const from = iloc.readUInt32BE(at);
+      const from = start + iloc.readUInt32BE(at);
       extents.push(bytes.subarray(from, from + iloc.readUInt32BE(at + 4)));
     }
     items.push({ id, extents });
@@ -73,6 +76,13 @@ export function boxFile(bytes: Buffer): BoxFile {
 }
 
 export function boxFileBytes({ boxes, items }: BoxFile): Buffer {
+  return withItems(items, (iloc) =>
+    Buffer.concat(boxes.map((one) => boxBytes(withLocations(one, iloc)))),
+  );
+}
+
+/** @param written the file before the items, with the content of the box that says where they are */
+export function withItems(items: readonly Item[], written: (iloc: Buffer) => Buffer): Buffer {
   const placed = new Map<Buffer, number>();
   let length = 0;
   for (const part of items.flatMap(({ extents }) => extents)) {
@@ -88,8 +98,6 @@ export function boxFileBytes({ boxes, items }: BoxFile): Buffer {
         ...extents.flatMap((part) => [be32(start + (placed.get(part) ?? 0)), be32(part.length)]),
       ]),
     ]);
-  const written = (data: Buffer) =>
-    Buffer.concat(boxes.map((one) => boxBytes(withLocations(one, data))));
   const start = written(iloc(0)).length + 8;
   return Buffer.concat([
     ...[written(iloc(start)), be32(8 + length), Buffer.from('mdat')],
