@@ -1,31 +1,56 @@
 import { gzipSync } from 'node:zlib';
+import sharp from 'sharp';
 import {
   be32,
   jpegMarkers,
   jpegSegment,
   pngChunk,
   pngSignature,
+  type RiffChunk,
+  riff,
+  riffChunks,
   withPngChunks,
+  withSegments,
   zeros,
 } from './chunks.ts';
+import { containerBombs } from './container-bombs.ts';
+import { metadataBombs } from './metadata-bombs.ts';
 import type { Kind } from './pictures.ts';
 import { progressiveScans } from './scans.ts';
 
 /** A picture that is small on the wire and meant to cost much. */
 export interface Bomb {
   readonly what: string;
-  readonly bytes: Buffer;
+  /** Made when it is needed, because some have 30 MB. */
+  readonly bytes: () => Buffer;
+  /** The parameters that it is meant for. */
+  readonly query?: string;
+  /** Whether it is meant for a project that keeps metadata. */
+  readonly keepsMetadata?: boolean;
 }
 
 const mebibyte = 1024 * 1024;
 
 /** @param scale 1 for what a slow machine does in seconds; 10 for ten times the frames, scans and bytes */
-export function bombs(originals: ReadonlyMap<Kind, Buffer>, scale: number): readonly Bomb[] {
+export async function bombs(
+  originals: ReadonlyMap<string, Buffer>,
+  scale: number,
+): Promise<readonly Bomb[]> {
   const original = (kind: Kind): Buffer => {
     const bytes = originals.get(kind);
     if (bytes === undefined) throw new Error(`no ${kind}`);
     return bytes;
   };
+  const { icc } = await sharp(original('png')).metadata();
+  if (icc === undefined) throw new Error('no profile');
+  return [
+    ...pictureBombs(original, scale),
+    ...containerBombs(original),
+    ...metadataBombs(original, icc),
+  ];
+}
+
+function pictureBombs(original: (kind: Kind) => Buffer, scale: number): readonly Bomb[] {
   const [png, jpeg, webp] = [original('png'), original('jpeg'), original('webp')];
   const keyword = (text: string) => Buffer.from(`${text}\0\0`, 'latin1');
   const text = (keywordOf: string, data: Buffer) => Buffer.concat([keyword(keywordOf), data]);
@@ -34,108 +59,125 @@ export function bombs(originals: ReadonlyMap<Kind, Buffer>, scale: number): read
   return [
     {
       what: 'a PNG with a text that inflates a thousandfold',
-      bytes: withPngChunks(png, [
-        { type: 'zTXt', data: text('Comment', zeros(30 * scale * mebibyte)) },
-      ]),
+      bytes: () =>
+        withPngChunks(png, [{ type: 'zTXt', data: text('Comment', zeros(30 * scale * mebibyte)) }]),
     },
     {
       what: 'a PNG with many of them',
-      bytes: withPngChunks(
-        png,
-        Array.from({ length: 200 * scale }, () => ({
-          type: 'zTXt',
-          data: text('Comment', zeros(mebibyte / 2)),
-        })),
-      ),
+      bytes: () =>
+        withPngChunks(
+          png,
+          Array.from({ length: 200 * scale }, () => ({
+            type: 'zTXt',
+            data: text('Comment', zeros(mebibyte / 2)),
+          })),
+        ),
     },
     {
       what: 'a PNG with a colour profile that inflates a thousandfold',
-      bytes: withPngChunks(withoutChunks(png, 'iCCP'), [
-        { type: 'iCCP', data: text('p', zeros(30 * scale * mebibyte)) },
-      ]),
+      bytes: () =>
+        withPngChunks(withoutChunks(png, 'iCCP'), [
+          { type: 'iCCP', data: text('p', zeros(30 * scale * mebibyte)) },
+        ]),
     },
     {
       what: 'a PNG with 1,000 texts',
-      bytes: withPngChunks(
-        png,
-        Array.from({ length: 1_000 * scale }, (_, i) => ({
-          type: 'tEXt',
-          data: Buffer.from(`k${i}\0${'v'.repeat(50)}`),
-        })),
-      ),
+      bytes: () =>
+        withPngChunks(
+          png,
+          Array.from({ length: 1_000 * scale }, (_, i) => ({
+            type: 'tEXt',
+            data: Buffer.from(`k${i}\0${'v'.repeat(50)}`),
+          })),
+        ),
     },
-    { what: 'a PNG with more rows than it has', bytes: hugePng(90_000_000) },
-    { what: 'a PNG of 2 thousand million pixels a side', bytes: hugePng(0x7fffffff, 0x7fffffff) },
+    { what: 'a PNG with more rows than it has', bytes: () => hugePng(90_000_000) },
+    {
+      what: 'a PNG of 2 thousand million pixels a side',
+      bytes: () => hugePng(0x7fffffff, 0x7fffffff),
+    },
     {
       what: 'a JPEG with 255 parts of a colour profile',
-      bytes: withSegments(jpeg, 255, (i) =>
-        jpegSegment(
-          app + 2,
-          Buffer.concat([
-            Buffer.from(`ICC_PROFILE\0${String.fromCharCode(i + 1)}\xff`, 'latin1'),
-            icc,
-          ]),
+      bytes: () =>
+        segments(jpeg, 255, (i) =>
+          jpegSegment(
+            app + 2,
+            Buffer.concat([
+              Buffer.from(`ICC_PROFILE\0${String.fromCharCode(i + 1)}\xff`, 'latin1'),
+              icc,
+            ]),
+          ),
         ),
-      ),
     },
     {
       what: 'a JPEG with EXIF that points to itself',
-      bytes: withSegments(jpeg, 1, () => jpegSegment(app + 1, loopingExif())),
+      bytes: () => segments(jpeg, 1, () => jpegSegment(app + 1, loopingExif())),
     },
     {
       what: 'a JPEG with EXIF of 4 thousand million entries',
-      bytes: withSegments(jpeg, 1, () =>
-        jpegSegment(app + 1, exif(Buffer.from('ffff0300', 'hex'), 0xffffffff)),
-      ),
+      bytes: () =>
+        segments(jpeg, 1, () =>
+          jpegSegment(app + 1, exif(Buffer.from('ffff0300', 'hex'), 0xffffffff)),
+        ),
     },
     {
       what: 'a JPEG with 500 comments of 64 KB',
-      bytes: withSegments(jpeg, 50 * scale, () => jpegSegment(0xfe, icc)),
+      bytes: () => segments(jpeg, 50 * scale, () => jpegSegment(0xfe, icc)),
     },
-    { what: 'a JPEG with as many scans as there can be', bytes: progressiveScans(1_024, 882) },
+    {
+      what: 'a JPEG with as many scans as there can be',
+      bytes: () => progressiveScans(1_024, 882),
+    },
     {
       what: 'a large JPEG with many scans',
-      bytes: progressiveScans(scale === 1 ? 2_048 : 4_096, 90),
+      bytes: () => progressiveScans(scale === 1 ? 2_048 : 4_096, 90),
     },
     {
       what: 'the largest JPEG with as many scans as there can be',
-      bytes: progressiveScans(9_216, 882),
+      bytes: () => progressiveScans(9_216, 882),
     },
     {
       what: 'a JPEG that ends with the same scan again and again',
-      bytes: manyScans(original('progressive jpeg'), 300 * scale),
+      bytes: () => manyScans(original('progressive jpeg'), 300 * scale),
     },
-    { what: 'a GIF with as many frames as are allowed', bytes: gif(10, 10, 2_000, 10) },
-    { what: 'a GIF with more of them', bytes: gif(10, 10, 3_000 * scale, 10) },
-    { what: 'a GIF with a huge screen', bytes: gif(65_535, 65_535, 1, 10) },
-    { what: 'a GIF with a huge screen and many frames', bytes: gif(1_000, 1_000, 9 * scale, 1) },
+    { what: 'a GIF with as many frames as are allowed', bytes: () => gif(10, 10, 2_000, 10) },
+    { what: 'a GIF with more of them', bytes: () => gif(10, 10, 3_000 * scale, 10) },
+    { what: 'a GIF with a huge screen', bytes: () => gif(65_535, 65_535, 1, 10) },
+    {
+      what: 'a GIF with a huge screen and many frames',
+      bytes: () => gif(1_000, 1_000, 9 * scale, 1),
+    },
     {
       what: 'an animated WebP with thousands of frames',
-      bytes: webpFrames(original('animated webp'), 1_000 * scale),
+      bytes: () => webpFrames(original('animated webp'), 1_000 * scale),
     },
     {
       what: 'a WebP with a canvas of 16 million pixels a side',
-      bytes: webpCanvas(original('animated webp')),
+      bytes: () => webpCanvas(original('animated webp')),
     },
     {
       what: 'a WebP with a profile of zeros',
-      bytes: riff([...riffChunks(webp), ['ICCP', Buffer.alloc(mebibyte)]]),
+      bytes: () => riff([...riffChunks(webp), ['ICCP', Buffer.alloc(mebibyte)]]),
     },
-    { what: 'a TIFF whose directories point in a circle', bytes: tiffCircle(original('tiff')) },
-    { what: 'a TIFF with thousands of pages', bytes: tiffPages(3_000 * scale) },
-    { what: 'an AVIF with a huge size', bytes: avifSize(original('avif')) },
-    { what: 'an SVG with a huge size', bytes: svg('<rect width="9" height="9"/>', 100_000) },
+    {
+      what: 'a TIFF whose directories point in a circle',
+      bytes: () => tiffCircle(original('tiff')),
+    },
+    { what: 'a TIFF with thousands of pages', bytes: () => tiffPages(3_000 * scale) },
+    { what: 'an AVIF with a huge size', bytes: () => avifSize(original('avif')) },
+    { what: 'an SVG with a huge size', bytes: () => svg('<rect width="9" height="9"/>', 100_000) },
     {
       what: 'a deep SVG',
-      bytes: svg('<g>'.repeat(5_000 * scale) + '</g>'.repeat(5_000 * scale), 9),
+      bytes: () => svg('<g>'.repeat(5_000 * scale) + '</g>'.repeat(5_000 * scale), 9),
     },
     {
       what: 'an SVG with entities',
-      bytes: Buffer.from(
-        `<!DOCTYPE svg [<!ENTITY a "${'lol'.repeat(99)}"><!ENTITY b "${'&a;'.repeat(99)}">]>${svg('<text>&b;</text>', 9)}`,
-      ),
+      bytes: () =>
+        Buffer.from(
+          `<!DOCTYPE svg [<!ENTITY a "${'lol'.repeat(99)}"><!ENTITY b "${'&a;'.repeat(99)}">]>${svg('<text>&b;</text>', 9)}`,
+        ),
     },
-    { what: 'an SVG in gzip', bytes: gzipSync(svg(' '.repeat(30 * scale * mebibyte), 9)) },
+    { what: 'an SVG in gzip', bytes: () => gzipSync(svg(' '.repeat(30 * scale * mebibyte), 9)) },
   ];
 }
 
@@ -143,6 +185,9 @@ const svg = (content: string, side: number): Buffer =>
   Buffer.from(
     `<svg xmlns="http://www.w3.org/2000/svg" width="${side}" height="${side}">${content}</svg>`,
   );
+
+const segments = (jpeg: Buffer, count: number, segment: (i: number) => Buffer): Buffer =>
+  withSegments(jpeg, ...Array.from({ length: count }, (_, i) => segment(i)));
 
 function withoutChunks(png: Buffer, type: string): Buffer {
   const at = png.indexOf(type);
@@ -160,12 +205,6 @@ function hugePng(height: number, width = 1): Buffer {
     pngChunk('IDAT', data),
     pngChunk('IEND', Buffer.alloc(0)),
   ]);
-}
-
-/** Puts segments after the start of a JPEG. */
-function withSegments(jpeg: Buffer, count: number, segment: (i: number) => Buffer): Buffer {
-  const segments = Array.from({ length: count }, (_, i) => segment(i));
-  return Buffer.concat([jpeg.subarray(0, 2), ...segments, jpeg.subarray(2)]);
 }
 
 /** EXIF 2.32, 4.5: a TIFF in big-endian, with one directory of one entry. */
@@ -213,30 +252,6 @@ function gif(width: number, height: number, frames: number, side: number): Buffe
   const data = Buffer.from([2, 2, 0x44, 0x01, 0]);
   const frame = Buffer.concat([control, descriptor, data]);
   return Buffer.concat([head, ...new Array<Buffer>(frames).fill(frame), Buffer.from([0x3b])]);
-}
-
-type RiffChunk = readonly [type: string, data: Buffer];
-
-function riffChunks(webp: Buffer): RiffChunk[] {
-  const chunks: RiffChunk[] = [];
-  for (let at = 12; at + 8 <= webp.length; ) {
-    const length = webp.readUInt32LE(at + 4);
-    chunks.push([webp.toString('latin1', at, at + 4), webp.subarray(at + 8, at + 8 + length)]);
-    at += 8 + length + (length % 2);
-  }
-  return chunks;
-}
-
-function riff(chunks: readonly RiffChunk[]): Buffer {
-  const le32 = (value: number) => be32(value).reverse();
-  const body = chunks.flatMap(([type, data]) => [
-    Buffer.from(type, 'latin1'),
-    le32(data.length),
-    data,
-    Buffer.alloc(data.length % 2),
-  ]);
-  const all = Buffer.concat([Buffer.from('WEBP'), ...body]);
-  return Buffer.concat([Buffer.from('RIFF'), le32(all.length), all]);
 }
 
 function webpFrames(webp: Buffer, times: number): Buffer {

@@ -10,6 +10,13 @@ export function be32(value: number): Buffer {
   return bytes;
 }
 
+export function be16(value: number): Buffer {
+  return Buffer.from([(value >> 8) & 0xff, value & 0xff]);
+}
+
+export const le16 = (value: number): Buffer => be16(value).reverse();
+export const le32 = (value: number): Buffer => be32(value).reverse();
+
 /** A PNG chunk with its length and checksum (PNG, 5.3). */
 export function pngChunk(type: string, data: Uint8Array): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
@@ -56,6 +63,11 @@ export function jpegSegment(marker: number, data: Uint8Array): Buffer {
   return Buffer.concat([head, data]);
 }
 
+/** Puts segments after the start of a JPEG. */
+export function withSegments(jpeg: Buffer, ...segments: readonly Buffer[]): Buffer {
+  return Buffer.concat([jpeg.subarray(0, 2), ...segments, jpeg.subarray(2)]);
+}
+
 /** Where the segments of a JPEG with a marker begin; entropy-coded data has no such bytes. */
 export function jpegMarkers(jpeg: Buffer, ...markers: readonly number[]): number[] {
   const found: number[] = [];
@@ -63,4 +75,27 @@ export function jpegMarkers(jpeg: Buffer, ...markers: readonly number[]): number
     if (jpeg[at] === 0xff && markers.includes(jpeg[at + 1] ?? 0)) found.push(at);
   }
   return found;
+}
+
+export type RiffChunk = readonly [type: string, data: Buffer];
+
+/** The chunks of a WebP (RFC 9649, 2.3), or those inside of one from an offset on. */
+export function riffChunks(webp: Buffer, from = 12): RiffChunk[] {
+  const chunks: RiffChunk[] = [];
+  for (let at = from; at + 8 <= webp.length; ) {
+    const length = webp.readUInt32LE(at + 4);
+    chunks.push([webp.toString('latin1', at, at + 4), webp.subarray(at + 8, at + 8 + length)]);
+    at += 8 + length + (length % 2);
+  }
+  return chunks;
+}
+
+export function riffChunk([type, data]: RiffChunk): Buffer {
+  const padding = Buffer.alloc(data.length % 2);
+  return Buffer.concat([Buffer.from(type, 'latin1'), le32(data.length), data, padding]);
+}
+
+export function riff(chunks: readonly RiffChunk[]): Buffer {
+  const all = Buffer.concat([Buffer.from('WEBP'), ...chunks.map(riffChunk)]);
+  return Buffer.concat([Buffer.from('RIFF'), le32(all.length), all]);
 }

@@ -1,6 +1,15 @@
-import { jpegMarkers, pngChunks, pngOf } from './chunks.ts';
-import { type Kind, kinds } from './pictures.ts';
+import { formatOf } from './formats.ts';
 import { type Random, seeded } from './random.ts';
+import {
+  changes,
+  copied,
+  edgeValues,
+  type Format,
+  listsOf,
+  type Part,
+  someList,
+  written,
+} from './structure.ts';
 
 /** A damaged or hostile picture. */
 export interface Mutant {
@@ -9,10 +18,14 @@ export interface Mutant {
   readonly bytes: Buffer;
 }
 
-type Mutate = (bytes: Buffer, random: Random, others: readonly Buffer[]) => Buffer;
+/** One with the request for it. */
+export interface Input extends Mutant {
+  readonly query: string;
+  /** Whether its project keeps metadata. */
+  readonly keepsMetadata: boolean;
+}
 
-/** Values at which decoders' arithmetic goes wrong. */
-const edgeValues = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000];
+type Mutate = (bytes: Buffer, random: Random, others: readonly Buffer[]) => Buffer;
 
 /** Damages that know nothing of the format. */
 const damages: Readonly<Record<string, Mutate>> = {
@@ -74,111 +87,88 @@ const damages: Readonly<Record<string, Mutate>> = {
   'followed by another': (bytes, random, others) => Buffer.concat([bytes, random.pick(others)]),
 };
 
-/** Where a format keeps its width and height, and how. */
-const sizeFields: Partial<Record<Kind, (bytes: Buffer) => readonly [at: number, size: Field][]>> = {
-  jpeg: (bytes) => jpegMarkers(bytes, 0xc0, 0xc2).map((at) => [at + 5, 'be16'] as const),
-  'progressive jpeg': (bytes) => jpegMarkers(bytes, 0xc2).map((at) => [at + 5, 'be16'] as const),
-  png: () => [[16, 'be32']],
-  'palette png': () => [[16, 'be32']],
-  gif: (bytes) => [[6, 'le16'], ...imageDescriptors(bytes)],
-  'animated gif': (bytes) => [[6, 'le16'], ...imageDescriptors(bytes)],
-  webp: (bytes) => webpSizes(bytes),
-  'lossless webp': (bytes) => webpSizes(bytes),
-  'animated webp': (bytes) => webpSizes(bytes),
-  // ISO/IEC 14496-12: ispe has a version and flags before the size.
-  avif: (bytes) => found(bytes, 'ispe').map((at) => [at + 8, 'be32'] as const),
-};
-
-type Field = 'be16' | 'be32' | 'le16' | 'le24';
-const widths: Readonly<Record<Field, number>> = { be16: 2, be32: 4, le16: 2, le24: 3 };
-
-function found(bytes: Buffer, text: string): number[] {
-  const places: number[] = [];
-  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) places.push(at);
-  return places;
-}
-
-/** GIF89a, 20: the separator, the position, then the size. */
-function imageDescriptors(bytes: Buffer): [number, Field][] {
-  const places: [number, Field][] = [];
-  for (let at = 13; at < bytes.length && places.length < 3; at++) {
-    if (bytes[at] === 0x2c && bytes.readUInt32LE(Math.min(at + 1, bytes.length - 4)) === 0) {
-      places.push([at + 5, 'le16']);
-    }
-  }
-  return places;
-}
-
-/** VP8X (canvas), ANMF (frame) and VP8 (RFC 9649; RFC 6386, 9.1). */
-function webpSizes(bytes: Buffer): [number, Field][] {
-  return [
-    ...found(bytes, 'VP8X').map((at): [number, Field] => [at + 12, 'le24']),
-    ...found(bytes, 'ANMF').map((at): [number, Field] => [at + 14, 'le24']),
-    ...found(bytes, 'VP8 ').map((at): [number, Field] => [at + 14, 'le16']),
-    ...found(bytes, 'VP8L').map((at): [number, Field] => [at + 9, 'le16']),
-  ];
-}
-
-const inflatedSides = [0, 1, 255, 9_999, 16_383, 16_384, 30_000, 65_535, 0x7fff_ffff, 0xffff_ffff];
-
-/** Says of a picture that it is of another size. */
-function inflated(bytes: Buffer, random: Random, kind: Kind): Buffer {
-  if (kind === 'svg') {
-    const side = () => random.pick(['1e9', '99999', '-5', '0', '100%', '1e-9', 'NaN', '30000mm']);
-    const text = bytes.toString().replace('width="96"', `width="${side()}"`);
-    return Buffer.from(text.replace('height="64"', `height="${side()}"`));
-  }
-  const places = kind.endsWith('tiff') ? tiffEntries(bytes) : (sizeFields[kind]?.(bytes) ?? []);
-  if (places.length === 0) return bytes;
-  return changed(bytes, (copy) => {
-    const [at, field] = random.pick(places);
-    const width = widths[field];
-    for (const place of [at, at + width]) {
-      if (place + width > copy.length || random.below(4) === 0) continue;
-      const value = random.pick(inflatedSides) % 2 ** (8 * width);
-      if (field.startsWith('be')) copy.writeUIntBE(value, place, width);
-      else copy.writeUIntLE(value, place, width);
-    }
-  });
-}
-
-/** TIFF 6.0: the values of the first directory's entries, sizes and offsets among them. */
-function tiffEntries(bytes: Buffer): [number, Field][] {
-  const directory = bytes.readUInt32LE(4);
-  if (directory + 2 > bytes.length) return [];
-  const count = bytes.readUInt16LE(directory);
-  return Array.from({ length: count }, (_, i): [number, Field] => [
-    directory + 2 + 12 * i + 8,
-    'le24',
-  ]).filter(([at]) => at + 8 <= bytes.length);
-}
-
 function changed(bytes: Buffer, change: (copy: Buffer) => void): Buffer {
   const copy = Buffer.from(bytes);
   change(copy);
   return copy;
 }
 
-/** Corrects the checksums of a PNG, so that a decoder reads what is damaged in it. */
-const withChecksums = (png: Buffer): Buffer => pngOf(pngChunks(png));
+/** Requests that lead to different parts of a transform. */
+const queries = [
+  ...['w=40&fmt=webp', 'w=40', '', 'fmt=json', 'fmt=blurhash', 'fmt=thumbhash', 'fmt=lqip'],
+  ...['keep=copyright', 'keep=copyright', 'keep=copyright&w=20&fmt=jpeg', 'keep=copyright&fmt=png'],
+  ...['hdr=keep', 'hdr=keep&w=50&fmt=jpeg', 'icc=keep&w=30', 'icc=keep&fmt=avif&w=20'],
+  ...['trim', 'trim=30&fmt=json', 'page=0', 'page=1', 'page=2&w=9', 'animated=0&w=30'],
+  ...['q=auto&w=30', 'q=auto&fmt=jpeg', 'lossless&fmt=webp', 'lossless=0&fmt=webp&w=30'],
+  ...['lenient', 'lenient&w=30&fmt=png', 'lenient&keep=copyright', 'maxbytes=900&fmt=webp'],
+  ...['fmt=avif&w=16', 'fmt=gif&w=20', 'fmt=png&w=30', 'fmt=jpeg&bg=fff', 'crop=1,1,8,8'],
+  ...['rotate=30&w=30', 'w=20&h=20&pos=attention', 'w=30&h=30&fit=contain', 'dpr=2&w=10&normalize'],
+];
+
+interface Tree {
+  readonly format: Format;
+  readonly parts: Part[];
+}
+
+const trees = new WeakMap<Buffer, Tree>();
+
+/** The parts of an original, which are read once. */
+function treeOf(kind: string, bytes: Buffer): Tree {
+  const format = formatOf(kind);
+  const tree = trees.get(bytes) ?? { format, parts: format.read(bytes) };
+  trees.set(bytes, tree);
+  return tree;
+}
+
+/** Changes parts of an original, of its metadata as likely as of itself. */
+function restructured(
+  originals: ReadonlyMap<string, Buffer>,
+  kind: string,
+  random: Random,
+): Mutant {
+  const others = [...originals].flatMap(([name, bytes]) => listsOf(treeOf(name, bytes)));
+  const { format, parts } = treeOf(kind, originals.get(kind) ?? Buffer.alloc(0));
+  const tree = { format, parts: copied(parts) };
+  const isChecked = random.below(5) > 0;
+  const done: string[] = isChecked ? [] : ['unchecked'];
+  for (let left = 1 + random.below(4); left > 0; left--) {
+    if (tree.parts.length === 0) break;
+    const list = someList(tree, random);
+    const part = random.pick(list.parts);
+    const related = others.filter((other) => other.format === list.format);
+    const name = random.pick(Object.keys(changes));
+    done.push(`${part.type} ${name}`);
+    changes[name]?.(list, part, random, random.below(4) === 0 ? others : related);
+  }
+  return { what: done.join(', '), bytes: written(format, tree.parts, isChecked) };
+}
 
 /** One of the endless row of mutants that a seed gives; each can be made alone. */
-export function mutant(originals: ReadonlyMap<Kind, Buffer>, seed: number, number: number): Mutant {
+export function mutant(
+  originals: ReadonlyMap<string, Buffer>,
+  seed: number,
+  number: number,
+): Input {
   const random = seeded(Math.imul(seed, 0x9e3779b1) + number);
-  const kind = kinds[number % kinds.length] ?? 'jpeg';
+  const kind = [...originals.keys()][number % originals.size] ?? '';
   const original = originals.get(kind);
-  if (original === undefined) throw new Error(`no ${kind}`);
+  if (original === undefined) throw new Error('no originals');
+  const query = random.pick(queries);
+  const keepsMetadata = random.below(3) === 0;
+  const isRestructured = random.below(4) > 0;
+  const made = isRestructured
+    ? restructured(originals, kind, random)
+    : { what: '', bytes: original };
+  let { bytes } = made;
+  const done = isRestructured ? [made.what] : [];
   const others = [...originals.values()];
-  let bytes = original;
-  const done: string[] = [];
-  for (let left = 1 + random.below(2); left > 0; left--) {
-    const name = random.pick([...Object.keys(damages), 'with another size', 'with another size']);
-    const next = damages[name]?.(bytes, random, others) ?? inflated(bytes, random, kind);
+  for (let left = isRestructured ? random.below(5) - 3 : 1 + random.below(2); left > 0; left--) {
+    const name = random.pick(Object.keys(damages));
+    const next = bytes.length < 16 ? bytes : (damages[name]?.(bytes, random, others) ?? bytes);
     // What has no bytes any more is not damaged further.
     if (next.length < 16) break;
     bytes = next;
     done.push(name);
   }
-  if (kind.endsWith('png') && random.below(3) > 0) bytes = withChecksums(bytes);
-  return { what: `${kind} ${done.join(', ')}`, bytes };
+  return { what: `${kind} ${done.join(', ')}`, bytes, query, keepsMetadata };
 }

@@ -1,4 +1,7 @@
 import sharp, { type Sharp } from 'sharp';
+import { le16, le32 } from './chunks.ts';
+import { type Carrier, dataSet, embedded, type Metadata, resourceOf } from './embed.ts';
+import { pointer, text, tiffOf, tiffPicture } from './tiff.ts';
 
 /** Every format that the service reads, and the encoders' variants that decoders treat differently. */
 export const kinds = [
@@ -14,6 +17,7 @@ export const kinds = [
   'animated gif',
   'tiff',
   'tiled tiff',
+  'described tiff',
   'svg',
 ] as const;
 
@@ -34,11 +38,52 @@ export async function pictures(): Promise<ReadonlyMap<Kind, Buffer>> {
     'animated gif': () => drawn(3).gif().toBuffer(),
     tiff: () => drawn(1).tiff({ compression: 'lzw' }).toBuffer(),
     'tiled tiff': () => drawn(1).tiff({ tile: true, pyramid: true }).toBuffer(),
+    'described tiff': async () => tiffOf(tiffPicture([])),
     svg: async () => Buffer.from(svg),
   };
-  const made = kinds.map(async (kind) => [kind, await all[kind]()] as const);
+  const icc = (await sharp(await all.png()).metadata()).icc ?? Buffer.alloc(0);
+  const metadata = { ...texts, icc };
+  const made = kinds.map(async (kind) => {
+    const picture = await all[kind]();
+    const carrier = described[kind];
+    return [kind, carrier ? embedded[carrier](picture, metadata) : picture] as const;
+  });
   return new Map(await Promise.all(made));
 }
+
+/** Pictures that have all kinds of metadata. */
+const described: Partial<Record<Kind, Carrier>> = {
+  ...{ jpeg: 'jpeg', 'progressive jpeg': 'jpeg', png: 'png', avif: 'avif' },
+  ...{ webp: 'webp', 'described tiff': 'tiff' },
+};
+
+const ascii = (tag: number, value: string) => text(tag, Buffer.from(`${value}\0`));
+const texts: Metadata = {
+  exif: tiffOf({
+    entries: [
+      ...[ascii(0x010e, 'a picture'), { tag: 0x0112, type: 3, value: le16(6) }],
+      ...[ascii(0x013b, 'its author'), ascii(0x8298, 'its owner\0its editor')],
+      pointer(0x8769, { entries: [ascii(0x9003, '2026:01:01 00:00:00')] }),
+      pointer(0x8825, {
+        entries: [ascii(1, 'N'), { tag: 2, type: 5, value: Buffer.alloc(24, 1) }],
+      }),
+    ],
+    next: {
+      entries: [
+        ...[pointer(0x0201, Buffer.from('\xff\xd8\xff\xd9', 'latin1'))],
+        { tag: 0x0202, type: 4, value: le32(4) },
+      ],
+    },
+  }),
+  xmp: Buffer.from(
+    '<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmpRights="http://ns.adobe.com/xap/1.0/rights/" xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" xmpRights:Marked="True" hdrgm:Version="1.0"><dc:creator><rdf:Seq><rdf:li>its author</rdf:li></rdf:Seq></dc:creator><dc:rights><rdf:Alt><rdf:li xml:lang="x-default">its &amp; owner</rdf:li></rdf:Alt></dc:rights></rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>',
+  ),
+  resources: Buffer.concat([
+    resourceOf(0x03ed, Buffer.alloc(16, 1)),
+    resourceOf(0x0404, Buffer.concat([80, 116].map((id) => dataSet(2, id, Buffer.from('text'))))),
+  ]),
+  iptc: dataSet(2, 80, Buffer.from('its author')),
+};
 
 const size = { width: 96, height: 64 };
 

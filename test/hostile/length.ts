@@ -10,6 +10,7 @@ const number = (name: string): number | undefined => {
 export const seedVariable = 'HOSTILE_SEED';
 export const countVariable = 'HOSTILE_COUNT';
 export const fromVariable = 'HOSTILE_FROM';
+export const onlyVariable = 'HOSTILE_ONLY';
 
 /** Whether everything is run. */
 export const isLong = number(countVariable) !== undefined;
@@ -18,6 +19,9 @@ export const seed = number(seedVariable) ?? Date.now() % 1_000_000;
 export const count = number(countVariable) ?? 200;
 /** The number of the first mutation. */
 export const from = number(fromVariable) ?? 0;
+
+/** What the attacks' descriptions must contain, where only some are run. */
+export const only = process.env[onlyVariable] ?? '';
 
 /** Shows how far a long run is. */
 export function progress(text: string): void {

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Command, InvalidArgumentError } from 'commander';
-import { countVariable, fromVariable, seedVariable } from './length.ts';
+import { countVariable, fromVariable, onlyVariable, seedVariable } from './length.ts';
 
 /** `npm run test:hostile`: the tests of this folder, at full length. */
 
@@ -21,8 +21,14 @@ const command = new Command('test:hostile')
   .option('--seed <n>', 'of the mutations; default: another one each time', whole)
   .option('--count <n>', 'how many mutations', whole, 2_000)
   .option('--from <n>', 'the number of the first mutation, to repeat a single one', whole, 0)
+  .option('--only <text>', 'no mutations, and only the attacks whose description has this text', '')
   .parse();
-const { seed, count, from } = command.opts<{ seed?: number; count: number; from: number }>();
+const { seed, count, from, only } = command.opts<{
+  seed?: number;
+  count: number;
+  from: number;
+  only: string;
+}>();
 
 const here = import.meta.dirname;
 const all = (await readdir(here)).filter((name) => name.endsWith('.test.js')).sort();
@@ -38,6 +44,7 @@ const environment = {
   [seedVariable]: String(chosen),
   [countVariable]: String(count),
   [fromVariable]: String(from),
+  [onlyVariable]: only,
 };
 
 /** Shows what failed, and the comments; thousands of passed assertions would hide them. */

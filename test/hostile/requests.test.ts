@@ -1,50 +1,48 @@
-import { existsSync, readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { bombs } from '../../bench/hostile/bombs.ts';
 import { mutant } from '../../bench/hostile/mutations.ts';
 import { pictures } from '../../bench/hostile/pictures.ts';
 import { errorCatalogue } from '../../contract/errors.ts';
 import { startDnsServer } from '../pool/source/dns-server.ts';
-import { get } from '../service/held.ts';
+import { ultraHdr } from '../pool/transform/ultra-hdr.ts';
 import { startTestOrigin } from '../service/origin.ts';
 import { type RawResponse, StrictConnection } from '../service/raw-http.ts';
-import { json, startService } from '../service/service.ts';
-import { count, from, isLong, progress, seed } from './length.ts';
+import { json } from '../service/service.ts';
+import { type Attack, Attacked, faultOf } from './attacked.ts';
+import { count, from, isLong, only, progress, seed } from './length.ts';
 import { addresses, allowedHosts, hostileUrls, hostileValues } from './urls.ts';
 
 /** Hostile URLs and pictures against one running service, which must stay what it is. */
 
-/** Much more than what the service itself and its caches need. */
-const mostMebibytes = isLong ? 1_400 : 700;
 const atOnce = 4;
-/** What a hostile picture may be answered with. */
-const pictureCodes = new Set([
-  'source_corrupt',
-  'source_unsupported',
-  'source_too_large',
-  'transform_timeout',
-]);
+/** For an answer to one input, and for the memory that it takes of the front end. */
+const most = { ms: 2_000, mebibytes: 300 };
+/** Of those that are meant to cost much: the timeout of a transform, and some more. */
+const mostMsOfBomb = 25_000;
 
 const origin = await startTestOrigin(t);
-const originals = await pictures();
+const originals = new Map<string, Buffer>(await pictures());
 const png = originals.get('png') ?? Buffer.alloc(0);
+originals.set('ultra hdr jpeg', await ultraHdr(originals.get('jpeg') ?? png));
 origin.serve('/a.png', png);
 const dns = await startDnsServer(t, (name, family) => {
   const found = addresses[name];
   if (found === undefined) return 'no such name';
   return { addresses: family === 4 ? found : [] };
 });
-const service = await startService(t, {
-  environment: {
+const attacked = await Attacked.start(
+  t,
+  {
     SERVICE_PRIVATE_SOURCES: `127.0.0.1:${origin.port},loopback.test:${origin.port},own.test:*`,
     SERVICE_DNS_SERVERS: dns.address,
     SERVICE_MEMORY_CACHE_BYTES: '16000000',
     SERVICE_TRANSFORM_TIMEOUT_MS: '20000',
     SERVICE_POOL_THREADS: '2',
   },
-});
-const project = await service.project(...allowedHosts);
-const [frontEnd = 0] = service.frontEnds();
+  allowedHosts,
+  origin,
+);
+const { service, project } = attacked;
 
 /** The paths of the sources that lead to the origin. */
 const askedOfOrigin =
@@ -63,21 +61,9 @@ function codeOf(t: Test, { status, body }: { status: number; body: Buffer }, wha
   return code as string;
 }
 
-function peakMebibytes(pid: number): number {
-  const status = `/proc/${pid}/status`;
-  if (!existsSync(status)) return 0;
-  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(status, 'utf8'))?.[1]) / 1024;
-}
-
 async function unharmed(t: Test): Promise<void> {
-  const health = await json(await fetch(`${service.url}/api/health`));
-  t.equal(health.ok, true, 'health');
-  t.same(service.frontEnds(), [frontEnd], 'the process lives');
-  const errors = service.log.filter((line) => Number(line['level']) >= 50);
-  t.same(errors, [], 'and had nothing to complain of');
-  const peak = peakMebibytes(frontEnd);
-  progress(`at most ${Math.round(peak)} MiB`);
-  t.ok(peak < mostMebibytes, `with at most ${Math.round(peak)} MiB`);
+  t.same(await attacked.harm(), [], 'nothing has become of it');
+  t.equal((await json(await fetch(`${service.url}/api/health`))).ok, true, 'health');
 }
 
 t.test('hostile URLs have the answer that each must have', async (t) => {
@@ -108,61 +94,84 @@ t.test('hostile URLs have the answer that each must have', async (t) => {
   await unharmed(t);
 });
 
-/** Requests a picture that may be refused. */
-async function send(t: Test, path: string, bytes: Buffer, what: string): Promise<number> {
-  origin.serve(path, bytes);
-  const url = `${service.url}/img/${origin.url}${path}?project=${project}&w=40&fmt=webp`;
-  const answer = await get(url).answer.catch((error: Error) => error);
-  origin.serve(path, Buffer.alloc(0));
-  if (answer instanceof Error) {
-    t.fail(`${what}: ${answer.message}`);
-    return 0;
-  }
-  const code = codeOf(t, answer, what);
-  if (answer.status !== 200 && !pictureCodes.has(code ?? '')) {
-    t.fail(`${what}: ${answer.status} ${code ?? ''}`);
-  }
-  return answer.status;
-}
-
-t.test(`mutations of seed ${seed}`, async (t) => {
-  t.comment(
-    `repeat with: npm run test:hostile -- requests --seed ${seed} --count ${count} --from ${from}`,
-  );
-  const statuses = new Map<number, number>();
-  let next = from;
+/**
+ * Sends what is to come, several at once. Those that were in progress while something took too long or
+ * too much memory are sent again one by one, because another one may be the cause.
+ */
+async function findings(attacks: Iterator<Attack>, done: (number: number) => void) {
+  const found: string[] = [];
+  const suspects = new Set<Attack>();
+  const inProgress = new Set<Attack>();
+  let number = 0;
+  let { now } = attacked.memory();
   const attack = async () => {
-    while (next < from + count) {
-      const number = next;
-      next += 1;
-      const { what, bytes } = mutant(originals, seed, number);
-      const status = await send(t, `/mutant-${number}`, bytes, `seed ${seed}, ${number}: ${what}`);
-      statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      if ((number - from + 1) % 100 === 0) {
-        progress(`${number - from + 1} of ${count} mutations, seed ${seed}`);
+    for (let next = attacks.next(); !next.done; next = attacks.next()) {
+      const one = next.value;
+      inProgress.add(one);
+      const answer = await attacked.ask(one);
+      const before = now;
+      const memory = attacked.memory();
+      ({ now } = memory);
+      if (memory.peak - before > most.mebibytes) {
+        for (const each of inProgress) suspects.add(each);
       }
+      inProgress.delete(one);
+      const fault = faultOf(answer, most.ms);
+      if (fault !== null && answer.ms > most.ms) suspects.add(one);
+      else if (fault !== null) found.push(`${one.what}: ${fault}`);
+      number += 1;
+      done(number);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, attack));
-  t.comment(
-    `answers: ${[...statuses].map(([status, times]) => `${times} x ${status}`).join(', ')}`,
+  for (const suspect of suspects) found.push(...(await alone(suspect, most.ms)));
+  return found;
+}
+
+async function alone(attack: Attack, mostMs: number): Promise<string[]> {
+  const { now } = attacked.memory();
+  const answer = await attacked.ask(attack);
+  const grown = Math.round(attacked.memory().peak - now);
+  const { what } = attack;
+  progress(
+    `${what}: ${answer.status} ${answer.code ?? ''} ${Math.round(answer.ms)} ms, ${grown} MiB`,
   );
+  const fault = faultOf(answer, mostMs);
+  return [
+    ...(fault === null ? [] : [`${what}: ${fault}`]),
+    ...(grown > most.mebibytes ? [`${what}: ${grown} MiB`] : []),
+  ];
+}
+
+t.test(`inputs of seed ${seed}`, { skip: only !== '' }, async (t) => {
+  const repeat = (number: number) =>
+    `npm run test:hostile -- requests --seed ${seed} --from ${number} --count 1`;
+  t.comment(`one is repeated with: ${repeat(from)}`);
+  function* inputs() {
+    for (let number = from; number < from + count; number++) {
+      const { what, ...input } = mutant(originals, seed, number);
+      yield { ...input, what: `${repeat(number)} (${what} ${input.query})` };
+    }
+  }
+  const begun = performance.now();
+  const found = await findings(inputs(), (number) => {
+    if (number % 1_000 !== 0) return;
+    const rate = Math.round((1_000 * number) / (performance.now() - begun));
+    progress(
+      `${number} of ${count} inputs, ${rate} per second, ${Math.round(attacked.memory().now)} MiB`,
+    );
+  });
+  t.same(found, [], 'all are answered as they may be');
   await unharmed(t);
-  const whole = await get(`${service.url}/img/${origin.url}/a.png?project=${project}&w=33`).answer;
+  const whole = await fetch(`${service.url}/img/${origin.url}/a.png?project=${project}&w=33`);
   t.equal(whole.status, 200, 'others are served');
 });
 
 t.test('pictures that are small and meant to cost much', async (t) => {
-  for (const [index, { what, bytes }] of bombs(originals, isLong ? 10 : 1).entries()) {
-    const begun = performance.now();
-    const status = await send(t, `/bomb-${index}`, bytes, what);
-    const ms = Math.round(performance.now() - begun);
-    const peak = Math.round(peakMebibytes(frontEnd));
-    progress(
-      `${what} (${bytes.length} bytes): ${status} after ${ms} ms, at most ${peak} MiB so far`,
-    );
-    t.comment(`${what}: ${status} after ${ms} ms`);
-    t.ok(ms < 25_000, what);
+  const all = await bombs(originals, isLong ? 10 : 1);
+  for (const bomb of all.filter(({ what }) => what.includes(only))) {
+    const found = await alone({ ...bomb, bytes: bomb.bytes() }, mostMsOfBomb);
+    t.same([...found, ...(await attacked.harm())], [], bomb.what);
   }
   await unharmed(t);
 });

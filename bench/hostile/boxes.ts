@@ -1,0 +1,147 @@
+import { be16, be32 } from './chunks.ts';
+
+/** AVIF files (ISO/IEC 14496-12 and 23008-12), of which no part has to be sensible. */
+
+export interface Box {
+  type: string;
+  /** What is before the boxes inside, or all of the content. */
+  data: Buffer;
+  children: Box[] | null;
+}
+
+export interface Item {
+  id: number;
+  /** Bytes that several extents share are written once. */
+  extents: readonly Buffer[];
+}
+
+/** A file in its boxes; its `iloc` and `mdat` are made of the items. */
+export interface BoxFile {
+  boxes: Box[];
+  items: Item[];
+}
+
+/** Boxes that have others inside, and the bytes before those. */
+const containers: Readonly<Record<string, number>> = {
+  ...{ meta: 4, iinf: 6, iref: 4, iprp: 0, ipco: 0, dinf: 0, dref: 8, grpl: 0 },
+  ...{ moov: 0, trak: 0, edts: 0, mdia: 0, minf: 0, stbl: 0, udta: 0, moof: 0, traf: 0 },
+};
+
+export function boxesOf(bytes: Buffer): Box[] {
+  const found: Box[] = [];
+  for (let at = 0; at + 8 <= bytes.length; ) {
+    const size = bytes.readUInt32BE(at) || bytes.length - at;
+    if (size < 8) break;
+    const type = bytes.toString('latin1', at + 4, at + 8);
+    const content = bytes.subarray(at + 8, at + size);
+    const head = containers[type];
+    const children = head === undefined ? null : boxesOf(content.subarray(head));
+    found.push({ type, data: content.subarray(0, head), children });
+    at += size;
+  }
+  return found;
+}
+
+export function boxBytes({ type, data, children }: Box): Buffer {
+  const content = children === null ? [data] : [data, ...children.map(boxBytes)];
+  const length = content.reduce((sum, { length }) => sum + length, 8);
+  return Buffer.concat([be32(length), Buffer.from(type, 'latin1'), ...content]);
+}
+
+export const box = (type: string, data: Buffer, children: Box[] | null = null): Box => ({
+  ...{ type, data, children },
+});
+
+/** Reads what libheif writes: offsets and lengths of 4 bytes. */
+export function boxFile(bytes: Buffer): BoxFile {
+  const boxes = boxesOf(bytes).filter(({ type }) => type !== 'mdat');
+  const meta = boxes.find(({ type }) => type === 'meta');
+  const iloc = meta?.children?.find(({ type }) => type === 'iloc')?.data ?? Buffer.alloc(8);
+  const items: Item[] = [];
+  // A place that the others of an item are counted from.
+  const base = (iloc[5] ?? 0) >> 4;
+  let at = 8;
+  for (let left = iloc.readUInt16BE(6); left > 0; left--) {
+    const extents: Buffer[] = [];
+    const [id, count] = [iloc.readUInt16BE(at), iloc.readUInt16BE(at + 4 + base)];
+    const start = base === 4 ? iloc.readUInt32BE(at + 4) : 0;
+    at += 6 + base;
+    for (let extent = 0; extent < count; extent++, at += 8) {
+      const from = start + iloc.readUInt32BE(at);
+      extents.push(bytes.subarray(from, from + iloc.readUInt32BE(at + 4)));
+    }
+    items.push({ id, extents });
+  }
+  return { boxes, items };
+}
+
+export function boxFileBytes({ boxes, items }: BoxFile): Buffer {
+  return withItems(items, (iloc) =>
+    Buffer.concat(boxes.map((one) => boxBytes(withLocations(one, iloc)))),
+  );
+}
+
+/** @param written the file before the items, with the content of the box that says where they are */
+export function withItems(items: readonly Item[], written: (iloc: Buffer) => Buffer): Buffer {
+  const placed = new Map<Buffer, number>();
+  let length = 0;
+  for (const part of items.flatMap(({ extents }) => extents)) {
+    if (placed.has(part)) continue;
+    placed.set(part, length);
+    length += part.length;
+  }
+  const iloc = (start: number) =>
+    Buffer.concat([
+      ...[be32(0), Buffer.from([0x44, 0]), be16(items.length)],
+      ...items.flatMap(({ id, extents }) => [
+        ...[be16(id), be16(0), be16(extents.length)],
+        ...extents.flatMap((part) => [be32(start + (placed.get(part) ?? 0)), be32(part.length)]),
+      ]),
+    ]);
+  const start = written(iloc(0)).length + 8;
+  return Buffer.concat([
+    ...[written(iloc(start)), be32(8 + length), Buffer.from('mdat')],
+    ...placed.keys(),
+  ]);
+}
+
+const withLocations = (one: Box, data: Buffer): Box =>
+  one.type !== 'meta' || one.children === null
+    ? one
+    : { ...one, children: one.children.map((it) => (it.type === 'iloc' ? { ...it, data } : it)) };
+
+/** The box of a type inside of the one that describes the image. */
+export function inMeta({ boxes }: BoxFile, ...path: readonly string[]): Box {
+  let found: Box | undefined = boxes.find(({ type }) => type === 'meta');
+  for (const wanted of path) found = found?.children?.find(({ type }) => type === wanted);
+  if (found === undefined) throw new Error(`no ${path.join('/')}`);
+  return found;
+}
+
+/** Adds an item that describes the first one, such as `Exif` or `mime`. */
+export function addItem(file: BoxFile, type: string, more: string, data: Buffer): void {
+  const id = 1 + Math.max(...file.items.map((item) => item.id));
+  const entries = inMeta(file, 'iinf');
+  const entry = [Buffer.from([2, 0, 0, 0]), be16(id), be16(0), Buffer.from(`${type}\0${more}`)];
+  entries.children?.push(box('infe', Buffer.concat(entry)));
+  entries.data = Buffer.concat([be32(0), be16(entries.children?.length ?? 0)]);
+  const reference = box('cdsc', Buffer.concat([be16(id), be16(1), be16(1)]));
+  const meta = inMeta(file);
+  const references = meta.children?.find((one) => one.type === 'iref');
+  if (references === undefined) meta.children?.push(box('iref', be32(0), [reference]));
+  else references.children?.push(reference);
+  file.items.push({ id, extents: [data] });
+}
+
+/** Adds a property of the first item, such as `colr`. */
+export function addProperty(file: BoxFile, property: Box): void {
+  const properties = inMeta(file, 'iprp', 'ipco').children;
+  properties?.push(property);
+  const associations = inMeta(file, 'iprp', 'ipma');
+  // Those of the first item are counted in one byte behind its number.
+  const data = Buffer.from(associations.data);
+  const end = 11 + data.readUInt8(10);
+  data.writeUInt8(data.readUInt8(10) + 1, 10);
+  const index = Buffer.from([properties?.length ?? 0]);
+  associations.data = Buffer.concat([data.subarray(0, end), index, data.subarray(end)]);
+}

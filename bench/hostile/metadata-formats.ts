@@ -1,0 +1,118 @@
+import { be16 } from './chunks.ts';
+import { dataSet, resourceOf } from './embed.ts';
+import { profileOf, tagsOf } from './icc.ts';
+import { contentOf, type Format, opened, type Part } from './structure.ts';
+
+/** How profiles, IPTC and XML are made of parts. */
+
+const latin = (bytes: Buffer) => bytes.toString('latin1');
+const none = Buffer.alloc(0);
+
+/** Signatures and headers are the part `head`, so that the rest of a file can be in any order. */
+export const icc: Format = {
+  read: (bytes) => [
+    { type: 'head', data: bytes.subarray(0, 128) },
+    ...tagsOf(bytes).map(({ signature, data }) => ({ type: signature, data })),
+  ],
+  file: (parts, isChecked) => {
+    const head = parts.find(({ type }) => type === 'head')?.data ?? Buffer.alloc(128);
+    const tags = parts.flatMap((part) => {
+      if (part.type === 'head') return [];
+      const tag = { signature: part.type.padEnd(4).slice(0, 4), data: contentOf(part, isChecked) };
+      return new Array(Math.min(part.times ?? 1, 50_000)).fill(tag);
+    });
+    const profile = profileOf(Buffer.concat([head, Buffer.alloc(128)]), tags);
+    for (const [index, { says }] of parts.entries()) {
+      const at = 132 + 12 * index - 4;
+      if (says !== undefined && at + 4 <= profile.length) profile.writeUInt32BE(says >>> 0, at);
+    }
+    return profile;
+  },
+};
+
+/** The resources of Photoshop; their types are their numbers. */
+export const resources: Format = {
+  read: (bytes) => {
+    const parts: Part[] = [];
+    for (let at = 0; latin(bytes.subarray(at, at + 4)) === '8BIM' && at + 12 <= bytes.length; ) {
+      const start = at + 6 + (((bytes[at + 6] ?? 0) + 2) & ~1) + 4;
+      const [id, length] = [bytes.readUInt16BE(at + 4), bytes.readUInt32BE(start - 4)];
+      const data = bytes.subarray(start, start + length);
+      const type = String(id);
+      parts.push(id === 0x0404 ? opened(type, data, 0, dataSets) : { type, data });
+      at = start + length + (length & 1);
+    }
+    return parts;
+  },
+  whole: ({ type, says }, content) => {
+    const resource = resourceOf(Number(type) & 0xffff, content);
+    if (says !== undefined) resource.writeUInt32BE(says >>> 0, 8);
+    return resource;
+  },
+};
+
+/** Data sets of IPTC-IIM, whose types are `record/number`. */
+export const dataSets: Format = {
+  read: (bytes) => {
+    const parts: Part[] = [];
+    for (let at = 0; bytes[at] === 0x1c && at + 5 <= bytes.length; ) {
+      const end = at + 5 + bytes.readUInt16BE(at + 3);
+      parts.push({ type: `${bytes[at + 1]}/${bytes[at + 2]}`, data: bytes.subarray(at + 5, end) });
+      at = end;
+    }
+    return parts;
+  },
+  whole: ({ type, says }, content) => {
+    const [record = 0, number = 0] = type.split('/').map(Number);
+    const whole = dataSet(record, number, content);
+    if (says !== undefined) be16(says & 0xffff).copy(whole, 3);
+    return whole;
+  },
+};
+
+const token = /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[[\s\S]*?\]\]>|<[^>]*>|[^<]+/g;
+
+/** Elements and texts; each element has its attributes as its first part. */
+export const xml: Format = {
+  read: (bytes) => {
+    const top: Part[] = [];
+    const open = [top];
+    for (const [text] of latin(bytes).matchAll(token)) {
+      const [, name] = /^<([\w:.-]+)/.exec(text) ?? [];
+      const parts = open.at(-1) ?? top;
+      if (text.startsWith('</')) open.pop();
+      else if (name === undefined) parts.push({ type: 'text', data: Buffer.from(text, 'latin1') });
+      else {
+        const inside: Part[] = [
+          { type: '@', data: none, inside: { format: attributes, parts: attributesOf(text) } },
+        ];
+        parts.push({ type: name, data: none, inside: { format: xml, parts: inside } });
+        if (!text.endsWith('/>')) open.push(inside);
+      }
+    }
+    return top;
+  },
+  whole: ({ type, inside }, content) => {
+    if (inside === undefined) return content;
+    const [before, behind] = type === '@' ? ['', '>'] : [`<${type}`, `</${type}>`];
+    return Buffer.concat([Buffer.from(before, 'latin1'), content, Buffer.from(behind, 'latin1')]);
+  },
+};
+
+const attributesOf = (tag: string): Part[] =>
+  [...tag.matchAll(/([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)].map(
+    ([, type = '', value, other = '']) => ({ type, data: Buffer.from(value ?? other, 'latin1') }),
+  );
+
+/** Each copy of one has a name of its own, as it must have. */
+const attributes: Format = {
+  read: () => [],
+  file: (parts) =>
+    Buffer.concat(
+      parts.flatMap(({ type, data, times = 1 }) => {
+        const names = Array.from({ length: Math.min(times, 100_000) }, (_, i) => type + (i || ''));
+        const value = latin(data.subarray(0, 10_000_000 / names.length)).replaceAll(/["<]/g, '.');
+        return names.map((name) => Buffer.from(` ${name}="${value}"`, 'latin1'));
+      }),
+    ),
+};

@@ -1,0 +1,116 @@
+import { le16 } from './chunks.ts';
+
+/** TIFF files and EXIF (TIFF 6.0; Exif 3.0, 4.5), of which no part has to be sensible. */
+
+/** What is written once, however many entries point to it. */
+type Target = Buffer | Directory;
+
+export interface Entry {
+  tag: number;
+  /** 1 bytes, 2 ASCII, 3 SHORT, 4 LONG, 7 undefined, 13 a directory. */
+  type: number;
+  /** The number of values that the entry says it has, where that is not true. */
+  count?: number;
+  /** Bytes of the values, or what the entry's values are the offsets of. */
+  value: Buffer | readonly Target[];
+}
+
+export interface Directory {
+  entries: Entry[];
+  next?: Directory;
+}
+
+/** Bytes of each type of value, by number. */
+export const typeBytes = [1, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
+
+/** The file whose first directory it is. */
+export function tiffOf(first: Directory, little = true): Buffer {
+  const short = (to: Buffer, value: number, at: number) =>
+    little ? to.writeUInt16LE(value & 0xffff, at) : to.writeUInt16BE(value & 0xffff, at);
+  const long = (to: Buffer, value: number, at: number) =>
+    little ? to.writeUInt32LE(value >>> 0, at) : to.writeUInt32BE(value >>> 0, at);
+  const places = new Map<Target, number>();
+  const inOrder: Target[] = [];
+  let end = 8;
+  const place = (target: Target): number => {
+    const known = places.get(target);
+    if (known !== undefined) return known;
+    const at = end;
+    const size = Buffer.isBuffer(target) ? target.length : 6 + 12 * target.entries.length;
+    // Values begin at an even offset.
+    end += size + (size & 1);
+    places.set(target, at);
+    inOrder.push(target);
+    return at;
+  };
+  place(first);
+  const written: Buffer[] = [];
+  const bytesOf = (value: Entry['value']): Buffer => {
+    if (Buffer.isBuffer(value)) return value;
+    const offsets = Buffer.alloc(4 * value.length);
+    for (const [index, to] of value.entries()) long(offsets, place(to), 4 * index);
+    return offsets;
+  };
+  // It grows while it is written.
+  for (const target of inOrder) {
+    if (Buffer.isBuffer(target)) {
+      written.push(target, Buffer.alloc(target.length & 1));
+      continue;
+    }
+    const { entries, next } = target;
+    const directory = Buffer.alloc(6 + 12 * entries.length);
+    short(directory, entries.length, 0);
+    for (const [index, { tag, type, count, value }] of entries.entries()) {
+      const at = 2 + 12 * index;
+      const bytes = bytesOf(value);
+      short(directory, tag, at);
+      short(directory, type, at + 2);
+      long(directory, count ?? Math.floor(bytes.length / (typeBytes[type] ?? 1)), at + 4);
+      if (bytes.length > 4) long(directory, place(bytes), at + 8);
+      else directory.set(bytes, at + 8);
+    }
+    long(directory, next === undefined ? 0 : place(next), directory.length - 4);
+    written.push(directory);
+  }
+  const head = Buffer.from(little ? 'II*\0\x08\0\0\0' : 'MM\0*\0\0\0\x08', 'latin1');
+  return Buffer.concat([head, ...written]);
+}
+
+export const text = (tag: number, value: Buffer): Entry => ({ tag, type: 2, value });
+
+export const pointer = (tag: number, to: Target): Entry => ({ tag, type: 4, value: [to] });
+
+/** A grey picture of 8 x 8 pixels, with further entries. */
+export function tiffPicture(more: readonly Entry[]): Directory {
+  const short = (tag: number, value: number): Entry => ({ tag, type: 3, value: le16(value) });
+  const pixels = Buffer.alloc(64, 0x80);
+  const entries = [
+    ...[short(256, 8), short(257, 8), short(258, 8), short(259, 1), short(262, 1)],
+    ...[pointer(273, pixels), short(277, 1), short(278, 8), short(279, pixels.length), ...more],
+  ];
+  return { entries: entries.sort((a, b) => a.tag - b.tag) };
+}
+
+/** Calls a directory's thumbnail, which the first directory is followed by, an empty one. */
+export const withThumbnail = (entries: Entry[]): Directory => ({ entries, next: { entries: [] } });
+
+/**
+ * EXIF of 4 MB whose directories lie inside of each other: each of 350,000 entries names another
+ * directory, whose number of entries is the lower half of an offset.
+ */
+export function crossedDirectories(): Buffer {
+  const entries = 350_000;
+  // So that the longest directory ends inside.
+  const bytes = Buffer.alloc(10 + 12 * (entries + 0x10000));
+  bytes.write('MM\0*', 'latin1');
+  bytes.writeUInt32BE(8, 4);
+  bytes.writeUInt16BE(entries % 0x10000, 8);
+  for (let entry = 0; entry < entries; entry++) {
+    const at = 10 + 12 * entry;
+    bytes.writeUInt16BE(0x8769, at);
+    bytes.writeUInt16BE(4, at + 2);
+    bytes.writeUInt32BE(1, at + 4);
+    bytes.writeUInt32BE(8 + 12 * ((entry * 7919 + 1) % entries), at + 8);
+  }
+  return bytes;
+}

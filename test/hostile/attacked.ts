@@ -1,0 +1,181 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { Pool } from 'undici';
+import { errorCatalogue } from '../../contract/errors.ts';
+import { loadSettings } from '../../contract/settings/load.ts';
+import { joinStore } from '../../store/open.ts';
+import { startTestOrigin, type TestOrigin } from '../service/origin.ts';
+import { parseMetrics, totalOf } from '../service/scrape.ts';
+import { freePort, type Service, startService } from '../service/service.ts';
+
+/** A picture, and the request for it. */
+export interface Attack {
+  readonly what: string;
+  readonly bytes: Buffer;
+  readonly query?: string;
+  readonly keepsMetadata?: boolean;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** Of the error body; `unlisted` when it is not as the catalogue has it, null for an image. */
+  readonly code: string | null;
+  readonly message: string;
+  readonly ms: number;
+}
+
+/** What a hostile picture may be answered with, besides an image. */
+const expectedCodes: ReadonlySet<string> = new Set([
+  ...[
+    'source_corrupt',
+    'source_unsupported',
+    'source_too_large',
+    'parameter_invalid',
+    'overloaded',
+  ],
+]);
+
+/** Why an answer is a finding; null when it is none. */
+export function faultOf({ status, code, message, ms }: Answer, mostMs: number): string | null {
+  if (status !== 200 && !expectedCodes.has(code ?? '')) return `${status} ${code}: ${message}`;
+  return ms > mostMs ? `${status} after ${Math.round(ms)} ms` : null;
+}
+
+/** Longer than the service takes at the most. */
+const patienceMs = 30_000;
+const compressedFrom = 100_000;
+
+interface Teardown {
+  teardown(action: () => Promise<unknown>): void;
+}
+
+/** A running service whose sources are hostile, and what becomes of it. */
+export class Attacked {
+  readonly service: Service;
+  readonly origin: TestOrigin;
+  readonly project: string;
+  readonly #keeping: string;
+  readonly #opsUrl: string;
+  readonly #pool: Pool;
+  readonly #sources = new Map<string, Buffer>();
+  #serial = 0;
+  #frontEnds: readonly number[];
+  #replaced = 0;
+  #lines = 0;
+
+  private constructor(
+    service: Service,
+    origin: TestOrigin,
+    [project, keeping]: readonly [string, string],
+    opsPort: number,
+  ) {
+    this.service = service;
+    this.origin = origin;
+    this.project = project;
+    this.#keeping = keeping;
+    this.#opsUrl = `http://127.0.0.1:${opsPort}/metrics`;
+    this.#frontEnds = service.frontEnds();
+    this.#pool = new Pool(service.url, { connections: 16, headersTimeout: patienceMs });
+    origin.serve('/hostile', (request, response) => {
+      const bytes = this.#sources.get(request.url?.split('?')[1] ?? '');
+      if (bytes === undefined) return void response.writeHead(404).end();
+      // As a sender would: what is small on the wire.
+      if (bytes.length < compressedFrom) return void response.end(bytes);
+      response.setHeader('content-encoding', 'gzip');
+      response.end(gzipSync(bytes, { level: 1 }));
+    });
+  }
+
+  static async start(
+    t: Teardown,
+    environment: Readonly<Record<string, string>>,
+    hosts: readonly string[] = [],
+    origin?: TestOrigin,
+  ): Promise<Attacked> {
+    const opsPort = await freePort();
+    const service = await startService(t, {
+      environment: { SERVICE_OPS_PORT: String(opsPort), ...environment },
+    });
+    const project = await service.project(...hosts);
+    const keeping = await service.project(...hosts);
+    const store = await joinStore(loadSettings(service.environment));
+    await store.projects.updateSettings(keeping, { stripMetadata: false });
+    await store.close();
+    const own =
+      origin ?? (await startTestOrigin({ teardown: (end) => t.teardown(async () => end()) }));
+    const attacked = new Attacked(service, own, [project, keeping], opsPort);
+    t.teardown(() => attacked.#pool.destroy());
+    return attacked;
+  }
+
+  /** Each time from another URL, because failures are remembered. */
+  async ask({ bytes, query = 'w=40&fmt=webp', keepsMetadata = false }: Attack): Promise<Answer> {
+    this.#serial += 1;
+    const name = String(this.#serial);
+    this.#sources.set(name, bytes);
+    const source = encodeURIComponent(`${this.origin.url}/hostile?${name}`);
+    const project = keepsMetadata ? this.#keeping : this.project;
+    const path = `/img/${source}?project=${project}&${query}`;
+    const begun = performance.now();
+    try {
+      const { statusCode, body } = await this.#pool.request({ path, method: 'GET' });
+      const bytes = Buffer.from(await body.arrayBuffer());
+      return { ...errorOf(statusCode, bytes), status: statusCode, ms: performance.now() - begun };
+    } catch (error) {
+      const message = (error as Error).message;
+      return { status: 0, code: 'no answer', message, ms: performance.now() - begun };
+    } finally {
+      this.#sources.delete(name);
+    }
+  }
+
+  get #frontEnd(): number {
+    return this.service.frontEnds()[0] ?? 0;
+  }
+
+  /** Resident memory of the front end; its highest since the last call. */
+  memory(): { readonly now: number; readonly peak: number } {
+    const folder = `/proc/${this.#frontEnd}`;
+    if (!existsSync(`${folder}/status`)) return { now: 0, peak: 0 };
+    const status = readFileSync(`${folder}/status`, 'utf8');
+    const mebibytes = (name: string) =>
+      Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
+    // 5 begins to look for the highest value again (proc(5)).
+    writeFileSync(`${folder}/clear_refs`, '5');
+    return { now: mebibytes('VmRSS'), peak: mebibytes('VmHWM') };
+  }
+
+  /** What has become of the processes, threads and log since the last call; empty for nothing. */
+  async harm(): Promise<string[]> {
+    const found: string[] = [];
+    const frontEnds = this.service.frontEnds();
+    if (frontEnds.join() !== this.#frontEnds.join()) {
+      found.push(`front ends ${this.#frontEnds.join()} are now ${frontEnds.join()}`);
+      this.#frontEnds = frontEnds;
+    }
+    const { log } = this.service;
+    const errors = log.slice(this.#lines).filter((line) => Number(line['level']) >= 50);
+    this.#lines = log.length;
+    found.push(...errors.map((line) => JSON.stringify(line)));
+    const replaced = await this.threadsReplaced();
+    if (replaced > this.#replaced) found.push(`${replaced - this.#replaced} threads replaced`);
+    this.#replaced = replaced;
+    return found;
+  }
+
+  async threadsReplaced(): Promise<number> {
+    const text = await (await fetch(this.#opsUrl)).text();
+    return totalOf(parseMetrics(text), 'image_delivery_transform_threads_replaced_total');
+  }
+}
+
+function errorOf(status: number, body: Buffer): Pick<Answer, 'code' | 'message'> {
+  if (status < 400) return { code: null, message: '' };
+  try {
+    const { code, message, ...rest } = JSON.parse(body.toString());
+    const listed = errorCatalogue[code as keyof typeof errorCatalogue]?.status === status;
+    const fields = Object.keys(rest).sort().join();
+    if (listed && fields === 'error,resolution_hint') return { code, message };
+  } catch {}
+  return { code: 'unlisted', message: body.toString().slice(0, 300) };
+}

@@ -1,0 +1,33 @@
+import sharp from 'sharp';
+import t from 'tap';
+import { formatOf } from '../../bench/hostile/formats.ts';
+import { mutant } from '../../bench/hostile/mutations.ts';
+import { pictures } from '../../bench/hostile/pictures.ts';
+import { listsOf, written } from '../../bench/hostile/structure.ts';
+
+const originals = await pictures();
+const pixels = (bytes: Buffer) => sharp(bytes, { animated: true }).raw().toBuffer();
+
+t.test('a picture is the same when its parts are written again', async (t) => {
+  for (const [kind, bytes] of originals) {
+    const format = formatOf(kind);
+    const parts = format.read(bytes);
+    const again = written(format, parts, true);
+    t.same(await pixels(again), await pixels(bytes), kind);
+    const found = listsOf({ format, parts }).length;
+    t.ok(
+      found >= 2 || kind.endsWith('webp') || kind === 'tiff',
+      `${kind}: ${found} lists of parts`,
+    );
+    const [before, after] = [await sharp(bytes).metadata(), await sharp(again).metadata()];
+    for (const name of ['exif', 'icc', 'xmp', 'iptc'] as const) {
+      t.equal(after[name] === undefined, before[name] === undefined, `${kind}: ${name}`);
+    }
+  }
+});
+
+t.test('a seed and a number give the same input', async (t) => {
+  for (let number = 0; number < 60; number++) {
+    t.same(mutant(originals, 7, number), mutant(originals, 7, number));
+  }
+});
