@@ -14,6 +14,9 @@ export interface KeptMetadata {
   readonly xmp: string | null;
 }
 
+/** Of EXIF and of XMP, each: more is left out, because every step of the pipeline copies it. */
+const mostKeptBytes = 2 ** 20;
+
 /** The source was opened before, with checks of its own. */
 const reading = { limitInputPixels: false, failOn: 'none' } as const;
 
@@ -24,11 +27,9 @@ const reading = { limitInputPixels: false, failOn: 'none' } as const;
 export async function keptMetadata(container: Container): Promise<KeptMetadata> {
   const { bytes: source } = container;
   const { exif, xmp } = await sharp(source, reading).metadata();
-  const packet = xmp?.toString();
-  const plainXmp = packet === undefined ? null : withoutGainMap(packet);
-  const kept = { xmp: packet === undefined || plainXmp === packet ? null : (plainXmp ?? '') };
+  const kept = { xmp: xmp === undefined ? null : replacement(xmp) };
   if (exif === undefined) return { ...kept, source, exif: 'none' };
-  const plain = withoutThumbnail(exif);
+  const plain = exif.length > mostKeptBytes ? null : withoutThumbnail(exif);
   if (plain === exif) return { ...kept, source, exif: 'kept' };
   const changed = plain === null ? null : withExif(container, exif, plain);
   // libvips may use another copy of it, which a file should not have.
@@ -36,6 +37,14 @@ export async function keptMetadata(container: Container): Promise<KeptMetadata> 
   return isGone
     ? { ...kept, source: changed, exif: 'kept' }
     : { ...kept, source, exif: 'left out' };
+}
+
+/** See `KeptMetadata.xmp`. */
+function replacement(xmp: Buffer): string | null {
+  if (xmp.length > mostKeptBytes) return '';
+  const packet = xmp.toString();
+  const plain = withoutGainMap(packet);
+  return plain === packet ? null : (plain ?? '');
 }
 
 async function hasThumbnail(source: Uint8Array): Promise<boolean> {
