@@ -14,6 +14,7 @@ import { kinds, type SourceKind } from './kinds.ts';
 import { ColourSpace } from './metadata/colour-space.ts';
 import { isSrgb } from './metadata/profile.ts';
 import { notAnImage, notReadHere } from './not-an-image.ts';
+import { pageOption } from './picture.ts';
 import type { SourceColour, SourceFacts } from './plan.ts';
 import { optionalFormats, tried } from './readable.ts';
 import { sniff } from './sniff.ts';
@@ -121,7 +122,7 @@ async function readPage(
   kind: SourceKind,
   { page, lenient }: Opened,
 ): Promise<Metadata> {
-  const header = await readHeader(source, kind, 0, lenient);
+  const header = await readHeader(source, kind, null, lenient);
   if (page === null) return header;
   const pages = header.pages ?? 1;
   requirePage(page, pages);
@@ -137,7 +138,7 @@ function requirePage(page: number, pages: number): void {
 async function readHeader(
   bytes: Uint8Array,
   kind: SourceKind,
-  page = 0,
+  page: number | null = null,
   lenient = false,
 ): Promise<Metadata> {
   requireFrames(countWebpFrames(bytes));
@@ -146,7 +147,7 @@ async function readHeader(
     // No pixel limit, so that an error always means an invalid header: sharp's errors differ only
     // by their message. The caller checks the pixels before anything is decoded.
     const failOn = lenient ? 'none' : 'error';
-    const options = { limitInputPixels: false, failOn, page } as const;
+    const options = { limitInputPixels: false, failOn, ...pageOption(page) } as const;
     const density = kinds[kind].vector ? { density: svgDensity } : {};
     return await sharp(bytes, { ...options, ...density }).metadata();
   } catch (error) {

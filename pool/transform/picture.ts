@@ -66,7 +66,7 @@ export class Picture {
       // Already checked by `inspect`; this is a second safeguard. The sides of a rasterised SVG are
       // rounded up, by less than a pixel each, so they may exceed the plan.
       limitInputPixels: limits.sourceMaxPixels + (vector ? 2 * maxSide + 1 : 0),
-      ...(opening.animated ? { pages: -1 } : { page: facts.page ?? 0 }),
+      ...(opening.animated ? { pages: -1 } : pageOption(facts.page)),
       ...(scale === null ? {} : { density: svgDensity }),
       ...(opening.raw ? { raw: opening.raw } : {}),
     });
@@ -197,6 +197,10 @@ export class Picture {
     }
   }
 }
+
+/** libvips opens the primary image of a HEIF only where no page is named: it need not be the first. */
+export const pageOption = (page: number | null): { readonly page?: number } =>
+  page === null ? {} : { page };
 
 function fromRaw(
   data: Uint8Array,
