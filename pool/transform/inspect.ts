@@ -156,7 +156,7 @@ async function readHeader(
     if (kind === 'avif' && readHeif(bytes).onlySequence) {
       throw new ServiceError('source_unsupported', 'The AVIF has only a sequence, and no image.');
     }
-    const unread = unreadForm(kind, error);
+    const unread = unreadForm(kind, bytes, error);
     if (unread !== null) throw unread;
     throw new ServiceError(
       'source_corrupt',

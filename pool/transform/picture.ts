@@ -37,6 +37,7 @@ export type Pixels = { readonly data: Uint8Array; readonly info: OutputInfo };
  */
 export class Picture {
   readonly #kind: SourceKind;
+  readonly #unread: (error: unknown) => ServiceError | null;
   readonly #limits: RenderLimits;
   readonly #animated: boolean;
   readonly #keepsExif: boolean;
@@ -54,6 +55,7 @@ export class Picture {
   constructor(source: Uint8Array, facts: SourceFacts, opening: Opening, limits: RenderLimits) {
     const { vector } = kinds[facts.kind];
     this.#kind = facts.kind;
+    this.#unread = (error) => unreadForm(facts.kind, source, error);
     this.#limits = limits;
     this.#animated = opening.animated;
     this.#keepsExif = opening.keepsExif ?? false;
@@ -187,7 +189,7 @@ export class Picture {
         throw new ServiceError('transform_timeout', 'The transform took too long.', error);
       }
       if (!this.#decoding) throw error;
-      const unread = unreadForm(this.#kind, error);
+      const unread = this.#unread(error);
       if (unread !== null) throw unread;
       throw new ServiceError(
         'source_corrupt',
