@@ -324,8 +324,8 @@ if (httpEngine !== null) await askStore();
 if (httpEngine === null) {
   // Nothing to start.
 } else if (await app.listen(httpEngine.start, settings.host, settings.port)) {
-  const { name, because } = httpEngine;
-  log.info({ engine: name, because }, 'the HTTP server listens');
+  const { taken } = httpEngine;
+  log.info(taken, 'the HTTP server listens');
   setInterval(report, statsEveryMs).unref();
   channel.send({ type: 'ready' });
   setTimeout(() => webConsole?.load(), consoleAfterMs).unref();
