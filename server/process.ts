@@ -326,8 +326,9 @@ if (httpEngine === null) {
 } else if (await app.listen(httpEngine.start, settings.host, settings.port)) {
   const { taken } = httpEngine;
   log.info(taken, 'the HTTP server listens');
+  metrics.listens(taken.engine);
   setInterval(report, statsEveryMs).unref();
-  channel.send({ type: 'ready' });
+  channel.send({ type: 'ready', httpEngine: taken });
   setTimeout(() => webConsole?.load(), consoleAfterMs).unref();
 } else {
   channel.send({
