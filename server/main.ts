@@ -17,6 +17,7 @@ import { KnownProjects } from './cluster/known-projects.ts';
 import { KnownProjectsFile } from './cluster/known-projects-file.ts';
 import { Supervisor } from './cluster/supervisor.ts';
 import { Greeting } from './greeting.ts';
+import type { EngineTaken } from './http/engine-choice.ts';
 import { bytesOfProject, knownBytes } from './project-cache.ts';
 import { Shutdown } from './shutdown.ts';
 import { startOperations } from './telemetry/operations.ts';
@@ -82,6 +83,8 @@ const metrics = new PrimaryMetrics({
   disk: diskCacheIndex,
   diskFull: () => diskSpace.scarce,
 });
+/** Of the front end that listened last. */
+let httpEngine: EngineTaken | null = null;
 const stats = new Map<number, FrontEndStats>();
 const coalescer = new RenderCoalescer((frontEnd, reply) => supervisor.send(frontEnd, reply));
 
@@ -204,6 +207,8 @@ function receive(frontEnd: number, message: ToPrimary): void {
       for (const key of message.removed) void diskCacheIndex.removed(key);
       return;
     case 'ready':
+      httpEngine = message.httpEngine;
+      return;
     case 'cannot-start':
       return;
     default:
@@ -242,4 +247,4 @@ storePrepared = true;
 supervisor.broadcast({ type: 'store-prepared' });
 await Promise.all([listening, storeReached]);
 log.info({ url: settings.baseUrl, processes: settings.processes }, 'the service is ready');
-if (onTerminal) greeting.print();
+if (onTerminal) greeting.print(httpEngine);

@@ -324,10 +324,11 @@ if (httpEngine !== null) await askStore();
 if (httpEngine === null) {
   // Nothing to start.
 } else if (await app.listen(httpEngine.start, settings.host, settings.port)) {
-  const { name, because } = httpEngine;
-  log.info({ engine: name, because }, 'the HTTP server listens');
+  const { taken } = httpEngine;
+  log.info(taken, 'the HTTP server listens');
+  metrics.listens(taken.engine);
   setInterval(report, statsEveryMs).unref();
-  channel.send({ type: 'ready' });
+  channel.send({ type: 'ready', httpEngine: taken });
   setTimeout(() => webConsole?.load(), consoleAfterMs).unref();
 } else {
   channel.send({

@@ -1,6 +1,7 @@
 import type { ErrorData } from '../../contract/errors.ts';
 import type { Image } from '../../pool/image.ts';
 import type { Project } from '../../store/projects.ts';
+import type { EngineTaken } from '../http/engine-choice.ts';
 import type { ProjectCounts } from '../telemetry/busiest-projects.ts';
 import type { Snapshot } from '../telemetry/cells.ts';
 
@@ -64,7 +65,8 @@ export type ProjectNews =
 export type ToPrimary =
   /** Has loaded its modules, and waits for `welcome`. */
   | { readonly type: 'started' }
-  | { readonly type: 'ready' }
+  /** Listens. */
+  | { readonly type: 'ready'; readonly httpEngine: EngineTaken }
   /** Has an answer of the store, after the primary has prepared it. */
   | { readonly type: 'store-reached' }
   /** A restart of the front end would not help. */

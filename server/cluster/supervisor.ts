@@ -44,7 +44,7 @@ export interface SupervisorOptions {
 }
 
 export interface FrontEndListener {
-  /** Messages other than `ready` and `cannot-start`. */
+  /** Messages other than `cannot-start`. */
   onMessage(frontEnd: number, message: ToPrimary): void;
   onEnd(frontEnd: number): void;
   /** No front end runs, and each has ended so often that none is started again. */
@@ -186,6 +186,7 @@ export class Supervisor {
           log.info({ frontEnd: id, child: worker.process.pid }, 'a front end listens');
           if (slot.worker !== null) void this.#retire(slot.worker);
           slot.worker = worker;
+          this.#listener?.onMessage(id, message);
           resolve();
         } else if (message.type === 'cannot-start') {
           worker.process.kill('SIGKILL');

@@ -1,14 +1,15 @@
-import uws, {
-  type TemplatedApp,
-  type HttpRequest as UwsRequest,
-  type HttpResponse as UwsResponse,
-  type us_listen_socket,
+import type {
+  TemplatedApp,
+  HttpRequest as UwsRequest,
+  HttpResponse as UwsResponse,
+  us_listen_socket,
 } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import { ServiceError } from '../../contract/errors.ts';
 import type { EngineHost, HttpEngine } from './engine.ts';
 import { EngineRequest } from './engine-request.ts';
 import type { HttpResponse } from './request.ts';
+import type { UwsLibrary } from './uws-library.ts';
 
 /** Status lines by status code. */
 const statusLines = new Map(
@@ -24,10 +25,13 @@ const chunkedAboveBytes = 64 * 1024;
  * are corked, and nothing is written after an abort.
  */
 export class UwsEngine implements HttpEngine {
-  readonly #app: TemplatedApp = uws.App();
+  readonly #uws: UwsLibrary;
+  readonly #app: TemplatedApp;
   #listenSocket: us_listen_socket | null = null;
 
-  constructor(host: EngineHost) {
+  constructor(host: EngineHost, uws: UwsLibrary) {
+    this.#uws = uws;
+    this.#app = uws.App();
     this.#app.any('/*', (res, req) => {
       const request = new UwsHttpRequest(res, req, host);
       if (!hasBody(req) || request.isWellFormed()) host.handle(request);
@@ -48,7 +52,7 @@ export class UwsEngine implements HttpEngine {
     const socket = this.#listenSocket;
     this.#listenSocket = null;
     // After the event loop has accepted the connections of the backlog, which closing would reset.
-    if (socket !== null) setImmediate(() => uws.us_listen_socket_close(socket));
+    if (socket !== null) setImmediate(() => this.#uws.us_listen_socket_close(socket));
   }
 }
 

@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { until } from '../until.ts';
+import { engines } from './engines.ts';
 import { get, heard, held } from './held.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { parseMetrics, type Samples, totalOf } from './scrape.ts';
@@ -86,6 +87,19 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
   const project = await service.project();
   const images = (path: string, query = 'w=100') =>
     `${service.url}/img/${encodeURIComponent(`${origin.url}${path}`)}?project=${project}&${query}`;
+
+  await t.test('the log and the metrics say which HTTP engine was taken', async (t) => {
+    const [expected = 'node'] = engines;
+    const { engine } = await service.waitForLog((line) => 'engine' in line);
+    t.equal(engine, expected);
+    const samples = await untilMetrics(
+      opsUrl,
+      'the first report',
+      (samples) => totalOf(samples, 'image_delivery_info') > 0,
+    );
+    const labels = { node: process.version, http_engine: expected };
+    t.equal(totalOf(samples, 'image_delivery_info', labels), 1);
+  });
 
   await t.test('a trace of one cold image', async (t) => {
     const sentOn: IncomingHttpHeaders[] = [];
