@@ -268,8 +268,8 @@ export const parameters = {
   ),
   maxbytes: parameter(
     integer(1, 100_000_000),
-    'Bytes that a JPEG, WebP or AVIF may have: the best quality that fits, q at most, found in at most ' +
-      'four attempts. If nothing fits it is the smallest that there is, at quality 1. PNG, GIF and ' +
+    'Bytes that a JPEG, WebP or AVIF may have: the best quality that fits, q at most, or one near it, ' +
+      'found in at most five attempts. If nothing fits it is the smallest that there is, at quality 1. PNG, GIF and ' +
       '`lossless` have no quality to lower.',
     '9000',
     { beside: 'w=400&fmt=webp' },
