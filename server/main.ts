@@ -242,4 +242,6 @@ storePrepared = true;
 supervisor.broadcast({ type: 'store-prepared' });
 await Promise.all([listening, storeReached]);
 log.info({ url: settings.baseUrl, processes: settings.processes }, 'the service is ready');
+// To `npm start`, which restarts what was ready, and ends when a first start fails.
+if (process.connected) process.send?.('ready', undefined, undefined, () => {});
 if (onTerminal) greeting.print();
