@@ -64,6 +64,7 @@ function run(part: Part): void {
   });
   child.once('exit', (code, signal) => {
     part.child = null;
+    endGroupOf(child);
     if (exitCode !== null) return finish();
     const ranMs = performance.now() - startedAt;
     const cannotStart = code === 1 && !part.wasReady && ranMs < cannotStartWithinMs;
@@ -80,6 +81,18 @@ function run(part: Part): void {
     log.error({ process: part.name, why, delayMs }, 'a process ended');
     setTimeout(() => (exitCode === null ? run(part) : undefined), delayMs);
   });
+}
+
+/**
+ * Ends what a dead part has left: a process that is stopped or blocked cannot notice that its primary has
+ * ended, and would keep the port from the next one.
+ */
+function endGroupOf({ pid = 0 }: ChildProcess): void {
+  try {
+    if (pid > 0) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // None is left.
+  }
 }
 
 function stop(code: number): void {
