@@ -32,6 +32,8 @@ export interface FrontEndStats {
   readonly heldRejected: number;
   /** Cache keys that are being produced; requests that wait for the same key count once. */
   readonly misses: number;
+  /** Threads that were told to end and have not. */
+  readonly stuck: number;
   /** How long transforms have waited without any finishing, ms. */
   readonly stalledMs: number;
 }
