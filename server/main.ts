@@ -11,6 +11,7 @@ import { endsWithTerminal } from '../contract/terminal.ts';
 import type { FrontEndStats, MachineStats, ToPrimary } from './cluster/channel.ts';
 import { RenderCoalescer } from './cluster/coalescer.ts';
 import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
+import { DiskCacheWrites } from './cluster/disk-cache-writes.ts';
 import { DiskSpace } from './cluster/disk-space.ts';
 import { frontEndArguments, frontEndEnvironment } from './cluster/environment.ts';
 import { KnownProjects } from './cluster/known-projects.ts';
@@ -60,6 +61,7 @@ const diskCacheIndex = new DiskCacheIndex(
   settings.diskCacheBytes,
   (error) => log.error({ err: error }, 'the disk cache could not delete a file'),
 );
+const diskCacheWrites = new DiskCacheWrites(diskCacheIndex);
 const diskSpace = new DiskSpace({
   folder: settings.dataDir,
   reserveBytes: settings.diskReserveBytes,
@@ -107,6 +109,7 @@ const listening = supervisor
       metrics.end(frontEnd);
       reached.delete(frontEnd);
       coalescer.forget(frontEnd);
+      diskCacheWrites.ended(frontEnd);
     },
     onGiveUp: (reason) => void shutdown.fail(`The front end is not started again: ${reason}.`),
   })
@@ -198,10 +201,14 @@ function receive(frontEnd: number, message: ToPrimary): void {
       known.receive(message);
       knownFile?.confirmed();
       return;
+    case 'disk-cache-write':
+      diskCacheWrites.begun(frontEnd, message.name, message.key);
+      return;
     case 'disk-cache-changes':
       for (const [key, bytes] of message.stored) diskCacheIndex.stored(key, bytes);
       for (const key of message.used) diskCacheIndex.used(key);
       for (const key of message.removed) void diskCacheIndex.removed(key);
+      diskCacheWrites.settled(frontEnd, message.written);
       return;
     case 'ready':
     case 'cannot-start':

@@ -73,8 +73,11 @@ export type ToPrimary =
   | { readonly type: 'cannot-start'; readonly reason: string }
   | FrontEndReport
   | ProjectNews
+  /** A file is about to be written, as `written` of the changes will say again. */
+  | { readonly type: 'disk-cache-write'; readonly name: string; readonly key: string }
   | {
       readonly type: 'disk-cache-changes';
+      readonly written: readonly string[];
       readonly stored: readonly (readonly [key: string, bytes: number])[];
       readonly used: readonly string[];
       readonly removed: readonly string[];
