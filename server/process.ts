@@ -167,6 +167,7 @@ function stats(): FrontEndStats {
     heldMaxBytes: sources.heldMaxBytes,
     heldRejected: sources.heldRejected,
     misses: engine.misses,
+    stuck: pool.stuck,
     stalledMs: pool.stalledMs,
   };
 }

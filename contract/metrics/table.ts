@@ -124,6 +124,11 @@ export const serviceMetrics = {
     [],
     'max',
   ),
+  threadsStuck: gauge(
+    'image_delivery_transform_threads_stuck',
+    'Transform threads that were told to end a second ago or longer, and are still in native code.',
+    [],
+  ),
   threadsReplaced: counter(
     'image_delivery_transform_threads_replaced_total',
     'Transform threads and processes that were ended and replaced.',

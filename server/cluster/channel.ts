@@ -33,6 +33,8 @@ export interface FrontEndStats {
   readonly heldRejected: number;
   /** Cache keys that are being produced; requests that wait for the same key count once. */
   readonly misses: number;
+  /** Threads that were told to end and have not. */
+  readonly stuck: number;
   /** How long transforms have waited without any finishing, ms. */
   readonly stalledMs: number;
 }
@@ -73,8 +75,11 @@ export type ToPrimary =
   | { readonly type: 'cannot-start'; readonly reason: string }
   | FrontEndReport
   | ProjectNews
+  /** A file is about to be written, as `written` of the changes will say again. */
+  | { readonly type: 'disk-cache-write'; readonly name: string; readonly key: string }
   | {
       readonly type: 'disk-cache-changes';
+      readonly written: readonly string[];
       readonly stored: readonly (readonly [key: string, bytes: number])[];
       readonly used: readonly string[];
       readonly removed: readonly string[];

@@ -68,6 +68,7 @@ export class FrontEndMetrics {
     cells.gauge('transformMemory').value = pool.costlyBytes;
     cells.gauge('transformMemoryLimit').value = pool.costlyMaxBytes;
     cells.gauge('transformStalled').value = pool.stalledMs / 1_000;
+    cells.gauge('threadsStuck').value = pool.stuck;
     cells.counter('threadsReplaced').value = pool.threadsReplaced;
     cells.gauge('fetches').value = sources.fetching;
     cells.gauge('fetchSlots').value = sources.concurrency;
