@@ -15,6 +15,7 @@ t.test('without any variable the service starts with these', async (t) => {
     trustedProxies: [],
     httpEngine: 'auto',
     console: true,
+    crossSite: true,
     processes: Math.max(1, Math.floor(cores / 4)),
     poolThreads: Math.max(1, Math.floor(cores / Math.max(1, Math.floor(cores / 4)))),
     poolQueue: 16 * Math.max(1, Math.floor(cores / Math.max(1, Math.floor(cores / 4)))),
