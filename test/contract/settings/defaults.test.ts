@@ -76,6 +76,7 @@ t.test('the variables that deployments use are these', async (t) => {
     'API_RATE_LIMIT',
     'BASE_URL',
     'CONSOLE',
+    'CROSS_SITE',
     'DATA_DIR',
     'DISK_CACHE_BYTES',
     'DISK_RESERVE_BYTES',
