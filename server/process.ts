@@ -33,6 +33,7 @@ import { drainRequests } from './http/drain.ts';
 import { chooseEngine, EngineUnavailable } from './http/engine-choice.ts';
 import { errorResponse } from './http/error-response.ts';
 import type { HttpRequest } from './http/request.ts';
+import { sameSiteOnly } from './http/same-site.ts';
 import { BackgroundTokens } from './image/background.ts';
 import { Delivery } from './image/deliver.ts';
 import { logUnmarked } from './image/unmarked.ts';
@@ -227,6 +228,7 @@ const app = new App(
     errorResponse: (failure, request) =>
       webConsole?.errorPage(failure, request) ?? errorResponse(failure),
     onError,
+    admit: settings.crossSite ? null : sameSiteOnly(settings.baseUrl),
     trace:
       tracing &&
       ((request) => (traced.has(request.route) ? tracing.begin(request, request.route) : null)),

@@ -143,6 +143,18 @@ export const settingsTable = {
       convert: (word: string) => word === 'on',
     },
   ),
+  crossSite: text<boolean>(
+    'SERVICE_CROSS_SITE',
+    'on, off',
+    { enum: ['on', 'off'] },
+    {
+      default: true,
+      defaultInWords: 'on',
+      meaning:
+        "Whether pages of any site may embed and read images. `off` refuses requests that such pages send, and those for a Host that is neither an IP address nor `localhost` nor the base URL's.",
+      convert: (word: string) => word === 'on',
+    },
+  ),
   processes: integer('SERVICE_PROCESSES', 1, 256, {
     default: () => atLeastOne(availableParallelism() / 4),
     defaultInWords: 'cores / 4, at least 1',

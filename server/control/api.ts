@@ -8,6 +8,7 @@ import type { Projects } from '../../store/projects.ts';
 import { clientAddress, clientNetwork } from '../http/client-address.ts';
 import { errorResponse } from '../http/error-response.ts';
 import type { Headers, HttpRequest } from '../http/request.ts';
+import { hasTooManyParameters, tooManyParameters } from '../image/address.ts';
 import { failureOf, storeUnavailable } from '../store-failure.ts';
 import { type Authentication, authorise, readKey, requireProductAccess } from './authenticate.ts';
 import { JsonInvalid, parseJson } from './json.ts';
@@ -180,6 +181,7 @@ async function readInput(
 ): Promise<unknown> {
   if (operation.input === undefined) return undefined;
   const invalid = (message: string): ServiceError => new ServiceError('invalid_request', message);
+  if (hasTooManyParameters(query)) throw invalid(tooManyParameters);
   const [host, ...more] = operation.inputOptional ? new URLSearchParams(query).getAll('host') : [];
   // Rejected, as a name twice in the body is: readers could disagree on which one counts.
   if (more.length > 0) throw invalid('host is given more than once.');

@@ -55,6 +55,8 @@ export class ProjectOperations {
   }
 
   async create(input: CreateProjectInput, orgId: string): Promise<Project> {
+    // Before they are read, each of which takes time.
+    if ((input.allowedOrigins?.length ?? 0) > maxHosts) refuse([tooManyHosts]);
     const faults: string[] = [];
     const origin = readUrl(input.origin);
     const hosts = new Set<string>();

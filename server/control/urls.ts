@@ -4,7 +4,7 @@ import { readSource } from '../image/source-url.ts';
 
 /** The rule for URLs, as error messages state it. */
 export const urlRule =
-  'must be an absolute http or https URL without userinfo, of at most 8192 characters';
+  'must be an absolute http or https URL without userinfo, with a host of at most 1024 and in all of at most 8192 characters';
 
 /** A URL as `readSource` returns it, without its fragment; null when it breaks the rule. */
 export function readUrl(text: string): URL | null {

@@ -58,6 +58,8 @@ const { settings, createProject, stop } = await startTemporaryService({
     ...own('SERVICE_BASE_URL'),
     SERVICE_INTERNAL_URL: '',
     SERVICE_OPS_PORT: '0',
+    // The URLs can be guessed, and the pictures are nobody else's: no page of another site gets them.
+    SERVICE_CROSS_SITE: 'off',
     // No worker runs, and what is at its port is not fetched: the origin may be there.
     SERVICE_WORKER_PORT: String(given.port),
     SERVICE_PRIVATE_SOURCES: `127.0.0.1/32:${origin.port}`,

@@ -151,6 +151,25 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     }
     t.same(problems, []);
 
+    const linked = new URLSearchParams({ project, url: source, w: '260', height: '130' });
+    const evil = [
+      '"><img src=x onerror=alert(1)>',
+      'a: alert(1)})//',
+      "'; alert 1 #",
+      'constructor',
+    ];
+    for (const name of evil) linked.set(name, '1');
+    // A new page: in one that is open, a link to the same picture changes nothing.
+    await page.goto('about:blank');
+    await page.goto(`${url}/#/?${linked}`);
+    await figures.getByText('260 × 130').waitFor();
+    for (const title of ['HTML', 'Next.js', 'Nuxt', 'curl']) {
+      await page.getByLabel(title, { exact: true }).check();
+      const code = await page.getByRole('region', { name: `code for ${title}` }).innerText();
+      t.notMatch(code, /alert|constructor/, `a link puts nothing of its own into the ${title}`);
+    }
+    t.same(problems, []);
+
     await page.getByLabel('Picture URL').fill(`${origin.url}/missing.jpg`);
     await page.getByRole('alert').getByText('127.0.0.1 answered 404').waitFor();
     const expected = problems.filter((problem) =>

@@ -280,6 +280,55 @@ eachEngine('every request gets an answer', async (t, { name, isOldUws, environme
     t.ok(connection.clean);
   });
 
+  t.test('a GET or HEAD with a body is the last of its connection', async (t) => {
+    const hidden = get('/openapi.json');
+    const bodies = [
+      ['a length', `Content-Length: ${hidden.length}`, hidden],
+      [
+        'chunks',
+        'Transfer-Encoding: chunked',
+        `${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`,
+      ],
+      // As a proxy sends it that forwards the length and not the body.
+      ['a length and no body', `Content-Length: ${hidden.length - 9}`, ''],
+    ] as const;
+    const etag = (await fetch(service.url + image)).headers.get('etag');
+    for (const [status, target, fields = ''] of [
+      [200, image],
+      [304, image, `If-None-Match: ${etag}\r\n`],
+      [200, `${image}&blur=0.8`],
+      [404, '/nothing'],
+      [400, '/img'],
+      [200, '/docs'],
+    ] as const) {
+      for (const method of ['GET', 'HEAD']) {
+        const length = String(
+          (await fetch(service.url + target, { method })).headers.get('content-length'),
+        );
+        for (const [what, body, sent] of bodies) {
+          const head = `${method} ${target} HTTP/1.1\r\nHost: x\r\n${fields}${body}\r\n\r\n`;
+          const alone = await connect();
+          alone.send(head + sent);
+          const response = await alone.response(method);
+          t.equal(response.status, status, `${method} ${target} with ${what}`);
+          t.equal(response.headers.get('connection'), 'close');
+          if (status !== 304) t.equal(response.headers.get('content-length'), length);
+          t.ok(await alone.end(), 'it is the last one');
+          const ahead = await connect();
+          ahead.send(head + sent + hidden);
+          const answers = (await ahead.rest()).split('HTTP/1.1 ').slice(1);
+          t.ok(answers.length <= 1, 'what follows gets no response');
+          t.notMatch(answers.join(), /"openapi"/);
+        }
+      }
+    }
+    const connection = await connect();
+    connection.send(get(image, 'Content-Length: 0\r\n'));
+    t.equal((await connection.response()).status, 200);
+    t.equal((await connection.request('GET', image)).status, 200, 'no body, no end');
+    t.ok(connection.clean);
+  });
+
   t.test('a request that can be read in two ways is the last of its connection', async (t) => {
     // Neither a request that hides in the body nor one that follows gets a response.
     const hidden = get('/nothing');

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
+import { Client } from 'undici';
 import { until } from '../until.ts';
 import { engines } from './engines.ts';
 import { get, heard, held } from './held.ts';
@@ -301,6 +302,22 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
       const response = await fetch(`${opsUrl}${path}`, { method });
       t.equal(response.status, status);
       t.type((await json(response)).resolution_hint, 'string');
+    }
+    const client = new Client(opsUrl);
+    t.teardown(() => client.close());
+    for (const [host, status] of [
+      ['localhost', 200],
+      [`[::1]:${opsPort}`, 200],
+      ['192.0.2.1', 200],
+      [`rebound.example:${opsPort}`, 403],
+      ['127.0.0.1.example', 403],
+    ] as const) {
+      const { statusCode, body } = await client.request({
+        ...{ method: 'GET', path: '/metrics', headers: { host } },
+      });
+      t.equal(statusCode, status, host);
+      if (status === 403) t.match(await body.json(), { code: 'host_not_allowed' });
+      else await body.dump();
     }
     const source = encodeURIComponent(`${opsUrl}/metrics`);
     const refused = await fetch(`${service.url}/img/${source}?project=${project}`);

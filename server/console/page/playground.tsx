@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Controls } from './controls.tsx';
 import { imagePath, imageUrl, isSource, type Options } from './image-url.ts';
-import type { Interface } from './interface.ts';
+import { type Interface, parametersIn } from './interface.ts';
 import { browsers, useImage } from './load-image.ts';
 import { keepPlace, type Place } from './place.ts';
 import { ProjectField } from './project-field.tsx';
@@ -26,7 +26,9 @@ export function Playground({ description, place, session }: PlaygroundProps) {
   const { project: givenProject = '', url: givenUrl = '', ...givenOptions } = place.query;
   const [project, setProject] = useState(givenProject);
   const [source, setSource] = useState(givenUrl);
-  const [options, setOptions] = useState<Options>(givenUrl === '' ? { w: '800' } : givenOptions);
+  const [options, setOptions] = useState<Options>(() =>
+    givenUrl === '' ? { w: '800' } : parametersIn(givenOptions, description),
+  );
   const [accept, setAccept] = useState<string>(browsers[0][1]);
   const [round, setRound] = useState(0);
   const only = session.projects?.length === 1 ? session.projects[0] : undefined;
