@@ -3,7 +3,6 @@ import { fullChromaFrom } from './encode.ts';
 import { clipArea } from './geometry.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import { makePlan, type SourceFacts, upright } from './plan.ts';
-import { sniff } from './sniff.ts';
 import type { OutputFormat, Variant } from './variant.ts';
 
 /** An estimate, from a source's header and a variant, of what a transform takes. */
@@ -80,14 +79,11 @@ const decoding: Readonly<Record<SourceKind, Cost>> = {
 /** Scaling, copying and intermediate images, for each pixel of the output. */
 const processing: Cost = { ms: 10, bytes: 11 };
 
-/** What an SVG takes is known only when it is drawn; until then it is expected to be costly. */
-const svgCost: Cost = { ms: 5_000, bytes: 160e6 };
-
-/** The cost of a source that must not be opened to estimate it, or null. */
-export function knownCost(source: Uint8Array): Cost | null {
-  const kind = sniff(source);
-  return kind !== null && kinds[kind].vector ? svgCost : null;
-}
+/**
+ * What an SVG takes is known only when it is drawn, and what a thread must not open is not known either;
+ * until then it is expected to be costly.
+ */
+export const isolatedCost: Cost = { ms: 5_000, bytes: 160e6 };
 
 export function sum(a: Cost, b: Cost): Cost {
   return { ms: a.ms + b.ms, bytes: a.bytes + b.bytes };

@@ -5,25 +5,25 @@ import type { BitmapHeader } from './bitmap/header.ts';
 import { readIcon } from './bitmap/ico.ts';
 import { hasAlpha } from './bitmap/pixels.ts';
 import { minSvgPixels, svgPixels, svgScales } from './bounds.ts';
+import { type Container, openContainer } from './container/container.ts';
 import { readHeif } from './container/heif.ts';
-import { countTiffPages } from './container/tiff.ts';
 import type { Size } from './geometry.ts';
 import { requireShownColours } from './hdr.ts';
-import { countScans } from './jpeg-scans.ts';
+import { IsolationRequired, requireUsableProfile } from './isolation.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import { ColourSpace } from './metadata/colour-space.ts';
 import { isSrgb } from './metadata/profile.ts';
-import { notAnImage, notReadHere } from './not-an-image.ts';
+import { notReadHere } from './not-an-image.ts';
+import type { RenderLimits } from './picture.ts';
 import type { SourceColour, SourceFacts } from './plan.ts';
 import { optionalFormats, tried } from './readable.ts';
-import { sniff } from './sniff.ts';
 import { readSvg, type SvgCost } from './svg/read.ts';
 import { svgDensity, svgSize } from './svg/size.ts';
 import { unreadForm } from './unread-form.ts';
 import { plainVariant, type Variant } from './variant.ts';
-import { countWebpFrames } from './webp-frames.ts';
 
 type Opened = Pick<Variant, 'page' | 'lenient'>;
+type InspectionLimits = Pick<RenderLimits, 'sourceMaxPixels' | 'isolated'>;
 
 /** Every frame takes time, even a tiny one, and so does every page of a TIFF: opening one reads them all. */
 const maxFrames = 2_000;
@@ -39,46 +39,49 @@ const maxScans = 32;
  * @param asked what a variant says about opening its source
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid when
  *   there is no such page
+ * @throws IsolationRequired for metadata that a thread must not read, or a profile that it must not use
  */
 export async function inspect(
-  source: Uint8Array,
-  maxPixels: number,
+  container: Container,
+  limits: InspectionLimits,
   asked: Opened = plainVariant,
 ): Promise<SourceFacts> {
-  const kind = sniff(source);
-  if (kind === null) throw notAnImage(source);
+  const { kind, bytes } = container;
+  const { sourceMaxPixels } = limits;
   if (kind === 'heif') await tried;
-  if (kind === 'bmp') return inspectBitmap(kind, readBmp(source), maxPixels, asked);
-  const icon = kind === 'ico' ? readIcon(source) : null;
-  if (icon !== null && icon.png === null) {
-    return inspectBitmap('ico', icon.header, maxPixels, asked);
-  }
-  return inspectFile(icon?.png ?? source, kind, maxPixels, asked);
+  if (kind === 'bmp') return inspectBitmap(kind, readBmp(bytes), sourceMaxPixels, asked);
+  const icon = kind === 'ico' ? readIcon(bytes) : null;
+  if (icon === null) return inspectFile(container, kind, limits, asked);
+  return icon.png === null
+    ? inspectBitmap('ico', icon.header, sourceMaxPixels, asked)
+    : inspectFile(openContainer(icon.png), kind, limits, asked);
 }
 
 async function inspectFile(
-  source: Uint8Array,
+  container: Container,
   kind: SourceKind,
-  maxPixels: number,
+  { sourceMaxPixels, isolated }: InspectionLimits,
   asked: Opened,
 ): Promise<SourceFacts> {
-  const svg = kind === 'svg' ? await inspectSvg(source, maxPixels) : null;
+  const { bytes } = container;
+  const svg = kind === 'svg' ? await inspectSvg(bytes, sourceMaxPixels) : null;
   const { page } = asked;
-  const header = await readPage(source, kind, asked);
-  const size = svg === null ? header : svgSize(source, header);
+  const header = await readPage(container, isolated, asked);
+  const size = svg === null ? header : svgSize(bytes, header);
   if (header.format === 'heif' && header.compression === 'hevc' && !optionalFormats().heic) {
     throw notReadHere('heif');
   }
   // A PNG is the one file inside of an ICO.
   if (header.format !== (kinds[kind].decoder ?? 'png')) throw matchesSeveral();
-  requireShownColours(source, kind, header);
+  if (header.icc !== undefined) requireUsableProfile(header.icc, isolated);
+  requireShownColours(bytes, kind, header);
   const frames = kinds[kind].animates ? (header.pages ?? 1) : 1;
   requireFrames(frames);
   const height = header.pageHeight ?? size.height;
-  if (svg !== null) requireRasterisable(size, svg, maxPixels);
+  if (svg !== null) requireRasterisable(size, svg, sourceMaxPixels);
   else {
-    requirePixels(header.width * height * frames, maxPixels);
-    requireScans(source, header.width * height, maxPixels);
+    requirePixels(header.width * height * frames, sourceMaxPixels);
+    requireScans(container, header.width * height, sourceMaxPixels);
   }
   return {
     kind,
@@ -98,7 +101,7 @@ async function inspectFile(
 
 async function gainMapSize({ gainMap }: Metadata): Promise<Size | null> {
   if (gainMap === undefined) return null;
-  const { width, height } = await readHeader(gainMap.image, 'jpeg');
+  const { width, height } = await readHeader(openContainer(gainMap.image), true);
   return { width, height };
 }
 
@@ -107,25 +110,27 @@ async function inspectSvg(source: Uint8Array, maxPixels: number): Promise<SvgCos
   const { embedded, cost } = readSvg(source);
   let pixels = 0;
   for (const image of embedded) {
-    const header = await readHeader(image, 'svg');
+    const container = openContainer(image);
+    const header = await readHeader(container, true);
     pixels += header.width * header.height;
     requirePixels(pixels, maxPixels);
-    requireScans(image, header.width * header.height, maxPixels);
+    requireScans(container, header.width * header.height, maxPixels);
   }
   return cost;
 }
 
 /** The header of a page: those of a TIFF or a HEIF may have different sizes. */
 async function readPage(
-  source: Uint8Array,
-  kind: SourceKind,
+  container: Container,
+  isolated: boolean,
   { page, lenient }: Opened,
 ): Promise<Metadata> {
-  const header = await readHeader(source, kind, 0, lenient);
+  const header = await readHeader(container, isolated, 0, lenient);
   if (page === null) return header;
   const pages = header.pages ?? 1;
   requirePage(page, pages);
-  return pages === 1 || kinds[kind].animates ? header : readHeader(source, kind, page, lenient);
+  const isSame = pages === 1 || kinds[container.kind].animates;
+  return isSame ? header : readHeader(container, isolated, page, lenient);
 }
 
 function requirePage(page: number, pages: number): void {
@@ -134,14 +139,18 @@ function requirePage(page: number, pages: number): void {
   throw new ServiceError('parameter_invalid', `page is ${page}, and the source has ${has}.`);
 }
 
+/** @throws IsolationRequired for metadata that a thread must not read */
 async function readHeader(
-  bytes: Uint8Array,
-  kind: SourceKind,
+  { bytes, kind, frames, pages, excess, suspicious }: Container,
+  isolated: boolean,
   page = 0,
   lenient = false,
 ): Promise<Metadata> {
-  requireFrames(countWebpFrames(bytes));
-  requirePages(countTiffPages(bytes, maxFrames));
+  if (!isolated && (excess.size > 0 || suspicious)) throw new IsolationRequired();
+  // libwebp compares each frame with all others when it opens a file, which takes minutes for the
+  // frames that fit in 32 MB.
+  requireFrames(frames);
+  requirePages(pages);
   try {
     // No pixel limit, so that an error always means an invalid header: sharp's errors differ only
     // by their message. The caller checks the pixels before anything is decoded.
@@ -211,9 +220,8 @@ function requirePages(pages: number): void {
   throw new ServiceError('source_too_large', `The TIFF has more than ${maxFrames} pages.`);
 }
 
-function requireScans(bytes: Uint8Array, pixels: number, maxPixels: number): void {
+function requireScans({ scans }: Container, pixels: number, maxPixels: number): void {
   const most = Math.floor((maxScans * maxPixels) / pixels);
-  const scans = sniff(bytes) === 'jpeg' ? countScans(bytes) : 0;
   if (scans <= most) return;
   throw new ServiceError(
     'source_too_large',

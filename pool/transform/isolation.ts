@@ -1,4 +1,7 @@
-import { kinds } from './kinds.ts';
+import { ServiceError } from '../../contract/errors.ts';
+import { ordinaryBytes } from './container/container.ts';
+import { kinds, type SourceKind } from './kinds.ts';
+import { profileTags } from './metadata/profile.ts';
 import type { Plan, SourceFacts } from './plan.ts';
 import { optionalFormats } from './readable.ts';
 import { sniff } from './sniff.ts';
@@ -28,8 +31,11 @@ const maxUninterruptibleMs = 2000;
 /** True for a source that is never decoded on a thread; see `blockDecoders`. */
 export function needsProcess(source: Uint8Array): boolean {
   const kind = sniff(source);
-  if (kind === null) return false;
-  // libheif with a decoder of HEVC, which only some installations have.
+  return kind !== null && isIsolated(kind);
+}
+
+/** HEVC is decoded by libde265, where an installation has it. */
+export function isIsolated(kind: SourceKind): boolean {
   return kinds[kind].isolated || (kind === 'heif' && optionalFormats().heic);
 }
 
@@ -49,4 +55,28 @@ export function requireInterruptible(facts: SourceFacts, plan: Plan, encodes: nu
 
 function costIn(table: Readonly<Record<string, number>>, name: string): number {
   return table[name] ?? 0;
+}
+
+/** Honest chains have a curve, a matrix or a table, and a curve. */
+const mostElements = 32;
+
+/**
+ * Refuses a profile of which lcms takes minutes to apply: a tag of processing elements (`D2Bx` and
+ * `B2Dx`, ICC.1:2022, 10.16) can name the same element 200,000 times.
+ *
+ * @throws ServiceError source_unsupported
+ * @throws IsolationRequired for a large profile, and for any with processing elements, unless `isolated`
+ */
+export function requireUsableProfile(profile: Uint8Array, isolated: boolean): void {
+  let isOrdinary = profile.byteLength <= ordinaryBytes.profile;
+  for (const { name, data } of profileTags(profile)) {
+    if (!/^(?:D2B|B2D)/.test(name)) continue;
+    const elements = data.length < 16 ? 0 : data.readUInt32BE(12);
+    if (elements > mostElements) {
+      const message = `The source's colour profile has ${elements} processing elements in one tag; at most ${mostElements} are allowed.`;
+      throw new ServiceError('source_unsupported', message);
+    }
+    isOrdinary = false;
+  }
+  if (!isOrdinary && !isolated) throw new IsolationRequired();
 }

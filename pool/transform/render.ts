@@ -2,7 +2,8 @@ import type { OverlayOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
 import { entityTag, type Image } from '../image.ts';
 import { inputOf } from './bitmap/input.ts';
-import { withImageBrand } from './container/heif.ts';
+import { type Container, openContainer } from './container/container.ts';
+import { lightened } from './container/stripped.ts';
 import { findContent } from './content.ts';
 import {
   type Cost,
@@ -10,7 +11,7 @@ import {
   costOf,
   decodingCost,
   isLight,
-  knownCost,
+  isolatedCost,
   noCost,
   sum,
 } from './cost.ts';
@@ -20,7 +21,7 @@ import { encodings } from './encode.ts';
 import { mayHaveGainMap, requireKeptGainMap } from './gain-map.ts';
 import { type Size, scaledSize } from './geometry.ts';
 import { inspect } from './inspect.ts';
-import { IsolationRequired, needsProcess, requireInterruptible } from './isolation.ts';
+import { IsolationRequired, isIsolated, requireInterruptible } from './isolation.ts';
 import { kinds } from './kinds.ts';
 import { type Copyright, copyrightOf } from './metadata/copyright.ts';
 import { type KeptMetadata, keptMetadata } from './metadata/kept.ts';
@@ -29,7 +30,7 @@ import { Picture, type RenderLimits } from './picture.ts';
 import { placeholders, type SourceDescription } from './placeholders.ts';
 import { makePlan, type Plan, type SourceFacts, upright } from './plan.ts';
 import { applySteps, imagePasses, passes, type StepContext } from './steps.ts';
-import type { OutputFormat, Variant, Watermark } from './variant.ts';
+import { type OutputFormat, plainVariant, type Variant, type Watermark } from './variant.ts';
 import { overlayOf, watermarkVariant } from './watermark.ts';
 
 /**
@@ -63,8 +64,8 @@ export async function render(
   limits: RenderLimits,
   onlyLight = false,
 ): Promise<RenderedImage> {
-  const source = withImageBrand(given);
-  const watermark = givenWatermark === null ? null : withImageBrand(givenWatermark);
+  const source = lightened(openContainer(given), variant);
+  const watermark = givenWatermark === null ? null : openWatermark(givenWatermark);
   const inspected = onlyLight ? await requireLight(source, watermark, variant, limits) : null;
   const transformed = await transform(source, variant, limits, inspected);
   const { picture, facts, plan, metadata, copyright } = transformed;
@@ -74,7 +75,7 @@ export async function render(
     const context = { plan, variant, overlay, metadata, copyright };
     picture.apply((image) => applySteps(image, passes.watermark, context));
   }
-  const original = originalOf(source, facts, plan, variant, metadata, copyright);
+  const original = originalOf(source.bytes, facts, plan, variant, metadata, copyright);
   const encoded = () =>
     smallest(picture, { plan, variant, metadata, copyright, overlay: null }, original);
   if (variant.placeholder === null) {
@@ -86,7 +87,7 @@ export async function render(
   await picture.settle();
   const text = await picture.read((image) =>
     make(image, {
-      source: describe(facts, source),
+      source: describe(facts, given),
       output: async () => {
         const { body, format, width, height } = await encoded();
         return { format, width, height, bytes: body.byteLength };
@@ -96,39 +97,44 @@ export async function render(
   return imageOf(text, contentType, plan);
 }
 
+/** @throws ServiceError of the watermark */
+function openWatermark(bytes: Uint8Array): Container {
+  try {
+    return lightened(openContainer(bytes), plainVariant);
+  } catch (error) {
+    throw error instanceof ServiceError ? error.ofWatermark() : error;
+  }
+}
+
 /**
  * @returns what it has found out about the source; null for one that must not be opened for it
  * @throws CostExceeded
  */
 async function requireLight(
-  source: Uint8Array,
-  watermark: Uint8Array | null,
+  source: Container,
+  watermark: Container | null,
   variant: Variant,
-  { sourceMaxPixels }: RenderLimits,
+  limits: RenderLimits,
 ): Promise<SourceFacts | null> {
-  const { facts, cost } = await estimate(source, variant, sourceMaxPixels);
-  const added = watermark === null ? noCost : await watermarkCost(watermark, sourceMaxPixels);
-  const whole = sum(cost, added);
-  if (!isLight(whole)) throw new CostExceeded(whole);
-  return facts;
-}
-
-async function estimate(
-  source: Uint8Array,
-  variant: Variant,
-  sourceMaxPixels: number,
-): Promise<{ readonly facts: SourceFacts | null; readonly cost: Cost }> {
-  const known = knownCost(source);
-  if (known !== null) return { facts: null, cost: known };
-  const facts = await inspect(source, sourceMaxPixels, variant);
-  return { facts, cost: costOf(facts, variant, sourceMaxPixels) };
+  try {
+    const facts = kinds[source.kind].vector ? null : await inspect(source, limits, variant);
+    const cost = facts === null ? isolatedCost : costOf(facts, variant, limits.sourceMaxPixels);
+    const added = watermark === null ? noCost : await watermarkCost(watermark, limits);
+    const whole = sum(cost, added);
+    if (!isLight(whole)) throw new CostExceeded(whole);
+    return facts;
+  } catch (error) {
+    throw error instanceof IsolationRequired ? new CostExceeded(isolatedCost) : error;
+  }
 }
 
 /** None where it cannot be opened: the error is thrown when it is used. */
-async function watermarkCost(watermark: Uint8Array, sourceMaxPixels: number): Promise<Cost> {
-  const known = knownCost(watermark);
-  if (known !== null) return known;
-  return inspect(watermark, sourceMaxPixels).then(decodingCost, () => noCost);
+async function watermarkCost(watermark: Container, limits: RenderLimits): Promise<Cost> {
+  if (kinds[watermark.kind].vector) return isolatedCost;
+  return inspect(watermark, limits).then(decodingCost, (error: unknown) => {
+    if (error instanceof IsolationRequired) throw error;
+    return noCost;
+  });
 }
 
 type Encoded = RenderedImage & { readonly format: OutputFormat };
@@ -164,17 +170,18 @@ function describe(facts: SourceFacts, source: Uint8Array): SourceDescription {
 }
 
 async function transform(
-  bytes: Uint8Array,
+  container: Container,
   variant: Variant,
   limits: RenderLimits,
   inspected: SourceFacts | null = null,
 ): Promise<Transformed> {
-  const isolates = needsProcess(bytes) || (variant.gainMap && mayHaveGainMap(bytes));
+  const { bytes } = container;
+  const isolates = isIsolated(container.kind) || (variant.gainMap && mayHaveGainMap(bytes));
   if (!limits.isolated && isolates) throw new IsolationRequired();
   const { lenient } = variant;
-  const facts = inspected ?? (await inspect(bytes, limits.sourceMaxPixels, variant));
+  const facts = inspected ?? (await inspect(container, limits, variant));
   const isFile = kinds[facts.kind].decoder !== null;
-  const metadata = variant.stripMetadata || !isFile ? null : await keptMetadata(bytes, facts.kind);
+  const metadata = variant.stripMetadata || !isFile ? null : await keptMetadata(container);
   const copyright = variant.copyright && isFile ? await copyrightOf(bytes, facts.kind) : null;
   const { bytes: source, raw } = inputOf(metadata?.source ?? bytes, facts.kind);
   const content = await findContent(
@@ -214,7 +221,7 @@ async function transform(
 }
 
 async function transformWatermark(
-  source: Uint8Array,
+  source: Container,
   watermark: Watermark,
   plan: Plan,
   limits: RenderLimits,

@@ -1,3 +1,5 @@
+import { boxes, find, itemEntries, itemType, maxBoxes } from './boxes.ts';
+
 /** Properties of the primary image of a HEIF or AVIF file. */
 export interface HeifHeader {
   /** The major brand: the first one, which says how the file is to be used. */
@@ -22,15 +24,7 @@ export function withImageBrand(source: Uint8Array): Uint8Array {
   return copy;
 }
 
-interface Box {
-  readonly type: string;
-  readonly data: Buffer;
-}
-
 const noHeader: HeifHeader = { brand: '', onlySequence: false, transfer: null, onlyImages: false };
-
-/** More boxes than this in one box mean that somebody wants them to be counted. */
-const maxBoxes = 10_000;
 
 /**
  * Reads an ISO base media file (ISO/IEC 14496-12 and 23008-12). What is malformed counts as absent:
@@ -66,27 +60,6 @@ function read(source: Buffer): HeifHeader {
 const imageItems: ReadonlySet<string> = new Set(['av01', 'grid']);
 const imageBoxes: ReadonlySet<string> = new Set(['ftyp', 'meta', 'mdat']);
 
-/** @throws RangeError for a box that ends outside */
-function boxes(data: Buffer): Box[] {
-  const found: Box[] = [];
-  for (let at = 0; at < data.length; ) {
-    const short = data.readUInt32BE(at);
-    const long = short === 1;
-    const size = long ? Number(data.readBigUInt64BE(at + 8)) : short || data.length - at;
-    const header = long ? 16 : 8;
-    if (size < header || at + size > data.length || found.length === maxBoxes) {
-      throw new RangeError('A box is not inside its parent.');
-    }
-    const type = data.toString('latin1', at + 4, at + 8);
-    found.push({ type, data: data.subarray(at + header, at + size) });
-    at += size;
-  }
-  return found;
-}
-
-const find = (list: readonly Box[], wanted: string): Buffer | undefined =>
-  list.find(({ type }) => type === wanted)?.data;
-
 function primaryItem(pitm: Buffer | undefined): number | null {
   if (pitm === undefined) return null;
   return pitm[0] === 0 ? pitm.readUInt16BE(4) : pitm.readUInt32BE(4);
@@ -94,11 +67,7 @@ function primaryItem(pitm: Buffer | undefined): number | null {
 
 function itemTypes(iinf: Buffer | undefined): string[] {
   if (iinf === undefined) return [];
-  const entries = boxes(iinf.subarray(iinf[0] === 0 ? 6 : 8));
-  return entries.map(({ data }) => {
-    const at = data[0] === 3 ? 10 : 8;
-    return data.toString('latin1', at, at + 4);
-  });
+  return itemEntries(iinf).map(itemType);
 }
 
 /** The `nclx` colour information that is associated with an item. */
@@ -121,7 +90,7 @@ function transferOf(iprp: Buffer | undefined, item: number): number | null {
 function associations(ipma: Buffer, item: number): number[] {
   const [version = 0] = ipma;
   const wide = (ipma.readUInt8(3) & 1) === 1;
-  const entries = ipma.readUInt32BE(4);
+  const entries = Math.min(ipma.readUInt32BE(4), maxBoxes);
   const found: number[] = [];
   let at = 8;
   for (let entry = 0; entry < entries; entry += 1) {
@@ -134,6 +103,7 @@ function associations(ipma: Buffer, item: number): number[] {
       const property = wide ? ipma.readUInt16BE(at) & 0x7fff : ipma.readUInt8(at) & 0x7f;
       if (id === item) found.push(property);
     }
+    if (id === item) break;
   }
   return found;
 }

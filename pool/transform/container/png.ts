@@ -1,50 +1,86 @@
-/** A chunk of a PNG file (PNG specification, third edition, 5.3). */
-export interface PngChunk {
-  readonly type: string;
-  readonly data: Buffer;
-  /** With length, type and checksum. */
-  readonly whole: Buffer;
-}
+import { constants, inflateSync } from 'node:zlib';
+import type { Parts, Role } from './part.ts';
 
 const signatureBytes = 8;
 
-/**
- * The chunks up to IEND; null for a file that is not a series of chunks. Bytes behind IEND are left
- * out.
- */
-export function pngChunks(source: Uint8Array): PngChunk[] | null {
-  const file = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
-  const chunks: PngChunk[] = [];
-  for (let at = signatureBytes; at + 12 <= file.length; ) {
-    const length = file.readUInt32BE(at);
-    const end = at + 12 + length;
-    if (end > file.length) return null;
-    const type = file.toString('latin1', at + 4, at + 8);
-    chunks.push({ type, data: file.subarray(at + 8, end - 4), whole: file.subarray(at, end) });
-    if (type === 'IEND') return chunks;
-    at = end;
+/** What chunks are for (PNG specification, third edition, 11); ancillary ones not listed are `other`. */
+const roles: Readonly<Record<string, Role>> = {
+  ...Object.fromEntries(['IHDR', 'PLTE', 'tRNS', 'IDAT'].map((type) => [type, 'pixels'])),
+  ...Object.fromEntries(['sRGB', 'gAMA', 'cHRM', 'cICP', 'sBIT'].map((type) => [type, 'pixels'])),
+  IEND: 'end',
+  iCCP: 'profile',
+  eXIf: 'exif',
+  tEXt: 'text',
+  zTXt: 'text',
+  iTXt: 'text',
+};
+
+/** The keyword of XMP, with the NUL behind it (XMP specification, part 3, 1.1.5). */
+const xmpKeyword = 'XML:com.adobe.xmp\0';
+
+/** The chunks of a PNG. Frames of an animation are `other`, because only the still image is used. */
+export function* pngParts(file: Buffer): Parts {
+  for (let from = signatureBytes; from + 12 <= file.length; ) {
+    const to = from + 12 + file.readUInt32BE(from);
+    if (to > file.length) return;
+    const type = file.toString('latin1', from + 4, from + 8);
+    const start = from + 8;
+    const isXmp = type === 'iTXt' && isKeyword(file, start);
+    const isCritical = /^[A-Z]/.test(type);
+    const compressed = type === 'zTXt' || (type === 'iTXt' && isCompressed(file, start, to - 4));
+    yield {
+      role: isXmp ? 'xmp' : (roles[type] ?? (isCritical ? 'unknown' : 'other')),
+      from,
+      to,
+      content: [start, to - 4],
+      compressed,
+      ...(type === 'iCCP' ? { bytes: profileBytes(file.subarray(start, to - 4)) } : {}),
+      last: type === 'IEND',
+    };
+    if (type === 'IEND') return;
+    from = to;
   }
-  return null;
 }
 
-/** What pixels and their colours need. Frames of an animation are left out: it is a still image. */
-const kept: ReadonlySet<string> = new Set([
-  ...['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND'],
-  ...['sRGB', 'gAMA', 'cHRM', 'cICP', 'sBIT'],
-]);
+const isKeyword = (file: Buffer, at: number): boolean =>
+  file.toString('latin1', at, at + xmpKeyword.length) === xmpKeyword;
 
-/** Null when the file has an unknown part that it cannot be shown without. */
-export function strippedPng(source: Uint8Array): Buffer | null {
-  const chunks = pngChunks(source);
-  if (chunks === null) return null;
-  const isCritical = (type: string) => /^[A-Z]/.test(type);
-  if (chunks.some(({ type }) => isCritical(type) && !kept.has(type))) return null;
-  const parts = chunks.filter(({ type }) => kept.has(type)).map(({ whole }) => whole);
-  return Buffer.concat([source.subarray(0, signatureBytes), ...parts]);
+/**
+ * A keyword has at most 79 bytes; behind it a byte says whether an iTXt is compressed (11.3.3.4).
+ */
+function isCompressed(file: Buffer, start: number, end: number): boolean {
+  const keyword = file.subarray(start, Math.min(end, start + 80));
+  const nul = keyword.indexOf(0);
+  return nul === -1 || file[start + nul + 1] !== 0;
+}
+
+/** Enough for the first bytes of what is compressed. */
+const compressedHead = 256;
+
+/**
+ * The bytes of a compressed profile, as its own header says (ICC.1:2022, 7.2.2), which libpng holds
+ * it to. Not what cannot be decompressed, because libpng ignores that.
+ */
+function profileBytes(chunk: Buffer): number {
+  const from = chunk.subarray(0, 80).indexOf(0) + 2;
+  try {
+    const head = inflateSync(chunk.subarray(from, from + compressedHead), {
+      finishFlush: constants.Z_SYNC_FLUSH,
+    });
+    return head.length < 4 ? 0 : head.readUInt32BE(0);
+  } catch {
+    return 0;
+  }
 }
 
 /** CICP transfer characteristics (ITU-T H.273, table 3); null where the file does not say. */
 export function pngTransfer(source: Uint8Array): number | null {
-  const cicp = pngChunks(source)?.find(({ type }) => type === 'cICP');
-  return cicp?.data[1] ?? null;
+  const file = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
+  for (const { from } of pngParts(file)) {
+    const type = file.toString('latin1', from + 4, from + 8);
+    if (type === 'cICP') return file[from + 9] ?? null;
+    // It is before the pixels (11.3.2.6).
+    if (type === 'IDAT') return null;
+  }
+  return null;
 }

@@ -1,37 +1,46 @@
-/** Flags of the VP8X chunk (RFC 9649, 2.7.1). */
-const flags = { profile: 0x20, exif: 0x08, xmp: 0x04 } as const;
+import type { MetadataRole, Parts, Role } from './part.ts';
 
-const kept: ReadonlySet<string> = new Set(['VP8X', 'VP8 ', 'VP8L', 'ALPH', 'ANIM', 'ANMF']);
+const headBytes = 12;
+/** Where the flags are in the VP8X chunk. */
+const flagsAt = 8;
+/** Its flags of what the file has (RFC 9649, 2.7.1). */
+const flags: Partial<Readonly<Record<MetadataRole, number>>> = {
+  profile: 0x20,
+  exif: 0x08,
+  xmp: 0x04,
+};
 
-/**
- * A WebP without its profile, metadata, unknown chunks and anything behind its end.
- *
- * @returns null for a file that is not a series of chunks
- */
-export function strippedWebp(source: Uint8Array): Buffer | null {
-  const file = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
-  if (file.length < 12) return null;
+const roles: Readonly<Record<string, Role>> = {
+  ...Object.fromEntries(['VP8X', 'VP8 ', 'VP8L', 'ALPH', 'ANIM'].map((type) => [type, 'pixels'])),
+  ANMF: 'frame',
+  ICCP: 'profile',
+  EXIF: 'exif',
+  'XMP ': 'xmp',
+};
+
+/** The chunks of a WebP (RFC 9649); those that are unknown are `other`. */
+export function* webpParts(file: Buffer): Parts {
+  if (file.length < headBytes) return;
   const end = 8 + file.readUInt32LE(4);
-  if (end > file.length) return null;
-  const parts: Buffer[] = [];
-  for (let at = 12; at < end; ) {
-    if (at + 8 > end) return null;
-    const length = file.readUInt32LE(at + 4);
+  for (let from = headBytes; from + 8 <= Math.min(end, file.length); ) {
+    const length = file.readUInt32LE(from + 4);
+    const start = from + 8;
     // Chunks have an even size.
-    const next = at + 8 + length + (length & 1);
-    if (next > end) return null;
-    const type = file.toString('latin1', at, at + 4);
-    if (kept.has(type)) parts.push(withoutFlags(type, file.subarray(at, next)));
-    at = next;
+    const to = start + length + (length & 1);
+    const type = file.toString('latin1', from, from + 4);
+    const part = { role: roles[type] ?? 'other', content: [start, start + length] } as const;
+    if (to > Math.min(end, file.length)) return yield { ...part, from, to: file.length };
+    yield { ...part, from, to };
+    if (to === end) return yield { role: 'end', from: to, to };
+    from = to;
   }
-  const header = Buffer.from(file.subarray(0, 12));
-  header.writeUInt32LE(4 + parts.reduce((sum, { length }) => sum + length, 0), 4);
-  return Buffer.concat([header, ...parts]);
 }
 
-function withoutFlags(type: string, chunk: Buffer): Buffer {
-  if (type !== 'VP8X') return chunk;
-  const plain = Buffer.from(chunk);
-  plain[8] = (plain[8] ?? 0) & ~(flags.profile | flags.exif | flags.xmp);
-  return plain;
+/** Corrects the head of a WebP of which parts were left out. */
+export function correctWebp(file: Buffer, without: ReadonlySet<MetadataRole>): void {
+  if (file.length < headBytes) return;
+  file.writeUInt32LE(file.length - 8, 4);
+  if (file.toString('latin1', headBytes, headBytes + 4) !== 'VP8X') return;
+  const at = headBytes + flagsAt;
+  for (const role of without) file[at] = (file[at] ?? 0) & ~(flags[role] ?? 0);
 }

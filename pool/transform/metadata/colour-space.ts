@@ -1,3 +1,5 @@
+import { profileTags } from './profile.ts';
+
 /** Channels 0..255. */
 export type Rgb = readonly [number, number, number];
 
@@ -84,13 +86,7 @@ type Make = (matrix: Matrix, light: readonly Float64Array[]) => ColourSpace;
 /** @throws RangeError when an offset leads outside */
 function read(bytes: Buffer, make: Make): ColourSpace | null {
   if (bytes.toString('latin1', 16, 24) !== 'RGB XYZ ') return null;
-  const tags = new Map<string, Buffer>();
-  for (let tag = 0; tag < Math.min(bytes.readUInt32BE(128), 100); tag += 1) {
-    const at = 132 + 12 * tag;
-    const from = bytes.readUInt32BE(at + 4);
-    const data = bytes.subarray(from, from + bytes.readUInt32BE(at + 8));
-    tags.set(bytes.toString('latin1', at, at + 4), data);
-  }
+  const tags = new Map([...profileTags(bytes)].map(({ name, data }) => [name, data]));
   // Tables, which colour management prefers where a profile has them too.
   if ([...tags.keys()].some((tag) => /^[AD]2B\d$/.test(tag))) return null;
   const [red, green, blue] = ['rXYZ', 'gXYZ', 'bXYZ'].map((tag) => primary(tags.get(tag)));

@@ -20,7 +20,9 @@ const texts = [
 type Name = (typeof texts)[number]['name'];
 
 const longestText = 2_000;
-/** A segment of a JPEG has less than 64 KiB. */
+/** Bytes of a source's text that are read: letters have up to four, and some are blanks. */
+const mostTextBytes = 8 * longestText;
+/** Bytes; a segment of a JPEG has less than 64 KiB. */
 const longestXmp = 60_000;
 
 const dc = 'http://purl.org/dc/elements/1.1/';
@@ -52,7 +54,8 @@ const structure: ReadonlySet<string> = new Set([
  * @returns null when it has none
  */
 export async function copyrightOf(source: Uint8Array, kind: SourceKind): Promise<Copyright | null> {
-  const header = await sharp(source, { limitInputPixels: false }).metadata();
+  // It was opened before, with checks of its own.
+  const header = await sharp(source, { limitInputPixels: false, failOn: 'none' }).metadata();
   const known = textsOf(header, source, kind);
   const xmp = xmpOf(header.xmp?.toString() ?? '', known);
   if (xmp === null) return null;
@@ -85,8 +88,10 @@ function textsOf(header: Metadata, source: Uint8Array, kind: SourceKind): Map<Na
 /** UTF-8, or else Latin-1. EXIF separates a photographer's from an editor's copyright by a NUL. */
 function decoded(bytes: Buffer | undefined): string {
   if (bytes === undefined) return '';
-  const utf8 = bytes.toString('utf8');
-  const text = utf8.includes('\ufffd') ? bytes.toString('latin1') : utf8;
+  const read = bytes.subarray(0, mostTextBytes);
+  // A letter that was cut at the end is not invalid.
+  const utf8 = read.toString('utf8').replace(read.length < bytes.length ? /\ufffd$/ : '', '');
+  const text = utf8.includes('\ufffd') ? read.toString('latin1') : utf8;
   const parts = text.split('\0').map((part) => part.trim());
   return parts
     .filter((part) => part !== '')
@@ -123,7 +128,7 @@ function xmpOf(packet: string, known: ReadonlyMap<Name, string>): string | null 
   } catch {
     seen.clear();
   }
-  if (own.length > longestXmp) {
+  if (Buffer.byteLength(own) > longestXmp) {
     own = '';
     seen.clear();
   }

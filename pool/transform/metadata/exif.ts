@@ -25,6 +25,13 @@ export function withoutThumbnail(exif: Buffer): Buffer | null {
   }
 }
 
+/**
+ * More than the directories that there are (Exif 3.0, 4.6.3), and than the values together, which may
+ * share bytes, have in files of cameras.
+ */
+const mostDirectories = 16;
+const mostShared = 4;
+
 /** The texts of the tags for which the image itself has one, without what pads them. */
 export function textTags(exif: Buffer, tags: readonly number[]): ReadonlyMap<number, Buffer> {
   const start = exif.subarray(0, prefix.length).equals(prefix) ? prefix.length : 0;
@@ -61,7 +68,10 @@ class Tiff {
 
   withoutThumbnail(): Buffer {
     const plain = Buffer.alloc(this.#bytes.length);
+    let kept = 0;
     const keep = (from: number, length: number) => {
+      kept += length;
+      if (kept > mostShared * plain.length) throw new RangeError('The values share bytes.');
       if (from + length > this.#bytes.length) throw new RangeError('A value is outside.');
       plain.set(this.#bytes.subarray(from, from + length), from);
     };
@@ -71,6 +81,7 @@ class Tiff {
     for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
       if (seen.has(at)) continue;
       seen.add(at);
+      if (seen.size > mostDirectories) throw new RangeError('There are too many directories.');
       const entries = this.#uint16(at);
       keep(at, 2 + 12 * entries);
       for (let entry = at + 2; entry < at + 2 + 12 * entries; entry += 12) {

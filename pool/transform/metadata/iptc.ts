@@ -4,6 +4,9 @@ const resource = { signature: '8BIM', iptc: 0x0404 } as const;
 const marker = 0x1c;
 const content = 2;
 
+/** Values of one data set; photographers and notices are few. */
+const mostValues = 20;
+
 /**
  * The texts of data sets of record 2 (IPTC-IIM 4.2), such as 80, the by-line; those that are repeated
  * joined by commas.
@@ -11,23 +14,26 @@ const content = 2;
  * @param data IIM itself, or resources of Photoshop with it among them
  */
 export function iptcTexts(data: Buffer, wanted: readonly number[]): ReadonlyMap<number, Buffer> {
-  const found = new Map<number, Buffer>();
+  const found = new Map<number, Buffer[]>(wanted.map((dataSet) => [dataSet, []]));
   const iim = data[0] === marker ? data : iimOf(data);
   for (let at = 0; at + 5 <= iim.length && iim[at] === marker; ) {
     const [, record = 0, dataSet = 0] = iim.subarray(at, at + 3);
     const length = iim.readUInt16BE(at + 3);
     // The highest bit says that the length itself is longer, which no text needs.
     if (length > 0x7fff || at + 5 + length > iim.length) break;
-    const value = iim.subarray(at + 5, at + 5 + length);
-    if (record === content && wanted.includes(dataSet)) {
-      const before = found.get(dataSet);
-      found.set(dataSet, before ? Buffer.concat([before, Buffer.from(', '), value]) : value);
+    const values = record === content ? found.get(dataSet) : undefined;
+    if (values !== undefined && values.length < mostValues) {
+      values.push(iim.subarray(at + 5, at + 5 + length));
     }
     at += 5 + length;
   }
-  return found;
+  return new Map([...found].map(([dataSet, values]) => [dataSet, joined(values)]));
 }
 
+const joined = (values: readonly Buffer[]): Buffer =>
+  Buffer.concat(values.flatMap((value, index) => (index === 0 ? [value] : [comma, value])));
+
+const comma = Buffer.from(', ');
 const none = Buffer.alloc(0);
 
 function iimOf(data: Buffer): Buffer {

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import sharp from 'sharp';
-import type { SourceKind } from '../kinds.ts';
+import { bufferOf, type Container } from '../container/container.ts';
 import { withoutThumbnail } from './exif.ts';
 import { withoutGainMap } from './gain-map.ts';
 
@@ -14,6 +14,9 @@ export interface KeptMetadata {
   readonly xmp: string | null;
 }
 
+/** Of EXIF and of XMP, each: more is left out, because every step of the pipeline copies it. */
+const mostKeptBytes = 2 ** 20;
+
 /** The source was opened before, with checks of its own. */
 const reading = { limitInputPixels: false, failOn: 'none' } as const;
 
@@ -21,19 +24,27 @@ const reading = { limitInputPixels: false, failOn: 'none' } as const;
  * Without the thumbnail in the EXIF, and without what the XMP says about a gain map. sharp cannot
  * change EXIF that it keeps, so it is changed in the source, from which sharp takes it.
  */
-export async function keptMetadata(source: Uint8Array, kind: SourceKind): Promise<KeptMetadata> {
+export async function keptMetadata(container: Container): Promise<KeptMetadata> {
+  const { bytes: source } = container;
   const { exif, xmp } = await sharp(source, reading).metadata();
-  const plainXmp = xmp === undefined ? null : withoutGainMap(xmp.toString());
-  const kept = { xmp: xmp === undefined || plainXmp === xmp.toString() ? null : (plainXmp ?? '') };
+  const kept = { xmp: xmp === undefined ? null : replacement(xmp) };
   if (exif === undefined) return { ...kept, source, exif: 'none' };
-  const plain = withoutThumbnail(exif);
+  const plain = exif.length > mostKeptBytes ? null : withoutThumbnail(exif);
   if (plain === exif) return { ...kept, source, exif: 'kept' };
-  const changed = plain === null ? null : replaced(source, kind, exif, plain);
-  // Another copy of it may have been found first.
+  const changed = plain === null ? null : withExif(container, exif, plain);
+  // libvips may use another copy of it, which a file should not have.
   const isGone = changed !== null && (await hasThumbnail(changed)) === false;
   return isGone
     ? { ...kept, source: changed, exif: 'kept' }
     : { ...kept, source, exif: 'left out' };
+}
+
+/** See `KeptMetadata.xmp`. */
+function replacement(xmp: Buffer): string | null {
+  if (xmp.length > mostKeptBytes) return '';
+  const packet = xmp.toString();
+  const plain = withoutGainMap(packet);
+  return plain === packet ? null : (plain ?? '');
 }
 
 async function hasThumbnail(source: Uint8Array): Promise<boolean> {
@@ -41,14 +52,15 @@ async function hasThumbnail(source: Uint8Array): Promise<boolean> {
   return exif !== undefined && withoutThumbnail(exif) !== exif;
 }
 
-/** A copy with other bytes of the same length in one place; null when that cannot be found. */
-function replaced(source: Uint8Array, kind: SourceKind, from: Buffer, to: Buffer): Buffer | null {
-  const copy = Buffer.from(source);
-  const at = copy.indexOf(from);
-  if (at === -1) return null;
+/** A copy of the source with other EXIF of the same length; null where the EXIF is elsewhere. */
+function withExif({ bytes, kind, exif }: Container, from: Buffer, to: Buffer): Buffer | null {
+  if (exif === null) return null;
+  // What a format writes before it, such as an offset in HEIF, libvips leaves out.
+  const at = exif[1] - from.length;
+  if (at < exif[0] || !bufferOf(bytes).subarray(at, exif[1]).equals(from)) return null;
+  const copy = Buffer.from(bytes);
   copy.set(to, at);
   // A PNG has a checksum behind a chunk's data, of these and its type.
-  if (kind === 'png')
-    copy.writeUInt32BE(crc32(copy.subarray(at - 4, at + to.length)), at + to.length);
+  if (kind === 'png') copy.writeUInt32BE(crc32(copy.subarray(exif[0] - 4, exif[1])), exif[1]);
   return copy;
 }

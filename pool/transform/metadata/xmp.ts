@@ -7,13 +7,23 @@ export interface XmpFilter {
   attribute(uri: string, local: string): boolean;
 }
 
+/** Characters of a packet; editors that write the history of a picture into it need this many. */
+const longestPacket = 2 ** 20;
+/** Elements inside of each other, of which XMP needs about ten: each costs a search for prefixes. */
+const mostDepth = 100;
+/** Attributes of one element, declarations of namespaces included. */
+const mostAttributes = 1_000;
+
 /**
  * XMP (ISO 16684-1) with a part of its elements and attributes, which are not changed.
  *
- * @throws Error for XML that is not well-formed
+ * @throws Error for XML that is not well-formed, too long, too deep or has too many attributes
  */
 export function filteredXmp(xmp: string, filter: XmpFilter): string {
+  if (xmp.length > longestPacket) throw new Error('The XMP is too long.');
   const parser = new SaxesParser({ xmlns: true });
+  let depth = 0;
+  let attributes = 0;
   let text = '';
   /** Depth inside of an element that is left out. */
   let omitted = 0;
@@ -23,11 +33,21 @@ export function filteredXmp(xmp: string, filter: XmpFilter): string {
   parser.on('error', (error) => {
     throw error;
   });
+  parser.on('opentagstart', () => {
+    depth += 1;
+    attributes = 0;
+    if (depth > mostDepth) throw new Error('The XMP is too deep.');
+  });
+  parser.on('attribute', () => {
+    attributes += 1;
+    if (attributes > mostAttributes) throw new Error('The XMP has too many attributes.');
+  });
   parser.on('opentag', (tag) => {
     if (omitted > 0 || !filter.element(tag)) omitted += 1;
     else write(openTag(tag, filter));
   });
   parser.on('closetag', ({ name }) => {
+    depth -= 1;
     if (omitted > 0) omitted -= 1;
     else write(`</${name}>`);
   });

@@ -52,7 +52,9 @@ export function effectsOfDeclarations(tokens: Iterable<CSSToken>): Effect[] {
   let value: CSSToken[] | null = null;
   const end = () => {
     const property = properties.get(name ?? '');
-    if (property !== undefined && value !== null) effects.push(...effectsOfValue(property, value));
+    if (property !== undefined && value !== null) {
+      for (const effect of effectsOfValue(property, value)) effects.push(effect);
+    }
     name = null;
     value = null;
   };

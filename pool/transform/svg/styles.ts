@@ -5,11 +5,19 @@ import {
   effectsOfAttribute,
   effectsOfDeclarations,
 } from './declarations.ts';
-import type { SvgDocument, SvgElement } from './document.ts';
+import { type SvgDocument, type SvgElement, unsupported } from './document.ts';
 import { refuseDataUrl } from './embedded.ts';
 
 /** A simple selector, by which rules are indexed: `.class`, `#id`, `name`, or `*`. */
 type Key = string;
+
+/** More than any drawing has on one element, or in the rules of one selector. */
+const maxEffects = 1_000;
+const maxClasses = 1_000;
+
+function requireFew(count: number, most: number, what: string): void {
+  if (count > most) throw unsupported(`The SVG has more than ${most} ${what}.`);
+}
 
 /**
  * Finds the possible effects on an element, from its attributes and the document's style sheets.
@@ -25,14 +33,15 @@ export class Styles {
   }
 
   effectsOf(element: SvgElement): Effect[] {
-    const effects: Effect[] = [];
-    for (const [name, value] of element.attributes) {
-      if (name === 'style') effects.push(...effectsOfDeclarations(cssTokens(value)));
-      else effects.push(...effectsOfAttribute(name, value));
-    }
+    const effects = [...element.attributes].flatMap(([name, value]) =>
+      name === 'style' ? effectsOfDeclarations(cssTokens(value)) : effectsOfAttribute(name, value),
+    );
     if (this.#rules.size > 0) {
-      for (const key of keysOf(element)) effects.push(...(this.#rules.get(key) ?? []));
+      for (const key of keysOf(element)) {
+        for (const effect of this.#rules.get(key) ?? []) effects.push(effect);
+      }
     }
+    requireFew(effects.length, maxEffects, 'effects on one element');
     return effects;
   }
 
@@ -74,7 +83,10 @@ export class Styles {
     const effects = effectsOfDeclarations(block.slice(1));
     if (effects.length === 0) return;
     for (const key of selectorKeys(prelude)) {
-      this.#rules.set(key, [...(this.#rules.get(key) ?? []), ...effects]);
+      const known = this.#rules.get(key) ?? [];
+      for (const effect of effects) known.push(effect);
+      requireFew(known.length, maxEffects, 'effects in the rules of one selector');
+      this.#rules.set(key, known);
     }
   }
 }
@@ -85,6 +97,7 @@ function isSpace(type: TokenType, prelude: readonly CSSToken[]): boolean {
 
 function keysOf({ name, attributes }: SvgElement): Set<Key> {
   const classes = (attributes.get('class') ?? '').split(/\s+/).filter((one) => one !== '');
+  requireFew(classes.length, maxClasses, 'classes on one element');
   const keys = [...classes.map((one) => `.${one}`), `#${attributes.get('id') ?? ''}`, name, '*'];
   return new Set(keys);
 }

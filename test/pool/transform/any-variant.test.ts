@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import t from 'tap';
 import { findContent } from '../../../pool/transform/content.ts';
-import { inspect } from '../../../pool/transform/inspect.ts';
 import { Picture } from '../../../pool/transform/picture.ts';
 import { makePlan } from '../../../pool/transform/plan.ts';
 import { render } from '../../../pool/transform/render.ts';
@@ -14,6 +13,7 @@ import {
   strategies,
   type Variant,
 } from '../../../pool/transform/variant.ts';
+import { inspected } from './drawn.ts';
 import { animation, blue, noise, red, shared } from './pictures.ts';
 
 const limits = { sourceMaxPixels: 400_000, softTimeoutSeconds: 60, isolated: true };
@@ -120,7 +120,7 @@ const variants: fc.Arbitrary<Variant> = fc.record({
 
 async function planned(source: Uint8Array, variant: Variant) {
   const { lenient } = variant;
-  const facts = await inspect(source, limits.sourceMaxPixels, variant);
+  const facts = await inspected(source, limits.sourceMaxPixels, variant);
   const content = await findContent(
     facts,
     variant,

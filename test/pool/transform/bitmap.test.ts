@@ -3,9 +3,8 @@ import sharp from 'sharp';
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
 import { inputOf } from '../../../pool/transform/bitmap/input.ts';
-import { inspect } from '../../../pool/transform/inspect.ts';
 import { sniff } from '../../../pool/transform/sniff.ts';
-import { corners, drawn } from './drawn.ts';
+import { corners, drawn, inspected } from './drawn.ts';
 import { blue, green, near, noise, type Rgb, red, shared, variant, yellow } from './pictures.ts';
 import { openPool, patient } from './pools.ts';
 
@@ -260,7 +259,7 @@ t.test('damaged files are decoded or refused, and nothing else', async () => {
         const kind = sniff(bytes);
         if (kind !== 'bmp' && kind !== 'ico') return true;
         try {
-          const { width, height } = await inspect(bytes, 1_000_000);
+          const { width, height } = await inspected(bytes, 1_000_000);
           const { raw } = inputOf(bytes, kind);
           return raw === null || (raw.width === width && raw.height === height);
         } catch (error) {

@@ -1,9 +1,15 @@
 import sharp from 'sharp';
+import { openContainer } from '../../../pool/transform/container/container.ts';
+import { inspect } from '../../../pool/transform/inspect.ts';
 import { render } from '../../../pool/transform/render.ts';
 import type { Variant } from '../../../pool/transform/variant.ts';
 import { near, pixels, type Rgb, shared, variant } from './pictures.ts';
 
 export const limits = { sourceMaxPixels: 100_000_000, softTimeoutSeconds: 60, isolated: true };
+
+/** What is known of a source before it is decoded. */
+export const inspected = (source: Uint8Array, sourceMaxPixels: number, asked?: Variant) =>
+  inspect(openContainer(source), { sourceMaxPixels, isolated: true }, asked);
 
 /** A variant of a source, as PNG if nothing else is asked, with its pixels and facts. */
 export async function drawn(

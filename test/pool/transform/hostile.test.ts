@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { countWebpFrames } from '../../../pool/transform/webp-frames.ts';
+import { openContainer } from '../../../pool/transform/container/container.ts';
 import { usedCpuMs } from '../../clock.ts';
 import {
   animation,
@@ -142,15 +142,14 @@ t.test('too many pixels are refused before they are decoded', async (t) => {
 });
 
 t.test('the frames of a WebP are counted before a decoder does', async (t) => {
-  const { originals, many } = await manyFrames(100_000);
-  t.equal(countWebpFrames(originals), 2);
-  t.equal(countWebpFrames(many), 100_002);
-  t.equal(countWebpFrames(many.subarray(0, 2_000_000)) > 10_000, true, 'also in a part');
-  t.equal(countWebpFrames(sound), 0, 'only in WebP');
+  const { originals, many } = await manyFrames(40_000);
+  t.equal(openContainer(originals).frames, 2);
+  t.equal(openContainer(many).frames, 40_002);
+  t.ok(openContainer(many.subarray(0, 2_000_000)).frames > 10_000, 'also in a part');
   const before = usedCpuMs();
   await t.rejects(pool.transform(shared(many), variant(), patient), {
     code: 'source_too_large',
-    message: /100002 frames/,
+    message: /40002 frames/,
   });
   const href = `data:image/webp;base64,${many.toString('base64')}`;
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><image href="${href}" width="9" height="9"/></svg>`;

@@ -1,8 +1,7 @@
 import t from 'tap';
-import { inspect } from '../../../pool/transform/inspect.ts';
 import { render } from '../../../pool/transform/render.ts';
 import type { Variant } from '../../../pool/transform/variant.ts';
-import { limits } from './drawn.ts';
+import { inspected, limits } from './drawn.ts';
 import { noise, shared, variant } from './pictures.ts';
 
 // Not on threads, which would block SVG in this process.
@@ -61,7 +60,7 @@ t.test('the document type is what a message tells of', async (t) => {
   const source = shared(
     '<!DOCTYPE svg [<!ENTITY a "b">]><svg xmlns="http://www.w3.org/2000/svg"/>',
   );
-  await t.rejects(inspect(source, 1e6), { message: /declares the XML entity a/ });
+  await t.rejects(inspected(source, 1e6), { message: /declares the XML entity a/ });
 });
 
 t.test('a document that tries the reader is judged in a bounded time', async (t) => {
@@ -79,7 +78,7 @@ t.test('a document that tries the reader is judged in a bounded time', async (t)
     // Of this process alone, whatever else the machine does; to go over them twice in a quadratic
     // way would take minutes.
     const begun = process.cpuUsage();
-    await inspect(svg(inner), 1e8).catch(() => {});
+    await inspected(svg(inner), 1e8).catch(() => {});
     const { user, system } = process.cpuUsage(begun);
     t.ok(user + system < 15_000_000, `${what}: ${user + system} us`);
   }
@@ -92,13 +91,13 @@ t.test('references that lead on and on are refused, not followed to the end', as
       (_, index) => `<g id="g${index}"><use href="#g${index + 1}"/></g>`,
     ).join('');
   const chain = (count: number) => svg(`<defs>${groups(count)}</defs><use href="#g0"/>`);
-  await t.rejects(inspect(chain(20_000), 1e8), { code: 'source_unsupported' });
-  await t.resolves(inspect(chain(200), 1e8));
+  await t.rejects(inspected(chain(20_000), 1e8), { code: 'source_unsupported' });
+  await t.resolves(inspected(chain(200), 1e8));
 });
 
 t.test('what takes long at its size is drawn smaller', async (t) => {
   const filtered = svg(`${turbulence}<rect width="10" height="10" filter="url(#f)"/>`, 10_000);
-  const facts = await inspect(filtered, 1e8);
+  const facts = await inspected(filtered, 1e8);
   t.same(facts.svg, { work: 750, surfaces: 3 });
   const made = await draw(filtered, variant({ width: 10_000 }));
   t.ok(made.width >= 1900 && made.width <= 2000, `${made.width}`);

@@ -1,9 +1,8 @@
 import t from 'tap';
 import { findContent } from '../../../pool/transform/content.ts';
-import { inspect } from '../../../pool/transform/inspect.ts';
 import { Picture } from '../../../pool/transform/picture.ts';
 import type { Variant } from '../../../pool/transform/variant.ts';
-import { drawn, limits, plain } from './drawn.ts';
+import { drawn, inspected, limits, plain } from './drawn.ts';
 import { blue, green, near, type Rgb, red, variant, yellow } from './pictures.ts';
 
 const clear = [0, 0, 0, 0];
@@ -99,7 +98,7 @@ t.test('a drawing of any size is looked at in a smaller one', async (t) => {
 t.test('trim looks at a drawing with many surfaces in a size that has room for them', async (t) => {
   const steps = '<feFlood flood-color="red"/>'.repeat(125);
   const drawing = svg(`<filter id="f">${steps}</filter><rect filter="url(#f)"/>`, 4000, 4000);
-  const facts = await inspect(drawing, limits.sourceMaxPixels);
+  const facts = await inspected(drawing, limits.sourceMaxPixels);
   const scales: (number | null)[] = [];
   await findContent(facts, variant({ trim: 10 }), limits.sourceMaxPixels, (scale) => {
     scales.push(scale);

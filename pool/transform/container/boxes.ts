@@ -1,0 +1,39 @@
+/** A box of an ISO base media file (ISO/IEC 14496-12, 4.2). */
+export interface Box {
+  readonly type: string;
+  readonly data: Buffer;
+}
+
+/** More boxes than this in one box mean that somebody wants them to be counted. */
+export const maxBoxes = 10_000;
+
+/** @throws RangeError for a box that ends outside, and for too many boxes */
+export function boxes(data: Buffer): Box[] {
+  const found: Box[] = [];
+  for (let at = 0; at < data.length; ) {
+    const short = data.readUInt32BE(at);
+    const long = short === 1;
+    const size = long ? Number(data.readBigUInt64BE(at + 8)) : short || data.length - at;
+    const header = long ? 16 : 8;
+    if (size < header || at + size > data.length || found.length === maxBoxes) {
+      throw new RangeError('A box is not inside its parent.');
+    }
+    const type = data.toString('latin1', at + 4, at + 8);
+    found.push({ type, data: data.subarray(at + header, at + size) });
+    at += size;
+  }
+  return found;
+}
+
+export const find = (list: readonly Box[], wanted: string): Buffer | undefined =>
+  list.find(({ type }) => type === wanted)?.data;
+
+/** The entries of an `iinf` box (8.11.6). */
+export function itemEntries(iinf: Buffer): Box[] {
+  return boxes(iinf.subarray(iinf[0] === 0 ? 6 : 8));
+}
+
+export const itemType = ({ data }: Box): string => {
+  const at = data[0] === 3 ? 10 : 8;
+  return data.toString('latin1', at, at + 4);
+};

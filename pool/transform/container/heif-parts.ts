@@ -1,0 +1,82 @@
+import { type Box, boxes, find, itemEntries, itemType } from './boxes.ts';
+import type { Parts, Role } from './part.ts';
+
+/**
+ * The boxes of a HEIF or AVIF file and the places of its items (ISO/IEC 14496-12; 23008-12). What is
+ * malformed ends the list with an unknown part.
+ */
+export function* heifParts(file: Buffer): Parts {
+  try {
+    yield* read(file);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    yield { role: 'unknown', from: file.length, to: file.length };
+  }
+}
+
+/** @throws RangeError where an offset leads outside */
+function* read(file: Buffer): Parts {
+  const top = boxes(file);
+  yield* partsOf(file, top);
+  const meta = find(top, 'meta')?.subarray(4);
+  if (meta === undefined) return;
+  const inside = boxes(meta);
+  yield* partsOf(file, inside);
+  const properties = find(boxes(find(inside, 'iprp') ?? none), 'ipco');
+  yield* partsOf(file, boxes(properties ?? none));
+  const items = find(inside, 'iinf');
+  const entries = items === undefined ? [] : itemEntries(items);
+  yield* partsOf(file, entries);
+  const roles = new Map(entries.map((entry) => [itemId(entry), roleOf(itemType(entry))]));
+  const locations = find(inside, 'iloc');
+  if (locations !== undefined) yield* itemParts(file, locations, roles);
+}
+
+const none = Buffer.alloc(0);
+
+function* partsOf(file: Buffer, list: readonly Box[]): Parts {
+  for (const { type, data } of list) {
+    const start = data.byteOffset - file.byteOffset;
+    const isProfile = type === 'colr' && /^(prof|rICC)/.test(data.toString('latin1', 0, 4));
+    const role: Role = isProfile ? 'profile' : 'pixels';
+    // The bytes of what has parts of its own are counted with those.
+    const to = isProfile ? start + data.length : start;
+    yield { role, from: start, to, content: [start, to] };
+  }
+}
+
+const itemId = ({ data }: Box): number =>
+  data[0] === 3 ? data.readUInt32BE(4) : data.readUInt16BE(4);
+
+const roleOf = (type: string): Role =>
+  type === 'Exif' ? 'exif' : type === 'mime' ? 'xmp' : 'pixels';
+
+/** The extents of the items, from the `iloc` box (8.11.3). */
+function* itemParts(file: Buffer, iloc: Buffer, roles: ReadonlyMap<number, Role>): Parts {
+  const version = iloc.readUInt8(0);
+  const [offsetBytes, lengthBytes] = halves(iloc.readUInt8(4));
+  const [baseBytes, indexBytes] = halves(iloc.readUInt8(5));
+  const hasMethod = version > 0;
+  let at = 6;
+  const read = (bytes: number): number => {
+    at += bytes;
+    if (bytes === 8) return Number(iloc.readBigUInt64BE(at - 8));
+    return bytes === 0 ? 0 : iloc.readUIntBE(at - bytes, bytes);
+  };
+  for (let left = read(version < 2 ? 2 : 4); left > 0; left -= 1) {
+    const role = roles.get(read(version < 2 ? 2 : 4)) ?? 'pixels';
+    const inFile = hasMethod ? (read(2) & 0xf) === 0 : true;
+    // The index of a file, which is this one.
+    read(2);
+    const base = read(baseBytes);
+    for (let extents = read(2); extents > 0; extents -= 1) {
+      if (hasMethod) read(indexBytes);
+      const from = base + read(offsetBytes);
+      const to = from + read(lengthBytes);
+      const isInside = inFile && to <= file.length;
+      yield { role, from, to, ...(isInside ? { content: [from, to] as const } : {}) };
+    }
+  }
+}
+
+const halves = (byte: number): [high: number, low: number] => [byte >> 4, byte & 0xf];
