@@ -108,14 +108,17 @@ const queries = [
 interface Tree {
   readonly format: Format;
   readonly parts: Part[];
+  readonly lists: ReturnType<typeof listsOf>;
 }
 
 const trees = new WeakMap<Buffer, Tree>();
 
-/** The parts of an original, which are read once. */
+/** The parts of an original, and all lists of them, which are read once. */
 function treeOf(kind: string, bytes: Buffer): Tree {
-  const format = formatOf(kind);
-  const tree = trees.get(bytes) ?? { format, parts: format.read(bytes) };
+  const known = trees.get(bytes);
+  if (known !== undefined) return known;
+  const list = { format: formatOf(kind), parts: formatOf(kind).read(bytes) };
+  const tree = { ...list, lists: listsOf(list) };
   trees.set(bytes, tree);
   return tree;
 }
@@ -126,7 +129,7 @@ function restructured(
   kind: string,
   random: Random,
 ): Mutant {
-  const others = [...originals].flatMap(([name, bytes]) => listsOf(treeOf(name, bytes)));
+  const others = [...originals].flatMap(([name, bytes]) => treeOf(name, bytes).lists);
   const { format, parts } = treeOf(kind, originals.get(kind) ?? Buffer.alloc(0));
   const tree = { format, parts: copied(parts) };
   const isChecked = random.below(5) > 0;

@@ -1,12 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { Pool } from 'undici';
+import { Client, type Dispatcher, Pool } from 'undici';
 import { errorCatalogue } from '../../contract/errors.ts';
 import { loadSettings } from '../../contract/settings/load.ts';
 import { joinStore } from '../../store/open.ts';
 import { startTestOrigin, type TestOrigin } from '../service/origin.ts';
 import { parseMetrics, totalOf } from '../service/scrape.ts';
 import { freePort, type Service, startService } from '../service/service.ts';
+import { until } from '../until.ts';
 
 /** A picture, and the request for it. */
 export interface Attack {
@@ -109,7 +110,10 @@ export class Attacked {
   }
 
   /** Each time from another URL, because failures are remembered. */
-  async ask({ bytes, query = 'w=40&fmt=webp', keepsMetadata = false }: Attack): Promise<Answer> {
+  async ask(
+    { bytes, query = 'w=40&fmt=webp', keepsMetadata = false }: Attack,
+    dispatcher: Dispatcher = this.#pool,
+  ): Promise<Answer> {
     this.#serial += 1;
     const name = String(this.#serial);
     this.#sources.set(name, bytes);
@@ -118,7 +122,7 @@ export class Attacked {
     const path = `/img/${source}?project=${project}&${query}`;
     const begun = performance.now();
     try {
-      const { statusCode, body } = await this.#pool.request({ path, method: 'GET' });
+      const { statusCode, body } = await dispatcher.request({ path, method: 'GET' });
       const bytes = Buffer.from(await body.arrayBuffer());
       return { ...errorOf(statusCode, bytes), status: statusCode, ms: performance.now() - begun };
     } catch (error) {
@@ -126,6 +130,20 @@ export class Attacked {
       return { status: 0, code: 'no answer', message, ms: performance.now() - begun };
     } finally {
       this.#sources.delete(name);
+    }
+  }
+
+  /** On a connection of its own, and when the service is ready. */
+  async askAlone(attack: Attack): Promise<Answer> {
+    await until('the service is ready', async () => {
+      const health = await fetch(`${this.service.url}/api/health`).catch(() => null);
+      return health?.ok === true;
+    });
+    const client = new Client(this.service.url, { headersTimeout: patienceMs });
+    try {
+      return await this.ask(attack, client);
+    } finally {
+      await client.destroy();
     }
   }
 

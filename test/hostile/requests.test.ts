@@ -118,19 +118,25 @@ async function findings(attacks: Iterator<Attack>, done: (number: number) => voi
       inProgress.delete(one);
       const fault = faultOf(answer, most.ms);
       if (fault !== null && answer.ms > most.ms) suspects.add(one);
-      else if (fault !== null) found.push(`${one.what}: ${fault}`);
+      else if (fault !== null) found.push(said(`${one.what}: ${fault}`));
       number += 1;
       done(number);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, attack));
-  for (const suspect of suspects) found.push(...(await alone(suspect, most.ms)));
+  for (const suspect of suspects) found.push(...(await alone(suspect, most.ms)).map(said));
   return found;
+}
+
+/** Shown when it is found, because a run takes long. */
+function said(finding: string): string {
+  progress(finding);
+  return finding;
 }
 
 async function alone(attack: Attack, mostMs: number): Promise<string[]> {
   const { now } = attacked.memory();
-  const answer = await attacked.ask(attack);
+  const answer = await attacked.askAlone(attack);
   const grown = Math.round(attacked.memory().peak - now);
   const { what } = attack;
   progress(
