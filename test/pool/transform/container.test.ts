@@ -178,6 +178,11 @@ t.test('bytes that many parts share, and malformed boxes, are for a process', as
   t.equal(openContainer(tiff).suspicious, true);
   await t.rejects(open(tiff), IsolationRequired);
   t.equal(openContainer(avif).suspicious, false);
+  const boxes = Buffer.concat([avif, Buffer.alloc(8 * 10_001, '\0\0\0\x08free', 'latin1')]);
+  t.throws(() => openContainer(boxes), {
+    code: 'source_too_large',
+    message: /more than 10000 parts/,
+  });
   const malformed = Buffer.concat([avif, latin('\0\0\0\x02free')]);
   t.equal(openContainer(malformed).suspicious, true);
   await t.rejects(open(malformed), IsolationRequired);
