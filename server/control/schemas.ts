@@ -240,7 +240,8 @@ export const projectConfigurationSchema = {
 export const prewarmReceiptSchema = {
   type: 'object',
   properties: {
-    accepted: { type: 'boolean', const: true },
+    // Without `const: true`, which some generators misread: their clients refuse every receipt.
+    accepted: { type: 'boolean', description: 'Always true.' },
     sourceCount: { type: 'integer', minimum: 1 },
     variantCount: { type: 'integer', minimum: 1 },
   },

@@ -121,14 +121,22 @@ export async function bodies(t: Test, control: Control): Promise<void> {
         ([parameters, message]) =>
           ['PUT', '/presets/card', { json: { parameters } }, message] as const,
       ),
-      ...['Card', '1', 'a.b', 'a%00', '$a', 'x'.repeat(41), '__proto__', '%ff'].map(
+      ...['Card', '1', 'a.b', 'a%00', '$a', 'x'.repeat(41), '__proto__', '%ff', '%C2%84'].flatMap(
         (name) =>
-          [
-            'PUT',
-            `/presets/${name}`,
-            { json: { parameters: { w: 1 } } },
-            /^the name of a preset must begin with a lower-case letter/,
-          ] as const,
+          (
+            [
+              ['PUT', { json: { parameters: { w: 1 } } }],
+              ['DELETE', {}],
+            ] as const
+          ).map(
+            ([method, options]) =>
+              [
+                method,
+                `/presets/${name}`,
+                options,
+                /^the name of a preset must begin with a lower-case letter/,
+              ] as const,
+          ),
       ),
       ['POST', '/prewarm', { json: { widths: [1] } }, /must have src or sources/],
       [
@@ -150,6 +158,15 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       ['DELETE', '/domains?host=a%00', {}, /^host must be/],
       ['DELETE', '/domains?host=%ff', {}, /^host must be/],
       ['DELETE', '/domains', { body: '{"host":1}' }, /^host must be a string, and is /],
+      ['DELETE', '/domains', { json: { host: 'b.example', a: 1 } }, /^a is not a known field\.$/],
+      ...(
+        [
+          [{ json: { host: 'b.example', a: 1 } }, /^a is not a known field\.$/],
+          [{ json: { host: 'b.example:80' } }, /^host must be a bare host/],
+          [{ json: {} }, /^host is required/],
+          [{ body: '{"host":' }, /not valid JSON/],
+        ] as const
+      ).map(([beside, fault]) => ['DELETE', '/domains?host=a.example', beside, fault] as const),
     ];
     for (const [method, tail, options, message] of cases) {
       const { status, body } = await call(method, on + tail, options);
