@@ -92,6 +92,8 @@ t.test('a worker and the service, each started without the other', async (t) => 
     const metrics = await worker.get('/metrics');
     t.match(metrics.headers.get('content-type'), /^text\/plain/);
     t.match(metrics.text, /^# TYPE prewarm_job_duration_seconds histogram$/m);
+    // As promtool has it.
+    t.notMatch(metrics.text, /^# TYPE \w+_total (?!counter$)/m);
 
     const errors: ReadonlyArray<readonly [path: string, status: number, code: string]> = [
       ['/', 404, 'endpoint_not_found'],
