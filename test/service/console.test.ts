@@ -142,7 +142,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
 
     for (const [title, words] of [
       ['HTML', /<picture>\n {2}<img src="https:[^"]+&amp;w=240&amp;/],
-      ['Next.js', `project: "${project}", grayscale: "1", fmt: "webp" });`],
+      ['Next.js', `project: "${project}", grayscale: "1", fmt: "webp", q: "40" });`],
       ['Nuxt', `format: "webp", quality: "40", ...modifiers`],
       ['curl', `'${baseUrl}${path}'`],
     ] as const) {

@@ -48,7 +48,9 @@ export function Playground({ description, place, session }: PlaygroundProps) {
   );
   const text = factsOf.loaded?.text ?? null;
   const facts = useMemo(() => (text === null ? null : readFacts(text)), [text]);
-  const origin = session.projects?.find(({ id }) => id === project)?.origin ?? source;
+  const known = session.projects?.find(({ id }) => id === project);
+  const origin = known?.origin ?? source;
+  const density = Number(options['dpr'] || known?.['defaultDpr']) || 1;
   return (
     <div class="playground">
       <div class="card inputs">
@@ -93,7 +95,11 @@ export function Playground({ description, place, session }: PlaygroundProps) {
         <Result
           {...{ result, original, facts }}
           url={imageUrl(description.baseUrl, wanted)}
-          snippets={snippets(description.baseUrl, wanted, accept)}
+          snippets={snippets(description.baseUrl, wanted, accept, {
+            site: URL.canParse(origin) ? new URL(origin).origin : origin,
+            result: result.loaded?.url == null ? null : result.loaded,
+            ...{ dpr: density, source: facts },
+          })}
           onAgain={() => setRound(round + 1)}
         />
       ) : (
