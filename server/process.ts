@@ -212,7 +212,7 @@ const control = new ControlPlane({
   onError,
 });
 
-const webConsole = settings.console ? new WebConsole() : null;
+const webConsole = settings.console ? new WebConsole(settings.consolePictures) : null;
 const logsRequests = log.isLevelEnabled('debug');
 /** Without the query, which may contain a signature. */
 const logRequest = ({ id, method, path }: HttpRequest, status: number | null, ms: number): void =>

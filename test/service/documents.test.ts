@@ -96,15 +96,22 @@ t.test('the demo prints URLs of images, and ends without a trace', { buffered },
     await ended;
   });
   const urls: string[] = [];
+  let page = '';
   for await (const line of createInterface({ input: demo.stdout })) {
     const [url] = /http\S+\/img\/\S+/.exec(line) ?? [];
     if (url !== undefined) urls.push(url);
+    page = /^ +(http\S+\/)$/.exec(line)?.[1] ?? page;
     if (line.startsWith('Ctrl-C')) break;
   }
   // The animation, which is the smallest of the sample pictures.
   const response = await fetch(urls.find((url) => url.includes('pulse.gif')) ?? '');
   t.equal(response.status, 200);
   t.match(response.headers.get('content-type'), /^image\//);
+  const opened = await (await fetch(page)).text();
+  const project = /project=(\w+)/.exec(urls[0] ?? '')?.[1];
+  t.match(opened, `data-project="${project}" data-pictures="http://127.0.0.1:`);
+  const [first] = /http:[^ "]+\/landscape\.jpg/.exec(opened) ?? [];
+  t.ok(urls.some((url) => url.includes(encodeURIComponent(first ?? 'none'))));
   demo.kill('SIGTERM');
   t.same(await ended, [0, null]);
 });

@@ -6,7 +6,7 @@ import { browsers, useImage } from './load-image.ts';
 import { keepPlace, type Place } from './place.ts';
 import { ProjectField } from './project-field.tsx';
 import { Result, type SourceFacts } from './result.tsx';
-import { Samples } from './samples.tsx';
+import { Samples, start } from './samples.tsx';
 import type { Session } from './session.ts';
 import { snippets } from './snippets.ts';
 import { Welcome } from './welcome.tsx';
@@ -24,8 +24,9 @@ const plainBrowser = browsers[2][1];
 /** A picture, its transform parameters and the result. Its state is in the URL, to be shared. */
 export function Playground({ description, place, session }: PlaygroundProps) {
   const { project: givenProject = '', url: givenUrl = '', ...givenOptions } = place.query;
-  const [project, setProject] = useState(givenProject);
-  const [source, setSource] = useState(givenUrl);
+  const isFresh = givenProject === '' && givenUrl === '';
+  const [project, setProject] = useState(isFresh ? start.project : givenProject);
+  const [source, setSource] = useState(isFresh ? (start.pictures[0] ?? '') : givenUrl);
   const [options, setOptions] = useState<Options>(givenUrl === '' ? { w: '800' } : givenOptions);
   const [accept, setAccept] = useState<string>(browsers[0][1]);
   const [round, setRound] = useState(0);
@@ -74,7 +75,7 @@ export function Playground({ description, place, session }: PlaygroundProps) {
               : 'This is not a whole URL: it begins with http:// or https:// and a host.'}
           </p>
         </div>
-        <Samples near={origin} onChoose={setSource} />
+        <Samples {...{ project, near: origin }} onChoose={setSource} />
         <Controls parameters={description.parameters} options={options} onChange={setOptions} />
         <div class="field">
           <label for="browser">Show it as to a browser with</label>
