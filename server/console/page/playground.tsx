@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Controls } from './controls.tsx';
+import { Controls, defaultsOf } from './controls.tsx';
 import { imagePath, imageUrl, isSource, type Options } from './image-url.ts';
 import type { Interface } from './interface.ts';
 import { browsers, useImage } from './load-image.ts';
@@ -51,7 +51,7 @@ export function Playground({ description, place, session }: PlaygroundProps) {
   const facts = useMemo(() => (text === null ? null : readFacts(text)), [text]);
   const known = session.projects?.find(({ id }) => id === project);
   const origin = known?.origin ?? source;
-  const density = Number(options['dpr'] || known?.['defaultDpr']) || 1;
+  const density = Number(options['dpr']) || Number(defaultsOf(known ?? null)['dpr']);
   return (
     <div class="playground">
       <div class="card inputs">
@@ -76,7 +76,11 @@ export function Playground({ description, place, session }: PlaygroundProps) {
           </p>
         </div>
         <Samples {...{ project, near: origin }} onChoose={setSource} />
-        <Controls parameters={description.parameters} options={options} onChange={setOptions} />
+        <Controls
+          parameters={description.parameters}
+          {...{ options, defaults: defaultsOf(known ?? null) }}
+          onChange={setOptions}
+        />
         <div class="field">
           <label for="browser">Show it as to a browser with</label>
           <select
