@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+const require = createRequire(import.meta.url);
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -64,7 +66,7 @@ t.test(
       const session = await Session.start(t, options);
       const results: { where: string; wrong: string | null }[] = [];
       for (const { page, line, text, mark } of examples) {
-        if (mark === 'after: prewarming') await until('the prewarming is done', prewarmed);
+        if (mark === 'after: prewarming') { const at = Date.now(); await until('the prewarming is done', prewarmed).catch(async (error) => { const { text } = await worker.get('/metrics'); const { joinStore } = await import('../../store/open.ts'); const { loadSettings } = await import('../../contract/settings/load.ts'); const st = await joinStore(loadSettings(service.environment)); const jobs = await st.db.collection('jobs').find({}).toArray(); require('node:fs').writeFileSync('/tmp/proc-work/prewarm.txt', [text.match(/.*prewarm_queue_jobs.*/g)?.join('\n'), JSON.stringify(jobs, null, 1), JSON.stringify(worker.log.slice(-40))].join('\n')); throw error; }); require('node:fs').appendFileSync('/tmp/proc-work/prewarm-times.txt', `${Date.now() - at} ms\n`); }
         for (const example of examplesOf(text)) {
           const where = `${page}:${line} ${example.command.slice(0, 80)}`;
           results.push({ where, wrong: await session.run(example) });
