@@ -1,8 +1,13 @@
 # syntax=docker/dockerfile:1
 # docker build -t image-delivery . && docker run -p 3000:3000 -v image-delivery:/data image-delivery
-ARG NODE_VERSION=24
+# Node 22 is the newest for which npm has uWebSockets.js: docs/http-engines.md.
+ARG NODE_VERSION=22
+# Releases of uWebSockets.js from v20.55 on need the glibc of trixie.
+ARG DEBIAN_VERSION=bookworm
 
-FROM node:${NODE_VERSION}-bookworm-slim AS build
+FROM node:${NODE_VERSION}-${DEBIAN_VERSION}-slim AS build
+# A release by the authors of uWebSockets.js, such as v20.67.0, which they publish on GitHub only.
+ARG UWEBSOCKETS_RELEASE=
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY test/client/package.json test/client/
@@ -15,8 +20,14 @@ COPY worker worker
 COPY server server
 COPY bench bench
 RUN node build.js && npm ci --omit=dev
+RUN if [ -n "$UWEBSOCKETS_RELEASE" ]; then \
+      npm install --no-save --omit=dev "uWebSockets.js@https://codeload.github.com/uNetworking/uWebSockets.js/tar.gz/refs/tags/$UWEBSOCKETS_RELEASE"; \
+    fi \
+    # 240 MB of binaries for other platforms and versions of Node.
+    && find node_modules -name 'uws_*.node' \
+      ! -name "uws_$(node -p '[process.platform, process.arch, process.versions.modules].join("_")').node" -delete
 
-FROM node:${NODE_VERSION}-bookworm-slim
+FROM node:${NODE_VERSION}-${DEBIAN_VERSION}-slim
 # jemalloc keeps the memory of long-running image work constant; the front ends preload it.
 # hadolint ignore=DL3008
 RUN apt-get update \

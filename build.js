@@ -48,7 +48,7 @@ const programs = [
 const bundleFolder = 'bundle';
 /** Packages that load files of their own, and optional ones of the MongoDB driver. */
 const unbundled = [
-  ...['agendash', 'lmdb', 'piscina', 'uWebSockets.js'],
+  ...['agendash', 'lmdb', 'piscina'],
   ...['@aws-sdk/credential-providers', '@mongodb-js/zstd', 'gcp-metadata', 'kerberos'],
   ...['mongodb-client-encryption', 'snappy', 'socks'],
 ];

@@ -103,6 +103,14 @@ export const errorCatalogue = {
     status: 403,
     hint: 'Let the source server answer this service. Expired presigned URLs and, on some object stores, missing files are answered so too.',
   },
+  host_not_allowed: {
+    status: 403,
+    hint: 'Use localhost or the IP address of the service in the URL.',
+  },
+  origin_not_allowed: {
+    status: 403,
+    hint: 'Open the URL directly, or embed it in a page of the same host.',
+  },
   signature_invalid: {
     status: 403,
     hint: "Sign the URL with the project's secret and an exp that has not passed.",

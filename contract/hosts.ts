@@ -7,12 +7,39 @@ import { domainToASCII } from 'node:url';
 const labelSource = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
 const label = new RegExp(`^${labelSource}$`);
 
+/** The longest text that is read as a URL's authority or as a host, in characters. */
+const maxAuthority = 1_024;
+/** The same with letters outside of ASCII: no name has more than 253 octets. */
+const maxInternational = 253;
+
+/**
+ * Whether a text is too long to be read as an authority or as a host. The conversion of an
+ * internationalised name takes a time that grows with the square of its length, some 40 ms for 4,500
+ * letters, so that it must not begin.
+ */
+export function isLongAuthority(text: string): boolean {
+  if (text.length <= maxInternational) return false;
+  return text.length > maxAuthority || /[^\0-\x7f]/.test(text);
+}
+
+/**
+ * The authority of a URL or of a reference to one as the URL standard finds it, before anything is
+ * parsed: its user information, host and port; '' for a path, which has none.
+ */
+export function authorityOf(reference: string): string {
+  // The standard ignores these characters, and reads a backslash as a slash.
+  const text = reference.replace(/^[\0-\x20]+|[\t\n\r]/g, '');
+  return /^(?:[a-z][a-z\d+.-]*:[/\\]*|[/\\]{2,})([^/\\?#]*)/i.exec(text)?.[1] ?? '';
+}
+
 /**
  * The form in which host names are stored and compared: lower-case ASCII (internationalised names
  * converted, UTS #46), no trailing dot; IP addresses in their canonical form, IPv6 in brackets.
- * Null when the text is not a bare host name: it has a port, scheme, path, userinfo or empty label.
+ * Null when the text is not a bare host name: it has a port, scheme, path, userinfo or empty label, or
+ * it is too long for one.
  */
 export function canonicalHost(text: string): string | null {
+  if (isLongAuthority(text)) return null;
   const literal = /^\[[0-9a-f:.]+\]$/i.test(text);
   if (!literal && /[\s/\\:@?#[\]%]/.test(text)) return null;
   const ascii = literal ? text : domainToASCII(text.replace(/\.$/, ''));

@@ -33,10 +33,11 @@ const user = (): string =>
 
 const folderCauses = (): Causes => ({
   EROFS: 'its file system is read-only',
-  EACCES: `the ${user()} may not write there`,
-  EPERM: `the ${user()} may not write there`,
+  EACCES: `the ${user()} has no permission there`,
+  EPERM: `the ${user()} has no permission there`,
   ENOTDIR: 'a part of its path is a file',
   EEXIST: 'there is a file with this name',
+  EISDIR: 'there is a folder with this name',
   ENOENT: 'its path leads to nothing',
   ELOOP: 'its path has symbolic links that lead in a circle',
   ENAMETOOLONG: 'its path is too long',

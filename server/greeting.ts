@@ -1,6 +1,14 @@
 import type { Settings } from '../contract/settings/table.ts';
+import type { EngineTaken } from './http/engine-choice.ts';
 
 const print = (text: string): void => void process.stdout.write(text);
+
+function engineLine({ engine, release, because }: EngineTaken): string {
+  if (engine === 'uws') return `uWebSockets.js (${release})`;
+  return because === undefined
+    ? "Node's own server"
+    : `Node's own server, which serves fewer hits: ${because} (docs/http-engines.md)`;
+}
 
 /** What the person who starts the service is told: the address, the first key, and what to do next. */
 export class Greeting {
@@ -22,8 +30,8 @@ export class Greeting {
     this.#firstKey = null;
   }
 
-  /** Three lines, for a terminal. */
-  print(): void {
+  /** A few lines, for a terminal. */
+  print(httpEngine: EngineTaken | null): void {
     const { baseUrl, host, port } = this.#settings;
     const key = this.#firstKey;
     const keyLine =
@@ -32,7 +40,7 @@ export class Greeting {
         : `${key} (for all projects, shown only this once)`;
     print(`Ready    ${baseUrl}/ (it listens on ${host} port ${port}; Ctrl-C ends it)
 API key  ${keyLine}
-Next     open the address in a browser, or create a project: npm run admin -- projects create --help
+${httpEngine === null ? '' : `HTTP     ${engineLine(httpEngine)}\n`}Next     open the address in a browser, or create a project: npm run admin -- projects create --help
 `);
     this.#firstKey = null;
   }

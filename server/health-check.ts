@@ -2,7 +2,8 @@ import { settingsOrExit } from '../contract/settings/load.ts';
 
 /**
  * `node dist/server/health-check.js [worker]`: exit code 0 when the service (or the worker) of this
- * machine is healthy, for the health checks of containers.
+ * machine answers, for the health checks of containers. Not whether its store does: what is done to an
+ * unhealthy container, which still serves images, does not help then.
  */
 
 const withinMs = 4_000;
@@ -18,8 +19,8 @@ function addressOf(listener: string): string {
 }
 
 const url = ofWorker
-  ? `http://${addressOf(workerHost)}:${workerPort}/health/ready`
-  : `http://${addressOf(host)}:${port}/api/health`;
+  ? `http://${addressOf(workerHost)}:${workerPort}/health/live`
+  : `http://${addressOf(host)}:${port}/api/health/live`;
 try {
   const response = await fetch(url, { signal: AbortSignal.timeout(withinMs) });
   if (!response.ok) {

@@ -58,8 +58,9 @@ export class Health {
     const startedAt = performance.now();
     const [database, prewarmQueue] = await Promise.all([this.#checkDatabase(), this.#checkQueue()]);
     const { diskBytes, diskMaxBytes, diskFull } = this.#environment.machine();
-    const sums = this.#sums();
-    const { status, reason } = this.#condition(database, sums, diskFull);
+    const frontEnds = this.#frontEnds();
+    const sums = frontEnds.reduce(add);
+    const { status, reason } = this.#condition(database, frontEnds, diskFull);
     const body = {
       ok: status === 'ok',
       service: 'image-delivery',
@@ -88,6 +89,7 @@ export class Health {
           completed: sums.completed,
           fetching: sums.fetching,
           misses: sums.misses,
+          stuck: sums.stuck,
           status: queueStatus(sums),
         },
         sources: {
@@ -114,11 +116,22 @@ export class Health {
     });
   }
 
-  #condition(database: DatabaseCheck, sums: FrontEndStats, diskFull: boolean): Condition {
+  #condition(
+    database: DatabaseCheck,
+    frontEnds: readonly FrontEndStats[],
+    diskFull: boolean,
+  ): Condition {
     const { draining, transformTimeoutMs } = this.#environment;
     if (draining()) return { status: 'draining', reason: 'The service is shutting down.' };
     if (!database.ok) return { status: 'unavailable', reason: 'The store does not answer.' };
-    if (sums.stalledMs > transformTimeoutMs) {
+    // One of them is enough to report the machine as degraded.
+    if (frontEnds.some(({ stuck, concurrency }) => stuck >= concurrency)) {
+      return {
+        status: 'degraded',
+        reason: 'The transform threads of a front end cannot be ended.',
+      };
+    }
+    if (frontEnds.some(({ stalledMs }) => stalledMs > transformTimeoutMs)) {
       return { status: 'degraded', reason: 'The transform threads make no progress.' };
     }
     if (diskFull) return { status: 'degraded', reason: 'The disk of the data folder is full.' };
@@ -171,10 +184,9 @@ export class Health {
   }
 
   /** The machine's stats; those of this process are current, the others up to a second old. */
-  #sums(): FrontEndStats {
+  #frontEnds(): readonly FrontEndStats[] {
     const { machine, stats } = this.#environment;
-    const all = { ...machine().frontEnds, [process.pid]: stats() };
-    return Object.values(all).reduce(add);
+    return Object.values({ ...machine().frontEnds, [process.pid]: stats() });
   }
 }
 
@@ -200,7 +212,7 @@ function add(a: FrontEndStats, b: FrontEndStats): FrontEndStats {
     heldMaxBytes: a.heldMaxBytes + b.heldMaxBytes,
     heldRejected: a.heldRejected + b.heldRejected,
     misses: a.misses + b.misses,
-    // One stuck pool is enough to report the machine as degraded.
+    stuck: a.stuck + b.stuck,
     stalledMs: Math.max(a.stalledMs, b.stalledMs),
   };
 }

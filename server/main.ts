@@ -11,12 +11,14 @@ import { endsWithTerminal } from '../contract/terminal.ts';
 import type { FrontEndStats, MachineStats, ToPrimary } from './cluster/channel.ts';
 import { RenderCoalescer } from './cluster/coalescer.ts';
 import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
+import { DiskCacheWrites } from './cluster/disk-cache-writes.ts';
 import { DiskSpace } from './cluster/disk-space.ts';
 import { frontEndArguments, frontEndEnvironment } from './cluster/environment.ts';
 import { KnownProjects } from './cluster/known-projects.ts';
 import { KnownProjectsFile } from './cluster/known-projects-file.ts';
 import { Supervisor } from './cluster/supervisor.ts';
 import { Greeting } from './greeting.ts';
+import type { EngineTaken } from './http/engine-choice.ts';
 import { bytesOfProject, knownBytes } from './project-cache.ts';
 import { Shutdown } from './shutdown.ts';
 import { startOperations } from './telemetry/operations.ts';
@@ -60,6 +62,7 @@ const diskCacheIndex = new DiskCacheIndex(
   settings.diskCacheBytes,
   (error) => log.error({ err: error }, 'the disk cache could not delete a file'),
 );
+const diskCacheWrites = new DiskCacheWrites(diskCacheIndex);
 const diskSpace = new DiskSpace({
   folder: settings.dataDir,
   reserveBytes: settings.diskReserveBytes,
@@ -82,6 +85,8 @@ const metrics = new PrimaryMetrics({
   disk: diskCacheIndex,
   diskFull: () => diskSpace.scarce,
 });
+/** Of the front end that listened last. */
+let httpEngine: EngineTaken | null = null;
 const stats = new Map<number, FrontEndStats>();
 const coalescer = new RenderCoalescer((frontEnd, reply) => supervisor.send(frontEnd, reply));
 
@@ -107,6 +112,7 @@ const listening = supervisor
       metrics.end(frontEnd);
       reached.delete(frontEnd);
       coalescer.forget(frontEnd);
+      diskCacheWrites.ended(frontEnd);
     },
     onGiveUp: (reason) => void shutdown.fail(`The front end is not started again: ${reason}.`),
   })
@@ -198,12 +204,18 @@ function receive(frontEnd: number, message: ToPrimary): void {
       known.receive(message);
       knownFile?.confirmed();
       return;
+    case 'disk-cache-write':
+      diskCacheWrites.begun(frontEnd, message.name, message.key);
+      return;
     case 'disk-cache-changes':
       for (const [key, bytes] of message.stored) diskCacheIndex.stored(key, bytes);
       for (const key of message.used) diskCacheIndex.used(key);
       for (const key of message.removed) void diskCacheIndex.removed(key);
+      diskCacheWrites.settled(frontEnd, message.written);
       return;
     case 'ready':
+      httpEngine = message.httpEngine;
+      return;
     case 'cannot-start':
       return;
     default:
@@ -242,4 +254,6 @@ storePrepared = true;
 supervisor.broadcast({ type: 'store-prepared' });
 await Promise.all([listening, storeReached]);
 log.info({ url: settings.baseUrl, processes: settings.processes }, 'the service is ready');
-if (onTerminal) greeting.print();
+// To `npm start`, which restarts what was ready, and ends when a first start fails.
+if (process.connected) process.send?.('ready', undefined, undefined, () => {});
+if (onTerminal) greeting.print(httpEngine);

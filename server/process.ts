@@ -33,6 +33,7 @@ import { drainRequests } from './http/drain.ts';
 import { chooseEngine, EngineUnavailable } from './http/engine-choice.ts';
 import { errorResponse } from './http/error-response.ts';
 import type { HttpRequest } from './http/request.ts';
+import { sameSiteOnly } from './http/same-site.ts';
 import { BackgroundTokens } from './image/background.ts';
 import { Delivery } from './image/deliver.ts';
 import { logUnmarked } from './image/unmarked.ts';
@@ -167,6 +168,7 @@ function stats(): FrontEndStats {
     heldMaxBytes: sources.heldMaxBytes,
     heldRejected: sources.heldRejected,
     misses: engine.misses,
+    stuck: pool.stuck,
     stalledMs: pool.stalledMs,
   };
 }
@@ -212,7 +214,7 @@ const control = new ControlPlane({
   onError,
 });
 
-const webConsole = settings.console ? new WebConsole() : null;
+const webConsole = settings.console ? new WebConsole(settings.consolePictures) : null;
 const logsRequests = log.isLevelEnabled('debug');
 /** Without the query, which may contain a signature. */
 const logRequest = ({ id, method, path }: HttpRequest, status: number | null, ms: number): void =>
@@ -226,6 +228,7 @@ const app = new App(
     errorResponse: (failure, request) =>
       webConsole?.errorPage(failure, request) ?? errorResponse(failure),
     onError,
+    admit: settings.crossSite ? null : sameSiteOnly(settings.baseUrl),
     trace:
       tracing &&
       ((request) => (traced.has(request.route) ? tracing.begin(request, request.route) : null)),
@@ -324,10 +327,11 @@ if (httpEngine !== null) await askStore();
 if (httpEngine === null) {
   // Nothing to start.
 } else if (await app.listen(httpEngine.start, settings.host, settings.port)) {
-  const { name, because } = httpEngine;
-  log.info({ engine: name, because }, 'the HTTP server listens');
+  const { taken } = httpEngine;
+  log.info(taken, 'the HTTP server listens');
+  metrics.listens(taken.engine);
   setInterval(report, statsEveryMs).unref();
-  channel.send({ type: 'ready' });
+  channel.send({ type: 'ready', httpEngine: taken });
   setTimeout(() => webConsole?.load(), consoleAfterMs).unref();
 } else {
   channel.send({

@@ -37,6 +37,11 @@ export function routes({ delivery, control, health, baseUrl, webConsole }: Endpo
       'health',
       wellFormed((request) => health.handle(request)),
     ),
+    readable(
+      '/api/health/live',
+      'health',
+      wellFormed((request) => request.respond(alive)),
+    ),
     readable('/openapi.json', 'openapi', openApi),
     readable(`${prefix}/openapi.json`, 'openapi', openApi),
     // Without OPTIONS, so that no CORS preflight succeeds, and without headers by which pages could read a
@@ -65,6 +70,21 @@ const wellFormed =
     request.isWellFormed() ? handler(request) : undefined;
 
 const noContent: HttpResponse = { status: 204, headers: [], body: null };
+
+/**
+ * For proxies and container platforms: this process answers, whatever it depends on. One that takes out
+ * every machine whose store is away takes out all of them.
+ */
+const alive: HttpResponse = {
+  status: 200,
+  headers: [
+    ['content-type', 'application/json'],
+    ['cache-control', 'no-store'],
+    ['x-content-type-options', 'nosniff'],
+    ...readableAnywhere,
+  ],
+  body: JSON.stringify({ ok: true, status: 'ok' }),
+};
 
 const readMethods = ['GET', 'HEAD', 'OPTIONS'];
 

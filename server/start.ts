@@ -12,8 +12,8 @@ import { RestartPolicy } from './cluster/restart-policy.ts';
  * Each can also be deployed alone (`start:server`, `start:worker`).
  */
 
-const restartLimits = { immediate: 0, firstMs: 1_000, mostMs: 30_000 };
-/** When a part cannot even read its settings, no restart helps. */
+const restartLimits = { immediate: 0, firstMs: 1_000, mostMs: 30_000, failedStarts: 12 };
+/** When a part that was never ready cannot even read its settings, no restart helps. */
 const cannotStartWithinMs = 30_000;
 
 const settings = settingsFromCommandLine(
@@ -30,6 +30,8 @@ interface Part {
   readonly entry: string;
   /** When this part cannot start, the others are ended too. */
   readonly essential: boolean;
+  /** Whether it ever was; it has said so. */
+  wasReady: boolean;
   child: ChildProcess | null;
   readonly restarts: RestartPolicy;
 }
@@ -38,6 +40,7 @@ const newPart = (name: string, path: string, essential: boolean): Part => ({
   name,
   entry: join(here, '..', '..', `${path}${extname(here)}`),
   essential,
+  wasReady: false,
   child: null,
   restarts: new RestartPolicy(restartLimits),
 });
@@ -48,17 +51,25 @@ function run(part: Part): void {
   const startedAt = performance.now();
   // In its own process group, so that a terminal's Ctrl-C does not reach it: this process signals it.
   const child = spawn(process.execPath, [...process.execArgv, part.entry], {
-    // No message is sent over the channel; its closing tells the part that this process has ended.
+    // A part says by its only message that it is ready. The channel's closing tells the part that this
+    // process has ended.
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     detached: true,
   });
   part.child = child;
+  let ready = false;
+  child.once('message', () => {
+    ready = true;
+    part.wasReady = true;
+  });
   child.once('exit', (code, signal) => {
     part.child = null;
+    endGroupOf(child);
     if (exitCode !== null) return finish();
     const ranMs = performance.now() - startedAt;
-    if (part.essential && ranMs < cannotStartWithinMs && code === 1) return stop(1);
-    const delayMs = part.restarts.ended(ranMs);
+    const cannotStart = code === 1 && !part.wasReady && ranMs < cannotStartWithinMs;
+    if (part.essential && cannotStart) return stop(1);
+    const delayMs = part.restarts.ended(ranMs, ready);
     const why = signal ?? code;
     const reason = part.restarts.giveUpReason;
     if (part.essential && reason !== null) {
@@ -70,6 +81,18 @@ function run(part: Part): void {
     log.error({ process: part.name, why, delayMs }, 'a process ended');
     setTimeout(() => (exitCode === null ? run(part) : undefined), delayMs);
   });
+}
+
+/**
+ * Ends what a dead part has left: a process that is stopped or blocked cannot notice that its primary has
+ * ended, and would keep the port from the next one.
+ */
+function endGroupOf({ pid = 0 }: ChildProcess): void {
+  try {
+    if (pid > 0) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // None is left.
+  }
 }
 
 function stop(code: number): void {

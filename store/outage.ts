@@ -91,6 +91,15 @@ const clientErrors: ReadonlySet<string> = new Set([
   'MongoExpiredSessionError',
 ]);
 
+/**
+ * Codes of a connection that breaks. The driver passes on the socket's own error while it waits for the socket
+ * to take a command (mongodb 7.8.0, cmap/connection.js, writeCommand).
+ */
+const socketCodes: ReadonlySet<unknown> = new Set([
+  ...['EPIPE', 'ECONNRESET', 'ECONNABORTED', 'ETIMEDOUT'],
+  ...['EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'ENETRESET'],
+]);
+
 /** Whether an operation failed because the store is unavailable, not because of the operation. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof MongoServerError) {
@@ -102,7 +111,8 @@ export function isOutage(error: unknown): boolean {
     error instanceof MongoServerSelectionError ||
     error instanceof MongoTopologyClosedError ||
     error instanceof MongoNotConnectedError ||
-    (error instanceof MongoError && clientErrors.has(error.name))
+    (error instanceof MongoError && clientErrors.has(error.name)) ||
+    (error instanceof Error && 'syscall' in error && 'code' in error && socketCodes.has(error.code))
   );
 }
 

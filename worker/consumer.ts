@@ -119,7 +119,9 @@ export class Consumer {
   async #run(job: Job<PrewarmJobData>): Promise<void> {
     const { log, metrics } = this.#options;
     const { data } = job.attrs;
-    const about = { job: String(job.attrs._id), project: data.projectId, source: data.source };
+    // Without its query, which may have a secret of the source's host.
+    const [source] = data.source.split('?', 1);
+    const about = { job: String(job.attrs._id), project: data.projectId, source };
     const startedAt = performance.now();
     const lock = this.#holdLock(job);
     let counts: JobCounts = { done: 0, failed: 0, total: 0 };

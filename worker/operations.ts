@@ -1,7 +1,13 @@
 import { hostname } from 'node:os';
-import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify';
+import fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
 import { ServiceError } from '../contract/errors.ts';
 import type { Logger } from '../contract/log.ts';
+import { hostNotAllowed, isForeignToLoopback } from '../contract/request-host.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import type { Consumer } from './consumer.ts';
 import type { WorkerMetrics } from './metrics.ts';
@@ -46,6 +52,12 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
     return { ok, status, checks: { queue, store } };
   }
 
+  async function refuseForeign({ headers }: FastifyRequest): Promise<void> {
+    const { host = '' } = headers;
+    if (!isForeignToLoopback(host, settings.workerHost)) return;
+    throw hostNotAllowed(host);
+  }
+
   server.addHook('onSend', async (_, reply) => {
     reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
   });
@@ -56,7 +68,7 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
       return reply.code(body.ok ? 200 : 503).send(body);
     });
   }
-  server.get('/health/details', async (_, reply) => {
+  server.get('/health/details', { onRequest: refuseForeign }, async (_, reply) => {
     const body = await readiness();
     const stats = await consumer()
       ?.queue.stats()
@@ -82,7 +94,7 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
       uptimeSeconds: Math.floor(process.uptime()),
     });
   });
-  server.get('/metrics', async (_, reply) =>
+  server.get('/metrics', { onRequest: refuseForeign }, async (_, reply) =>
     reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
   );
   addWorkbench(server, { settings, agenda: () => consumer()?.agenda ?? null });
@@ -90,7 +102,8 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
   server.setErrorHandler<FastifyError>(async (thrown, request, reply) => {
     const error = toServiceError(thrown);
     if (error.code === 'internal_error') {
-      environment.log.error({ err: thrown, path: request.url }, 'a request failed unexpectedly');
+      const [path] = request.url.split('?', 1);
+      environment.log.error({ err: thrown, path }, 'a request failed unexpectedly');
     }
     return sendError(error, reply);
   });

@@ -1,11 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { isIP } from 'node:net';
 import { fastifyBasicAuth } from '@fastify/basic-auth';
 import type { Agenda } from 'agenda';
-import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
-import ipaddr from 'ipaddr.js';
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../contract/errors.ts';
+import { hostOf, isLoopbackHost } from '../contract/request-host.ts';
 import type { Settings } from '../contract/settings/table.ts';
 
 export interface WorkbenchEnvironment {
@@ -22,6 +21,7 @@ export function addWorkbench(
   server.register(
     async (scope) => {
       await addAccessControl(scope, settings);
+      scope.addHook('onSend', refuseFrames);
       scope.addHook('onRequest', async (request, reply) => {
         // The dashboard's page has URLs relative to this folder.
         if (/^\/workbench(\?|$)/.test(request.url)) return reply.redirect('/workbench/');
@@ -37,6 +37,13 @@ export function addWorkbench(
   );
 }
 
+/** No page shows the dashboard in a frame, where it could lead its user to click on what deletes jobs. */
+async function refuseFrames(_: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const policy = reply.getHeader('content-security-policy') ?? "default-src 'self'";
+  reply.header('content-security-policy', `${policy}; frame-ancestors 'none'`);
+  reply.header('x-frame-options', 'DENY');
+}
+
 export async function notFound({ method, url }: FastifyRequest): Promise<never> {
   throw new ServiceError('endpoint_not_found', `There is no ${method} ${url.slice(0, 200)}.`);
 }
@@ -49,7 +56,8 @@ async function addAccessControl(
   if (workbenchUsername === null || workbenchPassword === null) {
     scope.addHook('onRequest', async (request) => {
       const { ip, headers } = request;
-      if (isLoopback(ip) && namesLoopback(headers.host) && !isForwarded(headers)) return;
+      if (isLoopbackHost(ip) && isLoopbackHost(hostOf(headers.host ?? '')) && !isForwarded(headers))
+        return;
       throw new ServiceError(
         'workbench_forbidden',
         'Without credentials the workbench accepts only direct requests from this machine.',
@@ -74,15 +82,6 @@ async function addAccessControl(
 function sameText(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
-}
-
-const isLoopback = (address: string): boolean =>
-  isIP(address) !== 0 && ipaddr.process(address).range() === 'loopback';
-
-/** A page of another host name that resolves to this machine (DNS rebinding) sends that name in Host. */
-function namesLoopback(host: string | undefined): boolean {
-  const name = (host ?? '').replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
-  return name === 'localhost' || isLoopback(name);
 }
 
 /** A proxy on this machine connects from a loopback address for any client. */

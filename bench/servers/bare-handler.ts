@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { uwsFailure } from '../../server/http/engine-choice.ts';
+import { loadUws, type UwsLibrary } from '../../server/http/uws-library.ts';
 
 /**
  * The least that a hit can cost: a handler that answers every URL with the same headers and body, with
@@ -32,17 +32,18 @@ if (process.send === undefined && Number(processes) > 1) {
   const paths: string[] = JSON.parse(readFileSync(pathsFile, 'utf8'));
   const copies = new Map(paths.map((path) => [path, Buffer.from(body)]));
   const bodyOf: BodyOf = copies.size === 0 ? () => body : (path) => copies.get(path());
-  if (uwsFailure() === null) await listenWithUws(headers, bodyOf, etag);
-  else listenWithNode(headers, bodyOf, etag);
+  const uws = loadUws();
+  if (typeof uws === 'string') listenWithNode(headers, bodyOf, etag);
+  else listenWithUws(uws, headers, bodyOf, etag);
   process.once('disconnect', () => process.exit(0));
 }
 
-async function listenWithUws(
+function listenWithUws(
+  uws: UwsLibrary,
   headers: readonly [string, string][],
   bodyOf: BodyOf,
   etag: string,
-): Promise<void> {
-  const { default: uws } = await import('uWebSockets.js');
+): void {
   uws
     .App()
     .get('/*', (response, request) => {

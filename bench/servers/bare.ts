@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { uwsFailure } from '../../server/http/engine-choice.ts';
+import { loadUws } from '../../server/http/uws-library.ts';
 import { end, freePort, launch, script, untilOk } from './launch.ts';
 import { pidOf, type Server } from './server.ts';
 
@@ -16,7 +16,7 @@ const ownHeaders: ReadonlySet<string> = new Set([
   ...['date', 'uwebsockets', 'content-length', 'connection', 'keep-alive', 'transfer-encoding'],
 ]);
 
-export const bareName = uwsFailure() === null ? 'bare uWebSockets' : 'bare node:http';
+export const bareName = typeof loadUws() === 'string' ? 'bare node:http' : 'bare uWebSockets';
 
 /** The answer of the service to a request that is a hit. */
 export async function hitAnswer(url: string): Promise<Answer> {

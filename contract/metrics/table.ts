@@ -45,7 +45,12 @@ const jobBuckets = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 300];
  * derive from this table; a label's values are few, and none comes from a request as it is.
  */
 export const serviceMetrics = {
-  info: gauge('image_delivery_info', 'Always 1; the version of Node.js.', ['node'], 'max'),
+  info: gauge(
+    'image_delivery_info',
+    'Always 1; the version of Node.js, and the HTTP engine that the front ends took (uws, node).',
+    ['node', 'http_engine'],
+    'max',
+  ),
   requests: counter(
     'image_delivery_requests_total',
     'Requests, by route (image, control, health, openapi, console with the API reference, other), HTTP status and the cache tier of the image (memory, disk, miss; none for other responses). 499: the client left before the response.',
@@ -118,6 +123,11 @@ export const serviceMetrics = {
     'How long transforms have waited without any finishing; the longest of the processes.',
     [],
     'max',
+  ),
+  threadsStuck: gauge(
+    'image_delivery_transform_threads_stuck',
+    'Transform threads that were told to end a second ago or longer, and are still in native code.',
+    [],
   ),
   threadsReplaced: counter(
     'image_delivery_transform_threads_replaced_total',

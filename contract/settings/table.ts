@@ -53,6 +53,14 @@ export type LogLevel = (typeof logLevels)[number];
 const logFormats = ['auto', 'json', 'text'] as const;
 export type LogFormat = (typeof logFormats)[number];
 
+/** What the playground opens with; '' for no project. */
+export interface ConsolePictures {
+  readonly project: string;
+  readonly urls: readonly string[];
+}
+/** All of it is in the page. Linux bounds a variable of the environment at 128 KiB. */
+export const maxPicturesText = 65_536;
+
 const atLeastOne = (n: number): number => Math.max(1, Math.floor(n));
 /** The port of the operations listener where none is set. */
 export const defaultOpsPort = 9_090;
@@ -141,6 +149,33 @@ export const settingsTable = {
       meaning:
         'The page at `/`, the API reference at `/docs`, and error pages for browsers; `off` for none of them.',
       convert: (word: string) => word === 'on',
+    },
+  ),
+  crossSite: text<boolean>(
+    'SERVICE_CROSS_SITE',
+    'on, off',
+    { enum: ['on', 'off'] },
+    {
+      default: true,
+      defaultInWords: 'on',
+      meaning:
+        "Whether pages of any site may embed and read images. `off` refuses requests that such pages send, and those for a Host that is neither an IP address nor `localhost` nor the base URL's.",
+      convert: (word: string) => word === 'on',
+    },
+  ),
+  consolePictures: text<ConsolePictures>(
+    'SERVICE_CONSOLE_PICTURES',
+    `the id of a project and URLs of pictures, separated by spaces, of at most ${maxPicturesText} characters`,
+    { pattern: '^[\\w-]+( +https?://[^ ]+)*$', maxLength: maxPicturesText },
+    {
+      default: { project: '', urls: [] },
+      defaultInWords: '(none)',
+      meaning:
+        'What the playground opens with: the id of a project and the URLs of pictures that it offers, separated by spaces. Everybody who reaches the page sees them.',
+      convert: (list: string) => {
+        const [project = '', ...urls] = list.split(/ +/);
+        return { project, urls };
+      },
     },
   ),
   processes: integer('SERVICE_PROCESSES', 1, 256, {

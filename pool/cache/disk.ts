@@ -8,6 +8,10 @@ import { decodeFile, encodeFile } from './file.ts';
 
 /** Events for the index of the disk cache, which enforces the byte limit. */
 export interface DiskCacheEvents {
+  /** A file is about to be written, at first under a name in the temporary folder. */
+  writing(name: string, key: string): void;
+  /** The write of that name has ended, successfully or not, after `stored` or `failed`. */
+  written(name: string): void;
   stored(key: string, bytes: number): void;
   read(key: string): void;
   /** A corrupt file was found and removed. */
@@ -99,6 +103,7 @@ export class DiskCache {
     this.#stored += 1;
     const name = `${this.#prefix}-${this.#stored}`;
     const temporary = join(cacheTemporaryFolder(this.#folder), name);
+    this.#events.writing(name, key);
     try {
       const bytes = await this.#writeFile(temporary, cacheFilePath(this.#folder, key), key, image);
       this.#events.stored(key, bytes);
@@ -106,6 +111,7 @@ export class DiskCache {
       this.#events.failed(error as Error);
       await rm(temporary, { force: true }).catch(() => {});
     }
+    this.#events.written(name);
   }
 
   async #writeFile(temporary: string, path: string, key: string, image: Image): Promise<number> {

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
-import { canonicalHost } from '../../contract/hosts.ts';
+import { authorityOf, canonicalHost, isLongAuthority } from '../../contract/hosts.ts';
 import { gather, tooLarge } from './body.ts';
 import type { Reservation } from './budget.ts';
 import { decode } from './coding.ts';
@@ -170,6 +170,9 @@ function redirectTarget({ statusCode, headers }: Dispatcher.ResponseData): strin
 }
 
 function resolve(location: string, base: URL): URL {
+  if (isLongAuthority(authorityOf(location))) {
+    throw badResponse(base, 'redirects to a URL with a host that is too long');
+  }
   try {
     return new URL(location, base);
   } catch (error) {

@@ -6,10 +6,13 @@ export function loopIdOf({ urls, ports }: EngineSettings['own']): string {
   return `${new URL(url).hostname}:${ports[0]}`;
 }
 
+/** More networks than any request comes through. */
+const maxHops = 100;
+
 /** Whether a CDN-Loop header has this identifier: the request was caused by a source fetch. */
 export function isLoop(cdnLoop: string, loopId: string): boolean {
   return cdnLoop
     .toLowerCase()
-    .split(',')
-    .some((info) => info.split(';')[0]?.trim() === loopId.toLowerCase());
+    .split(',', maxHops)
+    .some((info) => info.split(';', 1)[0]?.trim() === loopId.toLowerCase());
 }

@@ -14,7 +14,7 @@ import { kinds, type SourceKind } from './kinds.ts';
 import { ColourSpace } from './metadata/colour-space.ts';
 import { isSrgb } from './metadata/profile.ts';
 import { notReadHere } from './not-an-image.ts';
-import type { RenderLimits } from './picture.ts';
+import { pageOption, type RenderLimits } from './picture.ts';
 import type { SourceColour, SourceFacts } from './plan.ts';
 import { optionalFormats, tried } from './readable.ts';
 import { readSvg, type SvgCost } from './svg/read.ts';
@@ -125,7 +125,7 @@ async function readPage(
   isolated: boolean,
   { page, lenient }: Opened,
 ): Promise<Metadata> {
-  const header = await readHeader(container, isolated, 0, lenient);
+  const header = await readHeader(container, isolated, null, lenient);
   if (page === null) return header;
   const pages = header.pages ?? 1;
   requirePage(page, pages);
@@ -143,7 +143,7 @@ function requirePage(page: number, pages: number): void {
 async function readHeader(
   { bytes, kind, frames, pages, excess, suspicious }: Container,
   isolated: boolean,
-  page = 0,
+  page: number | null = null,
   lenient = false,
 ): Promise<Metadata> {
   if (!isolated && (excess.size > 0 || suspicious)) throw new IsolationRequired();
@@ -155,7 +155,7 @@ async function readHeader(
     // No pixel limit, so that an error always means an invalid header: sharp's errors differ only
     // by their message. The caller checks the pixels before anything is decoded.
     const failOn = lenient ? 'none' : 'error';
-    const options = { limitInputPixels: false, failOn, page } as const;
+    const options = { limitInputPixels: false, failOn, ...pageOption(page) } as const;
     const density = kinds[kind].vector ? { density: svgDensity } : {};
     return await sharp(bytes, { ...options, ...density }).metadata();
   } catch (error) {
@@ -164,7 +164,7 @@ async function readHeader(
     if (kind === 'avif' && readHeif(bytes).onlySequence) {
       throw new ServiceError('source_unsupported', 'The AVIF has only a sequence, and no image.');
     }
-    const unread = unreadForm(kind, error);
+    const unread = unreadForm(kind, bytes, error);
     if (unread !== null) throw unread;
     throw new ServiceError(
       'source_corrupt',

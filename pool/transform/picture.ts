@@ -37,6 +37,7 @@ export type Pixels = { readonly data: Uint8Array; readonly info: OutputInfo };
  */
 export class Picture {
   readonly #kind: SourceKind;
+  readonly #unread: (error: unknown) => ServiceError | null;
   readonly #limits: RenderLimits;
   readonly #animated: boolean;
   readonly #keepsExif: boolean;
@@ -54,6 +55,7 @@ export class Picture {
   constructor(source: Uint8Array, facts: SourceFacts, opening: Opening, limits: RenderLimits) {
     const { vector } = kinds[facts.kind];
     this.#kind = facts.kind;
+    this.#unread = (error) => unreadForm(facts.kind, source, error);
     this.#limits = limits;
     this.#animated = opening.animated;
     this.#keepsExif = opening.keepsExif ?? false;
@@ -66,7 +68,7 @@ export class Picture {
       // Already checked by `inspect`; this is a second safeguard. The sides of a rasterised SVG are
       // rounded up, by less than a pixel each, so they may exceed the plan.
       limitInputPixels: limits.sourceMaxPixels + (vector ? 2 * maxSide + 1 : 0),
-      ...(opening.animated ? { pages: -1 } : { page: facts.page ?? 0 }),
+      ...(opening.animated ? { pages: -1 } : pageOption(facts.page)),
       ...(scale === null ? {} : { density: svgDensity }),
       ...(opening.raw ? { raw: opening.raw } : {}),
     });
@@ -187,7 +189,7 @@ export class Picture {
         throw new ServiceError('transform_timeout', 'The transform took too long.', error);
       }
       if (!this.#decoding) throw error;
-      const unread = unreadForm(this.#kind, error);
+      const unread = this.#unread(error);
       if (unread !== null) throw unread;
       throw new ServiceError(
         'source_corrupt',
@@ -197,6 +199,10 @@ export class Picture {
     }
   }
 }
+
+/** libvips opens the primary image of a HEIF only where no page is named: it need not be the first. */
+export const pageOption = (page: number | null): { readonly page?: number } =>
+  page === null ? {} : { page };
 
 function fromRaw(
   data: Uint8Array,

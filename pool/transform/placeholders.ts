@@ -47,7 +47,7 @@ export const placeholders = {
   blurhash: {
     contentType: text,
     async make(image) {
-      const { data, width, height } = await shrink(image, hashSide, '#ffffff');
+      const { data, width, height } = await spread(await shrink(image, hashSide, '#ffffff'));
       const longer = Math.max(width, height);
       const components = (side: number) => Math.ceil((4 * side) / longer);
       return bytes(encodeBlurhash(data, width, height, components(width), components(height)));
@@ -57,7 +57,7 @@ export const placeholders = {
   thumbhash: {
     contentType: text,
     async make(image) {
-      const { data, width, height } = await shrink(image, hashSide);
+      const { data, width, height } = await spread(await shrink(image, hashSide));
       return bytes(Buffer.from(rgbaToThumbHash(width, height, data)).toString('base64'));
     },
   },
@@ -86,6 +86,8 @@ export const placeholders = {
 
 /** The maximum of ThumbHash; the time of both hashes grows with the square of the side. */
 const hashSide = 100;
+/** The least of a ThumbHash on its shorter side; the longer one has enough pixels for its own. */
+const hashCosines = 3;
 const previewSide = 20;
 
 interface Pixels {
@@ -111,6 +113,22 @@ async function shrink(image: Sharp, side: number, background?: string): Promise<
     .raw()
     .toBuffer({ resolveWithObject: true });
   return { data: new Uint8ClampedArray(data), width: info.width, height: info.height };
+}
+
+/**
+ * Repeats the pixels of a small or narrow picture. Both hashes are sums of cosines that are sampled at the
+ * pixels: with fewer pixels than cosines, a picture of one colour decodes to others.
+ */
+async function spread({ data, width, height }: Pixels): Promise<Pixels> {
+  const times = Math.max(1, Math.floor(hashSide / Math.max(width, height)));
+  const length = (side: number) => times * side * Math.ceil(hashCosines / (times * side));
+  const size = { width: length(width), height: length(height) };
+  if (size.width === width && size.height === height) return { data, width, height };
+  const repeated = await sharp(data, { raw: { width, height, channels: 4 } })
+    .resize({ ...size, fit: 'fill', kernel: 'nearest' })
+    .raw()
+    .toBuffer();
+  return { data: new Uint8ClampedArray(repeated), ...size };
 }
 
 /**

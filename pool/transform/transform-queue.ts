@@ -55,7 +55,13 @@ export interface TransformQueueStats {
   /** Total that ended on a thread, successfully or not. */
   readonly completed: number;
   /**
-   * ms since a transform last ended, while some are queued or running, else 0: shows a stuck pool.
+   * Threads that were told to end a second ago or longer, and are still in native code. Their number
+   * includes the additional one.
+   */
+  readonly stuck: number;
+  /**
+   * ms since a transform last ended, while some are queued or running, else 0: shows a stuck pool. While as
+   * many threads are stuck as `concurrency`, what the additional one ends does not count.
    */
   readonly stalledMs: number;
   readonly threadsReplaced: number;
@@ -71,6 +77,9 @@ type TransformQueueSettings = Pick<
   | 'processMemoryBytes'
 >;
 
+/** A thread that runs JavaScript ends within milliseconds. */
+const stuckAfterMs = 1_000;
+
 /** For bytes that stay as they are. */
 const noHold = () => () => {};
 
@@ -82,7 +91,7 @@ interface QueuedTransform extends Scheduled {
   readonly variant: Variant;
   readonly stages: Stages;
   readonly hold: () => () => void;
-  /** True when its caller has left. */
+  /** True when its caller has left, or was told that the transform took too long. */
   abandoned: boolean;
   /** Timer that rejects the task when it waits too long; cleared when the task starts. */
   deadline: NodeJS.Timeout | null;
@@ -124,6 +133,8 @@ export class TransformQueue {
   readonly #renderers: Renderers;
   readonly #schedule: Schedule<QueuedTransform>;
   readonly #runs = new Set<Promise<void>>();
+  /** Transforms whose threads were told to end and have not, and when. */
+  readonly #ending = new Map<QueuedTransform, number>();
   #rejected = 0;
   #completed = 0;
   #lastProgress = 0;
@@ -237,6 +248,7 @@ export class TransformQueue {
       maxQueue: this.#settings.queue,
       rejected: this.#rejected,
       completed: this.#completed,
+      stuck: this.#stuck,
       stalledMs: this.#schedule.idle ? 0 : Math.round(performance.now() - this.#lastProgress),
       threadsReplaced: this.#renderers.replaced,
     };
@@ -251,6 +263,13 @@ export class TransformQueue {
     }
     await Promise.all(this.#runs);
     await this.#renderers.close();
+  }
+
+  get #stuck(): number {
+    const before = performance.now() - stuckAfterMs;
+    let stuck = 0;
+    for (const since of this.#ending.values()) if (since <= before) stuck += 1;
+    return stuck;
   }
 
   get #isBackgroundFull(): boolean {
@@ -332,6 +351,9 @@ export class TransformQueue {
       const error = new ServiceError('transform_timeout', 'The transform took too long.');
       ran().fail(error);
       task.reject(error);
+      // Its bytes are no longer its caller's to lend: it must not wait again.
+      task.abandoned = true;
+      this.#ending.set(task, performance.now());
       terminated = run.terminate();
     }, this.#settings.transformTimeoutMs);
     try {
@@ -348,11 +370,12 @@ export class TransformQueue {
     clearTimeout(timer);
     // A thread that is still in native code uses its core, so it counts as busy until it exits.
     await terminated;
+    this.#ending.delete(task);
     release();
     this.#schedule.ended(task);
     if (exceeds === null) this.#completed += 1;
     else this.#waitAgain(task, exceeds);
-    this.#lastProgress = performance.now();
+    if (this.#stuck < this.#settings.threads) this.#lastProgress = performance.now();
     this.#startNext();
   }
 }

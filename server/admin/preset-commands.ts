@@ -42,7 +42,13 @@ export function addPresetCommands(program: Command, withStore: WithStore): void 
     .description('delete a preset; prints those that are left')
     .argument('<project>')
     .argument('<name>')
-    .action((project: string, name: string) => change((presets) => presets.remove(project, name)));
+    .action((project: string, name: string) =>
+      change(async (presets) => {
+        // Throws when there is none: the API's call may be repeated, a person has mistyped the name.
+        await presets.find(project, name);
+        return presets.remove(project, name);
+      }),
+    );
 }
 
 async function open({ projects }: Store): Promise<PresetOperations> {

@@ -1,6 +1,7 @@
 import type { ErrorData } from '../../contract/errors.ts';
 import type { Image } from '../../pool/image.ts';
 import type { Project } from '../../store/projects.ts';
+import type { EngineTaken } from '../http/engine-choice.ts';
 import type { ProjectCounts } from '../telemetry/busiest-projects.ts';
 import type { Snapshot } from '../telemetry/cells.ts';
 
@@ -32,6 +33,8 @@ export interface FrontEndStats {
   readonly heldRejected: number;
   /** Cache keys that are being produced; requests that wait for the same key count once. */
   readonly misses: number;
+  /** Threads that were told to end and have not. */
+  readonly stuck: number;
   /** How long transforms have waited without any finishing, ms. */
   readonly stalledMs: number;
 }
@@ -64,15 +67,19 @@ export type ProjectNews =
 export type ToPrimary =
   /** Has loaded its modules, and waits for `welcome`. */
   | { readonly type: 'started' }
-  | { readonly type: 'ready' }
+  /** Listens. */
+  | { readonly type: 'ready'; readonly httpEngine: EngineTaken }
   /** Has an answer of the store, after the primary has prepared it. */
   | { readonly type: 'store-reached' }
   /** A restart of the front end would not help. */
   | { readonly type: 'cannot-start'; readonly reason: string }
   | FrontEndReport
   | ProjectNews
+  /** A file is about to be written, as `written` of the changes will say again. */
+  | { readonly type: 'disk-cache-write'; readonly name: string; readonly key: string }
   | {
       readonly type: 'disk-cache-changes';
+      readonly written: readonly string[];
       readonly stored: readonly (readonly [key: string, bytes: number])[];
       readonly used: readonly string[];
       readonly removed: readonly string[];

@@ -105,6 +105,16 @@ export class DiskCacheIndex {
     else this.#forget(key);
   }
 
+  /**
+   * A front end has died while it wrote a file, or before it said so. Never rejects.
+   * @param name of its temporary file
+   */
+  async abandoned(name: string, key: string): Promise<void> {
+    const temporary = join(cacheTemporaryFolder(this.#folder), name);
+    await rm(temporary, { force: true }).catch(this.#onError);
+    await this.removed(key);
+  }
+
   /** Deletes the images that were not used for the longest time until the others have this size. */
   shrinkTo(bytes: number): void {
     const keys: string[] = [];

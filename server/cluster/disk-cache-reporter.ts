@@ -11,6 +11,7 @@ export class DiskCacheReporter implements DiskCacheEvents {
   readonly #channel: PrimaryChannel;
   readonly #log: Logger;
   #stored: [key: string, bytes: number][] = [];
+  #written: string[] = [];
   #used = new Set<string>();
   #removed: string[] = [];
   #timer: NodeJS.Timeout | null = null;
@@ -19,6 +20,16 @@ export class DiskCacheReporter implements DiskCacheEvents {
   constructor(channel: PrimaryChannel, log: Logger) {
     this.#channel = channel;
     this.#log = log;
+  }
+
+  /** Sent at once: the primary looks for what is left of it when this process dies. */
+  writing(name: string, key: string): void {
+    this.#channel.send({ type: 'disk-cache-write', name, key });
+  }
+
+  written(name: string): void {
+    this.#written.push(name);
+    this.#schedule();
   }
 
   stored(key: string, bytes: number): void {
@@ -47,8 +58,12 @@ export class DiskCacheReporter implements DiskCacheEvents {
   flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    const changes = { stored: this.#stored, used: [...this.#used], removed: this.#removed };
+    const changes = {
+      ...{ stored: this.#stored, written: this.#written },
+      ...{ used: [...this.#used], removed: this.#removed },
+    };
     this.#stored = [];
+    this.#written = [];
     this.#used = new Set();
     this.#removed = [];
     this.#channel.send({ type: 'disk-cache-changes', ...changes });

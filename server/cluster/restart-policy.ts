@@ -7,15 +7,18 @@ export interface RestartLimits {
   /** The delay doubles from `firstMs` up to `mostMs`. */
   readonly firstMs: number;
   readonly mostMs: number;
+  /** It is given up after so many early exits in a row of processes that were not ready. */
+  readonly failedStarts: number;
 }
 
-/** About three minutes of restarts with the longest delays. */
-const mostEarlyExits = 12;
-
-/** When a process that has ended is started again: later each time that it ended soon after its start. */
+/**
+ * When a process that has ended is started again: later each time that it ended soon after its start. One
+ * that was ready is always started again, because a request may have ended it, and the next start works.
+ */
 export class RestartPolicy {
   readonly #limits: RestartLimits;
   #earlyExits = 0;
+  #failedStarts = 0;
 
   constructor(limits: RestartLimits) {
     this.#limits = limits;
@@ -24,10 +27,13 @@ export class RestartPolicy {
   /**
    * Notes that the process has ended.
    * @param ranMs how long it ran
+   * @param wasReady whether it has listened, or whatever else its start is for
    * @returns the delay before its restart in ms
    */
-  ended(ranMs: number): number {
-    this.#earlyExits = ranMs < healthyAfterMs ? this.#earlyExits + 1 : 0;
+  ended(ranMs: number, wasReady: boolean): number {
+    const early = ranMs < healthyAfterMs;
+    this.#earlyExits = early ? this.#earlyExits + 1 : 0;
+    this.#failedStarts = early && !wasReady ? this.#failedStarts + 1 : 0;
     const { immediate, firstMs, mostMs } = this.#limits;
     const doubled = this.#earlyExits - immediate - 1;
     return doubled < 0 ? 0 : Math.min(firstMs * 2 ** doubled, mostMs);
@@ -35,7 +41,7 @@ export class RestartPolicy {
 
   /** Why it is of no use to start the process again, or null. */
   get giveUpReason(): string | null {
-    if (this.#earlyExits < mostEarlyExits) return null;
-    return `it ended ${this.#earlyExits} times in a row within ${healthyAfterMs / 1_000} s of its start`;
+    if (this.#failedStarts < this.#limits.failedStarts) return null;
+    return `it ended ${this.#failedStarts} times in a row before it was ready`;
   }
 }

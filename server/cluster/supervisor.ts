@@ -4,7 +4,10 @@ import type { FrontEndStats, ToFrontEnd, ToPrimary } from './channel.ts';
 import { Liveness } from './liveness.ts';
 import { type RestartLimits, RestartPolicy } from './restart-policy.ts';
 
-const defaultRestartLimits: RestartLimits = { immediate: 1, firstMs: 200, mostMs: 10_000 };
+const defaultRestartLimits: RestartLimits = {
+  ...{ immediate: 1, firstMs: 200, mostMs: 10_000 },
+  failedStarts: 12,
+};
 /** Time for a front end to load and listen. */
 const startWithinMs = 60_000;
 /** A front end that has not drained within this time is killed. */
@@ -44,10 +47,10 @@ export interface SupervisorOptions {
 }
 
 export interface FrontEndListener {
-  /** Messages other than `ready` and `cannot-start`. */
+  /** Messages other than `cannot-start`. */
   onMessage(frontEnd: number, message: ToPrimary): void;
   onEnd(frontEnd: number): void;
-  /** No front end runs, and each has ended so often that none is started again. */
+  /** No front end runs, and each has ended so often before it listened that none is started again. */
   onGiveUp(reason: string): void;
 }
 
@@ -160,7 +163,7 @@ export class Supervisor {
         return await this.#fill(slot);
       } catch (error) {
         if (this.#stopping || !(error instanceof KilledEarly)) throw error;
-        const delayMs = slot.restarts.ended(performance.now() - attemptedAt);
+        const delayMs = slot.restarts.ended(performance.now() - attemptedAt, false);
         if (slot.restarts.giveUpReason !== null) throw error;
         this.#options.log.error({ why: error.message, delayMs }, replacing);
         await new Promise<void>((due) => this.#later(delayMs, due));
@@ -186,6 +189,7 @@ export class Supervisor {
           log.info({ frontEnd: id, child: worker.process.pid }, 'a front end listens');
           if (slot.worker !== null) void this.#retire(slot.worker);
           slot.worker = worker;
+          this.#listener?.onMessage(id, message);
           resolve();
         } else if (message.type === 'cannot-start') {
           worker.process.kill('SIGKILL');
@@ -213,15 +217,17 @@ export class Supervisor {
         }
         const Early = signal === null ? Error : KilledEarly;
         reject(new Early(`a front end ended before it listened (${signal ?? code})`));
-        if (slot.worker === worker) this.#replace(slot, startedAt, signal ?? code);
+        if (slot.worker === worker) {
+          slot.worker = null;
+          this.#replace(slot, startedAt, true, signal ?? code);
+        }
       });
     });
   }
 
-  #replace(slot: FrontEndSlot, startedAt: number, why: string | number): void {
-    slot.worker = null;
+  #replace(slot: FrontEndSlot, startedAt: number, listened: boolean, why: string | number): void {
     if (this.#stopping) return;
-    const delayMs = slot.restarts.ended(performance.now() - startedAt);
+    const delayMs = slot.restarts.ended(performance.now() - startedAt, listened);
     if (this.#slots.every((one) => one.worker === null && one.restarts.giveUpReason !== null)) {
       this.#listener?.onGiveUp(`${slot.restarts.giveUpReason}, at last by ${why}`);
       return;
@@ -229,7 +235,7 @@ export class Supervisor {
     this.#options.log.error({ why, delayMs }, replacing);
     this.#later(delayMs, () => {
       const attemptedAt = performance.now();
-      this.#fill(slot).catch((error) => this.#replace(slot, attemptedAt, String(error)));
+      this.#fill(slot).catch((error) => this.#replace(slot, attemptedAt, false, String(error)));
     });
   }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
 import type { ServiceError } from '../../contract/errors.ts';
+import type { ConsolePictures } from '../../contract/settings/table.ts';
 import { prefersPage } from '../http/accept.ts';
 import { errorResponse } from '../http/error-response.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
@@ -38,6 +39,13 @@ export class WebConsole {
   /** The folder of the files, relative to `/`. */
   #folder = '';
 
+  readonly #pictures: ConsolePictures;
+
+  /** @param pictures what the playground opens with */
+  constructor(pictures: ConsolePictures) {
+    this.#pictures = pictures;
+  }
+
   /** Reads all files, if they were not needed before: the start does not wait for them. */
   load(): void {
     void this.#loaded;
@@ -69,7 +77,7 @@ export class WebConsole {
     const modules = indexModules(files).map((name) => this.#folder + name);
     const addPage = (path: string, body: string, policy: string): void =>
       add(path, body, [...pageHeaders(policy), ['cache-control', 'no-cache']]);
-    addPage('/', indexPage(this.#folder, modules), policies.index);
+    addPage('/', indexPage(this.#folder, modules, this.#pictures), policies.index);
     addPage('/docs', docsPage(this.#folder), policies.docs);
     return responses;
   }

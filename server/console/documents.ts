@@ -1,4 +1,5 @@
 import type { ServiceError } from '../../contract/errors.ts';
+import type { ConsolePictures } from '../../contract/settings/table.ts';
 
 /** The path below which the pages' files are, with the version of the files as the next segment. */
 export const consolePrefix = '/console/';
@@ -69,15 +70,29 @@ const script = (url: string): string => `<script type="module" src="${url}"></sc
 const needsScript =
   '<noscript><p class="notice">This page needs JavaScript. The service itself does not: see <a href="openapi.json">openapi.json</a>.</p></noscript>';
 
-/** The playground and the console. @param modules the relative URLs of all modules that it loads */
-export function indexPage(files: string, modules: readonly string[]): string {
+/**
+ * The playground and the console.
+ *
+ * @param modules the relative URLs of all modules that it loads
+ * @param pictures what the playground opens with
+ */
+export function indexPage(
+  files: string,
+  modules: readonly string[],
+  { project, urls }: ConsolePictures,
+): string {
   const preloads = modules.map((url) => `<link rel="modulepreload" href="${url}">`).join('\n');
   const sheets = ['controls', 'playground', 'app']
     .map((name) => `<link rel="stylesheet" href="${files}${name}.css">`)
     .join('\n');
   const head = `${sheets}
 <meta name="description" content="Transformed images: playground and console.">\n${preloads}\n${script(`${files}main.js`)}`;
-  return page('Image delivery', files, head, `<div id="app"></div>\n${needsScript}`);
+  return page(
+    'Image delivery',
+    files,
+    head,
+    `<div id="app" data-project="${escaped(project)}" data-pictures="${escaped(urls.join(' '))}"></div>\n${needsScript}`,
+  );
 }
 
 /** The reference of the interface, by Swagger UI. */

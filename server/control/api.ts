@@ -1,4 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
+import { canonicalHostPattern } from '../../contract/hosts.ts';
 import type { Network } from '../../contract/networks.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
 import { answered } from '../../store/deadline.ts';
@@ -8,8 +9,10 @@ import type { Projects } from '../../store/projects.ts';
 import { clientAddress, clientNetwork } from '../http/client-address.ts';
 import { errorResponse } from '../http/error-response.ts';
 import type { Headers, HttpRequest } from '../http/request.ts';
+import { hasTooManyParameters, tooManyParameters } from '../image/address.ts';
 import { failureOf, storeUnavailable } from '../store-failure.ts';
 import { type Authentication, authorise, readKey, requireProductAccess } from './authenticate.ts';
+import { bareHostRule } from './hosts.ts';
 import { JsonInvalid, parseJson } from './json.ts';
 import { findOperation, type Match, type Operation, type OperationId } from './operations.ts';
 import type { PresetOperations } from './preset-operations.ts';
@@ -180,12 +183,13 @@ async function readInput(
 ): Promise<unknown> {
   if (operation.input === undefined) return undefined;
   const invalid = (message: string): ServiceError => new ServiceError('invalid_request', message);
+  if (hasTooManyParameters(query)) throw invalid(tooManyParameters);
   const [host, ...more] = operation.inputOptional ? new URLSearchParams(query).getAll('host') : [];
   // Rejected, as a name twice in the body is: readers could disagree on which one counts.
   if (more.length > 0) throw invalid('host is given more than once.');
-  if (host !== undefined) return { host };
   if (body === null) throw invalid(`The body has more than ${maxBodyBytes} bytes.`);
   if (body.byteLength === 0) {
+    if (host !== undefined) return { host };
     throw invalid(
       operation.inputOptional
         ? 'host is required, in the query or in the body.'
@@ -200,7 +204,11 @@ async function readInput(
   const { faultsOf } = await import('./validate.ts');
   const faults = faultsOf(operation.input, input);
   if (faults.length > 0) throw invalid(`${faults.join('; ')}.`);
-  return input;
+  if (host === undefined) return input;
+  // The query's host wins. What comes beside it must be valid all the same, as the schema says.
+  const { host: beside } = typed('DomainInput', input);
+  if (canonicalHostPattern(beside) === null) throw invalid(`host ${bareHostRule}.`);
+  return { host };
 }
 
 function readJson(body: Uint8Array): unknown {

@@ -61,6 +61,7 @@ export const healthSchema = {
             concurrency: count,
             maxQueue: count,
             rejected: count,
+            stuck: { ...count, description: 'Threads that were told to end and have not.' },
             status: { type: 'string', enum: ['ok', 'busy', 'saturated'] },
           },
         },

@@ -165,7 +165,7 @@ export const operations = {
     access: 'write',
     keys: 'any',
     success: presets,
-    errors: [404],
+    errors: [400, 404],
   },
 } as const satisfies Record<string, Operation>;
 

@@ -36,11 +36,7 @@ export class PresetOperations {
 
   /** Creates or replaces a preset. */
   async put(projectId: string, name: string, { parameters }: PresetInput): Promise<Preset> {
-    if (!isPresetName(name)) {
-      refuse([
-        'the name of a preset must begin with a lower-case letter, and have at most 40 lower-case letters, digits, - and _',
-      ]);
-    }
+    requirePresetName(name);
     refuse(presetFaults(parameters));
     const project = await this.#find(projectId);
     const { fallback } = presetOptions(parameters);
@@ -58,6 +54,7 @@ export class PresetOperations {
 
   /** The presets that are left. */
   async remove(projectId: string, name: string): Promise<Preset[]> {
+    requirePresetName(name);
     const project = await this.#find(projectId);
     if (!Object.hasOwn(project.presets ?? {}, name)) return presetsOf(project);
     return presetsOf(this.#changed(projectId, await this.#projects.removePreset(projectId, name)));
@@ -74,6 +71,13 @@ export class PresetOperations {
     this.#onChange(project);
     return project;
   }
+}
+
+function requirePresetName(name: string): void {
+  if (isPresetName(name)) return;
+  refuse([
+    'the name of a preset must begin with a lower-case letter, and have at most 40 lower-case letters, digits, - and _',
+  ]);
 }
 
 function presetBody(project: Project, name: string): Preset {

@@ -6,7 +6,7 @@ import { allows } from '../image/access.ts';
 import { excerpt } from './fault-words.ts';
 import { refuse } from './project-operations.ts';
 import type { PrewarmInput, PrewarmReceipt } from './schemas.ts';
-import { isPublic, readUrl, urlRule } from './urls.ts';
+import { publicFault, readUrl, urlRule } from './urls.ts';
 
 /**
  * Queues one prewarm job for each source of a request, or none if any source is invalid or too many
@@ -65,5 +65,5 @@ function faultOf(source: URL | null, project: Project, guard: AddressGuard): str
   if (source === null) return urlRule;
   const { hostname } = source;
   if (!allows(project, hostname)) return `must be on an allowed host; ${hostname} is not`;
-  return isPublic(source, guard) ? null : 'must be on a public address';
+  return publicFault(source, guard);
 }

@@ -6,7 +6,7 @@ import type { Project, ProjectSettings, Projects } from '../../store/projects.ts
 import { maxFaults } from './fault-words.ts';
 import { bareHostRule, readAllowedHost } from './hosts.ts';
 import type { CreateProjectInput, DomainInput, ProjectSettingsInput } from './schemas.ts';
-import { isPublic, readUrl, urlRule } from './urls.ts';
+import { publicFault, readUrl, urlRule } from './urls.ts';
 
 /** More hosts than a site needs; bounded because every image request searches the list. */
 const maxHosts = 1_000;
@@ -55,6 +55,8 @@ export class ProjectOperations {
   }
 
   async create(input: CreateProjectInput, orgId: string): Promise<Project> {
+    // Before they are read, each of which takes time.
+    if ((input.allowedOrigins?.length ?? 0) > maxHosts) refuse([tooManyHosts]);
     const faults: string[] = [];
     const origin = readUrl(input.origin);
     const hosts = new Set<string>();
@@ -111,7 +113,8 @@ export class ProjectOperations {
   async #checkWatermark(id: string, text: string, signal: AbortSignal): Promise<void> {
     const url = readUrl(text);
     if (url === null) return refuse([`watermarkUrl ${urlRule}`]);
-    if (!isPublic(url, this.#guard)) return refuse(['watermarkUrl must be on a public host']);
+    const fault = publicFault(url, this.#guard);
+    if (fault !== null) return refuse([`watermarkUrl ${fault}`]);
     const { watermarkUrl } = await this.find(id);
     if (watermarkUrl === text) return;
     try {

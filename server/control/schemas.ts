@@ -240,7 +240,8 @@ export const projectConfigurationSchema = {
 export const prewarmReceiptSchema = {
   type: 'object',
   properties: {
-    accepted: { type: 'boolean', const: true },
+    // Without `const: true`: generated Python clients make a string of it, and refuse the answer.
+    accepted: { type: 'boolean', description: 'Always true.' },
     sourceCount: { type: 'integer', minimum: 1 },
     variantCount: { type: 'integer', minimum: 1 },
   },

@@ -4,7 +4,7 @@ import { readSource } from '../image/source-url.ts';
 
 /** The rule for URLs, as error messages state it. */
 export const urlRule =
-  'must be an absolute http or https URL without userinfo, of at most 8192 characters';
+  'must be an absolute http or https URL without userinfo, with a host of at most 1024 and in all of at most 8192 characters';
 
 /** A URL as `readSource` returns it, without its fragment; null when it breaks the rule. */
 export function readUrl(text: string): URL | null {
@@ -16,13 +16,19 @@ export function readUrl(text: string): URL | null {
   }
 }
 
-/** Whether the guard allows a URL, judged by its text alone, without a DNS look-up of its host. */
-export function isPublic(url: URL, guard: AddressGuard): boolean {
+/**
+ * The rule that a URL breaks when the guard refuses it, with what is wrong and the setting that allows it; null
+ * when it does not. Judged by the URL's text alone, without a DNS look-up of its host.
+ */
+export function publicFault(url: URL, guard: AddressGuard): string | null {
   try {
     guard.check(url);
-    return true;
+    return null;
   } catch (error) {
-    if (error instanceof ServiceError) return false;
-    throw error;
+    if (!(error instanceof ServiceError)) throw error;
+    const why = guard.allowsHost(url.hostname)
+      ? error.message.replace(/\.$/, '')
+      : `${url.hostname} is not; an operator can name ${url.host} in SERVICE_PRIVATE_SOURCES`;
+    return `must be on a public host: ${why}`;
   }
 }

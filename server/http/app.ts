@@ -22,6 +22,8 @@ export interface AppEnvironment {
   readonly onEnd: ((request: HttpRequest, status: number | null, ms: number) => void) | null;
   /** Begins the trace of a request whose route is known. */
   readonly trace?: ((request: HttpRequest) => HttpRequest['trace']) | null;
+  /** Called first with each request; throws a ServiceError for one that is refused. */
+  readonly admit?: ((request: HttpRequest) => void) | null;
   /** Called with an error of a handler that is not the client's fault. */
   readonly onError: (request: HttpRequest, error: unknown) => void;
   /** The response to a failure of a request; null for one that is not readable. */
@@ -119,7 +121,8 @@ export class App implements EngineHost {
     const { method, path } = request;
     const route = this.#route(path);
     request.route = route?.name ?? 'other';
-    const { trace = null } = this.#environment;
+    const { trace = null, admit = null } = this.#environment;
+    admit?.(request);
     if (trace !== null) request.trace = trace(request);
     if (route?.methods(path).includes(method)) return route.handler;
     throw this.refusal(method, path);

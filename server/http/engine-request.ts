@@ -1,6 +1,17 @@
 import type { EngineHost } from './engine.ts';
 import type { HttpRequest, HttpResponse } from './request.ts';
 
+/**
+ * Whether a request must be the last one of its connection: a GET or HEAD with a body, which means
+ * nothing there (RFC 9110, 9.3.1 and 9.3.2). A proxy that forwards the length of a body and not the body
+ * would otherwise have the next request, perhaps another client's, read as that body.
+ * @param length the value of Content-Length, or ''
+ * @param coding the value of Transfer-Encoding, or ''
+ */
+export function hasMeaninglessBody(method: string, length: string, coding: string): boolean {
+  return (method === 'GET' || method === 'HEAD') && (coding !== '' || Number(length) > 0);
+}
+
 /** One request and its response: the part of `HttpRequest` that both engines share. */
 export abstract class EngineRequest implements HttpRequest {
   readonly id: string;

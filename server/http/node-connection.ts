@@ -42,6 +42,11 @@ export class NodeConnection {
     return this.#refused;
   }
 
+  /** Reads no further request. */
+  refuseNext(): void {
+    this.#refused = true;
+  }
+
   /** To be called when a response was written. */
   onWrite(): void {
     if (this.socket.writableLength > 0) this.socket.setTimeout(this.#stalledTimeout);

@@ -85,6 +85,7 @@ export class NodeEngine implements HttpEngine {
     if (connection === undefined || connection.refused) return;
     const request = new NodeHttpRequest(req, res, this.#host, connection);
     connection.open.add(request);
+    if (request.isLast) connection.refuseNext();
     const fault = faultOf(req);
     if (fault === null) return this.#host.handle(request);
     connection.refuse(new ServiceError('invalid_request', fault));

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { EngineHost } from './engine.ts';
-import { EngineRequest } from './engine-request.ts';
+import { EngineRequest, hasMeaninglessBody } from './engine-request.ts';
 import type { NodeConnection } from './node-connection.ts';
 import type { HttpResponse } from './request.ts';
 
@@ -24,6 +24,8 @@ export class NodeHttpRequest extends EngineRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
+  /** Whether it must be the last one of its connection. */
+  readonly isLast: boolean;
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
   readonly #connection: NodeConnection;
@@ -42,6 +44,8 @@ export class NodeHttpRequest extends EngineRequest {
     const { path, query } = pathOf(req.url ?? '');
     this.path = path;
     this.query = query;
+    const [length, coding] = [this.header('content-length'), this.header('transfer-encoding')];
+    this.isLast = hasMeaninglessBody(this.method, length, coding);
   }
 
   /** Whether its body has not arrived completely. */
@@ -94,7 +98,7 @@ export class NodeHttpRequest extends EngineRequest {
     // RFC 9110, 8.6: a HEAD's length is the body's; a 204 must not have one, and a 304 needs none.
     if (body !== null) fields.push('content-length', String(Buffer.byteLength(body)));
     else if (status !== 204 && status !== 304) fields.push('content-length', '0');
-    const lastOne = this.#connection.refused && this.incomplete;
+    const lastOne = this.isLast || (this.#connection.refused && this.incomplete);
     if (this.host.closing || lastOne) fields.push('connection', 'close');
     // A write can fail between the client's leaving and the connection's 'close' event.
     res.on('error', () => {});

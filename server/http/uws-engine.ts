@@ -1,14 +1,15 @@
-import uws, {
-  type TemplatedApp,
-  type HttpRequest as UwsRequest,
-  type HttpResponse as UwsResponse,
-  type us_listen_socket,
+import type {
+  TemplatedApp,
+  HttpRequest as UwsRequest,
+  HttpResponse as UwsResponse,
+  us_listen_socket,
 } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import { ServiceError } from '../../contract/errors.ts';
 import type { EngineHost, HttpEngine } from './engine.ts';
-import { EngineRequest } from './engine-request.ts';
+import { EngineRequest, hasMeaninglessBody } from './engine-request.ts';
 import type { HttpResponse } from './request.ts';
+import type { UwsLibrary } from './uws-library.ts';
 
 /** Status lines by status code. */
 const statusLines = new Map(
@@ -24,13 +25,16 @@ const chunkedAboveBytes = 64 * 1024;
  * are corked, and nothing is written after an abort.
  */
 export class UwsEngine implements HttpEngine {
-  readonly #app: TemplatedApp = uws.App();
+  readonly #uws: UwsLibrary;
+  readonly #app: TemplatedApp;
   #listenSocket: us_listen_socket | null = null;
 
-  constructor(host: EngineHost) {
+  constructor(host: EngineHost, uws: UwsLibrary) {
+    this.#uws = uws;
+    this.#app = uws.App();
     this.#app.any('/*', (res, req) => {
       const request = new UwsHttpRequest(res, req, host);
-      if (!hasBody(req) || request.isWellFormed()) host.handle(request);
+      if (!hasBody(req) || request.takeBody()) host.handle(request);
       request.seal();
     });
   }
@@ -48,7 +52,7 @@ export class UwsEngine implements HttpEngine {
     const socket = this.#listenSocket;
     this.#listenSocket = null;
     // After the event loop has accepted the connections of the backlog, which closing would reset.
-    if (socket !== null) setImmediate(() => uws.us_listen_socket_close(socket));
+    if (socket !== null) setImmediate(() => this.#uws.us_listen_socket_close(socket));
   }
 }
 
@@ -117,6 +121,14 @@ class UwsHttpRequest extends EngineRequest {
     return values.join();
   }
 
+  /** To be called for a request with a body; false when it was refused. */
+  takeBody(): boolean {
+    if (!this.isWellFormed()) return false;
+    const [length, coding] = [this.header('content-length'), this.header('transfer-encoding')];
+    this.#last = hasMeaninglessBody(this.method, length, coding);
+    return true;
+  }
+
   isWellFormed(): boolean {
     const fault = faultOf(this.#readable('host'));
     if (fault !== null) this.#refuse(new ServiceError('invalid_request', fault));
@@ -147,13 +159,10 @@ class UwsHttpRequest extends EngineRequest {
     });
   }
 
-  /**
-   * Responds with an error and closes the connection. Not at once: uWebSockets.js would go on with what
-   * it has read after this request, while it ends a connection that sends on before the response.
-   */
+  /** Responds with an error and closes the connection. */
   #refuse(failure: ServiceError): void {
     this.#last = true;
-    setImmediate(() => this.respond(this.host.errorResponse(failure)));
+    this.respond(this.host.errorResponse(failure));
   }
 
   /** To be called at the end of the handler: the request must not be read from now on. */
@@ -167,9 +176,13 @@ class UwsHttpRequest extends EngineRequest {
   }
 
   protected write(response: HttpResponse): void {
+    const corked = () => this.#res.cork(() => this.#write(response));
+    // Not at once: uWebSockets.js would go on with what it has read after this request, while it ends a
+    // connection that sends on before the response.
+    if (this.#last) setImmediate(() => this.ended || corked());
     // Within the handler the library has corked the response already.
-    if (this.#req !== null) this.#write(response);
-    else this.#res.cork(() => this.#write(response));
+    else if (this.#req !== null) this.#write(response);
+    else corked();
   }
 
   #write({ status, headers, body }: HttpResponse): void {
@@ -185,6 +198,8 @@ class UwsHttpRequest extends EngineRequest {
     // An unread request body is no reason to close: the library discards the rest of it, while a client
     // whose connection is closed before it has sent its whole body may not receive the response.
     const end = this.host.closing || this.#last;
+    if (this.#last && (body === null || this.method === 'HEAD'))
+      return this.#sendLast(status, body);
     if (body === null || this.method === 'HEAD') {
       // RFC 9110, 8.6: a HEAD's length is the body's; a 304 needs none. Any argument to
       // endWithoutBody makes uWebSockets.js 20.30 write a wrong length, or never finish.
@@ -197,6 +212,26 @@ class UwsHttpRequest extends EngineRequest {
       return this.#sendInChunks(status, body);
     }
     this.finish(status);
+  }
+
+  /**
+   * Ends a response without a body and its connection, which `endWithoutBody` does not. What has the
+   * length of a HEAD's body is never finished, so its connection is closed once it is written.
+   */
+  #sendLast(status: number, body: Uint8Array | string | null): void {
+    const res = this.#res;
+    const length = body === null ? 0 : Buffer.byteLength(body);
+    if (length === 0) {
+      res.end('', true);
+      return this.finish(status);
+    }
+    res.writeHeader('connection', 'close');
+    res.tryEnd('', length);
+    setImmediate(() => {
+      if (this.ended) return;
+      this.finish(status);
+      res.close();
+    });
   }
 
   /** Writes as the client reads, so that a slow client costs a reference to the body and no copy. */

@@ -10,14 +10,21 @@ export function allows(project: Project, host: string): boolean {
   return canonical !== null && hostMatches(project.allowedOrigins, canonical);
 }
 
+const withoutSignature = (query: string): string =>
+  query
+    .split('&')
+    .filter((pair) => !pair.startsWith('sig='))
+    .join('&');
+
 /**
  * The text that is signed: the path from `/img` on and the query as they were sent, without the
  * signature itself.
  */
-export function signedText(path: string, query: string): string {
-  const unsigned = query.split('&').filter((pair) => !pair.startsWith('sig='));
-  return `${path}?${unsigned.join('&')}`;
-}
+export const signedText = (path: string, query: string): string =>
+  `${path}?${withoutSignature(query)}`;
+
+/** No client sends a longer path, in characters: a head has room for 16 KB. */
+const maxSignedPath = 16_384;
 
 /** Characters that encodeURIComponent leaves and other languages encode (RFC 3986, 2.2). */
 const reserved = /[!'()*]/g;
@@ -35,7 +42,8 @@ function signedPaths(path: string): string[] {
   const written = [encoded, encoded.replace(reserved, percentEncoded)];
   // Written directly, a source with these would not be the same source.
   if (!/[?#]/.test(source)) written.push(source);
-  return [...new Set([path, ...written.map((one) => imagePrefix + one)])];
+  const sent = written.map((one) => imagePrefix + one).filter((one) => one.length <= maxSignedPath);
+  return [...new Set([path, ...sent])];
 }
 
 /** base64url HMAC-SHA256. */
@@ -79,7 +87,8 @@ export function checkSignature(
   if (given.length === 0 || !/^\d{1,12}$/.test(exp)) {
     throw refuse('This project needs signed URLs, with exp and sig.');
   }
-  const texts = signedPaths(path).map((one) => signedText(one, query));
+  const unsigned = withoutSignature(query);
+  const texts = signedPaths(path).map((one) => `${one}?${unsigned}`);
   const authentic = secretsOf(project).some((secret) =>
     texts.some((text) => {
       const expected = Buffer.from(signature(secret, text));

@@ -34,12 +34,29 @@ export function readAddress(path: string, query: string): Address {
 const ownNames = new Set(['url', 'project', 'exp', 'sig']);
 const knownNames = [...ownNames, ...parameterSpellings];
 
+/** More than there are parameters, with those that caches and trackers add. */
+const maxParameters = 100;
+export const tooManyParameters = `The query has more than ${maxParameters} parameters.`;
+
+/** Counted before the query is split: each parameter takes time, and a head has room for thousands. */
+export function hasTooManyParameters(query: string): boolean {
+  let count = 1;
+  for (let at = query.indexOf('&'); at !== -1; at = query.indexOf('&', at + 1)) {
+    count += 1;
+    if (count > maxParameters) return true;
+  }
+  return false;
+}
+
 /**
  * Rejects a parameter that is given twice: a proxy, a cache or the signature check may read the other
  * value; and a misspelt one, without which the image would be another than the one that was meant.
  * Other unknown parameters are ignored, so they may repeat.
  */
 function readQuery(query: string): Map<string, string> {
+  if (hasTooManyParameters(query)) {
+    throw new ServiceError('parameter_invalid', tooManyParameters);
+  }
   const parameters = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
     const known = ownNames.has(name) || isParameter(name);

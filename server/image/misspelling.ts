@@ -1,5 +1,7 @@
 /** Shorter names are one edit away from too many others. */
 const minLength = 4;
+/** Longer ones than any known name, and than what HTML escaping makes of it, are not compared. */
+const maxLength = 80;
 
 /** A name without what HTML escaping of `&` puts before it. */
 const unescaped = (name: string): string => name.replace(/^(?:amp;)+/i, '').toLowerCase();
@@ -9,6 +11,7 @@ const unescaped = (name: string): string => name.replace(/^(?:amp;)+/i, '').toLo
  * `&` before it, or, from four letters on, by one edit. Undefined for a name that resembles none.
  */
 export function intendedName(name: string, known: readonly string[]): string | undefined {
+  if (name.length > maxLength) return undefined;
   const plain = unescaped(name);
   return (
     known.find((one) => one.toLowerCase() === plain) ??

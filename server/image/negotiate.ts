@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { OutputFormat } from '../../pool/transform/variant.ts';
+import { maxAccept } from '../http/accept.ts';
 
 /** The request headers that negotiation reads; '' for one that was not sent. */
 export interface NegotiationHeaders {
@@ -108,8 +109,6 @@ interface ReadAccept {
 
 /** Clients send few different Accept headers. */
 const acceptsRead = new LRUCache<string, ReadAccept>({ max: 512 });
-/** Those of browsers have up to 160 characters. */
-const longestKeptAccept = 512;
 
 const noHints: Hints = { dpr: null, width: null, viewport: null };
 
@@ -129,12 +128,15 @@ export function negotiate(headers: NegotiationHeaders): Negotiated {
   return { accepted, hints, form: hintsForm === ',,' ? form : `${form},${hintsForm}` };
 }
 
-function acceptOnce(accept: string): ReadAccept {
+/** The formats that stand in the first `maxAccept` characters; what follows them is ignored. */
+function acceptOnce(sent: string): ReadAccept {
+  const accept =
+    sent.length <= maxAccept ? sent : sent.slice(0, sent.lastIndexOf(',', maxAccept) + 1);
   const known = acceptsRead.get(accept);
   if (known !== undefined) return known;
   const accepted = readAccept(accept);
   const form = `${accepted.formats.join()}-${accepted.refused.join()}`;
   const read = { accepted, form };
-  if (accept.length <= longestKeptAccept) acceptsRead.set(accept, read);
+  acceptsRead.set(accept, read);
   return read;
 }

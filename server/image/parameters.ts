@@ -243,7 +243,8 @@ export const parameters = {
   ),
   page: parameter(
     integer(0, 99_999),
-    'Uses only this page of a TIFF, or this frame of an animation, counted from 0, as a still picture.',
+    'Uses only this page of a TIFF, image of an AVIF or frame of an animation, counted from 0, as a still ' +
+      'picture. Without it a TIFF is its first page, and an AVIF its primary image.',
     '1',
     { aliases: ['frame'], beside: '' },
   ),
@@ -267,8 +268,8 @@ export const parameters = {
   ),
   maxbytes: parameter(
     integer(1, 100_000_000),
-    'Bytes that a JPEG, WebP or AVIF may have: the best quality that fits, q at most, found in at most ' +
-      'four attempts. If nothing fits it is the smallest that there is, at quality 1. PNG, GIF and ' +
+    'Bytes that a JPEG, WebP or AVIF may have: the best quality that fits, q at most, or one near it, ' +
+      'found in at most five attempts. If nothing fits it is the smallest that there is, at quality 1. PNG, GIF and ' +
       '`lossless` have no quality to lower.',
     '9000',
     { beside: 'w=400&fmt=webp' },

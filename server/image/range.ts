@@ -6,6 +6,9 @@ export interface ByteRange {
   readonly last: number;
 }
 
+/** A single range is shorter, in characters. */
+const maxLength = 512;
+
 /**
  * The part of a body that a Range header asks for (RFC 9110, 14.1.2), or null for the whole body: what
  * is malformed or in another unit has to be ignored, and several ranges may be.
@@ -13,6 +16,7 @@ export interface ByteRange {
  * @param length of the body in bytes
  */
 export function readRange(range: string, length: number): ByteRange | RangeNotSatisfiable | null {
+  if (range.length > maxLength) return null;
   const set = /^bytes=(.*)$/i.exec(range)?.[1];
   if (set === undefined) return null;
   // RFC 9110, 5.6.1.2: a list may have empty elements.

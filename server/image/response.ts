@@ -74,11 +74,14 @@ export function imageHeaders(
   ];
 }
 
+/** More images than a client has under one URL. */
+const maxTags = 100;
+
 /** Whether If-None-Match names an entity tag (RFC 9110, 13.1.2: weak comparison, lists, `*`). */
 export function isNotModified(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === '') return false;
   if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
-  return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+  return ifNoneMatch.split(',', maxTags).some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
 
 /**

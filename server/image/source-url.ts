@@ -1,4 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
+import { authorityOf, isLongAuthority } from '../../contract/hosts.ts';
 import type { Value } from './values.ts';
 
 /** The longest source URL that is accepted, in characters. */
@@ -12,6 +13,9 @@ export function readSource(text: string): URL {
       'source_invalid',
       `The source URL has more than ${maxSourceLength} characters.`,
     );
+  }
+  if (isLongAuthority(authorityOf(written))) {
+    throw new ServiceError('source_invalid', 'The host of the source URL is too long.');
   }
   // WHATWG parsing would accept even `https:example.com`.
   if (!/^https?:\/\/[^/]/i.test(written) || !URL.canParse(written)) {

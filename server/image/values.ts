@@ -150,7 +150,7 @@ export function parts<N extends string>(
       pattern: `^${decimalSource}(?:[,_]${decimalSource}){${names.length - 1}}$`,
     },
     parse(text) {
-      const texts = text.split(/[,_]/);
+      const texts = text.split(/[,_]/, names.length + 1);
       if (texts.length !== names.length) return undefined;
       const values = names.map((name, index) => ranges[name].parse(texts[index] ?? ''));
       if (values.includes(undefined)) return undefined;

@@ -2,6 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { sep } from 'node:path';
 import { Command } from 'commander';
 import { someSettingsFromCommandLine } from '../../contract/settings/command-line.ts';
+import { maxPicturesText } from '../../contract/settings/table.ts';
 import { type FolderOrigin, picturesIn, startFolderOrigin } from './folder-origin.ts';
 import { startTemporaryService } from './temporary-service.ts';
 
@@ -10,6 +11,8 @@ import { startTemporaryService } from './temporary-service.ts';
 /** The same at each start, so that pages that are being developed can have its URLs. */
 const projectId = 'prj_localpictures000';
 const shownPictures = 3;
+/** On the page; a list of thousands would be of no use. */
+const maxListed = 100;
 const originPortOffset = 2;
 
 const command = new Command('serve')
@@ -51,26 +54,35 @@ async function startOrigin(folder: string, port: number): Promise<FolderOrigin> 
 const own = (variable: string, value = ''): Record<string, string> =>
   options.has(variable) ? {} : { [variable]: value };
 
-const { settings, createProject, stop } = await startTemporaryService({
-  program: 'main',
-  settings: {
-    ...own('SERVICE_HOST', '127.0.0.1'),
-    ...own('SERVICE_BASE_URL'),
-    SERVICE_INTERNAL_URL: '',
-    SERVICE_OPS_PORT: '0',
-    // No worker runs, and what is at its port is not fetched: the origin may be there.
-    SERVICE_WORKER_PORT: String(given.port),
-    SERVICE_PRIVATE_SOURCES: `127.0.0.1/32:${origin.port}`,
-  },
-  close: () => origin.close(),
-});
-
 /** Parentheses and the like, too: terminals do not take them for a part of a URL. */
 const encodeName = (name: string): string =>
   encodeURIComponent(name).replace(
     /[!'()*]/g,
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   );
+const sourceOf = (path: string): string =>
+  `${origin.url}/${path.split(sep).map(encodeName).join('/')}`;
+
+const sources = (await picturesIn(folder, maxListed + 1)).map(sourceOf);
+let listed = [projectId, ...sources.slice(0, maxListed)];
+while (listed.join(' ').length > maxPicturesText) listed = listed.slice(0, -1);
+
+const { settings, key, createProject, stop } = await startTemporaryService({
+  program: 'main',
+  settings: {
+    ...own('SERVICE_HOST', '127.0.0.1'),
+    ...own('SERVICE_BASE_URL'),
+    SERVICE_INTERNAL_URL: '',
+    SERVICE_OPS_PORT: '0',
+    // The URLs can be guessed, and the pictures are nobody else's: no page of another site gets them.
+    SERVICE_CROSS_SITE: 'off',
+    // No worker runs, and what is at its port is not fetched: the origin may be there.
+    SERVICE_WORKER_PORT: String(given.port),
+    SERVICE_PRIVATE_SOURCES: `127.0.0.1/32:${origin.port}`,
+    SERVICE_CONSOLE_PICTURES: listed.join(' '),
+  },
+  close: () => origin.close(),
+});
 
 try {
   const project = await createProject({
@@ -79,18 +91,21 @@ try {
     origin: `${origin.url}/`,
     allowedOrigins: ['127.0.0.1'],
   });
-  const urlOf = (path: string) =>
-    `${settings.baseUrl}/img/${origin.url}/${path}?project=${project}&w=800`;
-  const encoded = (path: string) => path.split(sep).map(encodeName).join('/');
-  const pictures = await picturesIn(folder, shownPictures);
-  const examples = pictures.map((path) => `  ${urlOf(encoded(path))}`);
+  const urlOf = (source: string) => `${settings.baseUrl}/img/${source}?project=${project}&w=800`;
+  const examples = sources.slice(0, shownPictures).map((source) => `  ${urlOf(source)}`);
+  const count = listed.length - 1;
   process.stdout.write(`Serving the pictures in ${folder}${
     settings.host === '127.0.0.1' ? ', to this machine only' : ` on ${settings.host}`
-  }. A picture's URL:
+  }. Open them in a browser:
 
-  ${urlOf('<path>')}
-${pictures.length === 0 ? '\nThere are no pictures in it yet.\n' : `\nFor example:\n\n${examples.join('\n')}\n`}
-Instead of w=800: h, fmt, q, fit, blur and others (docs/parameters.md). Ctrl-C ends it.
+  ${settings.baseUrl}/
+${count < sources.length ? `\nThe page lists the first ${count}.\n` : ''}
+A picture's URL:
+
+  ${urlOf(`${origin.url}/<path>`)}
+${examples.length === 0 ? '\nThere are no pictures in it yet.\n' : `\nFor example:\n\n${examples.join('\n')}\n`}
+Instead of w=800: h, fmt, q, fit, blur and others (docs/parameters.md). The API key, for the project's
+defaults and presets: ${key}. Ctrl-C ends it.
 `);
 } catch (error) {
   process.stderr.write(`It failed: ${error instanceof Error ? error.message : error}\n`);

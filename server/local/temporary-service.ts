@@ -51,6 +51,7 @@ export async function startTemporaryService(
     ...options.settings,
     SERVICE_DATA_DIR: dataDir,
     SERVICE_MONGODB_URL: '',
+    SERVICE_CONSOLE: 'on',
     SERVICE_ROOT_API_KEY: key,
     // The service's output is passed on by this process, so the service sees no terminal.
     SERVICE_LOG_FORMAT: process.env['SERVICE_LOG_FORMAT'] === 'json' ? 'json' : 'text',

@@ -16,16 +16,16 @@ const linesPerSecond = 10;
  * Logs image requests that failed by a fault of the service or of a source's server: at most some in
  * a second, and then how many were left out.
  */
-export function logFailures(log: Pick<Logger, 'info'>): (failure: ImageFailure) => void {
+export function logFailures(log: Pick<Logger, 'warn'>): (failure: ImageFailure) => void {
   let inSecond = 0;
   const endSecond = (): void => {
     const leftOut = inSecond - linesPerSecond;
-    if (leftOut > 0) log.info({ leftOut }, 'more images could not be delivered');
+    if (leftOut > 0) log.warn({ leftOut }, 'more images could not be delivered');
     inSecond = 0;
   };
   return (failure) => {
     if (inSecond === 0) setTimeout(endSecond, 1_000).unref();
     inSecond += 1;
-    if (inSecond <= linesPerSecond) log.info(failure, 'an image could not be delivered');
+    if (inSecond <= linesPerSecond) log.warn(failure, 'an image could not be delivered');
   };
 }

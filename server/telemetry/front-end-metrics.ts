@@ -32,6 +32,11 @@ export class FrontEndMetrics {
   readonly onCommand: OnCommand = (command, ms, ok) =>
     this.cells.histogram('storeLatency', command, ok ? 'ok' : 'error').observe(ms / 1_000);
 
+  /** To be called when the HTTP server listens. */
+  listens(httpEngine: 'uws' | 'node'): void {
+    this.cells.gauge('info', process.version, httpEngine).value = 1;
+  }
+
   /** All metrics now. To be called every second. */
   snapshot(parts: FrontEndParts): Snapshot {
     this.#requests.collect();
@@ -46,7 +51,6 @@ export class FrontEndMetrics {
     const pool = engine.producer.transforms.stats();
     const sources = engine.producer.sources.stats();
     const { misses, queue, fetches, heldBytes } = engine.producer.refusals;
-    cells.gauge('info', process.version).value = 1;
     cells.gauge('requestsOpen').value = app.open;
     cells.counter('refusals', 'misses').value = misses;
     cells.counter('refusals', 'queue').value = queue;
@@ -64,6 +68,7 @@ export class FrontEndMetrics {
     cells.gauge('transformMemory').value = pool.costlyBytes;
     cells.gauge('transformMemoryLimit').value = pool.costlyMaxBytes;
     cells.gauge('transformStalled').value = pool.stalledMs / 1_000;
+    cells.gauge('threadsStuck').value = pool.stuck;
     cells.counter('threadsReplaced').value = pool.threadsReplaced;
     cells.gauge('fetches').value = sources.fetching;
     cells.gauge('fetchSlots').value = sources.concurrency;

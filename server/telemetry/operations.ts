@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Logger } from '../../contract/log.ts';
+import { hostNotAllowed, isForeignToLoopback } from '../../contract/request-host.ts';
 import { defaultOpsPort, type Settings } from '../../contract/settings/table.ts';
 import { expositionType } from './exposition.ts';
 
@@ -9,12 +10,14 @@ const idleMs = 60_000;
 const always = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 /** The operations listener of the service: `/metrics`, and nothing else. */
-function operationsServer(metrics: () => string): Server {
+function operationsServer(listensOn: string, metrics: () => string): Server {
   const answer: RequestListener = (request, response) => {
     // A request with a body gets its answer without it; then its connection is of no more use.
     if (request.headers['content-length'] ?? request.headers['transfer-encoding']) {
       response.setHeader('connection', 'close');
     }
+    const { host = '' } = request.headers;
+    if (isForeignToLoopback(host, listensOn)) return fail(hostNotAllowed(host), {});
     const [path = ''] = (request.url ?? '').split('?', 1);
     if (path !== '/metrics') {
       const text = `There is no ${request.method} ${path.slice(0, 200)}.`;
@@ -65,7 +68,7 @@ export async function startOperations(
   try {
     // This service's own listeners may not have begun to listen.
     if (chosen === port || chosen === workerPort) throw portInUse;
-    await listen(operationsServer(metrics), opsHost, chosen);
+    await listen(operationsServer(opsHost, metrics), opsHost, chosen);
     log.info({ host: opsHost, port: chosen }, 'the operations listener listens');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

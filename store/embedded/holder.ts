@@ -46,12 +46,13 @@ export function parseHolder(target: string, usualSocket: string): Holder | null 
 export async function isAlive(holder: Holder): Promise<boolean> {
   // A pid from another container has no meaning here, so check the socket instead.
   if (holder.namespace !== (await pidNamespace())) return listens(holder.socket);
+  const started = await processStart(holder.pid);
+  // Last, because nothing can be read of a process that its parent reaps meanwhile.
   try {
     process.kill(holder.pid, 0);
   } catch (error) {
     if (hasCode(error, 'ESRCH')) return false;
   }
-  const started = await processStart(holder.pid);
   return started === null || started === holder.started;
 }
 

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { copyFile, open, rename, rm, stat } from 'node:fs/promises';
+import { chmod, chown, copyFile, open, rename, rm, stat, unlink } from 'node:fs/promises';
 import { privateFolderOf, socketPath } from './endpoint.ts';
+import { hasCode } from './holder.ts';
 import { takeLock } from './lock.ts';
-import { dataFileIn } from './server.ts';
+import { dataFileIn, lockFileOf } from './server.ts';
 import { backupOf } from './storage/backup.ts';
 import { checkDataFile, type DataFileDamaged } from './storage/file-check.ts';
 
@@ -20,36 +21,58 @@ export interface Restored {
 
 /**
  * Puts the last backup of an embedded store in the place of its data file, which is kept under another
- * name, as is the backup.
+ * name, as is the backup. It has the owner and the mode of the replaced file, or else of the backup: whoever
+ * restores it may not be the user of the service. When it fails, the data file stays as it is.
  *
  * @param folder as given to `startEmbeddedStore`
  * @throws {BackupMissing}
  * @throws {FolderHeld} while a service uses the store
  * @throws {DataFileDamaged} when the backup is damaged
+ * @throws an error of the file system
  */
 export async function restoreBackup(folder: string, now = new Date()): Promise<Restored> {
   const privateFolder = privateFolderOf(folder);
   const file = dataFileIn(privateFolder);
   const backup = backupOf(file);
+  const temporary = `${file}.new`;
   if (!existsSync(backup)) throw new BackupMissing(`there is no backup ${backup}`);
   const lock = await takeLock(privateFolder, socketPath(privateFolder));
   try {
     checkDataFile(backup);
     const { mtime } = await stat(backup);
-    const temporary = `${file}.new`;
-    await copyFile(backup, temporary);
-    const copy = await open(temporary, 'r+');
-    await copy.sync();
-    await copy.close();
     const replaced = existsSync(file) ? `${file}.${now.toISOString().replaceAll(':', '-')}` : null;
-    if (replaced !== null) await rename(file, replaced);
-    await rename(temporary, file);
-    // It belongs to the replaced file; lmdb creates it anew.
-    await rm(`${file}-lock`, { force: true });
+    try {
+      await copySynced(backup, temporary, replaced === null ? backup : file);
+      // It belongs to the replaced file; lmdb creates it anew.
+      await unlink(lockFileOf(file)).catch((error) => {
+        if (!hasCode(error, 'ENOENT')) throw error;
+      });
+      if (replaced !== null) await rename(file, replaced);
+      await rename(temporary, file);
+    } catch (error) {
+      if (replaced !== null && !existsSync(file)) await rename(replaced, file);
+      throw error;
+    }
     return { copiedAt: mtime, replaced };
   } finally {
+    await rm(temporary, { force: true });
     await lock.release();
   }
+}
+
+/** @param like the file whose owner and mode the copy gets */
+async function copySynced(from: string, to: string, like: string): Promise<void> {
+  const { uid, gid, mode } = await stat(like);
+  await copyFile(from, to);
+  const copy = await open(to, 'r+');
+  try {
+    await copy.sync();
+  } finally {
+    await copy.close();
+  }
+  // Others cannot give a file away.
+  if (process.getuid?.() === 0) await chown(to, uid, gid);
+  await chmod(to, mode & 0o777);
 }
 
 /** A sentence for the operator: what is wrong, and what can be done. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { rm, statfs } from 'node:fs/promises';
+import { open, rm, statfs } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -11,6 +11,7 @@ import {
   socketPath,
   urlOf,
 } from './endpoint.ts';
+import { hasCode } from './holder.ts';
 import { takeLock } from './lock.ts';
 import { type BackupTimes, backupOf } from './storage/backup.ts';
 import { checkDataFile, DataFileDamaged } from './storage/file-check.ts';
@@ -18,6 +19,9 @@ import type { ThreadData, ThreadMessage } from './thread.ts';
 
 /** The file with all documents, in the private folder. */
 export const dataFileIn = (privateFolder: string): string => join(privateFolder, 'documents.lmdb');
+
+/** lmdb's own lock file, which says who reads which pages of a data file. */
+export const lockFileOf = (dataFile: string): string => `${dataFile}-lock`;
 
 /** The first pages, the lock file, and as much as is preallocated at first. */
 const newFileBytes = 2 * 2 ** 20;
@@ -43,7 +47,7 @@ export interface EmbeddedStore {
  * @param folder created when it is missing
  * @throws {FolderHeld} when another live process (or this one, earlier) owns the folder
  * @throws {DataFileDamaged}
- * @throws an error with the code ENOSPC when there is no space for a new store
+ * @throws an error of the file system, such as ENOSPC when there is no space for a new store, or EACCES
  */
 export async function startEmbeddedStore(
   folder: string,
@@ -60,6 +64,8 @@ export async function startEmbeddedStore(
   const file = dataFileIn(privateFolder);
   const isNew = !existsSync(file);
   try {
+    await requireWritable(file);
+    await requireWritable(lockFileOf(file));
     if (!isNew) checkDataFile(file);
     else if (existsSync(backupOf(file))) throw new DataFileDamaged(file, 'it is missing');
     else await requireSpace(privateFolder);
@@ -87,6 +93,19 @@ async function requireSpace(folder: string): Promise<void> {
   const { bsize, bavail } = await statfs(folder);
   if (bsize * bavail >= newFileBytes) return;
   throw Object.assign(new Error('the disk is full'), { code: 'ENOSPC', path: folder });
+}
+
+/**
+ * lmdb ends the process by a signal when it cannot write its lock file, and its error about the data file
+ * would count as damage.
+ * @throws an error of the file system when the file exists and cannot be opened
+ */
+async function requireWritable(path: string): Promise<void> {
+  try {
+    await (await open(path, 'r+')).close();
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
 }
 
 /** @param cleanUp called when the thread has exited, for whatever reason */

@@ -27,6 +27,8 @@ const statuses: Record<ErrorCode, number> = {
   source_blocked: 403,
   source_unauthorized: 403,
   source_forbidden: 403,
+  host_not_allowed: 403,
+  origin_not_allowed: 403,
   signature_invalid: 403,
   source_not_found: 404,
   source_too_large: 413,

@@ -1,12 +1,18 @@
 import fc from 'fast-check';
 import t from 'tap';
 import {
+  authorityOf,
   canonicalHost,
   canonicalHostPattern,
   canonicalHostPatternSource,
   hostMatches,
   hostTextSource,
+  isLongAuthority,
 } from '../../contract/hosts.ts';
+
+/** So many letters of Chinese, which are the slowest to convert. */
+const letters = (count: number): string =>
+  String.fromCharCode(...Array.from({ length: count }, (_, i) => 0x4e00 + i));
 
 t.test('a host is stored in one spelling', async (t) => {
   const spellings: Record<string, string> = {
@@ -82,6 +88,7 @@ t.test('what is no bare host name is none', async (t) => {
     `${'a'.repeat(64)}.com`,
     `${'a.'.repeat(127)}com`,
     'a'.repeat(100_000),
+    letters(300),
   ];
   for (const text of texts) t.equal(canonicalHost(text), null, JSON.stringify(text.slice(0, 30)));
 });
@@ -113,6 +120,58 @@ t.test(
     );
   },
 );
+
+t.test('a text that is too long for a host is not converted', async (t) => {
+  for (const [text, isLong] of [
+    ['a'.repeat(1_024), false],
+    ['a'.repeat(1_025), true],
+    [letters(253), false],
+    [letters(254), true],
+    [`${'a'.repeat(253)}é`, true],
+  ] as const) {
+    t.equal(isLongAuthority(text), isLong, `${text.length} characters`);
+  }
+  const started = performance.now();
+  for (let i = 0; i < 20; i++) t.equal(canonicalHost(`${i}${letters(20_000)}`), null);
+  t.ok(performance.now() - started < 1_000, 'it takes 20 s with the conversion');
+});
+
+t.test('what is measured is what the URL standard takes for the authority', async (t) => {
+  for (const [reference, authority] of [
+    ['https://a.example/b', 'a.example'],
+    ['https://u:p@a.example:80?b', 'u:p@a.example:80'],
+    ['//a.example#b', 'a.example'],
+    ['\\\\a.example\\b', 'a.example'],
+    ['ht\ttp:/\n/a.exa\rmple/', 'a.example'],
+    [' https:///a.example', 'a.example'],
+    ['/a/b', ''],
+    ['a/b', ''],
+    ['?//a', ''],
+    ['', ''],
+  ] as const) {
+    t.equal(authorityOf(reference), authority, JSON.stringify(reference));
+  }
+  const piece = fc.constantFrom(
+    ...['http:', 'https:', '/', '//', '\\', '\t', '\n', ' ', '?', '#', '@', 'a', 'u:p', '.', '\0'],
+  );
+  const around = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(''));
+  const host = 'h'.repeat(1_025);
+  let long = 0;
+  fc.assert(
+    fc.property(around, around, (before, after) => {
+      const reference = `${before}${host}${after}`;
+      for (const base of ['http://b.example/c/d', 'https://b.example']) {
+        const url = URL.canParse(reference, base) ? new URL(reference, base) : null;
+        if (!url?.hostname.includes(host)) continue;
+        long += 1;
+        if (!isLongAuthority(authorityOf(reference))) return false;
+      }
+      return true;
+    }),
+    { numRuns: 3_000 },
+  );
+  t.ok(long > 100, `${long} had the long host`);
+});
 
 t.test('an allowlist holds hosts, and wildcards above hosts', async (t) => {
   const entries: readonly (readonly [string, string | null])[] = [

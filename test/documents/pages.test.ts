@@ -48,6 +48,13 @@ t.test('the index of docs/ and the README link every page', async (t) => {
       from === 'README.md' ? [] : ['README.md'],
       from,
     );
+    const rows = text.split('\n').filter((line) => line.startsWith('|'));
+    const titles = rows.flatMap((row) => /\| \[[^\]]*\]\(([^)]+)\) \|$/.exec(row)?.[1] ?? []);
+    t.same(
+      titles.filter((to, index) => titles.indexOf(to) !== index),
+      [],
+      `${from} lists each page once`,
+    );
   }
 });
 

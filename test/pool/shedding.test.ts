@@ -51,7 +51,7 @@ async function startEngine(t: Test, queue: number, url: (path: string) => URL) {
         return onlyProcess.join(key, participant);
       },
     },
-    disk: { stored() {}, read() {}, removed() {}, failed() {} },
+    disk: { writing() {}, written() {}, stored() {}, read() {}, removed() {}, failed() {} },
     onMemoryHit() {},
     onRender() {},
     now: Date.now,

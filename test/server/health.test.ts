@@ -10,7 +10,7 @@ import { until } from '../until.ts';
 
 const idle: FrontEndStats = {
   ...{ memoryBytes: 1, memoryMaxBytes: 10, active: 0, queued: 0, concurrency: 1, maxQueue: 1 },
-  ...{ rejected: 0, completed: 0, fetching: 0, misses: 0, exchanges: 0, stalledMs: 0 },
+  ...{ rejected: 0, completed: 0, fetching: 0, misses: 0, exchanges: 0, stuck: 0, stalledMs: 0 },
   ...{ fetchConcurrency: 1, fetchesRejected: 0, heldBytes: 0, heldMaxBytes: 1, heldRejected: 0 },
 };
 const statsOf = (pool: TransformQueue): FrontEndStats => {
@@ -106,6 +106,21 @@ t.test('one process whose pool is stuck shows in what any other answers', async 
   t.match(answer.checks.transformQueue, { concurrency: 2, rejected: 3 }, 'its own as they are now');
   t.match(answer.checks.cache, { memorySizeBytes: 2, memoryMaxBytes: 20, diskSizeBytes: 5 });
   t.equal((await openHealth({ machine: machine(40) }).ask()).status, 'ok');
+});
+
+t.test('a front end whose regular threads are all stuck, though others work', async (t) => {
+  const machine = (stuck: number) => () => ({
+    frontEnds: { 1: { ...idle, concurrency: 2, stuck }, 2: { ...idle, concurrency: 2 } },
+    ...{ diskBytes: 5, diskMaxBytes: 50, diskFull: false },
+  });
+  const answer = await openHealth({ machine: machine(2) }).ask();
+  t.match(answer, {
+    ...{ httpStatus: 503, ok: false, status: 'degraded' },
+    reason: 'The transform threads of a front end cannot be ended.',
+    checks: { transformQueue: { stuck: 2 } },
+  });
+  const one = await openHealth({ machine: machine(1) }).ask();
+  t.match(one, { httpStatus: 200, checks: { transformQueue: { stuck: 1 } } });
 });
 
 t.test(

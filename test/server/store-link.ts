@@ -20,6 +20,8 @@ export interface StoreLink {
   release(): void;
   /** Delays all that is sent from now on, in each direction. */
   slow(ms: number): void;
+  /** Resets each connection on which something is sent, or does so no more. */
+  reset(on: boolean): void;
   /** Lets nothing more through, in either direction; resolves when something was sent in vain. */
   freeze(): Promise<void>;
   cut(): Promise<void>;
@@ -41,9 +43,11 @@ export async function storeLink(t: Test): Promise<StoreLink> {
   let delayMs = 0;
   let open: Promise<void> = Promise.resolve();
   let release = () => {};
+  let resetting = false;
   const forward = (from: Socket, to: Socket) => {
     let sent: Promise<unknown> = Promise.resolve();
     from.on('data', (bytes) => {
+      if (resetting) return void from.resetAndDestroy();
       sent = sent
         .then(() => (delayMs > 0 ? sleep(delayMs) : undefined))
         .then(() => open)
@@ -108,6 +112,9 @@ export async function storeLink(t: Test): Promise<StoreLink> {
     ...{ db: client.db(databaseName), other, lookups, freeze, cut, mend: () => listen(port) },
     hold,
     release: () => release(),
+    reset: (on) => {
+      resetting = on;
+    },
     slow: (ms) => {
       delayMs = ms;
     },

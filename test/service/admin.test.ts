@@ -41,6 +41,7 @@ t.test('the admin command, beside a service that runs', async (t) => {
       [/parameters\.wide is not a known/, 'set', id, 'card', 'wide=1'],
       [/w is given more than once/, 'set', id, 'card', 'w=1&width=2'],
       [/no project prj_0/, 'list', 'prj_0000000000000000'],
+      [/no preset crad\. Did you mean card/, 'delete', id, 'crad'],
     ] as const) {
       await t.rejects(presets(...args), { code: 1, stderr: message }, args.join(' '));
     }

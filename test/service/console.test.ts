@@ -12,6 +12,7 @@ import t from 'tap';
 import { pictures } from '../../bench/origin/pictures.ts';
 import { operations as controlOperations } from '../../server/control/operations.ts';
 import { parameterNames } from '../../server/image/parameters.ts';
+import { root } from '../root.ts';
 import { patienceMs, until } from '../until.ts';
 import { noChromium, startChromium } from './chromium.ts';
 import { baseUrl, rootKey, startControl } from './control/control.ts';
@@ -59,6 +60,26 @@ async function shoot(page: Page, name: string): Promise<void> {
     .toFile(`${shots}/${name}.webp`);
 }
 
+t.test('a change of a size in words', async (t) => {
+  const { changeInWords } = await import(new URL('dist/server/console/page/figures.js', root).href);
+  const changes = [
+    [1_000, 60],
+    [1_000_000, 800],
+    [1_000_000, 4_990],
+    [100, 0],
+    [100, 103],
+    [9, 9],
+  ];
+  t.same(
+    changes.map(([from, to]) => changeInWords(from, to)),
+    ['−94 %', '−99.9 %', '−99.5 %', '−100 %', '+3 %', '0 %'],
+  );
+});
+
+/** The element that has the focus, by its id or its text. */
+const focused = (page: Page) =>
+  page.evaluate('document.activeElement.id || document.activeElement.innerText');
+
 t.test('the console in a browser', { skip: noChromium }, async (t) => {
   const origin = await startTestOrigin(t);
   const photo =
@@ -88,7 +109,18 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await page.getByRole('link', { name: 'ok', exact: true }).waitFor();
     t.same(await faultsOf(page), []);
     await page.getByRole('link', { name: 'create a project' }).click();
-    await page.getByLabel('API key').waitFor();
+    await page.getByLabel('API key').fill(rootKey);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor();
+    t.equal(await focused(page), 'main');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    t.equal(await focused(page), 'main');
+    await page.goto(`${url}/#/sign-in`);
+    await page.getByLabel('API key').fill(rootKey);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${url}/#/projects`);
+    t.equal(await focused(page), 'main');
     t.same(problems, []);
   });
 
@@ -107,6 +139,10 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     t.ok(samples.length > 0);
     for (const name of samples) t.ok(name in pictures, `${name} is a sample picture`);
     t.same(await faultsOf(page), []);
+    for (const [name, value] of Object.entries({ q: '80', dpr: '1', saturation: '1', hue: '0' })) {
+      const slider = page.getByLabel(`${name}, as a slider`);
+      t.equal(await slider.inputValue(), value, `${name} stands at what applies`);
+    }
     await page.getByLabel('Find a parameter').fill('colours');
     await page.getByLabel('grayscale').selectOption('on');
     await page.locator('summary', { hasText: 'more' }).click();
@@ -142,12 +178,31 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
 
     for (const [title, words] of [
       ['HTML', /<picture>\n {2}<img src="https:[^"]+&amp;w=240&amp;/],
-      ['Next.js', `project: "${project}", grayscale: "1", fmt: "webp" });`],
-      ['Nuxt', `format: "webp", quality: "40", ...modifiers`],
+      ['Next.js', `project: "${project}", grayscale: "1", fmt: "webp", q: "40" });`],
+      ['Nuxt', `format: "webp", quality: "40", ...given`],
       ['curl', `'${baseUrl}${path}'`],
     ] as const) {
       await page.getByLabel(title, { exact: true }).check();
       t.match(await page.getByRole('region', { name: `code for ${title}` }).innerText(), words);
+    }
+    t.same(problems, []);
+
+    const linked = new URLSearchParams({ project, url: source, w: '260', height: '130' });
+    const evil = [
+      '"><img src=x onerror=alert(1)>',
+      'a: alert(1)})//',
+      "'; alert 1 #",
+      'constructor',
+    ];
+    for (const name of evil) linked.set(name, '1');
+    // A new page: in one that is open, a link to the same picture changes nothing.
+    await page.goto('about:blank');
+    await page.goto(`${url}/#/?${linked}`);
+    await figures.getByText('260 × 130').waitFor();
+    for (const title of ['HTML', 'Next.js', 'Nuxt', 'curl']) {
+      await page.getByLabel(title, { exact: true }).check();
+      const code = await page.getByRole('region', { name: `code for ${title}` }).innerText();
+      t.notMatch(code, /alert|constructor/, `a link puts nothing of its own into the ${title}`);
     }
     t.same(problems, []);
 
@@ -183,6 +238,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
 
     await page.getByRole('button', { name: 'Remove a.example' }).click();
     await page.getByText('a.example is removed').waitFor();
+    await until('the focus', async () => (await focused(page)) === 'allowlist');
     await page.getByLabel('Host to allow').fill('Bücher.example');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Remove xn--bcher-kva.example' }).waitFor();
@@ -193,6 +249,18 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     const bytesOf = async (title: string) =>
       defaults.locator('figcaption', { hasText: title }).locator('span').innerText();
     await defaults.getByLabel('Default quality', { exact: true }).fill('35');
+    const asked: string[] = [];
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.message());
+      void dialog.dismiss();
+    });
+    await page.getByRole('link', { name: 'Service', exact: true }).click();
+    await until('it asks', () => asked.length === 1);
+    t.match(asked.splice(0), [/not saved/]);
+    t.equal(page.url(), `${url}/#/projects/${id}`);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await until('it asks', () => asked.length === 1);
+    t.equal(await defaults.getByLabel('Default quality', { exact: true }).inputValue(), '35');
     await until('the preview shows what the change does', async () => {
       const [saved, changed] = [await bytesOf('Saved'), await bytesOf('With your changes')];
       return saved !== changed && /image\/avif, [\d.]+ K?B, 320 × 240/.test(changed);
@@ -203,6 +271,8 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await defaults.getByLabel('Max width').fill('10001');
     await defaults.getByRole('button', { name: 'Save 1 change' }).click();
     t.equal((await stored()).maxWidth, null, 'the control knows the range');
+    await defaults.getByRole('button', { name: 'Discard' }).click();
+    t.equal(await page.getByLabel('q, as a slider').inputValue(), '35', 'the new default');
 
     const presets = page.getByRole('region', { name: 'Presets' });
     const kept = async () => (await control.call('GET', `/projects/${id}/presets`)).body.presets;
@@ -220,8 +290,13 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
       const texts = ids.map((one) => page.locator(`[id="${one}"]`).innerText());
       return (await Promise.all(texts)).join(' ');
     };
+    t.match(await besides(presetName), /^A lower-case letter, and up to 39/);
     await create.click();
     await presets.getByRole('alert').getByText('the name of a preset must').waitFor();
+    await until(
+      'the focus',
+      async () => (await focused(page)) === (await presetName.getAttribute('id')),
+    );
     t.match(await besides(presetName), /^It must begin with a lower-case letter/);
     await presetName.fill('card');
     await presets.getByLabel('crop', { exact: true }).fill('1,2');
@@ -248,6 +323,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await presets.getByRole('button', { name: 'Delete card …' }).click();
     await presets.getByRole('button', { name: 'Delete card' }).click();
     await presets.getByText('card is deleted').waitFor();
+    t.equal(await focused(page), 'presets');
     t.same(await kept(), []);
 
     const prewarm = page.getByRole('region', { name: 'Prewarm' });
@@ -370,6 +446,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await shoot(page, 'presets');
     await page.evaluate(`document.getElementById('defaults').scrollIntoView()`);
     await shoot(page, 'project');
+    page.once('dialog', (dialog) => void dialog.accept());
     await page.getByRole('link', { name: 'Service', exact: true }).click();
     await page.getByRole('heading', { name: 'Disk cache' }).waitFor();
     await shoot(page, 'service');

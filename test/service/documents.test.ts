@@ -56,11 +56,14 @@ t.test(
     };
 
     /** All pages at once, because they wait most of the time; each in a shell and a project of its own. */
-    const run = async ({ blocks }: Page) => {
+    const run = async ({ path, blocks }: Page) => {
       const examples = blocks.filter(isRun);
       if (examples.length === 0) return [];
       const identifiers = new Map([[projectInPages, await service.project()]]);
-      const options = { environment: service.environment, addresses, rootKey, identifiers };
+      // Elsewhere a private origin stands for a public one; this page says how to allow it.
+      const own = path === 'docs/README.md' ? { SERVICE_PRIVATE_SOURCES: '' } : {};
+      const environment = { ...service.environment, ...own };
+      const options = { environment, addresses, rootKey, identifiers };
       const session = await Session.start(t, options);
       const results: { where: string; wrong: string | null }[] = [];
       for (const { page, line, text, mark } of examples) {
@@ -96,15 +99,22 @@ t.test('the demo prints URLs of images, and ends without a trace', { buffered },
     await ended;
   });
   const urls: string[] = [];
+  let page = '';
   for await (const line of createInterface({ input: demo.stdout })) {
     const [url] = /http\S+\/img\/\S+/.exec(line) ?? [];
     if (url !== undefined) urls.push(url);
+    page = /^ +(http\S+\/)$/.exec(line)?.[1] ?? page;
     if (line.startsWith('Ctrl-C')) break;
   }
   // The animation, which is the smallest of the sample pictures.
   const response = await fetch(urls.find((url) => url.includes('pulse.gif')) ?? '');
   t.equal(response.status, 200);
   t.match(response.headers.get('content-type'), /^image\//);
+  const opened = await (await fetch(page)).text();
+  const project = /project=(\w+)/.exec(urls[0] ?? '')?.[1];
+  t.match(opened, `data-project="${project}" data-pictures="http://127.0.0.1:`);
+  const [first] = /http:[^ "]+\/landscape\.jpg/.exec(opened) ?? [];
+  t.ok(urls.some((url) => url.includes(encodeURIComponent(first ?? 'none'))));
   demo.kill('SIGTERM');
   t.same(await ended, [0, null]);
 });

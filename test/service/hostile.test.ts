@@ -121,7 +121,8 @@ eachEngine('hostile bytes neither end a process nor get anything', async (t, { e
       }),
     );
     for (const [what, answer] of answers) {
-      t.notMatch(answer, /HTTP\/1\.1 (2|5)/, what);
+      // Newer releases of uWebSockets.js call what they cannot read another version of HTTP: 505.
+      t.notMatch(answer, /HTTP\/1\.1 (2|50[0-4])/, what);
     }
     t.same(service.frontEnds(), [pid], 'the process lives');
   });

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmod,
   mkdir,
@@ -10,12 +11,15 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
 import { Client } from 'undici';
 import { temporaryRoot } from '../temporary-root.ts';
-import { until } from '../until.ts';
+import { patienceMs, until } from '../until.ts';
+import { noChromium, startChromium } from './chromium.ts';
 import { picture } from './origin.ts';
 import { freePort } from './service.ts';
 import { startProgram } from './worker/worker.ts';
@@ -83,6 +87,21 @@ t.test('npm run serve: the pictures of a folder, and nothing else', async (t) =>
     t.equal(await ask(path), 404, path);
   }
 
+  await t.test('its page lists them and opens with one', { skip: noChromium }, async (t) => {
+    const page = await (await startChromium(t)).newPage();
+    await page.goto(`http://localhost:${port}/`);
+    const result = page.getByRole('region', { name: 'Result' });
+    await result.getByText('300 × 200').first().waitFor();
+    const names = await page.locator('.samples button').allInnerTexts();
+    t.same(names.sort(), ['a.jpg', 'icon.ico', 'sub dir/ü #1.JPG']);
+    await page.getByRole('button', { name: 'icon.ico' }).click();
+    await result.getByText('30 × 20').first().waitFor();
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByLabel('API key').fill(/sk_[\w-]{43}/.exec(printed)?.[0] ?? '');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Pictures' }).waitFor();
+  });
+
   await t.test('its origin is for the service only', async (t) => {
     const [, origin = ''] = /\/img\/(http:\/\/127\.0\.0\.1:\d+)/.exec(first) ?? [];
     const authority = new URL(origin).host;
@@ -100,6 +119,93 @@ t.test('npm run serve: the pictures of a folder, and nothing else', async (t) =>
     t.equal(await status('/a.jpg', 'evil.example'), 404, 'a name that leads here');
     t.equal(await status('/../outside.jpg', authority), 404);
     t.equal(await status('//a.jpg', authority), 404);
+  });
+
+  await t.test('no page of another site gets a picture', async (t) => {
+    const client = new Client(`http://127.0.0.1:${port}`, { pipelining: 0 });
+    t.teardown(() => client.close());
+    const path = first.slice(first.indexOf('/img/'));
+    const ask = async (headers: Record<string, string>, target = path) => {
+      const response = await client.request({ method: 'GET', path: target, headers });
+      const text = await response.body.text();
+      const code = response.statusCode === 200 ? null : JSON.parse(text).code;
+      const names = Object.keys(response.headers).filter((one) =>
+        one.startsWith('access-control-'),
+      );
+      t.same(names, [], JSON.stringify(headers));
+      t.not(response.headers['cross-origin-resource-policy'], 'cross-origin');
+      return code;
+    };
+    const host = `localhost:${port}`;
+    const own = [
+      {},
+      { host },
+      { host: `[::1]:${port}` },
+      { host: '192.0.2.1' },
+      { host, 'sec-fetch-site': 'none' },
+      { host, 'sec-fetch-site': 'same-origin', origin: `http://${host}` },
+      // A page that is being developed.
+      { host, 'sec-fetch-site': 'same-site', origin: 'http://localhost:5173' },
+      { host, origin: 'http://127.0.0.1:5173' },
+    ];
+    for (const headers of own) t.equal(await ask(headers), null, JSON.stringify(headers));
+    const foreign = [
+      [{ host: 'rebound.example' }, 'host_not_allowed'],
+      [{ host: `rebound.example:${port}` }, 'host_not_allowed'],
+      [{ host: '127.0.0.1.nip.example' }, 'host_not_allowed'],
+      [{ host: 'localhost.example' }, 'host_not_allowed'],
+      [{ host: `0.0.0.0:${port}` }, 'host_not_allowed'],
+      [{ host: 'a'.repeat(5_000) }, 'host_not_allowed'],
+      [{ host, origin: 'https://evil.example' }, 'origin_not_allowed'],
+      [{ host, origin: 'http://localhost.evil.example' }, 'origin_not_allowed'],
+      [{ host, origin: 'http://203.0.113.1' }, 'origin_not_allowed'],
+      [{ host, origin: 'null' }, 'origin_not_allowed'],
+      [{ host, 'sec-fetch-site': 'cross-site' }, 'origin_not_allowed'],
+    ] as const;
+    for (const [headers, code] of foreign) {
+      for (const target of [path, '/', '/openapi.json', '/api/health', '/nothing']) {
+        t.equal(
+          await ask(headers, target),
+          code,
+          `${JSON.stringify(headers).slice(0, 90)} ${target}`,
+        );
+      }
+    }
+  });
+
+  await t.test('in a browser', { skip: noChromium }, async (t) => {
+    const site = createServer((_, response) => {
+      response.setHeader('content-type', 'text/html').end('<img>');
+    });
+    site.listen(0, '127.0.0.1');
+    await once(site, 'listening');
+    t.teardown(() => site.close());
+    const browser = await startChromium(t);
+    const page = await browser.newPage();
+    page.setDefaultTimeout(patienceMs);
+    t.equal((await page.goto(first))?.status(), 200, 'a URL that is opened');
+    const load = (url: string) =>
+      page.evaluate(`new Promise((done) => {
+        const image = document.querySelector('img');
+        image.onload = () => done(image.naturalWidth);
+        image.onerror = () => done(null);
+        image.src = ${JSON.stringify(url)};
+      })`);
+    const sitePort = (site.address() as AddressInfo).port;
+    for (const [host, width] of [
+      ['localhost', 31],
+      ['127.0.0.1', null],
+      ['evil.localhost', null],
+    ] as const) {
+      await page.goto(`http://${host}:${sitePort}/`);
+      t.equal(await load(first.replace('w=800', 'w=31')), width, `a page at ${host}`);
+      const read = `fetch(${JSON.stringify(first)}).then(() => true, () => false)`;
+      t.equal(await page.evaluate(read), false, `it is not read by ${host}`);
+    }
+    const [, source = '', project = ''] = /\/img\/(\S+)\?project=(\w+)/.exec(first) ?? [];
+    const query = new URLSearchParams({ project, url: source, w: '33' });
+    await page.goto(`http://localhost:${port}/#/?${query}`);
+    await page.locator('img[src^="blob:"]').first().waitFor();
   });
 
   t.equal(await program.end('SIGINT'), 0);

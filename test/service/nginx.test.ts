@@ -1,20 +1,48 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import sharp from 'sharp';
 import t from 'tap';
 import { signature, signedText } from '../../server/image/access.ts';
 import { rootPath } from '../root.ts';
 import { temporaryRoot } from '../temporary-root.ts';
 import { until } from '../until.ts';
+import { engines } from './engines.ts';
 import { held } from './held.ts';
 import { picture, startTestOrigin } from './origin.ts';
+import { StrictConnection } from './raw-http.ts';
 import { freePort, startService } from './service.ts';
 
 const isInstalled = spawnSync('nginx', ['-v']).status === 0;
+const skip = !isInstalled && 'nginx is not installed';
+
+type Teardown = { teardown(action: () => Promise<unknown>): void };
+
+/** What is between nginx and the service: it counts the connections, and keeps what nginx sends. */
+async function startRelay(t: Teardown, port: number) {
+  let connections = 0;
+  let sent = '';
+  const relay = createServer((client) => {
+    connections += 1;
+    client.on('data', (bytes) => {
+      sent += bytes.toString('latin1');
+    });
+    const server = connect(port, '127.0.0.1');
+    client.pipe(server).pipe(client);
+    client.on('error', () => server.destroy()).on('close', () => server.destroy());
+    server.on('error', () => client.destroy());
+  });
+  const own = await freePort();
+  relay.listen(own, '127.0.0.1');
+  await once(relay, 'listening');
+  t.teardown(async () => relay.close());
+  return { port: own, connections: () => connections, sent: () => sent };
+}
 
 /** nginx with the example of the documents, of which only the places are changed. */
-async function startNginx(t: { teardown(action: () => Promise<unknown>): void }, upstream: string) {
+async function startNginx(t: Teardown, upstream: string) {
   const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-nginx-'));
   const port = await freePort();
   const example = await readFile(join(rootPath, 'docs/deploy/nginx.conf'), 'utf8');
@@ -49,7 +77,7 @@ events {} http { access_log off; ${temporary.join(' ')} ${server} }`,
 
 t.test(
   'the nginx example caches images, each format once, and nothing else',
-  { skip: !isInstalled && 'nginx is not installed' },
+  { skip },
   async (t) => {
     const origin = await startTestOrigin(t);
     origin.serve('/a.jpg', await picture(600, 400));
@@ -147,3 +175,44 @@ t.test(
     t.match(await ask(chrome), { status: 200, edge: 'HIT' }, 'hits while the service is away');
   },
 );
+
+for (const engine of engines) {
+  t.test(
+    `a body that nginx leaves out is no other client's request (${engine})`,
+    { skip },
+    async (t) => {
+      const origin = await startTestOrigin(t);
+      origin.serve('/a.jpg', await picture(600, 400));
+      const service = await startService(t, { environment: { SERVICE_HTTP_ENGINE: engine } });
+      const project = await service.project();
+      const relay = await startRelay(t, service.port);
+      const nginx = await startNginx(t, `127.0.0.1:${relay.port}`);
+      let width = 20;
+      const target = () => {
+        width += 1;
+        return `/img/${origin.url}/a.jpg?project=${project}&w=${width}&fmt=png`;
+      };
+      const body = 'x'.repeat(150);
+      for (const [what, fields, sent] of [
+        ['a length', `Content-Length: ${body.length}`, body],
+        ['chunks', 'Transfer-Encoding: chunked', `96\r\n${body}\r\n0\r\n\r\n`],
+      ] as const) {
+        for (const method of ['GET', 'HEAD', 'POST']) {
+          const client = await StrictConnection.open(Number(new URL(nginx).port));
+          client.send(`${method} ${target()} HTTP/1.1\r\nHost: x\r\n${fields}\r\n\r\n${sent}`);
+          const answer = await client.response(method);
+          client.close();
+          t.equal(answer.status, method === 'POST' ? 405 : 200, `${method} with ${what}`);
+          for (const time of ['first', 'second']) {
+            const response = await fetch(nginx + target());
+            t.equal(response.headers.get('x-edge-cache'), 'MISS', `the ${time} request after it`);
+            const image = await sharp(Buffer.from(await response.arrayBuffer())).metadata();
+            t.equal(image.width, width, 'its own image');
+          }
+        }
+      }
+      t.notMatch(relay.sent(), /^(content-length|transfer-encoding):|xx/im);
+      t.equal(relay.connections(), 1, 'the connection is kept');
+    },
+  );
+}

@@ -1,16 +1,32 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { temporaryRoot } from '../temporary-root.ts';
 import { until } from '../until.ts';
-import { isAlive, launch, startService } from './service.ts';
+import { picture, startTestOrigin } from './origin.ts';
+import { isAlive, json, launch, startService } from './service.ts';
 
 t.test('one that keeps dying is replaced at longer and longer intervals', async (t) => {
+  const origin = await startTestOrigin(t);
+  origin.serve('/a.jpg', await picture(300, 200));
   const service = await startService(t);
+  const project = await service.project();
+  const cache = join(service.dataDir, 'cache');
+  const files = async (folder: string) => {
+    const found = await readdir(join(cache, folder), { recursive: true, withFileTypes: true });
+    return found.filter((entry) => entry.isFile());
+  };
   for (let round = 1; round <= 4; round++) {
     const [pid = 0] = service.frontEnds();
+    const before = (await files('files').catch(() => [])).length;
+    const query = (width: number) => `?project=${project}&w=${width}&fmt=webp`;
+    for (let width = 10 * round; width < 10 * round + 6; width++) {
+      fetch(`${service.url}/img/${origin.url}/a.jpg${query(width)}`).catch(() => {});
+    }
+    // It has not yet told the index of all that it has written.
+    await until('a file', async () => (await files('files').catch(() => [])).length > before);
     process.kill(pid, 'SIGKILL');
     await until('a replacement', () => {
       const pids = service.frontEnds();
@@ -21,6 +37,13 @@ t.test('one that keeps dying is replaced at longer and longer intervals', async 
     .filter((line) => line.msg === 'a front end died and is replaced')
     .map((line) => Number(line['delayMs']));
   t.equal(delays[0], 0, 'the first at once');
+
+  await until('the index has the files that the dead have written', async () => {
+    const { checks } = await json(await fetch(`${service.url}/api/health`));
+    // Each is smaller than a block.
+    return checks.cache.diskSizeBytes === 4_096 * (await files('files')).length;
+  });
+  t.same(await files('tmp'), [], 'what they have begun is gone');
   t.ok(delays.length >= 4);
   t.ok((delays.at(-1) ?? 0) > (delays[1] ?? 0), `${delays}`);
 });

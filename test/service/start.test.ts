@@ -249,13 +249,17 @@ async function onTerminal(
   return { dataDir, terminal, ended, pid, output: () => output };
 }
 
+/** What tells uWebSockets.js to do without its binary, as where none loads. */
+const withoutBinary = { UWS_USE_FALLBACK: '1' };
+
 t.test(
-  'on a terminal there are three lines, and warnings as text',
+  'on a terminal there are four lines, and warnings as text',
   { skip: !hasScript && "there is no util-linux' script" },
   async (t) => {
     const port = await freePort();
     const { ended, pid, output } = await onTerminal(t, 'server/main.js', ['--port', String(port)], {
       SERVICE_NAME: 'x',
+      ...withoutBinary,
     });
     await until('the lines', () => output().split('\r\nNext ')[1]?.endsWith('\n'));
     const lines = output().trim().split('\r\n');
@@ -263,9 +267,10 @@ t.test(
       /^\d\d:\d\d:\d\d WARN primary: variables that are no settings are ignored .*SERVICE_NAME/,
       new RegExp(`^Ready +http://localhost:${port}/ `),
       /^API key +sk_[\w-]{43} /,
+      /^HTTP +Node's own server, .*: uWebSockets\.js has no native binary for Node \d+/,
       /^Next +open the address/,
     ]);
-    t.equal(lines.length, 4, output());
+    t.equal(lines.length, 5, output());
     process.kill(await pid(), 'SIGINT');
     t.same(await ended, [0, null], 'as by Ctrl-C');
   },
@@ -328,14 +333,11 @@ t.test(
   },
 );
 
-/** What tells uWebSockets.js to do without its binary, as where none loads. */
-const withoutBinary = { UWS_USE_FALLBACK: '1' };
-
 t.test("where uWebSockets.js does not load, Node's own HTTP server serves", async (t) => {
   const environment = { ...withoutBinary, SERVICE_CONSOLE: 'off' };
   const service = await startService(t, { environment });
-  const { engine, because } = await service.waitForLog((line) => 'engine' in line);
-  t.equal(engine, 'node');
+  const { engine, release, because } = await service.waitForLog((line) => 'engine' in line);
+  t.same([engine, release], ['node', undefined]);
   t.match(because, /^uWebSockets\.js has no native binary for Node \d+/);
   t.equal((await fetch(`${service.url}/api/health`)).status, 200);
   for (const path of ['/', '/docs']) {

@@ -1,12 +1,15 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Projects } from '../../store/projects.ts';
+import { rootPath } from '../root.ts';
 import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
 import { answeredBy } from './held.ts';
 import { picture, startTestOrigin } from './origin.ts';
-import { launch, type Service } from './service.ts';
+import { launch, plainNode, type Service } from './service.ts';
 
 const awayMessages = (service: Service, part: string) =>
   service.log.filter(
@@ -60,6 +63,14 @@ t.test('a service whose store is away, from its start to its restart', async (t)
     t.match(await health(), { status: 503, body: { ok: false, store: 'unavailable' } });
     await unavailable('/api/sdk/v1/projects', authorization);
     await unavailable(unknown);
+    const caddyfile = await readFile(join(rootPath, 'docs/deploy/Caddyfile'), 'utf8');
+    const [, ofCaddy = ''] = /^\s*health_uri (\S+)$/m.exec(caddyfile) ?? [];
+    const live = { status: 200, body: { ok: true, status: 'ok' } };
+    t.match(await get(ofCaddy), live, 'a proxy does not take it out');
+    const check = join(rootPath, 'dist/server/health-check.js');
+    const [program, ...args] = plainNode;
+    const checked = spawn(program, [...args, check], { env: service.environment });
+    t.same(await once(checked, 'exit'), [0, null], 'nor does a container');
     await until('the log says so', () => awayMessages(service, 'primary').length > 0);
     t.equal(
       awayMessages(service, 'primary')[0]?.msg.split('; ')[0],

@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
+import { Client } from 'undici';
 import { until } from '../until.ts';
+import { engines } from './engines.ts';
 import { get, heard, held } from './held.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { parseMetrics, type Samples, totalOf } from './scrape.ts';
@@ -86,6 +88,19 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
   const project = await service.project();
   const images = (path: string, query = 'w=100') =>
     `${service.url}/img/${encodeURIComponent(`${origin.url}${path}`)}?project=${project}&${query}`;
+
+  await t.test('the log and the metrics say which HTTP engine was taken', async (t) => {
+    const [expected = 'node'] = engines;
+    const { engine } = await service.waitForLog((line) => 'engine' in line);
+    t.equal(engine, expected);
+    const samples = await untilMetrics(
+      opsUrl,
+      'the first report',
+      (samples) => totalOf(samples, 'image_delivery_info') > 0,
+    );
+    const labels = { node: process.version, http_engine: expected };
+    t.equal(totalOf(samples, 'image_delivery_info', labels), 1);
+  });
 
   await t.test('a trace of one cold image', async (t) => {
     const sentOn: IncomingHttpHeaders[] = [];
@@ -196,7 +211,8 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     const requestId = response.headers.get('x-request-id');
     const line = await service.waitForLog((line) => line['requestId'] === requestId);
     t.match(line, {
-      level: 30,
+      // A terminal shows warnings and errors only.
+      level: 40,
       msg: 'an image could not be delivered',
       project,
       ...{ host: '127.0.0.1', stage: 'fetch', code: 'source_unreachable', cause: /answered 500/ },
@@ -287,6 +303,22 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
       const response = await fetch(`${opsUrl}${path}`, { method });
       t.equal(response.status, status);
       t.type((await json(response)).resolution_hint, 'string');
+    }
+    const client = new Client(opsUrl);
+    t.teardown(() => client.close());
+    for (const [host, status] of [
+      ['localhost', 200],
+      [`[::1]:${opsPort}`, 200],
+      ['192.0.2.1', 200],
+      [`rebound.example:${opsPort}`, 403],
+      ['127.0.0.1.example', 403],
+    ] as const) {
+      const { statusCode, body } = await client.request({
+        ...{ method: 'GET', path: '/metrics', headers: { host } },
+      });
+      t.equal(statusCode, status, host);
+      if (status === 403) t.match(await body.json(), { code: 'host_not_allowed' });
+      else await body.dump();
     }
     const source = encodeURIComponent(`${opsUrl}/metrics`);
     const refused = await fetch(`${service.url}/img/${source}?project=${project}`);

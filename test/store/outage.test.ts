@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:net';
-import { MongoServerError } from 'mongodb';
+import { MongoError, MongoServerError } from 'mongodb';
 import t, { type Test } from 'tap';
 import { connectStore, joinStore } from '../../store/open.ts';
 import { isOutage, outageInWords, StoreUnavailable } from '../../store/outage.ts';
@@ -41,6 +41,28 @@ t.test(
     t.notMatch([...messages].join(), /topology/i);
   },
 );
+
+t.test('a connection that breaks while a command is being sent is an outage', async (t) => {
+  const link = await storeLink(t);
+  // More than a socket takes at once. While the driver waits for it, it passes on the socket's own error.
+  const text = 'x'.repeat(4_000_000);
+  const insert = () => link.db.collection('any').insertOne({ text });
+  const errors: unknown[] = [];
+  await until('such an error', async () => {
+    link.reset(false);
+    await until('an answer', () =>
+      link.db.command({ ping: 1 }).then(
+        () => true,
+        () => false,
+      ),
+    );
+    link.reset(true);
+    await insert().catch((error) => errors.push(error));
+    return errors.some((error) => !(error instanceof MongoError));
+  });
+  link.reset(false);
+  for (const error of errors) t.ok(isOutage(error), String(error));
+});
 
 t.test('a store that accepts connections and says nothing is away, too', async (t) => {
   const { link, told, store } = await connectTooEarly(t);

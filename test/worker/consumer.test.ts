@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import t from 'tap';
 import { backOff } from '../../worker/consumer.ts';
 import { WarmingFailed } from '../../worker/warm.ts';
@@ -13,8 +14,10 @@ t.test('what can pass is tried again later, and then done', async (t) => {
   listener.answer((_, count) =>
     count === 1 ? [503, apiErrorText('overloaded', 'Too many.')] : [200],
   );
-  await add([source], [100, 200]);
-  await consume();
+  const logged: string[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
+  await add([`${source}?token=hidden`], [100, 200]);
+  await consume({ log });
   const failed = await until('a failure', async () =>
     (await jobs()).find((job) => job['failedAt'] !== null && job['lockedAt'] === null),
   );
@@ -30,6 +33,11 @@ t.test('what can pass is tried again later, and then done', async (t) => {
   t.equal(listener.asked.length, 3, 'the first attempt ended with the first refusal');
   t.match(done, { failCount: 0, progress: 100, data: { counts: { done: 2, failed: 0 } } });
   t.ok(Number(done['lastRunAt']) >= Number(failed['nextRunAt']));
+  for (const message of ['a source could not be warmed', 'a source is warm']) {
+    const line = logged.find((one) => one.includes(message)) ?? '{}';
+    t.match(JSON.parse(line), { source }, message);
+  }
+  t.notMatch(logged.join(''), /hidden/, 'the query of a source may have a secret');
   t.match(await queue.stats(), { active: 0, waiting: 0, delayed: 0, failed: 0 });
 });
 

@@ -14,6 +14,8 @@ export interface BitmapHeader {
   readonly bits: 1 | 2 | 4 | 8 | 16 | 24 | 32;
   readonly coding: Coding;
   readonly masks: Masks;
+  /** True for run lengths that leave out pixels. */
+  readonly skips: boolean;
   /** Where the palette begins, and bytes of each of its colours. */
   readonly palette: { readonly at: number; readonly colours: number; readonly bytes: 3 | 4 };
   /** Where the pixels are when nothing else is said: behind the palette. */
@@ -22,6 +24,8 @@ export interface BitmapHeader {
 
 const depths = [1, 2, 4, 8, 16, 24, 32] as const;
 const compression = { plain: 0, runs8: 1, runs4: 2, masks: 3, jpeg: 4, png: 5, masks4: 6 } as const;
+/** In OS/2's second version, whose header has at most so many bytes. */
+const os2 = { runs24: 4, headerBytes: 64 } as const;
 const core = 12;
 
 /**
@@ -56,7 +60,8 @@ export function readBitmapHeader(bytes: Buffer, at: number, isIcon: boolean): Bi
     topDown: rows < 0,
     bits: depth,
     coding,
-    masks: masked ? readMasks(bytes, at, size, packing) : usualMasks(bits, isIcon),
+    masks: masked ? readMasks(bytes, at, size, packing) : usualMasks(bytes, at, size, bits, isIcon),
+    skips: false,
     palette: { at: paletteAt, colours, bytes: colourBytes },
     // A palette that only suggests colours, beside pixels that have their own, is there too.
     pixelsAt: paletteAt + (bits <= 8 ? used || most : used) * colourBytes,
@@ -83,11 +88,15 @@ function readInfo(bytes: Buffer, at: number, size: number) {
   };
 }
 
-/** Null for one that is not read. In OS/2's second version 3 and 4 mean something else. */
+/**
+ * Null for one that is not read. In OS/2's second version 3 and 4 mean something else; its header may
+ * have the size of Microsoft's, but a JPEG inside has a later one, or no bits.
+ */
 function codingOf(packing: number, bits: number, size: number): Coding | null {
   if (packing === compression.plain) return 'plain';
   if (packing === compression.runs8 && bits === 8) return 'runs';
   if (packing === compression.runs4 && bits === 4) return 'runs';
+  if (packing === os2.runs24 && bits === 24 && size <= os2.headerBytes) return 'runs';
   const masked = packing === compression.masks || packing === compression.masks4;
   return masked && size !== 64 && (bits === 16 || bits === 32) ? 'plain' : null;
 }
@@ -98,10 +107,15 @@ function readMasks(bytes: Buffer, at: number, size: number, packing: number): Ma
   return [mask(0), mask(1), mask(2), hasAlpha ? mask(3) : 0];
 }
 
-/** The fourth byte of a pixel is alpha in icons alone. */
-function usualMasks(bits: number, isIcon: boolean): Masks {
+/**
+ * The fourth byte of a pixel is alpha in icons, and where a header has a mask for it, although the
+ * pixels are not said to be coded by masks.
+ */
+function usualMasks(bytes: Buffer, at: number, size: number, bits: number, isIcon: boolean): Masks {
   if (bits === 16) return [0x7c00, 0x03e0, 0x001f, 0];
-  return [0xff0000, 0x00ff00, 0x0000ff, isIcon && bits === 32 ? 0xff000000 : 0];
+  const alpha = 0xff000000;
+  const named = size >= 56 && size !== os2.headerBytes ? bytes.readUInt32LE(at + 52) : 0;
+  return [0xff0000, 0x00ff00, 0x0000ff, bits === 32 && (isIcon || named === alpha) ? alpha : 0];
 }
 
 function unsupported(packing: number, bits: number): ServiceError {

@@ -1,6 +1,6 @@
 import { bounded, bytesOf } from './bmp.ts';
 import { type BitmapHeader, corrupt, readBitmapHeader } from './header.ts';
-import { decodePixels, type RawPixels, stride } from './pixels.ts';
+import { decodePixels, isVisible, type RawPixels, stride } from './pixels.ts';
 
 /** The largest picture of an ICO or CUR: a whole PNG, or a bitmap without a file header. */
 export type Icon =
@@ -53,7 +53,8 @@ export function decodeIcon({ bytes, header }: Extract<Icon, { png: null }>): Raw
     const { width, height, bits } = header;
     const colours = decodePixels(bytes, header.pixelsAt, header);
     const own = colours.channels === 4;
-    if (own && hasOpaque(colours.data)) return colours;
+    // Icons from before there was transparency leave the fourth byte 0 everywhere.
+    if (own && isVisible(colours)) return colours;
     const data = own ? colours.data : withAlpha(colours.data);
     const maskAt = header.pixelsAt + stride(width, bits) * height;
     const rowBytes = stride(width, 1);
@@ -67,12 +68,6 @@ export function decodeIcon({ bytes, header }: Extract<Icon, { png: null }>): Raw
     }
     return { data, width, height, channels: 4 };
   });
-}
-
-/** Icons from before there was transparency leave the fourth byte 0 everywhere. */
-function hasOpaque(data: Buffer): boolean {
-  for (let at = 3; at < data.length; at += 4) if (data[at] !== 0) return true;
-  return false;
 }
 
 function withAlpha(data: Buffer): Buffer {

@@ -1,4 +1,5 @@
-import { type BitmapHeader, corrupt } from './header.ts';
+import type { BitmapHeader } from './header.ts';
+import { readRuns, requireBytes } from './runs.ts';
 
 /** Pixels as sharp takes them. */
 export interface RawPixels {
@@ -8,7 +9,15 @@ export interface RawPixels {
   readonly channels: 3 | 4;
 }
 
-export const hasAlpha = ({ masks, bits }: BitmapHeader): boolean => bits > 8 && masks[3] !== 0;
+export const hasAlpha = ({ masks, bits, skips }: BitmapHeader): boolean =>
+  skips || (bits > 8 && masks[3] !== 0);
+
+/** False where alpha is 0 everywhere. */
+export function isVisible({ data, channels }: RawPixels): boolean {
+  if (channels === 3) return true;
+  for (let at = 3; at < data.length; at += 4) if (data[at] !== 0) return true;
+  return false;
+}
 
 /**
  * Decodes the pixels of a bitmap.
@@ -26,20 +35,19 @@ export function decodePixels(bytes: Buffer, at: number, header: BitmapHeader): R
   const channels = hasAlpha(header) ? 4 : 3;
   const data = Buffer.alloc(width * height * channels);
   const rowOf = (row: number) => (topDown ? row : height - 1 - row) * width * channels;
-  if (header.bits > 8) readDirect(bytes, at, header, { data, channels, rowOf });
-  else readIndexed(bytes, at, header, { data, rowOf });
+  const target = { data, channels, rowOf } as const;
+  if (coding === 'runs') readCoded(bytes, at, header, target);
+  else if (bits > 8) readDirect(bytes, at, header, target);
+  else readIndexed(bytes, at, header, target);
   return { data, width, height, channels };
 }
 
 /** Bytes of a row, which are a multiple of four. */
 export const stride = (width: number, bits: number): number => 4 * Math.ceil((width * bits) / 32);
 
-function requireBytes(bytes: Buffer, end: number): void {
-  if (end > bytes.length) throw corrupt('ends before its last pixel');
-}
-
 interface Target {
   readonly data: Buffer;
+  readonly channels: 3 | 4;
   readonly rowOf: (row: number) => number;
 }
 
@@ -47,7 +55,7 @@ function readDirect(
   bytes: Buffer,
   at: number,
   { width, height, bits, masks }: BitmapHeader,
-  { data, channels, rowOf }: Target & { readonly channels: 3 | 4 },
+  { data, channels, rowOf }: Target,
 ): void {
   const rowBytes = stride(width, bits);
   const step = bits / 8;
@@ -57,9 +65,7 @@ function readDirect(
     let to = rowOf(row);
     for (let x = 0; x < width; x += 1, from += step) {
       if (bits === 24) {
-        data[to] = bytes[from + 2] ?? 0;
-        data[to + 1] = bytes[from + 1] ?? 0;
-        data[to + 2] = bytes[from] ?? 0;
+        copyColour(bytes, from, data, to);
         to += 3;
         continue;
       }
@@ -73,15 +79,37 @@ function readDirect(
   }
 }
 
+/** From blue, green and red. */
+function copyColour(bytes: Buffer, from: number, data: Buffer, to: number): void {
+  data[to] = bytes[from + 2] ?? 0;
+  data[to + 1] = bytes[from + 1] ?? 0;
+  data[to + 2] = bytes[from] ?? 0;
+}
+
+/** What is skipped stays 0: transparent, or black in an icon, which has a mask. */
+function readCoded(
+  bytes: Buffer,
+  at: number,
+  header: BitmapHeader,
+  { data, channels, rowOf }: Target,
+): void {
+  const colours = readPalette(bytes, header);
+  readRuns(bytes, at, header, (row, x, from, index) => {
+    const to = rowOf(row) + channels * x;
+    if (header.bits === 24) copyColour(bytes, from, data, to);
+    else setColour(data, to, colours, index);
+    if (channels === 4) data[to + 3] = 255;
+  });
+}
+
 function channelOf(mask: number) {
   const shift = mask === 0 ? 0 : 31 - Math.clz32(mask & -mask);
   return { mask, shift, most: mask >>> shift };
 }
 
 function readIndexed(bytes: Buffer, at: number, header: BitmapHeader, target: Target): void {
-  const { width, height, bits, coding } = header;
+  const { width, height, bits } = header;
   const colours = readPalette(bytes, header);
-  if (coding === 'runs') return readRuns(bytes, at, header, colours, target);
   const rowBytes = stride(width, bits);
   const perByte = 8 / bits;
   const mask = 2 ** bits - 1;
@@ -98,7 +126,7 @@ function readIndexed(bytes: Buffer, at: number, header: BitmapHeader, target: Ta
 
 /** Red, green, blue of each colour; those that a pixel may name and are not there are black. */
 function readPalette(bytes: Buffer, { palette, bits }: BitmapHeader): Uint8Array {
-  const colours = new Uint8Array(3 * 2 ** bits);
+  const colours = new Uint8Array(bits > 8 ? 0 : 3 * 2 ** bits);
   for (let index = 0; index < palette.colours; index += 1) {
     const at = palette.at + palette.bytes * index;
     if (at + 3 > bytes.length) break;
@@ -111,50 +139,4 @@ function setColour(data: Buffer, to: number, colours: Uint8Array, index: number)
   data[to] = colours[3 * index] ?? 0;
   data[to + 1] = colours[3 * index + 1] ?? 0;
   data[to + 2] = colours[3 * index + 2] ?? 0;
-}
-
-/** Run-length coding: pairs of a count and a value; a count of 0 leads an escape. */
-function readRuns(
-  bytes: Buffer,
-  at: number,
-  { width, height, bits }: BitmapHeader,
-  colours: Uint8Array,
-  { data, rowOf }: Target,
-): void {
-  // Pixels that are skipped have the first colour.
-  for (let to = 0; to < data.length; to += 3) setColour(data, to, colours, 0);
-  let [from, x, row] = [at, 0, 0];
-  const put = (index: number) => {
-    if (x < width && row < height) setColour(data, rowOf(row) + 3 * x, colours, index);
-    x += 1;
-  };
-  const nibble = (byte: number, index: number) => (index % 2 === 0 ? byte >> 4 : byte & 15);
-  while (row < height) {
-    if (from + 2 > bytes.length) {
-      // Some writers leave out the end behind the last row.
-      if (row === height - 1 && x >= width) return;
-      throw corrupt('ends before its last pixel');
-    }
-    const [count = 0, value = 0] = [bytes[from], bytes[from + 1]];
-    from += 2;
-    if (count > 0) {
-      for (let index = 0; index < count; index += 1) put(bits === 8 ? value : nibble(value, index));
-    } else if (value === 0) {
-      x = 0;
-      row += 1;
-    } else if (value === 1) return;
-    else if (value === 2) {
-      x += bytes[from] ?? 0;
-      row += bytes[from + 1] ?? 0;
-      from += 2;
-    } else {
-      const length = bits === 8 ? value : Math.ceil(value / 2);
-      requireBytes(bytes, from + length);
-      for (let index = 0; index < value; index += 1) {
-        const byte = bytes[from + (bits === 8 ? index : index >> 1)] ?? 0;
-        put(bits === 8 ? byte : nibble(byte, index));
-      }
-      from += length + (length % 2);
-    }
-  }
 }

@@ -1,9 +1,9 @@
 import type { Parts, Role } from './part.ts';
 
-/** The two forms of TIFF: bytes of a directory's count, entries and link (TIFF 6.0, BigTIFF). */
+/** The two forms of TIFF: bytes of a directory's count, entries and offsets (TIFF 6.0, BigTIFF). */
 const forms = {
-  42: { first: 4, count: 2, entry: 12, link: 4 },
-  43: { first: 8, count: 8, entry: 20, link: 8 },
+  42: { first: 4, count: 2, entry: 12, offset: 4 },
+  43: { first: 8, count: 8, entry: 20, offset: 8 },
 } as const;
 
 /** Of BigTIFF; no picture fits in fewer. */
@@ -13,6 +13,62 @@ const headBytes = 16;
 const typeBytes = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8];
 const ascii = 2;
 
+interface Entry {
+  readonly tag: number;
+  readonly type: number;
+  /** Where its values are, and how many bytes they have. */
+  readonly at: number;
+  readonly bytes: number;
+}
+
+interface Directory {
+  readonly from: number;
+  readonly to: number;
+  readonly entries: Iterable<Entry>;
+  readonly read: ReadUint;
+}
+
+type ReadUint = (at: number, bytes: 2 | 4 | 8) => number;
+
+/** The directories of a TIFF's pages, which are a linked list. What is malformed ends it. */
+export function* tiffDirectories(file: Buffer): Generator<Directory, void, void> {
+  if (file.length < headBytes) return;
+  const order = file.toString('latin1', 0, 2);
+  if (order !== 'II' && order !== 'MM') return;
+  const little = order === 'II';
+  const read: ReadUint = (at, bytes) => {
+    if (bytes === 8) return Number(little ? file.readBigUInt64LE(at) : file.readBigUInt64BE(at));
+    return little ? file.readUIntLE(at, bytes) : file.readUIntBE(at, bytes);
+  };
+  const version = read(2, 2);
+  if (version !== 42 && version !== 43) return;
+  const form = forms[version];
+  const seen = new Set<number>();
+  for (let from = read(form.first, form.offset); from !== 0 && !seen.has(from); ) {
+    if (from + form.count > file.length) return;
+    seen.add(from);
+    const next = from + form.count + form.entry * read(from, form.count);
+    const to = Math.min(next, file.length);
+    yield { from, to, entries: entriesOf(read, form, from + form.count, to), read };
+    if (next + form.offset > file.length) return;
+    from = read(next, form.offset);
+  }
+}
+
+function* entriesOf(
+  read: ReadUint,
+  { entry, offset }: (typeof forms)[42 | 43],
+  from: number,
+  to: number,
+): Generator<Entry, void, void> {
+  for (let at = from; at + entry <= to; at += entry) {
+    const type = read(at + 2, 2);
+    const bytes = (typeBytes[type] ?? 0) * read(at + 4, offset);
+    const value = at + entry - offset;
+    yield { tag: read(at, 2), type, at: bytes <= offset ? value : read(value, offset), bytes };
+  }
+}
+
 /** What tags are for; other texts are `text`, and all else `pixels`. */
 const roles: ReadonlyMap<number, Role> = new Map([
   [700, 'xmp'],
@@ -21,37 +77,65 @@ const roles: ReadonlyMap<number, Role> = new Map([
   [34675, 'profile'],
 ]);
 
-/**
- * The entries of a TIFF's directories, which are a linked list of pages. The first part of each page is
- * its directory; an entry is where its value is. What is malformed ends the list.
- */
+/** The entries of a TIFF's directories: each is where its value is. Before those of a page is `page`. */
 export function* tiffParts(file: Buffer): Parts {
-  if (file.length < headBytes) return;
-  const order = file.toString('latin1', 0, 2);
-  if (order !== 'II' && order !== 'MM') return;
-  const little = order === 'II';
-  const read = (at: number, bytes: 2 | 4 | 8): number => {
-    if (bytes === 8) return Number(little ? file.readBigUInt64LE(at) : file.readBigUInt64BE(at));
-    return little ? file.readUIntLE(at, bytes) : file.readUIntBE(at, bytes);
-  };
-  const version = read(2, 2);
-  if (version !== 42 && version !== 43) return;
-  const { first, count, entry, link } = forms[version];
-  const seen = new Set<number>();
-  for (let at = read(first, link); at !== 0 && !seen.has(at); ) {
-    if (at + count > file.length) return;
-    seen.add(at);
-    const next = at + count + entry * read(at, count);
-    yield { role: 'page', from: at, to: Math.min(next, file.length) };
-    for (let from = at + count; from + entry <= Math.min(next, file.length); from += entry) {
-      const type = read(from + 2, 2);
-      const bytes = (typeBytes[type] ?? 0) * read(from + 4, link);
-      const start = bytes <= link ? from + entry - link : read(from + entry - link, link);
-      const role = roles.get(read(from, 2)) ?? (type === ascii ? 'text' : 'pixels');
-      const end = Math.min(start + bytes, file.length);
-      yield { role, from: start, to: Math.max(start, end), content: [start, end] };
+  for (const { from, to, entries } of tiffDirectories(file)) {
+    yield { role: 'page', from, to };
+    for (const { tag, type, at, bytes } of entries) {
+      const role = roles.get(tag) ?? (type === ascii ? 'text' : 'pixels');
+      const end = Math.max(at, Math.min(at + bytes, file.length));
+      yield { role, from: at, to: end, content: [at, end] };
     }
-    if (next + link > file.length) return;
-    at = read(next, link);
+  }
+}
+
+/** How the pixels of a page of a TIFF are stored (TIFF 6.0, sections 3 to 6 and 15). */
+export interface TiffPixels {
+  readonly compression: number;
+  /** Of a sample. */
+  readonly bits: number;
+  /** Of a pixel. */
+  readonly samples: number;
+  /** PhotometricInterpretation; null where the file does not say. */
+  readonly colours: number | null;
+  /** True for a plane of its own for each sample. */
+  readonly separate: boolean;
+  readonly tiled: boolean;
+}
+
+const tags = {
+  bits: 258,
+  compression: 259,
+  colours: 262,
+  samples: 277,
+  planes: 284,
+  tileWidth: 322,
+} as const;
+const followed: ReadonlySet<number> = new Set(Object.values(tags));
+
+/** SHORT and LONG, with their bytes. */
+const wholeNumbers: ReadonlyMap<number, 2 | 4> = new Map([
+  [3, 2],
+  [4, 4],
+]);
+
+/** The form of the pixels of each page. @param file one that `openContainer` has accepted */
+export function* tiffPixels(file: Buffer): Generator<TiffPixels, void, void> {
+  for (const { entries, read } of tiffDirectories(file)) {
+    const first = new Map<number, number>();
+    for (const { tag, type, at } of entries) {
+      const bytes = wholeNumbers.get(type);
+      if (!followed.has(tag) || bytes === undefined) continue;
+      if (at + bytes > file.length) return;
+      first.set(tag, read(at, bytes));
+    }
+    yield {
+      compression: first.get(tags.compression) ?? 1,
+      bits: first.get(tags.bits) ?? 1,
+      samples: first.get(tags.samples) ?? 1,
+      colours: first.get(tags.colours) ?? null,
+      separate: first.get(tags.planes) === 2,
+      tiled: first.has(tags.tileWidth),
+    };
   }
 }

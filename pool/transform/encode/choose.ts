@@ -5,7 +5,7 @@ import type { OutputFormat, Variant } from '../variant.ts';
 import { autoQuality, typicalQuality } from './auto-quality.ts';
 import { examine } from './examine.ts';
 import { indexedPng } from './indexed-png.ts';
-import { withinBytes } from './within-bytes.ts';
+import { type LossyFormat, withinBytes } from './within-bytes.ts';
 
 /** An encoded image; `data` may be a Buffer of sharp. */
 export interface Output {
@@ -36,7 +36,7 @@ export async function bestOutput(picture: Picture, context: StepContext): Promis
   if (isOnePass) return encoded(picture, context);
   if (plan.animated) {
     if (variant.maxBytes !== null) await picture.settle();
-    return lossy(picture, context, fixedQuality(variant), {});
+    return lossy(picture, context, plan.format, { quality: fixedQuality(variant) });
   }
   const pixels = await settled(picture, plan);
   const image = { ...pixels.info, data: pixels.data };
@@ -48,7 +48,7 @@ export async function bestOutput(picture: Picture, context: StepContext): Promis
   const base = isAuto ? autoQuality(image) : fixedQuality(variant);
   const graphic = sharpChroma && flat;
   const quality = Math.min(100, base + (graphic ? added[plan.format] : 0));
-  const output = await lossy(picture, context, quality, { sharpChroma, graphic });
+  const output = await lossy(picture, context, plan.format, { quality, sharpChroma, graphic });
   return exact !== null && exact.data.byteLength < output.data.byteLength ? exact : output;
 }
 
@@ -59,12 +59,14 @@ const fixedQuality = ({ quality }: Variant): number =>
 function lossy(
   picture: Picture,
   context: StepContext,
-  quality: number,
-  options: Partial<EncodeOptions>,
+  format: LossyFormat,
+  options: Partial<EncodeOptions> & Pick<EncodeOptions, 'quality'>,
 ): Promise<Output> {
   const { maxBytes } = context.variant;
-  const encode = (at: number) => encoded(picture, context, { ...options, quality: at });
-  return maxBytes === null ? encode(quality) : withinBytes(quality, maxBytes, encode);
+  if (maxBytes === null) return encoded(picture, context, options);
+  return withinBytes(format, options.quality, maxBytes, (quality) =>
+    encoded(picture, context, { ...options, quality }),
+  );
 }
 
 async function withoutLoss(

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { FailureNotice } from './notice.tsx';
 import { type Api, Failure, type Project } from './service.ts';
 
@@ -13,6 +13,7 @@ export function Allowlist({ api, project, onChange }: AllowlistProps) {
   const [host, setHost] = useState('');
   const [said, setSaid] = useState('');
   const [failure, setFailure] = useState<Failure | null>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
   const change = async (action: () => Promise<Project>, done: string) => {
     try {
       onChange(await action());
@@ -24,6 +25,11 @@ export function Allowlist({ api, project, onChange }: AllowlistProps) {
       return false;
     }
   };
+  const remove = async (allowed: string) => {
+    const removed = await change(() => api.disallow(project.id, allowed), `${allowed} is removed.`);
+    // Its button is gone. Not the next one: who presses twice would remove two.
+    if (removed) heading.current?.focus();
+  };
   const add = async (event: Event) => {
     event.preventDefault();
     const text = host.trim();
@@ -31,7 +37,9 @@ export function Allowlist({ api, project, onChange }: AllowlistProps) {
   };
   return (
     <section class="card" aria-labelledby="allowlist">
-      <h2 id="allowlist">Allowed hosts</h2>
+      <h2 id="allowlist" ref={heading} tabIndex={-1}>
+        Allowed hosts
+      </h2>
       <p class="quiet">
         Sources may come from these hosts. <code>*.example.com</code> allows all its subdomains.
       </p>
@@ -39,13 +47,7 @@ export function Allowlist({ api, project, onChange }: AllowlistProps) {
         {project.allowedOrigins.map((allowed) => (
           <li key={allowed}>
             <code>{allowed}</code>
-            <button
-              type="button"
-              class="small"
-              onClick={() =>
-                change(() => api.disallow(project.id, allowed), `${allowed} is removed.`)
-              }
-            >
+            <button type="button" class="small" onClick={() => remove(allowed)}>
               Remove<span class="hidden"> {allowed}</span>
             </button>
           </li>

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { Field, kindOf } from './field.tsx';
 import type { Options } from './image-url.ts';
 import type { Parameter } from './interface.ts';
+import type { Project } from './service.ts';
 
 /** The table of parameters begins with those that nearly every image needs. */
 const shownAtFirst = 6;
@@ -12,6 +13,23 @@ interface ControlsProps {
   readonly onChange: (options: Options) => void;
   /** What the service has found wrong with values, by the names of the parameters. */
   readonly faults?: ReadonlyMap<string, string>;
+  /** What applies where a parameter is not set, as {@link defaultsOf} has it. */
+  readonly defaults: Defaults;
+}
+
+type Defaults = Readonly<Record<string, number>>;
+
+/** What parameters have no effect with, where it is not 0, and what a new project has. */
+const withoutEffect: Defaults = { q: 80, dpr: 1, brightness: 1, saturation: 1, opacity: 1 };
+
+/** The values of the parameters that are not set, by their names. @param project null for one that is not known */
+export function defaultsOf(project: Project | null): Defaults {
+  const [defaultQuality, defaultDpr] = [project?.['defaultQuality'], project?.['defaultDpr']];
+  return {
+    ...withoutEffect,
+    ...(typeof defaultQuality === 'number' ? { q: defaultQuality } : {}),
+    ...(typeof defaultDpr === 'number' ? { dpr: defaultDpr } : {}),
+  };
 }
 
 const noFaults: ReadonlyMap<string, string> = new Map();
@@ -20,7 +38,8 @@ const noFaults: ReadonlyMap<string, string> = new Map();
 const isWide = (): boolean => matchMedia('(min-width: 60rem)').matches;
 
 /** A control for each transform parameter that the service has. */
-export function Controls({ parameters, options, onChange, faults = noFaults }: ControlsProps) {
+export function Controls({ parameters, options, onChange, ...props }: ControlsProps) {
+  const { faults = noFaults, defaults } = props;
   const [open] = useState(isWide);
   const [search, setSearch] = useState('');
   const rest = parameters.slice(shownAtFirst);
@@ -34,6 +53,7 @@ export function Controls({ parameters, options, onChange, faults = noFaults }: C
       parameter={parameter}
       value={options[parameter.name] ?? ''}
       fault={faults.get(parameter.name)}
+      unset={defaults[parameter.name]}
       onChange={(value) => onChange({ ...options, [parameter.name]: value })}
     />
   );
@@ -71,10 +91,11 @@ interface ParameterFieldProps {
   readonly parameter: Parameter;
   readonly value: string;
   readonly fault: string | undefined;
+  readonly unset: number | undefined;
   readonly onChange: (value: string) => void;
 }
 
-function ParameterField({ parameter, value, fault, onChange }: ParameterFieldProps) {
+function ParameterField({ parameter, value, fault, unset, onChange }: ParameterFieldProps) {
   const { name, schema, example, meaning, accepts } = parameter;
   const kind = kindOf(schema);
   // What the other controls accept is what they offer.
@@ -82,7 +103,7 @@ function ParameterField({ parameter, value, fault, onChange }: ParameterFieldPro
   const free = kind === 'text' || kind === 'colour' || orWord;
   return (
     <Field
-      {...{ name, schema, value, fault, onChange }}
+      {...{ name, schema, value, fault, unset, onChange }}
       label={name}
       short={kind === 'flag' || (kind === 'number' && (schema.maximum ?? 0) > 800)}
       placeholder={example === '' ? undefined : `e.g. ${example}`}

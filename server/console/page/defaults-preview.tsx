@@ -53,7 +53,7 @@ export function DefaultsPreview({ project, values, saved }: PreviewProps) {
           onInput={(event) => setSource(event.currentTarget.value.trim())}
         />
       </div>
-      <Samples near={project.origin} onChoose={setSource} />
+      <Samples project={project.id} near={project.origin} onChoose={setSource} />
       <Shown title="Saved" state={before} />
       <Shown title="With your changes" state={after} />
       <p class="quiet">The watermark changes when it is saved.</p>

@@ -3,6 +3,7 @@ import { DefaultsPreview } from './defaults-preview.tsx';
 import { readForm, SchemaFields, type Values } from './form.tsx';
 import { fieldsOf, type Interface, type Schema } from './interface.ts';
 import { FailureNotice } from './notice.tsx';
+import { useUnsaved } from './place.ts';
 import { type Api, Failure, type Project } from './service.ts';
 
 interface DefaultsProps {
@@ -45,6 +46,7 @@ export function Defaults({ api, project, description, onChange }: DefaultsProps)
   const [failure, setFailure] = useState<Failure | null>(null);
   const changes = changesOf(schema, project, values);
   const count = Object.keys(changes).length;
+  useUnsaved(count > 0);
   const change = (next: Values) => {
     setValues(next);
     setSaid('');

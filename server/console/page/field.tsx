@@ -64,6 +64,8 @@ interface FieldProps {
   readonly required?: boolean;
   /** What the service has found wrong with the value. */
   readonly fault?: string | undefined;
+  /** Where a slider stands while there is no value; 0 or the nearest by default. */
+  readonly unset?: number | undefined;
   /** Whether two fit beside each other in a narrow column. */
   readonly short?: boolean;
   /** How a flag's two values are written, and what stands for none; null when one must be chosen. */
@@ -164,7 +166,7 @@ function Control(props: ControlProps) {
 const widestSlider = 800;
 
 function NumberControl({ id, helpId, name, label, schema, value, ...props }: ControlProps) {
-  const { required = false } = props;
+  const { required = false, unset = 0 } = props;
   const numbers = numberOf(schema) ?? schema;
   const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = numbers;
   const whole = typesOf(numbers).includes('integer');
@@ -205,7 +207,7 @@ function NumberControl({ id, helpId, name, label, schema, value, ...props }: Con
           type="range"
           aria-label={`${label}, as a slider`}
           class={isNumber ? undefined : 'unset'}
-          value={isNumber ? value : (minimum + maximum) / 2}
+          value={isNumber ? value : Math.min(maximum, Math.max(minimum, unset))}
         />
       )}
     </span>

@@ -24,8 +24,11 @@ export function durationInWords(seconds: number): string {
 
 /** A change of a size in per cent: `−94 %`. */
 export function changeInWords(from: number, to: number): string {
-  const percent = Math.round((to / from - 1) * 100);
-  return `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${Math.abs(percent)} %`;
+  const exact = (to / from - 1) * 100;
+  const rounded = Math.round(exact);
+  // What is left is not nothing.
+  const percent = rounded === -100 && to > 0 ? Math.max(-99.9, exact) : rounded;
+  return `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${number.format(Math.abs(percent))} %`;
 }
 
 /** The name of a field as words: `defaultQuality` is `Default quality`. */

@@ -11,12 +11,15 @@ interface SchemaFieldsProps {
   readonly values: Values;
   readonly onChange: (values: Values) => void;
   readonly placeholders?: Readonly<Record<string, string>>;
+  /** Where the sliders of fields without a value stand. */
+  readonly unset?: Readonly<Record<string, number>>;
 }
 
 const flag = { on: 'true', off: 'false', none: null } as const;
 
 /** The controls for the fields of a body of the control plane. */
-export function SchemaFields({ schema, values, onChange, placeholders = {} }: SchemaFieldsProps) {
+export function SchemaFields({ schema, values, onChange, ...props }: SchemaFieldsProps) {
+  const { placeholders = {}, unset = {} } = props;
   return (
     <>
       {fieldsOf(schema).map(([name, field]) => {
@@ -33,6 +36,7 @@ export function SchemaFields({ schema, values, onChange, placeholders = {} }: Sc
             schema={field}
             label={nameInWords(name)}
             placeholder={placeholders[name]}
+            unset={unset[name]}
             required={schema.required?.includes(name) ?? false}
             help={[field.description ?? '', list ? 'One on each line.' : ''].join(' ').trim()}
             onChange={set}

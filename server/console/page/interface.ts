@@ -63,6 +63,23 @@ export function resolved(
   return { ...schemas[name], name };
 }
 
+/**
+ * Values by the canonical names of parameters. What is none is left out: a link of anyone's has these
+ * names, and they get into the code that is offered for copying.
+ */
+export function parametersIn(
+  query: Readonly<Record<string, string>>,
+  { parameters }: Pick<Interface, 'parameters'>,
+): Readonly<Record<string, string>> {
+  const known = parameters.flatMap(({ name, aliases }) =>
+    [name, ...aliases].flatMap((spelling) => {
+      const value = Object.hasOwn(query, spelling) ? query[spelling] : undefined;
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+  return Object.fromEntries(known);
+}
+
 /** Reads the document that `openapi.json` is. */
 export function readInterface(document: unknown): Interface {
   const { servers, paths, components } = document as InterfaceDocument;

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { type HealthHistory, useHealth } from './health.ts';
 import { type Interface, readInterface } from './interface.ts';
 import { FailureNotice } from './notice.tsx';
-import { linkTo, usePlace } from './place.ts';
+import { focusMain, linkTo, mayLeave, usePlace } from './place.ts';
 import { Playground } from './playground.tsx';
 import { ProjectPage } from './project-page.tsx';
 import { ProjectsPage } from './projects-page.tsx';
@@ -25,6 +25,10 @@ function App() {
       (error) => setFailure(Failure.of(error)),
     );
   }, []);
+  const isSignedIn = session.projects !== null;
+  useEffect(() => {
+    if (isSignedIn && place.path === '/sign-in') location.replace(linkTo('/projects'));
+  }, [isSignedIn, place.path]);
   return (
     <>
       <Bar path={place.path} {...{ session, history }} />
@@ -43,6 +47,11 @@ interface BarProps {
 }
 
 function Bar({ path, session, history: { samples, failure } }: BarProps) {
+  const signOut = () => {
+    if (!mayLeave()) return;
+    session.signOut();
+    focusMain();
+  };
   const status = failure !== null ? 'no answer' : samples.at(-1)?.health.status;
   const link = (to: string, name: string) => (
     <a href={linkTo(to)} aria-current={path.split('/')[1] === to.slice(1) ? 'page' : undefined}>
@@ -51,7 +60,8 @@ function Bar({ path, session, history: { samples, failure } }: BarProps) {
   );
   return (
     <header class="bar">
-      <button type="button" class="skip" onClick={skip}>
+      {/* No link, because the part of the URL after # is the place. */}
+      <button type="button" class="skip" onClick={focusMain}>
         Skip to the content
       </button>
       <a class="brand" href={linkTo('/')}>
@@ -70,18 +80,13 @@ function Bar({ path, session, history: { samples, failure } }: BarProps) {
         {session.api === null ? (
           link('/sign-in', 'Sign in')
         ) : (
-          <button type="button" class="small" onClick={session.signOut}>
+          <button type="button" class="small" onClick={signOut}>
             Sign out
           </button>
         )}
       </span>
     </header>
   );
-}
-
-/** No link, because the part of the URL after # is the place. */
-function skip(): void {
-  document.getElementById('main')?.focus();
 }
 
 type ShownProps = Pick<BarProps, 'session' | 'history'> & {

@@ -21,11 +21,15 @@ export function linkTo(path: string, query: Place['query'] = {}): string {
   return `#${path}${text === '' ? '' : `?${text}`}`;
 }
 
-/** The place, which changes when a link is followed. */
+/** The place, which changes when a link is followed, unless what is not saved is to be kept. */
 export function usePlace(): Place {
   const [place, setPlace] = useState(() => readPlace(location.hash));
   useEffect(() => {
-    const follow = () => setPlace(readPlace(location.hash));
+    const follow = ({ oldURL }: HashChangeEvent) => {
+      if (mayLeave()) setPlace(readPlace(location.hash));
+      // The browser has gone already.
+      else history.pushState(null, '', oldURL);
+    };
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
   }, []);
@@ -36,3 +40,28 @@ export function usePlace(): Place {
 export function keepPlace(path: string, query: Place['query']): void {
   history.replaceState(null, '', linkTo(path, query));
 }
+
+/** Whether something on the page was changed and not saved. */
+let unsaved = false;
+
+/** Asks before unsaved changes are lost. @returns whether they may be */
+export function mayLeave(): boolean {
+  return !unsaved || confirm('There are changes that are not saved. Leave them?');
+}
+
+/** While `isUnsaved` is true, {@link mayLeave} asks, and so does the browser before it leaves the page. */
+export function useUnsaved(isUnsaved: boolean): void {
+  useEffect(() => {
+    if (!isUnsaved) return;
+    unsaved = true;
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener('beforeunload', ask);
+    return () => {
+      unsaved = false;
+      removeEventListener('beforeunload', ask);
+    };
+  }, [isUnsaved]);
+}
+
+/** For when the control that had the focus is gone. */
+export const focusMain = (): void => document.getElementById('main')?.focus();

@@ -1,12 +1,12 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Controls } from './controls.tsx';
+import { Controls, defaultsOf } from './controls.tsx';
 import { imagePath, imageUrl, isSource, type Options } from './image-url.ts';
-import type { Interface } from './interface.ts';
+import { type Interface, parametersIn } from './interface.ts';
 import { browsers, useImage } from './load-image.ts';
 import { keepPlace, type Place } from './place.ts';
 import { ProjectField } from './project-field.tsx';
 import { Result, type SourceFacts } from './result.tsx';
-import { Samples } from './samples.tsx';
+import { Samples, start } from './samples.tsx';
 import type { Session } from './session.ts';
 import { snippets } from './snippets.ts';
 import { Welcome } from './welcome.tsx';
@@ -24,9 +24,12 @@ const plainBrowser = browsers[2][1];
 /** A picture, its transform parameters and the result. Its state is in the URL, to be shared. */
 export function Playground({ description, place, session }: PlaygroundProps) {
   const { project: givenProject = '', url: givenUrl = '', ...givenOptions } = place.query;
-  const [project, setProject] = useState(givenProject);
-  const [source, setSource] = useState(givenUrl);
-  const [options, setOptions] = useState<Options>(givenUrl === '' ? { w: '800' } : givenOptions);
+  const isFresh = givenProject === '' && givenUrl === '';
+  const [project, setProject] = useState(isFresh ? start.project : givenProject);
+  const [source, setSource] = useState(isFresh ? (start.pictures[0] ?? '') : givenUrl);
+  const [options, setOptions] = useState<Options>(() =>
+    givenUrl === '' ? { w: '800' } : parametersIn(givenOptions, description),
+  );
   const [accept, setAccept] = useState<string>(browsers[0][1]);
   const [round, setRound] = useState(0);
   const only = session.projects?.length === 1 ? session.projects[0] : undefined;
@@ -48,7 +51,9 @@ export function Playground({ description, place, session }: PlaygroundProps) {
   );
   const text = factsOf.loaded?.text ?? null;
   const facts = useMemo(() => (text === null ? null : readFacts(text)), [text]);
-  const origin = session.projects?.find(({ id }) => id === project)?.origin ?? source;
+  const known = session.projects?.find(({ id }) => id === project);
+  const origin = known?.origin ?? source;
+  const density = Number(options['dpr']) || Number(defaultsOf(known ?? null)['dpr']);
   return (
     <div class="playground">
       <div class="card inputs">
@@ -72,8 +77,12 @@ export function Playground({ description, place, session }: PlaygroundProps) {
               : 'This is not a whole URL: it begins with http:// or https:// and a host.'}
           </p>
         </div>
-        <Samples near={origin} onChoose={setSource} />
-        <Controls parameters={description.parameters} options={options} onChange={setOptions} />
+        <Samples {...{ project, near: origin }} onChoose={setSource} />
+        <Controls
+          parameters={description.parameters}
+          {...{ options, defaults: defaultsOf(known ?? null) }}
+          onChange={setOptions}
+        />
         <div class="field">
           <label for="browser">Show it as to a browser with</label>
           <select
@@ -93,7 +102,11 @@ export function Playground({ description, place, session }: PlaygroundProps) {
         <Result
           {...{ result, original, facts }}
           url={imageUrl(description.baseUrl, wanted)}
-          snippets={snippets(description.baseUrl, wanted, accept)}
+          snippets={snippets(description.baseUrl, wanted, accept, {
+            site: URL.canParse(origin) ? new URL(origin).origin : origin,
+            result: result.loaded?.url == null ? null : result.loaded,
+            ...{ dpr: density, source: facts },
+          })}
           onAgain={() => setRound(round + 1)}
         />
       ) : (

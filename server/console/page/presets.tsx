@@ -1,5 +1,5 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Controls } from './controls.tsx';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { Controls, defaultsOf } from './controls.tsx';
 import { Field, jsonValue, kindOf } from './field.tsx';
 import type { Options } from './image-url.ts';
 import { fieldsOf, type Interface, type Parameter } from './interface.ts';
@@ -22,6 +22,13 @@ export function Presets({ api, project, description }: PresetsProps) {
   const [failure, setFailure] = useState<Failure | null>(null);
   const parameters = useMemo(() => presetParameters(description), [description]);
   const faults = faultsIn(failure);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const form = useRef<HTMLFormElement>(null);
+  // The reason is said beside the control, which may be far from the button.
+  useEffect(
+    () => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(),
+    [failure],
+  );
   useEffect(() => {
     api.presets(project.id).then(setPresets, (error) => setFailure(Failure.of(error)));
   }, [api, project.id]);
@@ -49,6 +56,7 @@ export function Presets({ api, project, description }: PresetsProps) {
   const remove = (preset: Preset) =>
     change(async () => {
       setPresets(await api.removePreset(project.id, preset.name));
+      heading.current?.focus();
       return `${preset.name} is deleted.`;
     });
   const edit = (preset: Preset) => {
@@ -57,10 +65,13 @@ export function Presets({ api, project, description }: PresetsProps) {
     setSaid('');
     setFailure(null);
   };
+  const nameSchema = description.schemas['Preset']?.properties?.['name'] ?? {};
   const isKnown = presets.some((one) => one.name === name.trim());
   return (
     <section class="card" aria-labelledby="presets">
-      <h2 id="presets">Presets</h2>
+      <h2 id="presets" ref={heading} tabIndex={-1}>
+        Presets
+      </h2>
       <p class="quiet">
         <code>preset=card</code> in the URL of an image stands for the parameters that are kept
         under this name. Those of the URL itself take precedence.
@@ -77,18 +88,22 @@ export function Presets({ api, project, description }: PresetsProps) {
           ))}
         </ul>
       )}
-      <form aria-labelledby="presets" onSubmit={save}>
+      <form ref={form} aria-labelledby="presets" onSubmit={save}>
         <Field
           name="preset-name"
           label="Preset name"
-          schema={description.schemas['Preset']?.properties?.['name'] ?? {}}
+          schema={nameSchema}
+          help={nameSchema.description}
           value={name}
           placeholder="card"
           required
           fault={faults.get(nameKey)}
           onChange={setName}
         />
-        <Controls {...{ parameters, options, faults }} onChange={setOptions} />
+        <Controls
+          {...{ parameters, options, faults, defaults: defaultsOf(project) }}
+          onChange={setOptions}
+        />
         <FailureNotice failure={failure} />
         <button type="submit" class="primary">
           {isKnown ? `Change ${name.trim()}` : 'Create preset'}

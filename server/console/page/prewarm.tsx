@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { defaultsOf } from './controls.tsx';
 import { readForm, SchemaFields, type Values } from './form.tsx';
 import type { HealthHistory } from './health.ts';
 import type { Interface } from './interface.ts';
@@ -25,6 +26,7 @@ export function Prewarm({ api, project, description, history }: PrewarmProps) {
   // One field for one source and for several.
   const { src: _one, ...properties } = whole.properties ?? {};
   const schema = { ...whole, properties, required: ['sources'] };
+  const { q = 0, dpr = 0 } = defaultsOf(project);
   const [values, setValues] = useState<Values>({ formats: 'auto' });
   const [accepted, setAccepted] = useState<Accepted | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
@@ -48,6 +50,7 @@ export function Prewarm({ api, project, description, history }: PrewarmProps) {
           <SchemaFields
             {...{ schema, values }}
             onChange={setValues}
+            unset={{ quality: q, dpr }}
             placeholders={{
               sources: `${project.origin.replace(/\/$/, '')}/photo.jpg`,
               widths: '400',

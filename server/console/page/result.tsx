@@ -12,6 +12,9 @@ export interface SourceFacts {
   readonly width: number;
   readonly height: number;
   readonly bytes: number;
+  /** Frames. */
+  readonly pages: number;
+  readonly hasAlpha: boolean;
 }
 
 interface ResultProps {

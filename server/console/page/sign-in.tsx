@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { FailureNotice } from './notice.tsx';
+import { focusMain } from './place.ts';
 import type { Session } from './session.ts';
 
 /** Asks for an API key. */
@@ -10,8 +11,8 @@ export function SignIn({ session }: { readonly session: Session }) {
     event.preventDefault();
     setBusy(true);
     const valid = await session.signIn(key.trim());
+    if (valid) return focusMain();
     setBusy(false);
-    if (valid) setKey('');
   };
   return (
     <section class="card narrow">

@@ -1,4 +1,5 @@
-import { imageUrl, type Options, type Wanted } from './image-url.ts';
+import { imageUrl, type Wanted } from './image-url.ts';
+import { type Known, pictureCode, proportionOf } from './picture-code.ts';
 
 /** A piece of code to copy. */
 export interface Snippet {
@@ -6,42 +7,8 @@ export interface Snippet {
   readonly code: string;
 }
 
-const html = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 const text = (value: string): string => JSON.stringify(value).replaceAll('</', '<\\/');
 const shell = (value: string): string => `'${value.replaceAll("'", `'\\''`)}'`;
-
-/** The widths of a srcset for an image that is shown this wide: also smaller, and for dense screens. */
-export const srcsetWidths = (width: number): readonly number[] =>
-  [0.5, 1, 2].map((factor) => Math.min(10_000, Math.max(1, Math.round(width * factor))));
-
-/** The options with another width; the height follows in proportion. */
-function atWidth(options: Options, width: number, shown: number): Options {
-  const height = Number(options['h'] ?? '');
-  return {
-    ...options,
-    w: String(width),
-    ...(height > 0 ? { h: String(Math.max(1, Math.round((height * width) / shown))) } : {}),
-  };
-}
-
-function picture(baseUrl: string, wanted: Wanted): string {
-  const shown = Number(wanted.options['w'] ?? '') || 800;
-  const url = (options: Options) => html(imageUrl(baseUrl, { ...wanted, options }));
-  const srcset = (more: Options) =>
-    [...new Set(srcsetWidths(shown))]
-      .map((width) => `${url({ ...atWidth(wanted.options, width, shown), ...more })} ${width}w`)
-      .join(',\n    ');
-  const sizes = `sizes="(max-width: ${shown}px) 100vw, ${shown}px"`;
-  const format = wanted.options['fmt'] ?? '';
-  const sources =
-    format !== '' && format !== 'auto'
-      ? []
-      : ['avif', 'webp'].map(
-          (fmt) => `  <source type="image/${fmt}" ${sizes} srcset="\n    ${srcset({ fmt })}">`,
-        );
-  const image = `  <img src="${url(atWidth(wanted.options, shown, shown))}" ${sizes} srcset="\n    ${srcset({})}"\n    alt="" loading="lazy" decoding="async">`;
-  return ['<picture>', ...sources, image, '</picture>'].join('\n');
-}
 
 /**
  * The options that a framework does not set by itself, as the properties of an object.
@@ -61,32 +28,62 @@ function fixed(
     .join(', ');
 }
 
-const next = (baseUrl: string, wanted: Wanted): string => `// image-loader.js
+/** What a framework sets by itself: widths in device pixels. */
+const ofFramework = ['w', 'h', 'dpr'];
+
+const siteComment = `// The service fetches the app's own images from the site as it is published. While the app is
+// developed they come from the app itself.`;
+
+const next = (baseUrl: string, wanted: Wanted, { site }: Known): string => {
+  const proportion = proportionOf(wanted.options);
+  const height =
+    proportion === 0 ? '' : `\n  query.set('h', String(Math.round(width * ${proportion})));`;
+  return `// image-loader.js
 'use client';
 
+${siteComment}
+const site = ${text(site)};
+
 export default function loader({ src, width, quality }) {
-  const query = new URLSearchParams({ ${fixed(wanted, ['w', 'h', 'q'])} });
-  query.set('w', String(width));
+  if (process.env.NODE_ENV === 'development' && /^\\/(?!\\/)/.test(src)) {
+    return src + (src.includes('?') ? '&' : '?') + 'w=' + width;
+  }
+  const query = new URLSearchParams({ ${fixed(wanted, ofFramework)} });
+  query.set('w', String(width));${height}
+  query.set('dpr', '1');
   if (quality) query.set('q', String(quality));
-  return \`${baseUrl}/img/\${encodeURIComponent(src)}?\${query}\`;
+  return \`${baseUrl}/img/\${encodeURIComponent(new URL(src, site).href)}?\${query}\`;
 }
 
-// next.config.js
+// next.config.mjs
 export default {
   images: { loader: 'custom', loaderFile: './image-loader.js' },
 };`;
+};
 
 const nuxtNames = { q: 'quality', fmt: 'format', bg: 'background' } as const;
 
-const nuxt = (baseUrl: string, wanted: Wanted): string => `// providers/image-delivery.ts
+const nuxt = (baseUrl: string, wanted: Wanted, { site }: Known): string => {
+  const proportion = proportionOf(wanted.options);
+  const height =
+    proportion === 0
+      ? ''
+      : `\n    const { width, height = width && Math.round(width * ${proportion}) } = given;`;
+  const sized = height === '' ? '...given' : '...given, height';
+  return `// app/providers/image-delivery.ts
 import { createOperationsGenerator, defineProvider } from '@nuxt/image/runtime';
 
 const operations = createOperationsGenerator();
 
+${siteComment}
+const site = ${text(site)};
+
 export default defineProvider({
   getImage(src, { modifiers }) {
-    const query = operations({ ${fixed(wanted, ['w', 'h'], nuxtNames)}, ...modifiers });
-    return { url: \`${baseUrl}/img/\${encodeURIComponent(src)}?\${query}\` };
+    if (import.meta.dev && /^\\/(?!\\/)/.test(src)) return { url: src };
+    const given = Object.fromEntries(Object.entries(modifiers).filter(([, value]) => value !== undefined));${height}
+    const query = operations({ ${fixed(wanted, ofFramework, nuxtNames)}, ${sized}, dpr: 1 });
+    return { url: \`${baseUrl}/img/\${encodeURIComponent(new URL(src, site).href)}?\${query}\` };
   },
 });
 
@@ -98,14 +95,20 @@ export default defineNuxtConfig({
     providers: { 'image-delivery': { provider: '~/providers/image-delivery.ts' } },
   },
 });`;
+};
 
 const curl = (baseUrl: string, wanted: Wanted, accept: string): string =>
   `curl -s -D - -o picture -H ${shell(`accept: ${accept}`)} \\\n  ${shell(imageUrl(baseUrl, wanted))}`;
 
 /** The image in the forms in which programs and pages ask for it. */
-export const snippets = (baseUrl: string, wanted: Wanted, accept: string): readonly Snippet[] => [
-  { title: 'HTML', code: picture(baseUrl, wanted) },
-  { title: 'Next.js', code: next(baseUrl, wanted) },
-  { title: 'Nuxt', code: nuxt(baseUrl, wanted) },
+export const snippets = (
+  baseUrl: string,
+  wanted: Wanted,
+  accept: string,
+  known: Known,
+): readonly Snippet[] => [
+  { title: 'HTML', code: pictureCode(baseUrl, wanted, known) },
+  { title: 'Next.js', code: next(baseUrl, wanted, known) },
+  { title: 'Nuxt', code: nuxt(baseUrl, wanted, known) },
   { title: 'curl', code: curl(baseUrl, wanted, accept) },
 ];

@@ -56,7 +56,7 @@ export function Welcome({ session, hasProject }: WelcomeProps) {
               />
             </li>
             <li>
-              Or only look at it with sample pictures; stop this service first:
+              Or look at it with sample pictures:
               <CopyText label="the command of the demo" text="npm run demo" />
             </li>
           </ol>

@@ -11,13 +11,16 @@ const image = picture(5_000);
 /** A cache on a folder, and what it told its keeper. */
 function cacheOn(folder: string) {
   const news: unknown[][] = [];
+  const writes: string[][] = [];
   const cache = new DiskCache(folder, {
+    writing: (...told) => writes.push(['writing', ...told]),
+    written: (...told) => writes.push(['written', ...told]),
     stored: (...told) => news.push(['stored', ...told]),
     read: (...told) => news.push(['read', ...told]),
     removed: (...told) => news.push(['removed', ...told]),
     failed: ({ message, ...error }) => news.push(['failed', 'code' in error && error.code]),
   });
-  return { cache, news };
+  return { cache, news, writes };
 }
 
 t.test('what one process writes another reads', async (t) => {
@@ -33,6 +36,28 @@ t.test('what one process writes another reads', async (t) => {
   t.same(await other.cache.read(key), image);
   t.same(other.news, [['read', key]]);
   t.same(await readdir(cacheTemporaryFolder(folder)), [], 'nothing is left over');
+});
+
+t.test('each write is announced, and its end told, whether it fails or not', async (t) => {
+  const folder = t.testdir();
+  const { cache, writes, news } = cacheOn(folder);
+  await cache.write(key, image);
+  const name = writes[0]?.[1] ?? '';
+  t.same(writes, [
+    ['writing', name, key],
+    ['written', name],
+  ]);
+  await rm(folder, { recursive: true });
+  await writeFile(folder, '');
+  await cache.write(key, image);
+  t.equal(news.at(-1)?.[0], 'failed');
+  const next = writes[2]?.[1] ?? '';
+  t.not(next, name);
+  t.same(writes.slice(2), [
+    ['writing', next, key],
+    ['written', next],
+  ]);
+  await rm(folder);
 });
 
 t.test('a second write takes the place of the first', async (t) => {

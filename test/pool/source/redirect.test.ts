@@ -54,6 +54,7 @@ t.test('every target is checked', async (t) => {
     'http://user:secret@a.example/': 'source_unreachable',
     'http://a b/': 'source_unreachable',
     'http://': 'source_unreachable',
+    [`//${'h'.repeat(1_025)}/`]: 'source_unreachable',
   };
   for (const [location, code] of Object.entries(locations)) {
     const origin = await startOrigin(t, (_, response) => {
@@ -67,6 +68,7 @@ t.test('every target is checked', async (t) => {
     );
     t.equal(failure.code, code, location);
     t.notMatch(failure.message, /secret/);
+    t.equal(/host that is too long/.test(failure.message), location.startsWith('//h'));
   }
   t.equal(target.requests.length, 0);
 });

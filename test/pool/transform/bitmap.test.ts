@@ -92,7 +92,7 @@ function bmp(form: Form): Buffer {
   return Buffer.concat([...file, before, pixels]);
 }
 
-/** Runs, single pixels, skipped ones and ends of rows: the quarters from below. */
+/** Runs, single pixels and ends of rows: the quarters from below. */
 function runs(bits: 4 | 8): Buffer {
   const twice = (index: number) => (bits === 8 ? index : index * 17);
   const rows = Array.from({ length: height }, (_, from) => {
@@ -100,6 +100,23 @@ function runs(bits: 4 | 8): Buffer {
     const [left, right] = [indexAt(0, row), indexAt(width - 1, row)];
     const single = bits === 8 ? [left, left, left, 0] : [twice(left), twice(left)];
     return [4, twice(left), 0, 3, ...single, 6, twice(right), 0, 0];
+  });
+  return Buffer.from([...rows.flat(), 0, 1]);
+}
+
+/** The same in colours of OS/2. */
+function runs24(): Buffer {
+  const rows = Array.from({ length: height }, (_, from) => {
+    const row = height - 1 - from;
+    const colour = (x: number) => [...(palette[indexAt(x, row)] ?? red)].reverse();
+    const left = colour(0);
+    const right = colour(width - 1);
+    const [run, single] = [
+      [4, ...left],
+      [...left, ...left, ...left, 0],
+    ];
+    const rest = Array(6).fill(right).flat();
+    return [...run, 0, 3, ...single, 0, 6, ...rest, 0, 0];
   });
   return Buffer.from([...rows.flat(), 0, 1]);
 }
@@ -114,6 +131,8 @@ const forms: Readonly<Record<string, Form>> = {
   '8 bits, pixels further behind': { bits: 8, gap: 40 },
   '4 bits, run lengths': { bits: 4, packing: 2, runs: runs(4) },
   '8 bits, run lengths': { bits: 8, packing: 1, runs: runs(8) },
+  '24 bits, run lengths of OS/2': { bits: 24, header: 64, packing: 4, runs: runs24() },
+  '24 bits, run lengths in a header of 40 bytes': { bits: 24, packing: 4, runs: runs24() },
   '16 bits': { bits: 16 },
   '16 bits, 5-6-5': { bits: 16, packing: 3, masks: [0xf800, 0x7e0, 0x1f] },
   '24 bits': { bits: 24 },
@@ -150,6 +169,53 @@ t.test('transparency, where the bitmap has it', async (t) => {
   );
   t.same(clear.at(2, 2), [255, 0, 0, 255]);
   t.equal((await drawn(bmp({ bits: 32 }))).at(2, 2)[3], 255, 'the fourth byte of others is none');
+});
+
+t.test('alpha of 32 bits, where a later header has a mask for it', async (t) => {
+  const file = (header: number, alpha: number) => {
+    const made = bmp({ bits: 32, header });
+    made.writeUInt32LE(0xff000000, 14 + 52);
+    for (let at = 14 + header + 3; at < made.length; at += 4) made[at] = alpha;
+    return made;
+  };
+  for (const header of [56, 108, 124]) {
+    t.same((await drawn(file(header, 128))).at(0, 0), [...red, 128], `a header of ${header} bytes`);
+  }
+  const shown = file(124, 0);
+  t.same((await drawn(shown)).at(0, 0), [...red, 255], 'none is transparent where all would be');
+  shown[shown.length - 1] = 1;
+  t.equal((await drawn(shown)).at(0, 0)[3], 0, 'one pixel that is not makes the others so');
+  t.same((await drawn(file(64, 128))).at(0, 0), [...red, 255], 'not in a header of OS/2');
+});
+
+t.test('pixels that run lengths skip are transparent', async (t) => {
+  // An end of a row after two pixels, then three columns and two rows further a pixel, and the end.
+  const skipped = {
+    4: [2, 0x11, 0, 0, 0, 2, 3, 2, 1, 0x11, 0, 1],
+    8: [2, 1, 0, 0, 0, 2, 3, 2, 1, 1, 0, 1],
+    24: [2, 0, 255, 0, 0, 0, 0, 2, 3, 2, 1, 0, 255, 0, 0, 1],
+  };
+  for (const [bits, packing, header] of [
+    [4, 2, 40],
+    [8, 1, 40],
+    [24, 4, 64],
+  ] as const) {
+    const file = bmp({ bits, packing, header, runs: Buffer.from(skipped[bits]) });
+    const { at } = await drawn(file);
+    const seen: string[] = [];
+    for (let y = 0; y < height; y += 1) {
+      for (let x = 0; x < width; x += 1) if (at(x, y)[3] !== 0) seen.push(`${x} ${y} ${at(x, y)}`);
+    }
+    const from = height - 1;
+    const pixels = [`3 ${from - 3}`, `0 ${from}`, `1 ${from}`].map((one) => `${one} 0,255,0,255`);
+    t.same(seen, pixels, `${bits} bits`);
+    const { contentType } = await drawn(file, { formats: [] });
+    t.equal(contentType, 'image/png', 'its own format has transparency');
+  }
+  const { contentType } = await drawn(bmp({ bits: 8, packing: 1, runs: runs(8) }), { formats: [] });
+  t.equal(contentType, 'image/jpeg', 'and has none where nothing is skipped');
+  const none = bmp({ bits: 8, packing: 1, runs: Buffer.from([0, 1]) });
+  t.equal((await drawn(none)).at(3, 3)[3], 0, 'where all are skipped');
 });
 
 /** An ICO of pictures in the order of its directory. */
@@ -228,7 +294,13 @@ t.test('what is not read says so, before anything is allocated', async (t) => {
     return file;
   };
   const refused: readonly (readonly [string, Buffer, string, RegExp])[] = [
-    ['a JPEG inside', bmp({ bits: 24, packing: 4 }), 'source_unsupported', /JPEG inside/],
+    [
+      'a JPEG inside',
+      bmp({ bits: 24, packing: 4, header: 124 }),
+      'source_unsupported',
+      /JPEG inside/,
+    ],
+    ['a JPEG of no bits', bmp({ bits: 0, packing: 4 }), 'source_unsupported', /JPEG inside/],
     ['a depth of 7', bmp({ bits: 7, runs: Buffer.alloc(900) }), 'source_unsupported', /7 bits/],
     ['many pixels', sized(20_000), 'source_too_large', /400000000 pixels/],
     ['no pixels', sized(0), 'source_corrupt', /no pixels/],
@@ -239,11 +311,26 @@ t.test('what is not read says so, before anything is allocated', async (t) => {
       'source_corrupt',
       /last/,
     ],
+    [
+      'a run without its colour',
+      bmp({ bits: 24, packing: 4, header: 64, runs: Buffer.from([9, 1, 2]) }),
+      'source_corrupt',
+      /last/,
+    ],
     ['an icon of nothing', ico([Buffer.alloc(60)]), 'source_corrupt', /header/],
   ];
   for (const [name, source, code, message] of refused) {
     await t.rejects(drawn(source), { code, message }, name);
   }
+});
+
+t.test('run lengths beyond the end of a row take no time for each pixel', async (t) => {
+  const source = bmp({ bits: 8, packing: 1, runs: Buffer.alloc(20_000_000, 255) });
+  const startedAt = performance.now();
+  await t.rejects(drawn(source), { code: 'source_corrupt' });
+  const ms = performance.now() - startedAt;
+  // Some 0.3 s; for each pixel it was 25 s.
+  t.ok(ms < 5_000, `${Math.round(ms)} ms`);
 });
 
 t.test('damaged files are decoded or refused, and nothing else', async () => {

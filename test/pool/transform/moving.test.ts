@@ -233,6 +233,36 @@ t.test('other pictures have one page', async (t) => {
   );
 });
 
+/** An AVIF of two images: the first is red and lies, the second is grey, stands, and is the primary one. */
+async function avifOfTwo(): Promise<Buffer> {
+  const file = await sharp(await plain(40, 30, red, 0.5))
+    .avif({ lossless: true })
+    .toBuffer();
+  // The second item is the alpha of the first; without the reference between them it is an image.
+  file.write('free', file.indexOf('iref'), 'latin1');
+  file.writeUInt16BE(2, file.indexOf('pitm') + 8);
+  const property = file.indexOf('auxC');
+  file.write('irot', property, 'latin1');
+  file[property + 4] = 1;
+  return file;
+}
+
+t.test('without a page an AVIF is its primary image, which need not be the first', async (t) => {
+  const source = await avifOfTwo();
+  const grey = [128, 128, 128];
+  for (const [page, size, colour] of [
+    [null, [30, 40], grey],
+    [0, [40, 30], red],
+    [1, [30, 40], grey],
+  ] as const) {
+    const made = await drawn(source, { page });
+    t.same(made.size, size, `page ${page}`);
+    t.ok(near(made.at(4, 4), colour), `page ${page}: ${made.at(4, 4)}`);
+  }
+  t.ok(near((await drawn(source, { trim: 5 })).at(4, 4), grey), 'where borders are searched too');
+  t.match((await drawn(source, { width: 15 })).size, [15, 20]);
+});
+
 t.test('the pages of a TIFF are counted before a decoder does', async (t) => {
   t.same((await drawn(tiffOfPages(2_000), { page: 1_999 })).at(0, 0).slice(0, 1), [1_999 % 256]);
   const refused = { code: 'source_too_large', message: /more than 2000 pages/ };

@@ -86,6 +86,35 @@ t.test('a thumbhash decodes to the colours of the picture, where they were', asy
   }
 });
 
+t.test('one colour stays one colour, however small or narrow the picture', async (t) => {
+  const sizes = [
+    [1, 1],
+    [2, 2],
+    [1, 5],
+    [30, 30],
+    [5000, 1],
+  ] as const;
+  for (const [width, height] of sizes) {
+    for (const alpha of [1, 0.5]) {
+      const background = { r: 0xc0, g: 0x30, b: 0x20, alpha };
+      const picture = sharp({ create: { width, height, channels: 4, background } });
+      const thumb = thumbHashToRGBA(fromBase64(await made('thumbhash', picture)));
+      const blur = decode(await made('blurhash', picture), 8, 8);
+      const onWhite = [0xc0, 0x30, 0x20].map((value) => value * alpha + 255 * (1 - alpha));
+      for (const [pixels, colour] of [
+        [thumb.rgba, [0xc0, 0x30, 0x20, 255 * alpha]],
+        [blur, [...onWhite, 255]],
+      ] as const) {
+        for (let at = 0; at < pixels.length; at += 4) {
+          const found = [...pixels.subarray(at, at + 4)];
+          if (!near(found, colour, 12)) return t.fail(`${width} x ${height}, ${alpha}: ${found}`);
+        }
+      }
+    }
+  }
+  t.pass();
+});
+
 t.test('a thumbhash keeps transparency', async (t) => {
   const hash = fromBase64(await made('thumbhash', await halfTransparent(80, 60)));
   const { r, g, b, a } = thumbHashToAverageRGBA(hash);

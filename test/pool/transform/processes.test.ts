@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import sharp from 'sharp';
 import t from 'tap';
 import { needsProcess } from '../../../pool/transform/isolation.ts';
@@ -26,6 +27,7 @@ t.test('an SVG has the same bytes as on a thread, and its process is kept', asyn
   const made = await pool.transform(small, variant({ width: 333 }), patient);
   t.equal(made.etag, asBefore.etag);
   const pid = await child();
+  t.equal(getPriority(pid), Math.min(19, getPriority() + 5), 'it yields to the event loop');
   await pool.transform(small, variant({ width: 334 }), patient);
   t.same(children(), [pid]);
   await pool.close();

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import type { TransformTask } from '../../../pool/transform/task.ts';
 import type { ThreadResult } from '../../../pool/transform/thread.ts';
 
@@ -16,6 +17,8 @@ const orders = {
   native: 5,
   /** Is not light. */
   cost: 6,
+  /** Reads the pipe that the environment names, until somebody has written to it. */
+  block: 7,
 } as const;
 
 /** The test's end of a task. */
@@ -53,6 +56,9 @@ export default async function puppet(task: TransformTask): Promise<ThreadResult>
         hoard.push(Array.from({ length: 10_000 }, Math.random));
     case orders.native:
       spawnSync('sleep', ['2']);
+      break;
+    case orders.block:
+      readFileSync(process.env['PUPPET_PIPE'] ?? '');
       break;
     case orders.throw:
       throw new Error('thrown');

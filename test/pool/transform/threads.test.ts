@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import t from 'tap';
 import { stopClock, stopTimers } from '../../clock.ts';
@@ -105,6 +107,50 @@ t.test('a thread that cannot be ended yet keeps its place', async (t) => {
   const next = puppetTask();
   next.release();
   t.equal((await pool.transform(next.source, variant(), patient)).etag, '"puppet"');
+});
+
+t.test('stuck threads are counted, and what the additional one ends hides none', async (t) => {
+  const tick = stopTimers(t);
+  const clock = stopClock(t);
+  const pipe = join(t.testdir(), 'pipe');
+  spawnSync('mkfifo', [pipe]);
+  process.env['PUPPET_PIPE'] = pipe;
+  const pool = openPool(t, { threads: 2, queue: 4, transformTimeoutMs: 20_000 }, puppets);
+  const unblock = () => closeSync(openSync(pipe, 'r+'));
+  t.teardown(unblock);
+  const light = async (project: string) => {
+    const task = puppetTask();
+    task.release();
+    await pool.transform(task.source, variant(), { ...patient, project });
+  };
+  const block = async () => {
+    const { source, started } = puppetTask('block');
+    const timedOut = t.rejects(pool.transform(source, variant(), patient), {
+      code: 'transform_timeout',
+    });
+    await until('it runs', started);
+    tick(20_000);
+    await timedOut;
+  };
+
+  await block();
+  t.match(pool.stats(), { stuck: 0 }, 'one in JavaScript would end now');
+  await clock.forward(1_000);
+  t.match(pool.stats(), { stuck: 1, stalledMs: 1_000 });
+  await light('other');
+  t.match(pool.stats(), { stuck: 1, stalledMs: 0 }, 'one of two still works');
+
+  await block();
+  await clock.forward(1_000);
+  await light('other');
+  await clock.forward(1_000);
+  await light('another');
+  t.match(pool.stats(), { stuck: 2, active: 2, stalledMs: 2_000 });
+
+  unblock();
+  await until('the threads have ended', () => pool.stats().active === 0);
+  t.match(pool.stats(), { stuck: 0, stalledMs: 0, threadsReplaced: 2 });
+  await Promise.all([light('other'), light('another')]);
 });
 
 t.test('native work that takes too long ends too', async (t) => {

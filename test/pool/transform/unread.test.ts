@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import t from 'tap';
 import { optionalFormats, readableFormats, tried } from '../../../pool/transform/readable.ts';
 import { drawn, plain } from './drawn.ts';
-import { near, noise } from './pictures.ts';
+import { near, noise, tiffOfPages } from './pictures.ts';
 
 const still = await plain(20, 10, [200, 60, 40]);
 
@@ -108,20 +108,80 @@ t.test('what only some builds of libvips read is found out', async (t) => {
   ]);
 });
 
+/** A TIFF of LZW, and where its tags' values are. */
+async function tiff() {
+  const file = await noise(16, 16).tiff({ compression: 'lzw' }).toBuffer();
+  const first = file.readUInt32LE(4);
+  const entries = Array.from(
+    { length: file.readUInt16LE(first) },
+    (_, index) => first + 2 + 12 * index,
+  );
+  const placeOf = (tag: number) => {
+    const entry = entries.find((at) => file.readUInt16LE(at) === tag) ?? 0;
+    // Of two bytes each: more than two are elsewhere.
+    return file.readUInt32LE(entry + 4) > 2 ? file.readUInt32LE(entry + 8) : entry + 8;
+  };
+  return { file, placeOf };
+}
+
 t.test('a complete TIFF in a form that is not read is not called corrupt', async (t) => {
-  const tiff = await noise(16, 16).tiff({ compression: 'lzw' }).toBuffer();
-  const first = tiff.readUInt32LE(4);
-  const entries = Array.from({ length: tiff.readUInt16LE(first) }, (_, at) => first + 2 + 12 * at);
-  const compression = entries.find((at) => tiff.readUInt16LE(at) === 259) ?? 0;
-  // LZMA, and JPEG as it was before TIFF 6.0.
+  const { file, placeOf } = await tiff();
   for (const [code, message] of [
-    [34_925, /LZMA.*To use it/],
-    [6, /JPEG.*To use it/],
+    [34_925, /LZMA compression.*To use it/],
+    // As it was before TIFF 6.0.
+    [6, /JPEG compression.*To use it/],
+    [34_712, /JPEG 2000 compression/],
   ] as const) {
-    tiff.writeUInt16LE(code, compression + 8);
-    await t.rejects(drawn(tiff), { code: 'source_unsupported', message });
+    file.writeUInt16LE(code, placeOf(259));
+    await t.rejects(drawn(file), { code: 'source_unsupported', message });
   }
-  await t.rejects(drawn((await noise(16, 16).tiff().toBuffer()).subarray(0, 300)), {
-    code: 'source_corrupt',
-  });
+  file.writeUInt16LE(1, placeOf(259));
+  for (const at of [0, 2, 4]) file.writeUInt16LE(12, placeOf(258) + at);
+  const message = /\(3 samples of 12 bits\)/;
+  await t.rejects(drawn(file), { code: 'source_unsupported', message });
+  const corrupt = { code: 'source_corrupt' };
+  await t.rejects(drawn((await noise(16, 16).tiff().toBuffer()).subarray(0, 300)), corrupt);
+  const damaged = await tiff();
+  damaged.file.fill(0xff, 8, 800);
+  await t.rejects(drawn(damaged.file), corrupt);
+});
+
+t.test('tiles of separate planes are such a form', async (t) => {
+  const tiles = await noise(64, 64).tiff({ tile: true, tileWidth: 16, tileHeight: 16 }).toBuffer();
+  const first = tiles.readUInt32LE(4);
+  const planes = tiles.indexOf(Buffer.from([284 & 255, 284 >> 8, 3, 0, 1, 0, 0, 0]), first);
+  t.same((await drawn(tiles)).size, [64, 64]);
+  tiles.writeUInt16LE(2, planes + 8);
+  const message = /tiles of separate planes/;
+  await t.rejects(drawn(tiles), { code: 'source_unsupported', message });
+});
+
+t.test('what is said of a TIFF does not depend on what fails beside it', async (t) => {
+  const { file, placeOf } = await tiff();
+  file.writeUInt16LE(34_925, placeOf(259));
+  const corrupt = (await noise(64, 64).jpeg().toBuffer()).subarray(0, 900);
+  const codeOf = (source: Buffer) =>
+    drawn(source).then(
+      () => 'none',
+      ({ code }) => code,
+    );
+  // libvips has one buffer for the messages of all threads, which each of them empties.
+  const codes = await Promise.all(
+    Array.from({ length: 300 }, async (_, index) => {
+      const isTiff = index % 2 === 0;
+      return `${isTiff ? 'TIFF' : 'JPEG'} ${await codeOf(isTiff ? file : corrupt)}`;
+    }),
+  );
+  t.same([...new Set(codes)].sort(), ['JPEG source_corrupt', 'TIFF source_unsupported']);
+});
+
+t.test('a form of a further page is such a form, as no page can be read beside it', async (t) => {
+  const pages = tiffOfPages(3);
+  const { length } = pages;
+  // Compression is the fourth of eight tags of the last page.
+  const [tag, directory] = [12, 2 + 8 * 12 + 4];
+  pages.writeUInt32LE(34_925, length - directory + 2 + 3 * tag + 8);
+  for (const page of [null, 1, 2]) {
+    await t.rejects(drawn(pages, { page }), { code: 'source_unsupported', message: /LZMA/ });
+  }
 });

@@ -1,6 +1,17 @@
 import fc from 'fast-check';
+import sharp from 'sharp';
 import t from 'tap';
-import { mostEncodes, withinBytes } from '../../../pool/transform/encode/within-bytes.ts';
+import { picture } from '../../../bench/origin/pictures.ts';
+import { ownQuality } from '../../../pool/transform/encode/quality.ts';
+import {
+  type LossyFormat,
+  mostEncodes,
+  withinBytes,
+} from '../../../pool/transform/encode/within-bytes.ts';
+import { ownScale } from '../../../pool/transform/encode.ts';
+import { drawn } from './drawn.ts';
+
+const formats = ['jpeg', 'webp', 'avif'] as const;
 
 /** An encoder whose bytes grow with the quality, by steps that are unlike each other. */
 const encoder = fc
@@ -17,17 +28,18 @@ const encoder = fc
     return bytes;
   });
 
-t.test('what fits is found in four attempts, whatever the encoder does', async (t) => {
+t.test('what fits is found in five attempts, whatever the encoder does', async (t) => {
   const quality = fc.integer({ min: 1, max: 100 });
   await fc.assert(
     fc.asyncProperty(
+      fc.constantFrom(...formats),
       encoder,
       quality,
       fc.integer({ min: 1, max: 50_000 }),
-      async (bytes, q, most) => {
+      async (format, bytes, q, most) => {
         const tried: number[] = [];
         const { length } = (
-          await withinBytes(q, most, async (at) => {
+          await withinBytes(format, q, most, async (at) => {
             tried.push(at);
             return { data: { length: bytes[at] ?? 0, byteLength: bytes[at] ?? 0 } as Uint8Array };
           })
@@ -45,13 +57,66 @@ t.test('what fits is found in four attempts, whatever the encoder does', async (
   t.pass();
 });
 
-t.test('the result is near the limit where bytes grow as those of photographs', async (t) => {
-  for (const growth of [0.015, 0.02, 0.03]) {
-    for (const most of [3_000, 5_000, 8_000]) {
-      const { data } = await withinBytes(90, most, async (at) => ({
-        data: new Uint8Array(Math.round(10_000 * Math.exp(growth * (at - 90)))),
-      }));
-      t.ok(data.length > 0.9 * most || most > 10_000, `${data.length} of ${most} at ${growth}`);
+/** Bytes of a picture by the quality, from 1 to 80. */
+async function bytesOf(file: Buffer, format: LossyFormat): Promise<number[]> {
+  const { data, info } = await sharp(file).raw().toBuffer({ resolveWithObject: true });
+  const pixels = info.width * info.height;
+  const known = new Map<number, number>();
+  const bytes = [Number.NaN];
+  for (let quality = 1; quality <= 80; quality += 1) {
+    const own = ownQuality(format, quality, pixels);
+    if (!known.has(own)) {
+      const image = ownScale[format](sharp(data, { raw: info }), own, pixels);
+      known.set(own, (await image.toBuffer()).length);
+    }
+    bytes.push(known.get(own) ?? 0);
+  }
+  return bytes;
+}
+
+const photographs = await Promise.all(
+  (['portrait-rotated.jpg', 'bokeh.webp', 'coast.jpg'] as const).map(async (name) =>
+    sharp(await picture(name), { autoOrient: true })
+      .resize({ width: 200 })
+      .png()
+      .toBuffer(),
+  ),
+);
+
+t.test('it is the best quality that fits, or within three of it', async (t) => {
+  for (const format of formats) {
+    let missed = 0;
+    for (const [index, photograph] of photographs.entries()) {
+      const bytes = await bytesOf(photograph, format);
+      const [smallest = 0, largest = 0] = [bytes[1], bytes[80]];
+      for (let step = 1; step < 20; step += 1) {
+        const most = Math.round(smallest * (largest / smallest) ** (step / 20));
+        const best = bytes.findLastIndex((length) => length <= most);
+        const { data, quality } = await withinBytes(format, 80, most, async (at) => ({
+          data: { byteLength: bytes[at] ?? 0 } as Uint8Array,
+          quality: at,
+        }));
+        // Qualities with the same bytes are one.
+        const less = new Set(bytes.slice(quality, best + 1)).size - 1;
+        const label = `${format} ${index}: ${quality}, best ${best}, in ${most} bytes`;
+        t.ok(data.byteLength <= most && less <= 3, label);
+        if (less > 1) missed += 1;
+      }
+    }
+    t.ok(missed <= 5, `${format}: ${missed} of 57 miss it by more than one`);
+  }
+});
+
+t.test('a limit that is far below the bytes at q is made use of', async (t) => {
+  const [photograph = Buffer.alloc(0)] = photographs;
+  for (const format of formats) {
+    const asked = { formats: [format], quality: 80 } as const;
+    const { body } = await drawn(photograph, asked);
+    for (const part of [0.3, 0.4, 0.6]) {
+      const maxBytes = Math.round(part * body.byteLength);
+      const { byteLength } = (await drawn(photograph, { ...asked, maxBytes })).body;
+      t.ok(byteLength <= maxBytes, `${format}: ${byteLength} of ${maxBytes}`);
+      t.ok(byteLength > 0.9 * maxBytes, `${format}: ${byteLength} of ${maxBytes}`);
     }
   }
 });

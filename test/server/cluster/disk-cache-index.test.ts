@@ -1,8 +1,10 @@
-import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
+import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { cacheFilePath, cacheTemporaryFolder } from '../../../pool/cache/disk.ts';
+import { DiskCacheWrites } from '../../../server/cluster/disk-cache-writes.ts';
 import { keyOf } from '../../pool/cache/pictures.ts';
+import { until } from '../../until.ts';
 import { block, kept, numbered } from './index-folder.ts';
 
 t.test('the folder stays below its limit, and is cleared to a low-water mark', async (t) => {
@@ -100,6 +102,31 @@ t.test(
     t.same([index.count, index.bytes], [1, 2 * block]);
   },
 );
+
+t.test('what a front end leaves when it dies is found, and only that', async (t) => {
+  const folder = t.testdir({ tmp: { 'a-1': 'x', 'a-2': 'x', 'b-1': 'x' } });
+  const { index, put } = kept(folder, 20);
+  const writes = new DiskCacheWrites(index);
+  const temporary = () => readdir(cacheTemporaryFolder(folder));
+  // Renamed, but not reported; begun; reported.
+  for (const name of ['renamed', 'reported']) await put(name, { bytes: 2 * block });
+  writes.begun(1, 'a-1', keyOf('renamed'));
+  writes.begun(1, 'a-2', keyOf('begun'));
+  writes.begun(1, 'a-3', keyOf('reported'));
+  writes.begun(2, 'b-1', keyOf('another process'));
+  writes.settled(1, ['a-3']);
+  writes.ended(1);
+  await until('its files are gone', async () => (await temporary()).join() === 'b-1');
+  await until('one file is found', () => index.count > 0);
+  t.same([index.count, index.bytes], [1, 2 * block]);
+
+  // Messages may arrive after the end of their process.
+  await writeFile(join(cacheTemporaryFolder(folder), 'a-4'), 'x');
+  await put('late');
+  writes.begun(1, 'a-4', keyOf('late'));
+  await until('the late one is found', () => index.count === 2);
+  t.same(await temporary(), ['b-1']);
+});
 
 t.test('the folder is not readable for other users', async (t) => {
   const folder = t.testdir({ cache: {} });

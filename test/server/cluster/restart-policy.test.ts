@@ -1,21 +1,27 @@
 import t from 'tap';
 import { RestartPolicy } from '../../../server/cluster/restart-policy.ts';
 
-const limits = { immediate: 1, firstMs: 200, mostMs: 1_000 };
+const limits = { immediate: 1, firstMs: 200, mostMs: 1_000, failedStarts: 12 };
 
 t.test('a process that ends soon after its start is restarted later each time', async (t) => {
-  const restarts = new RestartPolicy(limits);
-  const delays = Array.from({ length: 6 }, () => restarts.ended(29_999));
-  t.same(delays, [0, 200, 400, 800, 1_000, 1_000]);
-  t.equal(restarts.ended(30_000), 0, 'it ran well');
-  t.equal(restarts.ended(1), 0, 'so that counts anew');
-  t.equal(restarts.ended(1), 200);
+  for (const wasReady of [true, false]) {
+    const restarts = new RestartPolicy(limits);
+    const delays = Array.from({ length: 6 }, () => restarts.ended(29_999, wasReady));
+    t.same(delays, [0, 200, 400, 800, 1_000, 1_000]);
+    t.equal(restarts.ended(30_000, wasReady), 0, 'it ran well');
+    t.equal(restarts.ended(1, wasReady), 0, 'so that counts anew');
+    t.equal(restarts.ended(1, wasReady), 200);
+  }
 });
 
-t.test('it is given up after twelve in a row', async (t) => {
+t.test('it is given up after twelve in a row that were not ready', async (t) => {
   const restarts = new RestartPolicy(limits);
-  for (let end = 1; end < 12; end += 1) restarts.ended(0);
+  for (let end = 1; end < 12; end += 1) restarts.ended(0, false);
   t.equal(restarts.giveUpReason, null);
-  restarts.ended(0);
-  t.equal(restarts.giveUpReason, 'it ended 12 times in a row within 30 s of its start');
+  for (let end = 1; end < 100; end += 1) restarts.ended(0, true);
+  t.equal(restarts.giveUpReason, null, 'one that was ready is always restarted');
+  for (let end = 1; end < 12; end += 1) restarts.ended(0, false);
+  t.equal(restarts.giveUpReason, null);
+  restarts.ended(0, false);
+  t.equal(restarts.giveUpReason, 'it ended 12 times in a row before it was ready');
 });

@@ -10,10 +10,10 @@ t.test('prewarming', async (t) => {
   const { db } = await testDatabase(t);
   const project = await new Projects(db).create({
     ...{ orgId: 'org_1', name: 'Shop', origin: 'https://a.example/' },
-    allowedOrigins: ['a.example', '*.cdn.example', '127.0.0.1'],
+    allowedOrigins: ['a.example', '*.cdn.example', '127.0.0.1', '10.0.0.1'],
   });
   const guard = new AddressGuard({
-    privateSources: [],
+    privateSources: ['10.0.0.1'],
     sourcePorts: null,
     own: { urls: ['http://service.example:3000/'], ports: [3000] },
   });
@@ -84,7 +84,15 @@ t.test('prewarming', async (t) => {
         ],
         [
           { src: ok, sources: ['http://127.0.0.1/'] },
-          /^sources\[0\] \(.*\) must be on a public address/,
+          /^sources\[0\] \(.*\) must be on a public host: 127\.0\.0\.1 is not; an operator can name 127\.0\.0\.1 in SERVICE_PRIVATE_SOURCES\.$/,
+        ],
+        [
+          { src: 'http://127.0.0.1:8000/' },
+          /127\.0\.0\.1 is not; an operator can name 127\.0\.0\.1:8000 in SERVICE_PRIVATE_SOURCES\.$/,
+        ],
+        [
+          { src: 'http://10.0.0.1:8000/' },
+          /^src \(.*\) must be on a public host: .*port 8000 of 10\.0\.0\.1.* SERVICE_PRIVATE_SOURCES\.$/,
         ],
         [{ src: 'https://a.example.evil.example/' }, /^src \(.*\) must be on an allowed host/],
         [

@@ -24,6 +24,8 @@ t.test('a page is for clients that prefer one to JSON', async (t) => {
     'text/htmlx',
     'image/svg+xml',
     ',;q=,text/html;q=x=',
+    // No browser's.
+    `text/html${',a/b'.repeat(300)}`,
   ];
   for (const accept of pages) t.ok(prefersPage(accept), accept);
   for (const accept of others) t.notOk(prefersPage(accept), accept);

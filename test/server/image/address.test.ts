@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
 import { readAddress } from '../../../server/image/address.ts';
+import { readOptions } from '../../../server/image/options.ts';
 
 /** The code of the ServiceError that a URL is answered with; anything else thrown fails the test. */
 function refusal(path: string, query: string): string {
@@ -73,6 +74,8 @@ t.test('a name that nobody reads may come twice', async (t) => {
 
 t.test('what cannot be understood is refused by its own code', async (t) => {
   const long = `https://e.com/${'a'.repeat(8_200)}`;
+  const host = (length: number) => `https://${'a'.repeat(length)}/`;
+  const chinese = (length: number) => encodeURIComponent(`https://${'中'.repeat(length)}/`);
   const refusals: readonly (readonly [string, string, string])[] = [
     ['/img/', 'project=p', 'source_missing'],
     ['/img/', 'project=p&url=', 'source_missing'],
@@ -94,6 +97,14 @@ t.test('what cannot be understood is refused by its own code', async (t) => {
     ['/img/https://e.com:70000/', 'project=p', 'source_invalid'],
     ['/img/https://[::1/', 'project=p', 'source_invalid'],
     ['/img/', `project=p&url=${long}`, 'source_invalid'],
+    [`/img/${host(1_025)}`, 'project=p', 'source_invalid'],
+    [`/img/${host(1_024)}`, 'project=p', `accepted as ${host(1_024)}`],
+    ['/img/', `project=p&url=${host(1_025)}`, 'source_invalid'],
+    [`/img/https://${'u'.repeat(1_025)}@e.com/`, 'project=p', 'source_invalid'],
+    [`/img/https:/\\${'a'.repeat(1_025)}/`, 'project=p', 'source_invalid'],
+    [`/img/${chinese(254)}`, 'project=p', 'source_invalid'],
+    [`/img/${picture}`, `project=p${'&x'.repeat(100)}`, 'parameter_invalid'],
+    [`/img/${picture}`, `project=p${'&x'.repeat(99)}`, `accepted as ${picture}`],
     [`/img/${picture}`, 'project=p&project=q', 'parameter_invalid'],
     ['/img/', `project=p&url=${picture}&url=${picture}`, 'parameter_invalid'],
     [`/img/${picture}`, 'project=p&w=1&w=2', 'parameter_invalid'],
@@ -101,6 +112,32 @@ t.test('what cannot be understood is refused by its own code', async (t) => {
   ];
   for (const [path, query, code] of refusals) {
     t.equal(refusal(path, query), code, `${path}?${query}`.slice(0, 80));
+  }
+});
+
+t.test('an address takes no time that its sender chooses', async (t) => {
+  const letters = String.fromCharCode(...Array.from({ length: 4_500 }, (_, i) => 0x4e00 + i));
+  const names = Array.from({ length: 5_000 }, (_, i) => i.toString(36)).join('&');
+  const path = `/img/${picture}`;
+  const addresses: Readonly<Record<string, readonly [path: string, query: string]>> = {
+    'a host of 4,500 letters': ['/img/', `project=p&url=https://${letters}/`],
+    'a fallback with one': [path, `project=p&fallback=https://${letters}/`],
+    '5,000 names': [path, `project=p&${names}`],
+    '16,000 empty ones': [path, '&'.repeat(16_000)],
+    'escaped ones': [path, 'amp;amp;c&'.repeat(1_600)],
+    'a long name': [path, `${'sharpen'.repeat(2_000)}&project=p`],
+    'a path of segments': [`/img/https://e.com/${'a/../'.repeat(1_600)}`, 'project=p'],
+  };
+  for (const [what, [to, query]] of Object.entries(addresses)) {
+    const ms = [1, 2, 3, 4, 5, 6, 7].map(() => {
+      const began = performance.now();
+      try {
+        readOptions(readAddress(to, query).parameters);
+      } catch {}
+      return performance.now() - began;
+    });
+    // The first two take 40 ms without their limits, the next three 4 to 10 ms.
+    t.ok(Math.min(...ms) < 2, `${what}: ${Math.min(...ms)} ms`);
   }
 });
 

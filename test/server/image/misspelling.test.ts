@@ -49,6 +49,12 @@ t.test('other names are ignored, as caches and trackers add them', async (t) => 
   }
 });
 
+t.test('a long name is compared with none', async (t) => {
+  const long = 'n'.repeat(80);
+  t.equal(intendedName(`${long.slice(1)}m`, [long]), long);
+  t.equal(intendedName(`${long}n`, [long]), undefined);
+});
+
 t.test('the source may be in the query without a slash in the path', async (t) => {
   const { source } = readAddress('/img', 'url=https://e.com/a.jpg&project=p');
   t.equal(source.href, 'https://e.com/a.jpg');

@@ -44,6 +44,15 @@ t.test('only named types count, the most wanted first', async (t) => {
   for (const [accept, formats] of readings) t.same(acceptedFormats(accept), formats, accept);
 });
 
+t.test('of a very long header only the beginning is read', async (t) => {
+  const read = (accept: string) => negotiate({ ...silent, accept }).accepted.formats;
+  const filler = 'a/b,'.repeat(254);
+  t.same(read(`${filler}image/webp,a`), []);
+  t.same(read(`image/webp,${filler}a/b,image/avif`), ['webp']);
+  t.same(read(`${filler.slice(24)}image/webp;q=0.5,a/b,c/d`), ['webp'], 'up to its last comma');
+  t.same(read('image/webp'.padEnd(2_000)), []);
+});
+
 t.test('a type with weight 0 is refused, whatever wildcards say', async (t) => {
   for (const zero of ['0', '0.', '0.0', '0.000']) {
     t.same(acceptedFormats(`image/avif;q=${zero},image/webp,*/*`), ['webp'], zero);

@@ -5,7 +5,7 @@ import { stopTimers } from '../../clock.ts';
 t.test('failures are logged at a bounded rate, with the number of those left out', async (t) => {
   const pass = stopTimers(t);
   const lines: unknown[] = [];
-  const log = logFailures({ info: (...line: unknown[]) => void lines.push(line) });
+  const log = logFailures({ warn: (...line: unknown[]) => void lines.push(line) });
   const failure = {
     ...{ requestId: 'r', project: 'prj_a', host: 'a.example', stage: 'fetch' },
     ...{ code: 'source_timeout', cause: 'The source did not arrive.' },

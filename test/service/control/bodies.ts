@@ -14,6 +14,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
     const text = create('');
     return `${' '.repeat(bytes - text.length)}${text}`;
   };
+  const longHost = `https://${'h'.repeat(1_025)}/`;
   const long = `https://a.example/${'x'.repeat(8_192)}`;
   const of = (fields: object): Call => ({
     json: { name: 'x', origin: 'https://a.example/', ...fields },
@@ -56,6 +57,11 @@ export async function bodies(t: Test, control: Control): Promise<void> {
     ...['ftp://a.example/', 'http:a.example', 'https://u:p@a.example/', long].map(
       (origin) => [`origin ${origin.slice(0, 30)}`, of({ origin }), /^origin must/] as const,
     ),
+    [
+      'an origin with a long host',
+      of({ origin: longHost }),
+      /^origin must .* host of at most 1024/,
+    ],
     ['an origin for many', of({ origin: 'https://*.a.example/' }), /origin must be one host/],
     ['an origin inside', of({ origin: 'http://10.0.0.1/' }), /host of origin.*public/],
     [
@@ -64,9 +70,15 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       /allowedOrigins\[0\] must be a bare host.*; allowedOrigins\[1\] must be a public/,
     ],
     [
-      'thousands of hosts that are none',
-      of({ allowedOrigins: Array(9_000).fill('a') }),
+      'a thousand hosts that are none',
+      of({ allowedOrigins: Array(1_000).fill('a') }),
       /^.{0,2000}$/,
+    ],
+    ['9,000 hosts', of({ allowedOrigins: Array(9_000).fill('a') }), /^allowedOrigins must not/],
+    [
+      'a very long host',
+      of({ allowedOrigins: ['中'.repeat(15_000)] }),
+      /\[0\] must be a bare host/,
     ],
     ['1,001 hosts', of({ allowedOrigins: manyHosts(1_000) }), /not have more than 1000 hosts/],
     [
@@ -97,6 +109,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       ['PATCH', '/settings', { json: { watermarkUrl: 'http:a.example' } }, /an absolute http/],
       ['PATCH', '/settings', { json: { watermarkUrl: 'https://u:p@a.example/' } }, /userinfo/],
       ['PATCH', '/settings', { json: { watermarkUrl: long } }, /at most 8192 characters/],
+      ['PATCH', '/settings', { json: { watermarkUrl: longHost } }, /host of at most 1024/],
       ['PATCH', '/settings', { json: { $set: { orgId: 'x' } } }, /\$set is not a known field/],
       ['PATCH', '/settings', { json: { 'allowedOrigins.0': 'x' } }, /allowedOrigins\.0 is not/],
       ...(
@@ -121,15 +134,24 @@ export async function bodies(t: Test, control: Control): Promise<void> {
         ([parameters, message]) =>
           ['PUT', '/presets/card', { json: { parameters } }, message] as const,
       ),
-      ...['Card', '1', 'a.b', 'a%00', '$a', 'x'.repeat(41), '__proto__', '%ff'].map(
+      ...['Card', '1', 'a.b', 'a%00', '$a', 'x'.repeat(41), '__proto__', '%ff', '%C2%84'].flatMap(
         (name) =>
-          [
-            'PUT',
-            `/presets/${name}`,
-            { json: { parameters: { w: 1 } } },
-            /^the name of a preset must begin with a lower-case letter/,
-          ] as const,
+          (
+            [
+              ['PUT', { json: { parameters: { w: 1 } } }],
+              ['DELETE', {}],
+            ] as const
+          ).map(
+            ([method, options]) =>
+              [
+                method,
+                `/presets/${name}`,
+                options,
+                /^the name of a preset must begin with a lower-case letter/,
+              ] as const,
+          ),
       ),
+      ['POST', '/prewarm', { json: { src: longHost } }, /^src \(.*\) must be an absolute http/],
       ['POST', '/prewarm', { json: { widths: [1] } }, /must have src or sources/],
       [
         'POST',
@@ -147,9 +169,20 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       ['DELETE', '/domains', {}, /host is required, in the query or in the body/],
       ['DELETE', '/domains?host=', {}, /^host must be/],
       ['DELETE', '/domains?host=a.example&host=b.example', {}, /host is given more than once/],
+      ['DELETE', `/domains?host=a.example${'&a'.repeat(100)}`, {}, /more than 100 parameters/],
+      ['DELETE', `/domains?host=${'h'.repeat(1_025)}`, {}, /^host must be/],
       ['DELETE', '/domains?host=a%00', {}, /^host must be/],
       ['DELETE', '/domains?host=%ff', {}, /^host must be/],
       ['DELETE', '/domains', { body: '{"host":1}' }, /^host must be a string, and is /],
+      ['DELETE', '/domains', { json: { host: 'b.example', a: 1 } }, /^a is not a known field\.$/],
+      ...(
+        [
+          [{ json: { host: 'b.example', a: 1 } }, /^a is not a known field\.$/],
+          [{ json: { host: 'b.example:80' } }, /^host must be a bare host/],
+          [{ json: {} }, /^host is required/],
+          [{ body: '{"host":' }, /not valid JSON/],
+        ] as const
+      ).map(([beside, fault]) => ['DELETE', '/domains?host=a.example', beside, fault] as const),
     ];
     for (const [method, tail, options, message] of cases) {
       const { status, body } = await call(method, on + tail, options);

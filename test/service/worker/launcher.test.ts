@@ -1,4 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { childrenOf } from '../../children.ts';
@@ -29,12 +30,12 @@ async function launch(t: Test, redirections = '') {
       answers(`http://127.0.0.1:${port}/api/health`),
       answers(`http://127.0.0.1:${workerPort}/health/ready`),
     ]);
-  return { ...program, both };
+  return { ...program, both, port };
 }
 
 t.test('npm start: both run, the dead are replaced, and SIGTERM ends all', async (t) => {
   const program = await launch(t);
-  const { log, untilLogged, both } = program;
+  const { log, untilLogged, both, port } = program;
   const pidOf = (message: string): number => Number(program.logged(message).at(-1)?.['pid']);
   await both();
 
@@ -48,10 +49,27 @@ t.test('npm start: both run, the dead are replaced, and SIGTERM ends all', async
   );
 
   process.kill(Number(workers[0]), 'SIGKILL');
+  // Stopped, it cannot notice that its primary has ended, and keeps the port.
+  for (const orphan of front) process.kill(Number(orphan), 'SIGSTOP');
   process.kill(Number(primaries[0]), 'SIGKILL');
+  const holder = createServer();
+  await until(
+    'the port is free',
+    () =>
+      new Promise<boolean>((done) => {
+        holder.once('error', () => done(false));
+        holder.listen(port, '127.0.0.1', () => done(true));
+      }),
+  );
+  await until('the orphans are ended', () => !front.map(Number).some(isAlive));
+  await until('a start fails', () =>
+    program.logged('a process ended').some(({ why }) => why === 1),
+  );
+  await new Promise((done) => holder.close(done));
   await untilLogged('the worker is ready', 2);
   await untilLogged('the service is ready', 2);
-  t.match(program.logged('a process ended'), [{ why: 'SIGKILL' }, { why: 'SIGKILL' }]);
+  const ends = program.logged('a process ended').map(({ why }) => why);
+  t.same(ends.slice(0, 3), ['SIGKILL', 'SIGKILL', 1], 'what was ready is always started again');
   workers.push(pidOf('the worker is ready'));
   primaries.push(pidOf('the service is ready'));
   await both();
@@ -61,7 +79,7 @@ t.test('npm start: both run, the dead are replaced, and SIGTERM ends all', async
     .filter(({ msg }) => msg === 'a front end listens')
     .map((line) => Number(line['child']));
   await until('all have ended', () => ![...workers, ...primaries, ...frontEnds].some(isAlive));
-  t.equal(program.logged('a process ended').length, 2, 'none was replaced after that');
+  t.equal(program.logged('a process ended').length, ends.length, 'none was replaced after that');
 });
 
 t.test('parts end with a launcher that is killed', async (t) => {

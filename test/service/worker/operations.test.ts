@@ -92,6 +92,18 @@ t.test('a worker and the service, each started without the other', async (t) => 
     const metrics = await worker.get('/metrics');
     t.match(metrics.headers.get('content-type'), /^text\/plain/);
     t.match(metrics.text, /^# TYPE prewarm_job_duration_seconds histogram$/m);
+    // As promtool has it.
+    t.notMatch(metrics.text, /^# TYPE \w+_total (?!counter$)/m);
+
+    for (const [host, status] of [
+      ['localhost', 200],
+      ['[::1]:9', 200],
+      ['rebound.example', 403],
+    ] as const) {
+      t.equal(await statusFor(`${worker.url}/metrics`, host), status, host);
+      t.equal(await statusFor(`${worker.url}/health/details`, host), status, host);
+      t.equal(await statusFor(`${worker.url}/health/ready`, host), 200, 'a probe has any');
+    }
 
     const errors: ReadonlyArray<readonly [path: string, status: number, code: string]> = [
       ['/', 404, 'endpoint_not_found'],
@@ -111,6 +123,12 @@ t.test('a worker and the service, each started without the other', async (t) => 
     const page = await worker.get('/workbench/');
     t.equal(page.status, 200);
     t.match(page.headers.get('content-type'), /^text\/html/);
+    for (const path of ['/workbench/', '/workbench/index.html', '/workbench/nothing']) {
+      const { headers } = await worker.get(path);
+      const policy = headers.get('content-security-policy');
+      t.match(policy, /^default-src 'self';.* frame-ancestors 'none'$/, path);
+      t.equal(headers.get('x-frame-options'), 'DENY', path);
+    }
     t.equal((await worker.get('/workbench')).headers.get('location'), '/workbench/');
     const { port } = new URL(worker.url);
     t.equal(await statusFor(`${worker.url}/workbench/`, `localhost:${port}`), 200);

@@ -1,9 +1,23 @@
-import { copyFile, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  copyFile,
+  lchown,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  rmdir,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Collection, MongoClient } from 'mongodb';
 import t from 'tap';
 import { privateFolderOf } from '../../../store/embedded/endpoint.ts';
 import { BackupMissing, restoreBackup } from '../../../store/embedded/restore.ts';
-import { dataFileIn, startEmbeddedStore } from '../../../store/embedded/server.ts';
+import { dataFileIn, lockFileOf, startEmbeddedStore } from '../../../store/embedded/server.ts';
 import { backupOf } from '../../../store/embedded/storage/backup.ts';
 import { checkDataFile } from '../../../store/embedded/storage/file-check.ts';
 import { until } from '../../until.ts';
@@ -84,6 +98,71 @@ t.test(
       else t.ok((await stat(replaced ?? '')).isFile(), 'the damaged file is kept');
       t.equal(await withItems(folder, (items) => items.countDocuments()), count);
     }
+  },
+);
+
+/** Runs an action as the owner of a folder to whom permissions apply, who is not root. */
+async function withoutPrivilege(folder: string, action: () => Promise<unknown>): Promise<void> {
+  if (process.geteuid?.() !== 0) return void (await action());
+  const nobody = 65_534;
+  const inside = privateFolderOf(folder);
+  const files = (await readdir(inside)).map((name) => join(inside, name));
+  for (const path of [folder, inside, ...files]) await lchown(path, nobody, nobody);
+  process.seteuid?.(nobody);
+  try {
+    await action();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+t.test('a file that may not be written is told as such, before lmdb opens it', async (t) => {
+  const { folder, file, count } = await filled(t);
+  const lock = lockFileOf(file);
+  for (const path of [file, lock]) {
+    await chmod(path, 0o444);
+    await withoutPrivilege(folder, () =>
+      t.rejects(startEmbeddedStore(folder, { backupTimes: never }), { code: 'EACCES', path }),
+    );
+    await chmod(path, 0o644);
+  }
+  await rm(lock);
+  await mkdir(lock);
+  await t.rejects(startEmbeddedStore(folder), { code: 'EISDIR', path: lock });
+  await rmdir(lock);
+  t.equal(await withItems(folder, (items) => items.countDocuments()), count);
+});
+
+t.test(
+  'a restored file is for whom the replaced one was; one that fails changes none',
+  async (t) => {
+    const { folder, file } = await filled(t);
+    const backup = backupOf(file);
+    await copyFile(file, backup);
+    const { ino } = await stat(file);
+    const lock = lockFileOf(file);
+    await rm(lock);
+    await mkdir(lock);
+    await t.rejects(restoreBackup(folder), { code: 'EISDIR', path: lock });
+    await rmdir(lock);
+    await chmod(backup, 0);
+    await withoutPrivilege(folder, () =>
+      t.rejects(restoreBackup(folder), { code: 'EACCES', path: backup }),
+    );
+    await chmod(backup, 0o600);
+    t.equal((await stat(file)).ino, ino, 'the data file is where it was');
+    const names = await readdir(privateFolderOf(folder));
+    t.same(
+      names.filter((name) => name.startsWith('documents')),
+      ['documents.backup.lmdb', 'documents.lmdb'],
+    );
+
+    await chmod(file, 0o640);
+    if (process.geteuid?.() === 0) await chown(file, 1_234, 5_678);
+    const { uid, gid, mode } = await stat(file);
+    const { replaced } = await restoreBackup(folder);
+    t.equal((await stat(replaced ?? '')).ino, ino);
+    t.match(await stat(file), { uid, gid, mode });
   },
 );
 

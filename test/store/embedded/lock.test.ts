@@ -1,7 +1,10 @@
-import { mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import t from 'tap';
+import { isAlive, thisProcess } from '../../../store/embedded/holder.ts';
 import { FolderHeld, runningStoreUrl } from '../../../store/embedded/lock.ts';
 import { startEmbeddedStore } from '../../../store/embedded/server.ts';
 import { nextLine, spawnScript } from './children.ts';
@@ -52,6 +55,21 @@ t.test("a killed owner's folder is taken over", async (t) => {
   t.match(await client.db('a').command({ ping: 1 }), { ok: 1 });
   await client.close();
   await store.close();
+});
+
+const skip = existsSync('/proc/self/stat') ? false : 'this system does not tell starts';
+t.test('a process that is reaped during the check is not alive', { skip }, async (t) => {
+  const { namespace, socket } = await thisProcess('/nowhere');
+  let alive = 0;
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const child = spawn('sleep', ['60'], { stdio: 'ignore' });
+    child.kill('SIGKILL');
+    const { pid = 0 } = child;
+    // Not as long as it runs or is a zombie either, because of its start.
+    if (await isAlive({ pid, started: 'earlier', namespace, socket })) alive += 1;
+    if (child.signalCode === null) await once(child, 'exit');
+  }
+  t.equal(alive, 0);
 });
 
 t.test('an owner that ends without closing ends cleanly', async (t) => {

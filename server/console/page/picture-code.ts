@@ -1,0 +1,111 @@
+import { imageUrl, type Options, type Wanted } from './image-url.ts';
+
+/** What is known of the picture once it is shown. */
+export interface Known {
+  /** The address of the site, whose own images a framework names by their paths. */
+  readonly site: string;
+  /** Device pixels of the result; null before it is loaded. */
+  readonly result: { readonly width: number; readonly height: number } | null;
+  /** Device pixels of the result for each CSS pixel. */
+  readonly dpr: number;
+  readonly source: { readonly pages: number; readonly hasAlpha: boolean } | null;
+}
+
+/** The longest side of an output, px. */
+const longest = 10_000;
+
+/** Parameters with which the result is not as wide as `w` says. */
+const changeWidth = ['extend', 'rotate', 'trim'] as const;
+
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+
+/** A parameter that is a positive number; 0 for any other. */
+const numberOf = (options: Options, name: string): number => {
+  const number = Number(options[name]);
+  return number > 0 ? number : 0;
+};
+
+/** The height for each pixel of width, when the options have both; 0 otherwise. */
+export function proportionOf(options: Options): number {
+  const width = numberOf(options, 'w');
+  return width === 0 ? 0 : numberOf(options, 'h') / width;
+}
+
+/** The options with a width in device pixels; the height follows in proportion. */
+function atWidth(options: Options, width: number): Options {
+  const height = Math.round(width * proportionOf(options));
+  const size = { dpr: '1', w: String(width) };
+  return { ...options, ...size, ...(height > 0 ? { h: String(height) } : {}) };
+}
+
+interface Layout {
+  /** CSS pixels; 0 where they are not known. */
+  readonly width: number;
+  readonly height: number;
+  /** What is shown where there is no choice. */
+  readonly plain: Options;
+  /** The files to choose from, each with its descriptor. */
+  readonly files: ReadonlyArray<readonly [Options, descriptor: string]>;
+  readonly sizes: string;
+}
+
+function layoutOf(options: Options, { result, dpr }: Known): Layout {
+  const asked = numberOf(options, 'w');
+  const { width: pixels, height: lines } = result ?? { width: 0, height: 0 };
+  const fit = options['fit'] ?? '';
+  const asWideAsAsked =
+    asked > 0 &&
+    changeWidth.every((name) => (options[name] ?? '') === '') &&
+    (numberOf(options, 'h') === 0 || (fit !== 'inside' && fit !== 'outside'));
+  if (!asWideAsAsked) {
+    const atDensity = (density: number) => ({ ...options, dpr: String(density) });
+    return {
+      ...{ width: Math.round(pixels / dpr), height: Math.round(lines / dpr), sizes: '' },
+      plain: atDensity(1),
+      files: [1, 2].map((density) => [atDensity(density), `${density}x`]),
+    };
+  }
+  // A small source is not enlarged, so no file has more pixels than this one.
+  const widest = pixels > 0 && pixels < Math.round(asked * dpr) ? pixels : longest;
+  const width = Math.min(asked, widest);
+  // Also smaller than it is shown, for narrow screens, and larger, for dense ones.
+  const widths = [0.5, 1, 2, dpr].map((factor) =>
+    Math.min(widest, Math.max(1, Math.round(asked * factor))),
+  );
+  return {
+    ...{ width, height: pixels > 0 ? Math.max(1, Math.round((width * lines) / pixels)) : 0 },
+    sizes: ` sizes="(max-width: ${width}px) 100vw, ${width}px"`,
+    plain: atWidth(options, width),
+    files: [...new Set(widths)]
+      .sort((a, b) => a - b)
+      .map((one) => [atWidth(options, one), `${one}w`]),
+  };
+}
+
+/** The format that every browser shows, and better ones that most do. */
+function formatsOf(options: Options, { source }: Known) {
+  const chosen = options['fmt'] ?? '';
+  if (chosen !== '' && chosen !== 'auto') return { better: [], plain: chosen };
+  const still = /^(?:0|false)$/.test(options['animated'] ?? '') || (options['page'] ?? '') !== '';
+  // A moving picture does not become an AVIF.
+  if (source !== null && source.pages > 1 && !still) return { better: ['webp'], plain: 'gif' };
+  const better = ['avif', 'webp'];
+  return { better, plain: source === null ? '' : source.hasAlpha ? 'png' : 'jpeg' };
+}
+
+/** A `picture` whose place in the page is known before its file has arrived. */
+export function pictureCode(baseUrl: string, wanted: Wanted, known: Known): string {
+  const { width, height, plain, files, sizes } = layoutOf(wanted.options, known);
+  const formats = formatsOf(wanted.options, known);
+  const url = (options: Options, fmt: string) =>
+    escaped(imageUrl(baseUrl, { ...wanted, options: { ...options, fmt } }));
+  const srcset = (fmt: string) =>
+    files.map(([options, descriptor]) => `${url(options, fmt)} ${descriptor}`).join(',\n    ');
+  const sources = formats.better.map(
+    (fmt) => `  <source type="image/${fmt}"${sizes} srcset="\n    ${srcset(fmt)}">`,
+  );
+  const box = width > 0 && height > 0 ? `width="${width}" height="${height}" ` : '';
+  const image = `  <img src="${url(plain, formats.plain)}"${sizes} srcset="\n    ${srcset(formats.plain)}"
+    ${box}style="max-width: 100%; height: auto" alt="" loading="lazy" decoding="async">`;
+  return ['<picture>', ...sources, image, '</picture>'].join('\n');
+}

@@ -1,0 +1,41 @@
+import { ServiceError } from '../../contract/errors.ts';
+import {
+  hostNotAllowed,
+  hostOf,
+  isAddressOrLocalhost,
+  isSameHost,
+} from '../../contract/request-host.ts';
+import type { Headers, HttpRequest } from './request.ts';
+
+const policy = 'cross-origin-resource-policy';
+
+/** Without what lets pages of other sites read or embed a response. */
+const ofOneSite = (headers: Headers): Headers =>
+  headers
+    .filter(([name]) => !name.startsWith('access-control-'))
+    .map(([name, value]) =>
+      name === policy && value === 'cross-origin' ? [name, 'same-site'] : [name, value],
+    );
+
+/**
+ * Admits requests of this service's own pages, of pages of the same host, and of no page, as programs
+ * and the address bar of a browser send them.
+ * @param baseUrl whose host is one that requests may name
+ * @returns throws ServiceError host_not_allowed or origin_not_allowed for another request; the response
+ *   to any lets no other site read or embed it
+ */
+export function sameSiteOnly(baseUrl: string): (request: HttpRequest) => void {
+  const own = hostOf(new URL(baseUrl).host);
+  return (request) => {
+    const respond = request.respond.bind(request);
+    request.respond = (response) => respond({ ...response, headers: ofOneSite(response.headers) });
+    const host = hostOf(request.header('host'));
+    if (host !== own && !isAddressOrLocalhost(host)) throw hostNotAllowed(host);
+    const origin = request.header('origin');
+    const foreign = origin !== '' && !isSameHost(origin, host);
+    if (foreign || request.header('sec-fetch-site') === 'cross-site') {
+      const message = 'This service serves no pages of other sites (SERVICE_CROSS_SITE is off).';
+      throw new ServiceError('origin_not_allowed', message);
+    }
+  };
+}

@@ -1,0 +1,66 @@
+import type { App, us_listen_socket_close } from 'uWebSockets.js';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+/** uWebSockets.js, as one of the packages that have it. */
+export interface UwsLibrary {
+  readonly App: typeof App;
+  readonly us_listen_socket_close: typeof us_listen_socket_close;
+  /** The package and its version. */
+  readonly release: string;
+}
+
+/** The first can be replaced by a release of upstream; npm installs the second from Node 22 on. */
+const packages = ['uWebSockets.js', 'uws-pack'];
+const installed = (): string[] => packages.map(mainOf).filter((main) => main !== null);
+/** From a package's main file: in upstream's release, uws-pack and @trufflesuite/uws-js-unofficial. */
+const binaryFolders = ['./', './bin/', '../binaries/'];
+const manifests = ['./package.json', '../package.json'];
+
+/** Absolute paths of those that exist. */
+const existing = (main: string, paths: readonly string[]): string[] =>
+  paths.map((path) => fileURLToPath(new URL(path, main))).filter((path) => existsSync(path));
+
+function mainOf(name: string): string | null {
+  try {
+    return import.meta.resolve(name);
+  } catch {
+    return null;
+  }
+}
+
+function releaseOf(main: string): string {
+  const [manifest = ''] = existing(main, manifests);
+  const { name, version } = JSON.parse(readFileSync(manifest, 'utf8'));
+  return `${name} ${version}`;
+}
+
+/**
+ * The library of the first package that has a binary for this Node and platform, or why there is none. The
+ * binary is loaded without the module of its package: where it does not load, that of
+ * @trufflesuite/uws-js-unofficial prints warnings and falls back to an incomplete implementation in
+ * JavaScript, which fails on every request.
+ * @param mains the URLs of the packages' main files, in the order of preference
+ */
+export function loadUws(mains: readonly string[] = installed()): UwsLibrary | string {
+  const failure = (why: string): string =>
+    `uWebSockets.js has no native binary for Node ${process.versions.node} on ${process.platform}-${process.arch} that loads: ${why}`;
+  if (process.env['UWS_USE_FALLBACK'] !== undefined) return failure('UWS_USE_FALLBACK is set');
+  const file = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
+  let why = `there is no ${file}`;
+  for (const main of mains) {
+    const paths = binaryFolders.map((folder) => folder + file);
+    for (const path of existing(main, paths)) {
+      try {
+        // A binary for another C library exists but does not load.
+        const binary = createRequire(main)(path);
+        if (typeof binary.SSLApp === 'function') return { ...binary, release: releaseOf(main) };
+        why = 'it is incomplete';
+      } catch (error) {
+        why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
+      }
+    }
+  }
+  return failure(why);
+}

@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import t from 'tap';
+import { loadUws } from '../../../server/http/uws-library.ts';
+import { rootPath } from '../../root.ts';
+
+const { platform, arch, versions } = process;
+const file = `uws_${platform}_${arch}_${versions.modules}.node`;
+const installed = ['uWebSockets.js', 'uWebSockets.js/binaries', 'uws-pack/dist/bin']
+  .map((folder) => join(rootPath, 'node_modules', folder, file))
+  .find((path) => existsSync(path));
+
+type AddBinary = (path: string) => Promise<void>;
+const working: AddBinary = (path) => symlink(installed ?? '', path);
+const broken: AddBinary = (path) => writeFile(path, 'of another C library');
+
+/** A package that is laid out as those that there are; resolves with the URL of its main file. */
+async function layOut(
+  within: string,
+  { name, main, folder }: { name: string; main: string; folder: string },
+  addBinary: AddBinary,
+): Promise<string> {
+  const root = join(within, name);
+  const binary = join(root, folder, file);
+  await mkdir(dirname(binary), { recursive: true });
+  await writeFile(join(root, 'package.json'), JSON.stringify({ name, version: '1.2.3' }));
+  await addBinary(binary);
+  return pathToFileURL(join(root, main)).href;
+}
+
+const unofficial = { name: 'unofficial', main: 'src/uws.js', folder: 'binaries' };
+const upstream = { name: 'upstream', main: 'uws.js', folder: '.' };
+const pack = { name: 'pack', main: 'dist/index.mjs', folder: 'dist/bin' };
+
+for (const layout of [unofficial, upstream, pack]) {
+  t.test(
+    `a binary is found as in ${layout.name}`,
+    { skip: installed === undefined && `there is no ${file}` },
+    async (t) => {
+      const uws = loadUws([await layOut(t.testdir(), layout, working)]);
+      if (typeof uws === 'string') return t.fail(uws);
+      t.equal(uws.release, `${layout.name} 1.2.3`);
+      t.type(uws.App, 'function');
+      return undefined;
+    },
+  );
+}
+
+t.test(
+  'a package whose binary does not load is passed over',
+  { skip: installed === undefined && `there is no ${file}` },
+  async (t) => {
+    const folder = t.testdir();
+    const mains = [await layOut(folder, unofficial, broken)];
+    t.match(loadUws(mains), / that loads: (?!there is no)./);
+    mains.push(await layOut(folder, pack, working));
+    t.match(loadUws(mains), { release: 'pack 1.2.3' });
+  },
+);
+
+t.test('where no package has a binary, the reason names it', async (t) => {
+  t.match(loadUws([]), new RegExp(`for Node ${versions.node} .* there is no ${file}$`));
+});
+
+const dockerfile = await readFile(join(rootPath, 'Dockerfile'), 'utf8');
+const ofImage = /^ARG NODE_VERSION=(\d+)$/m.exec(dockerfile)?.[1];
+t.test(
+  'the Node of the container image has uWebSockets.js',
+  { skip: versions.node.split('.')[0] !== ofImage && `this is not Node ${ofImage}` },
+  async (t) => {
+    t.type(loadUws(), 'object');
+  },
+);

@@ -1,0 +1,168 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import sharp from 'sharp';
+import t from 'tap';
+import { root } from '../root.ts';
+import { temporaryRoot } from '../temporary-root.ts';
+import { picture, startTestOrigin } from './origin.ts';
+import { startService } from './service.ts';
+
+/** As `server/console/page` has them; its modules are for browsers, and built apart. */
+interface Page {
+  snippets(
+    baseUrl: string,
+    wanted: { source: string; project: string; options: Readonly<Record<string, string>> },
+    accept: string,
+    known: {
+      site: string;
+      result: { width: number; height: number } | null;
+      dpr: number;
+      source: { pages: number; hasAlpha: boolean } | null;
+    },
+  ): ReadonlyArray<{ title: string; code: string }>;
+}
+
+/** What `@nuxt/image/runtime` 2 has, as far as a provider needs it. */
+const nuxtRuntime = `
+export const defineProvider = (provider) => provider;
+export const createOperationsGenerator = () => (modifiers) =>
+  new URLSearchParams(Object.entries(modifiers).filter(([, value]) => value !== undefined)).toString();
+`;
+
+t.test('the code that the playground offers', async (t) => {
+  const { snippets }: Page = await import(
+    new URL('dist/server/console/page/snippets.js', root).href
+  );
+  const origin = await startTestOrigin(t);
+  origin.serve('/hero.jpg', await picture(1600, 1000));
+  origin.serve('/small.jpg', await picture(500, 300));
+  origin.serve(
+    '/glass.png',
+    await sharp(await picture(900, 600))
+      .ensureAlpha(0.5)
+      .png()
+      .toBuffer(),
+  );
+  const service = await startService(t, { environment: { SERVICE_PROCESSES: '1' } });
+  const project = await service.project();
+  const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+
+  const load = async (url: string, accept = 'image/*') => {
+    const response = await fetch(url, { headers: { accept } });
+    t.equal(response.status, 200, url);
+    const { width = 0, height = 0 } = await sharp(await response.arrayBuffer()).metadata();
+    return { width, height, type: response.headers.get('content-type') };
+  };
+  /** The code for a picture that the playground shows. */
+  const codeFor = async (name: string, options: Record<string, string>, dpr = 1) => {
+    const wanted = { source: `${origin.url}/${name}`, project, options };
+    const query = new URLSearchParams({ project, ...options });
+    const result = await load(`${service.url}/img/${encodeURIComponent(wanted.source)}?${query}`);
+    const source = { pages: 1, hasAlpha: name.endsWith('.png') };
+    const all = snippets(service.url, wanted, 'image/*', { site: origin.url, result, dpr, source });
+    return (title: string) => all.find((one) => one.title === title)?.code ?? '';
+  };
+  let modules = 0;
+  /** What the first of the files in some code exports. */
+  const imported = async (code: string) => {
+    const file = join(folder, `module-${modules++}.mjs`);
+    await writeFile(file, code.split(/^\/\/ (?:next|nuxt)\.config/m)[0] ?? '');
+    return (await import(pathToFileURL(file).href)).default;
+  };
+
+  await t.test('HTML: each file is what its descriptor says, and its place is known', async (t) => {
+    const cases = [
+      ['hero.jpg', { w: '400' }, 1, [400, 250], ['200w', '400w', '800w'], 'jpeg'],
+      ['hero.jpg', { w: '400', dpr: '2' }, 2, [400, 250], ['200w', '400w', '800w'], 'jpeg'],
+      ['hero.jpg', { w: '300', dpr: '3' }, 3, [300, 188], ['150w', '300w', '600w', '900w'], 'jpeg'],
+      [
+        'hero.jpg',
+        { w: '300', h: '300', q: '40' },
+        1,
+        [300, 300],
+        ['150w', '300w', '600w'],
+        'jpeg',
+      ],
+      ['small.jpg', { w: '400', dpr: '2' }, 2, [400, 240], ['200w', '400w', '500w'], 'jpeg'],
+      ['small.jpg', { w: '800' }, 1, [500, 300], ['400w', '500w'], 'jpeg'],
+      ['glass.png', { w: '200' }, 1, [200, 133], ['100w', '200w', '400w'], 'png'],
+      ['hero.jpg', { h: '200', dpr: '2' }, 2, [320, 200], ['1x', '2x'], 'jpeg'],
+      ['hero.jpg', { w: '200', extend: '0,50,0,50' }, 1, [300, 125], ['1x', '2x'], 'jpeg'],
+      [
+        'hero.jpg',
+        { w: '400', h: '200', fit: 'inside', dpr: '2' },
+        2,
+        [320, 200],
+        ['1x', '2x'],
+        'jpeg',
+      ],
+    ] as const;
+    for (const [name, options, dpr, [width, height], descriptors, fallback] of cases) {
+      const code = (await codeFor(name, options, dpr))('HTML');
+      const at = `${name} ${new URLSearchParams(options)}`;
+      t.match(code, `width="${width}" height="${height}"`, at);
+      const plain = / src="([^"]*)"/.exec(code)?.[1]?.replaceAll('&amp;', '&') ?? '';
+      t.match(await load(plain), { width, height, type: `image/${fallback}` }, at);
+      const sets = [...code.matchAll(/srcset="([^"]*)"/g)].map(([, set = '']) =>
+        set.trim().split(/,\s+/),
+      );
+      t.equal(sets.length, 3, at);
+      for (const [index, type] of ['avif', 'webp', fallback].entries()) {
+        const files = (sets[index] ?? []).map((file) => file.replaceAll('&amp;', '&').split(' '));
+        t.same(
+          files.map(([, descriptor]) => descriptor),
+          descriptors,
+          at,
+        );
+        for (const [url = '', descriptor = ''] of files) {
+          const pixels = Number.parseInt(descriptor, 10) * (descriptor.endsWith('x') ? width : 1);
+          const file = await load(url);
+          t.equal(file.type, `image/${type}`, url);
+          t.equal(file.width, pixels, `${url} ${descriptor}`);
+          t.ok(Math.abs(file.height - (pixels * height) / width) <= 1, url);
+        }
+      }
+    }
+  });
+
+  await t.test('Next.js: local images, the height and the quality', async (t) => {
+    const code = (await codeFor('hero.jpg', { w: '400', h: '300', q: '40', dpr: '2' }))('Next.js');
+    const loader = await imported(code);
+    const { searchParams } = new URL(loader({ src: '/hero.jpg', width: 640 }));
+    t.equal(searchParams.get('q'), '40');
+    t.match(await load(loader({ src: '/hero.jpg', width: 640 })), { width: 640, height: 480 });
+    t.match(await load(loader({ src: `${origin.url}/hero.jpg`, width: 64 })), { width: 64 });
+    const better = new URL(loader({ src: '/hero.jpg', width: 640, quality: 90 }));
+    t.same(better.searchParams.getAll('q'), ['90'], 'the quality of the component');
+    const { NODE_ENV = 'test' } = process.env;
+    t.teardown(() => {
+      process.env['NODE_ENV'] = NODE_ENV;
+    });
+    process.env['NODE_ENV'] = 'development';
+    t.equal(loader({ src: '/new.jpg', width: 640 }), '/new.jpg?w=640', 'not published yet');
+    const free = await imported((await codeFor('hero.jpg', { w: '400' }))('Next.js'));
+    t.match(await load(free({ src: `${origin.url}/hero.jpg`, width: 640 })), { height: 400 });
+  });
+
+  await t.test('Nuxt: local images, the height and the quality', async (t) => {
+    const runtime = join(folder, 'node_modules/@nuxt/image/runtime');
+    await mkdir(runtime, { recursive: true });
+    await writeFile(join(runtime, 'package.json'), '{"type":"module","main":"index.js"}');
+    await writeFile(join(runtime, 'index.js'), nuxtRuntime);
+    const options = { w: '400', h: '300', q: '40', dpr: '2' };
+    const provider = await imported((await codeFor('hero.jpg', options))('Nuxt'));
+    const urlOf = (modifiers: object): string => provider.getImage('/hero.jpg', { modifiers }).url;
+    t.match(await load(urlOf({ width: 640 })), { width: 640, height: 480 });
+    // A component names what it is not given, too.
+    const unset = urlOf({ width: 640, height: undefined, quality: undefined });
+    t.equal(new URL(unset).searchParams.get('quality'), '40');
+    t.equal(new URL(unset).searchParams.get('height'), '480');
+    t.match(await load(urlOf({ width: 640, height: 64, quality: 90 })), { width: 640, height: 64 });
+    t.same(new URL(urlOf({ quality: 90 })).searchParams.getAll('quality'), ['90']);
+    const free = await imported((await codeFor('hero.jpg', { w: '400' }))('Nuxt'));
+    const url = free.getImage(`${origin.url}/hero.jpg`, { modifiers: { width: 640 } }).url;
+    t.match(await load(url), { width: 640, height: 400 });
+  });
+});
