@@ -23,8 +23,19 @@ export const kinds = [
 
 export type Kind = (typeof kinds)[number];
 
-/** One intact small picture of each kind, with metadata where the format has some. */
+/** One intact small picture of each kind, with all metadata that its format has. */
 export async function pictures(): Promise<ReadonlyMap<Kind, Buffer>> {
+  const plain = await plainPictures();
+  const icc = (await sharp(plain.get('png')).metadata()).icc ?? Buffer.alloc(0);
+  const made = [...plain].map(([kind, picture]) => {
+    const carrier = described[kind];
+    return [kind, carrier ? embedded[carrier](picture, { ...texts, icc }) : picture] as const;
+  });
+  return new Map(made);
+}
+
+/** One intact small picture of each kind, to which metadata can be added. */
+export async function plainPictures(): Promise<ReadonlyMap<Kind, Buffer>> {
   const all: Readonly<Record<Kind, () => Promise<Buffer>>> = {
     jpeg: () => drawn(1).withMetadata({ orientation: 6 }).jpeg().toBuffer(),
     'progressive jpeg': () => drawn(1).keepMetadata().jpeg({ progressive: true }).toBuffer(),
@@ -41,13 +52,7 @@ export async function pictures(): Promise<ReadonlyMap<Kind, Buffer>> {
     'described tiff': async () => tiffOf(tiffPicture([])),
     svg: async () => Buffer.from(svg),
   };
-  const icc = (await sharp(await all.png()).metadata()).icc ?? Buffer.alloc(0);
-  const metadata = { ...texts, icc };
-  const made = kinds.map(async (kind) => {
-    const picture = await all[kind]();
-    const carrier = described[kind];
-    return [kind, carrier ? embedded[carrier](picture, metadata) : picture] as const;
-  });
+  const made = kinds.map(async (kind) => [kind, await all[kind]()] as const);
   return new Map(await Promise.all(made));
 }
 
