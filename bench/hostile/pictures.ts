@@ -1,5 +1,7 @@
+import { deflateSync } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
-import { le16, le32 } from './chunks.ts';
+import { bmpOf, icoOf } from './bitmaps.ts';
+import { le16, le32, withPngChunks } from './chunks.ts';
 import { type Carrier, dataSet, embedded, type Metadata, resourceOf } from './embed.ts';
 import { pointer, text, tiffOf, tiffPicture } from './tiff.ts';
 
@@ -18,6 +20,9 @@ export const kinds = [
   'tiff',
   'tiled tiff',
   'described tiff',
+  'bmp',
+  'ico',
+  'bitmap ico',
   'svg',
 ] as const;
 
@@ -29,7 +34,8 @@ export async function pictures(): Promise<ReadonlyMap<Kind, Buffer>> {
   const icc = (await sharp(plain.get('png')).metadata()).icc ?? Buffer.alloc(0);
   const made = [...plain].map(([kind, picture]) => {
     const carrier = described[kind];
-    return [kind, carrier ? embedded[carrier](picture, { ...texts, icc }) : picture] as const;
+    const whole = carrier ? embedded[carrier](picture, { ...texts, icc }) : picture;
+    return [kind, kind === 'palette png' ? withPngChunks(whole, pngTexts) : whole] as const;
   });
   return new Map(made);
 }
@@ -50,6 +56,9 @@ export async function plainPictures(): Promise<ReadonlyMap<Kind, Buffer>> {
     tiff: () => drawn(1).tiff({ compression: 'lzw' }).toBuffer(),
     'tiled tiff': () => drawn(1).tiff({ tile: true, pyramid: true }).toBuffer(),
     'described tiff': async () => tiffOf(tiffPicture([])),
+    bmp: async () => bmpOf(16, 16, await drawn(1).resize(16, 16).raw().toBuffer()),
+    ico: async () => icoOf(await drawn(1).resize(16).png().toBuffer()),
+    'bitmap ico': async () => icoOf((await all.bmp()).subarray(14)),
     svg: async () => Buffer.from(svg),
   };
   const made = kinds.map(async (kind) => [kind, await all[kind]()] as const);
@@ -61,6 +70,11 @@ const described: Partial<Record<Kind, Carrier>> = {
   ...{ jpeg: 'jpeg', 'progressive jpeg': 'jpeg', png: 'png', avif: 'avif' },
   ...{ webp: 'webp', 'described tiff': 'tiff' },
 };
+
+const pngTexts = [
+  { type: 'tEXt', data: Buffer.from('Author\0its author') },
+  { type: 'zTXt', data: Buffer.concat([Buffer.from('Copyright\0\0'), deflateSync('its owner')]) },
+];
 
 const ascii = (tag: number, value: string) => text(tag, Buffer.from(`${value}\0`));
 const texts: Metadata = {
