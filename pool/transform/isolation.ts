@@ -57,6 +57,9 @@ function costIn(table: Readonly<Record<string, number>>, name: string): number {
   return table[name] ?? 0;
 }
 
+/** More than profiles with the finest tables have. */
+const mostProfileBytes = 8 * 2 ** 20;
+
 /** Honest chains have a curve, a matrix or a table, and a curve. */
 const mostElements = 32;
 
@@ -68,6 +71,10 @@ const mostElements = 32;
  * @throws IsolationRequired for a large profile, and for any with processing elements, unless `isolated`
  */
 export function requireUsableProfile(profile: Uint8Array, isolated: boolean): void {
+  if (profile.byteLength > mostProfileBytes) {
+    const message = `The source's colour profile has ${profile.byteLength} bytes; at most ${mostProfileBytes} are allowed.`;
+    throw new ServiceError('source_unsupported', message);
+  }
   let isOrdinary = profile.byteLength <= ordinaryBytes.profile;
   for (const { name, data } of profileTags(profile)) {
     if (!/^(?:D2B|B2D)/.test(name)) continue;

@@ -2,7 +2,7 @@ import { move, transferableSymbol, valueSymbol } from 'piscina';
 import sharp from 'sharp';
 import { blockDecoders } from './decoders.ts';
 import { runTask, type TransformResult, type TransformTask } from './task.ts';
-import { yieldToEventLoop } from './thread-priority.ts';
+import { lowerPriority } from './thread-priority.ts';
 
 /** Null when the task must run in a process of its own. */
 export type ThreadResult = TransformResult | null;
@@ -13,7 +13,7 @@ sharp.cache(false);
 sharp.concurrency(1);
 // Some run only in processes that can be killed.
 blockDecoders({ onThread: true });
-yieldToEventLoop();
+lowerPriority({ onThread: true });
 
 /** The entry point of a transform thread. */
 export default async function transform(task: TransformTask): Promise<unknown> {

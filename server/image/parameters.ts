@@ -102,7 +102,7 @@ export const parameters = {
   q: parameter(
     orWord(integer(1, 100), 'auto'),
     'Quality of a lossy output, on the scale of JPEG for every format. With `auto` the pixels decide, so ' +
-      'that pictures look about equally good; an animation has 77 then.',
+      'that pictures of 800 px and more look more equally good; an animation has 77 then.',
     '20',
     { aliases: ['quality'], beside: 'w=400&fmt=webp' },
   ),

@@ -1,3 +1,5 @@
+import { tooManyParts } from './part.ts';
+
 /** A box of an ISO base media file (ISO/IEC 14496-12, 4.2). */
 export interface Box {
   readonly type: string;
@@ -7,7 +9,10 @@ export interface Box {
 /** More boxes than this in one box mean that somebody wants them to be counted. */
 export const maxBoxes = 10_000;
 
-/** @throws RangeError for a box that ends outside, and for too many boxes */
+/**
+ * @throws RangeError for a box that ends outside
+ * @throws ServiceError source_too_large for too many boxes
+ */
 export function boxes(data: Buffer): Box[] {
   const found: Box[] = [];
   for (let at = 0; at < data.length; ) {
@@ -15,7 +20,8 @@ export function boxes(data: Buffer): Box[] {
     const long = short === 1;
     const size = long ? Number(data.readBigUInt64BE(at + 8)) : short || data.length - at;
     const header = long ? 16 : 8;
-    if (size < header || at + size > data.length || found.length === maxBoxes) {
+    if (found.length === maxBoxes) throw tooManyParts(maxBoxes);
+    if (size < header || at + size > data.length) {
       throw new RangeError('A box is not inside its parent.');
     }
     const type = data.toString('latin1', at + 4, at + 8);

@@ -13,9 +13,9 @@ const mostGrain = 16;
 
 /**
  * The quality, on the scale of `q`, with which an image is expected to have a SSIMULACRA2 of 77: least
- * squares over 34 photographs at 200, 400 and 800 px. On 22 others at 400 to 1600 px the standard
- * deviation of the score is 1.5 to 2.4, and 2.4 to 3.0 with one quality for all
- * (bench/encoders/README.md). Takes about 1.4 ms.
+ * squares over 34 photographs at 200, 400 and 800 px. On 22 others at 800 and 1600 px the standard
+ * deviation of the score is 1.5 to 2.2, and 2.4 to 3.0 with one quality for all; at 400 px there are sets
+ * without a gain, whose mean is up to 1.5 below (bench/encoders/README.md). Takes about 1.4 ms.
  */
 export function autoQuality(image: RawImage): number {
   const texture = textureOf(image);

@@ -20,8 +20,11 @@ export interface Output {
  */
 const added = { jpeg: 10, webp: 10, avif: 0 } as const;
 
-/** Above this, a drawn image is not encoded a second time: that takes up to 0.1 s per megapixel. */
-const mostDrawnPixels = 4_000_000;
+/**
+ * Above this, a drawn image is not encoded a second time. That takes up to 0.1 s per megapixel, and up to
+ * 0.5 s where 64 colours are scattered.
+ */
+const mostDrawnPixels = { flat: 4_000_000, other: 1_000_000 } as const;
 
 /**
  * Encodes a transformed picture in the format of the plan. Where the pixels are those of a drawing,
@@ -41,7 +44,8 @@ export async function bestOutput(picture: Picture, context: StepContext): Promis
   const pixels = await settled(picture, plan);
   const image = { ...pixels.info, data: pixels.data };
   const { sharpChroma, flat, drawn } = examine(image);
-  const tried = drawn && variant.lossless === null && plan.width * plan.height <= mostDrawnPixels;
+  const most = flat ? mostDrawnPixels.flat : mostDrawnPixels.other;
+  const tried = drawn && variant.lossless === null && plan.width * plan.height <= most;
   const exact = tried ? await withoutLoss(picture, context, pixels) : null;
   if (exact !== null && exact.data.byteLength <= (variant.maxBytes ?? 0)) return exact;
   const isAuto = variant.quality === 'auto' && !flat;

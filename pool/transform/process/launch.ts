@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { niceness } from '../thread-priority.ts';
 
 export interface ProcessLimits {
   /** Maximum resident memory. */
@@ -52,8 +51,7 @@ export function launch(
   ];
   const limited = limits.map((limit) => `${limit} 2>/dev/null;`).join(' ');
   // Tools that observe child processes add it; what it preloads is not meant for these limits.
-  const nice = `command -v nice >/dev/null && exec nice -n ${niceness} "$@"`;
-  const script = `unset NODE_OPTIONS; ${limited} ${nice}; exec "$@"`;
+  const script = `unset NODE_OPTIONS; ${limited} exec "$@"`;
   // TypeScript sources need the loader that this process was started with.
   const loader = entry.pathname.endsWith('.ts') ? process.execArgv : [];
   const node = [process.execPath, ...nodeOptions, ...loader];

@@ -1,6 +1,7 @@
 import sharp from 'sharp';
 import { allowGainMaps, blockDecoders } from '../decoders.ts';
 import { runTask } from '../task.ts';
+import { lowerPriority } from '../thread-priority.ts';
 import { plainVariant } from '../variant.ts';
 import type { FromProcess, ToProcess } from './messages.ts';
 
@@ -64,4 +65,6 @@ async function requireWorking(): Promise<void> {
 }
 
 await requireWorking();
+// Not before: the start counts as a part of the first task's time.
+lowerPriority({ onThread: false });
 send({ type: 'ready' });

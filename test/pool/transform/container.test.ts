@@ -2,6 +2,7 @@ import sharp from 'sharp';
 import t from 'tap';
 import { jpegSegment, pngChunk, riffChunk } from '../../../bench/hostile/chunks.ts';
 import { embedded } from '../../../bench/hostile/embed.ts';
+import { withTags } from '../../../bench/hostile/icc.ts';
 import { text, tiffOf, tiffPicture } from '../../../bench/hostile/tiff.ts';
 import {
   formats,
@@ -178,10 +179,43 @@ t.test('bytes that many parts share, and malformed boxes, are for a process', as
   t.equal(openContainer(tiff).suspicious, true);
   await t.rejects(open(tiff), IsolationRequired);
   t.equal(openContainer(avif).suspicious, false);
+  const boxes = Buffer.concat([avif, Buffer.alloc(8 * 10_001, '\0\0\0\x08free', 'latin1')]);
+  t.throws(() => openContainer(boxes), {
+    code: 'source_too_large',
+    message: /more than 10000 parts/,
+  });
   const malformed = Buffer.concat([avif, latin('\0\0\0\x02free')]);
   t.equal(openContainer(malformed).suspicious, true);
   await t.rejects(open(malformed), IsolationRequired);
 });
+
+t.test(
+  'profiles that may take long are for a process, and those that would are refused',
+  async (t) => {
+    const honest = (
+      await sharp(await picture.clone().withIccProfile('p3').png().toBuffer()).metadata()
+    ).icc as Buffer;
+    const elements = (count: number) => {
+      const data = Buffer.alloc(64);
+      data.write('mpet', 0, 'latin1');
+      data.writeUInt32BE(count, 12);
+      return embedded.png(png, { icc: withTags(honest, [{ signature: 'D2B0', data }]) });
+    };
+    await t.rejects(open(elements(32)), IsolationRequired);
+    await t.rejects(open(elements(33)), {
+      code: 'source_unsupported',
+      message: /33 processing elements in one tag; at most 32/,
+    });
+    const long = Buffer.alloc(9 * 2 ** 20);
+    const large = embedded.png(png, { icc: withTags(honest, [{ signature: 'wtpt', data: long }]) });
+    const inProcess = { ...onThread, isolated: true };
+    await t.rejects(render(shared(large), null, variant(), inProcess), {
+      code: 'source_unsupported',
+      message: /at most 8388608 are allowed/,
+    });
+    await t.resolves(open(embedded.png(png, { icc: honest })));
+  },
+);
 
 t.test('what separates no parts is read in a bounded number of steps', async (t) => {
   const refused = { code: 'source_too_large', message: /more than 4000000 parts/ };

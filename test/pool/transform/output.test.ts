@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { transferableSymbol, valueSymbol } from 'piscina';
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
+import { examine } from '../../../pool/transform/encode/examine.ts';
 import transform from '../../../pool/transform/thread.ts';
-import { noise, shared, variant } from './pictures.ts';
+import { blue, green, noise, type Rgb, red, shared, variant, yellow } from './pictures.ts';
 import { openPool, patient } from './pools.ts';
 import { redAndBlueError, redOnBlue } from './red-on-blue.ts';
 
@@ -104,6 +105,67 @@ t.test('a drawing is delivered without loss where that has fewer bytes', async (
       const lossy = await pool.transform(shared(drawn), { ...asked, lossless: false }, patient);
       t.ok(made.body.byteLength <= lossy.body.byteLength, `at most ${lossy.body.byteLength} bytes`);
     }
+  }
+});
+
+const black: Rgb = [0, 0, 0];
+const white: Rgb = [255, 255, 255];
+
+/** Pictures of few colours that have no flat area, by their colour at a pixel. */
+const patterns: Readonly<Record<string, (x: number, y: number) => Rgb>> = {
+  checkers: (x, y) => ((x + y) % 2 === 0 ? red : blue),
+  grid: (x, y) => (x % 2 === 0 || y % 2 === 0 ? blue : yellow),
+  stripes: (x) => [red, green, blue][x % 3] ?? red,
+  // Four by four thresholds, as of a printer.
+  dithered: (x, y) => ((x * 7 + y * 5 + ((x * y) >> 1)) % 16 < (x + y) / 15 ? black : white),
+  'colours by chance': (x, y) =>
+    [red, green, blue, yellow][((x * x * 7 + y * y * 13) % 11) & 3] ?? red,
+};
+function patterned(colourAt: (x: number, y: number) => Rgb, side = 120): Sharp {
+  const data = Buffer.alloc(side * side * 3);
+  for (let pixel = 0; pixel < side * side; pixel += 1) {
+    data.set(colourAt(pixel % side, Math.floor(pixel / side)), 3 * pixel);
+  }
+  return sharp(data, { raw: { width: side, height: side, channels: 3 } });
+}
+
+t.test('so is a picture of few colours that is not flat', async (t) => {
+  for (const [name, colourAt] of Object.entries(patterns)) {
+    const picture = await patterned(colourAt).png().toBuffer();
+    const expected = await patterned(colourAt).raw().toBuffer();
+    for (const [format, asked] of [
+      ['webp', variant({ formats: ['avif', 'webp'], negotiated: true })],
+      ['webp', variant({ formats: ['webp'] })],
+      ['png', variant({ formats: ['jpeg'], negotiated: true })],
+    ] as const) {
+      const made = await pool.transform(shared(picture), asked, patient);
+      t.equal(made.contentType, `image/${format}`, name);
+      const pixels = await sharp(made.body).toColourspace('srgb').removeAlpha().raw().toBuffer();
+      t.ok(pixels.equals(expected), `${name} as ${format}: exact`);
+      const lossy = await pool.transform(shared(picture), { ...asked, lossless: false }, patient);
+      const bytes = [made.body.byteLength, lossy.body.byteLength] as const;
+      t.ok(bytes[0] < bytes[1], `${name} as ${format}: ${bytes}`);
+    }
+  }
+});
+
+t.test('edges of a pattern at even places keep their chroma', async (t) => {
+  const squares = patterned((x, y) => (((x >> 1) + (y >> 1)) % 2 === 0 ? red : blue));
+  const source = shared(await squares.png().toBuffer());
+  const { body } = await pool.transform(source, variant({ formats: ['jpeg'] }), patient);
+  t.equal((await sharp(body).metadata()).chromaSubsampling, '4:4:4');
+  const pixels = await sharp(body).raw().toBuffer();
+  const magenta = [...pixels.keys()].filter(
+    (at) => at % 3 === 0 && (pixels[at] ?? 0) > 80 && (pixels[at + 2] ?? 0) > 80,
+  );
+  t.same(magenta, []);
+});
+
+t.test('a photograph is not tried without loss, grey or not', async (t) => {
+  for (const grey of [false, true]) {
+    const photograph = noise(300, 200).blur(2).grayscale(grey);
+    const { data, info } = await photograph.raw().toBuffer({ resolveWithObject: true });
+    t.equal(examine({ data, ...info }).drawn, false);
   }
 });
 

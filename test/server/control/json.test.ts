@@ -51,6 +51,7 @@ t.test(
       ['['.repeat(17) + ']'.repeat(17), /nests deeper than 16/],
       [`${'{"a":'.repeat(17)}1${'}'.repeat(17)}`, /nests deeper than 16/],
       ['['.repeat(65_536), /nests deeper than 16/],
+      [`[${'1,'.repeat(32_000)}1]`, /more than 4000 JSON tokens/],
     ];
     for (const [text, because] of refused) {
       const name = JSON.stringify(text.toString().slice(0, 40));
@@ -74,6 +75,8 @@ t.test('what only looks like trouble is accepted', async (t) => {
     '"\\ud83d\\ude00"',
     '{"proto":1,"a":"__proto__"}',
     '[1e308,1e-400]',
+    // Of a list of items, and the two brackets, and the commas between them.
+    `[${new Array(1_999).fill('""').join()}]`,
   ]) {
     t.same(parseJson(bytes(text)), JSON.parse(text), text.slice(0, 40));
   }
