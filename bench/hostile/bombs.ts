@@ -15,7 +15,7 @@ import {
 } from './chunks.ts';
 import { containerBombs } from './container-bombs.ts';
 import { metadataBombs } from './metadata-bombs.ts';
-import type { Kind } from './pictures.ts';
+import { type Kind, plainPictures } from './pictures.ts';
 import { progressiveScans } from './scans.ts';
 
 /** A picture that is small on the wire and meant to cost much. */
@@ -32,10 +32,8 @@ export interface Bomb {
 const mebibyte = 1024 * 1024;
 
 /** @param scale 1 for what a slow machine does in seconds; 10 for ten times the frames, scans and bytes */
-export async function bombs(
-  originals: ReadonlyMap<string, Buffer>,
-  scale: number,
-): Promise<readonly Bomb[]> {
+export async function bombs(scale: number): Promise<readonly Bomb[]> {
+  const originals = await plainPictures();
   const original = (kind: Kind): Buffer => {
     const bytes = originals.get(kind);
     if (bytes === undefined) throw new Error(`no ${kind}`);

@@ -47,7 +47,19 @@ function inJpeg(jpeg: Buffer, { icc, exif, xmp, resources }: Metadata): Buffer {
     segments.push(segment(0xe2, `ICC_PROFILE\0${String.fromCharCode(part + 1, parts)}`, data));
   }
   if (resources) segments.push(segment(0xed, 'Photoshop 3.0\0', resources));
-  return withSegments(jpeg, ...segments);
+  return withSegments(withoutMetadata(jpeg), ...segments);
+}
+
+/** Decoders read the first metadata of each kind, or none where there are two. */
+function withoutMetadata(jpeg: Buffer): Buffer {
+  const parts = [jpeg.subarray(0, 2)];
+  let at = 2;
+  while (jpeg[at] === 0xff && jpeg[at + 1] !== 0xda) {
+    const end = at + 2 + jpeg.readUInt16BE(at + 2);
+    if (![0xe1, 0xe2, 0xed].includes(jpeg[at + 1] ?? 0)) parts.push(jpeg.subarray(at, end));
+    at = end;
+  }
+  return Buffer.concat([...parts, jpeg.subarray(at)]);
 }
 
 function inPng(png: Buffer, { icc, exif, xmp }: Metadata): Buffer {
@@ -60,7 +72,8 @@ function inPng(png: Buffer, { icc, exif, xmp }: Metadata): Buffer {
   if (icc) added.push(chunk('iCCP', 'p\0\0', deflateSync(icc)));
   if (exif) added.push(chunk('eXIf', '', exif));
   if (xmp) added.push(chunk('iTXt', 'XML:com.adobe.xmp\0\x01\0\0\0', deflateSync(xmp)));
-  const others = rest.filter(({ type }) => !(icc && type === 'iCCP'));
+  const replaced = new Set(added.map(({ type }) => type));
+  const others = rest.filter(({ type }) => !replaced.has(type));
   return pngOf([header, ...added, ...others]);
 }
 

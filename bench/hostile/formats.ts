@@ -186,7 +186,23 @@ const placed = (parts: readonly Part[], iloc: Buffer): Part[] =>
     return { ...part, inside: { ...inside, parts: placed(inside.parts, iloc) } };
   });
 
-const formats: Readonly<Record<string, Format>> = { jpeg, png, gif, webp, avif, tiff, svg: xml };
+/** Fields that are one after the other, of these lengths. */
+const fields = (...lengths: readonly number[]): Format => ({
+  read: (bytes) => {
+    const ends = lengths.map((_, index) => lengths.slice(0, index + 1).reduce((a, b) => a + b));
+    return [0, ...ends].map((from, index) => ({
+      ...{ type: String(index), data: bytes.subarray(from, ends[index]) },
+    }));
+  },
+});
+
+const bitmapHeader = [4, 4, 4, 2, 2, 4, 4, 4, 4, 4, 4];
+const bmp = fields(2, 4, 4, 4, ...bitmapHeader);
+const ico = fields(4, 2, 8, 4, 4, ...bitmapHeader);
+
+const formats: Readonly<Record<string, Format>> = {
+  ...{ jpeg, png, gif, webp, avif, tiff, bmp, ico, svg: xml },
+};
 
 /** @param kind such as `progressive jpeg` */
 export function formatOf(kind: string): Format {

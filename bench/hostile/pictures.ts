@@ -1,5 +1,7 @@
+import { deflateSync } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
-import { le16, le32 } from './chunks.ts';
+import { bmpOf, icoOf } from './bitmaps.ts';
+import { le16, le32, withPngChunks } from './chunks.ts';
 import { type Carrier, dataSet, embedded, type Metadata, resourceOf } from './embed.ts';
 import { pointer, text, tiffOf, tiffPicture } from './tiff.ts';
 
@@ -18,13 +20,28 @@ export const kinds = [
   'tiff',
   'tiled tiff',
   'described tiff',
+  'bmp',
+  'ico',
+  'bitmap ico',
   'svg',
 ] as const;
 
 export type Kind = (typeof kinds)[number];
 
-/** One intact small picture of each kind, with metadata where the format has some. */
+/** One intact small picture of each kind, with all metadata that its format has. */
 export async function pictures(): Promise<ReadonlyMap<Kind, Buffer>> {
+  const plain = await plainPictures();
+  const icc = (await sharp(plain.get('png')).metadata()).icc ?? Buffer.alloc(0);
+  const made = [...plain].map(([kind, picture]) => {
+    const carrier = described[kind];
+    const whole = carrier ? embedded[carrier](picture, { ...texts, icc }) : picture;
+    return [kind, kind === 'palette png' ? withPngChunks(whole, pngTexts) : whole] as const;
+  });
+  return new Map(made);
+}
+
+/** One intact small picture of each kind, to which metadata can be added. */
+export async function plainPictures(): Promise<ReadonlyMap<Kind, Buffer>> {
   const all: Readonly<Record<Kind, () => Promise<Buffer>>> = {
     jpeg: () => drawn(1).withMetadata({ orientation: 6 }).jpeg().toBuffer(),
     'progressive jpeg': () => drawn(1).keepMetadata().jpeg({ progressive: true }).toBuffer(),
@@ -39,15 +56,12 @@ export async function pictures(): Promise<ReadonlyMap<Kind, Buffer>> {
     tiff: () => drawn(1).tiff({ compression: 'lzw' }).toBuffer(),
     'tiled tiff': () => drawn(1).tiff({ tile: true, pyramid: true }).toBuffer(),
     'described tiff': async () => tiffOf(tiffPicture([])),
+    bmp: async () => bmpOf(16, 16, await drawn(1).resize(16, 16).raw().toBuffer()),
+    ico: async () => icoOf(await drawn(1).resize(16).png().toBuffer()),
+    'bitmap ico': async () => icoOf((await all.bmp()).subarray(14)),
     svg: async () => Buffer.from(svg),
   };
-  const icc = (await sharp(await all.png()).metadata()).icc ?? Buffer.alloc(0);
-  const metadata = { ...texts, icc };
-  const made = kinds.map(async (kind) => {
-    const picture = await all[kind]();
-    const carrier = described[kind];
-    return [kind, carrier ? embedded[carrier](picture, metadata) : picture] as const;
-  });
+  const made = kinds.map(async (kind) => [kind, await all[kind]()] as const);
   return new Map(await Promise.all(made));
 }
 
@@ -56,6 +70,11 @@ const described: Partial<Record<Kind, Carrier>> = {
   ...{ jpeg: 'jpeg', 'progressive jpeg': 'jpeg', png: 'png', avif: 'avif' },
   ...{ webp: 'webp', 'described tiff': 'tiff' },
 };
+
+const pngTexts = [
+  { type: 'tEXt', data: Buffer.from('Author\0its author') },
+  { type: 'zTXt', data: Buffer.concat([Buffer.from('Copyright\0\0'), deflateSync('its owner')]) },
+];
 
 const ascii = (tag: number, value: string) => text(tag, Buffer.from(`${value}\0`));
 const texts: Metadata = {

@@ -181,9 +181,12 @@ export class Attacked {
     return found;
   }
 
-  async threadsReplaced(): Promise<number> {
-    const text = await (await fetch(this.#opsUrl)).text();
-    return totalOf(parseMetrics(text), 'image_delivery_transform_threads_replaced_total');
+  readonly threadsReplaced = () => this.#metric('image_delivery_transform_threads_replaced_total');
+
+  readonly openRequests = () => this.#metric('image_delivery_requests_open');
+
+  async #metric(name: string): Promise<number> {
+    return totalOf(parseMetrics(await (await fetch(this.#opsUrl)).text()), name);
   }
 }
 

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import sharp from 'sharp';
+import { bmpOf, icoOf } from '../../bench/hostile/bitmaps.ts';
 import { TransformQueue } from '../../pool/transform/transform-queue.ts';
 import { outputFormats } from '../../pool/transform/variant.ts';
 import { childrenOf } from '../children.ts';
@@ -25,27 +26,8 @@ export interface Growth {
 const widest = 490;
 const [warmUpMebibytes = 60, mebibytes = 250] = process.argv.slice(2).map(Number);
 
-/** A bitmap of 24 bits. */
 async function bmp(width: number, height: number): Promise<Buffer> {
-  const pixels = await noise(width, height).raw().toBuffer();
-  const header = Buffer.alloc(54);
-  header.write('BM');
-  header.writeUInt32LE(54, 10);
-  header.writeUInt32LE(40, 14);
-  header.writeInt32LE(width, 18);
-  header.writeInt32LE(height, 22);
-  header.writeUInt16LE(1, 26);
-  header.writeUInt16LE(24, 28);
-  return Buffer.concat([header, pixels]);
-}
-
-function ico(png: Buffer): Buffer {
-  const head = Buffer.alloc(22);
-  head[2] = 1;
-  head[4] = 1;
-  head.writeUInt32LE(png.length, 14);
-  head.writeUInt32LE(22, 18);
-  return Buffer.concat([head, png]);
+  return bmpOf(width, height, await noise(width, height).raw().toBuffer());
 }
 
 const picture = noise(widest, 400);
@@ -62,7 +44,7 @@ const sources = [
   await animation('webp', [red, blue, red], small),
   Buffer.from(drawing),
   await bmp(492, 400),
-  ico(await picture.clone().png().toBuffer()),
+  icoOf(await picture.clone().png().toBuffer()),
 ].map(shared);
 const watermark = { url: '', position: 'east', opacity: 50, scale: 20, margin: 2 } as const;
 const mark = shared(

@@ -16,9 +16,11 @@ export const onlyVariable = 'HOSTILE_ONLY';
 export const isLong = number(countVariable) !== undefined;
 /** The seed of the mutations: another one in each run, unless it is set. */
 export const seed = number(seedVariable) ?? Date.now() % 1_000_000;
-export const count = number(countVariable) ?? 200;
+export const count = number(countVariable) ?? 60;
 /** The number of the first mutation. */
 export const from = number(fromVariable) ?? 0;
+/** Whether nothing else is run, because inputs are repeated. */
+export const isRepetition = number(fromVariable) !== undefined;
 
 /** What the attacks' descriptions must contain, where only some are run. */
 export const only = process.env[onlyVariable] ?? '';

@@ -15,18 +15,22 @@ const whole = (text: string): number => {
 
 const command = new Command('test:hostile')
   .description(
-    'Runs the hostile tests at full length: every URL, picture and attack, and mutations of pictures. The seed is printed.',
+    'Runs the hostile tests at full length: every URL, picture and attack, and generated pictures, heads and bodies. The seed is printed.',
   )
   .argument('[tests...]', 'only these, such as requests or svg; default: all')
-  .option('--seed <n>', 'of the mutations; default: another one each time', whole)
-  .option('--count <n>', 'how many mutations', whole, 2_000)
-  .option('--from <n>', 'the number of the first mutation, to repeat a single one', whole, 0)
-  .option('--only <text>', 'no mutations, and only the attacks whose description has this text', '')
+  .option('--seed <n>', 'of what is generated; default: another one each time', whole)
+  .option('--count <n>', 'how many of each are generated', whole, 2_000)
+  .option('--from <n>', 'the number of the first one, to repeat it and nothing else', whole)
+  .option(
+    '--only <text>',
+    'nothing generated, and only the costly pictures whose description has this text',
+    '',
+  )
   .parse();
 const { seed, count, from, only } = command.opts<{
   seed?: number;
   count: number;
-  from: number;
+  from?: number;
   only: string;
 }>();
 
@@ -43,7 +47,7 @@ const environment = {
   TAP_TIMEOUT: '3600',
   [seedVariable]: String(chosen),
   [countVariable]: String(count),
-  [fromVariable]: String(from),
+  [fromVariable]: String(from ?? ''),
   [onlyVariable]: only,
 };
 
@@ -61,7 +65,7 @@ async function run(name: string): Promise<boolean> {
   return code === 0;
 }
 
-process.stdout.write(`${files.join(', ')}; ${count} mutations, seed ${chosen}\n`);
+process.stdout.write(`${files.join(', ')}; ${count} generated, seed ${chosen}\n`);
 for (const name of files) {
   const passed = await run(name);
   process.stdout.write(`${name} ${passed ? 'passed' : 'FAILED'}\n`);

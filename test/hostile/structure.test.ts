@@ -13,6 +13,10 @@ t.test('a picture is the same when its parts are written again', async (t) => {
     const format = formatOf(kind);
     const parts = format.read(bytes);
     const again = written(format, parts, true);
+    if (/bmp|ico/.test(kind)) {
+      t.same(again, bytes, kind);
+      continue;
+    }
     t.same(await pixels(again), await pixels(bytes), kind);
     const found = listsOf({ format, parts }).length;
     t.ok(
