@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import sharp from 'sharp';
+import type { Bomb } from './bomb.ts';
 import {
   be32,
   jpegMarkers,
@@ -17,17 +18,6 @@ import { containerBombs } from './container-bombs.ts';
 import { metadataBombs } from './metadata-bombs.ts';
 import { type Kind, plainPictures } from './pictures.ts';
 import { progressiveScans } from './scans.ts';
-
-/** A picture that is small on the wire and meant to cost much. */
-export interface Bomb {
-  readonly what: string;
-  /** Made when it is needed, because some have 30 MB. */
-  readonly bytes: () => Buffer;
-  /** The parameters that it is meant for. */
-  readonly query?: string;
-  /** Whether it is meant for a project that keeps metadata. */
-  readonly keepsMetadata?: boolean;
-}
 
 const mebibyte = 1024 * 1024;
 
