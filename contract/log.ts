@@ -43,7 +43,8 @@ export function createLogger(settings: Settings, part: string): Logger {
   const terminal = isOnTerminal(settings);
   const colours = hasColours();
   const inWords = terminal || settings.logFormat === 'text';
-  const output = pino.destination({ sync: true, maxLength: heldBytes });
+  // Without a least length, `flush` would do nothing.
+  const output = pino.destination({ sync: true, minLength: 1, maxLength: heldBytes });
   // Each line is written at once, and pino's flush after a fatal line would never end on a full disk.
   output.flushSync = () => {};
   const log = pino(
@@ -71,6 +72,8 @@ export function createLogger(settings: Settings, part: string): Logger {
       });
     }
     lost += 1;
+    // A line that is not held does not try to write those that are.
+    output.flush();
   });
   return log;
 }

@@ -191,7 +191,7 @@ export class Health {
 }
 
 const unknownQueue = {
-  ...{ active: 0, waiting: 0, delayed: 0, queued: 0, failed: 0 },
+  ...{ active: null, waiting: null, delayed: null, queued: null, failed: null },
   status: 'unknown',
 };
 

@@ -11,8 +11,11 @@ import type { WorkerMetrics } from './metrics.ts';
 import { warmRequests } from './variants.ts';
 import { WarmingFailed, warm } from './warm.ts';
 
-/** A job whose worker died is run again after this, ms; a running job renews its lock. */
-const defaultLockLifetimeMs = 30_000;
+/**
+ * A job whose worker died is run again after this, ms, and within 10 s with what polling takes. A running job
+ * renews its lock, by the clock of its machine.
+ */
+const defaultLockLifetimeMs = 8_000;
 /** How often a lock is renewed during its lifetime. */
 const renewals = 6;
 /**

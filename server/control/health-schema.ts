@@ -1,4 +1,5 @@
 const count = { type: 'integer', minimum: 0 } as const;
+const countOrNull = { ...count, type: ['integer', 'null'] } as const;
 const bytes = { ...count, description: 'Bytes.' } as const;
 const milliseconds = { ...count, description: 'Milliseconds.' } as const;
 
@@ -44,12 +45,13 @@ export const healthSchema = {
         },
         prewarmQueue: {
           type: 'object',
+          description: 'The numbers are null while the store does not tell them.',
           properties: {
-            active: count,
-            waiting: count,
-            delayed: count,
-            queued: count,
-            failed: count,
+            active: countOrNull,
+            waiting: countOrNull,
+            delayed: countOrNull,
+            queued: countOrNull,
+            failed: countOrNull,
             status: { type: 'string', enum: ['ok', 'backlogged', 'unknown'] },
           },
         },

@@ -240,7 +240,7 @@ export const projectConfigurationSchema = {
 export const prewarmReceiptSchema = {
   type: 'object',
   properties: {
-    // Without `const: true`: generated Python clients make a string of it, and refuse the answer.
+    // Without `const: true`, which some generators misread: their clients refuse every receipt.
     accepted: { type: 'boolean', description: 'Always true.' },
     sourceCount: { type: 'integer', minimum: 1 },
     variantCount: { type: 'integer', minimum: 1 },

@@ -1,3 +1,4 @@
+import { type ErrorCode, errorCatalogue } from '../../contract/errors.ts';
 import type { Logger } from '../../contract/log.ts';
 
 export interface ImageFailure {
@@ -5,27 +6,37 @@ export interface ImageFailure {
   readonly project: string | null;
   readonly host: string | null;
   readonly stage: string;
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly cause: string;
 }
 
 /** Lines in one second; an origin that is down would fill the log with the same one. */
 const linesPerSecond = 10;
 
+/** 502 and 504: a source's server, or a source, is at fault. The others have log lines of their own. */
+const isWarning = ({ code }: ImageFailure): boolean =>
+  errorCatalogue[code].status === 502 || errorCatalogue[code].status === 504;
+
 /**
  * Logs image requests that failed by a fault of the service or of a source's server: at most some in
  * a second, and then how many were left out.
  */
-export function logFailures(log: Pick<Logger, 'warn'>): (failure: ImageFailure) => void {
+export function logFailures(log: Pick<Logger, 'info' | 'warn'>): (failure: ImageFailure) => void {
   let inSecond = 0;
+  /** Of the most severe failure in this second. */
+  let level: 'info' | 'warn' = 'info';
   const endSecond = (): void => {
     const leftOut = inSecond - linesPerSecond;
-    if (leftOut > 0) log.warn({ leftOut }, 'more images could not be delivered');
+    if (leftOut > 0) log[level]({ leftOut }, 'more images could not be delivered');
     inSecond = 0;
+    level = 'info';
   };
   return (failure) => {
     if (inSecond === 0) setTimeout(endSecond, 1_000).unref();
     inSecond += 1;
-    if (inSecond <= linesPerSecond) log.warn(failure, 'an image could not be delivered');
+    // A terminal shows warnings and errors only.
+    const own = isWarning(failure) ? 'warn' : 'info';
+    if (own === 'warn') level = own;
+    if (inSecond <= linesPerSecond) log[own](failure, 'an image could not be delivered');
   };
 }

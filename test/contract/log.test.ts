@@ -84,6 +84,8 @@ t.test('a full disk ends no process, and it is said how many lines were lost', a
      const full = fs.openSync('/dev/full', 'w');
      fs.writeSync = (descriptor, ...text) => writeSync(descriptor === 1 ? full : descriptor, ...text);
      for (let line = 1; line <= 1_000; line += 1) log.info({ line, text: 'x'.repeat(1_000) }, 'full');
+     // They fill what is left of the memory for held lines, however long the lines before were.
+     for (let line = 1; line <= 1_000; line += 1) log.info('full');
      log.fatal('the last words');
      await new Promise((resolve) => setImmediate(resolve));
      const disk = fs.openSync(${JSON.stringify(file)}, 'w');
@@ -98,5 +100,5 @@ t.test('a full disk ends no process, and it is said how many lines were lost', a
   t.equal(lines[0].line, 1, 'some are held');
   t.ok(lines.length < 100, 'but not all');
   const said = lines.find(({ msg }) => msg.includes('were lost'));
-  t.equal(said?.lines, 1_002 - (lines.length - 1), 'the fatal one and the one after it included');
+  t.equal(said?.lines, 2_002 - (lines.length - 1), 'the fatal one and the one after it included');
 });

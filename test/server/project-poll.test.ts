@@ -133,11 +133,13 @@ t.test('a cache that was stopped asks no more', async (t) => {
   cache.stop();
   await meanwhile(t);
   const { asked } = projects;
+  // One of these is by a poll, if it has seen the new project while it was looked up.
+  const lookedUp = [...lookups];
   await others.addHost(_id, 'a.example');
   await meanwhile(t);
   t.equal(projects.asked, asked);
   t.notOk(state?.stale);
-  t.same(lookups, [_id]);
+  t.same(lookups, lookedUp);
 });
 
 t.test('a cache that is stopped while it asks does not ask again', async (t) => {

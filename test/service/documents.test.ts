@@ -7,7 +7,7 @@ import { examplesOf } from '../documents/examples.ts';
 import { type Block, type Page, readPages } from '../documents/pages.ts';
 import { Session } from '../documents/session.ts';
 import { rootPath } from '../root.ts';
-import { until } from '../until.ts';
+import { patienceMs, until } from '../until.ts';
 import { rootKey } from './control/control.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { freePort, plainNode, startService } from './service.ts';
@@ -67,7 +67,10 @@ t.test(
       const session = await Session.start(t, options);
       const results: { where: string; wrong: string | null }[] = [];
       for (const { page, line, text, mark } of examples) {
-        if (mark === 'after: prewarming') await until('the prewarming is done', prewarmed);
+        // It gives way to the live requests of all pages, and so may take minutes on a busy machine.
+        if (mark === 'after: prewarming') {
+          await until('the prewarming is done', prewarmed, 2 * patienceMs);
+        }
         for (const example of examplesOf(text)) {
           const where = `${page}:${line} ${example.command.slice(0, 80)}`;
           results.push({ where, wrong: await session.run(example) });
@@ -90,6 +93,9 @@ t.test('the demo prints URLs of images, and ends without a trace', { buffered },
       SERVICE_PORT: String(await freePort()),
       SERVICE_WORKER_PORT: String(await freePort()),
       SERVICE_OPS_PORT: '0',
+      // What takes long on a busy machine is no failure here.
+      SERVICE_SOURCE_TIMEOUT_MS: '100000',
+      SERVICE_TRANSFORM_TIMEOUT_MS: '100000',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -66,6 +66,7 @@ function profileBytes(chunk: Buffer): number {
   try {
     const head = inflateSync(chunk.subarray(from, from + compressedHead), {
       finishFlush: constants.Z_SYNC_FLUSH,
+      chunkSize: 1_024,
     });
     return head.length < 4 ? 0 : head.readUInt32BE(0);
   } catch {

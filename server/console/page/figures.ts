@@ -15,6 +15,9 @@ export function bytesInWords(bytes: number): string {
 
 export const inWords = (value: number): string => number.format(value);
 
+export const inWordsOrUnknown = (value: number | null): string =>
+  value === null ? 'unknown' : inWords(value);
+
 export function durationInWords(seconds: number): string {
   if (seconds < 120) return `${Math.round(seconds)} s`;
   if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;

@@ -12,7 +12,8 @@ export interface Health {
       Record<'diskSizeBytes' | 'diskMaxBytes' | 'memorySizeBytes' | 'memoryMaxBytes', number>
     >;
     readonly database: { readonly ok: boolean; readonly latencyMs: number };
-    readonly prewarmQueue: Readonly<Record<'active' | 'queued' | 'failed', number>> & {
+    /** Null while the store does not tell them. */
+    readonly prewarmQueue: Readonly<Record<'active' | 'queued' | 'failed', number | null>> & {
       readonly status: string;
     };
     readonly transformQueue: Readonly<
@@ -81,6 +82,12 @@ export function useHealth(): HealthHistory {
     };
   }, []);
   return history;
+}
+
+/** How many prewarm jobs wait or run; null while that is unknown. */
+export function openJobs({ checks: { prewarmQueue } }: Health): number | null {
+  const { active, queued } = prewarmQueue;
+  return active === null || queued === null ? null : active + queued;
 }
 
 /** A counter's increase per second from each sample to the next. */

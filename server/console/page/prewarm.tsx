@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { defaultsOf } from './controls.tsx';
 import { readForm, SchemaFields, type Values } from './form.tsx';
-import type { HealthHistory } from './health.ts';
+import { type HealthHistory, openJobs } from './health.ts';
 import type { Interface } from './interface.ts';
 import { FailureNotice } from './notice.tsx';
 import { type Api, Failure, type Project, type Receipt } from './service.ts';
@@ -81,13 +81,13 @@ function Progress({ accepted, history }: { accepted: Accepted; history: HealthHi
   const { sourceCount, variantCount } = receipt;
   const since = history.samples.filter((sample) => sample.at > at + countedAfterMs);
   const queues = since.map(({ health }) => health.checks.prewarmQueue);
-  const open = queues.map(({ active, queued }) => active + queued);
+  const open = since.map(({ health }) => openJobs(health)).filter((jobs) => jobs !== null);
   const now = open.at(-1);
   const most = Math.max(sourceCount, ...open);
   const done = now === undefined ? 0 : Math.min(most, Math.max(0, most - now));
   const failed = Math.max(0, (queues.at(-1)?.failed ?? failedBefore) - failedBefore);
   const waitedMs = (since.at(-1)?.at ?? at) - at;
-  const idle = queues.every(({ active }) => active === 0) && done === 0;
+  const idle = queues.every(({ active }) => active === 0 || active === null) && done === 0;
   return (
     <div class="progress">
       <label for="prewarm-progress">

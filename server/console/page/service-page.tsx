@@ -1,6 +1,6 @@
-import { bytesInWords, durationInWords, inWords } from './figures.ts';
+import { bytesInWords, durationInWords, inWords, inWordsOrUnknown } from './figures.ts';
 import { Graph } from './graph.tsx';
-import { type Health, type HealthHistory, perSecond } from './health.ts';
+import { type Health, type HealthHistory, openJobs, perSecond } from './health.ts';
 import { FailureNotice } from './notice.tsx';
 
 /** The state of the service, its queues and caches over the last minutes. */
@@ -34,7 +34,7 @@ function State({ health }: { health: Health }) {
       checks.database.ok ? `answers in ${checks.database.latencyMs} ms` : 'does not answer',
     ],
     ['Refused as too busy', inWords(checks.transformQueue.rejected)],
-    ['Failed prewarm jobs', inWords(checks.prewarmQueue.failed)],
+    ['Failed prewarm jobs', inWordsOrUnknown(checks.prewarmQueue.failed)],
   ];
   return (
     <>
@@ -109,9 +109,9 @@ function Graphs({ history: { samples }, health }: { history: HealthHistory; heal
       />
       <Graph
         title="Prewarm queue"
-        now={inWords(prewarmQueue.queued + prewarmQueue.active)}
-        more={`sources, ${prewarmQueue.active} of them running`}
-        values={series((checks) => checks.prewarmQueue.queued + checks.prewarmQueue.active)}
+        now={inWordsOrUnknown(openJobs(health))}
+        more={`sources, ${inWordsOrUnknown(prewarmQueue.active)} of them running`}
+        values={samples.map((sample) => openJobs(sample.health)).filter((jobs) => jobs !== null)}
       />
     </>
   );

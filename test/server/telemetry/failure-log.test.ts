@@ -1,16 +1,20 @@
 import t from 'tap';
-import { logFailures } from '../../../server/telemetry/failure-log.ts';
+import { type ImageFailure, logFailures } from '../../../server/telemetry/failure-log.ts';
 import { stopTimers } from '../../clock.ts';
 
 t.test('failures are logged at a bounded rate, with the number of those left out', async (t) => {
   const pass = stopTimers(t);
   const lines: unknown[] = [];
-  const log = logFailures({ warn: (...line: unknown[]) => void lines.push(line) });
-  const failure = {
+  const as =
+    (level: string) =>
+    (...line: unknown[]) =>
+      void lines.push([level, ...line]);
+  const log = logFailures({ warn: as('warn'), info: as('info') });
+  const failure: ImageFailure = {
     ...{ requestId: 'r', project: 'prj_a', host: 'a.example', stage: 'fetch' },
     ...{ code: 'source_timeout', cause: 'The source did not arrive.' },
   };
-  const line = [failure, 'an image could not be delivered'];
+  const line = ['warn', failure, 'an image could not be delivered'];
   for (let i = 0; i < 25; i++) log(failure);
   t.same(lines, new Array(10).fill(line));
   pass(999);
@@ -18,7 +22,12 @@ t.test('failures are logged at a bounded rate, with the number of those left out
   t.equal(lines.length, 10);
   pass(1);
   log(failure);
-  log(failure);
+  const overloaded = { ...failure, code: 'overloaded' as const };
+  log(overloaded);
   pass(1_000);
-  t.same(lines.slice(10), [[{ leftOut: 16 }, 'more images could not be delivered'], line, line]);
+  t.same(lines.slice(10), [
+    ['warn', { leftOut: 16 }, 'more images could not be delivered'],
+    line,
+    ['info', overloaded, 'an image could not be delivered'],
+  ]);
 });

@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { together } from '../../store/engines.ts';
 import type { Call, Control } from './control.ts';
 
 /** A body that is not exactly right is 400, and nothing is stored. */
@@ -200,7 +201,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       const { status } = await call('PUT', `${to}/p${index}`, { json: { parameters: { w: 1 } } });
       return status;
     };
-    const all = await Promise.all(Array.from({ length: 99 }, (_, index) => put(index)));
+    const all = await together(Array.from({ length: 99 }, (_, index) => () => put(index)));
     t.same(new Set([...all, await put(99)]), new Set([200]));
     t.same([await put(100), await put(99)], [400, 200], 'which can be replaced');
     t.equal((await call('DELETE', `${to}/p0`)).status, 200);

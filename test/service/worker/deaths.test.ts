@@ -45,8 +45,8 @@ t.test('a worker that ends in the middle of a prewarming loses nothing', async (
     t.equal(await worker.end('SIGKILL'), 'SIGKILL');
     t.equal(await jobs.countDocuments(underWay), 2, 'nobody gave the jobs back');
     source.release();
-    // Instead of waiting until the dead worker's locks run out.
-    await jobs.updateMany(underWay, { $set: { lockedAt: new Date(Date.now() - 31_000) } });
+    // Instead of waiting until the dead worker's locks run out, 10 s after they were renewed.
+    await jobs.updateMany(underWay, { $set: { lockedAt: new Date(Date.now() - 9_000) } });
     const next = await start();
     await next.untilLogged('a source is warm', 3);
     await allAreWarm('webp');
