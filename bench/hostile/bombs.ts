@@ -14,14 +14,17 @@ import {
   withSegments,
   zeros,
 } from './chunks.ts';
-import { containerBombs } from './container-bombs.ts';
+import { containerBombs, damaged } from './container-bombs.ts';
 import { metadataBombs } from './metadata-bombs.ts';
 import { type Kind, plainPictures } from './pictures.ts';
 import { progressiveScans } from './scans.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** @param scale 1 for what a slow machine does in seconds; 10 for ten times the frames, scans and bytes */
+/**
+ * @param scale 1 for what a slow machine does in seconds; 10 for ten times the frames, scans and bytes, and
+ *   for those of tens of megabytes too
+ */
 export async function bombs(scale: number): Promise<readonly Bomb[]> {
   const originals = await plainPictures();
   const original = (kind: Kind): Buffer => {
@@ -31,11 +34,9 @@ export async function bombs(scale: number): Promise<readonly Bomb[]> {
   };
   const { icc } = await sharp(original('png')).metadata();
   if (icc === undefined) throw new Error('no profile');
-  return [
-    ...pictureBombs(original, scale),
-    ...containerBombs(original),
-    ...metadataBombs(original, icc),
-  ];
+  const small = [...pictureBombs(original, scale), ...damaged(original('jpeg'), original('png'))];
+  if (scale === 1) return small;
+  return [...small, ...containerBombs(original), ...metadataBombs(original, icc)];
 }
 
 function pictureBombs(original: (kind: Kind) => Buffer, scale: number): readonly Bomb[] {
