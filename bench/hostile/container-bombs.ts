@@ -1,4 +1,4 @@
-import type { Bomb } from './bombs.ts';
+import type { Bomb } from './bomb.ts';
 import { box, boxFile, boxFileBytes, inMeta } from './boxes.ts';
 import {
   be16,

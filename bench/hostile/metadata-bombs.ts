@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { Bomb } from './bombs.ts';
+import type { Bomb } from './bomb.ts';
 import { type PngChunk, withPngChunks, zeros } from './chunks.ts';
 import { type Carrier, carriers, dataSet, embedded, type Metadata, resourceOf } from './embed.ts';
 import { hostileTags, withTags } from './icc.ts';
