@@ -100,8 +100,13 @@ t.test('hostile URLs have the answer that each must have', { skip: isChosen }, a
  * Sends what is to come, several at once. Those that were in progress while something took too long or
  * too much memory are sent again one by one, because another one may be the cause.
  */
-async function findings(attacks: Iterator<Attack>, done: (number: number) => void) {
+async function findings(
+  t: Test,
+  attacks: Iterator<Attack>,
+  done: (number: number) => void,
+): Promise<string[]> {
   const found: string[] = [];
+  const answers = new Map<string, number>();
   const suspects = new Set<Attack>();
   const inProgress = new Set<Attack>();
   let number = 0;
@@ -118,6 +123,8 @@ async function findings(attacks: Iterator<Attack>, done: (number: number) => voi
         for (const each of inProgress) suspects.add(each);
       }
       inProgress.delete(one);
+      const kind = `${answer.status} ${answer.code ?? ''}`;
+      answers.set(kind, (answers.get(kind) ?? 0) + 1);
       const fault = faultOf(answer, most.ms);
       if (fault !== null && answer.ms > most.ms) suspects.add(one);
       else if (fault !== null) found.push(said(`${one.what}: ${fault}`));
@@ -126,6 +133,7 @@ async function findings(attacks: Iterator<Attack>, done: (number: number) => voi
     }
   };
   await Promise.all(Array.from({ length: atOnce }, attack));
+  t.comment([...answers].map(([kind, times]) => `${times} x ${kind}`).join(', '));
   for (const suspect of suspects) found.push(...(await alone(suspect, most.ms)).map(said));
   return found;
 }
@@ -162,7 +170,7 @@ t.test(`inputs of seed ${seed}`, { skip: only !== '' }, async (t) => {
     }
   }
   const begun = performance.now();
-  const found = await findings(inputs(), (number) => {
+  const found = await findings(t, inputs(), (number) => {
     if (number % 1_000 !== 0) return;
     const rate = Math.round((1_000 * number) / (performance.now() - begun));
     progress(

@@ -64,12 +64,16 @@ export async function json(response: { json(): Promise<unknown> }): Promise<any>
   return response.json();
 }
 
-/** A port that nobody listens on; somebody else might take it, but hardly will. */
+const givenPorts = new Set<number>();
+
+/** A port that nobody listens on, another one each time; somebody else might take it, but hardly will. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;
   await new Promise((done) => server.close(done));
+  if (givenPorts.has(port)) return freePort();
+  givenPorts.add(port);
   return port;
 }
 

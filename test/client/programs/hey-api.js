@@ -81,7 +81,7 @@ export async function drive(baseUrl, key, source) {
 
   /** @type {number | null} */
   const maxWidth = changed.data.project.maxWidth;
-  /** @type {true} */
+  /** @type {boolean} */
   const accepted = queued.prewarm.accepted;
   return {
     ...{ id: project.id, listed: listed.data.projects.map(({ id }) => id) },

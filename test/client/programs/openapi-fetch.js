@@ -110,7 +110,7 @@ export async function drive(baseUrl, key, source) {
   const maxWidth = changed.project.maxWidth;
   /** @type {string[]} */
   const hosts = added.project.allowedOrigins;
-  /** @type {true} */
+  /** @type {boolean} */
   const accepted = prewarm.accepted;
   /** @type {'contain' | 'cover' | 'fill' | 'inside' | 'outside'} */
   const fit = changed.project.defaultFit;

@@ -90,7 +90,7 @@ export async function drive(_baseUrl, key, source) {
   if (!(facts.data instanceof Object) || !('output' in facts.data)) throw new Error();
   /** @type {number | null} */
   const maxWidth = changed.data.project.maxWidth;
-  /** @type {true} */
+  /** @type {boolean} */
   const accepted = queued.data.prewarm.accepted;
   return {
     ...{ id: project.id, listed: listed.data.projects.map(({ id }) => id) },
