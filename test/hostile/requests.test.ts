@@ -9,14 +9,14 @@ import { startTestOrigin } from '../service/origin.ts';
 import { type RawResponse, StrictConnection } from '../service/raw-http.ts';
 import { json } from '../service/service.ts';
 import { type Attack, Attacked, faultOf } from './attacked.ts';
-import { count, from, isLong, isRepetition, only, progress, seed } from './length.ts';
+import { count, from, isLong, isRepetition, mostMs, only, progress, seed } from './length.ts';
 import { addresses, allowedHosts, hostileUrls, hostileValues } from './urls.ts';
 
 /** Hostile URLs and pictures against one running service, which must stay what it is. */
 
 const atOnce = 4;
 /** For an answer to one input, and for the memory that it takes of the front end. */
-const most = { ms: 2_000, mebibytes: 300 };
+const most = { ms: mostMs, mebibytes: 300 };
 /** Of those that are meant to cost much: the timeout of a transform, and some more. */
 const mostMsOfBomb = 25_000;
 
