@@ -8,11 +8,10 @@ import { until } from '../until.ts';
 import { Attacked } from './attacked.ts';
 import { hostileHead } from './heads.ts';
 import { hostileJson } from './json.ts';
-import { count, from, only, progress, seed } from './length.ts';
+import { count, from, mostMs, only, progress, seed } from './length.ts';
 
 /** Hostile heads, and bodies of the control plane, against one running service with each engine. */
 
-const mostMs = 2_000;
 const quietMs = 300;
 const rootKey = 'sk_root-key-of-the-tests';
 

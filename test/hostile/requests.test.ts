@@ -9,14 +9,14 @@ import { startTestOrigin } from '../service/origin.ts';
 import { type RawResponse, StrictConnection } from '../service/raw-http.ts';
 import { json } from '../service/service.ts';
 import { type Attack, Attacked, faultOf } from './attacked.ts';
-import { count, from, isLong, isRepetition, only, progress, seed } from './length.ts';
+import { count, from, isLong, isRepetition, mostMs, only, progress, seed } from './length.ts';
 import { addresses, allowedHosts, hostileUrls, hostileValues } from './urls.ts';
 
 /** Hostile URLs and pictures against one running service, which must stay what it is. */
 
 const atOnce = 4;
 /** For an answer to one input, and for the memory that it takes of the front end. */
-const most = { ms: 2_000, mebibytes: 300 };
+const most = { ms: mostMs, mebibytes: 300 };
 /** Of those that are meant to cost much: the timeout of a transform, and some more. */
 const mostMsOfBomb = 25_000;
 
@@ -108,6 +108,10 @@ async function findings(
   const found: string[] = [];
   const answers = new Map<string, number>();
   const suspects = new Set<Attack>();
+  const suspect = (attack: Attack) => {
+    suspects.add(attack);
+    progress(`to be sent again: ${attack.what}`);
+  };
   const inProgress = new Set<Attack>();
   let number = 0;
   let { now } = attacked.memory();
@@ -119,14 +123,12 @@ async function findings(
       const before = now;
       const memory = attacked.memory();
       ({ now } = memory);
-      if (memory.peak - before > most.mebibytes) {
-        for (const each of inProgress) suspects.add(each);
-      }
+      if (memory.peak - before > most.mebibytes) for (const each of inProgress) suspect(each);
       inProgress.delete(one);
       const kind = `${answer.status} ${answer.code ?? ''}`;
       answers.set(kind, (answers.get(kind) ?? 0) + 1);
       const fault = faultOf(answer, most.ms);
-      if (fault !== null && answer.ms > most.ms) suspects.add(one);
+      if (fault !== null && answer.ms > most.ms) suspect(one);
       else if (fault !== null) found.push(said(`${one.what}: ${fault}`));
       number += 1;
       done(number);
@@ -134,7 +136,7 @@ async function findings(
   };
   await Promise.all(Array.from({ length: atOnce }, attack));
   t.comment([...answers].map(([kind, times]) => `${times} x ${kind}`).join(', '));
-  for (const suspect of suspects) found.push(...(await alone(suspect, most.ms)).map(said));
+  for (const one of suspects) found.push(...(await alone(one, most.ms)).map(said));
   return found;
 }
 
