@@ -9,7 +9,7 @@ import { type Container, openContainer } from './container/container.ts';
 import { readHeif } from './container/heif.ts';
 import type { Size } from './geometry.ts';
 import { requireShownColours } from './hdr.ts';
-import { IsolationRequired, requireUsableProfile } from './isolation.ts';
+import { IsolationRequired, requireUsableProfile, widest } from './isolation.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import { ColourSpace } from './metadata/colour-space.ts';
 import { isSrgb } from './metadata/profile.ts';
@@ -74,6 +74,7 @@ async function inspectFile(
   // A PNG is the one file inside of an ICO.
   if (header.format !== (kinds[kind].decoder ?? 'png')) throw matchesSeveral();
   if (header.icc !== undefined) requireUsableProfile(header.icc, isolated);
+  if (!isolated && header.width > widest) throw new IsolationRequired();
   requireShownColours(bytes, kind, header);
   const frames = kinds[kind].animates ? (header.pages ?? 1) : 1;
   requireFrames(frames);

@@ -28,6 +28,12 @@ const uninterruptible = {
  */
 const maxUninterruptibleMs = 2000;
 
+/**
+ * libvips keeps some hundred rows of a picture that it scales down, 2.7 KB for each pixel of the width: a
+ * PNG of a million by 64 pixels takes a gigabyte. Formats of cameras have at most so many.
+ */
+export const widest = 65_535;
+
 /** True for a source that is never decoded on a thread; see `blockDecoders`. */
 export function needsProcess(source: Uint8Array): boolean {
   const kind = sniff(source);

@@ -147,10 +147,11 @@ t.test('the code that the playground offers', async (t) => {
   });
 
   await t.test('Nuxt: local images, the height and the quality', async (t) => {
-    const runtime = join(folder, 'node_modules/@nuxt/image/runtime');
-    await mkdir(runtime, { recursive: true });
-    await writeFile(join(runtime, 'package.json'), '{"type":"module","main":"index.js"}');
-    await writeFile(join(runtime, 'index.js'), nuxtRuntime);
+    const nuxtImage = join(folder, 'node_modules/@nuxt/image');
+    await mkdir(nuxtImage, { recursive: true });
+    const exports = { './runtime': './runtime.js' };
+    await writeFile(join(nuxtImage, 'package.json'), JSON.stringify({ type: 'module', exports }));
+    await writeFile(join(nuxtImage, 'runtime.js'), nuxtRuntime);
     const options = { w: '400', h: '300', q: '40', dpr: '2' };
     const provider = await imported((await codeFor('hero.jpg', options))('Nuxt'));
     const urlOf = (modifiers: object): string => provider.getImage('/hero.jpg', { modifiers }).url;

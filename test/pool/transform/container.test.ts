@@ -217,6 +217,15 @@ t.test(
   },
 );
 
+t.test('a picture with rows of much memory is for a process', async (t) => {
+  const wide = (width: number) =>
+    sharp({ create: { width, height: 1, channels: 3, background: 'red' } })
+      .png()
+      .toBuffer();
+  t.equal((await open(await wide(65_535), { width: 9 })).width, 9);
+  await t.rejects(open(await wide(65_536), { width: 9 }), IsolationRequired);
+});
+
 t.test('what separates no parts is read in a bounded number of steps', async (t) => {
   const refused = { code: 'source_too_large', message: /more than 4000000 parts/ };
   t.throws(() => openContainer(inserted(jpeg, 2, Buffer.alloc(5_000_000, 0xff))), refused);
