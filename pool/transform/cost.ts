@@ -60,6 +60,11 @@ const losslessEncoding: Partial<Readonly<Record<OutputFormat, Cost>>> = {
   avif: { ms: 2_000, bytes: 53 },
 };
 
+/** ms for each frame, however small: quantising its colours takes 3 to 7 ms. */
+export const encodingFrame: Partial<Readonly<Record<OutputFormat, number>>> = { gif: 7 };
+/** The same where each frame is a pipeline of its own. */
+const separateFrame = 10;
+
 /** Decoding a pixel; `bytes` also counts the coefficients of progressive JPEGs. */
 const decoding: Readonly<Record<SourceKind, Cost>> = {
   jpeg: { ms: 8, bytes: 6 },
@@ -108,7 +113,9 @@ export function costOf(facts: SourceFacts, variant: Variant, sourceMaxPixels: nu
     times({ ms: 450, bytes: 4 }, trimmed),
     times({ ms: filtering(variant), bytes: 0 }, pixels),
     times(processing, pixels),
+    { ms: plan.byFrame ? separateFrame * frames : 0, bytes: 0 },
     encodes(times(encodingCost(plan.format, variant), pixels), variant),
+    encodes({ ms: frames > 1 ? frames * (encodingFrame[plan.format] ?? 0) : 0, bytes: 0 }, variant),
   ].reduce(sum);
 }
 

@@ -79,6 +79,9 @@ async function inspectFile(
   const frames = kinds[kind].animates ? (header.pages ?? 1) : 1;
   requireFrames(frames);
   const height = header.pageHeight ?? size.height;
+  const colour = colourOf(header);
+  // Of CMYK and alpha there are five.
+  const extraSamples = header.channels > { grey: 2, rgb: 4, other: 5 }[colour.model];
   if (svg !== null) requireRasterisable(size, svg, sourceMaxPixels);
   else {
     requirePixels(header.width * height * frames, sourceMaxPixels);
@@ -93,8 +96,9 @@ async function inspectFile(
     pages: header.pages ?? 1,
     page,
     timing: frames > 1 ? { delay: header.delay ?? [], loop: header.loop ?? 0 } : null,
-    hasAlpha: header.hasAlpha,
-    colour: colourOf(header),
+    hasAlpha: header.hasAlpha && !extraSamples,
+    extraSamples,
+    colour,
     svg,
     gainMap: await gainMapSize(header),
   };
@@ -196,6 +200,7 @@ function inspectBitmap(
     height,
     ...{ orientation: 1, frames: 1, pages: 1, page, timing: null, svg: null, gainMap: null },
     hasAlpha: kind === 'ico' || hasAlpha(header),
+    extraSamples: false,
     colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
   };
 }

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { ordinaryBytes } from './container/container.ts';
+import { encodingFrame } from './cost.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import { profileTags } from './metadata/profile.ts';
 import type { Plan, SourceFacts } from './plan.ts';
@@ -53,9 +54,10 @@ export function requireInterruptible(facts: SourceFacts, plan: Plan, encodes: nu
   const { decode, encode } = uninterruptible;
   const frames = plan.animated ? facts.frames : 1;
   const megapixels = (size: { width: number; height: number }) => (size.width * size.height) / 1e6;
-  const ms =
-    megapixels(facts) * costIn(decode, facts.kind) +
-    megapixels(plan) * frames * encodes * costIn(encode, plan.format);
+  const frameMs =
+    megapixels(plan) * costIn(encode, plan.format) +
+    (frames > 1 ? costIn(encodingFrame, plan.format) : 0);
+  const ms = megapixels(facts) * costIn(decode, facts.kind) + frames * encodes * frameMs;
   if (ms > maxUninterruptibleMs) throw new IsolationRequired();
 }
 

@@ -54,6 +54,8 @@ export interface SourceFacts {
   /** Null for a single frame. */
   readonly timing: Timing | null;
   readonly hasAlpha: boolean;
+  /** True for a TIFF with samples that are neither colours nor alpha, which are left out. */
+  readonly extraSamples: boolean;
   readonly colour: SourceColour;
   /** The cost of rasterising; null except for SVG. */
   readonly svg: SvgCost | null;

@@ -199,6 +199,9 @@ async function transform(
   const keepsExif = metadata?.exif === 'kept' && !facts.colour.deep;
   const opening = { ...plan, lenient, raw, keepsExif };
   const picture = new Picture(source, facts, opening, limits);
+  if (facts.extraSamples) {
+    await picture.apply((image) => applySteps(image, passes.dropSamples, context)).settle();
+  }
   if (plan.depthReduced) {
     await picture.apply((image) => applySteps(image, passes.reduceDepth, context)).settle();
   }

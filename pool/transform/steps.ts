@@ -29,6 +29,9 @@ const crop: Step = (image, { plan }) =>
 const cropUnlessPrepared: Step = (image, context) =>
   context.plan.prepared === null ? crop(image, context) : image;
 
+/** sharp takes one sample after the other for alpha until only colours are left. */
+const dropSamples: Step = (image) => image.removeAlpha();
+
 /** Scales down to the size that the following steps need. */
 const shrink: Step = (image, { plan, variant }) =>
   plan.prepared === null
@@ -172,6 +175,8 @@ export const withTiming = (image: Sharp, plan: Plan): Sharp => {
  * next pass starts from the result.
  */
 export const passes = {
+  /** Without samples that are neither colours nor alpha, which most operations cannot handle. */
+  dropSamples: [orient, dropSamples, colour, metadata],
   /** From 16 to 8 bits in the source's own profile; see Plan. */
   reduceDepth: [colour, metadata],
   /** Extracts and scales the used area, where that needs a separate pass. */

@@ -13,6 +13,7 @@ const still: SourceFacts = {
   page: null,
   timing: null,
   hasAlpha: true,
+  extraSamples: false,
   colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
   svg: null,
   gainMap: null,

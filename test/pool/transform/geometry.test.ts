@@ -16,6 +16,7 @@ function facts(width: number, height: number, more: Partial<SourceFacts> = {}): 
     page: null,
     timing: null,
     hasAlpha: false,
+    extraSamples: false,
     colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
     svg: null,
     gainMap: null,

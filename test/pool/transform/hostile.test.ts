@@ -1,6 +1,11 @@
 import sharp from 'sharp';
 import t from 'tap';
+import { tiffOf, tiffPicture } from '../../../bench/hostile/tiff.ts';
 import { openContainer } from '../../../pool/transform/container/container.ts';
+import { CostExceeded } from '../../../pool/transform/cost.ts';
+import { IsolationRequired } from '../../../pool/transform/isolation.ts';
+import { render } from '../../../pool/transform/render.ts';
+import type { Variant } from '../../../pool/transform/variant.ts';
 import { usedCpuMs } from '../../clock.ts';
 import {
   animation,
@@ -90,6 +95,36 @@ t.test('bytes after the picture do no harm', async (t) => {
   const longer = Buffer.concat([await noise(30, 20).jpeg().toBuffer(), Buffer.from('more')]);
   const made = await pool.transform(shared(longer), variant(), patient);
   t.same([made.width, made.height], [30, 20]);
+});
+
+t.test('many small frames are costly, and are encoded as GIF in a process', async (t) => {
+  const frames = Array.from({ length: 400 }, (_, index) => (index % 2 === 0 ? red : blue));
+  const source = shared(await animation('gif', frames, { width: 8, height: 8 }));
+  const onThread = { sourceMaxPixels: 1e6, softTimeoutSeconds: 60, isolated: false };
+  const drawn = (asked: Partial<Variant>, onlyLight: boolean) =>
+    render(source, null, variant(asked), onThread, onlyLight);
+  await t.rejects(drawn({ formats: ['gif'] }, true), CostExceeded);
+  await t.rejects(drawn({ formats: ['gif'] }, false), IsolationRequired);
+  t.equal((await drawn({ formats: ['webp'] }, true)).width, 8);
+});
+
+t.test('samples that are neither colours nor alpha are left out', async (t) => {
+  const tags = { 262: 2, 277: 5, 278: 8 };
+  const directory = tiffPicture([{ tag: 338, type: 3, value: Buffer.alloc(4) }]);
+  for (const entry of directory.entries) {
+    const value = tags[entry.tag as keyof typeof tags];
+    if (value !== undefined) entry.value = Buffer.from([value, 0]);
+    if (entry.tag === 258) entry.value = Buffer.from([8, 0, 8, 0, 8, 0, 8, 0, 8, 0]);
+    if (entry.tag === 273) entry.value = [Buffer.alloc(8 * 8 * 5, 99)];
+    if (entry.tag === 279) entry.value = Buffer.from([64, 1, 0, 0]);
+  }
+  const source = shared(tiffOf(directory));
+  for (const asked of [{}, { formats: ['webp'] }, { blur: 2, opacity: 0.5 }] as const) {
+    const { body } = await pool.transform(source, variant(asked), patient);
+    t.ok(near((await pixels(body)).at(4, 4), [99, 99, 99], 3), Object.keys(asked).join());
+  }
+  const hash = await pool.transform(source, variant({ placeholder: 'thumbhash' }), patient);
+  t.ok(hash.body.length > 4);
 });
 
 t.test('garbage is unsupported', async (t) => {
