@@ -65,7 +65,7 @@ function costIn(table: Readonly<Record<string, number>>, name: string): number {
   return table[name] ?? 0;
 }
 
-/** More than profiles with the finest tables have. */
+/** Most profiles have a few kilobytes, those for printing a few megabytes at most. */
 const mostProfileBytes = 8 * 2 ** 20;
 
 /** Honest chains have a curve, a matrix or a table, and a curve. */

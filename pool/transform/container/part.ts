@@ -45,7 +45,7 @@ export interface Part {
  */
 export type Parts = Generator<Part, void, void>;
 
-/** More than any picture within the limit of bytes needs: 64 times those of 255 bytes in 16 MB. */
+/** A GIF of 32 MB needs 130,000, because a sub-block has up to 255 bytes. Four million take 40 ms. */
 const maxSteps = 4_000_000;
 
 /** Bounds the steps within the parts of a file, such as the sub-blocks of a GIF. */
