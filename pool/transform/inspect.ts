@@ -25,8 +25,10 @@ import { plainVariant, type Variant } from './variant.ts';
 type Opened = Pick<Variant, 'page' | 'lenient'>;
 type InspectionLimits = Pick<RenderLimits, 'sourceMaxPixels' | 'isolated'>;
 
-/** Every frame takes time, even a tiny one, and so does every page of a TIFF: opening one reads them all. */
-const maxFrames = 2_000;
+/** Each frame takes up to 10 ms, even a tiny one (see cost.ts), so all take half of the timeout. */
+const maxFrames = 1_000;
+/** Opening a TIFF reads the tags of all its pages. */
+const maxPages = 2_000;
 /**
  * Of a JPEG with the most pixels; a smaller one may have more. Decoding is not interrupted by the
  * timeout until all scans are read: about 1 ms for each scan of a megapixel.
@@ -222,8 +224,8 @@ function requireFrames(frames: number): void {
 }
 
 function requirePages(pages: number): void {
-  if (pages <= maxFrames) return;
-  throw new ServiceError('source_too_large', `The TIFF has more than ${maxFrames} pages.`);
+  if (pages <= maxPages) return;
+  throw new ServiceError('source_too_large', `The TIFF has more than ${maxPages} pages.`);
 }
 
 function requireScans({ scans }: Container, pixels: number, maxPixels: number): void {

@@ -108,6 +108,17 @@ t.test('many small frames are costly, and are encoded as GIF in a process', asyn
   t.equal((await drawn({ formats: ['webp'] }, true)).width, 8);
 });
 
+t.test('an animation has at most 1,000 frames', async (t) => {
+  const frames = Array.from({ length: 1_001 }, (_, index) => (index % 2 === 0 ? red : blue));
+  const gif = (count: number) => animation('gif', frames.slice(0, count), { width: 4, height: 4 });
+  const asked = variant({ formats: ['webp'] });
+  t.equal((await pool.transform(shared(await gif(1_000)), asked, patient)).width, 4);
+  await t.rejects(pool.transform(shared(await gif(1_001)), asked, patient), {
+    code: 'source_too_large',
+    message: /1001 frames; at most 1000/,
+  });
+});
+
 t.test('samples that are neither colours nor alpha are left out', async (t) => {
   const tags = { 262: 2, 277: 5, 278: 8 };
   const directory = tiffPicture([{ tag: 338, type: 3, value: Buffer.alloc(4) }]);
