@@ -42,15 +42,28 @@ const freshPrefix = '.dist-';
 const abandonedMs = 60 * 60 * 1_000;
 /** The programs and threads of the service, which are bundled with their dependencies. */
 const programs = [
-  ...['server/main', 'server/process', 'server/start', 'server/local/main', 'worker/main'],
-  ...['store/embedded/thread', 'pool/transform/thread', 'pool/transform/process/main'],
+  'server/main',
+  'server/process',
+  'server/start',
+  'server/local/main',
+  'worker/main',
+  'store/embedded/thread',
+  'pool/transform/thread',
+  'pool/transform/process/main',
 ];
 const bundleFolder = 'bundle';
 /** Packages that load files of their own, and optional ones of the MongoDB driver. */
 const unbundled = [
-  ...['agendash', 'lmdb', 'piscina'],
-  ...['@aws-sdk/credential-providers', '@mongodb-js/zstd', 'gcp-metadata', 'kerberos'],
-  ...['mongodb-client-encryption', 'snappy', 'socks'],
+  'agendash',
+  'lmdb',
+  'piscina',
+  '@aws-sdk/credential-providers',
+  '@mongodb-js/zstd',
+  'gcp-metadata',
+  'kerberos',
+  'mongodb-client-encryption',
+  'snappy',
+  'socks',
 ];
 /**
  * The part of undici that is used, as its index assembles it: the whole, with fetch, WebSockets and mocks,
@@ -162,10 +175,13 @@ const require = __createRequire(import.meta.url), __filename = import.meta.filen
         setup({ onResolve, onLoad }) {
           const namespace = 'used-of-undici';
           onResolve({ filter: /^undici$/ }, ({ path, resolveDir: pluginData }) => ({
-            ...{ path, namespace, pluginData },
+            path,
+            namespace,
+            pluginData,
           }));
           onLoad({ filter: /^/, namespace }, ({ pluginData: resolveDir }) => ({
-            ...{ contents: usedOfUndici, resolveDir },
+            contents: usedOfUndici,
+            resolveDir,
           }));
         },
       },

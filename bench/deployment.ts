@@ -103,7 +103,13 @@ export async function deploy(
     const healthyMs = performance.now() - startedAt;
     const { project, signed } = await createProjects(environment, url);
     return {
-      ...{ url, key, project, signed, healthyMs, health, close },
+      url,
+      key,
+      project,
+      signed,
+      healthyMs,
+      health,
+      close,
       pid: service.pid ?? 0,
       worker: {
         async start() {

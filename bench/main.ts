@@ -57,7 +57,12 @@ const peers = (options.peer ?? []).map((peer) => ({
   pid: options.peerPid?.get(peer.name) ?? null,
 }));
 const runner = new Runner({
-  ...{ quick, rounds, seconds, cores, sources, progress },
+  quick,
+  rounds,
+  seconds,
+  cores,
+  sources,
+  progress,
   hasIpx: ipxFailure === null,
   photographs: options.photographs ?? null,
   ssimulacra2: options.ssimulacra2 ?? null,
@@ -91,8 +96,10 @@ print(
     [
       ['', 'case', 'measured', 'goal', 'verdict'],
       ...judged.map((one) => [
-        ...[`${one.scenario}: ${one.measure.name}`, one.finding.of],
-        ...[`${spread(one.finding.values)} ${one.measure.unit}`, goalInWords(one.measure)],
+        `${one.scenario}: ${one.measure.name}`,
+        one.finding.of,
+        `${spread(one.finding.values)} ${one.measure.unit}`,
+        goalInWords(one.measure),
         verdictInWords(one),
       ]),
     ],

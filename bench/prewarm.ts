@@ -121,7 +121,8 @@ async function measure(service: Deployment, sources: Sources): Promise<void> {
     ),
   ];
   const row = (name: string, samples: readonly Sample[]) => [
-    ...[name, String(samples.length)],
+    name,
+    String(samples.length),
     ...figures(samples).map((value) => value.toFixed(0)),
   ];
   const ratios = figures(during).map((value, index) => value / (figures(without)[index] ?? 0));

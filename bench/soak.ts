@@ -83,7 +83,10 @@ async function start({ preload }: Options): Promise<Running> {
     ...(preload === undefined ? {} : { LD_PRELOAD: preload }),
   });
   return {
-    ...{ target: { url, project, signed }, pid, probes, health },
+    target: { url, project, signed },
+    pid,
+    probes,
+    health,
     async close() {
       await close();
       await rm(probes, { recursive: true, force: true });

@@ -191,7 +191,11 @@ export class Health {
 }
 
 const unknownQueue = {
-  ...{ active: null, waiting: null, delayed: null, queued: null, failed: null },
+  active: null,
+  waiting: null,
+  delayed: null,
+  queued: null,
+  failed: null,
   status: 'unknown',
 };
 

@@ -145,7 +145,10 @@ const delivery = new Delivery({
 });
 
 let machine: MachineStats = {
-  ...{ frontEnds: {}, diskBytes: 0, diskMaxBytes: settings.diskCacheBytes, diskFull: false },
+  frontEnds: {},
+  diskBytes: 0,
+  diskMaxBytes: settings.diskCacheBytes,
+  diskFull: false,
 };
 let draining = false;
 

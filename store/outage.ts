@@ -96,8 +96,14 @@ const clientErrors: ReadonlySet<string> = new Set([
  * to take a command (mongodb 7.8.0, cmap/connection.js, writeCommand).
  */
 const socketCodes: ReadonlySet<unknown> = new Set([
-  ...['EPIPE', 'ECONNRESET', 'ECONNABORTED', 'ETIMEDOUT'],
-  ...['EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'ENETRESET'],
+  'EPIPE',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ENETRESET',
 ]);
 
 /** Whether an operation failed because the store is unavailable, not because of the operation. */

@@ -48,7 +48,12 @@ async function startProject(t: { teardown(action: () => Promise<unknown>): void 
   const output = (name: string) => readFile(at(`dist/room/${name}.js`), 'utf8').catch(() => null);
   const builtAt = async () => (await stat(at('dist/room/a.js'))).mtimeMs;
   return {
-    ...{ at, write, build, refusal, output, config },
+    at,
+    write,
+    build,
+    refusal,
+    output,
+    config,
     /** Runs the build; whether it has built anything. */
     async builds() {
       const before = await builtAt();

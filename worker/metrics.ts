@@ -20,13 +20,17 @@ export class WorkerMetrics {
     for (const name of misnamed) this.registry.removeSingleMetric(name);
     const { jobDuration, jobFailures, queueJobs } = workerMetrics;
     this.#durations = new Histogram({
-      ...{ name: jobDuration.name, help: jobDuration.help, labelNames: jobDuration.labels },
+      name: jobDuration.name,
+      help: jobDuration.help,
+      labelNames: jobDuration.labels,
       buckets: [...jobDuration.buckets],
       registers,
     });
     this.#failures = new Counter({ name: jobFailures.name, help: jobFailures.help, registers });
     new Gauge({
-      ...{ name: queueJobs.name, help: queueJobs.help, labelNames: queueJobs.labels },
+      name: queueJobs.name,
+      help: queueJobs.help,
+      labelNames: queueJobs.labels,
       registers,
       async collect() {
         this.reset();

@@ -62,7 +62,8 @@ function drawPanel({ title, xTitle, points }: PointPanel, top: number): string {
     `<text x="${leftEdge}" y="${top + 18}" font-weight="bold">${escaped(title)}</text>`,
     ...grid,
     `<polyline points="${line}" fill="none" stroke="#333" stroke-dasharray="4 3"/>`,
-    ...[...marks, xLabel],
+    ...marks,
+    xLabel,
   ].join('\n');
 }
 

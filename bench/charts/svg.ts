@@ -1,7 +1,13 @@
 /** What all charts share: a page with a heading, its colours and the ends of its scales. */
 
 export const colours = [
-  ...['#1f77b4', '#d62728', '#2ca02c', '#9467bd', '#ff7f0e', '#17becf', '#7f7f7f'],
+  '#1f77b4',
+  '#d62728',
+  '#2ca02c',
+  '#9467bd',
+  '#ff7f0e',
+  '#17becf',
+  '#7f7f7f',
 ];
 export const pageWidth = 900;
 export const headHeight = 50;

@@ -23,8 +23,23 @@ export interface BoxFile {
 
 /** Boxes that have others inside, and the bytes before those. */
 const containers: Readonly<Record<string, number>> = {
-  ...{ meta: 4, iinf: 6, iref: 4, iprp: 0, ipco: 0, dinf: 0, dref: 8, grpl: 0 },
-  ...{ moov: 0, trak: 0, edts: 0, mdia: 0, minf: 0, stbl: 0, udta: 0, moof: 0, traf: 0 },
+  meta: 4,
+  iinf: 6,
+  iref: 4,
+  iprp: 0,
+  ipco: 0,
+  dinf: 0,
+  dref: 8,
+  grpl: 0,
+  moov: 0,
+  trak: 0,
+  edts: 0,
+  mdia: 0,
+  minf: 0,
+  stbl: 0,
+  udta: 0,
+  moof: 0,
+  traf: 0,
 };
 
 export function boxesOf(bytes: Buffer): Box[] {
@@ -49,7 +64,9 @@ export function boxBytes({ type, data, children }: Box): Buffer {
 }
 
 export const box = (type: string, data: Buffer, children: Box[] | null = null): Box => ({
-  ...{ type, data, children },
+  type,
+  data,
+  children,
 });
 
 /** Reads what libheif writes: offsets and lengths of 4 bytes. */
@@ -92,15 +109,21 @@ export function withItems(items: readonly Item[], written: (iloc: Buffer) => Buf
   }
   const iloc = (start: number) =>
     Buffer.concat([
-      ...[be32(0), Buffer.from([0x44, 0]), be16(items.length)],
+      be32(0),
+      Buffer.from([0x44, 0]),
+      be16(items.length),
       ...items.flatMap(({ id, extents }) => [
-        ...[be16(id), be16(0), be16(extents.length)],
+        be16(id),
+        be16(0),
+        be16(extents.length),
         ...extents.flatMap((part) => [be32(start + (placed.get(part) ?? 0)), be32(part.length)]),
       ]),
     ]);
   const start = written(iloc(0)).length + 8;
   return Buffer.concat([
-    ...[written(iloc(start)), be32(8 + length), Buffer.from('mdat')],
+    written(iloc(start)),
+    be32(8 + length),
+    Buffer.from('mdat'),
     ...placed.keys(),
   ]);
 }

@@ -66,7 +66,8 @@ function inPng(png: Buffer, { icc, exif, xmp }: Metadata): Buffer {
   const [header, ...rest] = pngChunks(png);
   if (header === undefined) throw new Error('no PNG');
   const chunk = (type: string, before: string, data: Buffer): PngChunk => ({
-    ...{ type, data: Buffer.concat([latin(before), data]) },
+    type,
+    data: Buffer.concat([latin(before), data]),
   });
   const added: PngChunk[] = [];
   if (icc) added.push(chunk('iCCP', 'p\0\0', deflateSync(icc)));
@@ -86,7 +87,8 @@ function inWebp(webp: Buffer, { icc, exif, xmp }: Metadata): Buffer {
   const head = Buffer.from(canvas);
   head[0] = (icc ? webpFlags.icc : 0) | (exif ? webpFlags.exif : 0) | (xmp ? webpFlags.xmp : 0);
   return riff([
-    ...[['VP8X', head] as const, ...(icc ? [['ICCP', icc] as const] : [])],
+    ['VP8X', head] as const,
+    ...(icc ? [['ICCP', icc] as const] : []),
     ...riffChunks(webp).filter(([type]) => !replaced.has(type)),
     ...(exif ? [['EXIF', exif] as const] : []),
     ...(xmp ? [['XMP ', xmp] as const] : []),
@@ -125,7 +127,11 @@ function inAvif(avif: Buffer, { icc, exif, xmp }: Metadata): Buffer {
 }
 
 export const embedded: Readonly<Record<Carrier, (picture: Buffer, its: Metadata) => Buffer>> = {
-  ...{ jpeg: inJpeg, png: inPng, webp: inWebp, tiff: inTiff, avif: inAvif },
+  jpeg: inJpeg,
+  png: inPng,
+  webp: inWebp,
+  tiff: inTiff,
+  avif: inAvif,
 };
 
 /** A resource of Photoshop, such as 0x0404, IPTC-IIM. */

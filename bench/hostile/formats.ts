@@ -191,7 +191,8 @@ const fields = (...lengths: readonly number[]): Format => ({
   read: (bytes) => {
     const ends = lengths.map((_, index) => lengths.slice(0, index + 1).reduce((a, b) => a + b));
     return [0, ...ends].map((from, index) => ({
-      ...{ type: String(index), data: bytes.subarray(from, ends[index]) },
+      type: String(index),
+      data: bytes.subarray(from, ends[index]),
     }));
   },
 });
@@ -201,7 +202,15 @@ const bmp = fields(2, 4, 4, 4, ...bitmapHeader);
 const ico = fields(4, 2, 8, 4, 4, ...bitmapHeader);
 
 const formats: Readonly<Record<string, Format>> = {
-  ...{ jpeg, png, gif, webp, avif, tiff, bmp, ico, svg: xml },
+  jpeg,
+  png,
+  gif,
+  webp,
+  avif,
+  tiff,
+  bmp,
+  ico,
+  svg: xml,
 };
 
 /** @param kind such as `progressive jpeg` */

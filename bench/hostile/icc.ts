@@ -69,7 +69,10 @@ function curves(segments: number): Buffer {
   const breaks = floats(Array.from({ length: segments - 1 }, (_, i) => (i + 1) / segments));
   const formula = Buffer.concat([latin('parf'), Buffer.alloc(4), floats([1.1, 1, 0, 0])]);
   const curve = Buffer.concat([
-    ...[latin('curf'), be16(segments), be16(0), breaks],
+    latin('curf'),
+    be16(segments),
+    be16(0),
+    breaks,
     ...new Array<Buffer>(segments).fill(formula),
   ]);
   const position = Buffer.concat([be32(12 + 24), be32(curve.length)]);
@@ -84,15 +87,27 @@ function table(grid: number): Buffer {
   const line = Buffer.from([0, 0, 0xff, 0xff]);
   const cells = Buffer.alloc(6 * grid ** 3, 0x5a);
   return Buffer.concat([
-    ...[latin('mft2'), Buffer.from([3, 3, grid, 0]), identity, be16(2), be16(2)],
-    ...[line, line, line, cells, line, line, line],
+    latin('mft2'),
+    Buffer.from([3, 3, grid, 0]),
+    identity,
+    be16(2),
+    be16(2),
+    line,
+    line,
+    line,
+    cells,
+    line,
+    line,
+    line,
   ]);
 }
 
 /** A text in many languages (10.15). */
 const languages = (records: number, length = 2): Buffer =>
   Buffer.concat([
-    ...[latin('mluc'), be32(records), be32(12)],
+    latin('mluc'),
+    be32(records),
+    be32(12),
     Buffer.alloc(
       12 * records,
       Buffer.concat([Buffer.from('enUS'), be32(length), be32(16 + 12 * records)]),

@@ -118,7 +118,8 @@ export function metadataBombs(
     carriers
       .filter((carrier) => most[carrier] !== 0)
       .map((carrier) => ({
-        ...{ what: `${carrier} with ${what}`, ...more },
+        what: `${carrier} with ${what}`,
+        ...more,
         bytes: () => embedded[carrier](original(carrier === 'tiff' ? 'png' : carrier), make()),
       }));
   const asCopyright = { query: 'keep=copyright' };
@@ -128,7 +129,9 @@ export function metadataBombs(
     entries: () => Entry[],
     more: Partial<Bomb> = asCopyright,
   ): Bomb => ({
-    ...{ what: `tiff with ${what}`, ...more, bytes: () => tiffOf(tiffPicture(entries())) },
+    what: `tiff with ${what}`,
+    ...more,
+    bytes: () => tiffOf(tiffPicture(entries())),
   });
   const nul = (megabytes: number) => same(megabytes * 1_000_000, '\0');
   return [
@@ -180,7 +183,9 @@ function searches(original: (kind: Kind) => Buffer): Bomb[] {
     return Buffer.concat([...new Array<Buffer>(5).fill(almost), same(6 * mebibyte, '\0')]);
   };
   const bomb = (what: string, bytes: () => Buffer): Bomb => ({
-    ...{ what: `${what} with EXIF of 1 MB that is searched in 12 MB`, keepsMetadata: true, bytes },
+    what: `${what} with EXIF of 1 MB that is searched in 12 MB`,
+    keepsMetadata: true,
+    bytes,
   });
   return [
     bomb('png', () =>
@@ -204,7 +209,8 @@ function texts(png: Buffer): Bomb[] {
     return new Array<PngChunk>(count).fill({ type, data });
   };
   const bomb = (what: string, chunks: () => PngChunk[], query?: string): Bomb => ({
-    ...{ what: `png with ${what}`, bytes: () => withPngChunks(png, chunks()) },
+    what: `png with ${what}`,
+    bytes: () => withPngChunks(png, chunks()),
     ...(query === undefined ? {} : { query }),
   });
   return [

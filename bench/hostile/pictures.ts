@@ -67,8 +67,12 @@ export async function plainPictures(): Promise<ReadonlyMap<Kind, Buffer>> {
 
 /** Pictures that have all kinds of metadata. */
 const described: Partial<Record<Kind, Carrier>> = {
-  ...{ jpeg: 'jpeg', 'progressive jpeg': 'jpeg', png: 'png', avif: 'avif' },
-  ...{ webp: 'webp', 'described tiff': 'tiff' },
+  jpeg: 'jpeg',
+  'progressive jpeg': 'jpeg',
+  png: 'png',
+  avif: 'avif',
+  webp: 'webp',
+  'described tiff': 'tiff',
 };
 
 const pngTexts = [
@@ -80,8 +84,10 @@ const ascii = (tag: number, value: string) => text(tag, Buffer.from(`${value}\0`
 const texts: Metadata = {
   exif: tiffOf({
     entries: [
-      ...[ascii(0x010e, 'a picture'), { tag: 0x0112, type: 3, value: le16(6) }],
-      ...[ascii(0x013b, 'its author'), ascii(0x8298, 'its owner\0its editor')],
+      ascii(0x010e, 'a picture'),
+      { tag: 0x0112, type: 3, value: le16(6) },
+      ascii(0x013b, 'its author'),
+      ascii(0x8298, 'its owner\0its editor'),
       pointer(0x8769, { entries: [ascii(0x9003, '2026:01:01 00:00:00')] }),
       pointer(0x8825, {
         entries: [ascii(1, 'N'), { tag: 2, type: 5, value: Buffer.alloc(24, 1) }],
@@ -89,7 +95,7 @@ const texts: Metadata = {
     ],
     next: {
       entries: [
-        ...[pointer(0x0201, Buffer.from('\xff\xd8\xff\xd9', 'latin1'))],
+        pointer(0x0201, Buffer.from('\xff\xd8\xff\xd9', 'latin1')),
         { tag: 0x0202, type: 4, value: le32(4) },
       ],
     },

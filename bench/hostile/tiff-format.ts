@@ -57,7 +57,8 @@ export const tiff: Format = {
         const sizes = numbers(lengths);
         const parts = numbers(entry).map(
           (at, index): Part => ({
-            ...{ type: 'pixels', data: bytes.subarray(at, at + (sizes[index] ?? 0)) },
+            type: 'pixels',
+            data: bytes.subarray(at, at + (sizes[index] ?? 0)),
           }),
         );
         return { type, data: none, inside: { format: pixels, parts } };

@@ -85,8 +85,16 @@ export function tiffPicture(more: readonly Entry[]): Directory {
   const short = (tag: number, value: number): Entry => ({ tag, type: 3, value: le16(value) });
   const pixels = Buffer.alloc(64, 0x80);
   const entries = [
-    ...[short(256, 8), short(257, 8), short(258, 8), short(259, 1), short(262, 1)],
-    ...[pointer(273, pixels), short(277, 1), short(278, 8), short(279, pixels.length), ...more],
+    short(256, 8),
+    short(257, 8),
+    short(258, 8),
+    short(259, 1),
+    short(262, 1),
+    pointer(273, pixels),
+    short(277, 1),
+    short(278, 8),
+    short(279, pixels.length),
+    ...more,
   ];
   return { entries: entries.sort((a, b) => a.tag - b.tag) };
 }

@@ -33,8 +33,12 @@ const verdictRow = (verdict: Verdict): string[] => {
   const { measure, finding } = verdict;
   const words = verdictInWords(verdict);
   return [
-    ...[measure.name, finding.of, `${spread(finding.values)} ${measure.unit}`],
-    ...[goalInWords(measure), verdict.met === false ? `**${words}**` : words, finding.detail],
+    measure.name,
+    finding.of,
+    `${spread(finding.values)} ${measure.unit}`,
+    goalInWords(measure),
+    verdict.met === false ? `**${words}**` : words,
+    finding.detail,
   ];
 };
 

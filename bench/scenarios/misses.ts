@@ -94,7 +94,12 @@ const jobOf = (
   warmupS: number,
   atLeast = 0,
 ): BareJob => ({
-  ...{ file: source.file, width: source.width, format, seconds, warmupS, atLeast },
+  file: source.file,
+  width: source.width,
+  format,
+  seconds,
+  warmupS,
+  atLeast,
   options: encoderOptions(format, quality, source.pixels),
 });
 
@@ -143,8 +148,11 @@ function report(bench: MissesBench, of: string, found: Record<string, Rendered[]
     rows: [
       ['', 'images/s', `of ${bareName}`, 'processor ms per image', 'bytes'],
       ...Object.keys(found).map((name) => [
-        ...[name, spread(rates(name)), spread(ratios(rates(name), rates(bareName)))],
-        ...[spread(values(name, 'processorMs')), String(Math.round(median(values(name, 'bytes'))))],
+        name,
+        spread(rates(name)),
+        spread(ratios(rates(name), rates(bareName))),
+        spread(values(name, 'processorMs')),
+        String(Math.round(median(values(name, 'bytes')))),
       ]),
     ],
   });

@@ -71,10 +71,15 @@ export const overload = scenario({
         const of = (figureOf: (result: Overloaded) => number) => results.map(figureOf);
         const shares = of(({ goodput }) => goodput / idle.peak);
         rows.push([
-          ...[server.name, `${factor} x`, spread(of(({ goodput }) => goodput)), spread(shares)],
+          server.name,
+          `${factor} x`,
+          spread(of(({ goodput }) => goodput)),
+          spread(shares),
           `${figure(100 * median(of(({ refusedShare }) => refusedShare)))} %`,
-          ...[spread(of(({ refusalsMs }) => refusalsMs)), spread(of(({ hitsMs }) => hitsMs))],
-          ...[figure(idle.hitMs), figure(median(of(({ failed }) => failed)))],
+          spread(of(({ refusalsMs }) => refusalsMs)),
+          spread(of(({ hitsMs }) => hitsMs)),
+          figure(idle.hitMs),
+          figure(median(of(({ failed }) => failed))),
           spread(of(({ recoveryS }) => recoveryS)),
         ]);
         if (server !== service) continue;
@@ -118,12 +123,16 @@ async function idleOf(bench: OverloadBench, server: ImageServer): Promise<Idle> 
   const { photo, small } = bench.sources;
   const seconds = bench.quick ? 1.5 : 2 * bench.seconds;
   const misses = (clients: number, more = {}) => ({
-    ...{ name: 'misses', url: urlOf(server, photo), first: unused(), clients },
+    name: 'misses',
+    url: urlOf(server, photo),
+    first: unused(),
+    clients,
     ...more,
   });
   const alone = await load({ seconds, classes: [misses(1, { requests: 20 })] });
   const closed = await load({
-    ...{ seconds: seconds + 0.5, warmupS: 0.5 },
+    seconds: seconds + 0.5,
+    warmupS: 0.5,
     classes: [misses(4 * bench.cores)],
   });
   const hits = await load({ seconds, classes: [hitsOf(urlOf(server, small))] });
@@ -158,7 +167,8 @@ async function overloaded(
   const seconds = bench.quick ? 2 : 15;
   const url = urlOf(server, photo);
   const result = await load({
-    ...{ seconds: seconds + restS(bench), drainS: 15 },
+    seconds: seconds + restS(bench),
+    drainS: 15,
     classes: [
       { name: 'misses', url, first: unused(), rate, untilS: seconds },
       { ...hitsOf(urlOf(server, small)), untilS: seconds },

@@ -77,6 +77,7 @@ async function compare(bench: QualityBench, folder: string): Promise<void> {
 }
 
 const defaultService = (service: Service): DefaultServer => ({
-  ...{ ...service, varies: false },
+  ...service,
+  varies: false,
   imageUrl: (request) => service.defaultUrl(request),
 });

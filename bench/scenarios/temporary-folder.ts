@@ -14,7 +14,8 @@ export async function temporaryFolder(name: string): Promise<TemporaryFolder> {
   const path = await mkdtemp(join(tmpdir(), `image-delivery-${name}-`));
   const closing = new AbortController();
   return {
-    ...{ path, signal: closing.signal },
+    path,
+    signal: closing.signal,
     async close() {
       closing.abort();
       // Writes that are under way may add a file meanwhile.

@@ -13,7 +13,12 @@ export interface Answer {
 
 /** The headers that an HTTP server adds by itself. */
 const ownHeaders: ReadonlySet<string> = new Set([
-  ...['date', 'uwebsockets', 'content-length', 'connection', 'keep-alive', 'transfer-encoding'],
+  'date',
+  'uwebsockets',
+  'content-length',
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
 ]);
 
 export const bareName = typeof loadUws() === 'string' ? 'bare node:http' : 'bare uWebSockets';

@@ -52,7 +52,8 @@ export async function startIpx(pixels: number, quality: number): Promise<ImageSe
 export async function startDefaultIpx(): Promise<DefaultServer> {
   const server = await run({});
   return {
-    ...{ ...server, varies: true },
+    ...server,
+    varies: true,
     imageUrl: (request, quality) => urlOf(server, request, quality),
   };
 }

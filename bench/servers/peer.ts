@@ -49,7 +49,9 @@ export function parsePeer(text: string): Peer {
 }
 
 const serverOf = ({ name, template, pid }: Peer): Server => ({
-  ...{ name, pid, healthyMs: null },
+  name,
+  pid,
+  healthyMs: null,
   url: new URL(template).origin,
   close: async () => {},
 });

@@ -18,7 +18,12 @@ export async function startService(
     `${url}/img/${encodedSource(source)}?project=${project}&w=${width}&fmt=${format}`;
   return {
     name: 'service',
-    ...{ deployment, url, pid, healthyMs, close, defaultUrl },
+    deployment,
+    url,
+    pid,
+    healthyMs,
+    close,
+    defaultUrl,
     imageUrl: (request) => `${defaultUrl(request)}&q=${request.quality}`,
   };
 }

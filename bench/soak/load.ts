@@ -70,8 +70,15 @@ interface Counts {
 }
 
 const none = (): Counts => ({
-  ...{ requests: 0, fromCache: 0, missed: 0, notModified: 0, refused: 0, overloaded: 0 },
-  ...{ unexpected: [], hitMs: [], missMs: [] },
+  requests: 0,
+  fromCache: 0,
+  missed: 0,
+  notModified: 0,
+  refused: 0,
+  overloaded: 0,
+  unexpected: [],
+  hitMs: [],
+  missMs: [],
 });
 
 export class Load {

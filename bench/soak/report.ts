@@ -96,8 +96,16 @@ function markdown({ title, samples, growths, failures }: SoakReport): string {
   const every = Math.max(1, Math.ceil(samples.length / tableRows));
   const shown = samples.filter((_, index) => (index + 1) % every === 0);
   const heads = [
-    ...['min', 'RSS of each process, MiB', 'descriptors', 'delay p99, ms', 'hits, %'],
-    ...['hit p50, ms', 'hit p99, ms', 'miss p50, ms', 'miss p99, ms', 'requests'],
+    'min',
+    'RSS of each process, MiB',
+    'descriptors',
+    'delay p99, ms',
+    'hits, %',
+    'hit p50, ms',
+    'hit p99, ms',
+    'miss p50, ms',
+    'miss p99, ms',
+    'requests',
   ];
   const rows = shown.map((sample) => {
     const each = (figure: (one: ProcessSample) => number | undefined, digits = 0) =>

@@ -27,7 +27,10 @@ export function figuresOf(
 ): Omit<Sample, 'atS' | 'processes' | 'memoryCacheBytes' | 'diskCacheBytes' | 'queued'> {
   const { requests, notModified, refused, overloaded, fromCache, missed } = interval;
   return {
-    ...{ requests, notModified, refused, overloaded },
+    requests,
+    notModified,
+    refused,
+    overloaded,
     hitRate: fromCache / (fromCache + missed),
     hitP50Ms: percentile(interval.hitMs, 0.5),
     hitP99Ms: percentile(interval.hitMs, 0.99),

@@ -5,8 +5,23 @@ import sharp from 'sharp';
  * of them, but sharp may be built against a libvips that has all.
  */
 const unused = [
-  ...['Analyze', 'Csv', 'DcRaw', 'Fits', 'Jp2k', 'Magick', 'Magick7', 'Mat', 'Matrix'],
-  ...['Nifti', 'OpenExr', 'Openslide', 'Pdf', 'Ppm', 'Rad', 'Raw', 'Vips'],
+  'Analyze',
+  'Csv',
+  'DcRaw',
+  'Fits',
+  'Jp2k',
+  'Magick',
+  'Magick7',
+  'Mat',
+  'Matrix',
+  'Nifti',
+  'OpenExr',
+  'Openslide',
+  'Pdf',
+  'Ppm',
+  'Rad',
+  'Raw',
+  'Vips',
 ].map((name) => `VipsForeignLoad${name}`);
 
 /** Those of the sources that are only decoded in processes. */

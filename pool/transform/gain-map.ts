@@ -25,8 +25,19 @@ export function mayHaveGainMap(source: Uint8Array): boolean {
 
 /** Changes of pixels that the gain map would not follow, so that it would show what was there. */
 const effects = [
-  ...['trim', 'grayscale', 'negate', 'normalize', 'gamma', 'modulate', 'tint', 'threshold'],
-  ...['median', 'blur', 'sharpen', 'opacity', 'watermark'],
+  'trim',
+  'grayscale',
+  'negate',
+  'normalize',
+  'gamma',
+  'modulate',
+  'tint',
+  'threshold',
+  'median',
+  'blur',
+  'sharpen',
+  'opacity',
+  'watermark',
 ] as const satisfies readonly (keyof Variant)[];
 
 /**

@@ -13,8 +13,21 @@ export interface Original {
 
 /** What changes pixels and is not in the plan. */
 const effects = [
-  ...['rotate', 'flip', 'flop', 'grayscale', 'negate', 'normalize', 'gamma', 'modulate', 'tint'],
-  ...['threshold', 'median', 'blur', 'sharpen', 'opacity', 'watermark'],
+  'rotate',
+  'flip',
+  'flop',
+  'grayscale',
+  'negate',
+  'normalize',
+  'gamma',
+  'modulate',
+  'tint',
+  'threshold',
+  'median',
+  'blur',
+  'sharpen',
+  'opacity',
+  'watermark',
 ] as const satisfies readonly (keyof Variant)[];
 
 /**

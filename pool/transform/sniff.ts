@@ -60,7 +60,14 @@ function isIco(head: Buffer): boolean {
 
 const avifBrands: ReadonlySet<string> = new Set(['avif', 'avis']);
 const heifBrands: ReadonlySet<string> = new Set([
-  ...['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'mif1', 'msf1'],
+  'heic',
+  'heix',
+  'heim',
+  'heis',
+  'hevc',
+  'hevx',
+  'mif1',
+  'msf1',
 ]);
 
 /** Major and compatible brands of an ISO base media file (ISO/IEC 14496-12, 4.3). */

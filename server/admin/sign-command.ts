@@ -29,7 +29,9 @@ export function addSignCommand(group: Command, withStore: WithStore): void {
     )
     .addOption(
       new Option('--revoke-old', 'end the secret before the last --rotate').conflicts([
-        ...['ttl', 'url', 'off'],
+        'ttl',
+        'url',
+        'off',
       ]),
     )
     .addOption(

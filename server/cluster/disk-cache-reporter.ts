@@ -59,8 +59,10 @@ export class DiskCacheReporter implements DiskCacheEvents {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     const changes = {
-      ...{ stored: this.#stored, written: this.#written },
-      ...{ used: [...this.#used], removed: this.#removed },
+      stored: this.#stored,
+      written: this.#written,
+      used: [...this.#used],
+      removed: this.#removed,
     };
     this.#stored = [];
     this.#written = [];

@@ -5,7 +5,9 @@ import { Liveness } from './liveness.ts';
 import { type RestartLimits, RestartPolicy } from './restart-policy.ts';
 
 const defaultRestartLimits: RestartLimits = {
-  ...{ immediate: 1, firstMs: 200, mostMs: 10_000 },
+  immediate: 1,
+  firstMs: 200,
+  mostMs: 10_000,
   failedStarts: 12,
 };
 /** Time for a front end to load and listen. */

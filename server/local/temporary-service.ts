@@ -96,7 +96,9 @@ export async function startTemporaryService(
     await stop(1);
   });
   return {
-    ...{ settings, key, stop },
+    settings,
+    key,
+    stop,
     async createProject(project) {
       const store = await joinStore(settings);
       try {

@@ -18,7 +18,12 @@ interface Counts {
 export class RequestMetrics {
   readonly #cells: Cells;
   readonly #counts: Readonly<Record<RouteName, Partial<Record<Tier, Counts>>>> = {
-    ...{ image: {}, control: {}, health: {}, openapi: {}, console: {}, other: {} },
+    image: {},
+    control: {},
+    health: {},
+    openapi: {},
+    console: {},
+    other: {},
   };
 
   constructor(cells: Cells) {

@@ -69,7 +69,10 @@ const ofConnection = new Set(['connection', 'content-type', 'date', 'keep-alive'
 const ifAsked = new Set(['content-disposition', 'x-fallback']);
 
 const compilerOptions = {
-  ...{ allowJs: true, checkJs: true, strict: true, skipLibCheck: true },
+  allowJs: true,
+  checkJs: true,
+  strict: true,
+  skipLibCheck: true,
   exactOptionalPropertyTypes: false,
   module: ts.ModuleKind.NodeNext,
   target: ts.ScriptTarget.ES2022,
@@ -173,12 +176,20 @@ t.test('clients generated from the served specification drive every operation', 
       const { drive } = await import(pathToFileURL(join(outDir, name)).href);
       const seen = await drive(url, key, source);
       t.match(seen, {
-        ...{ name: 'My shop', maxWidth: 2_000, fit: 'inside', accepted: true },
+        name: 'My shop',
+        maxWidth: 2_000,
+        fit: 'inside',
+        accepted: true,
         template: `http://localhost:${service.port}/img/{source}?project=${seen.id}{&w,h,q,fmt,fit,dpr,blur}`,
         hosts: ['shop.example.com', '127.0.0.1', 'cdn.example.com'],
-        ...{ variants: 2, preset: 40, presets: [] },
+        variants: 2,
+        preset: 40,
+        presets: [],
         left: [['shop.example.com', '127.0.0.1'], ['127.0.0.1']],
-        ...{ type: 'image/webp', width: 20, code: 'project_not_found', ok: true },
+        type: 'image/webp',
+        width: 20,
+        code: 'project_not_found',
+        ok: true,
       });
       t.ok(seen.listed.includes(seen.id));
     });

@@ -152,7 +152,21 @@ t.test('what is measured is what the URL standard takes for the authority', asyn
     t.equal(authorityOf(reference), authority, JSON.stringify(reference));
   }
   const piece = fc.constantFrom(
-    ...['http:', 'https:', '/', '//', '\\', '\t', '\n', ' ', '?', '#', '@', 'a', 'u:p', '.', '\0'],
+    'http:',
+    'https:',
+    '/',
+    '//',
+    '\\',
+    '\t',
+    '\n',
+    ' ',
+    '?',
+    '#',
+    '@',
+    'a',
+    'u:p',
+    '.',
+    '\0',
   );
   const around = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(''));
   const host = 'h'.repeat(1_025);

@@ -12,8 +12,18 @@ t.test('networks are a CIDR or one address, in full', async (t) => {
     t.ok(parseNetwork(text), text);
   }
   for (const text of [
-    ...['', '10/8', '10.0.0.0/33', '10.0.0.0/-1', '10.0.0.0/', '10.0.0.0/8/8', '::/129'],
-    ...['10.0.0.0/8x', '::ffff:10.0.0.0/104', 'example.com', 'example.com/8', '10.0.0.0/255.0.0.0'],
+    '',
+    '10/8',
+    '10.0.0.0/33',
+    '10.0.0.0/-1',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '::/129',
+    '10.0.0.0/8x',
+    '::ffff:10.0.0.0/104',
+    'example.com',
+    'example.com/8',
+    '10.0.0.0/255.0.0.0',
   ]) {
     t.equal(parseNetwork(text), null, text);
   }

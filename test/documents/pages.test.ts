@@ -85,7 +85,10 @@ t.test('commands, settings and parameters that the pages name exist', async (t) 
   const healthStatuses = new Set<string>(healthSchema.properties.status.enum);
   const queryNames = new Set([
     ...parameterNames.flatMap((name) => [name, ...parameters[name].aliases]),
-    ...['project', 'url', 'exp', 'sig'],
+    'project',
+    'url',
+    'exp',
+    'sig',
   ]);
   for (const { path, text } of pages) {
     for (const [, name = ''] of text.matchAll(/\bnpm run (?:--silent )?([a-z][\w:]*)/g)) {

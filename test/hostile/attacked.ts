@@ -27,13 +27,11 @@ export interface Answer {
 
 /** What a hostile picture may be answered with, besides an image. */
 const expectedCodes: ReadonlySet<string> = new Set([
-  ...[
-    'source_corrupt',
-    'source_unsupported',
-    'source_too_large',
-    'parameter_invalid',
-    'overloaded',
-  ],
+  'source_corrupt',
+  'source_unsupported',
+  'source_too_large',
+  'parameter_invalid',
+  'overloaded',
 ]);
 
 /** Why an answer is a finding; null when it is none. */

@@ -71,8 +71,20 @@ const values: readonly ((length: number) => string)[] = [
   (length) => `"http://[${':'.repeat(length)}]/"`,
 ];
 const names = [
-  ...['"__proto__"', '"constructor"', '"$set"', '"a.b"', '""', '"\\u0000"', '"\\ud83d"', '"id"'],
-  ...[`"${'k'.repeat(20_000)}"`, '"toString"', '"hasOwnProperty"', 'name', "'name'", '1'],
+  '"__proto__"',
+  '"constructor"',
+  '"$set"',
+  '"a.b"',
+  '""',
+  '"\\u0000"',
+  '"\\ud83d"',
+  '"id"',
+  `"${'k'.repeat(20_000)}"`,
+  '"toString"',
+  '"hasOwnProperty"',
+  'name',
+  "'name'",
+  '1',
 ];
 const whitespace = [' ', '\n', '\t', '\ufeff', '/**/', '\u00a0'];
 

@@ -28,21 +28,22 @@ async function startEngine(t: Test, queue: number, url: (path: string) => URL) {
   const folder = await mkdtemp(join(temporaryRoot, 'cache-'));
   const joined: string[] = [];
   const settings = {
-    ...{ threads: 1, queue, costlyBytes: 1e9, fetchConcurrency: 8, memoryCacheBytes: 0 },
-    ...{
-      diskCacheFolder: folder,
-      privateSources: ['127.0.0.1:*'],
-      sourcePorts: null,
-      dnsServers: null,
-    },
-    ...{
-      sourceMaxBytes: 1e8,
-      sourceHeldBytes: 1e9,
-      sourceMaxPixels: 1e8,
-      sourceTimeoutMs: 60_000,
-    },
+    threads: 1,
+    queue,
+    costlyBytes: 1e9,
+    fetchConcurrency: 8,
+    memoryCacheBytes: 0,
+    diskCacheFolder: folder,
+    privateSources: ['127.0.0.1:*'],
+    sourcePorts: null,
+    dnsServers: null,
+    sourceMaxBytes: 1e8,
+    sourceHeldBytes: 1e9,
+    sourceMaxPixels: 1e8,
+    sourceTimeoutMs: 60_000,
     processMemoryBytes: 2 ** 30,
-    ...{ transformTimeoutMs: 60_000, own: { urls: [], ports: [1] } },
+    transformTimeoutMs: 60_000,
+    own: { urls: [], ports: [1] },
   };
   const engine = new Engine(settings, {
     coalescer: {
@@ -65,7 +66,10 @@ async function startEngine(t: Test, queue: number, url: (path: string) => URL) {
     engine.get(
       key(name),
       {
-        ...{ project, source: url(path), allowed: () => true, background: false },
+        project,
+        source: url(path),
+        allowed: () => true,
+        background: false,
         variant: variant({ width: 20, ...more }),
       },
       new AbortController().signal,

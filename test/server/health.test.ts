@@ -9,9 +9,23 @@ import { puppetTask } from '../pool/transform/puppet.ts';
 import { until } from '../until.ts';
 
 const idle: FrontEndStats = {
-  ...{ memoryBytes: 1, memoryMaxBytes: 10, active: 0, queued: 0, concurrency: 1, maxQueue: 1 },
-  ...{ rejected: 0, completed: 0, fetching: 0, misses: 0, exchanges: 0, stuck: 0, stalledMs: 0 },
-  ...{ fetchConcurrency: 1, fetchesRejected: 0, heldBytes: 0, heldMaxBytes: 1, heldRejected: 0 },
+  memoryBytes: 1,
+  memoryMaxBytes: 10,
+  active: 0,
+  queued: 0,
+  concurrency: 1,
+  maxQueue: 1,
+  rejected: 0,
+  completed: 0,
+  fetching: 0,
+  misses: 0,
+  stuck: 0,
+  stalledMs: 0,
+  fetchConcurrency: 1,
+  fetchesRejected: 0,
+  heldBytes: 0,
+  heldMaxBytes: 1,
+  heldRejected: 0,
 };
 const statsOf = (pool: TransformQueue): FrontEndStats => {
   const { active, queued, concurrency, maxQueue, rejected, completed, stalledMs } = pool.stats();
@@ -46,17 +60,20 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
   const ask = async () => {
     let answer: HttpResponse | undefined;
     const request: HttpRequest = {
-      ...{ route: 'health', tier: 'none', trace: null },
-      ...{ id: 'x', method: 'GET', path: '/api/health', query: '' },
-      ...{
-        header: () => '',
-        accept: '',
-        headerList: () => '',
-        isWellFormed: () => true,
-        peerAddress: '',
-        readBody: async () => null,
-        signal: new AbortController().signal,
-      },
+      route: 'health',
+      tier: 'none',
+      trace: null,
+      id: 'x',
+      method: 'GET',
+      path: '/api/health',
+      query: '',
+      header: () => '',
+      accept: '',
+      headerList: () => '',
+      isWellFormed: () => true,
+      peerAddress: '',
+      readBody: async () => null,
+      signal: new AbortController().signal,
       respond: (response) => {
         answer = response;
       },
@@ -98,7 +115,9 @@ t.test('one process whose pool is stuck shows in what any other answers', async 
       1: { ...idle, stalledMs, rejected: 3 },
       [process.pid]: { ...idle, rejected: 100 },
     },
-    ...{ diskBytes: 5, diskMaxBytes: 50, diskFull: false },
+    diskBytes: 5,
+    diskMaxBytes: 50,
+    diskFull: false,
   });
   const { ask } = openHealth({ machine: machine(41) });
   const answer = await ask();
@@ -111,11 +130,15 @@ t.test('one process whose pool is stuck shows in what any other answers', async 
 t.test('a front end whose regular threads are all stuck, though others work', async (t) => {
   const machine = (stuck: number) => () => ({
     frontEnds: { 1: { ...idle, concurrency: 2, stuck }, 2: { ...idle, concurrency: 2 } },
-    ...{ diskBytes: 5, diskMaxBytes: 50, diskFull: false },
+    diskBytes: 5,
+    diskMaxBytes: 50,
+    diskFull: false,
   });
   const answer = await openHealth({ machine: machine(2) }).ask();
   t.match(answer, {
-    ...{ httpStatus: 503, ok: false, status: 'degraded' },
+    httpStatus: 503,
+    ok: false,
+    status: 'degraded',
     reason: 'The transform threads of a front end cannot be ended.',
     checks: { transformQueue: { stuck: 2 } },
   });
@@ -132,7 +155,11 @@ t.test(
     t.match(answer, { httpStatus: 200, ok: true, status: 'ok' });
     t.equal(answer.checks.transformQueue.status, 'saturated');
     t.same(answer.checks.prewarmQueue, {
-      ...{ active: null, waiting: null, delayed: null, queued: null, failed: null },
+      active: null,
+      waiting: null,
+      delayed: null,
+      queued: null,
+      failed: null,
       status: 'unknown',
     });
   },
@@ -175,7 +202,9 @@ t.test('a full disk', async (t) => {
     machine: () => ({ frontEnds: {}, diskBytes: 0, diskMaxBytes: 9, diskFull: true }),
   });
   t.match(await ask(), {
-    ...{ httpStatus: 503, status: 'degraded', reason: 'The disk of the data folder is full.' },
+    httpStatus: 503,
+    status: 'degraded',
+    reason: 'The disk of the data folder is full.',
     checks: { cache: { status: 'disk_full' } },
   });
 });

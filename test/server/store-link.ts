@@ -109,7 +109,12 @@ export async function storeLink(t: Test): Promise<StoreLink> {
     if (typeof id === 'string') lookups.push(id);
   });
   return {
-    ...{ db: client.db(databaseName), other, lookups, freeze, cut, mend: () => listen(port) },
+    db: client.db(databaseName),
+    other,
+    lookups,
+    freeze,
+    cut,
+    mend: () => listen(port),
     hold,
     release: () => release(),
     reset: (on) => {

@@ -81,7 +81,13 @@ t.test('a signed URL that the project’s secret did not make is refused', async
   }
   await t.rejects(service.admin('projects', 'sign', project, '--ttl', '59'));
   const tooFar = await service.admin(
-    ...['projects', 'sign', project, '--ttl', '3600', '--url', service.url + target],
+    'projects',
+    'sign',
+    project,
+    '--ttl',
+    '3600',
+    '--url',
+    service.url + target,
   );
   t.equal((await fetch(tooFar)).status, 403, 'further ahead than the project lets it');
 

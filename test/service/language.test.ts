@@ -34,8 +34,13 @@ t.test('the example of every parameter of the transform is answered, and shows',
   const project = await service.project();
   origin.serve('/cut.jpg', detail.subarray(0, detail.length / 2));
   const sources: Partial<Record<string, string>> = {
-    ...{ flatten: 'glass.png', page: 'moving.gif', animated: 'moving.gif', lenient: 'cut.jpg' },
-    ...{ keep: 'wide.png', icc: 'wide.png', hdr: 'bright.jpg' },
+    flatten: 'glass.png',
+    page: 'moving.gif',
+    animated: 'moving.gif',
+    lenient: 'cut.jpg',
+    keep: 'wide.png',
+    icc: 'wide.png',
+    hdr: 'bright.jpg',
   };
 
   for (const name of parameterNames) {

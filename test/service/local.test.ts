@@ -81,8 +81,18 @@ t.test('npm run serve: the pictures of a folder, and nothing else', async (t) =>
   const ask = async (path: string) => (await fetch(first.replace('a.jpg', path))).status;
   t.equal(await ask('inside.jpg'), 200, 'a link within the folder');
   for (const path of [
-    ...['none.jpg', 'out.jpg', 'up/outside.jpg', 'shown.jpg', '.c.jpg', '.hidden/b.jpg'],
-    ...['notes.txt', 'pipe.jpg', 'sub%20dir', '..%2Foutside.jpg', '%00.jpg', '%E0.jpg'],
+    'none.jpg',
+    'out.jpg',
+    'up/outside.jpg',
+    'shown.jpg',
+    '.c.jpg',
+    '.hidden/b.jpg',
+    'notes.txt',
+    'pipe.jpg',
+    'sub%20dir',
+    '..%2Foutside.jpg',
+    '%00.jpg',
+    '%E0.jpg',
   ]) {
     t.equal(await ask(path), 404, path);
   }
@@ -110,7 +120,9 @@ t.test('npm run serve: the pictures of a folder, and nothing else', async (t) =>
     t.teardown(() => client.close());
     const status = async (target: string, host: string) => {
       const { statusCode, body } = await client.request({
-        ...{ method: 'GET', path: target, headers: { host } },
+        method: 'GET',
+        path: target,
+        headers: { host },
       });
       await body.dump();
       return statusCode;

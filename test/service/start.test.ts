@@ -141,8 +141,11 @@ const start = (args: readonly string[], cwd: string, environment = {}) =>
 t.test('every program tells all mistakes at once, equal ports among them', async (t) => {
   const folder = await temporaryFolder(t);
   const environment = {
-    ...{ SERVICE_PORT: '3007', SERVICE_OPS_PORT: '3007', SERVICE_WORKER_PORT: '3007' },
-    ...{ SERVICE_PROCESSES: 'many', SERVICE_POTR: '1' },
+    SERVICE_PORT: '3007',
+    SERVICE_OPS_PORT: '3007',
+    SERVICE_WORKER_PORT: '3007',
+    SERVICE_PROCESSES: 'many',
+    SERVICE_POTR: '1',
   };
   const [others, own] = [
     / {2}SERVICE_POTR is not a setting .*\n {2}SERVICE_PROCESSES must be .*\n$/,

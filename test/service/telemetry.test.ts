@@ -139,7 +139,8 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     });
     t.match(valuesOf(named('fetch')), { 'server.address': '127.0.0.1' });
     t.match(valuesOf(named('transform')), {
-      ...{ 'image_delivery.format': 'webp', 'image_delivery.width': 100 },
+      'image_delivery.format': 'webp',
+      'image_delivery.width': 100,
     });
     const fetched = named('fetch');
     t.equal(fetched?.kind, 3, 'a client span');
@@ -215,7 +216,10 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
       level: 40,
       msg: 'an image could not be delivered',
       project,
-      ...{ host: '127.0.0.1', stage: 'fetch', code: 'source_unreachable', cause: /answered 500/ },
+      host: '127.0.0.1',
+      stage: 'fetch',
+      code: 'source_unreachable',
+      cause: /answered 500/,
     });
     // The log of a process is written before the answer to its next request.
     await heard(service);
@@ -314,7 +318,9 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
       ['127.0.0.1.example', 403],
     ] as const) {
       const { statusCode, body } = await client.request({
-        ...{ method: 'GET', path: '/metrics', headers: { host } },
+        method: 'GET',
+        path: '/metrics',
+        headers: { host },
       });
       t.equal(statusCode, status, host);
       if (status === 403) t.match(await body.json(), { code: 'host_not_allowed' });

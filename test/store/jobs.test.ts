@@ -7,7 +7,12 @@ import { testDatabase } from './connection.ts';
 const [shop, press] = ['prj_0123456789abcdef', 'prj_fedcba9876543210'];
 
 const jobOf = (source: string, more: Partial<PrewarmJob> = {}): PrewarmJob => ({
-  ...{ projectId: shop, source, widths: [100], formats: ['webp'], quality: null, fit: null },
+  projectId: shop,
+  source,
+  widths: [100],
+  formats: ['webp'],
+  quality: null,
+  fit: null,
   dpr: null,
   ...more,
 });

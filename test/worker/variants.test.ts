@@ -37,7 +37,11 @@ t.test('what a job leaves open is left to the project', async (t) => {
   });
   const [full] = warmRequests({ ...job, widths: [640], quality: 55, fit: 'inside', dpr: 2 });
   t.same(read(full?.target ?? '').parameters, {
-    ...{ w: '640', fmt: 'auto', q: '55', fit: 'inside', dpr: '2' },
+    w: '640',
+    fmt: 'auto',
+    q: '55',
+    fit: 'inside',
+    dpr: '2',
   });
 });
 

@@ -31,7 +31,8 @@ export async function compare(
   const settings = { SERVICE_PROCESSES: String(processes) };
   const service = await bench.open(startService(settings, { cpus }));
   const template = service.imageUrl({
-    ...{ source: source.url, width: source.width },
+    source: source.url,
+    width: source.width,
     format: 'jpeg',
     quality,
   });

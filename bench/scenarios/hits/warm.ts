@@ -12,7 +12,11 @@ export async function warm(service: Service, url: string, requests: Requests): P
     seconds: 120,
     classes: [
       {
-        ...{ name: 'warm', url, first: 0, count, clients: 16 },
+        name: 'warm',
+        url,
+        first: 0,
+        count,
+        clients: 16,
         ...(headers === undefined ? {} : { headers }),
         requests: 2 * Math.max(16, count),
       },

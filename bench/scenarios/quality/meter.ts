@@ -15,14 +15,16 @@ export interface Meter {
 export async function openMeter(command: string | null): Promise<Meter> {
   if (command === null) {
     return {
-      ...{ name: 'SSIM', digits: 4 },
+      name: 'SSIM',
+      digits: 4,
       score: async (reference, encoded) => ssim(await toReference(reference.open()), encoded),
       close: async () => {},
     };
   }
   const meter = await Ssimulacra2.open(command);
   return {
-    ...{ name: 'SSIMULACRA2', digits: 1 },
+    name: 'SSIMULACRA2',
+    digits: 1,
     score: (reference, encoded) => meter.score(reference, encoded),
     close: () => meter.close(),
   };

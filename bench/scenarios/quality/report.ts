@@ -57,9 +57,12 @@ export function report(bench: QualityBench, compared: Compared, meter: Meter, of
       ...all.map((one, index) => {
         const other = others[index - 1]?.equal;
         return [
-          ...[one.name, other === undefined ? 'default' : String(other.quality)],
-          ...[String(Math.round(one.bytes)), figure(one.bytes / (ours?.bytes ?? Number.NaN))],
-          ...[spread(other?.perSecond ?? own), front.includes(one) ? 'yes' : 'no'],
+          one.name,
+          other === undefined ? 'default' : String(other.quality),
+          String(Math.round(one.bytes)),
+          figure(one.bytes / (ours?.bytes ?? Number.NaN)),
+          spread(other?.perSecond ?? own),
+          front.includes(one) ? 'yes' : 'no',
         ];
       }),
     ],
@@ -108,7 +111,9 @@ export function draw(bench: QualityBench, all: readonly Compared[], details: str
       title: `${compared.format.toUpperCase()}: images per second`,
       xTitle: 'bytes, geometric mean over the photographs; fewer are better',
       points: standing.map((one) => ({
-        ...{ name: one.name, x: one.bytes, y: one.perSecond },
+        name: one.name,
+        x: one.bytes,
+        y: one.perSecond,
         onFront: front.includes(one),
       })),
     };

@@ -13,7 +13,11 @@ const atATime = 32;
 
 const body = Buffer.from('an image that is as small as an entry of a cache can be');
 const image: Image = {
-  ...{ body, contentType: 'image/webp', etag: entityTag(body), width: 1, height: 1 },
+  body,
+  contentType: 'image/webp',
+  etag: entityTag(body),
+  width: 1,
+  height: 1,
 };
 
 /** The folder of the disk cache in a data folder. */

@@ -38,7 +38,10 @@ export async function compareProjects(
   }));
   const url = template.replace(`{n}?project=${project}`, '{n}');
   const classOf = (which: 'one' | 'many') => ({
-    ...{ name: 'hits', url, first: 0, count: urls },
+    name: 'hits',
+    url,
+    first: 0,
+    count: urls,
     words: words.map((word) => word[which]),
   });
   for (const which of ['one', 'many'] as const) {

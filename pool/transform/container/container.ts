@@ -93,8 +93,12 @@ export function openContainer(given: Uint8Array): Container {
 type Survey = Omit<Container, 'bytes' | 'kind'>;
 
 const unread: Survey = {
-  ...{ scans: 0, frames: 0, pages: 0 },
-  ...{ excess: new Set<MetadataRole>(), suspicious: false, exif: null },
+  scans: 0,
+  frames: 0,
+  pages: 0,
+  excess: new Set<MetadataRole>(),
+  suspicious: false,
+  exif: null,
 };
 
 function survey(file: Buffer, { parts, series }: Format): Survey {

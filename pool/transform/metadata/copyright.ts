@@ -35,16 +35,28 @@ const allowed: Readonly<Record<string, ReadonlySet<string>>> = {
   'http://www.w3.org/XML/1998/namespace': new Set(['lang']),
   [dc]: new Set(['', 'creator', 'rights']),
   'http://ns.adobe.com/xap/1.0/rights/': new Set([
-    ...['', 'Certificate', 'Marked', 'Owner', 'UsageTerms', 'WebStatement'],
+    '',
+    'Certificate',
+    'Marked',
+    'Owner',
+    'UsageTerms',
+    'WebStatement',
   ]),
   'http://ns.adobe.com/photoshop/1.0/': new Set(['', 'Credit']),
   'http://creativecommons.org/ns#': new Set(['', 'license', 'attributionName', 'attributionURL']),
   'http://ns.useplus.org/ldf/xmp/1.0/': new Set([
-    ...['', 'Licensor', 'LicensorName', 'LicensorURL', 'CopyrightOwner', 'CopyrightOwnerName'],
+    '',
+    'Licensor',
+    'LicensorName',
+    'LicensorURL',
+    'CopyrightOwner',
+    'CopyrightOwnerName',
   ]),
 };
 const structure: ReadonlySet<string> = new Set([
-  ...['adobe:ns:meta/', rdf, 'http://www.w3.org/XML/1998/namespace'],
+  'adobe:ns:meta/',
+  rdf,
+  'http://www.w3.org/XML/1998/namespace',
 ]);
 
 /**

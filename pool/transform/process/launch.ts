@@ -27,9 +27,20 @@ const nodeOptions = [
  * and how native libraries are found. All others may hold secrets.
  */
 const passedVariables = [
-  ...['HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH'],
-  ...['XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_DATA_DIRS'],
-  ...['FONTCONFIG_PATH', 'FONTCONFIG_FILE', 'FONTCONFIG_SYSROOT'],
+  'HOME',
+  'TMPDIR',
+  'LANG',
+  'LC_ALL',
+  'LC_CTYPE',
+  'LD_LIBRARY_PATH',
+  'DYLD_LIBRARY_PATH',
+  'XDG_CACHE_HOME',
+  'XDG_CONFIG_HOME',
+  'XDG_DATA_HOME',
+  'XDG_DATA_DIRS',
+  'FONTCONFIG_PATH',
+  'FONTCONFIG_FILE',
+  'FONTCONFIG_SYSROOT',
 ];
 
 /**

@@ -37,8 +37,17 @@ const oneSurface = { work: 0, surfaces: 1 };
 
 /** Elements that are rendered only by reference, not at their position in the document. */
 const definitions: ReadonlySet<string> = new Set([
-  ...['defs', 'symbol', 'clipPath', 'mask', 'pattern', 'marker', 'filter', 'metadata', 'style'],
-  ...['linearGradient', 'radialGradient'],
+  'defs',
+  'symbol',
+  'clipPath',
+  'mask',
+  'pattern',
+  'marker',
+  'filter',
+  'metadata',
+  'style',
+  'linearGradient',
+  'radialGradient',
 ]);
 
 /** Definitions that are rendered only by properties of other elements. */

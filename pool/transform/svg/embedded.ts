@@ -9,7 +9,11 @@ const imageElements: ReadonlySet<string> = new Set(['image', 'feImage']);
 
 /** Other elements whose URL librsvg follows. */
 export const referringElements: ReadonlySet<string> = new Set([
-  ...['use', 'pattern', 'tref', 'linearGradient', 'radialGradient'],
+  'use',
+  'pattern',
+  'tref',
+  'linearGradient',
+  'radialGradient',
 ]);
 
 /**

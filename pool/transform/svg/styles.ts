@@ -134,7 +134,9 @@ function selectorKeys(prelude: readonly CSSToken[]): Set<Key> {
 }
 
 const opening: ReadonlySet<TokenType> = new Set([
-  ...[TokenType.Function, TokenType.OpenParen, TokenType.OpenSquare],
+  TokenType.Function,
+  TokenType.OpenParen,
+  TokenType.OpenSquare,
 ]);
 const closing: ReadonlySet<TokenType> = new Set([TokenType.CloseParen, TokenType.CloseSquare]);
 

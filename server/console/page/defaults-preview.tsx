@@ -27,7 +27,9 @@ export function optionsOf(values: Values): Options {
   return {
     w: String(Math.max(1, Math.floor(Math.min(box.w, widest)))),
     h: String(box.h),
-    ...{ q: defaultQuality, fit: defaultFit, dpr: defaultDpr },
+    q: defaultQuality,
+    fit: defaultFit,
+    dpr: defaultDpr,
     fmt: values['autoFormat'] === 'true' ? 'auto' : '',
   };
 }

@@ -155,9 +155,13 @@ function Control(props: ControlProps) {
   }
   const { maxLength } = schema;
   const text = {
-    ...{ ...common, value, placeholder, onInput },
+    ...common,
+    value,
+    placeholder,
+    onInput,
     ...(maxLength === undefined ? {} : { maxLength }),
-    ...{ autocomplete: 'off', spellcheck: false },
+    autocomplete: 'off',
+    spellcheck: false,
   };
   return schema.format === 'uri' ? <input {...text} type="url" /> : <input {...text} type="text" />;
 }
@@ -178,7 +182,12 @@ function NumberControl({ id, helpId, name, label, schema, value, ...props }: Con
   const onInput = (event: { currentTarget: { value: string } }) =>
     props.onChange(event.currentTarget.value);
   const common = {
-    ...{ id, name, onInput, value, required, placeholder: props.placeholder },
+    id,
+    name,
+    onInput,
+    value,
+    required,
+    placeholder: props.placeholder,
     'aria-describedby': helpId,
     'aria-invalid': props.fault !== undefined,
   };

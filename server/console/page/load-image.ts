@@ -49,7 +49,10 @@ async function load(path: string, accept: string, signal: AbortSignal): Promise<
   const url = isImage ? URL.createObjectURL(blob) : null;
   const size = url === null ? { width: 0, height: 0 } : await sizeOf(url);
   return {
-    ...{ url, type, ms, ...size },
+    url,
+    type,
+    ms,
+    ...size,
     text: isImage ? null : await blob.text(),
     bytes: blob.size,
     tier: response.headers.get('x-cache') ?? '',

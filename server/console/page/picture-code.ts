@@ -60,7 +60,9 @@ function layoutOf(options: Options, { result, dpr }: Known): Layout {
   if (!asWideAsAsked) {
     const atDensity = (density: number) => ({ ...options, dpr: String(density) });
     return {
-      ...{ width: Math.round(pixels / dpr), height: Math.round(lines / dpr), sizes: '' },
+      width: Math.round(pixels / dpr),
+      height: Math.round(lines / dpr),
+      sizes: '',
       plain: atDensity(1),
       files: [1, 2].map((density) => [atDensity(density), `${density}x`]),
     };
@@ -73,7 +75,8 @@ function layoutOf(options: Options, { result, dpr }: Known): Layout {
     Math.min(widest, Math.max(1, Math.round(asked * factor))),
   );
   return {
-    ...{ width, height: pixels > 0 ? Math.max(1, Math.round((width * lines) / pixels)) : 0 },
+    width,
+    height: pixels > 0 ? Math.max(1, Math.round((width * lines) / pixels)) : 0,
     sizes: ` sizes="(max-width: ${width}px) 100vw, ${width}px"`,
     plain: atWidth(options, width),
     files: [...new Set(widths)]

@@ -36,10 +36,7 @@ export function Playground({ description, place, session }: PlaygroundProps) {
   useEffect(() => {
     if (project === '' && only !== undefined) setProject(only.id);
   }, [project, only]);
-  useEffect(
-    () => keepPlace('/', { project, url: source, ...options }),
-    [...[project, source, options]],
-  );
+  useEffect(() => keepPlace('/', { project, url: source, ...options }), [project, source, options]);
 
   const ready = project !== '' && isSource(source);
   const wanted = { source, project, options };
@@ -105,7 +102,8 @@ export function Playground({ description, place, session }: PlaygroundProps) {
           snippets={snippets(description.baseUrl, wanted, accept, {
             site: URL.canParse(origin) ? new URL(origin).origin : origin,
             result: result.loaded?.url == null ? null : result.loaded,
-            ...{ dpr: density, source: facts },
+            dpr: density,
+            source: facts,
           })}
           onAgain={() => setRound(round + 1)}
         />

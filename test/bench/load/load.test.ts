@@ -159,7 +159,10 @@ t.test('Zipf: the weight of a rank is its power', async (t) => {
 
 t.test('URLs are sent as they are written, with numbers, words and headers by turns', async (t) => {
   const planned: LoadClass = {
-    ...{ name: 'class', url: 'http://host:1/img/http%3A%2F%2Fa//{n}?{n}', first: 5, clients: 1 },
+    name: 'class',
+    url: 'http://host:1/img/http%3A%2F%2Fa//{n}?{n}',
+    first: 5,
+    clients: 1,
     headers: [{ accept: 'a' }, { accept: 'b' }],
   };
   const next = requestsOf(planned, seeded(1));

@@ -10,7 +10,9 @@ import {
 import { fastestOf } from '../../../bench/scenarios/rendering.ts';
 
 const point = (quality: number, score: number, bytes: number): CurvePoint => ({
-  ...{ quality, score, bytes },
+  quality,
+  score,
+  bytes,
 });
 const near = (one: number | null, other: number) => Math.abs((one ?? Number.NaN) - other) < 1e-9;
 

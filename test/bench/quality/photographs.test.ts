@@ -24,7 +24,9 @@ t.test('what cannot be decoded is left out by its name', async (t) => {
   const whole = await noise(300, 200).jpeg().toBuffer();
   const cut = whole.subarray(0, whole.length / 2);
   const folder = await folderOf(t, {
-    ...{ 'whole.jpg': whole, 'cut.jpg': cut, 'notes.txt': whole },
+    'whole.jpg': whole,
+    'cut.jpg': cut,
+    'notes.txt': whole,
     'none.png': Buffer.from('no picture'),
   });
   await mkdir(join(folder, 'folder.jpg'));
@@ -44,7 +46,8 @@ t.test('photographs are sources upright, and references in the size of an image'
   const lying = await noise(300, 200).withMetadata({ orientation: 6 }).jpeg().toBuffer();
   const plain = await noise(100, 90).png().toBuffer();
   const folder = await folderOf(t, {
-    ...{ 'a.jpg': lying, 'b.png': plain },
+    'a.jpg': lying,
+    'b.png': plain,
     'c.webp': await noise(100, 90).webp().toBuffer(),
     'd.png': await noise(50, 90).png().toBuffer(),
   });
@@ -85,7 +88,12 @@ t.test('a server is scored by its defaults, and by its own scale around a score'
   const address = origin.address();
   const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
   const at = (path: string, varies = true): DefaultServer => ({
-    ...{ name: 'other', url, pid: null, healthyMs: null, varies, close: async () => {} },
+    name: 'other',
+    url,
+    pid: null,
+    healthyMs: null,
+    varies,
+    close: async () => {},
     imageUrl: ({ source }, quality) =>
       `${url}${path}?url=${encodeURIComponent(source).replaceAll('%7Bn%7D', '{n}')}${quality === null ? '' : `&q=${quality}`}`,
   });

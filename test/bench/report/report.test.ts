@@ -48,15 +48,18 @@ const ran: Ran = {
     ],
     charts: [
       {
-        ...{ name: 'sizes', title: 'Sizes, by number' },
+        name: 'sizes',
+        title: 'Sizes, by number',
         axis: { positions: [10, 100], logarithmic: true, ticks: [{ at: 10, label: '<10>' }] },
         panels: [{ title: 'MiB', series: [{ name: 'a & b', values: [1, Number.NaN] }] }],
       },
       {
-        ...{ name: 'points', title: 'Points, of two' },
+        name: 'points',
+        title: 'Points, of two',
         panels: [
           {
-            ...{ title: 'Speed', xTitle: 'bytes < 10' },
+            title: 'Speed',
+            xTitle: 'bytes < 10',
             points: [
               { name: 'a & b', x: 5, y: 7, onFront: true },
               { name: 'unknown', x: 5, y: Number.NaN, onFront: false },

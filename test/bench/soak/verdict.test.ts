@@ -13,7 +13,9 @@ const samples = (bytes: readonly number[], pid = (_second: number) => 1): Sample
     processes: [
       { pid: pid(index), role: 'front end', rssBytes, descriptors: 1, threads: 1 } as const,
     ],
-    ...{ ...figures, ...times, ...caches },
+    ...figures,
+    ...times,
+    ...caches,
   }));
 
 t.test('the thirds are compared, whatever the warm-up was', async (t) => {

@@ -84,13 +84,21 @@ export async function drive(baseUrl, key, source) {
   /** @type {boolean} */
   const accepted = queued.prewarm.accepted;
   return {
-    ...{ id: project.id, listed: listed.data.projects.map(({ id }) => id) },
-    ...{ name: read.data.project.name, maxWidth, fit: changed.data.project.defaultFit },
+    id: project.id,
+    listed: listed.data.projects.map(({ id }) => id),
+    name: read.data.project.name,
+    maxWidth,
+    fit: changed.data.project.defaultFit,
     template: described.configuration.transformUrlTemplate,
-    ...{ hosts: added.data.project.allowedOrigins, accepted },
-    ...{ variants: queued.prewarm.variantCount, preset: card.data.preset.parameters.w, presets },
+    hosts: added.data.project.allowedOrigins,
+    accepted,
+    variants: queued.prewarm.variantCount,
+    preset: card.data.preset.parameters.w,
+    presets,
     left: [removed.data.project.allowedOrigins, removedByBody.data.project.allowedOrigins],
-    ...{ type: picture.response.headers.get('content-type'), width: facts.data.output.width },
-    ...{ code: error?.code, ok: health?.ok },
+    type: picture.response.headers.get('content-type'),
+    width: facts.data.output.width,
+    code: error?.code,
+    ok: health?.ok,
   };
 }

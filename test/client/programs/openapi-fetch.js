@@ -119,11 +119,21 @@ export async function drive(baseUrl, key, source) {
   /** @type {boolean | undefined} */
   const ok = health?.ok;
   return {
-    ...{ id: project.id, listed: projects.map(({ id }) => id), name: read.project.name },
-    ...{ maxWidth, fit, template: configuration.transformUrlTemplate, hosts, accepted },
-    ...{ variants: prewarm.variantCount, preset: card.preset.parameters.w, presets },
+    id: project.id,
+    listed: projects.map(({ id }) => id),
+    name: read.project.name,
+    maxWidth,
+    fit,
+    template: configuration.transformUrlTemplate,
+    hosts,
+    accepted,
+    variants: prewarm.variantCount,
+    preset: card.preset.parameters.w,
+    presets,
     left: [removed.project.allowedOrigins, removedByBody.project.allowedOrigins],
-    ...{ type: picture.response.headers.get('content-type'), width: facts.data.output.width },
-    ...{ code, ok },
+    type: picture.response.headers.get('content-type'),
+    width: facts.data.output.width,
+    code,
+    ok,
   };
 }

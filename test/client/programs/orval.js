@@ -71,13 +71,21 @@ export async function drive(_baseUrl, key, source) {
   const presets = await deleteProjectPreset(project.id, 'card', options);
   const picture = await fetch(
     getGetImageByQueryUrl({
-      ...{ url: source, project: project.id },
-      ...{ w: 40, fmt: 'webp', blur: 2.5, flip: true, dpr: 'auto' },
+      url: source,
+      project: project.id,
+      w: 40,
+      fmt: 'webp',
+      blur: 2.5,
+      flip: true,
+      dpr: 'auto',
     }),
   );
   const facts = await getImageByQuery({
-    ...{ url: source, project: project.id },
-    ...{ fmt: 'json', crop: '0,0,20,10', sharpen: '' },
+    url: source,
+    project: project.id,
+    fmt: 'json',
+    crop: '0,0,20,10',
+    sharpen: '',
   });
   const missing = await getProject('prj_0000000000000000', options);
   const { data: health } = await getHealth();
@@ -93,14 +101,21 @@ export async function drive(_baseUrl, key, source) {
   /** @type {boolean} */
   const accepted = queued.data.prewarm.accepted;
   return {
-    ...{ id: project.id, listed: listed.data.projects.map(({ id }) => id) },
-    ...{ name: read.data.project.name, maxWidth, fit: changed.data.project.defaultFit },
+    id: project.id,
+    listed: listed.data.projects.map(({ id }) => id),
+    name: read.data.project.name,
+    maxWidth,
+    fit: changed.data.project.defaultFit,
     template: described.data.configuration.transformUrlTemplate,
-    ...{ hosts: added.data.project.allowedOrigins, accepted },
-    ...{ variants: queued.data.prewarm.variantCount, preset: card.data.preset.parameters.w },
+    hosts: added.data.project.allowedOrigins,
+    accepted,
+    variants: queued.data.prewarm.variantCount,
+    preset: card.data.preset.parameters.w,
     presets: presets.data.presets,
     left: [removed.data.project.allowedOrigins, removedByBody.data.project.allowedOrigins],
-    ...{ type: picture.headers.get('content-type'), width: facts.data.output.width },
-    ...{ code: missing.data.code, ok: health.ok },
+    type: picture.headers.get('content-type'),
+    width: facts.data.output.width,
+    code: missing.data.code,
+    ok: health.ok,
   };
 }

@@ -70,11 +70,21 @@ t.test('where there is no shared memory left, the bytes are in memory of their o
 t.test('statuses', async (t) => {
   const expected: Record<number, string> = {
     203: 'ok',
-    ...{ 204: 'source_unreachable', 206: 'source_unreachable', 300: 'source_unreachable' },
-    ...{ 302: 'source_unreachable', 304: 'source_unreachable', 400: 'source_unreachable' },
-    ...{ 401: 'source_unauthorized', 403: 'source_forbidden', 404: 'source_not_found' },
-    ...{ 410: 'source_not_found', 429: 'source_rate_limited', 451: 'source_unreachable' },
-    ...{ 500: 'source_unreachable', 502: 'source_unreachable', 503: 'source_unreachable' },
+    204: 'source_unreachable',
+    206: 'source_unreachable',
+    300: 'source_unreachable',
+    302: 'source_unreachable',
+    304: 'source_unreachable',
+    400: 'source_unreachable',
+    401: 'source_unauthorized',
+    403: 'source_forbidden',
+    404: 'source_not_found',
+    410: 'source_not_found',
+    429: 'source_rate_limited',
+    451: 'source_unreachable',
+    500: 'source_unreachable',
+    502: 'source_unreachable',
+    503: 'source_unreachable',
   };
   const origin = await startOrigin(t, (request, response) => {
     response.statusCode = Number(request.url?.slice(1));

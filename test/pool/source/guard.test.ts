@@ -25,13 +25,13 @@ function refusal(guard: AddressGuard, url: string): string | null {
 t.test('public http and https URLs pass', async (t) => {
   const guard = guardOf();
   for (const url of [
-    ...['http://example.com/', 'https://cdn.example.co.uk:8443/a?b#c', 'http://8.8.8.8/a.png'],
-    ...[
-      'https://[2606:4700::1111]/',
-      'http://münchen.de/',
-      'http://example.com./',
-      'http://a.test/',
-    ],
+    'http://example.com/',
+    'https://cdn.example.co.uk:8443/a?b#c',
+    'http://8.8.8.8/a.png',
+    'https://[2606:4700::1111]/',
+    'http://münchen.de/',
+    'http://example.com./',
+    'http://a.test/',
   ]) {
     t.equal(refusal(guard, url), null, url);
   }
@@ -40,15 +40,16 @@ t.test('public http and https URLs pass', async (t) => {
 t.test('what is no source at all is invalid', async (t) => {
   const guard = guardOf();
   for (const url of [
-    ...[
-      'ftp://example.com/',
-      'file:///etc/passwd',
-      'data:image/png,x',
-      'javascript:1',
-      'gopher://a.b/',
-    ],
-    ...['http://user@example.com/', 'http://user:pass@example.com/', 'http://:p@example.com/'],
-    ...['http://./', 'blob:http://example.com/a'],
+    'ftp://example.com/',
+    'file:///etc/passwd',
+    'data:image/png,x',
+    'javascript:1',
+    'gopher://a.b/',
+    'http://user@example.com/',
+    'http://user:pass@example.com/',
+    'http://:p@example.com/',
+    'http://./',
+    'blob:http://example.com/a',
   ]) {
     t.equal(refusal(guard, url), 'source_invalid', url);
   }
@@ -57,33 +58,38 @@ t.test('what is no source at all is invalid', async (t) => {
 t.test('IP literals that are not public are blocked in every spelling', async (t) => {
   const guard = guardOf();
   for (const host of [
-    ...['127.0.0.1', '127.1', '127.0.1', '2130706433', '0x7f000001', '0x7f.1', '0177.0.0.1', '0'],
-    ...[
-      '127.0.0.1.',
-      '%31%32%37.0.0.1',
-      '１２７.0.0.1',
-      '127。0。0。1',
-      '017700000001',
-      '0x7f.0x0.1',
-    ],
-    ...[
-      '169.254.169.254',
-      '0xA9FEA9FE',
-      '2852039166',
-      '10.1',
-      '192.168.257',
-      '0.0.0.0',
-      '255.255.255.255',
-    ],
-    ...[
-      '[::1]',
-      '[::]',
-      '[::ffff:127.0.0.1]',
-      '[::ffff:a9fe:a9fe]',
-      '[0:0:0:0:0:0:0:1]',
-      '[fe80::1]',
-    ],
-    ...['[fd00:ec2::254]', '[::127.0.0.1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '[2001::1]'],
+    '127.0.0.1',
+    '127.1',
+    '127.0.1',
+    '2130706433',
+    '0x7f000001',
+    '0x7f.1',
+    '0177.0.0.1',
+    '0',
+    '127.0.0.1.',
+    '%31%32%37.0.0.1',
+    '１２７.0.0.1',
+    '127。0。0。1',
+    '017700000001',
+    '0x7f.0x0.1',
+    '169.254.169.254',
+    '0xA9FEA9FE',
+    '2852039166',
+    '10.1',
+    '192.168.257',
+    '0.0.0.0',
+    '255.255.255.255',
+    '[::1]',
+    '[::]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:a9fe:a9fe]',
+    '[0:0:0:0:0:0:0:1]',
+    '[fe80::1]',
+    '[fd00:ec2::254]',
+    '[::127.0.0.1]',
+    '[64:ff9b::7f00:1]',
+    '[2002:7f00:1::]',
+    '[2001::1]',
   ]) {
     t.equal(refusal(guard, `http://${host}/a.png`), 'source_blocked', host);
   }
@@ -92,15 +98,15 @@ t.test('IP literals that are not public are blocked in every spelling', async (t
 t.test('names that never are public are blocked before any look-up', async (t) => {
   const guard = guardOf();
   for (const host of [
-    ...[
-      'localhost',
-      'LOCALHOST.',
-      'a.localhost',
-      'redis',
-      'printer.local',
-      'metadata.google.internal',
-    ],
-    ...['nas.home.arpa', 'abc.onion', 'a.alt'],
+    'localhost',
+    'LOCALHOST.',
+    'a.localhost',
+    'redis',
+    'printer.local',
+    'metadata.google.internal',
+    'nas.home.arpa',
+    'abc.onion',
+    'a.alt',
   ]) {
     t.equal(refusal(guard, `http://${host}/`), 'source_blocked', host);
     t.equal(guard.allowsHost(host), false, host);
@@ -110,25 +116,47 @@ t.test('names that never are public are blocked before any look-up', async (t) =
 t.test('hosts for an allowlist', async (t) => {
   const guard = guardOf('10.0.0.0/8', 'origin.internal', '*.lan.local', 'localhost');
   for (const host of [
-    ...['example.com', 'EXAMPLE.com.', 'münchen.de', 'a.example', 'a.test', 'none.invalid'],
-    ...['8.8.8.8', '[2606:4700::1111]', '10.2.3.4', '10.1', 'local.example.com'],
-    ...['origin.internal', 'Origin.Internal.', 'a.lan.local', 'a.b.lan.local', 'localhost'],
+    'example.com',
+    'EXAMPLE.com.',
+    'münchen.de',
+    'a.example',
+    'a.test',
+    'none.invalid',
+    '8.8.8.8',
+    '[2606:4700::1111]',
+    '10.2.3.4',
+    '10.1',
+    'local.example.com',
+    'origin.internal',
+    'Origin.Internal.',
+    'a.lan.local',
+    'a.b.lan.local',
+    'localhost',
   ]) {
     t.equal(guard.allowsHost(host), true, host);
   }
   for (const host of [
-    ...['', '.', 'a..b', 'example.com:80', 'http://example.com', 'example.com/a', 'u@example.com'],
-    ...['a b.com', 'example.com?', 'example.com#', '%65xample.com', 'lan.local', 'xlan.local'],
-    ...[
-      'other.internal',
-      '127.0.0.1',
-      '192.168.0.1',
-      '::1',
-      '[::1]',
-      '[::1',
-      '256.1.1.1',
-      'a.localhost',
-    ],
+    '',
+    '.',
+    'a..b',
+    'example.com:80',
+    'http://example.com',
+    'example.com/a',
+    'u@example.com',
+    'a b.com',
+    'example.com?',
+    'example.com#',
+    '%65xample.com',
+    'lan.local',
+    'xlan.local',
+    'other.internal',
+    '127.0.0.1',
+    '192.168.0.1',
+    '::1',
+    '[::1]',
+    '[::1',
+    '256.1.1.1',
+    'a.localhost',
   ]) {
     t.equal(guard.allowsHost(host), false, host);
   }
@@ -160,15 +188,16 @@ t.test('the service is no source for itself, whatever is named', async (t) => {
     (list ?? []).map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address)),
   );
   for (const host of [
-    ...[
-      'images.example.com',
-      'IMAGES.example.com.',
-      'localhost',
-      '127.0.0.1',
-      '127.9.9.9',
-      '0.0.0.0',
-    ],
-    ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '0x7f.1'],
+    'images.example.com',
+    'IMAGES.example.com.',
+    'localhost',
+    '127.0.0.1',
+    '127.9.9.9',
+    '0.0.0.0',
+    '[::1]',
+    '[::]',
+    '[::ffff:127.0.0.1]',
+    '0x7f.1',
     ...addresses.filter((address) => !address.startsWith('[fe80')),
   ]) {
     t.equal(refusal(guard, `http://${host}:3000/`), 'source_blocked', host);
@@ -198,14 +227,23 @@ t.test('a port is one of the public or of the private source', async (t) => {
     '10.1.0.0/16:*',
   );
   for (const url of [
-    ...['http://10.0.0.5:9000/', 'http://[fd00::1]:9001/', 'https://minio:9000/'],
-    ...['http://a.lan.local/', 'http://10.1.2.3:1/', 'https://example.com:8443/'],
+    'http://10.0.0.5:9000/',
+    'http://[fd00::1]:9001/',
+    'https://minio:9000/',
+    'http://a.lan.local/',
+    'http://10.1.2.3:1/',
+    'https://example.com:8443/',
   ]) {
     t.equal(refusal(guard, url), null, url);
   }
   for (const url of [
-    ...['http://10.0.0.5/', 'http://10.0.0.5:9001/', 'http://[fd00::1]/', 'http://minio/'],
-    ...['http://a.lan.local:8443/', 'http://8.8.8.8:22/', 'http://8.8.8.8:9000/'],
+    'http://10.0.0.5/',
+    'http://10.0.0.5:9001/',
+    'http://[fd00::1]/',
+    'http://minio/',
+    'http://a.lan.local:8443/',
+    'http://8.8.8.8:22/',
+    'http://8.8.8.8:9000/',
   ]) {
     t.equal(refusal(guard, url), 'source_blocked', url);
   }

@@ -154,7 +154,8 @@ t.test('the bytes are held for as long as a thread reads them, whoever still wai
   const pool = openPool(t, { threads: 1, queue: 8 }, puppets);
   const log: string[] = [];
   const holding = (name: string, signal: AbortSignal) => ({
-    ...{ project: 'p', signal },
+    project: 'p',
+    signal,
     hold: () => {
       log.push(`${name} held`);
       return () => void log.push(`${name} released`);

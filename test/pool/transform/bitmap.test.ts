@@ -273,8 +273,14 @@ t.test('they are read like any source, in a process', async (t) => {
   const pool = openPool(t);
   for (const source of [bmp({ bits: 24 }), ico([icon({ bits: 8 })])]) {
     const asked = variant({
-      ...{ formats: ['webp'], width: 6, rotate: 90, stripMetadata: false, copyright: true },
-      ...{ keepProfile: true, gainMap: true, crop: { left: 0, top: 0, width: 12, height: 8 } },
+      formats: ['webp'],
+      width: 6,
+      rotate: 90,
+      stripMetadata: false,
+      copyright: true,
+      keepProfile: true,
+      gainMap: true,
+      crop: { left: 0, top: 0, width: 12, height: 8 },
     });
     const made = await pool.transform(shared(source), asked, patient);
     t.match(await sharp(made.body).metadata(), { format: 'webp', width: 6, height: 9 });

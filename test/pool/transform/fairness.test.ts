@@ -163,9 +163,19 @@ t.test('threads find the cost of what they are given', async (t) => {
 
 t.test('what is light', (t) => {
   const facts = (width: number, height: number, more: Partial<SourceFacts> = {}): SourceFacts => ({
-    ...{ kind: 'jpeg', width, height, orientation: 1, frames: 1, pages: 1, page: null },
-    ...{ timing: null, hasAlpha: false, extraSamples: false, svg: null, gainMap: null },
-    ...{ colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null } },
+    kind: 'jpeg',
+    width,
+    height,
+    orientation: 1,
+    frames: 1,
+    pages: 1,
+    page: null,
+    timing: null,
+    hasAlpha: false,
+    extraSamples: false,
+    svg: null,
+    gainMap: null,
+    colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
     ...more,
   });
   const light = (source: SourceFacts, format: OutputFormat, more: Partial<Variant> = {}) =>

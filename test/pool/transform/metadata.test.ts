@@ -73,7 +73,10 @@ const asJpeg = async (exif: Buffer) => {
   const head = Buffer.from([0xff, 0xe1, 0, 0]);
   head.writeUInt16BE(exif.length + 8, 2);
   return Buffer.concat([
-    ...[jpeg.subarray(0, 2), head, Buffer.from('Exif\0\0', 'latin1'), exif],
+    jpeg.subarray(0, 2),
+    head,
+    Buffer.from('Exif\0\0', 'latin1'),
+    exif,
     jpeg.subarray(2),
   ]);
 };
@@ -190,7 +193,10 @@ t.test('they are found in IPTC, in TIFF, in text chunks, and in any script', asy
   const dataSet = (number: number, text: string) =>
     Buffer.concat([Buffer.from([0x1c, 2, number, 0, Buffer.byteLength(text)]), Buffer.from(text)]);
   const iim = Buffer.concat([
-    ...[dataSet(5, 'A title'), dataSet(80, 'Ann'), dataSet(80, 'Ben'), dataSet(116, '© 日本 2024')],
+    dataSet(5, 'A title'),
+    dataSet(80, 'Ann'),
+    dataSet(80, 'Ben'),
+    dataSet(116, '© 日本 2024'),
   ]);
   const resource = Buffer.alloc(12);
   resource.write('8BIM\x04\x04', 0, 'latin1');

@@ -104,7 +104,15 @@ t.test('what only some builds of libvips read is found out', async (t) => {
   const all = readableFormats({ heic: true, jxl: true });
   t.same(all.slice(-2), ['JPEG XL', 'HEIC']);
   t.same(readableFormats({ heic: false, jxl: false }), [
-    ...['JPEG', 'PNG', 'WebP', 'GIF', 'AVIF', 'TIFF', 'SVG', 'BMP', 'ICO'],
+    'JPEG',
+    'PNG',
+    'WebP',
+    'GIF',
+    'AVIF',
+    'TIFF',
+    'SVG',
+    'BMP',
+    'ICO',
   ]);
 });
 

@@ -35,7 +35,10 @@ t.test('a front end that is killed before it listens is replaced, and welcomed',
   const log = pino({ level: 'silent' });
   const supervisor = new Supervisor({
     entry: fileURLToPath(scriptUrl('waiting-front-end', import.meta.url)),
-    ...{ processes: 1, environment: {}, log, stalledAfterMs: 4_000 },
+    processes: 1,
+    environment: {},
+    log,
+    stalledAfterMs: 4_000,
   });
   t.teardown(() => supervisor.stop());
   const waiting: number[] = [];
@@ -58,7 +61,9 @@ t.test('a front end that is killed before it listens is replaced, and welcomed',
   t.not(waiting[2], waiting[0]);
   t.equal(supervisor.listening, 0);
   supervisor.send(waiting[2] ?? 0, {
-    ...{ type: 'welcome', storeUrl: '', storePrepared: true },
+    type: 'welcome',
+    storeUrl: '',
+    storePrepared: true,
     knowledge: { confirmedAt: 0, projects: [] },
   });
   await listening;
@@ -83,7 +88,10 @@ t.test('front ends that have listened are always replaced, others are given up',
   );
   const supervisor = new Supervisor({
     entry: fileURLToPath(scriptUrl('dying-front-end', import.meta.url)),
-    ...{ processes: 1, environment, log, stalledAfterMs: 4_000 },
+    processes: 1,
+    environment,
+    log,
+    stalledAfterMs: 4_000,
     restartLimits: { immediate: 1, firstMs: 1, mostMs: 4, failedStarts: 3 },
   });
   t.teardown(() => supervisor.stop());

@@ -112,8 +112,14 @@ t.test('a second from when it was asked for, however long the store takes to ans
 
 t.test('what a key is good for', async (t) => {
   const key = (projectId: string | null, access: KeyAccess, orgId = 'org_1'): ApiKey => ({
-    ...{ _id: 'key_1', hash: '', name: '', orgId, projectId, access },
-    ...{ createdAt: new Date(), revokedAt: null },
+    _id: 'key_1',
+    hash: '',
+    name: '',
+    orgId,
+    projectId,
+    access,
+    createdAt: new Date(),
+    revokedAt: null,
   });
   const organisationOf = async (id: string) => (id.startsWith('prj_') ? 'org_1' : null);
   const verdict = (

@@ -9,7 +9,9 @@ import { testDatabase } from '../../store/connection.ts';
 t.test('prewarming', async (t) => {
   const { db } = await testDatabase(t);
   const project = await new Projects(db).create({
-    ...{ orgId: 'org_1', name: 'Shop', origin: 'https://a.example/' },
+    orgId: 'org_1',
+    name: 'Shop',
+    origin: 'https://a.example/',
     allowedOrigins: ['a.example', '*.cdn.example', '127.0.0.1', '10.0.0.1'],
   });
   const guard = new AddressGuard({
@@ -43,14 +45,23 @@ t.test('prewarming', async (t) => {
     await warm({ src: 'HTTPS://A.example/1.jpg' });
     t.same(queued, [
       {
-        ...{ projectId: project._id, source: 'https://a.example/1.jpg', widths: [] },
-        ...{ formats: ['auto'], quality: null, fit: null, dpr: null },
+        projectId: project._id,
+        source: 'https://a.example/1.jpg',
+        widths: [],
+        formats: ['auto'],
+        quality: null,
+        fit: null,
+        dpr: null,
       },
     ]);
     queued.splice(0);
     await warm({
-      ...{ sources: ['https://a.example/1', 'https://a.example/2'], widths: [300, 20] },
-      ...{ formats: ['webp', 'avif'], quality: 70, fit: 'inside', dpr: 2 },
+      sources: ['https://a.example/1', 'https://a.example/2'],
+      widths: [300, 20],
+      formats: ['webp', 'avif'],
+      quality: 70,
+      fit: 'inside',
+      dpr: 2,
     });
     const common = {
       widths: [20, 300],

@@ -14,8 +14,13 @@ t.test('a project is shown with every field of the interface and no other', asyn
   const body = projectBody(project);
   t.same(Object.keys(body).sort(), [...projectSchema.required].sort());
   t.match(body, {
-    ...{ id: _id, orgId: 'org_1', name: 'Shop', origin: 'https://a.example/' },
-    ...{ allowedOrigins: ['a.example'], requireSignedUrls: true, signedUrlTtlSeconds: 600 },
+    id: _id,
+    orgId: 'org_1',
+    name: 'Shop',
+    origin: 'https://a.example/',
+    allowedOrigins: ['a.example'],
+    requireSignedUrls: true,
+    signedUrlTtlSeconds: 600,
   });
   const all = JSON.stringify([body, configurationBody(project, 'https://img.example')]);
   t.notMatch(all, project.signingSecret ?? 'x', 'its secret stays within');
@@ -35,7 +40,9 @@ t.test('a project is shown with every field of the interface and no other', asyn
       'https://img.example',
     );
     t.match(configuration, {
-      ...{ projectId: _id, projectName: 'Shop', origin: 'https://a.example/' },
+      projectId: _id,
+      projectName: 'Shop',
+      origin: 'https://a.example/',
       imageBaseUrl: 'https://img.example/img',
       transformUrlTemplate: `https://img.example/img/{source}?project=${_id}{&w,h,q,fmt,fit,dpr,blur}`,
       defaults: { defaultQuality: 55, autoFormat: true, stripMetadata: true },

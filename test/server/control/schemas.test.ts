@@ -44,8 +44,13 @@ const settings = {
   watermarkMargin: integer(0, 500),
 };
 const project = {
-  ...{ id: projectId, orgId: organisationId, name: string, origin: uri, allowedOrigins: hosts },
-  ...{ color1: colour, color2: colour },
+  id: projectId,
+  orgId: organisationId,
+  name: string,
+  origin: uri,
+  allowedOrigins: hosts,
+  color1: colour,
+  color2: colour,
   ...settings,
   maxWidth: { ...settings.maxWidth, type: ['integer', 'null'] },
   requireSignedUrls: boolean,
@@ -68,11 +73,18 @@ const watermark = {
   url: nullableUri,
 };
 const closed = (properties: object, required = Object.keys(properties)) => ({
-  ...{ type: 'object', properties, required, additionalProperties: false },
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
 });
 const configuration = {
-  ...{ projectId, projectName: string, origin: uri, allowedOrigins: hosts },
-  ...{ imageBaseUrl: uri, transformUrlTemplate: string },
+  projectId,
+  projectName: string,
+  origin: uri,
+  allowedOrigins: hosts,
+  imageBaseUrl: uri,
+  transformUrlTemplate: string,
   defaults: closed(defaults),
   watermark: closed(watermark),
   supportedParameters: strings,
@@ -82,8 +94,10 @@ const prewarm = {
   sources: { type: 'array', items: uri, minItems: 1, maxItems: 20 },
   widths: { type: 'array', items: integer(1, 5_000), minItems: 1, maxItems: 10 },
   formats: {
-    ...{ type: 'array', items: { type: 'string', enum: 'auto avif webp jpeg png'.split(' ') } },
-    ...{ minItems: 1, maxItems: 5 },
+    type: 'array',
+    items: { type: 'string', enum: 'auto avif webp jpeg png'.split(' ') },
+    minItems: 1,
+    maxItems: 5,
   },
   quality: integer(30, 100),
   fit: { type: 'string', enum: 'contain cover fill inside'.split(' ') },
@@ -108,7 +122,8 @@ const tables: ReadonlyArray<readonly [name: string, schema: object, specified: o
     createProjectSchema,
     closed(
       {
-        ...{ name: { ...string, minLength: 1, maxLength: 80 }, origin: uri },
+        name: { ...string, minLength: 1, maxLength: 80 },
+        origin: uri,
         allowedOrigins: { type: 'array', items: hostText },
       },
       ['name', 'origin'],
@@ -124,7 +139,9 @@ const tables: ReadonlyArray<readonly [name: string, schema: object, specified: o
     'PrewarmInput',
     prewarmSchema,
     {
-      ...{ type: 'object', properties: prewarm, additionalProperties: false },
+      type: 'object',
+      properties: prewarm,
+      additionalProperties: false,
       allOf: [{ anyOf: [{ required: ['src'] }, { required: ['sources'] }] }],
     },
   ],

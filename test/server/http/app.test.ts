@@ -20,8 +20,14 @@ function appWith(routes: readonly Route[]) {
   const ask = (method: string, path: string): HttpResponse | undefined => {
     let response: HttpResponse | undefined;
     app.handle({
-      ...{ route: 'other', tier: 'none', trace: null },
-      ...{ id: app.begin(), method, path, query: '', signal: new AbortController().signal },
+      route: 'other',
+      tier: 'none',
+      trace: null,
+      id: app.begin(),
+      method,
+      path,
+      query: '',
+      signal: new AbortController().signal,
       header: () => '',
       accept: '',
       headerList: () => '',

@@ -5,9 +5,21 @@ import { parameterSpellings } from '../../../server/image/options.ts';
 
 t.test('a name that is nearly a parameter is not ignored', async (t) => {
   const meant: Record<string, string> = {
-    ...{ W: 'w', FMT: 'fmt', Width: 'width', 'amp;w': 'w', 'AMP;Q': 'q', 'amp;amp;h': 'h' },
-    ...{ widht: 'width', wdth: 'width', widthh: 'width', qualty: 'quality', formt: 'format' },
-    ...{ grayscal: 'grayscale', enlarg: 'enlarge', croop: 'crop', blurr: 'blur' },
+    W: 'w',
+    FMT: 'fmt',
+    Width: 'width',
+    'amp;w': 'w',
+    'AMP;Q': 'q',
+    'amp;amp;h': 'h',
+    widht: 'width',
+    wdth: 'width',
+    widthh: 'width',
+    qualty: 'quality',
+    formt: 'format',
+    grayscal: 'grayscale',
+    enlarg: 'enlarge',
+    croop: 'crop',
+    blurr: 'blur',
   };
   for (const [name, intended] of Object.entries(meant)) {
     t.equal(intendedName(name, parameterSpellings), intended, name);

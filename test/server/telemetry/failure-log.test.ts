@@ -11,8 +11,12 @@ t.test('failures are logged at a bounded rate, with the number of those left out
       void lines.push([level, ...line]);
   const log = logFailures({ warn: as('warn'), info: as('info') });
   const failure: ImageFailure = {
-    ...{ requestId: 'r', project: 'prj_a', host: 'a.example', stage: 'fetch' },
-    ...{ code: 'source_timeout', cause: 'The source did not arrive.' },
+    requestId: 'r',
+    project: 'prj_a',
+    host: 'a.example',
+    stage: 'fetch',
+    code: 'source_timeout',
+    cause: 'The source did not arrive.',
   };
   const line = ['warn', failure, 'an image could not be delivered'];
   for (let i = 0; i < 25; i++) log(failure);

@@ -22,7 +22,8 @@ export async function bodies(t: Test, control: Control): Promise<void> {
   });
   const manyHosts = (count: number) => Array.from({ length: count }, (_, i) => `h${i}.example`);
   const type = (contentType: string): Call => ({
-    ...{ body: create(''), headers: { 'content-type': contentType } },
+    body: create(''),
+    headers: { 'content-type': contentType },
   });
 
   const refused: ReadonlyArray<readonly [name: string, Call, message: RegExp]> = [

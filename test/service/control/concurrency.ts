@@ -8,9 +8,17 @@ export async function concurrency(t: Test, control: Control): Promise<void> {
   const on = `/projects/${await control.project()}`;
   const { project } = (await call('GET', on)).body;
   const settings = {
-    ...{ autoFormat: false, defaultQuality: 31, defaultDpr: 2, defaultFit: 'inside' },
-    ...{ maxWidth: 77, stripMetadata: false, watermarkEnabled: true, watermarkMargin: 3 },
-    ...{ watermarkPosition: 'west', watermarkOpacity: 5, watermarkScale: 6 },
+    autoFormat: false,
+    defaultQuality: 31,
+    defaultDpr: 2,
+    defaultFit: 'inside',
+    maxWidth: 77,
+    stripMetadata: false,
+    watermarkEnabled: true,
+    watermarkMargin: 3,
+    watermarkPosition: 'west',
+    watermarkOpacity: 5,
+    watermarkScale: 6,
   };
   const hosts = Array.from({ length: 50 }, (_, i) => `h${i}.example`);
   const add = (host: string) => () => call('POST', `${on}/domains`, { json: { host } });

@@ -10,7 +10,12 @@ const host = fc.oneof(
   fc.string({ unit: 'binary' }),
 );
 const notSources = [
-  ...['ftp://a.example/', 'http://10.0.0.1/', 'https:a.example', 'http://[', 'x:y', ''],
+  'ftp://a.example/',
+  'http://10.0.0.1/',
+  'https:a.example',
+  'http://[',
+  'x:y',
+  '',
 ];
 const url = fc.oneof(
   { weight: 40, arbitrary: word.map((name) => `https://a.example/${name}`) },

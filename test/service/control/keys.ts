@@ -12,7 +12,14 @@ export async function keys(t: Test, control: Control): Promise<void> {
   const own = await control.project();
   const other = await control.project();
   const issued = await service.admin(
-    ...['keys', 'create', '--name', 'shop', '--project', own, '--access', 'write'],
+    'keys',
+    'create',
+    '--name',
+    'shop',
+    '--project',
+    own,
+    '--access',
+    'write',
   );
   const [keyId = '', scoped = ''] = issued.split(/\s+/);
   t.match(scoped, /^sk_[\w-]{43}$/);

@@ -22,7 +22,9 @@ function get(url: string, agent: Agent): Promise<Picture> {
       const { statusCode: status = 0, headers } = response;
       const id = String(headers['x-request-id']);
       resolve({
-        ...{ status, cache: String(headers['x-cache']), body: Buffer.concat(chunks) },
+        status,
+        cache: String(headers['x-cache']),
+        body: Buffer.concat(chunks),
         pid: Number.parseInt(id.split('-')[0] ?? '', 36),
       });
     });

@@ -16,13 +16,25 @@ export async function operations(t: Test, { call, service, watermarks }: Control
   const { project } = created.body;
   const { id } = project;
   t.match(project, {
-    ...{ id: /^prj_[0-9a-z]{16}$/, orgId: /^org_[0-9a-z]{16}$/, name: 'My shop' },
+    id: /^prj_[0-9a-z]{16}$/,
+    orgId: /^org_[0-9a-z]{16}$/,
+    name: 'My shop',
     origin: 'https://Shop.Example.com/start',
     allowedOrigins: ['shop.example.com', '*.cdn.example.com', 'xn--bcher-kva.example'],
-    ...{ autoFormat: true, defaultQuality: 80, defaultDpr: 1, defaultFit: 'cover', maxWidth: null },
-    ...{ requireSignedUrls: false, signedUrlTtlSeconds: null, stripMetadata: true },
-    ...{ watermarkEnabled: false, watermarkUrl: null, watermarkPosition: 'southeast' },
-    ...{ watermarkOpacity: 60, watermarkScale: 20, watermarkMargin: 16 },
+    autoFormat: true,
+    defaultQuality: 80,
+    defaultDpr: 1,
+    defaultFit: 'cover',
+    maxWidth: null,
+    requireSignedUrls: false,
+    signedUrlTtlSeconds: null,
+    stripMetadata: true,
+    watermarkEnabled: false,
+    watermarkUrl: null,
+    watermarkPosition: 'southeast',
+    watermarkOpacity: 60,
+    watermarkScale: 20,
+    watermarkMargin: 16,
     createdAt: /^[A-Z][a-z]+ \d{1,2}, 20\d\d$/,
   });
 
@@ -33,17 +45,27 @@ export async function operations(t: Test, { call, service, watermarks }: Control
   const configuration = await call('GET', `${on}/configuration`);
   t.equal(configuration.status, 200);
   t.match(configuration.body.configuration, {
-    ...{ projectId: id, projectName: 'My shop', allowedOrigins: project.allowedOrigins },
+    projectId: id,
+    projectName: 'My shop',
+    allowedOrigins: project.allowedOrigins,
     imageBaseUrl: `${baseUrl}/img`,
     transformUrlTemplate: `${baseUrl}/img/{source}?project=${id}{&w,h,q,fmt,fit,dpr,blur}`,
   });
 
   t.test('settings change what they name and leave the rest', async (t) => {
     const settings = {
-      ...{ autoFormat: false, defaultQuality: 30, defaultDpr: 3, defaultFit: 'outside' },
-      ...{ maxWidth: 10_000, stripMetadata: false, watermarkEnabled: true },
-      ...{ watermarkUrl: watermarks[0], watermarkPosition: 'north' },
-      ...{ watermarkOpacity: 1, watermarkScale: 100, watermarkMargin: 0 },
+      autoFormat: false,
+      defaultQuality: 30,
+      defaultDpr: 3,
+      defaultFit: 'outside',
+      maxWidth: 10_000,
+      stripMetadata: false,
+      watermarkEnabled: true,
+      watermarkUrl: watermarks[0],
+      watermarkPosition: 'north',
+      watermarkOpacity: 1,
+      watermarkScale: 100,
+      watermarkMargin: 0,
     };
     const patch = (json: object) => call('PATCH', `${on}/settings`, { json });
     const changed = await patch(settings);
@@ -113,8 +135,13 @@ export async function operations(t: Test, { call, service, watermarks }: Control
   t.test('prewarming is accepted with its counts', async (t) => {
     const answer = await call('POST', `${on}/prewarm`, {
       json: {
-        ...{ src: 'https://shop.example.com/a.jpg', sources: ['https://x.cdn.example.com/b.jpg'] },
-        ...{ widths: [100, 200, 300], formats: ['auto', 'png'], quality: 50, fit: 'fill', dpr: 2 },
+        src: 'https://shop.example.com/a.jpg',
+        sources: ['https://x.cdn.example.com/b.jpg'],
+        widths: [100, 200, 300],
+        formats: ['auto', 'png'],
+        quality: 50,
+        fit: 'fill',
+        dpr: 2,
       },
     });
     t.equal(answer.status, 202);

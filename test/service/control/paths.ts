@@ -31,9 +31,25 @@ export async function paths(t: Test, control: Control): Promise<void> {
 
   t.test('ids that are none lead to no project', async (t) => {
     const ids = [
-      ...['a%2Fb', '..%2F..%2Fetc', '%00', 'prj%00', '%zz', '%', '%ff', '%ed%a0%80', '%c0%af'],
-      ...['$where', '%7B%22$ne%22:1%7D', '[object Object]', 'null', '__proto__', ' '],
-      ...['prj_0000000000000000%20', 'x'.repeat(1_000), 'x'.repeat(12_000), '%f0%9f%98%80'],
+      'a%2Fb',
+      '..%2F..%2Fetc',
+      '%00',
+      'prj%00',
+      '%zz',
+      '%',
+      '%ff',
+      '%ed%a0%80',
+      '%c0%af',
+      '$where',
+      '%7B%22$ne%22:1%7D',
+      '[object Object]',
+      'null',
+      '__proto__',
+      ' ',
+      'prj_0000000000000000%20',
+      'x'.repeat(1_000),
+      'x'.repeat(12_000),
+      '%f0%9f%98%80',
     ].map((id) => id.replaceAll(' ', '%20'));
     for (const id of ids) {
       for (const [method, tail, options] of [
@@ -58,9 +74,21 @@ export async function paths(t: Test, control: Control): Promise<void> {
   t.test('paths that are nearly right are not', async (t) => {
     const id = on.slice('/projects/'.length);
     const paths = [
-      ...['', '/', '/projects/', '/projects//', `/projects//${id}`, `${on}/`, `${on}//settings`],
-      ...[`${on}/configuration/`, `${on}%2Fconfiguration`, `/projects%2F${id}`, '/PROJECTS'],
-      ...[`/projects/./${id}`, `/projects/../projects`, `/projects;${id}`, `${on}/../${id}/x`],
+      '',
+      '/',
+      '/projects/',
+      '/projects//',
+      `/projects//${id}`,
+      `${on}/`,
+      `${on}//settings`,
+      `${on}/configuration/`,
+      `${on}%2Fconfiguration`,
+      `/projects%2F${id}`,
+      '/PROJECTS',
+      `/projects/./${id}`,
+      `/projects/../projects`,
+      `/projects;${id}`,
+      `${on}/../${id}/x`,
     ];
     for (const path of paths) {
       const { status, body } = await send(service.port, 'GET', prefix + path, {});

@@ -18,10 +18,18 @@ export async function prewarm(t: Test, control: Control): Promise<void> {
   t.equal(queued.length, 2);
   for (const [index, job] of queued.entries()) {
     t.match(job, {
-      ...{ name: 'prewarm', type: 'normal', nextRunAt: Date, priority: 0 },
+      name: 'prewarm',
+      type: 'normal',
+      nextRunAt: Date,
+      priority: 0,
       data: {
-        ...{ projectId: id, source: sources[index], widths: [400, 800], formats: ['webp'] },
-        ...{ quality: 55, fit: 'inside', dpr: null },
+        projectId: id,
+        source: sources[index],
+        widths: [400, 800],
+        formats: ['webp'],
+        quality: 55,
+        fit: 'inside',
+        dpr: null,
       },
     });
     t.ok(Math.abs(Date.now() - job['nextRunAt'].getTime()) < 60_000, 'it may run now');

@@ -78,7 +78,10 @@ export async function statuses(t: Test, control: Control): Promise<void> {
   t.test('product access comes after the key and before all else', async (t) => {
     const { _id: orgId } = await store.organisations.create('Unpaid');
     const { secret: key } = await store.keys.issue({
-      ...{ name: 'unpaid', orgId, projectId: id, access: 'read' },
+      name: 'unpaid',
+      orgId,
+      projectId: id,
+      access: 'read',
     });
     t.equal((await call('GET', on, { key })).status, 200);
     t.match(await control.service.admin('orgs', 'access', orgId, 'off'), /off/);

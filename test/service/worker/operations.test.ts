@@ -80,10 +80,17 @@ t.test('a worker and the service, each started without the other', async (t) => 
     const details = await worker.get('/health/details');
     t.equal(details.status, 200);
     t.match(details.body, {
-      ...{ ok: true, status: 'ready', checks: { queue: { ok: true }, store: { ok: true } } },
+      ok: true,
+      status: 'ready',
+      checks: { queue: { ok: true }, store: { ok: true } },
       queue: {
-        ...{ active: 0, waiting: 0, delayed: 0, failed: 0, oldestWaitingMs: 0 },
-        ...{ averageRunMs: null, concurrency: 4 },
+        active: 0,
+        waiting: 0,
+        delayed: 0,
+        failed: 0,
+        oldestWaitingMs: 0,
+        averageRunMs: null,
+        concurrency: 4,
       },
       environment: { node: process.version, versions: { v8: String }, pid: worker.process.pid },
       uptimeSeconds: Number,

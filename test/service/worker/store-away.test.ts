@@ -48,7 +48,8 @@ t.test('the store goes and comes back under a worker that runs', async (t) => {
   t.match(metrics.text, /^process_cpu_seconds_total /m, 'the metrics that need no store');
   t.equal(health.status, 503);
   t.match(await health.json(), {
-    ...{ ok: false, status: 'unavailable' },
+    ok: false,
+    status: 'unavailable',
     checks: { database: { ok: false }, prewarmQueue: { status: 'unknown' } },
   });
 

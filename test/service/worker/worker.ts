@@ -73,7 +73,12 @@ export function startProgram(
   };
   t.teardown(() => end('SIGKILL'));
   return {
-    ...{ process: child, log, logged, end, stdout: () => stdout, stderr: () => stderr },
+    process: child,
+    log,
+    logged,
+    end,
+    stdout: () => stdout,
+    stderr: () => stderr,
     untilLogged: async (message, count = 1) => {
       const there = () => logged(message).length >= count;
       await until(`${count} x '${message}' in the log`, there).catch((error) => {

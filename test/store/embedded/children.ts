@@ -18,7 +18,12 @@ export function spawnScript(t: Test, script: string, args: string[], prefix: str
   const [command = '', ...rest] = [
     ...prefix,
     // Without the hooks that tap would have every child load.
-    ...['env', '-u', 'NODE_OPTIONS', process.execPath, ...scriptArguments, file],
+    'env',
+    '-u',
+    'NODE_OPTIONS',
+    process.execPath,
+    ...scriptArguments,
+    file,
     ...args,
   ];
   const child = spawn(command, rest, { stdio: ['pipe', 'pipe', 'inherit'] });
