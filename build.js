@@ -33,8 +33,10 @@ const root = dirname(fileURLToPath(import.meta.url));
 const forTests = process.argv[2] === 'test';
 const configFile = join(root, forTests ? 'test/tsconfig.json' : 'tsconfig.json');
 const dist = join(root, forTests ? 'dist-test' : 'dist');
-/** Modules for browsers, which have other types, and style sheets and pictures, which are copied. */
+/** Modules for browsers, which have other types. */
 const page = 'server/console/page';
+/** Style sheets and pictures are copied. */
+const copied = /\.(?:css|svg|jpg|png|gif|webp)$/;
 const stampFile = join(dist, '.built-from');
 /** On the same file system as dist, so that files can be renamed, and at the same depth, so that the
  * relative paths of the source maps hold. */
@@ -128,10 +130,15 @@ function compile(project, outDir) {
 function buildPage(outDir) {
   const folder = join(root, page);
   if (!existsSync(folder)) return 0;
-  const status = compile(folder, outDir);
-  if (status !== 0) return status;
-  for (const file of filesBelow(folder).filter((name) => /\.(?:css|svg)$/.test(name))) {
-    copyFileSync(file, join(outDir, relative(root, file)));
+  return compile(folder, outDir);
+}
+
+/** @param {string} outDir */
+function copyFiles(outDir) {
+  for (const file of sources().filter((name) => copied.test(name))) {
+    const copy = join(outDir, relative(root, file));
+    mkdirSync(dirname(copy), { recursive: true });
+    copyFileSync(file, copy);
   }
   return 0;
 }
@@ -218,7 +225,11 @@ const require = __createRequire(import.meta.url), __filename = import.meta.filen
 async function build(builtFrom) {
   const fresh = mkdtempSync(join(root, freshPrefix));
   try {
-    const status = compile(configFile, fresh) || buildPage(fresh) || (await bundlePrograms(fresh));
+    const status =
+      compile(configFile, fresh) ||
+      buildPage(fresh) ||
+      copyFiles(fresh) ||
+      (await bundlePrograms(fresh));
     if (status !== 0) return status;
     const built = outputs(fresh).map((file) => relative(fresh, file));
     const stamp = `${builtFrom} ${hashOf(fresh, outputs(fresh))}`;

@@ -45,7 +45,7 @@ export async function startOrigin(options: OriginOptions = {}): Promise<Origin> 
     if (count !== undefined || counts.size < COUNTED_PATHS) counts.set(path, (count ?? 0) + 1);
     respond(path, request, response).catch(() => {
       if (response.headersSent) response.destroy();
-      else sendText(response, 500, 'The picture could not be made.\n');
+      else sendText(response, 500, 'The picture could not be read.\n');
     });
   });
 

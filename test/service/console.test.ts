@@ -9,7 +9,7 @@ import type {
 } from 'playwright-core';
 import sharp from 'sharp';
 import t from 'tap';
-import { pictures } from '../../bench/origin/pictures.ts';
+import { pictures, picture as samplePicture } from '../../bench/origin/pictures.ts';
 import { operations as controlOperations } from '../../server/control/operations.ts';
 import { parameterNames } from '../../server/image/parameters.ts';
 import { root } from '../root.ts';
@@ -20,7 +20,7 @@ import { picture, startTestOrigin } from './origin.ts';
 import { json } from './service.ts';
 import { startWorker } from './worker/worker.ts';
 
-/** A folder for pictures of the pages, such as docs/console; with it the sample picture is painted. */
+/** A folder for pictures of the pages, such as docs/console; with it the sample picture is shown. */
 const shots = process.env['CONSOLE_PICTURES'];
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' } as const;
@@ -83,7 +83,7 @@ const focused = (page: Page) =>
 t.test('the console in a browser', { skip: noChromium }, async (t) => {
   const origin = await startTestOrigin(t);
   const photo =
-    shots === undefined ? await picture(1200, 800) : await pictures['landscape.jpg'].make();
+    shots === undefined ? await picture(1200, 800) : await samplePicture('landscape.jpg');
   origin.serve('/landscape.jpg', photo);
   const control = await startControl(t, { SERVICE_POOL_THREADS: '1' });
   const { url, port } = control.service;
