@@ -80,7 +80,7 @@ export async function deploy(
     SERVICE_LOG_LEVEL: process.env['SERVICE_LOG_LEVEL'] ?? 'error',
   };
   const run = (entry: string): ChildProcess => {
-    const file = fileURLToPath(new URL(`../${entry}`, import.meta.url));
+    const file = fileURLToPath(new URL(`../../dist/${entry}`, import.meta.url));
     const [program = '', ...args] = pinned([process.execPath, file], options.cpus ?? null);
     return spawn(program, args, {
       env: environment,

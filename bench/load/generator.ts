@@ -1,7 +1,7 @@
 import { setImmediate as otherEvents, setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
-import { seeded } from '../hostile/random.ts';
 import type { ClosedClass, LoadClass, LoadResult, OpenClass, Plan } from './plan.ts';
+import { seeded } from './random.ts';
 import { type Finished, Recorder } from './recorder.ts';
 import { type PlannedRequest, requestsOf } from './requests.ts';
 

@@ -1,7 +1,7 @@
-import { seeded } from '../hostile/random.ts';
 import { installed } from '../servers/launch.ts';
 import { load, ofClass } from './load.ts';
 import type { LoadClass } from './plan.ts';
+import { seeded } from './random.ts';
 import { requestsOf } from './requests.ts';
 import { type Answered, wrk } from './wrk.ts';
 

@@ -1,5 +1,5 @@
-import type { Random } from '../hostile/random.ts';
 import type { LoadClass } from './plan.ts';
+import type { Random } from './random.ts';
 import { zipf } from './zipf.ts';
 
 export interface PlannedRequest {

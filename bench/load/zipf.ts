@@ -1,4 +1,4 @@
-import type { Random } from '../hostile/random.ts';
+import type { Random } from './random.ts';
 
 /**
  * Draws 0 to `count - 1`, where rank r (from 1) has the weight 1 / r^exponent: Zipf's law, which requests

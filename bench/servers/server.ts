@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { familyOf, sampleProcesses } from '../soak/processes.ts';
 import type { EncodedFormat } from './encoder-settings.ts';
+import { familyOf, sampleProcesses } from './processes.ts';
 
 /** An image as every server can be asked for it, each by a URL of its own. */
 export interface ImageRequest {

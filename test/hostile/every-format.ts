@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import sharp from 'sharp';
-import { bmpOf, icoOf } from '../../bench/hostile/bitmaps.ts';
 import { TransformQueue } from '../../pool/transform/transform-queue.ts';
 import { outputFormats } from '../../pool/transform/variant.ts';
 import { childrenOf } from '../children.ts';
 import { animation, blue, noise, red, shared, variant } from '../pool/transform/pictures.ts';
 import { patient, settings } from '../pool/transform/pools.ts';
+import { bmpOf, icoOf } from './inputs/bitmaps.ts';
 
 /**
  * A program that renders distinct variants of every format in every format, on threads and in

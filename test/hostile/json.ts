@@ -1,4 +1,4 @@
-import { seeded } from '../../bench/hostile/random.ts';
+import { seeded } from '../../bench/load/random.ts';
 import {
   changes,
   contentOf,
@@ -8,7 +8,7 @@ import {
   type Part,
   someList,
   written,
-} from '../../bench/hostile/structure.ts';
+} from './inputs/structure.ts';
 
 /** Bodies of the control plane that are not as they should be. */
 

@@ -1,7 +1,4 @@
 import t, { type Test } from 'tap';
-import { bombs } from '../../bench/hostile/bombs.ts';
-import { mutant } from '../../bench/hostile/mutations.ts';
-import { pictures } from '../../bench/hostile/pictures.ts';
 import { errorCatalogue } from '../../contract/errors.ts';
 import { openContainer } from '../../pool/transform/container/container.ts';
 import { startDnsServer } from '../pool/source/dns-server.ts';
@@ -10,6 +7,9 @@ import { startTestOrigin } from '../service/origin.ts';
 import { type RawResponse, StrictConnection } from '../service/raw-http.ts';
 import { json } from '../service/service.ts';
 import { type Attack, Attacked, faultOf } from './attacked.ts';
+import { bombs } from './inputs/bombs.ts';
+import { mutant } from './inputs/mutations.ts';
+import { pictures } from './inputs/pictures.ts';
 import { count, from, isLong, isRepetition, mostMs, only, progress, seed } from './length.ts';
 import { addresses, allowedHosts, hostileUrls, hostileValues } from './urls.ts';
 

@@ -1,9 +1,9 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { formatOf } from '../../bench/hostile/formats.ts';
-import { mutant } from '../../bench/hostile/mutations.ts';
-import { pictures } from '../../bench/hostile/pictures.ts';
-import { listsOf, written } from '../../bench/hostile/structure.ts';
+import { formatOf } from './inputs/formats.ts';
+import { mutant } from './inputs/mutations.ts';
+import { pictures } from './inputs/pictures.ts';
+import { listsOf, written } from './inputs/structure.ts';
 
 const originals = await pictures();
 const pixels = (bytes: Buffer) => sharp(bytes, { animated: true }).raw().toBuffer();

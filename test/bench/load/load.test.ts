@@ -1,10 +1,10 @@
 import { createServer, type RequestListener } from 'node:http';
 import t, { type Test } from 'tap';
-import { seeded } from '../../../bench/hostile/random.ts';
 import { runPlan } from '../../../bench/load/generator.ts';
 import { Latencies } from '../../../bench/load/latencies.ts';
 import { ofClass } from '../../../bench/load/load.ts';
 import type { LoadClass } from '../../../bench/load/plan.ts';
+import { seeded } from '../../../bench/load/random.ts';
 import { outcomeOf, Recorder } from '../../../bench/load/recorder.ts';
 import { requestsOf } from '../../../bench/load/requests.ts';
 import { answered } from '../../../bench/load/wrk.ts';

@@ -1,9 +1,5 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { jpegSegment, pngChunk, riffChunk } from '../../../bench/hostile/chunks.ts';
-import { embedded } from '../../../bench/hostile/embed.ts';
-import { withTags } from '../../../bench/hostile/icc.ts';
-import { text, tiffOf, tiffPicture } from '../../../bench/hostile/tiff.ts';
 import {
   formats,
   mostMetadataParts,
@@ -14,6 +10,10 @@ import {
 import { type MetadataRole, metadataRoles } from '../../../pool/transform/container/part.ts';
 import { IsolationRequired } from '../../../pool/transform/isolation.ts';
 import { render } from '../../../pool/transform/render.ts';
+import { jpegSegment, pngChunk, riffChunk } from '../../hostile/inputs/chunks.ts';
+import { embedded } from '../../hostile/inputs/embed.ts';
+import { withTags } from '../../hostile/inputs/icc.ts';
+import { text, tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
 import { limits } from './drawn.ts';
 import { noise, shared, variant } from './pictures.ts';
 

@@ -1,12 +1,12 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { tiffOf, tiffPicture } from '../../../bench/hostile/tiff.ts';
 import { openContainer } from '../../../pool/transform/container/container.ts';
 import { CostExceeded } from '../../../pool/transform/cost.ts';
 import { IsolationRequired } from '../../../pool/transform/isolation.ts';
 import { render } from '../../../pool/transform/render.ts';
 import type { Variant } from '../../../pool/transform/variant.ts';
 import { usedCpuMs } from '../../clock.ts';
+import { tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
 import {
   animation,
   blue,

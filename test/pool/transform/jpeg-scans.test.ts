@@ -1,8 +1,8 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { jpegSegment } from '../../../bench/hostile/chunks.ts';
-import { progressiveScans } from '../../../bench/hostile/scans.ts';
 import { openContainer } from '../../../pool/transform/container/container.ts';
+import { jpegSegment } from '../../hostile/inputs/chunks.ts';
+import { progressiveScans } from '../../hostile/inputs/scans.ts';
 import { noise, shared, variant } from './pictures.ts';
 import { openPool, patient } from './pools.ts';
 

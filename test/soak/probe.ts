@@ -2,7 +2,11 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
-import { type ProcessFigures, probeEveryMs, probeFolderVariable } from './processes.ts';
+import {
+  type ProcessFigures,
+  probeEveryMs,
+  probeFolderVariable,
+} from '../../bench/servers/processes.ts';
 
 /**
  * Preloaded into every process of the service (`NODE_OPTIONS=--import=…`): once a second it writes a

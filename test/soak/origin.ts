@@ -1,7 +1,7 @@
 import sharp from 'sharp';
-import { type Kind, pictures } from '../hostile/pictures.ts';
-import { serveBodies } from '../origin/bodies.ts';
-import { picture } from '../origin/pictures.ts';
+import { serveBodies } from '../../bench/origin/bodies.ts';
+import { picture } from '../../bench/origin/pictures.ts';
+import { type Kind, pictures } from '../hostile/inputs/pictures.ts';
 
 /** An origin on this machine with pictures to transform, hostile ones and missing ones. */
 export interface SoakOrigin {

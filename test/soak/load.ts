@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
+import { seeded } from '../../bench/load/random.ts';
 import { signature, signedText } from '../../server/image/access.ts';
-import { mutant } from '../hostile/mutations.ts';
-import { seeded } from '../hostile/random.ts';
+import { mutant } from '../hostile/inputs/mutations.ts';
 import type { SoakOrigin } from './origin.ts';
 
 /** The load: what is asked for, how often, and what came of it. */

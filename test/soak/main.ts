@@ -4,13 +4,13 @@ import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { extname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { numberFrom } from './arguments.ts';
-import { type Deployment, deploy, type Health } from './deployment.ts';
-import { Load, shares, type Target } from './soak/load.ts';
-import { startSoakOrigin } from './soak/origin.ts';
-import { probeFolderVariable, sampleProcesses } from './soak/processes.ts';
-import { writeReport } from './soak/report.ts';
-import { figuresOf, growths, replacedFrontEnds, type Sample } from './soak/verdict.ts';
+import { numberFrom } from '../../bench/arguments.ts';
+import { type Deployment, deploy, type Health } from '../../bench/deployment.ts';
+import { probeFolderVariable, sampleProcesses } from '../../bench/servers/processes.ts';
+import { Load, shares, type Target } from './load.ts';
+import { startSoakOrigin } from './origin.ts';
+import { writeReport } from './report.ts';
+import { figuresOf, growths, replacedFrontEnds, type Sample } from './verdict.ts';
 
 /**
  * A mixed load for many minutes, and whether the service's memory stays the same under it.
@@ -43,7 +43,7 @@ const mix = Object.entries(shares)
   .map(([kind, percent]) => `  ${String(percent).padStart(2)} % ${kind}`)
   .join('\n');
 
-const command = new Command('bench:soak')
+const command = new Command('test:soak')
   .description(
     'Sends a mixed load for some minutes and records memory, descriptors, event-loop delay, hit rate and latencies in a picture and tables. Exit code 1 when the memory of the last third differs by more than 5 % from that of the middle third, when a front end was replaced, or when a request got an answer that it may not get.',
   )
@@ -75,7 +75,7 @@ interface Running extends Pick<Deployment, 'health' | 'close'> {
 /** A service with its probes, started for this. */
 async function start({ preload }: Options): Promise<Running> {
   const probes = await mkdtemp(join(tmpdir(), 'image-delivery-soak-'));
-  const probe = new URL(`./soak/probe${extname(import.meta.url)}`, import.meta.url);
+  const probe = new URL(`./probe${extname(import.meta.url)}`, import.meta.url);
   const { url, project, signed, pid, health, close } = await deploy({
     ...cacheSettings,
     NODE_OPTIONS: `--import=${probe.href}`,

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { drawLines, type Panel } from '../charts/lines.ts';
-import type { ProcessSample } from './processes.ts';
+import { drawLines, type Panel } from '../../bench/charts/lines.ts';
+import type { ProcessSample } from '../../bench/servers/processes.ts';
 import type { Growth, Sample } from './verdict.ts';
 
 export interface SoakReport {

@@ -1,4 +1,4 @@
-import type { Random } from './random.ts';
+import type { Random } from '../../../bench/load/random.ts';
 
 /** How a format is made of parts, such as chunks, segments, entries or elements. */
 export interface Format {

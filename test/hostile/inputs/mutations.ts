@@ -1,5 +1,5 @@
+import { type Random, seeded } from '../../../bench/load/random.ts';
 import { formatOf } from './formats.ts';
-import { type Random, seeded } from './random.ts';
 import {
   changes,
   copied,

@@ -1,6 +1,6 @@
-import { percentile } from '../prewarm/figures.ts';
+import { percentile } from '../../bench/prewarm/figures.ts';
+import type { ProcessSample } from '../../bench/servers/processes.ts';
 import type { Interval } from './load.ts';
-import type { ProcessSample } from './processes.ts';
 
 /** One look at the service and at what the load has counted since the last one. */
 export interface Sample {

@@ -2,17 +2,10 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import sharp from 'sharp';
-import { deploy } from './deployment.ts';
-import { serveFolder } from './pictures/origin.ts';
-import { reference, requests } from './pictures/reference.ts';
-import {
-  type Attempt,
-  isWrong,
-  judge,
-  type Limits,
-  summary,
-  type Verdict,
-} from './pictures/verdict.ts';
+import { deploy } from '../../bench/deployment.ts';
+import { serveFolder } from './origin.ts';
+import { reference, requests } from './reference.ts';
+import { type Attempt, isWrong, judge, type Limits, summary, type Verdict } from './verdict.ts';
 
 /**
  * `npm run test:pictures -- FOLDER`: what the service makes of any pictures, beside what sharp makes of

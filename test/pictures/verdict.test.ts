@@ -1,8 +1,8 @@
 import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
-import { type Request, reference, requests } from '../../../bench/pictures/reference.ts';
-import { type Attempt, isWrong, judge, summary } from '../../../bench/pictures/verdict.ts';
-import { noise } from '../../pool/transform/pictures.ts';
+import { noise } from '../pool/transform/pictures.ts';
+import { type Request, reference, requests } from './reference.ts';
+import { type Attempt, isWrong, judge, summary } from './verdict.ts';
 
 const limits = { mean: 1, most: 16, slowFactor: 3, slowMs: 100 };
 const about = { file: 'a.png', request: 'whole' };
