@@ -50,8 +50,8 @@ const programs = [
   'server/local/main',
   'worker/main',
   'store/embedded/thread',
-  'pool/transform/thread',
-  'pool/transform/process/main',
+  'pool/execution/thread',
+  'pool/execution/process/main',
 ];
 const bundleFolder = 'bundle';
 /** Packages that load files of their own, and optional ones of the MongoDB driver. */

@@ -1,12 +1,12 @@
 import { ServiceError } from '../contract/errors.ts';
+import { TransformQueue } from './execution/transform-queue.ts';
+import { requireImage } from './formats/not-an-image.ts';
 import type { Image } from './image.ts';
+import { watermarkVariant } from './rendering/watermark.ts';
 import type { EngineSettings } from './settings.ts';
 import { type SourceLease, Sources } from './source/sources.ts';
 import type { Stages } from './stages.ts';
-import { requireImage } from './transform/not-an-image.ts';
-import { TransformQueue } from './transform/transform-queue.ts';
-import type { Variant, Watermark } from './transform/variant.ts';
-import { watermarkVariant } from './transform/watermark.ts';
+import type { Variant, Watermark } from './variant.ts';
 import { Watermarks } from './watermarks.ts';
 
 /** The requested image. */
@@ -187,7 +187,7 @@ export class Producer {
   async #fetchAdmitted(work: Work): Promise<Inputs> {
     if (!isLive(work)) return this.#fetch(work);
     this.admit(work.project);
-    const arrived = this.transforms.expect(work.project);
+    const arrived = this.transforms.reserve(work.project);
     return this.#fetch(work).finally(arrived);
   }
 

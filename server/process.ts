@@ -5,8 +5,8 @@ import { settingsOrExit } from '../contract/settings/load.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { onlyProcess } from '../pool/coalescer.ts';
 import { Engine } from '../pool/engine.ts';
+import { optionalFormatsProbed, readableFormats } from '../pool/formats/optional-formats.ts';
 import type { EngineSettings } from '../pool/settings.ts';
-import { readableFormats, tried } from '../pool/transform/readable.ts';
 import { logOutages } from '../store/connection.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { connectStore } from '../store/open.ts';
@@ -177,7 +177,7 @@ function stats(): FrontEndStats {
 }
 
 const queue = new JobQueue(store.db, settings.prewarmQueue);
-await tried;
+await optionalFormatsProbed;
 const health = new Health({
   sourceFormats: readableFormats(),
   store,

@@ -1,4 +1,4 @@
-import { autoQuality } from '../../pool/transform/encode/auto-quality.ts';
+import { autoQuality } from '../../pool/rendering/encode/auto-quality.ts';
 import { type Format, formats, ours } from './compare.ts';
 import { type Measured, mean, measure, scoreOf } from './measure.ts';
 import type { Source } from './sources.ts';

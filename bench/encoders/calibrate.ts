@@ -1,5 +1,5 @@
-import type { Mode } from '../../pool/transform/encode/quality.ts';
-import { ownScale } from '../../pool/transform/encode.ts';
+import type { Mode } from '../../pool/rendering/encode/quality.ts';
+import { ownScale } from '../../pool/rendering/encode.ts';
 import { type Encode, type Measured, mean, measure, scoreOf } from './measure.ts';
 import type { Source } from './sources.ts';
 import type { Ssimulacra2 } from './ssimulacra2.ts';
@@ -12,7 +12,7 @@ const scale: Encode = (image, quality) => image.jpeg({ quality, chromaSubsamplin
 
 /**
  * Finds the qualities of each encoder that have the mean score of the scale over all photographs of one
- * size: the points of the curves in pool/transform/encode/quality.ts.
+ * size: the points of the curves in pool/rendering/encode/quality.ts.
  */
 export async function calibrate(
   sources: readonly Source[],

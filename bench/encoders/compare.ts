@@ -1,4 +1,4 @@
-import { encodings } from '../../pool/transform/encode.ts';
+import { encodings } from '../../pool/rendering/encode.ts';
 import { atScore, type Encode, type Measured, measure, scoreOf } from './measure.ts';
 import type { Source } from './sources.ts';
 import type { Ssimulacra2 } from './ssimulacra2.ts';

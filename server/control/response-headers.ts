@@ -1,4 +1,4 @@
-import { outputFormats } from '../../pool/transform/variant.ts';
+import { outputFormats } from '../../pool/variant.ts';
 
 const text = (description: string, example: string) => ({
   description,

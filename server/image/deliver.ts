@@ -4,7 +4,7 @@ import type { CacheResult, Engine } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
 import { isLoop } from '../../pool/source/loop.ts';
 import { inStage } from '../../pool/stages.ts';
-import type { Variant } from '../../pool/transform/variant.ts';
+import type { Variant } from '../../pool/variant.ts';
 import type { Project } from '../../store/projects.ts';
 import type { Headers, HttpRequest } from '../http/request.ts';
 import type { ProjectCache } from '../project-cache.ts';

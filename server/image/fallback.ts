@@ -1,5 +1,5 @@
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
-import { plainVariant, type Variant } from '../../pool/transform/variant.ts';
+import { plainVariant, type Variant } from '../../pool/variant.ts';
 import type { Headers } from '../http/request.ts';
 
 /**

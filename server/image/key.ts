@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type OutputFormat, plainVariant, type Variant } from '../../pool/transform/variant.ts';
-import { rendererVersion } from '../../pool/transform/version.ts';
+import { rendererVersion } from '../../pool/rendering/version.ts';
+import { type OutputFormat, plainVariant, type Variant } from '../../pool/variant.ts';
 
 /** Which options affect the bytes of each format. */
 const affectsBytes: Readonly<

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { OutputFormat } from '../../pool/transform/variant.ts';
+import type { OutputFormat } from '../../pool/variant.ts';
 import { maxAccept } from '../http/accept.ts';
 
 /** The request headers that negotiation reads; '' for one that was not sent. */

@@ -10,7 +10,7 @@ import {
   placeholderKinds,
   plainVariant,
   strategies,
-} from '../../pool/transform/variant.ts';
+} from '../../pool/variant.ts';
 import { fileName } from './download.ts';
 import { sourceUrl } from './source-url.ts';
 import {

@@ -1,5 +1,5 @@
 import colourNames from 'color-name';
-import type { Colour } from '../../pool/transform/variant.ts';
+import type { Colour } from '../../pool/variant.ts';
 
 /**
  * A JSON Schema (2020-12) in the form that client generators understand. A validator reads the text

@@ -7,7 +7,7 @@ import {
   plainVariant,
   type Variant,
   type Watermark,
-} from '../../pool/transform/variant.ts';
+} from '../../pool/variant.ts';
 import type { ProjectSettings } from '../../store/projects.ts';
 import { type Accepted, type Hints, snapWidth } from './negotiate.ts';
 import type { Options } from './options.ts';

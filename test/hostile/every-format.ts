@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import sharp from 'sharp';
-import { TransformQueue } from '../../pool/transform/transform-queue.ts';
-import { outputFormats } from '../../pool/transform/variant.ts';
+import { TransformQueue } from '../../pool/execution/transform-queue.ts';
+import { outputFormats } from '../../pool/variant.ts';
 import { childrenOf } from '../children.ts';
-import { animation, blue, noise, red, shared, variant } from '../pool/transform/pictures.ts';
-import { patient, settings } from '../pool/transform/pools.ts';
+import { patient, settings } from '../pool/execution/pools.ts';
+import { animation, blue, noise, red, shared, variant } from '../pool/rendering/pictures.ts';
 import { bmpOf, icoOf } from './inputs/bitmaps.ts';
 
 /**

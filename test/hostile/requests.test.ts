@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import { errorCatalogue } from '../../contract/errors.ts';
-import { openContainer } from '../../pool/transform/container/container.ts';
+import { openContainer } from '../../pool/formats/container/container.ts';
+import { ultraHdr } from '../pool/rendering/ultra-hdr.ts';
 import { startDnsServer } from '../pool/source/dns-server.ts';
-import { ultraHdr } from '../pool/transform/ultra-hdr.ts';
 import { startTestOrigin } from '../service/origin.ts';
 import { type RawResponse, StrictConnection } from '../service/raw-http.ts';
 import { json } from '../service/service.ts';

@@ -1,6 +1,6 @@
 import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
-import { noise } from '../pool/transform/pictures.ts';
+import { noise } from '../pool/rendering/pictures.ts';
 import { type Request, reference, requests } from './reference.ts';
 import { type Attempt, isWrong, judge, summary } from './verdict.ts';
 

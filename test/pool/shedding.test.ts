@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { onlyProcess } from '../../pool/coalescer.ts';
 import { type CacheResult, Engine } from '../../pool/engine.ts';
-import { Schedule } from '../../pool/transform/schedule.ts';
-import type { Variant } from '../../pool/transform/variant.ts';
+import { Schedule } from '../../pool/execution/schedule.ts';
+import type { Variant } from '../../pool/variant.ts';
 import { stopClock } from '../clock.ts';
 import { temporaryRoot } from '../temporary-root.ts';
 import { until } from '../until.ts';
+import { noise, variant } from './rendering/pictures.ts';
 import { startOrigin } from './source/origin.ts';
-import { noise, variant } from './transform/pictures.ts';
 
 interface Arrangement {
   readonly engine: Engine;

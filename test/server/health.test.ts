@@ -1,11 +1,11 @@
 import t from 'tap';
-import type { TransformQueue } from '../../pool/transform/transform-queue.ts';
+import type { TransformQueue } from '../../pool/execution/transform-queue.ts';
 import type { FrontEndStats } from '../../server/cluster/channel.ts';
 import { Health, type HealthEnvironment } from '../../server/health.ts';
 import type { HttpRequest, HttpResponse } from '../../server/http/request.ts';
-import { variant } from '../pool/transform/pictures.ts';
-import { openPool, patient, puppets } from '../pool/transform/pools.ts';
-import { puppetTask } from '../pool/transform/puppet.ts';
+import { openPool, patient, puppets } from '../pool/execution/pools.ts';
+import { puppetTask } from '../pool/execution/puppet.ts';
+import { variant } from '../pool/rendering/pictures.ts';
 import { until } from '../until.ts';
 
 const idle: FrontEndStats = {

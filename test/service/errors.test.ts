@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { pixels } from '../pool/transform/pictures.ts';
+import { pixels } from '../pool/rendering/pictures.ts';
 import { until } from '../until.ts';
 import { eachEngine } from './engines.ts';
 import { picture, startTestOrigin } from './origin.ts';

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import t from 'tap';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
-import { ultraHdr } from '../pool/transform/ultra-hdr.ts';
+import { ultraHdr } from '../pool/rendering/ultra-hdr.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { json, startService } from './service.ts';
 

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import t from 'tap';
 import { ssim, toReference } from '../../bench/encoders/ssim.ts';
-import { redAndBlueError, redOnBlue } from '../pool/transform/red-on-blue.ts';
+import { redAndBlueError, redOnBlue } from '../pool/rendering/red-on-blue.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { startService } from './service.ts';
 

@@ -5,7 +5,7 @@ import { backgroundHeader, backgroundToken } from '../../contract/background-tok
 import { loadSettings } from '../../contract/settings/load.ts';
 import { findDeployment } from '../../store/deployment.ts';
 import { joinStore } from '../../store/open.ts';
-import { near, pixels } from '../pool/transform/pictures.ts';
+import { near, pixels } from '../pool/rendering/pictures.ts';
 import { until } from '../until.ts';
 import { startTestOrigin } from './origin.ts';
 import { json, startService } from './service.ts';

@@ -3,8 +3,8 @@ import { runInNewContext } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
-import '../../pool/transform/gain-map.ts';
-import { ultraHdr } from '../pool/transform/ultra-hdr.ts';
+import '../../pool/rendering/gain-map.ts';
+import { ultraHdr } from '../pool/rendering/ultra-hdr.ts';
 
 /**
  * Defects of sharp 0.35 and libvips 8.18 that the service works around, each as small as it can be. A

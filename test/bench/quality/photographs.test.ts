@@ -8,7 +8,7 @@ import { openMeter } from '../../../bench/scenarios/quality/meter.ts';
 import { openPhotographs } from '../../../bench/scenarios/quality/photographs.ts';
 import { score } from '../../../bench/scenarios/quality/scores.ts';
 import type { DefaultServer } from '../../../bench/servers/server.ts';
-import { noise } from '../../pool/transform/pictures.ts';
+import { noise } from '../../pool/rendering/pictures.ts';
 import { temporaryRoot } from '../../temporary-root.ts';
 
 const width = 64;

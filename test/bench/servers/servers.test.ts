@@ -8,7 +8,7 @@ import { startBare } from '../../../bench/servers/bare.ts';
 import { encoderOptions, sharpFields } from '../../../bench/servers/encoder-settings.ts';
 import { defaultPeer, parsePeer, peerServer } from '../../../bench/servers/peer.ts';
 import { processorMs, residentMiB } from '../../../bench/servers/server.ts';
-import { ownQuality } from '../../../pool/transform/encode/quality.ts';
+import { ownQuality } from '../../../pool/rendering/encode/quality.ts';
 import { DiskCacheIndex } from '../../../server/cluster/disk-cache-index.ts';
 import { rootPath } from '../../root.ts';
 import { temporaryRoot } from '../../temporary-root.ts';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import t from 'tap';
-import { plainVariant, type Variant } from '../../../pool/transform/variant.ts';
-import { rendererVersion } from '../../../pool/transform/version.ts';
+import { rendererVersion } from '../../../pool/rendering/version.ts';
+import { plainVariant, type Variant } from '../../../pool/variant.ts';
 import { canonicalForm, variantKey } from '../../../server/image/key.ts';
 import type { Hints } from '../../../server/image/negotiate.ts';
 import type { Options } from '../../../server/image/options.ts';

@@ -1,0 +1,70 @@
+import sharp from 'sharp';
+import { plainVariant } from '../../variant.ts';
+import { allowGainMaps, blockDecoders } from '../decoders.ts';
+import { runTask } from '../task.ts';
+import { lowerPriority } from '../thread-priority.ts';
+import type { FromProcess, ToProcess } from './messages.ts';
+
+/**
+ * The entry point of a transform process: transforms one image at a time, and ends when its memory
+ * exceeds the limit or the front end is gone. Native code runs on threads of libuv, so this thread
+ * can always do both.
+ */
+
+const [maxMemoryBytes = 0, maxCpuSeconds = 0] = process.argv.slice(2).map(Number);
+
+/** Between two checks of the memory, in ms; a core fills some 50 MB in this time. */
+const checkEveryMs = 20;
+
+sharp.cache(false);
+sharp.concurrency(1);
+blockDecoders({ onThread: false });
+
+const end = (signal: NodeJS.Signals) => void process.kill(process.pid, signal);
+
+// The front end decides when this process ends, also when the whole process group gets a signal.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+// An ordinary exit would wait for native code.
+process.on('disconnect', () => end('SIGKILL'));
+
+const send = (message: FromProcess) => void process.send?.(message);
+
+process.on('message', async (task: ToProcess) => {
+  // The signal that a failed allocation in native code ends with.
+  const check = () => void (process.memoryUsage.rss() > maxMemoryBytes && end('SIGABRT'));
+  const timer = setInterval(check, checkEveryMs);
+  allowGainMaps(task.variant.gainMap);
+  const result = await runTask(task, true);
+  clearInterval(timer);
+  if (result === null) throw new Error('A transform process cannot isolate its work further.');
+  send({ type: 'done', result, spent: isSpent() });
+});
+
+/** Native memory is not always returned to the system, and the limit of CPU time is for a life. */
+function isSpent(): boolean {
+  const { user, system } = process.cpuUsage();
+  const halfCpu = (user + system) / 1e6 > maxCpuSeconds / 2;
+  return halfCpu || process.memoryUsage.rss() > maxMemoryBytes / 3;
+}
+
+/**
+ * Shows that this Node and libvips work within the limits, before there is a task that could have
+ * another reason to fail; and loads what the first SVG needs.
+ */
+async function requireWorking(): Promise<void> {
+  const probe = await runTask(
+    {
+      source: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'),
+      watermark: null,
+      variant: plainVariant,
+      limits: { sourceMaxPixels: 1, softTimeoutSeconds: 60 },
+    },
+    true,
+  );
+  if (probe?.ok !== true) process.exit(1);
+}
+
+await requireWorking();
+// Not before: the start counts as a part of the first task's time.
+lowerPriority({ onThread: false });
+send({ type: 'ready' });

@@ -1,0 +1,53 @@
+import { inspect } from 'node:util';
+import { type ErrorData, ServiceError } from '../../contract/errors.ts';
+import { IsolationRequired } from '../formats/isolation.ts';
+import { type Cost, CostExceeded } from '../rendering/cost.ts';
+import type { RenderLimits } from '../rendering/pipeline.ts';
+import { type RenderedImage, render } from '../rendering/render.ts';
+import type { Variant } from '../variant.ts';
+
+/** The message to a transform thread or to a transform process. */
+export interface TransformTask {
+  readonly source: Uint8Array;
+  /** The bytes of the variant's watermark; null when it has none. */
+  readonly watermark: Uint8Array | null;
+  readonly variant: Variant;
+  readonly limits: Omit<RenderLimits, 'isolated'>;
+  /** True to do it only if it is light, and else to return its cost. */
+  readonly onlyLight?: boolean;
+}
+
+/**
+ * The response. Errors are sent as plain data because they would lose their code between threads
+ * and processes.
+ */
+export type TransformResult =
+  | (RenderedImage & { readonly ok: true; readonly transformMs: number })
+  /** Not done, because it is not light. */
+  | { readonly ok: false; readonly exceeds: Cost }
+  | {
+      readonly ok: false;
+      readonly error: ErrorData;
+      /** For the log. */
+      readonly detail: string;
+    };
+
+const maxDetail = 2000;
+
+/** @returns null when the transform must run in a process of its own, and `isolated` is false */
+export async function runTask(
+  { source, watermark, variant, limits, onlyLight }: TransformTask,
+  isolated: boolean,
+): Promise<TransformResult | null> {
+  const startedAt = performance.now();
+  try {
+    const image = await render(source, watermark, variant, { ...limits, isolated }, onlyLight);
+    return { ok: true, ...image, transformMs: performance.now() - startedAt };
+  } catch (thrown) {
+    if (thrown instanceof IsolationRequired) return null;
+    if (thrown instanceof CostExceeded) return { ok: false, exceeds: thrown.cost };
+    const error = ServiceError.of(thrown);
+    const detail = inspect(error.cause).slice(0, maxDetail);
+    return { ok: false, error: error.toData(), detail };
+  }
+}

@@ -1,0 +1,55 @@
+import type { OutputFormat } from '../variant.ts';
+
+/** The source formats that the engine reads, detected from the bytes and not from Content-Type. */
+export const sourceKinds = [
+  'jpeg',
+  'png',
+  'webp',
+  'gif',
+  'avif',
+  'heif',
+  'tiff',
+  'svg',
+  'bmp',
+  'ico',
+  'jxl',
+] as const;
+export type SourceKind = (typeof sourceKinds)[number];
+
+interface KindProperties {
+  /** For error messages. */
+  readonly label: string;
+  /**
+   * The decoder that sharp must choose; another one means that the bytes match two formats. Null for
+   * those that are decoded here.
+   */
+  readonly decoder: string | null;
+  /** The output format when none is requested; null when it depends on transparency. */
+  readonly own: OutputFormat | null;
+  /** True for vector graphics, which are rasterised at the required size. */
+  readonly vector: boolean;
+  /**
+   * True when further pages are frames of an animation. The pages of a TIFF or a HEIF are separate
+   * images: only the first, or the primary one, is served.
+   */
+  readonly animates: boolean;
+  /** True for one that is only decoded in a process that can be killed. */
+  readonly isolated: boolean;
+}
+
+const pixels = { vector: false, animates: false, isolated: false } as const;
+const isolated = { ...pixels, isolated: true } as const;
+
+export const kinds = {
+  jpeg: { label: 'JPEG', decoder: 'jpeg', own: 'jpeg', ...pixels },
+  png: { label: 'PNG', decoder: 'png', own: 'png', ...pixels },
+  webp: { label: 'WebP', decoder: 'webp', own: 'webp', ...pixels, animates: true },
+  gif: { label: 'GIF', decoder: 'gif', own: 'gif', ...pixels, animates: true },
+  avif: { label: 'AVIF', decoder: 'heif', own: 'avif', ...pixels },
+  heif: { label: 'HEIF', decoder: 'heif', own: null, ...pixels },
+  tiff: { label: 'TIFF', decoder: 'tiff', own: null, ...pixels },
+  svg: { label: 'SVG', decoder: 'svg', own: null, ...isolated, vector: true },
+  bmp: { label: 'BMP', decoder: null, own: null, ...isolated },
+  ico: { label: 'ICO', decoder: null, own: null, ...isolated },
+  jxl: { label: 'JPEG XL', decoder: 'jxl', own: null, ...isolated },
+} as const satisfies Record<SourceKind, KindProperties>;

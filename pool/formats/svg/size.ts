@@ -1,0 +1,103 @@
+import type { Size } from '../../geometry.ts';
+import { svgRoot } from '../sniff.ts';
+
+/**
+ * The density at which SVGs are opened, in dots per inch: that of CSS (CSS Values 4, 6.2), so that
+ * points and inches have the size that they have in browsers. libvips 8.18 uses the density as the
+ * scale too, and the size of a drawing in inches then grows with its square; so other sizes are
+ * written into the document.
+ */
+export const svgDensity = 96;
+
+/** Pixels that libvips makes of a CSS pixel at that density. */
+const libvipsScale = svgDensity / 72;
+
+/** CSS pixels of each unit of length. */
+const units: Readonly<Record<string, number>> = {
+  '': 1,
+  px: 1,
+  pt: 96 / 72,
+  pc: 16,
+  in: 96,
+  cm: 96 / 2.54,
+  mm: 96 / 25.4,
+};
+
+/** The size of a drawing in CSS pixels; that of the header is rounded to whole pixels of libvips. */
+export function svgSize(source: Uint8Array, header: Size): Size {
+  const rounded = { width: header.width / libvipsScale, height: header.height / libvipsScale };
+  const exact = writtenSize(rootOf(source).attributes);
+  const isSame = (side: keyof Size) => Math.abs((exact?.[side] ?? 0) - rounded[side]) <= 1;
+  // A style sheet may say otherwise than the attributes.
+  return exact !== null && isSame('width') && isSame('height') ? exact : rounded;
+}
+
+/**
+ * The drawing with another size: `scale` pixels for each CSS pixel, at `svgDensity`. What is in it is
+ * scaled by its `viewBox`.
+ *
+ * @param size in CSS pixels
+ */
+export function sizedSvg(source: Uint8Array, size: Size, scale: number): Buffer {
+  const { bytes, from, to, attributes } = rootOf(source);
+  const width = `${(size.width * scale) / libvipsScale}px`;
+  const height = `${(size.height * scale) / libvipsScale}px`;
+  // Declarations that no style sheet overrides.
+  const style = `width:${width}!important;height:${height}!important`;
+  const changed: ReadonlyMap<string, string> = new Map([
+    ['viewBox', `"0 0 ${size.width} ${size.height}"`],
+    ...attributes,
+    ['width', `"${width}"`],
+    ['height', `"${height}"`],
+    ['style', withDeclarations(attributes.get('style') ?? '""', style)],
+  ]);
+  const tag = [...changed].map(([name, quoted]) => ` ${name}=${quoted}`).join('');
+  return Buffer.concat([bytes.subarray(0, from), Buffer.from(tag, 'latin1'), bytes.subarray(to)]);
+}
+
+const withDeclarations = (quoted: string, more: string): string =>
+  `${quoted.slice(0, -1)};${more}${quoted.slice(-1)}`;
+
+/**
+ * The attributes of the root element, with their quotes, and where they are. The document is known to
+ * be well-formed.
+ */
+function rootOf(source: Uint8Array) {
+  const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
+  const text = bytes.toString('latin1');
+  const from = (svgRoot(text) ?? 0) + '<svg'.length;
+  const attributes = new Map<string, string>();
+  const attribute = /\s+([^\s=/>]+)\s*=\s*("[^"]*"|'[^']*')/y;
+  attribute.lastIndex = from;
+  let to = from;
+  for (let found = attribute.exec(text); found !== null; found = attribute.exec(text)) {
+    const [, name = '', quoted = ''] = found;
+    attributes.set(name, quoted);
+    to = attribute.lastIndex;
+  }
+  return { bytes, from, to, attributes };
+}
+
+/** What the attributes say; null when they leave it open or depend on fonts. */
+function writtenSize(attributes: ReadonlyMap<string, string>): Size | null {
+  const [width, height] = [attributes.get('width'), attributes.get('height')].map(pixels);
+  const box = (attributes.get('viewBox') ?? '""')
+    .slice(1, -1)
+    .trim()
+    .split(/[\s,]+/)
+    .map(Number);
+  const [, , across = Number.NaN, down = Number.NaN] = box;
+  const size = {
+    width: width ?? (height === null || height === undefined ? across : (height * across) / down),
+    height: height ?? (width === null || width === undefined ? down : (width * down) / across),
+  };
+  return size.width > 0 && size.height > 0 ? size : null;
+}
+
+/** Of an attribute with its quotes; null for none and for percentages, NaN for other units. */
+function pixels(quoted: string | undefined): number | null {
+  const text = quoted?.slice(1, -1).trim() ?? '100%';
+  if (text.endsWith('%') || text === 'auto') return null;
+  const [, number = '', unit = ''] = /^([+-]?[\d.]+(?:e[+-]?\d+)?)([a-z]*)$/i.exec(text) ?? [];
+  return number === '' ? Number.NaN : Number(number) * (units[unit.toLowerCase()] ?? Number.NaN);
+}

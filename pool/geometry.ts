@@ -1,0 +1,215 @@
+import type { Area, Edges, Fit, FocalPoint } from './variant.ts';
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface BoxLimits extends Size {
+  /** Maximum of width times height. */
+  readonly pixels: number;
+}
+
+/** The size of the resized image, without its border. */
+export interface Box extends Size {
+  /** How the image fits the box: `fill` where both have the same aspect ratio or it is ignored. */
+  readonly fit: 'contain' | 'cover' | 'fill';
+  /** The factor by which the image is scaled; the larger one where the sides differ. */
+  readonly scale: number;
+  readonly border: Edges;
+}
+
+/** The requested box; a null side follows from the aspect ratio. */
+export interface RequestedBox {
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly fit: Fit;
+  /** Added around the box; scaled down with the box where a limit applies. */
+  readonly border: Edges | null;
+}
+
+const noBorder: Edges = { top: 0, right: 0, bottom: 0, left: 0 };
+
+/**
+ * The size of the output. Sides are rounded only at the end: to the nearest pixel, halves up, and
+ * to at least 1, or down where the pixel limit would be exceeded. A requested side that no limit
+ * applies to is kept exactly.
+ *
+ * @param natural the size of the upright image
+ * @param enlargement the maximum factor by which the image may be scaled; where the requested box
+ *   needs more, the box shrinks and keeps its aspect ratio
+ */
+export function fitBox(
+  natural: Size,
+  requested: RequestedBox,
+  enlargement: number,
+  limits: BoxLimits,
+): Box {
+  const { fit, ...unlimited } = unlimitedBox(natural, requested, enlargement);
+  const fullBorder = requested.border ?? noBorder;
+  const outer = withBorder(unlimited, fullBorder);
+  const shrink = Math.min(
+    1,
+    limits.width / outer.width,
+    limits.height / outer.height,
+    Math.sqrt(limits.pixels / (outer.width * outer.height)),
+  );
+  const { border, ...size } = round(scaled(unlimited, shrink), fullBorder, shrink, limits);
+  const across = size.width / natural.width;
+  const down = size.height / natural.height;
+  return {
+    ...size,
+    fit,
+    scale: fit === 'contain' ? Math.min(across, down) : Math.max(across, down),
+    border,
+  };
+}
+
+export function withBorder(size: Size, { top, right, bottom, left }: Edges): Size {
+  return { width: size.width + left + right, height: size.height + top + bottom };
+}
+
+/** The bounding box of a rotated image; angle in degrees. */
+export function boundsOfRotated({ width, height }: Size, angle: number): Size {
+  if (angle % 180 === 0) return { width, height };
+  if (angle % 90 === 0) return { width: height, height: width };
+  const radians = (angle * Math.PI) / 180;
+  const [cos, sin] = [Math.abs(Math.cos(radians)), Math.abs(Math.sin(radians))];
+  return { width: width * cos + height * sin, height: width * sin + height * cos };
+}
+
+/** The part of an area within an image; null when the area is outside. */
+export function clipArea({ left, top, width, height }: Area, within: Size): Area | null {
+  const clipped = {
+    left,
+    top,
+    width: Math.min(width, within.width - left),
+    height: Math.min(height, within.height - top),
+  };
+  return clipped.width > 0 && clipped.height > 0 ? clipped : null;
+}
+
+/** In whole pixels, at least one per side. */
+export function scaledSize({ width, height }: Size, factor: number): Size {
+  const side = (length: number) => atLeastOne(Math.round(length * factor));
+  return { width: side(width), height: side(height) };
+}
+
+/** Converts an area of an image to the pixels of the same image opened at another scale. */
+export function scaledArea(area: Area, scale: number, whole: Size): Area {
+  const convert = (start: number, length: number, end: number) => {
+    const last = Math.max(1, Math.floor(end * scale));
+    const from = Math.min(last - 1, Math.round(start * scale));
+    return [from, Math.min(last - from, Math.max(1, Math.round(length * scale)))] as const;
+  };
+  const [left, width] = convert(area.left, area.width, whole.width);
+  const [top, height] = convert(area.top, area.height, whole.height);
+  return { left, top, width, height };
+}
+
+/**
+ * The size to which `cover` scales an image, and the part of it that fills the box: centred on the
+ * point as far as the image allows.
+ */
+export function windowAround(
+  point: FocalPoint,
+  natural: Size,
+  box: Box,
+): { size: Size; window: Area } {
+  const scaled = scaledSize(natural, box.scale);
+  const size = {
+    width: Math.max(box.width, scaled.width),
+    height: Math.max(box.height, scaled.height),
+  };
+  const start = (at: number, length: number, kept: number) =>
+    Math.min(length - kept, Math.max(0, Math.round(at * length - kept / 2)));
+  const left = start(point.x, size.width, box.width);
+  const top = start(point.y, size.height, box.height);
+  return { size, window: { left, top, width: box.width, height: box.height } };
+}
+
+function unlimitedBox(
+  natural: Size,
+  requested: RequestedBox,
+  enlargement: number,
+): Size & Pick<Box, 'fit'> {
+  const { width, height, fit } = requested;
+  if (width === null || height === null) {
+    const factor = oneSideFactor(natural, width, height);
+    return { ...scaled(natural, Math.min(factor, enlargement)), fit: 'fill' };
+  }
+  const across = width / natural.width;
+  const down = height / natural.height;
+  const smaller = Math.min(across, down);
+  const larger = Math.max(across, down);
+  switch (fit) {
+    case 'inside':
+      return { ...scaled(natural, Math.min(smaller, enlargement)), fit: 'fill' };
+    case 'outside':
+      return { ...scaled(natural, Math.min(larger, enlargement)), fit: 'fill' };
+    case 'contain':
+      return { ...scaled({ width, height }, Math.min(1, enlargement / smaller)), fit };
+    case 'cover':
+    case 'fill':
+      return { ...scaled({ width, height }, Math.min(1, enlargement / larger)), fit };
+  }
+}
+
+function oneSideFactor(natural: Size, width: number | null, height: number | null): number {
+  if (width !== null) return width / natural.width;
+  if (height !== null) return height / natural.height;
+  return 1;
+}
+
+function scaled(size: Size, factor: number): Size {
+  return { width: size.width * factor, height: size.height * factor };
+}
+
+/** Rounds box and border to whole pixels that together are within the limits. */
+function round(exact: Size, border: Edges, shrink: number, limits: BoxLimits) {
+  const nearest = rounded(exact, border, shrink, Math.round);
+  return fits(nearest, limits) ? nearest : rounded(exact, border, shrink, Math.floor);
+}
+
+function rounded(exact: Size, edges: Edges, shrink: number, whole: (value: number) => number) {
+  const border = {
+    top: whole(edges.top * shrink),
+    right: whole(edges.right * shrink),
+    bottom: whole(edges.bottom * shrink),
+    left: whole(edges.left * shrink),
+  };
+  const size = { width: whole(exact.width), height: whole(exact.height) };
+  // A side that was rounded to 0 becomes 1 pixel, which is subtracted from the border.
+  return {
+    width: atLeastOne(size.width),
+    height: atLeastOne(size.height),
+    border: {
+      ...border,
+      ...(size.width < 1 ? withoutOne(border, 'left', 'right') : {}),
+      ...(size.height < 1 ? withoutOne(border, 'top', 'bottom') : {}),
+    },
+  };
+}
+
+function withoutOne(border: Edges, first: keyof Edges, second: keyof Edges): Partial<Edges> {
+  const larger = border[first] > border[second] ? first : second;
+  return { [larger]: Math.max(0, border[larger] - 1) };
+}
+
+function fits(box: Size & { readonly border: Edges }, limits: BoxLimits): boolean {
+  const { width, height } = withBorder(box, box.border);
+  return (
+    width <= atLeastOne(limits.width) &&
+    height <= atLeastOne(limits.height) &&
+    width * height <= limits.pixels
+  );
+}
+
+function atLeastOne(side: number): number {
+  return Math.max(1, side);
+}
+
+/** The largest scale at which an image has at most `side` pixels per side and `pixels` in total. */
+export function scaleWithin({ width, height }: Size, side: number, pixels: number): number {
+  return Math.min(side / width, side / height, Math.sqrt(pixels / (width * height)));
+}

@@ -1,0 +1,84 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { SourceFacts } from '../formats/facts.ts';
+import { sniff } from '../formats/sniff.ts';
+import { strategies, type Variant } from '../variant.ts';
+import { keepsGainMap } from './format.ts';
+import type { Plan } from './plan.ts';
+
+/** sharp 0.35 has the function and not its type. */
+declare module 'sharp' {
+  interface Sharp {
+    keepGainMap(): Sharp;
+  }
+}
+
+/** Where they say that there is one (Adobe's specification 1.0, ISO 21496-1), near the beginning. */
+const marks = ['http://ns.adobe.com/hdr-gain-map/1.0/', 'urn:iso:std:iso:ts:21496:-1'] as const;
+const headBytes = 2 ** 20;
+
+/** Whether a source may have a gain map; only its decoder says for certain. */
+export function mayHaveGainMap(source: Uint8Array): boolean {
+  if (sniff(source) !== 'jpeg') return false;
+  const length = Math.min(source.byteLength, headBytes);
+  const head = Buffer.from(source.buffer, source.byteOffset, length);
+  return marks.some((mark) => head.includes(mark));
+}
+
+/** Changes of pixels that the gain map would not follow, so that it would show what was there. */
+const effects = [
+  'trim',
+  'grayscale',
+  'negate',
+  'normalize',
+  'gamma',
+  'modulate',
+  'tint',
+  'threshold',
+  'median',
+  'blur',
+  'sharpen',
+  'opacity',
+  'watermark',
+] as const satisfies readonly (keyof Variant)[];
+
+/**
+ * Refuses what would lose the gain map, or move it against the image: sharp 0.35 writes one only in a
+ * JPEG that is made in one pass of scaling, cutting, extending and quarter turns.
+ *
+ * @throws ServiceError parameter_invalid with the reason
+ */
+export function requireKeptGainMap(facts: SourceFacts, plan: Plan, variant: Variant): void {
+  if (!keepsGainMap(variant, facts)) return;
+  const reason = hindrance(facts, plan, variant);
+  if (reason === null) return;
+  throw new ServiceError(
+    'parameter_invalid',
+    `hdr=keep cannot be fulfilled: ${reason}. Leave out hdr to get the picture without its gain map.`,
+  );
+}
+
+function hindrance(facts: SourceFacts, plan: Plan, variant: Variant): string | null {
+  if (plan.format !== 'jpeg') return `a gain map is only written in JPEG, not in ${plan.format}`;
+  const effect = effects.find((name) => variant[name] !== null && variant[name] !== false);
+  if (effect !== undefined) return `the gain map would not follow ${effect}`;
+  if (variant.maxBytes !== null) return 'it is read once, and maxbytes needs several attempts';
+  if (variant.rotate % 90 !== 0) return 'rotate is not a multiple of 90';
+  const chosen = plan.resize?.fit === 'cover' ? plan.resize.position : '';
+  if (strategies.some((strategy) => strategy === chosen)) return `of pos=${chosen}`;
+  // Here sharp 0.35 turns the gain map otherwise than the image: it forgets the orientation beside
+  // another turn, and mirrors before it turns and not after.
+  const isTurned = facts.orientation >= 3;
+  if (isTurned && variant.rotate !== 0)
+    return 'the source is stored turned, and rotate turns it too';
+  const isMirrored = facts.orientation === 5 || facts.orientation === 7;
+  if (plan.extract !== null && isMirrored) {
+    return 'the source is stored turned and mirrored, and crop cuts it';
+  }
+  if (plan.prepared !== null)
+    return 'it takes several passes, of which each would lose the gain map';
+  const { gainMap } = facts;
+  const least = gainMap === null ? 1 : 2 * Math.ceil(facts.width / gainMap.width);
+  if (Math.min(plan.width, plan.height) < least)
+    return `an output below ${least} pixels is too small`;
+  return null;
+}

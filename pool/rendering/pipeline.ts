@@ -1,0 +1,209 @@
+import sharp, { type OutputInfo, type Sharp, type TimeoutOptions } from 'sharp';
+import { ServiceError } from '../../contract/errors.ts';
+import { maxSide } from '../bounds.ts';
+import type { RawPixels } from '../formats/bitmap/pixels.ts';
+import type { SourceFacts } from '../formats/facts.ts';
+import { type InspectionLimits, pageOption } from '../formats/inspect.ts';
+import { kinds, type SourceKind } from '../formats/kinds.ts';
+import { sizedSvg, svgDensity } from '../formats/svg/size.ts';
+import { unreadForm } from '../formats/unread-form.ts';
+import type { Size } from '../geometry.ts';
+
+export interface RenderLimits extends InspectionLimits {
+  /** Timeout of libvips, which checks it between tiles, in whole seconds; at least 1. */
+  readonly softTimeoutSeconds: number;
+}
+
+export interface Opening {
+  /** True for all frames, stacked vertically; false for the first frame only. */
+  readonly animated: boolean;
+  /** Pixels for each CSS pixel of a vector source; null for other kinds. */
+  readonly scale: number | null;
+  /** The form of a source that is pixels, and no file; null or absent for other sources. */
+  readonly raw?: Omit<RawPixels, 'data'> | null;
+  /** See Variant. */
+  readonly lenient?: boolean;
+  /** True for a source whose EXIF is kept, which libvips' TIFF does not do. */
+  readonly keepsExif?: boolean;
+}
+
+export type Pixels = { readonly data: Uint8Array; readonly info: OutputInfo };
+
+/**
+ * An image while it is transformed: a sharp pipeline to which operations are added, and which runs
+ * when the picture is settled or written.
+ */
+export class Pipeline {
+  readonly #kind: SourceKind;
+  readonly #unread: (error: unknown) => ServiceError | null;
+  readonly #limits: RenderLimits;
+  readonly #animated: boolean;
+  readonly #keepsExif: boolean;
+  /** True while the pipeline's input is the encoded source. */
+  #decoding = true;
+  #image: Sharp;
+  /**
+   * A new pipeline with the settled pixels, without the copy that `clone()` makes of them; null when the
+   * pipeline has operations that have not run yet.
+   */
+  #reopen: (() => Sharp) | null = null;
+  /** The frames from `eachFrame`, until another operation is added. */
+  #frames: Pixels | null = null;
+
+  constructor(source: Uint8Array, facts: SourceFacts, opening: Opening, limits: RenderLimits) {
+    const { vector } = kinds[facts.kind];
+    this.#kind = facts.kind;
+    this.#unread = (error) => unreadForm(facts.kind, source, error);
+    this.#limits = limits;
+    this.#animated = opening.animated;
+    this.#keepsExif = opening.keepsExif ?? false;
+    const { scale } = opening;
+    this.#image = sharp(scale === null ? source : sizedSvg(source, facts, scale), {
+      // Missing or corrupt pixels are an error if nothing else is asked for; decoder warnings are not,
+      // because browsers show such images too.
+      failOn: opening.lenient === true ? 'none' : 'error',
+      unlimited: false,
+      // Already checked by `inspect`; this is a second safeguard. The sides of a rasterised SVG are
+      // rounded up, by less than a pixel each, so they may exceed the plan.
+      limitInputPixels: limits.sourceMaxPixels + (vector ? 2 * maxSide + 1 : 0),
+      ...(opening.animated ? { pages: -1 } : pageOption(facts.page)),
+      ...(scale === null ? {} : { density: svgDensity }),
+      ...(opening.raw ? { raw: opening.raw } : {}),
+    });
+  }
+
+  apply(operations: (image: Sharp) => Sharp): this {
+    this.#image = operations(this.#image);
+    this.#reopen = null;
+    this.#frames = null;
+    return this;
+  }
+
+  /** Runs the pipeline; later operations start from its pixels. */
+  async settle(): Promise<void> {
+    if (this.#reopen !== null) return;
+    // Unlike raw pixels a TIFF keeps frames separate, the profile, the metadata, and the
+    // transparency of images that were converted to grey.
+    const { data } = await this.#toBuffer(
+      this.#keepsExif && !this.#animated
+        ? this.#image.png({ compressionLevel: 0 })
+        : this.#image.tiff({ compression: 'none' }),
+    );
+    this.#settle(() => sharp(data, { limitInputPixels: false, pages: this.#animated ? -1 : 1 }));
+  }
+
+  #settle(reopen: () => Sharp): void {
+    this.#reopen = reopen;
+    this.#image = reopen();
+  }
+
+  /** Settles an animation frame by frame. */
+  async eachFrame(operations: (frame: Sharp) => Sharp): Promise<void> {
+    const { data, info } = this.#frames ?? (await this.#toBuffer(this.#image.ensureAlpha().raw()));
+    const height = info.pageHeight ?? info.height;
+    const frames = info.height / height;
+    const size = data.byteLength / frames;
+    let all = data;
+    let made: OutputInfo = info;
+    for (let index = 0; index < frames; index += 1) {
+      const pixels = data.subarray(index * size, (index + 1) * size);
+      const frame = fromRaw(pixels, { ...info, height });
+      const done = await this.#rgba(operations(frame));
+      const length = done.data.byteLength;
+      // All output frames have the same size. If it is not larger than the input, they overwrite
+      // the input frames: the stacked frames are by far the largest buffer.
+      if (length > size && index === 0) all = new Uint8Array(length * frames);
+      all.set(done.data, index * length);
+      made = done.info;
+    }
+    const { height: pageHeight } = made;
+    all = all.subarray(0, made.width * pageHeight * made.channels * frames);
+    const stacked = { ...made, height: pageHeight * frames, pageHeight };
+    this.#settle(() => fromRaw(all, stacked, pageHeight));
+    this.#frames = { data: all, info: stacked };
+  }
+
+  /** For output that is computed from the pixels of a settled picture, such as placeholders. */
+  read<T>(reading: (image: Sharp) => Promise<T>): Promise<T> {
+    return reading(this.#image);
+  }
+
+  /** Raw pixels of a settled picture with 8 bits per channel, whatever the depth of the source. */
+  pixels(): Promise<Pixels> {
+    const image = this.#reopen === null ? this.#image.clone() : this.#reopen();
+    return this.#toBuffer(image.raw({ depth: 'uchar' }));
+  }
+
+  /**
+   * The same pixels as from `pixels`, which become the picture's own: cheaper than `settle`, where
+   * `Plan.plainPixels` says that nothing is lost.
+   *
+   * @param size the picture's; what sharp tells is too small where a border follows a window
+   */
+  async rasterise({ width, height }: Size): Promise<Pixels> {
+    const { data, info } = await this.#toBuffer(this.#image.raw({ depth: 'uchar' }));
+    const pixels = { data, info: { ...info, width, height } };
+    this.#settle(() => fromRaw(data, pixels.info));
+    return pixels;
+  }
+
+  /** Runs the pipeline with further operations, which a settled picture does not keep. */
+  attempt(operations: (image: Sharp) => Sharp): Promise<Pixels> {
+    return this.#toBuffer(operations(this.#reopen === null ? this.#image : this.#reopen()));
+  }
+
+  /**
+   * Runs the pipeline and returns its output. It avoids `toUint8Array()`: sharp 0.35.5 never frees
+   * that memory, because src/pipeline.cc passes the pointer as `hint` to `FreeCallback(hint,
+   * data)`. A Buffer from sharp is not transferable to another thread, so the caller must copy it.
+   *
+   * @throws ServiceError source_corrupt, transform_timeout
+   */
+  write(): Promise<Pixels> {
+    return this.#toBuffer(this.#image);
+  }
+
+  /** In two steps, because the raw output of a grey image has neither RGB nor alpha. */
+  async #rgba(image: Sharp): Promise<Pixels> {
+    const { data } = await this.#toBuffer(image.tiff({ compression: 'none' }));
+    return this.#toBuffer(sharp(data, { limitInputPixels: false }).ensureAlpha().raw());
+  }
+
+  #toBuffer(image: Sharp): Promise<Pixels> {
+    return this.#run((options) => image.timeout(options).toBuffer({ resolveWithObject: true }));
+  }
+
+  async #run(execute: (options: TimeoutOptions) => Promise<Pixels>): Promise<Pixels> {
+    const { softTimeoutSeconds } = this.#limits;
+    const startedAt = performance.now();
+    try {
+      const pixels = await execute({ seconds: softTimeoutSeconds });
+      this.#decoding = false;
+      return pixels;
+    } catch (error) {
+      // sharp's errors differ only by message, so the elapsed time distinguishes a timeout from
+      // corrupt pixels.
+      if (performance.now() - startedAt >= softTimeoutSeconds * 1000) {
+        throw new ServiceError('transform_timeout', 'The transform took too long.', error);
+      }
+      if (!this.#decoding) throw error;
+      const unread = this.#unread(error);
+      if (unread !== null) throw unread;
+      throw new ServiceError(
+        'source_corrupt',
+        `The source has a valid ${kinds[this.#kind].label} header but cannot be decoded completely.`,
+        error,
+      );
+    }
+  }
+}
+
+function fromRaw(
+  data: Uint8Array,
+  { width, height, channels }: Pick<OutputInfo, 'width' | 'height' | 'channels'>,
+  pageHeight = height,
+): Sharp {
+  // Not for a single frame: libvips keeps the page height when the frame is resized.
+  const raw = { width, height, channels, ...(pageHeight < height ? { pageHeight } : {}) };
+  return sharp(data, { raw, limitInputPixels: false });
+}

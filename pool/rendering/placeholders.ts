@@ -1,0 +1,163 @@
+import { encode as encodeBlurhash } from 'blurhash';
+import sharp, { type Sharp } from 'sharp';
+import { rgbaToThumbHash } from 'thumbhash';
+import type { OutputFormat, PlaceholderKind } from '../variant.ts';
+
+export interface SourceDescription {
+  /** The detected source format, such as `jpeg`. */
+  readonly format: string;
+  /** Size of one frame in pixels, upright. */
+  readonly width: number;
+  readonly height: number;
+  readonly bytes: number;
+  /** Pages, images or frames in the file. */
+  readonly pages: number;
+  readonly hasAlpha: boolean;
+}
+
+export interface OutputDescription {
+  readonly format: OutputFormat;
+  /** Size of one frame in pixels. */
+  readonly width: number;
+  readonly height: number;
+  readonly bytes: number;
+}
+
+/** Metadata of source and output, for the `json` placeholder. */
+export interface Description {
+  readonly source: SourceDescription;
+  /** Encodes the output of the same request without the placeholder; called only where needed. */
+  output(): Promise<OutputDescription>;
+}
+
+interface Placeholder {
+  readonly contentType: string;
+  /**
+   * @param image one transformed frame, not yet encoded; it is cloned, so that it can be written later
+   */
+  make(image: Sharp, description: Description): Promise<Uint8Array>;
+}
+
+const text = 'text/plain; charset=utf-8';
+
+/** Placeholders for an image while it loads, and its metadata. */
+export const placeholders = {
+  // https://blurha.sh: it has no transparency, so the image is flattened on white, as on most
+  // pages.
+  blurhash: {
+    contentType: text,
+    async make(image) {
+      const { data, width, height } = await spread(await shrink(image, hashSide, '#ffffff'));
+      const longer = Math.max(width, height);
+      const components = (side: number) => Math.ceil((4 * side) / longer);
+      return bytes(encodeBlurhash(data, width, height, components(width), components(height)));
+    },
+  },
+  // https://evanw.github.io/thumbhash, in base64 (RFC 4648, 4), as in its examples.
+  thumbhash: {
+    contentType: text,
+    async make(image) {
+      const { data, width, height } = await spread(await shrink(image, hashSide));
+      return bytes(Buffer.from(rgbaToThumbHash(width, height, data)).toString('base64'));
+    },
+  },
+  // An image of a few hundred bytes as a data URI (RFC 2397), to be scaled up by the page.
+  lqip: {
+    contentType: text,
+    async make(image) {
+      const { data, width, height } = await shrink(image, previewSide);
+      const raw = { width, height, channels: 4 as const };
+      const webp = await sharp(data, { raw })
+        .webp({ quality: 40, alphaQuality: 40, effort: 4 })
+        .toBuffer();
+      return bytes(`data:image/webp;base64,${webp.toString('base64')}`);
+    },
+  },
+  json: {
+    contentType: 'application/json',
+    async make(image, description) {
+      const { data } = await shrink(image, hashSide);
+      const { source } = description;
+      const output = await description.output();
+      return bytes(JSON.stringify({ source, output, dominant: dominantColour(data) }));
+    },
+  },
+} as const satisfies Record<PlaceholderKind, Placeholder>;
+
+/** The maximum of ThumbHash; the time of both hashes grows with the square of the side. */
+const hashSide = 100;
+/** The least of a ThumbHash on its shorter side; the longer one has enough pixels for its own. */
+const hashCosines = 3;
+const previewSide = 20;
+
+interface Pixels {
+  /** RGBA, 8 bits per channel, not premultiplied. */
+  readonly data: Uint8ClampedArray;
+  readonly width: number;
+  readonly height: number;
+}
+
+async function shrink(image: Sharp, side: number, background?: string): Promise<Pixels> {
+  // Rendered first: a second resize in the same pipeline would replace the first one.
+  const rendered = await image
+    .clone()
+    .ensureAlpha()
+    .raw({ depth: 'uchar' })
+    .toBuffer({ resolveWithObject: true });
+  const { width, height, channels } = rendered.info;
+  const small = sharp(rendered.data, { raw: { width, height, channels }, limitInputPixels: false });
+  if (background !== undefined) small.flatten({ background });
+  const { data, info } = await small
+    .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
+    .ensureAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return { data: new Uint8ClampedArray(data), width: info.width, height: info.height };
+}
+
+/**
+ * Repeats the pixels of a small or narrow picture. Both hashes are sums of cosines that are sampled at the
+ * pixels: with fewer pixels than cosines, a picture of one colour decodes to others.
+ */
+async function spread({ data, width, height }: Pixels): Promise<Pixels> {
+  const times = Math.max(1, Math.floor(hashSide / Math.max(width, height)));
+  const length = (side: number) => times * side * Math.ceil(hashCosines / (times * side));
+  const size = { width: length(width), height: length(height) };
+  if (size.width === width && size.height === height) return { data, width, height };
+  const repeated = await sharp(data, { raw: { width, height, channels: 4 } })
+    .resize({ ...size, fit: 'fill', kernel: 'nearest' })
+    .raw()
+    .toBuffer();
+  return { data: new Uint8ClampedArray(repeated), ...size };
+}
+
+/**
+ * The dominant colour as `#rrggbb`: the average of the most frequent of 4096 groups of similar
+ * colours, weighted by opacity. Null for a fully transparent image.
+ */
+function dominantColour(data: Uint8ClampedArray): string | null {
+  const groups = new Map<number, { red: number; green: number; blue: number; weight: number }>();
+  for (let at = 0; at < data.length; at += 4) {
+    const [red = 0, green = 0, blue = 0, weight = 0] = data.subarray(at, at + 4);
+    const key = ((red >> 4) << 8) | ((green >> 4) << 4) | (blue >> 4);
+    const sum = groups.get(key) ?? { red: 0, green: 0, blue: 0, weight: 0 };
+    groups.set(key, {
+      red: sum.red + red * weight,
+      green: sum.green + green * weight,
+      blue: sum.blue + blue * weight,
+      weight: sum.weight + weight,
+    });
+  }
+  let most = { red: 0, green: 0, blue: 0, weight: 0 };
+  for (const group of groups.values()) if (group.weight > most.weight) most = group;
+  if (most.weight === 0) return null;
+  const hex = (sum: number) =>
+    Math.round(sum / most.weight)
+      .toString(16)
+      .padStart(2, '0');
+  return `#${hex(most.red)}${hex(most.green)}${hex(most.blue)}`;
+}
+
+function bytes(content: string): Uint8Array {
+  return new TextEncoder().encode(content);
+}

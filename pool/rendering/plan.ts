@@ -1,0 +1,285 @@
+import { maxFramePixels, maxOutputPixels, maxRows, maxSide } from '../bounds.ts';
+import type { SourceColour, SourceFacts, Timing } from '../formats/facts.ts';
+import { kinds } from '../formats/kinds.ts';
+import type { ColourSpace } from '../formats/metadata/colour-space.ts';
+import { svgPixels, svgScale } from '../formats/svg/scale.ts';
+import {
+  type Box,
+  boundsOfRotated,
+  fitBox,
+  type Size,
+  scaledArea,
+  scaledSize,
+  scaleWithin,
+  windowAround,
+  withBorder,
+} from '../geometry.ts';
+import {
+  type Area,
+  type Edges,
+  type FocalPoint,
+  type Kernel,
+  type OutputFormat,
+  type Position,
+  strategies,
+  type Variant,
+} from '../variant.ts';
+import { backgroundOf, isGrey, type Rgba, rgba } from './background.ts';
+import { encodings } from './encode.ts';
+import { chooseFormat, keepsGainMap } from './format.ts';
+
+/** The parameters of one transform, computed from the source and the variant. */
+export interface Plan {
+  readonly format: OutputFormat;
+  /** True when all frames are transformed. */
+  readonly animated: boolean;
+  /** Null for a still image. */
+  readonly timing: Timing | null;
+  /** Size of the output (of each frame), in pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** Pixels for each CSS pixel of a vector source; null for other sources. */
+  readonly scale: number | null;
+  /**
+   * True when 16 bits per channel are first reduced to 8: sharp loses a profile that is to be kept
+   * when such an image is rotated, blurred or normalised in the same pass.
+   */
+  readonly depthReduced: boolean;
+  /**
+   * The area to extract from the upright image, in pixels after opening; null for the whole image.
+   */
+  readonly extract: Area | null;
+  /** Size to which that area is scaled in a first pass; null where no such pass is needed. */
+  readonly prepared: Size | null;
+  /** True when the frames of an animation are processed one by one. */
+  readonly byFrame: boolean;
+  /** The resize after the rotation, without the border; null when the size is already right. */
+  readonly resize: Resize | null;
+  readonly border: Edges | null;
+  /** True when background is added in a separate pass after the resize. */
+  readonly separatePadding: boolean;
+  /** True when each filter runs in a separate pass. */
+  readonly separateFilters: boolean;
+  /** Colour of the area that the image does not cover. */
+  readonly background: Rgba;
+  /** True when transparency must be flattened on the background. */
+  readonly flatten: boolean;
+  readonly profile: ProfileHandling;
+  /**
+   * True when raw pixels with 8 bits per channel have all of the result: there is neither profile nor
+   * metadata to keep, and it is not grey, of which they have no transparency.
+   */
+  readonly plainPixels: boolean;
+  /** The space of the pixels, into which added colours must be converted; null for sRGB. */
+  readonly space: ColourSpace | null;
+  /** In that space, as the background is. */
+  readonly tint: Rgba | null;
+  /** True when the gain map is kept beside the image. */
+  readonly gainMap: boolean;
+}
+
+export interface Resize extends Size {
+  readonly fit: Box['fit'];
+  readonly position: Position;
+  readonly kernel: Kernel;
+  /** The part of the resized image that is kept; null for all of it. */
+  readonly window: Area | null;
+}
+
+/**
+ * `keep` keeps the colours in the source's profile and attaches it; `convert` converts them to
+ * sRGB. `convert-deep` does the same for 16-bit colours with a profile, which sharp by default
+ * converts to Display P3 and leaves untagged.
+ */
+export type ProfileHandling = 'keep' | 'convert' | 'convert-deep';
+
+/** Placeholders show no detail: additional pixels would only be averaged. */
+const maxPlaceholderSide = 200;
+
+/**
+ * @param content the area of the upright image to use, in its pixels; null for the whole image
+ * @param sourceMaxPixels of all frames together; limits intermediate images too
+ */
+export function makePlan(
+  facts: SourceFacts,
+  content: Area | null,
+  variant: Variant,
+  sourceMaxPixels: number,
+): Plan {
+  const whole = upright(facts);
+  const part: Size = content ?? whole;
+  const animation = variant.animated && facts.page === null && isAnimation(facts);
+  const format = chooseFormat(variant, facts, animation);
+  const { alpha, animates, profile: hasProfile } = encodings[format];
+  const animated = animation && animates;
+  const frames = animated ? facts.frames : 1;
+  const { vector } = kinds[facts.kind];
+  const framePixels = Math.min(maxFramePixels, sourceMaxPixels / frames);
+  const { placeholder } = variant;
+  const longest = placeholder === null || placeholder === 'json' ? maxSide : maxPlaceholderSide;
+  const rasterPixels = svgPixels(whole, facts.svg, sourceMaxPixels);
+  const limits = {
+    width: Math.min(longest, variant.maxWidth ?? longest),
+    height: Math.min(longest, maxRows / frames),
+    pixels: Math.min(
+      vector ? rasterPixels : framePixels,
+      maxOutputPixels(format, variant.lossless === true) / frames,
+    ),
+  };
+  const rotated = boundsOfRotated(part, variant.rotate);
+  // An SVG does not lose sharpness when scaled up, but it is limited to the pixels that may be
+  // rasterised, because with a crop or `cover` many more pixels than the output are rasterised.
+  const enlargement = vector
+    ? scaleWithin(whole, maxSide, rasterPixels)
+    : variant.enlarge
+      ? Math.max(1, scaleWithin(rotated, 10 * maxSide, sourceMaxPixels / frames))
+      : 1;
+
+  const box = fitBox(rotated, { ...variant, border: variant.extend }, enlargement, limits);
+  const scale = vector ? svgScale(box.scale, whole, rasterPixels) : null;
+  const opened = scale ?? 1;
+
+  const freeAngle = variant.rotate % 90 !== 0;
+  const rotatesOrFlips = variant.rotate !== 0 || variant.flip || variant.flop;
+  const padded = box.fit === 'contain' || variant.extend !== null;
+  // `gamma` darkens the image before the resize and brightens it after; background that is added in
+  // between would only be brightened.
+  const separatePadding = padded && variant.gamma !== null;
+  const byFrame = animated && needsSingleFrames(variant, box.fit);
+  const asked = backgroundOf(variant, alpha);
+  const flatten = facts.hasAlpha && (variant.flatten || !alpha);
+  // sharp adds no colour to grey pixels; the pixels of a first pass are RGB.
+  const coloured =
+    facts.colour.model === 'grey' &&
+    (variant.tint !== null || ((padded || flatten) && !isGrey(asked)));
+  const inPasses = freeAngle || byFrame || coloured || (content !== null && rotatesOrFlips);
+  // Rotation by a free angle resamples again, so it gets twice the scale of the output; in either
+  // case no more pixels than an output may have.
+  const shrink = Math.min(
+    1,
+    (box.scale / opened) * (freeAngle ? 2 : 1),
+    Math.sqrt(framePixels / (rotated.width * rotated.height)) / opened,
+  );
+  const mayBeTransparent =
+    alpha && !variant.flatten && (facts.hasAlpha || (asked.alpha < 1 && (padded || freeAngle)));
+  const separateFilters = needsSeparateFilters(variant, facts, mayBeTransparent);
+  const addsColour =
+    (!isNeutral(asked) && (padded || flatten || freeAngle || variant.opacity !== null)) ||
+    variant.tint !== null ||
+    variant.watermark !== null;
+  const profile = profileHandling(facts.colour, variant, !byFrame && hasProfile, addsColour);
+  const space = profile === 'keep' ? facts.colour.space : null;
+  const sameSize = box.width === rotated.width && box.height === rotated.height;
+  return {
+    format,
+    animated,
+    timing: animated ? facts.timing : null,
+    ...withBorder(box, box.border),
+    scale,
+    depthReduced: profile === 'keep' && facts.colour.deep,
+    extract: content === null ? null : scaledArea(content, opened, whole),
+    prepared: inPasses ? scaledSize(part, opened * shrink) : null,
+    byFrame,
+    resize: sameSize && !inPasses ? null : resizeOf(rotated, box, variant, animated && !byFrame),
+    border: variant.extend === null ? null : box.border,
+    separatePadding,
+    separateFilters,
+    background: inSpace(asked, space),
+    flatten,
+    profile,
+    plainPixels: profile === 'convert' && hasPlainPixels(facts.colour, variant),
+    space,
+    tint: variant.tint === null ? null : inSpace(rgba(variant.tint), space),
+    gainMap: keepsGainMap(variant, facts),
+  };
+}
+
+/** The size of an image (or frame) after the EXIF orientation is applied. */
+export function upright({ width, height, orientation }: SourceFacts): Size {
+  return orientation >= 5 ? { width: height, height: width } : { width, height };
+}
+
+/**
+ * sharp opens frames as one tall image, which cannot be rotated, so an animation that is not stored
+ * upright is treated as a still image: its first frame.
+ */
+function isAnimation(facts: SourceFacts): boolean {
+  return facts.frames > 1 && kinds[facts.kind].animates && facts.orientation === 1;
+}
+
+/** For operations that would mix adjacent frames of the tall image, or are impossible on it. */
+function needsSingleFrames(variant: Variant, fit: Box['fit']): boolean {
+  const { flip, rotate, blur, median, sharpen } = variant;
+  const smart = fit === 'cover' && isStrategy(variant.position);
+  return flip || rotate !== 0 || blur !== null || median !== null || sharpen !== null || smart;
+}
+
+/**
+ * sharp premultiplies colours with alpha while it scales, blurs and sharpens, which is wrong for
+ * colour operations in between. And it does not premultiply when the input has no alpha, so that
+ * blurred edges would be mixed with the black of transparent pixels.
+ *
+ * @param mayBeTransparent whether there may be transparent pixels
+ */
+function needsSeparateFilters(
+  variant: Variant,
+  { hasAlpha }: SourceFacts,
+  mayBeTransparent: boolean,
+): boolean {
+  const { threshold, modulate, blur, sharpen } = variant;
+  const mixes = blur !== null || sharpen !== null;
+  return threshold !== null || (mayBeTransparent && (modulate !== null || (mixes && !hasAlpha)));
+}
+
+const isStrategy = (position: Position | FocalPoint): boolean =>
+  strategies.some((strategy) => strategy === position);
+
+/** @param natural the size before the resize */
+function resizeOf(natural: Size, box: Box, variant: Variant, stacked: boolean): Resize {
+  const { position, kernel } = variant;
+  const { width, height, fit } = box;
+  if (typeof position === 'object') {
+    if (fit !== 'cover') return { width, height, fit, position: 'center', kernel, window: null };
+    const { size, window } = windowAround(position, natural, box);
+    return { ...size, fit: 'fill', position: 'center', kernel, window };
+  }
+  // A strategy chooses the part to keep, so it has no effect where nothing is cropped.
+  const effective = isStrategy(position) && (fit !== 'cover' || stacked) ? 'center' : position;
+  return { width, height, fit, position: effective, kernel, window: null };
+}
+
+function hasPlainPixels({ model, deep }: SourceColour, variant: Variant): boolean {
+  const { stripMetadata, grayscale, threshold } = variant;
+  return stripMetadata && model === 'rgb' && !deep && !grayscale && threshold === null;
+}
+
+/**
+ * Outputs are RGB, so the profile of a grey or CMYK source would be wrong.
+ *
+ * @param possible false when frames are processed one by one from raw pixels, which have no profile,
+ *   and for a format without
+ * @param addsColour true for colours that would have to be converted to the profile
+ */
+function profileHandling(
+  colour: SourceColour,
+  variant: Variant,
+  possible: boolean,
+  addsColour: boolean,
+): ProfileHandling {
+  if (!colour.hasProfile || colour.model !== 'rgb') return 'convert';
+  const keeps = variant.keepProfile || !variant.stripMetadata;
+  const isConvertible = colour.isSrgb || colour.space !== null;
+  if (keeps && possible && (isConvertible || !addsColour)) return 'keep';
+  return colour.deep ? 'convert-deep' : 'convert';
+}
+
+/** Black and white are the same in every space. */
+const isNeutral = ({ r, g, b, alpha }: Rgba) =>
+  alpha === 0 || (isGrey({ r, g, b, alpha }) && (r === 0 || r === 255));
+
+function inSpace({ r, g, b, alpha }: Rgba, space: ColourSpace | null): Rgba {
+  const converted = space === null ? null : space.fromSrgb([r, g, b]);
+  return converted === null
+    ? { r, g, b, alpha }
+    : { r: converted[0], g: converted[1], b: converted[2], alpha };
+}

@@ -1,0 +1,130 @@
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { getPriority } from 'node:os';
+import sharp from 'sharp';
+import t from 'tap';
+import { needsProcess } from '../../../pool/formats/isolation.ts';
+import { childrenOf } from '../../children.ts';
+import { until } from '../../until.ts';
+import { drawn } from '../rendering/drawn.ts';
+import { noise, shared, variant } from '../rendering/pictures.ts';
+import { openPool, patient } from './pools.ts';
+
+const svg = (inner: string, side = 100) =>
+  shared(`<svg xmlns="http://www.w3.org/2000/svg" width="${side}" height="${side}">${inner}</svg>`);
+const small = svg('<rect width="50" height="50" fill="red"/>');
+/** Without a filter, so that nothing bounds its cost beforehand, and in one tile, which libvips never interrupts. */
+const endless = svg('<circle cx="1000" cy="1000" r="990" fill="url(#g)"/>'.repeat(120_000), 1990);
+const children = () => childrenOf(process.pid);
+/** The process that has drawn an SVG, or is drawing one. */
+const child = () => until('a process', () => children()[0]);
+const hasProc = existsSync('/proc/self/limits');
+
+// Before a pool has threads, which block SVG in this process.
+const asBefore = await drawn(small, { width: 333 });
+
+t.test('an SVG has the same bytes as on a thread, and its process is kept', async (t) => {
+  const pool = openPool(t);
+  const made = await pool.transform(small, variant({ width: 333 }), patient);
+  t.equal(made.etag, asBefore.etag);
+  const pid = await child();
+  t.equal(getPriority(pid), Math.min(19, getPriority() + 5), 'it yields to the event loop');
+  await pool.transform(small, variant({ width: 334 }), patient);
+  t.same(children(), [pid]);
+  await pool.close();
+  t.same(children(), []);
+});
+
+t.test('SVG cannot be decoded in this process, even if it is not detected', async (t) => {
+  const pool = openPool(t);
+  await pool.transform(shared(await noise(9, 9).png().toBuffer()), variant(), patient);
+  t.ok(needsProcess(small));
+  await t.rejects(sharp(small).metadata(), /unsupported image format/);
+});
+
+t.test('an SVG that takes too long is ended at its timeout, and frees its place', async (t) => {
+  const pool = openPool(t, { threads: 1, transformTimeoutMs: 1500 });
+  // Started before, because the start counts as part of the first transform's time.
+  await pool.transform(small, variant(), patient);
+  const pid = await child();
+  const slow = pool.transform(endless, variant({ width: 1990 }), patient);
+  await t.rejects(slow, { code: 'transform_timeout' });
+  await until('the place is free', () => pool.stats().active === 0);
+  t.notOk(children().includes(pid));
+  await until('another SVG is rendered', () =>
+    pool.transform(small, variant(), patient).then(
+      () => true,
+      () => false,
+    ),
+  );
+  t.equal(pool.stats().threadsReplaced, 0);
+});
+
+t.test('a large AVIF, which libvips does not interrupt, frees its place too', async (t) => {
+  const pool = openPool(t, { threads: 1, transformTimeoutMs: 2000 });
+  const source = shared(await noise(3500, 3500).jpeg({ quality: 30 }).toBuffer());
+  const begun = performance.now();
+  const large = variant({ formats: ['avif'], quality: 100 });
+  await t.rejects(pool.transform(source, large, patient), { code: 'transform_timeout' });
+  await until('the place is free', () => pool.stats().active === 0);
+  const ms = performance.now() - begun;
+  t.ok(ms < 7000, `after ${Math.round(ms)} ms`);
+  t.equal(pool.stats().threadsReplaced, 0, 'and no thread had to end');
+});
+
+t.test('a process that is killed costs its own transform only', async (t) => {
+  const pool = openPool(t, { threads: 2 });
+  await pool.transform(small, variant(), patient);
+  const victim = await child();
+  // Whatever the machine's speed, it has not ended when it is killed.
+  process.kill(victim, 'SIGSTOP');
+  const slow = pool.transform(endless, variant({ width: 1990 }), patient);
+  const refused = t.rejects(slow, { code: 'source_too_large' });
+  // In another process, because that one is taken.
+  await pool.transform(small, variant(), patient);
+  t.equal(children().length, 2);
+  process.kill(victim, 'SIGKILL');
+  await refused;
+  t.equal((await pool.transform(small, variant(), patient)).width, 100);
+});
+
+t.test('an SVG that needs too much memory ends its own process', async (t) => {
+  const pool = openPool(t, { processMemoryBytes: 256 * 2 ** 20 });
+  const steps = Array.from(
+    { length: 253 },
+    (_, index) => `<feOffset dx="${index}" result="r${index}"/>`,
+  ).join('');
+  const filter = `<filter id="f" x="0" y="0" width="1" height="1">${steps}</filter>`;
+  const hungry = `${filter}<rect width="4000" height="4000" filter="url(#f)"/>`;
+  await t.rejects(pool.transform(svg(hungry, 4000), variant({ width: 4000 }), patient), {
+    code: 'source_too_large',
+    message: /memory/,
+  });
+  t.equal((await pool.transform(small, variant(), patient)).width, 100);
+});
+
+t.test('a process has limits, no secrets and no descriptors', { skip: !hasProc }, async (t) => {
+  process.env['SERVICE_ROOT_API_KEY'] = 'sk_secret';
+  t.teardown(() => delete process.env['SERVICE_ROOT_API_KEY']);
+  const pool = openPool(t, { transformTimeoutMs: 5000 });
+  await pool.transform(small, variant(), patient);
+  const folder = `/proc/${await child()}`;
+  const environment = readFileSync(`${folder}/environ`, 'utf8');
+  t.notMatch(environment, 'sk_secret');
+  t.notMatch(environment, /SERVICE_|NODE_OPTIONS|PATH=\/(?!.*font)/);
+  const limits = readFileSync(`${folder}/limits`, 'utf8');
+  const soft = (name: string) => Number(new RegExp(`^${name} +(\\d+)`, 'm').exec(limits)?.[1]);
+  t.equal(soft('Max address space'), (1_536 + 2_048) * 2 ** 20);
+  t.equal(soft('Max cpu time'), 30);
+  t.equal(soft('Max core file size'), 0);
+  const open = readdirSync(`${folder}/fd`).flatMap((fd) => {
+    try {
+      return [readlinkSync(`${folder}/fd/${fd}`)];
+    } catch {
+      return [];
+    }
+  });
+  const own = /^(\/dev\/null|anon_inode:.*|pipe:.*|\/dev\/urandom)$/;
+  const others = open.filter((target) => !own.test(target));
+  t.match(others, [/^socket:/], 'but its channel');
+  t.equal(others.length, 1, `${others}`);
+});

@@ -1,0 +1,101 @@
+import sharp, { type Metadata } from 'sharp';
+import t from 'tap';
+import { mayHaveGainMap } from '../../../pool/rendering/gain-map.ts';
+import { render } from '../../../pool/rendering/render.ts';
+import type { Variant } from '../../../pool/variant.ts';
+import { openPool, patient } from '../execution/pools.ts';
+import { drawn, limits } from '../rendering/drawn.ts';
+import { noise, quarters, shared, variant } from '../rendering/pictures.ts';
+import { ultraHdr } from '../rendering/ultra-hdr.ts';
+
+const keep = { gainMap: true, formats: ['jpeg'] } as const satisfies Partial<Variant>;
+const base = await quarters(320, 240).png().toBuffer();
+const source = await ultraHdr(base);
+/** sharp 0.35 has no type of it. */
+const gainMapOf = (header: Metadata) => header.gainMap?.image;
+
+/** How far the gain map's lightness is from the image's, in the mean over its pixels. */
+async function misalignment(body: Uint8Array): Promise<number> {
+  const map = gainMapOf(await sharp(body).metadata());
+  if (map === undefined) return Number.NaN;
+  const { data, info } = await sharp(map).grayscale().raw().toBuffer({ resolveWithObject: true });
+  const size = { width: info.width, height: info.height };
+  const image = await sharp(body)
+    .grayscale()
+    .resize({ ...size, fit: 'fill' })
+    .raw()
+    .toBuffer();
+  return data.reduce((sum, value, at) => sum + Math.abs(value - (image[at] ?? 0)), 0) / data.length;
+}
+
+t.test('the source is what it says', async (t) => {
+  t.ok((await misalignment(source)) < 6, String(await misalignment(source)));
+});
+
+t.test('the gain map follows what is done to the image', async (t) => {
+  const changes: Readonly<Record<string, Partial<Variant>>> = {
+    nothing: {},
+    scaled: { width: 160 },
+    'of an odd size': { width: 101, height: 77 },
+    cropped: { crop: { left: 80, top: 120, width: 160, height: 80 } },
+    'cropped and scaled': { crop: { left: 41, top: 33, width: 200, height: 155 }, width: 120 },
+    covering: { width: 120, height: 200, position: 'west' },
+    turned: { rotate: 90, width: 120 },
+    'turned round and mirrored': { rotate: 180, flop: true },
+    flipped: { flip: true },
+  };
+  for (const orientation of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    const stored = orientation === 1 ? source : await ultraHdr(base, orientation);
+    for (const [name, change] of Object.entries(changes)) {
+      if (change.crop !== undefined && (orientation === 5 || orientation === 7)) continue;
+      if (change.rotate !== undefined && orientation >= 3) continue;
+      const made = await drawn(stored, { ...keep, ...change });
+      const off = await misalignment(made.body);
+      t.ok(off < 12, `${name}, orientation ${orientation}: ${off}`);
+      const header = await made.header();
+      t.notOk(Buffer.from(header.exif ?? '').includes('me\0'), 'no metadata');
+      const plain = await drawn(stored, { ...change, formats: ['jpeg'] });
+      t.same(made.size, plain.size, name);
+    }
+  }
+});
+
+t.test('a negotiated format gives way, and a source without one is as ever', async (t) => {
+  const auto = { gainMap: true, negotiated: true, formats: ['avif', 'webp'] } as const;
+  t.equal((await drawn(source, { ...auto, width: 100 })).contentType, 'image/jpeg');
+  const plain = await noise(80, 60).jpeg().toBuffer();
+  t.equal((await drawn(plain, { ...auto, width: 50 })).contentType, 'image/avif');
+  const hash = variant({ ...auto, placeholder: 'lqip', blur: 2 });
+  t.match(Buffer.from((await render(shared(source), null, hash, limits)).body).toString(), 'data:');
+});
+
+t.test('what would lose it or move it is refused with the reason', async (t) => {
+  const stored = await ultraHdr(base, 7);
+  const crop = { left: 8, top: 8, width: 100, height: 100 };
+  const refused: readonly (readonly [Partial<Variant>, RegExp, Buffer?])[] = [
+    [{ formats: ['webp'] }, /JPEG, not in webp/],
+    [{ blur: 3 }, /blur/],
+    [{ trim: 10 }, /trim/],
+    [{ tint: '#ff0000ff' }, /tint/],
+    [{ rotate: 10 }, /rotate/],
+    [{ width: 50, height: 50, position: 'entropy' }, /pos=entropy/],
+    [{ crop, rotate: 90 }, /several passes/],
+    [{ crop }, /mirrored/, stored],
+    [{ rotate: 90 }, /turned/, stored],
+    [{ width: 5 }, /too small/],
+  ];
+  for (const [asked, message, from = source] of refused) {
+    const failed = { code: 'parameter_invalid', message };
+    await t.rejects(drawn(from, { ...keep, ...asked }), failed, String(message));
+  }
+});
+
+t.test('its decoder runs in a process, for those who ask for it', async (t) => {
+  const pool = openPool(t);
+  const get = (asked: Partial<Variant>) =>
+    pool.transform(shared(source), variant({ formats: ['jpeg'], width: 100, ...asked }), patient);
+  // The pool's threads block it in this process, so that only the bytes tell.
+  t.ok(mayHaveGainMap((await get({ gainMap: true })).body));
+  t.notOk(mayHaveGainMap((await get({})).body));
+  await t.rejects(get({ gainMap: true, blur: 1 }), { code: 'parameter_invalid' });
+});

@@ -1,0 +1,63 @@
+import sharp from 'sharp';
+import t from 'tap';
+import { sniff } from '../../../pool/formats/sniff.ts';
+import { noise } from '../rendering/pictures.ts';
+
+t.test('kinds that are read', async (t) => {
+  for (const format of ['jpeg', 'png', 'webp', 'gif', 'avif', 'tiff'] as const) {
+    t.equal(sniff(await noise(8, 8).toFormat(format).toBuffer()), format);
+  }
+  t.equal(sniff(await noise(8, 8).tiff({ bigtiff: true }).toBuffer()), 'tiff', 'BigTIFF');
+  const ftyp = (...brands: string[]) =>
+    Buffer.concat([
+      Buffer.from([0, 0, 0, 12 + 4 * brands.length]),
+      Buffer.from(`ftyp${brands[0]}\0\0\0\0${brands.slice(1).join('')}`),
+      Buffer.alloc(40),
+    ]);
+  t.equal(sniff(ftyp('heic', 'mif1')), 'heif');
+  t.equal(sniff(ftyp('mif1', 'miaf', 'avif')), 'avif', 'by a compatible brand');
+  t.equal(sniff(ftyp('isom', 'mp42')), null, 'a film is no picture');
+  t.equal(sniff(ftyp('mp42')), null);
+});
+
+t.test('SVG, by its root element', async (t) => {
+  const rows: readonly [string, 'svg' | null][] = [
+    ['<svg xmlns="http://www.w3.org/2000/svg"/>', 'svg'],
+    ['\ufeff\n <?xml version="1.0" encoding="utf-8"?>\n<!-- <html> -->\n<svg>', 'svg'],
+    ['<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://example.com/svg11.dtd"><svg>', 'svg'],
+    ['<?xml version="1.0" encoding="ISO-8859-1"?><svg/>', 'svg'],
+    ['<?xml version="1.0" encoding="UTF-16"?><svg/>', null],
+    ['<!DOCTYPE svg SYSTEM "a>b"><svg>', 'svg'],
+    // The document is refused for its subset by what reads all of it.
+    ['<!DOCTYPE svg [ ]><svg>', 'svg'],
+    ['<!DOCTYPE html [ ]><svg>', null],
+    ['<!DOCTYPE html SYSTEM "><svg "><html>', null],
+    ['<html><svg></svg></html>', null],
+    ['<svgz>', null],
+    ['text <svg>', null],
+    [`<!--${' '.repeat(2000)}--><svg>`, null],
+    ['<!-- <svg>', null],
+  ];
+  for (const [text, kind] of rows) t.equal(sniff(Buffer.from(text)), kind, text.slice(0, 60));
+  t.equal(sniff(Buffer.from('<svg/>', 'utf16le')), null, 'UTF-16');
+});
+
+t.test('everything else is unknown', async (t) => {
+  const others: Record<string, Uint8Array> = {
+    nothing: Buffer.alloc(0),
+    'one byte': Buffer.from([0xff]),
+    zeros: Buffer.alloc(100),
+    text: Buffer.from('hello'),
+    PDF: Buffer.from('%PDF-1.7 '),
+    BMP: Buffer.from('BM\x46\0\0\0'),
+    PSD: Buffer.from('8BPS\0\x01'),
+    ZIP: Buffer.from('PK\x03\x04'),
+    WAVE: Buffer.from('RIFF\0\0\0\0WAVEfmt '),
+    gzip: Buffer.from([0x1f, 0x8b, 8, 0]),
+    'half a signature': Buffer.from('\x89PN', 'latin1'),
+    'raw pixels': await sharp(await noise(8, 8).png().toBuffer())
+      .raw()
+      .toBuffer(),
+  };
+  for (const [name, bytes] of Object.entries(others)) t.equal(sniff(bytes), null, name);
+});

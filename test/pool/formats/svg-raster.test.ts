@@ -1,0 +1,170 @@
+import t from 'tap';
+import { findContent } from '../../../pool/rendering/content.ts';
+import { Pipeline } from '../../../pool/rendering/pipeline.ts';
+import type { Variant } from '../../../pool/variant.ts';
+import { drawn, inspected, limits, plain } from '../rendering/drawn.ts';
+import { blue, green, near, type Rgb, red, variant, yellow } from '../rendering/pictures.ts';
+
+const clear = [0, 0, 0, 0];
+
+function svg(inner: string, width: number, height: number): Uint8Array {
+  const open = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">`;
+  return Buffer.from(`${open}${inner}</svg>`);
+}
+
+const square = (x: number, y: number, [r, g, b]: Rgb) =>
+  `<rect x="${x}" y="${y}" width="20" height="10" fill="rgb(${r},${g},${b})"/>`;
+const squares = svg(
+  square(0, 0, red) + square(20, 0, green) + square(0, 10, blue) + square(20, 10, yellow),
+  40,
+  20,
+);
+const small = svg('<rect x="10" y="5" width="20" height="10" fill="red"/>', 40, 20);
+
+/** True where red becomes green between two neighbours, so that the edge is a pixel's own. */
+function sharpEdge({ at }: { at: (x: number, y: number) => number[] }, x: number, y: number) {
+  return near(at(x - 1, y), red, 2) && near(at(x, y), green, 2);
+}
+
+t.test('edges are sharp at the size of the output, whatever is done before', async (t) => {
+  const cases: readonly (readonly [Partial<Variant>, readonly [number, number], number])[] = [
+    [{ width: 400 }, [400, 200], 200],
+    [{ crop: { left: 10, top: 0, width: 20, height: 10 }, width: 400 }, [400, 200], 200],
+    [{ crop: { left: 19, top: 0, width: 2, height: 10 }, width: 60 }, [60, 300], 30],
+    [{ width: 300, height: 300, fit: 'cover' }, [300, 300], 150],
+    [{ width: 400, opacity: 1 }, [400, 200], 200],
+    [{ width: 400, rotate: 180, flip: true, flop: true }, [400, 200], 200],
+  ];
+  for (const [asked, size, edge] of cases) {
+    const made = await drawn(squares, asked);
+    t.same(made.size, size);
+    t.ok(sharpEdge(made, edge, 4), JSON.stringify(asked));
+  }
+});
+
+t.test('it is trimmed in its own units, and drawn after that', async (t) => {
+  const made = await drawn(small, { trim: 10, width: 400 });
+  t.same(made.size, [400, 200]);
+  t.ok(near(made.at(0, 0), [...red, 255], 2) && near(made.at(399, 199), [...red, 255], 2));
+  const part = await drawn(small, {
+    crop: { left: 20, top: 0, width: 20, height: 20 },
+    trim: 10,
+    width: 100,
+  });
+  t.same(part.size, [100, 100]);
+});
+
+t.test('any angle', async (t) => {
+  const made = await drawn(squares, { rotate: 45, width: 300 });
+  t.same(made.size, [300, 300]);
+  t.ok(near(made.at(3, 3), clear));
+  t.ok(near(made.at(150, 100), [...red, 255], 2) || near(made.at(150, 100), [...green, 255], 2));
+});
+
+t.test('a watermark on it', async (t) => {
+  const watermark = {
+    url: 'https://example.com/mark.png',
+    position: 'northwest',
+    opacity: 100,
+    scale: 10,
+    margin: 0,
+  } as const;
+  const made = await drawn(squares, { width: 400, watermark }, await plain(9, 9, [255, 255, 255]));
+  t.ok(near(made.at(39, 39), [255, 255, 255], 2) && near(made.at(40, 39), red, 2));
+});
+
+t.test('a tiny part can only be enlarged as far as the whole could be drawn', async (t) => {
+  const crop = { left: 20, top: 10, width: 1, height: 1 };
+  const made = await drawn(squares, { crop, width: 10_000, enlarge: true });
+  t.same(made.size, [224, 224]);
+  t.ok(near(made.at(0, 0), yellow, 2));
+});
+
+t.test('a drawing of any size is looked at in a smaller one', async (t) => {
+  const inner = '<rect x="25%" y="25%" width="50%" height="50%" fill="red"/>';
+  for (const side of [20_000, 200_000]) {
+    const huge = svg(inner, side, side / 2);
+    t.same((await drawn(huge, { width: 100 })).size, [100, 50]);
+    const made = await drawn(huge, { width: 100, trim: 10 });
+    t.same(made.size, [100, 50]);
+    t.ok(near(made.at(50, 25), red) && near(made.at(3, 3), red, 40), 'its borders are gone');
+    const crop = { left: side / 4, top: 0, width: side / 2, height: side / 4 };
+    const half = await drawn(huge, { width: 100, crop });
+    t.same(half.size, [100, 50]);
+    t.ok(near(half.at(50, 10), clear) && near(half.at(50, 40), red));
+  }
+});
+
+t.test('trim looks at a drawing with many surfaces in a size that has room for them', async (t) => {
+  const steps = '<feFlood flood-color="red"/>'.repeat(125);
+  const drawing = svg(`<filter id="f">${steps}</filter><rect filter="url(#f)"/>`, 4000, 4000);
+  const facts = await inspected(drawing, limits.sourceMaxPixels);
+  const scales: (number | null)[] = [];
+  await findContent(facts, variant({ trim: 10 }), limits.sourceMaxPixels, (scale) => {
+    scales.push(scale);
+    return new Pipeline(drawing, facts, { animated: false, scale }, limits);
+  });
+  t.same(scales, [1024 / 4000], '128 surfaces of 1024 x 1024 have 512 MiB');
+});
+
+t.test('what cannot be made small enough, or would be gone before, is too large', async (t) => {
+  for (const [width, height] of [
+    [70_000_000, 10],
+    [100_000, 1],
+  ] as const) {
+    for (const asked of [{ width: 10 }, { trim: 10 }]) {
+      const huge = svg('<rect width="9" height="9"/>', width, height);
+      await t.rejects(drawn(huge, asked), { code: 'source_too_large' }, `${width} x ${height}`);
+    }
+  }
+  t.same((await drawn(svg('', 30_000, 1), { width: 300 })).size, [300, 1], 'narrow ones are fine');
+});
+
+const island = '<rect x="25%" y="25%" width="50%" height="50%" fill="red"/>';
+const inner = '<rect width="50%" height="100%" fill="red"/>';
+const sized = (attributes: string, content = inner) =>
+  Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" ${attributes}>${content}</svg>`);
+
+t.test('a CSS pixel is 1/96 inch, and a size need not be of whole pixels', async (t) => {
+  const sizes: readonly (readonly [string, readonly [number, number]])[] = [
+    ['width="2in" height="1in"', [192, 96]],
+    ['width="150pt" height="75pt"', [200, 100]],
+    ['width="50.8mm" height="2.54cm"', [192, 96]],
+    ['width="12pc" height="6pc"', [192, 96]],
+    ["width='2IN' height = '1e2'", [192, 100]],
+    ['viewBox="0 0 100.4 50.2"', [100, 50]],
+    ['width="100%" viewBox="-5,-5 80.4,40.2"', [80, 40]],
+    ['width="60pt" viewBox="0 0 300 150"', [80, 40]],
+    ['width="10em" height="5em"', [120, 60]],
+    ['width="9" height="9" style="width:100px; height: 50px"', [100, 50]],
+    ['width="1.5" height="0.6"', [2, 1]],
+  ];
+  for (const [attributes, [width, height]] of sizes) {
+    const drawing = sized(attributes);
+    t.same((await drawn(drawing)).size, [width, height], attributes);
+    const large = await drawn(drawing, { width: 3000 });
+    t.ok(Math.abs(large.height - (3000 * height) / width) <= (3000 / width) * 1, 'its shape');
+    if (attributes.includes('-5')) continue;
+    t.ok(near(large.at(1497, 9), red, 5) && near(large.at(1503, 9), clear, 5), 'its content');
+    const cropped = await drawn(drawing, { crop: { left: 0, top: 0, width: 9999, height: 9999 } });
+    t.same(cropped.size, [width, height]);
+    const trimmed = await drawn(sized(attributes, island), { trim: 10 });
+    t.ok(Math.abs(trimmed.width - width / 2) <= 1.5, 'without its borders');
+  }
+});
+
+t.test('lengths inside of a drawing do not depend on the size that it is drawn in', async (t) => {
+  const drawing = sized('width="200" height="100"', '<rect width="1in" height="99" fill="red"/>');
+  for (const scale of [0.5, 1, 10]) {
+    const made = await drawn(drawing, { width: 200 * scale });
+    t.ok(near(made.at(94 * scale, 9), red) && near(made.at(98 * scale, 9), clear), String(scale));
+  }
+});
+
+t.test('a style sheet does not undo the size', async (t) => {
+  const sheet = '<style>svg { width: 60px !important; height: 30px }</style>';
+  const drawing = sized('width="200" height="100"', sheet + inner);
+  const made = await drawn(drawing, { width: 900 });
+  t.same(made.size, [900, 450]);
+  t.ok(near(made.at(448, 9), red, 2) && near(made.at(452, 9), clear, 2));
+});

@@ -1,0 +1,95 @@
+import sharp, { type Sharp } from 'sharp';
+import t from 'tap';
+import { indexedPng } from '../../../pool/rendering/encode/indexed-png.ts';
+import { render } from '../../../pool/rendering/render.ts';
+import type { Variant } from '../../../pool/variant.ts';
+import { noise, pixels, quarters, variant } from './pictures.ts';
+
+async function raw(image: Sharp) {
+  const { data, info } = await image.raw().toBuffer({ resolveWithObject: true });
+  return { data, width: info.width, height: info.height, channels: info.channels };
+}
+
+/** A picture with so many colours, each of which is seen `times` times, in rows of 16. */
+function colours(count: number, channels: 1 | 2 | 3 | 4, times = 5) {
+  const pixels = count * times;
+  const height = Math.ceil(pixels / 16);
+  const data = Buffer.alloc(16 * height * channels);
+  for (let at = 0; at < 16 * height; at += 1) {
+    const colour = (at * 7) % count;
+    const pixel = [colour & 255, 255 - (colour & 255), colour >> 8, 255 - (colour % 9)];
+    data.set(
+      channels === 2 ? [colour & 255, 255 - (colour >> 8)] : pixel.slice(0, channels),
+      at * channels,
+    );
+  }
+  return { data, width: 16, height, channels };
+}
+
+function open({ data, ...picture }: ReturnType<typeof colours>): Sharp {
+  return sharp(data, { raw: picture });
+}
+
+t.test('few colours come back exactly, at every depth and with every kind of pixel', async (t) => {
+  for (const count of [1, 2, 3, 4, 5, 16, 17, 255, 256]) {
+    for (const channels of [1, 2, 3, 4] as const) {
+      if (channels === 1 && count > 16) continue;
+      const picture = colours(count, channels);
+      const png = indexedPng(picture);
+      if (png === null) return t.fail(`${count} colours of ${channels} channels`);
+      const header = await sharp(png).metadata();
+      t.equal(header.isPalette, true);
+      t.same([header.width, header.height], [picture.width, picture.height]);
+      const expected = await open(picture).toColourspace('srgb').ensureAlpha().raw().toBuffer();
+      const seen = await sharp(png, { failOn: 'warning' }).ensureAlpha().raw().toBuffer();
+      t.ok(seen.equals(expected), `${count} colours of ${channels} channels`);
+    }
+  }
+});
+
+t.test('widths that do not fill a byte', async (t) => {
+  for (const width of [1, 2, 3, 5, 7, 9, 13]) {
+    const picture = await raw(quarters(width, 20));
+    const png = indexedPng(picture);
+    t.ok(png !== null && picture.data.equals(await sharp(png).raw().toBuffer()), `${width} px`);
+  }
+});
+
+t.test('what cannot be seen takes no entries', async (t) => {
+  const picture = colours(200, 4);
+  for (let at = 0; at < picture.data.length / 2; at += 4) {
+    picture.data.set([at & 255, (at * 3) & 255, at >> 8, 0], at);
+  }
+  t.ok(indexedPng(picture) !== null);
+});
+
+t.test('nothing is made where colours would be lost or bytes would not be saved', async (t) => {
+  t.equal(indexedPng(colours(257, 3)), null);
+  t.equal(indexedPng(colours(300, 4)), null);
+  t.equal(indexedPng(await raw(noise(200, 200))), null, 'a photograph');
+  t.equal(indexedPng(colours(17, 1)), null, 'grey can be filtered');
+  t.equal(indexedPng(colours(16, 3, 3)), null, 'a palette as large as the picture');
+});
+
+t.test('it has fewer bytes than truecolour', async (t) => {
+  const picture = await raw(quarters(200, 200));
+  const truecolour = await open({ ...picture, channels: 3 })
+    .png()
+    .toBuffer();
+  t.ok((indexedPng(picture)?.length ?? Number.POSITIVE_INFINITY) < truecolour.length);
+});
+
+t.test('a transform takes a palette where it loses nothing, and only there', async (t) => {
+  const limits = { sourceMaxPixels: 1e6, softTimeoutSeconds: 10, isolated: true };
+  const kind = async (source: Uint8Array, asked: Partial<Variant> = {}) => {
+    const { body } = await render(source, null, variant(asked), limits);
+    // IHDR: bits, then the colour type, of which 3 is indexed.
+    return body[25] === 3 ? body[24] : null;
+  };
+  const few = await quarters(80, 60).png().toBuffer();
+  t.equal(await kind(few), 2);
+  t.equal(await kind(await noise(80, 60).png().toBuffer()), null);
+  t.equal(await kind(few, { stripMetadata: false }), null, 'it could not hold the metadata');
+  const { body } = await render(few, null, variant({ width: 40 }), limits);
+  t.same((await pixels(body)).at(1, 1), [255, 0, 0, 255]);
+});

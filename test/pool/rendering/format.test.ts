@@ -1,0 +1,80 @@
+import t from 'tap';
+import type { SourceFacts } from '../../../pool/formats/facts.ts';
+import { makePlan } from '../../../pool/rendering/plan.ts';
+import type { OutputFormat } from '../../../pool/variant.ts';
+import { variant } from './pictures.ts';
+
+const still: SourceFacts = {
+  kind: 'png',
+  width: 100,
+  height: 100,
+  orientation: 1,
+  frames: 1,
+  pages: 1,
+  page: null,
+  timing: null,
+  hasAlpha: true,
+  extraSamples: false,
+  colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
+  svg: null,
+  gainMap: null,
+};
+const moving: SourceFacts = { ...still, kind: 'gif', frames: 5 };
+
+function chosen(
+  source: SourceFacts,
+  formats: readonly OutputFormat[],
+  negotiated: boolean,
+  refused: readonly OutputFormat[] = [],
+) {
+  const asked = variant({ formats, negotiated, refused });
+  const { format, animated } = makePlan(source, null, asked, 1e8);
+  return animated ? `${format}, animated` : format;
+}
+
+t.test('the first format is used', async (t) => {
+  t.equal(chosen(still, ['avif', 'webp'], true), 'avif');
+  t.equal(chosen(still, ['gif'], false), 'gif');
+  t.equal(chosen({ ...still, kind: 'gif' }, ['jpeg'], true), 'jpeg', 'a GIF of one frame is still');
+});
+
+t.test('a negotiated format keeps an animation moving', async (t) => {
+  t.equal(chosen(moving, ['avif', 'webp'], true), 'webp, animated');
+  t.equal(chosen(moving, ['avif', 'jpeg', 'png'], true), 'gif, animated', 'its own, then');
+  t.equal(chosen({ ...moving, kind: 'webp' }, ['avif'], true), 'webp, animated');
+});
+
+t.test('AVIF goes to clients that name it, WebP to those that do not refuse it', async (t) => {
+  const avif: SourceFacts = { ...still, kind: 'avif' };
+  t.equal(chosen(avif, ['avif'], true), 'avif');
+  t.equal(chosen(avif, ['webp'], true), 'webp');
+  t.equal(chosen(avif, [], true), 'png');
+  t.equal(chosen({ ...avif, hasAlpha: false }, [], true), 'jpeg');
+  const webp: SourceFacts = { ...still, kind: 'webp' };
+  t.equal(chosen(webp, [], true), 'webp');
+  t.equal(chosen(webp, [], true, ['webp']), 'png');
+  t.equal(chosen({ ...moving, kind: 'webp' }, [], true, ['webp']), 'gif, animated');
+});
+
+t.test('a format that was asked for is obeyed', async (t) => {
+  t.equal(chosen(moving, ['avif'], false), 'avif');
+  t.equal(chosen(moving, ['webp'], false), 'webp, animated');
+});
+
+t.test('an animation that is not stored upright becomes a still picture', async (t) => {
+  t.equal(chosen({ ...moving, kind: 'webp', orientation: 6 }, [], true), 'webp');
+});
+
+t.test('pages of a document are no frames', async (t) => {
+  t.equal(chosen({ ...still, kind: 'tiff', frames: 5 }, ['webp'], true), 'webp');
+});
+
+t.test('without a format the source’s own is written', async (t) => {
+  for (const kind of ['jpeg', 'png', 'webp', 'gif', 'avif'] as const) {
+    t.equal(chosen({ ...still, kind }, [], false), kind);
+  }
+  for (const kind of ['heif', 'tiff', 'svg'] as const) {
+    t.equal(chosen({ ...still, kind }, [], false), 'png', `${kind} with transparency`);
+    t.equal(chosen({ ...still, kind, hasAlpha: false }, [], false), 'jpeg', `${kind} without`);
+  }
+});

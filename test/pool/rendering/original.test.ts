@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import sharp from 'sharp';
+import t from 'tap';
+import { stripped } from '../../../pool/formats/container/stripped.ts';
+import { render } from '../../../pool/rendering/render.ts';
+import type { Variant } from '../../../pool/variant.ts';
+import { drawn, limits } from './drawn.ts';
+import { animation, blue, noise, red, shared, variant } from './pictures.ts';
+
+const photo = await noise(120, 80).blur(2).png().toBuffer();
+const secret = 'A. Photographer';
+const tagged = () =>
+  sharp(photo)
+    .withExif({ IFD0: { Copyright: secret } })
+    .withXmp(`<x:xmpmeta xmlns:x="adobe:ns:meta/">${secret}</x:xmpmeta>`);
+/** A GIF with a comment behind its header and colour table. */
+async function commented(): Promise<Buffer> {
+  const gif = await animation('gif', [red, blue, red], { width: 60, height: 40 });
+  const at = 13 + 3 * 2 ** (((gif[10] ?? 0) & 7) + 1);
+  const comment = Buffer.from(`\x21\xfe${String.fromCharCode(secret.length)}${secret}\0`, 'latin1');
+  return Buffer.concat([gif.subarray(0, at), comment, gif.subarray(at)]);
+}
+
+const sources = {
+  jpeg: await tagged().jpeg({ quality: 30 }).toBuffer(),
+  progressive: await tagged().jpeg({ quality: 30, progressive: true }).toBuffer(),
+  webp: await tagged().webp({ quality: 10, effort: 6 }).toBuffer(),
+  'webp, lossless': await tagged().webp({ lossless: true, effort: 6 }).toBuffer(),
+  'webp, moving': await animation('webp', [red, blue], { width: 60, height: 40 }),
+  png: await tagged().png({ compressionLevel: 9, adaptiveFiltering: true, effort: 10 }).toBuffer(),
+  'png of few colours': await sharp(photo).png({ colours: 20, effort: 10 }).toBuffer(),
+  gif: await commented(),
+  avif: await sharp(photo).avif({ quality: 10, effort: 6 }).toBuffer(),
+};
+/** Those of a quality so low that they are larger when they are encoded again. */
+const coarse: ReadonlySet<string> = new Set(['jpeg', 'progressive', 'webp', 'avif']);
+const formatOf = (name: string) => (/^prog/.test(name) ? 'jpeg' : /^\w+/.exec(name)?.[0]) as 'jpeg';
+const best = { quality: 100 } as const;
+const pixelsOf = (bytes: Uint8Array) => sharp(bytes, { pages: -1 }).raw().toBuffer();
+
+for (const [name, source] of Object.entries(sources)) {
+  t.test(`${name}: the source's own pixels where they have fewer bytes`, async (t) => {
+    const format = formatOf(name);
+    const own = Buffer.from(stripped(source, format) ?? '');
+    t.ok(own.byteLength <= source.byteLength);
+    t.notOk(Buffer.from(own).includes(secret));
+    const header = await sharp(own).metadata();
+    t.notOk(header.exif ?? header.xmp ?? header.icc);
+    t.ok((await pixelsOf(own)).equals(await pixelsOf(source)));
+
+    for (const formats of [[], [format]]) {
+      const { body } = await drawn(source, { ...best, formats });
+      t.ok(body.byteLength <= own.byteLength, `${body.byteLength} of ${own.byteLength}`);
+      if (coarse.has(name)) t.ok(own.equals(body), formats.join());
+    }
+    const kept = await drawn(source, { ...best, formats: [], stripMetadata: false });
+    t.ok(kept.body.byteLength <= source.byteLength, 'with the metadata');
+  });
+}
+
+t.test('auto takes no format that is larger than the source', async (t) => {
+  const auto = { ...best, formats: ['avif', 'webp'], negotiated: true } as const;
+  const made = await drawn(sources.jpeg, auto);
+  t.same([made.contentType, made.body], ['image/jpeg', stripped(sources.jpeg, 'jpeg')]);
+  t.equal((await drawn(sources.jpeg, { ...auto, quality: 5 })).contentType, 'image/avif');
+  t.equal((await drawn(sources.jpeg, { ...auto, negotiated: false })).contentType, 'image/avif');
+  const refused = await drawn(sources.webp, { ...best, negotiated: true, refused: ['webp'] });
+  t.equal(refused.contentType, 'image/png');
+  const facts = variant({ ...auto, placeholder: 'json' });
+  const { body } = await render(shared(sources.jpeg), null, facts, limits);
+  t.match(JSON.parse(Buffer.from(body).toString()), { output: { format: 'jpeg' } });
+});
+
+t.test('every change of pixels is made', async (t) => {
+  const changes: readonly Partial<Variant>[] = [
+    { width: 119 },
+    { crop: { left: 0, top: 0, width: 120, height: 79 } },
+    { extend: { top: 0, right: 0, bottom: 0, left: 1 } },
+    { rotate: 180 },
+    { flip: true },
+    { flop: true },
+    { grayscale: true },
+    { negate: true },
+    { normalize: true },
+    { gamma: 2 },
+    { tint: '#ff0000ff' as const },
+    { threshold: 9 },
+    { median: 3 },
+    { blur: 1 },
+    { sharpen: 1 },
+    { opacity: 0.5 },
+    { modulate: { brightness: 1.1, saturation: 1, hue: 0, lightness: 0 } },
+  ] satisfies Partial<Variant>[];
+  const own = await pixelsOf(sources.jpeg);
+  for (const change of changes) {
+    const { body } = await drawn(sources.jpeg, { ...best, formats: ['jpeg'], ...change });
+    t.notSame(await pixelsOf(body), own, Object.keys(change).join());
+  }
+  const mark = { url: '', position: 'center', opacity: 50, scale: 50, margin: 0 } as const;
+  const asked = { ...best, formats: ['jpeg'], watermark: mark } as const;
+  t.notSame(await pixelsOf((await drawn(sources.jpeg, asked, photo)).body), own, 'watermark');
+  const first = await drawn(sources['webp, moving'], { formats: ['webp'], animated: false });
+  t.equal((await first.header()).pages ?? 1, 1);
+});
+
+t.test('a source is encoded again where its metadata has a meaning', async (t) => {
+  const asked = { ...best, formats: ['jpeg'] } as const;
+  const small = () => sharp(photo).jpeg({ quality: 30 });
+  const turned = await small().withMetadata({ orientation: 6 }).toBuffer();
+  t.match(await (await drawn(turned, asked)).header(), { width: 80, height: 120 });
+  const wide = await small().withIccProfile('p3').toBuffer();
+  t.notSame(await pixelsOf((await drawn(wide, asked)).body), await pixelsOf(wide));
+  const ordinary = await small().withIccProfile('srgb').toBuffer();
+  t.same((await drawn(ordinary, asked)).body, stripped(ordinary, 'jpeg'), 'not so that of sRGB');
+  const cmyk = await small().toColourspace('cmyk').toBuffer();
+  t.equal((await (await drawn(cmyk, asked)).header()).space, 'srgb');
+});
+
+t.test('what is behind the end, previews and unknown parts are left out', async (t) => {
+  for (const name of ['jpeg', 'png', 'webp', 'gif'] as const) {
+    const more = Buffer.concat([sources[name], Buffer.from(secret)]);
+    t.same(stripped(more, name), stripped(sources[name], name), name);
+  }
+  const jfif = Buffer.concat([
+    Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 19]),
+    Buffer.from('JFIF\0\x01\x02\0\0\x01\0\x01\x01\x01abc', 'latin1'),
+    stripped(sources.jpeg, 'jpeg')?.subarray(2) ?? Buffer.alloc(0),
+  ]);
+  t.notOk(Buffer.from(stripped(jfif, 'jpeg') ?? 'abc').includes('abc'), 'a preview in JFIF');
+});
+
+t.test('damaged files are refused or shortened, never read beyond', async () => {
+  const names = fc.constantFrom(...Object.keys(sources));
+  const damage = fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(255)), {
+    maxLength: 6,
+  });
+  const length = fc.double({ min: 0, max: 1, noNaN: true });
+  fc.assert(
+    fc.property(names, damage, length, fc.boolean(), (name, changes, part, cut) => {
+      const source = sources[name as keyof typeof sources];
+      const bytes = Buffer.from(source.subarray(0, cut ? part * source.length : undefined));
+      for (const [at, value] of changes) {
+        // Most of the structure is near the beginning.
+        bytes[Math.floor(at ** 4 * bytes.length)] = value;
+      }
+      const result = stripped(bytes, formatOf(name));
+      return result === null || result.byteLength <= bytes.byteLength;
+    }),
+    { numRuns: 1_000 },
+  );
+});

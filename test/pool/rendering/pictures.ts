@@ -1,0 +1,170 @@
+import { deflateSync } from 'node:zlib';
+import sharp from 'sharp';
+import { plainVariant, type Variant } from '../../../pool/variant.ts';
+
+/** The project's defaults, with what a test asks for. */
+export function variant(asked: Partial<Variant> = {}): Variant {
+  return {
+    ...plainVariant,
+    formats: ['png'],
+    ...asked,
+  };
+}
+
+/** Bytes as the engine holds a source. */
+export function shared(bytes: Uint8Array | string): Uint8Array {
+  const from = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
+  const to = new Uint8Array(new SharedArrayBuffer(from.byteLength));
+  to.set(from);
+  return to;
+}
+
+export type Rgb = readonly [number, number, number];
+export const red: Rgb = [255, 0, 0];
+export const green: Rgb = [0, 255, 0];
+export const blue: Rgb = [0, 0, 255];
+export const yellow: Rgb = [255, 255, 0];
+
+/** Raw pixels of four quarters: red, green over blue, yellow. */
+export function quarters(width: number, height: number) {
+  const data = Buffer.alloc(width * height * 3);
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) {
+      const top = y < height / 2;
+      const left = x < width / 2;
+      data.set(top ? (left ? red : green) : left ? blue : yellow, (y * width + x) * 3);
+    }
+  }
+  return sharp(data, { raw: { width, height, channels: 3 } });
+}
+
+/** A picture whose pixels differ enough that encoders have work to do. */
+export function noise(width: number, height: number) {
+  return sharp({
+    create: {
+      width,
+      height,
+      channels: 3,
+      background: 'white',
+      noise: { type: 'gaussian', mean: 128, sigma: 40 },
+    },
+  });
+}
+
+/** Two or more frames of one colour each, as an animated picture. */
+export async function animation(
+  format: 'gif' | 'webp',
+  frames: readonly Rgb[],
+  size: { width: number; height: number },
+  delay = frames.map((_, index) => 100 + 50 * index),
+): Promise<Buffer> {
+  const data = Buffer.concat(
+    frames.map((colour) => Buffer.alloc(size.width * size.height * 3, Buffer.from(colour))),
+  );
+  const raw = {
+    width: size.width,
+    height: size.height * frames.length,
+    channels: 3 as const,
+    pageHeight: size.height,
+  };
+  const image = sharp(data, { raw });
+  return format === 'gif'
+    ? image.gif({ delay, loop: 3 }).toBuffer()
+    : image.webp({ delay, loop: 3, lossless: true }).toBuffer();
+}
+
+/**
+ * A TIFF whose page `n` is a row of `n % 5 + 1` grey pixels of the value `n % 256`; the link behind the
+ * last page leads to `last`, a byte in the file or 0 for none.
+ */
+export function tiffOfPages(pages: number, { big = false, little = true, last = 0 } = {}): Buffer {
+  const [first, count, entry, link] = big ? [16, 8, 20, 8] : [8, 2, 12, 4];
+  const tags = [256, 257, 258, 259, 262, 273, 278, 279];
+  const directory = count + tags.length * entry + link;
+  // Each pixel row has 5 bytes, before the directories.
+  const start = first + 5 * 256;
+  const file = Buffer.alloc(start + pages * directory);
+  const put = (value: number, at: number, bytes: number) => {
+    if (bytes === 8) {
+      const long = BigInt(value);
+      if (little) file.writeBigUInt64LE(long, at);
+      else file.writeBigUInt64BE(long, at);
+    } else if (little) file.writeUIntLE(value, at, bytes);
+    else file.writeUIntBE(value, at, bytes);
+  };
+  file.write(little ? 'II' : 'MM', 0, 'latin1');
+  put(big ? 43 : 42, 2, 2);
+  if (big) put(8, 4, 2);
+  put(start, big ? 8 : 4, link);
+  for (let value = 0; value < 256; value += 1)
+    file.fill(value, first + 5 * value, first + 5 * value + 5);
+  for (let page = 0; page < pages; page += 1) {
+    const at = start + page * directory;
+    const width = (page % 5) + 1;
+    const values = [width, 1, 8, 1, 1, first + 5 * (page % 256), 1, width];
+    put(tags.length, at, count);
+    for (const [index, tag] of tags.entries()) {
+      const field = at + count + index * entry;
+      put(tag, field, 2);
+      // A LONG.
+      put(4, field + 2, 2);
+      put(1, field + 4, big ? 8 : 4);
+      put(values[index] ?? 0, field + (big ? 12 : 8), 4);
+    }
+    put(page === pages - 1 ? last : at + directory, at + directory - link, link);
+  }
+  return file;
+}
+
+/** A PNG of 1-bit black pixels whose header tells any size; its data may be shorter than that. */
+export function claimingPng(width: number, height: number, rows = height): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header[8] = 1;
+  return Buffer.concat([
+    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(Buffer.alloc(rows * (Math.ceil(width / 8) + 1)))),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type), data]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(data.length);
+  const check = Buffer.alloc(4);
+  check.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, check]);
+}
+
+/** Node 20 has no zlib.crc32 before 20.15. */
+function crc32(bytes: Buffer): number {
+  let register = 0xffffffff;
+  for (const byte of bytes) {
+    register ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) {
+      register = (register >>> 1) ^ (register & 1 ? 0xedb88320 : 0);
+    }
+  }
+  return (register ^ 0xffffffff) >>> 0;
+}
+
+/** Reads single pixels of an encoded picture, as sRGB values with alpha; page is the frame. */
+export async function pixels(encoded: Uint8Array, page = 0) {
+  const { data, info } = await sharp(encoded, { page })
+    .ensureAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return {
+    width: info.width,
+    height: info.height,
+    at: (x: number, y: number) => [...data.subarray((y * info.width + x) * 4).subarray(0, 4)],
+  };
+}
+
+/** True when each channel is within `tolerance`. */
+export function near(actual: readonly number[], expected: readonly number[], tolerance = 6) {
+  return expected.every((value, index) => Math.abs((actual[index] ?? -999) - value) <= tolerance);
+}

@@ -1,0 +1,192 @@
+import { decode, isBlurhashValid } from 'blurhash';
+import sharp, { type Sharp } from 'sharp';
+import t from 'tap';
+import { thumbHashToAverageRGBA, thumbHashToRGBA } from 'thumbhash';
+import { type Description, placeholders } from '../../../pool/rendering/placeholders.ts';
+import type { PlaceholderKind } from '../../../pool/variant.ts';
+import { blue, green, near, quarters, red, yellow } from './pictures.ts';
+
+const description: Description = {
+  source: { format: 'png', width: 300, height: 200, bytes: 1234, pages: 1, hasAlpha: false },
+  output: async () => ({ format: 'webp', width: 150, height: 100, bytes: 567 }),
+};
+
+async function made(name: PlaceholderKind, image: Sharp): Promise<string> {
+  return new TextDecoder().decode(await placeholders[name].make(image, description));
+}
+
+function fromBase64(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(text, 'base64'));
+}
+
+/** Red, green, blue and yellow, each in the middle of its quarter. */
+const middles = [
+  [0.25, 0.25, red],
+  [0.75, 0.25, green],
+  [0.25, 0.75, blue],
+  [0.75, 0.75, yellow],
+] as const;
+
+/** Left half of one colour, right half transparent. */
+async function halfTransparent(width: number, height: number): Promise<Sharp> {
+  const half = { width: width / 2, height, channels: 4 as const, background: '#c03020' };
+  const clear = { r: 0, g: 0, b: 0, alpha: 0 };
+  const image = sharp({ create: half }).extend({ right: width / 2, background: clear });
+  return sharp(await image.png().toBuffer());
+}
+
+/** Colours come out weaker than they were: what counts is which are strong. */
+function leans(actual: readonly number[], colour: readonly number[]): boolean {
+  const strong = actual.filter((_, index) => colour[index] === 255);
+  const weak = actual.filter((_, index) => colour[index] === 0);
+  return Math.min(...strong) > Math.max(...weak) + 40;
+}
+
+t.test('content types', async (t) => {
+  for (const name of ['blurhash', 'thumbhash', 'lqip'] as const) {
+    t.equal(placeholders[name].contentType, 'text/plain; charset=utf-8');
+  }
+  t.equal(placeholders.json.contentType, 'application/json');
+});
+
+t.test('a blurhash decodes to the colours of the picture, where they were', async (t) => {
+  const hash = await made('blurhash', quarters(300, 200));
+  t.ok(isBlurhashValid(hash).result);
+  const pixels = decode(hash, 32, 32);
+  for (const [x, y, colour] of middles) {
+    const at = (y * 32 * 32 + x * 32) * 4;
+    t.ok(leans([...pixels.subarray(at, at + 3)], colour), `${x}, ${y}`);
+  }
+});
+
+t.test('a blurhash has four components on its longer side', async (t) => {
+  const components = async (width: number, height: number) => {
+    const size = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabc'.indexOf(
+      (await made('blurhash', quarters(width, height))).charAt(0),
+    );
+    return [(size % 9) + 1, Math.floor(size / 9) + 1];
+  };
+  t.same(await components(300, 200), [4, 3]);
+  t.same(await components(200, 300), [3, 4]);
+  t.same(await components(90, 90), [4, 4]);
+  t.same(await components(900, 3), [4, 1]);
+});
+
+t.test('a blurhash shows white through what is transparent', async (t) => {
+  const pixels = decode(await made('blurhash', await halfTransparent(80, 60)), 32, 32);
+  t.ok(near([...pixels.subarray((16 * 32 + 24) * 4).subarray(0, 3)], [255, 255, 255], 40));
+});
+
+t.test('a thumbhash decodes to the colours of the picture, where they were', async (t) => {
+  const { w, h, rgba } = thumbHashToRGBA(fromBase64(await made('thumbhash', quarters(300, 200))));
+  t.ok(Math.abs(w / h - 1.5) < 0.2);
+  for (const [x, y, colour] of middles) {
+    const at = (Math.floor(y * h) * w + Math.floor(x * w)) * 4;
+    t.ok(leans([...rgba.subarray(at, at + 3)], colour), `${x}, ${y}`);
+  }
+});
+
+t.test('one colour stays one colour, however small or narrow the picture', async (t) => {
+  const sizes = [
+    [1, 1],
+    [2, 2],
+    [1, 5],
+    [30, 30],
+    [5000, 1],
+  ] as const;
+  for (const [width, height] of sizes) {
+    for (const alpha of [1, 0.5]) {
+      const background = { r: 0xc0, g: 0x30, b: 0x20, alpha };
+      const picture = sharp({ create: { width, height, channels: 4, background } });
+      const thumb = thumbHashToRGBA(fromBase64(await made('thumbhash', picture)));
+      const blur = decode(await made('blurhash', picture), 8, 8);
+      const onWhite = [0xc0, 0x30, 0x20].map((value) => value * alpha + 255 * (1 - alpha));
+      for (const [pixels, colour] of [
+        [thumb.rgba, [0xc0, 0x30, 0x20, 255 * alpha]],
+        [blur, [...onWhite, 255]],
+      ] as const) {
+        for (let at = 0; at < pixels.length; at += 4) {
+          const found = [...pixels.subarray(at, at + 4)];
+          if (!near(found, colour, 12)) return t.fail(`${width} x ${height}, ${alpha}: ${found}`);
+        }
+      }
+    }
+  }
+  t.pass();
+});
+
+t.test('a thumbhash keeps transparency', async (t) => {
+  const hash = fromBase64(await made('thumbhash', await halfTransparent(80, 60)));
+  const { r, g, b, a } = thumbHashToAverageRGBA(hash);
+  t.ok(Math.abs(a - 0.5) < 0.1, `half: ${a}`);
+  t.ok(near([r * 255, g * 255, b * 255], [0xc0, 0x30, 0x20], 14), 'its colour is not darkened');
+});
+
+t.test('an lqip is a tiny WebP in a data URI', async (t) => {
+  const uri = await made('lqip', quarters(300, 200));
+  t.ok(uri.startsWith('data:image/webp;base64,'));
+  t.ok(uri.length < 1024);
+  const { data, info } = await sharp(fromBase64(uri.slice(uri.indexOf(',') + 1)))
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  t.same([info.width, info.height], [20, 13]);
+  for (const [x, y, colour] of middles) {
+    const at = (Math.floor(y * 13) * 20 + x * 20) * info.channels;
+    t.ok(near([...data.subarray(at, at + 3)], colour, 40), `${x}, ${y}`);
+  }
+});
+
+t.test('an lqip of the liveliest picture is below 1 KB, transparency included', async (t) => {
+  const noise = { type: 'gaussian' as const, mean: 128, sigma: 90 };
+  const create = { width: 20, height: 20, channels: 3 as const, background: 'red', noise };
+  const alpha = await sharp({ create }).extractChannel(0).png().toBuffer();
+  const lively = await sharp({ create }).joinChannel(alpha).png().toBuffer();
+  const uri = await made('lqip', sharp(lively));
+  t.ok(uri.length < 1024, `${uri.length}`);
+});
+
+t.test('json tells about the source, the output and the dominant colour', async (t) => {
+  const create = { width: 60, height: 40, channels: 3 as const, background: '#c03020' };
+  const line = { create: { width: 60, height: 4, channels: 3 as const, background: '#00ff00' } };
+  const image = sharp({ create }).composite([{ input: line, gravity: 'north' }]);
+  t.same(JSON.parse(await made('json', image)), {
+    source: { format: 'png', width: 300, height: 200, bytes: 1234, pages: 1, hasAlpha: false },
+    output: { format: 'webp', width: 150, height: 100, bytes: 567 },
+    dominant: '#c03020',
+  });
+  const half = JSON.parse(await made('json', await halfTransparent(80, 60)));
+  t.equal(half.dominant, '#c03020', 'what is transparent is not seen');
+  const nothing = { width: 9, height: 9, channels: 4 as const, background: '#00000000' };
+  t.equal(JSON.parse(await made('json', sharp({ create: nothing }))).dominant, null);
+});
+
+t.test('operations of the pipeline count, its own resize included', async (t) => {
+  const cut = () =>
+    quarters(300, 200).extract({ left: 0, top: 0, width: 60, height: 90 }).resize({ width: 40 });
+  t.equal(JSON.parse(await made('json', cut())).dominant, '#ff0000');
+  const { w, h } = thumbHashToRGBA(fromBase64(await made('thumbhash', cut())));
+  t.ok(w < h, 'upright, as the part is');
+  const image = cut();
+  await made('lqip', image);
+  const { info } = await image.png().toBuffer({ resolveWithObject: true });
+  t.same(
+    [info.width, info.height, info.channels],
+    [40, 60, 3],
+    'it can still be written as it was',
+  );
+});
+
+t.test('grey, 16-bit, one-pixel and very wide pictures', async (t) => {
+  const grey = await quarters(90, 60).toColourspace('b-w').png().toBuffer();
+  const deep = await quarters(90, 60).toColourspace('rgb16').png().toBuffer();
+  const pictures = { grey, deep, pixel: await quarters(1, 1).png().toBuffer() };
+  const wide = await quarters(5000, 1).png().toBuffer();
+  for (const [name, picture] of Object.entries({ ...pictures, wide })) {
+    for (const kind of ['blurhash', 'thumbhash', 'lqip', 'json'] as const) {
+      t.ok((await made(kind, sharp(picture))).length > 6, `${kind} of ${name}`);
+    }
+  }
+  t.equal(JSON.parse(await made('json', sharp(deep))).dominant, '#ff0000');
+  const oneChannel = sharp(grey).toColourspace('b-w');
+  t.match(JSON.parse(await made('json', oneChannel)).dominant, /^#(..)\1\1$/);
+});

@@ -1,0 +1,110 @@
+import sharp, { type Sharp } from 'sharp';
+import t from 'tap';
+import { ssim, toReference } from '../../../bench/encoders/ssim.ts';
+import { picture } from '../../../bench/origin/pictures.ts';
+import { type EncodeOptions, encodings } from '../../../pool/rendering/encode.ts';
+import type { OutputFormat } from '../../../pool/variant.ts';
+import { animation, noise, quarters } from './pictures.ts';
+
+const photo = await sharp(await picture('portrait-rotated.jpg'), { autoOrient: true })
+  .resize({ width: 320 })
+  .png()
+  .toBuffer();
+
+function encoded(image: Sharp, format: OutputFormat, options: Partial<EncodeOptions> = {}) {
+  return encodings[format]
+    .encode(image, {
+      quality: 80,
+      lossless: false,
+      sharpChroma: false,
+      graphic: false,
+      animated: false,
+      pixels: 1000,
+      ...options,
+    })
+    .toBuffer();
+}
+
+/** What cannot be seen has no colour. */
+async function visible(image: Sharp): Promise<Buffer> {
+  const pixels = await image.ensureAlpha().raw().toBuffer();
+  for (let at = 0; at < pixels.length; at += 4)
+    if (pixels[at + 3] === 0) pixels.fill(0, at, at + 4);
+  return pixels;
+}
+
+// The formats are calibrated by SSIMULACRA2, which SSIM of luma follows only roughly.
+t.test('one quality means about the same loss in every lossy format', async (t) => {
+  const reference = await toReference(sharp(photo));
+  for (const quality of [30, 60, 80]) {
+    const jpeg = await ssim(reference, await encoded(sharp(photo), 'jpeg', { quality }));
+    for (const format of ['webp', 'avif'] as const) {
+      const found = await ssim(reference, await encoded(sharp(photo), format, { quality }));
+      const loss = (1 - found) / (1 - jpeg);
+      t.ok(loss > 0.5 && loss < 1.3, `${format} ${quality}: ${loss.toFixed(2)} x JPEG's loss`);
+    }
+  }
+});
+
+t.test('lossless keeps every pixel, whatever the quality', async (t) => {
+  const opaque = await sharp(photo).resize(90, 120).png().toBuffer();
+  const alpha = await noise(90, 120).extractChannel(0).png().toBuffer();
+  const transparent = await sharp(opaque).joinChannel(alpha).png().toBuffer();
+  for (const [name, image] of Object.entries({ opaque, transparent })) {
+    const expected = await visible(sharp(image));
+    for (const format of ['webp', 'avif'] as const) {
+      const one = await encoded(sharp(image), format, { lossless: true, quality: 10 });
+      t.ok((await visible(sharp(one))).equals(expected), `${name}: ${format}`);
+      const other = await encoded(sharp(image), format, { lossless: true, quality: 90 });
+      t.ok(one.equals(other), `${name}: ${format} has no quality then`);
+    }
+  }
+});
+
+t.test('lossless keeps every frame', async (t) => {
+  const frames = [
+    [9, 200, 90],
+    [201, 33, 77],
+    [14, 15, 160],
+  ] as const;
+  const source = await animation('webp', frames, { width: 30, height: 20 });
+  const options = { lossless: true, animated: true };
+  const made = await encoded(sharp(source, { pages: -1 }), 'webp', options);
+  t.equal((await sharp(made).metadata()).pages, 3);
+  const expected = await visible(sharp(source, { pages: -1 }));
+  t.ok((await visible(sharp(made, { pages: -1 }))).equals(expected));
+});
+
+t.test('lossless has no meaning for JPEG', async (t) => {
+  const one = await encoded(sharp(photo), 'jpeg', { lossless: true });
+  t.ok(one.equals(await encoded(sharp(photo), 'jpeg')));
+});
+
+t.test('from quality 90 on, and where it is asked for, chroma keeps its resolution', async (t) => {
+  const chroma = async (format: OutputFormat, options: Partial<EncodeOptions>) =>
+    (await sharp(await encoded(sharp(photo), format, options)).metadata()).chromaSubsampling;
+  t.equal(await chroma('jpeg', { quality: 89 }), '4:2:0');
+  t.equal(await chroma('jpeg', { quality: 90 }), '4:4:4');
+  t.equal(await chroma('jpeg', { quality: 50, sharpChroma: true }), '4:4:4');
+});
+
+t.test('WebP and AVIF have fewer bytes than JPEG at one quality', async (t) => {
+  for (const quality of [60, 80, 90]) {
+    const jpeg = await encoded(sharp(photo), 'jpeg', { quality });
+    const webp = await encoded(sharp(photo), 'webp', { quality });
+    const avif = await encoded(sharp(photo), 'avif', { quality });
+    t.ok(webp.length < jpeg.length, `${quality}: ${webp.length} < ${jpeg.length}`);
+    t.ok(avif.length < jpeg.length, `${quality}: ${avif.length} < ${jpeg.length}`);
+  }
+});
+
+t.test('quality grows with quality, from end to end', async (t) => {
+  for (const format of ['webp', 'avif'] as const) {
+    let last = 0;
+    for (const quality of [1, 3, 8, 15, 25, 45, 70, 85, 93, 98, 100]) {
+      const { length } = await encoded(quarters(60, 60).blur(8), format, { quality });
+      t.ok(length >= last * 0.97, `${format} ${quality}: ${length}`);
+      last = length;
+    }
+  }
+});

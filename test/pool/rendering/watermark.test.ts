@@ -1,0 +1,141 @@
+import sharp from 'sharp';
+import t from 'tap';
+import { type Gravity, gravities, type Variant, type Watermark } from '../../../pool/variant.ts';
+import { drawn, plain } from './drawn.ts';
+import { claimingPng, near, type Rgb } from './pictures.ts';
+
+const white: Rgb = [255, 255, 255];
+const brown: Rgb = [200, 100, 50];
+const source = await plain(100, 60, brown);
+const mark = await plain(40, 20, white);
+
+function watermark(changed: Partial<Watermark> = {}): Watermark {
+  return {
+    url: 'https://example.com/mark.png',
+    position: 'southeast',
+    opacity: 100,
+    scale: 20,
+    margin: 0,
+    ...changed,
+  };
+}
+
+/** The rectangle in which a picture is white. */
+async function marked(
+  changed: Partial<Watermark>,
+  asked: Partial<Variant> = {},
+  bytes: Uint8Array = mark,
+) {
+  const { at, width, height } = await drawn(
+    source,
+    { ...asked, watermark: watermark(changed) },
+    bytes,
+  );
+  const xs: number[] = [];
+  const ys: number[] = [];
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) {
+      if (!near(at(x, y), white, 20)) continue;
+      xs.push(x);
+      ys.push(y);
+    }
+  }
+  const [left, top] = [Math.min(...xs), Math.min(...ys)];
+  return [left, top, Math.max(...xs) - left + 1, Math.max(...ys) - top + 1];
+}
+
+const places: Readonly<Record<Gravity, readonly [left: number, top: number]>> = {
+  northwest: [5, 5],
+  north: [40, 5],
+  northeast: [75, 5],
+  west: [5, 25],
+  center: [40, 25],
+  east: [75, 25],
+  southwest: [5, 45],
+  south: [40, 45],
+  southeast: [75, 45],
+};
+
+t.test('it is in its place, away from the edges by its margin', async (t) => {
+  for (const position of gravities) {
+    const [left, top] = places[position];
+    t.same(await marked({ position, margin: 5 }), [left, top, 20, 10], position);
+  }
+});
+
+t.test('a margin without room for it is as large as there is room', async (t) => {
+  for (const margin of [60, 10_000]) {
+    t.same(await marked({ position: 'northwest', margin }), [margin === 60 ? 60 : 80, 50, 20, 10]);
+    t.same(await marked({ position: 'southeast', margin }), [margin === 60 ? 20 : 0, 0, 20, 10]);
+  }
+});
+
+t.test('its width is a share of the output’s', async (t) => {
+  t.same(await marked({ scale: 1 }), [99, 59, 1, 1]);
+  t.same(await marked({ scale: 50 }), [50, 35, 50, 25]);
+  t.same(await marked({ scale: 100 }), [0, 10, 100, 50]);
+  t.same(await marked({ scale: 50 }, { width: 50 }), [25, 17, 25, 13], 'not of the source’s');
+  const high = await plain(20, 40, white);
+  t.same(await marked({ scale: 100 }, {}, high), [70, 0, 30, 60], 'never higher than the output');
+  const large = await plain(400, 900, white);
+  t.same(await marked({ scale: 10 }, {}, large), [90, 37, 10, 23], 'however large it is');
+  t.same(await marked({ scale: 100 }, { width: 1, height: 1 }), [0, 0, 1, 1], 'on a single pixel');
+});
+
+t.test('it is put on the finished picture', async (t) => {
+  const extend = { top: 0, right: 20, bottom: 20, left: 0 };
+  const asked = { extend, negate: true, opacity: 0.5, blur: 5, rotate: 180 };
+  t.same(await marked({}, { ...asked, background: '#ffffffff' }), [96, 68, 24, 12]);
+});
+
+t.test('opacity lets the picture shine through', async (t) => {
+  const seen = async (opacity: number, bytes: Uint8Array, asked: Partial<Variant> = {}) => {
+    const made = await drawn(source, { ...asked, watermark: watermark({ opacity }) }, bytes);
+    return made.at(95, 55);
+  };
+  t.ok(near(await seen(60, mark), [233, 193, 173, 255], 2));
+  t.ok(near(await seen(1, mark), brown, 3));
+  t.ok(near(await seen(0, mark), brown, 0));
+  t.ok(near(await seen(60, mark, { formats: ['jpeg'] }), [233, 193, 173, 255], 8), 'JPEG');
+  const half = await plain(40, 20, white, 0.5);
+  t.ok(near(await seen(100, half), [228, 178, 153, 255], 2), 'its own is kept');
+  t.ok(near(await seen(50, half), [214, 139, 101, 255], 2), 'and multiplied');
+});
+
+t.test('over what is clear it is all there is', async (t) => {
+  const clear = await plain(100, 60, [0, 0, 0], 0);
+  const made = await drawn(clear, { watermark: watermark({ opacity: 50 }) }, mark);
+  t.ok(near(made.at(95, 55), [255, 255, 255, 128], 2));
+  t.equal(made.at(5, 5)[3], 0);
+  const jpeg = await drawn(clear, { watermark: watermark(), formats: ['jpeg'] }, mark);
+  t.ok(near(jpeg.at(5, 5), white, 3));
+});
+
+t.test('a drawing is sharp at its size', async (t) => {
+  const drawing =
+    '<svg xmlns="http://www.w3.org/2000/svg" width="2" height="2"><rect width="1" height="2" fill="#fff"/><rect x="1" width="1" height="2"/></svg>';
+  const made = await drawn(source, { watermark: watermark({ scale: 60 }) }, Buffer.from(drawing));
+  t.ok(near(made.at(69, 30), white, 1) && near(made.at(70, 30), [0, 0, 0], 1));
+});
+
+t.test('its own orientation counts', async (t) => {
+  const left = await sharp(mark).extend({ right: 40, background: 'black' }).png().toBuffer();
+  const turned = await sharp(left).withMetadata({ orientation: 6 }).png().toBuffer();
+  t.same(await marked({ scale: 20 }, {}, turned), [85, 0, 15, 30]);
+});
+
+t.test('what cannot be used is said to be the watermark', async (t) => {
+  const png = await sharp(mark).png().toBuffer();
+  const broken: readonly (readonly [Uint8Array, string])[] = [
+    [Buffer.from('hello'), 'source_unsupported'],
+    [png.subarray(0, png.length - 30), 'source_corrupt'],
+    [Buffer.from('\x89PNG\r\n\x1a\n garbage', 'latin1'), 'source_corrupt'],
+    [claimingPng(50_000, 50_000, 1), 'source_too_large'],
+  ];
+  for (const [bytes, code] of broken) {
+    await t.rejects(drawn(source, { watermark: watermark() }, bytes), {
+      code,
+      message: /watermark/i,
+    });
+  }
+});

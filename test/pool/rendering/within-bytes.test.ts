@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import sharp from 'sharp';
+import t from 'tap';
+import { picture } from '../../../bench/origin/pictures.ts';
+import { ownQuality } from '../../../pool/rendering/encode/quality.ts';
+import {
+  type LossyFormat,
+  mostEncodes,
+  withinBytes,
+} from '../../../pool/rendering/encode/within-bytes.ts';
+import { ownScale } from '../../../pool/rendering/encode.ts';
+import { drawn } from './drawn.ts';
+
+const formats = ['jpeg', 'webp', 'avif'] as const;
+
+/** An encoder whose bytes grow with the quality, by steps that are unlike each other. */
+const encoder = fc
+  .record({
+    smallest: fc.integer({ min: 50, max: 5_000 }),
+    growth: fc.array(fc.double({ min: 0, max: 0.08, noNaN: true }), {
+      minLength: 99,
+      maxLength: 99,
+    }),
+  })
+  .map(({ smallest, growth }) => {
+    const bytes = [Number.NaN, smallest];
+    for (const part of growth) bytes.push(Math.round((bytes.at(-1) ?? 0) * Math.exp(part)));
+    return bytes;
+  });
+
+t.test('what fits is found in five attempts, whatever the encoder does', async (t) => {
+  const quality = fc.integer({ min: 1, max: 100 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...formats),
+      encoder,
+      quality,
+      fc.integer({ min: 1, max: 50_000 }),
+      async (format, bytes, q, most) => {
+        const tried: number[] = [];
+        const { length } = (
+          await withinBytes(format, q, most, async (at) => {
+            tried.push(at);
+            return { data: { length: bytes[at] ?? 0, byteLength: bytes[at] ?? 0 } as Uint8Array };
+          })
+        ).data;
+        const smallest = bytes[1] ?? 0;
+        return (
+          tried.length <= mostEncodes &&
+          tried[0] === q &&
+          tried.every((at) => at >= 1 && at <= q) &&
+          (smallest > most ? length === smallest : length <= most)
+        );
+      },
+    ),
+  );
+  t.pass();
+});
+
+/** Bytes of a picture by the quality, from 1 to 80. */
+async function bytesOf(file: Buffer, format: LossyFormat): Promise<number[]> {
+  const { data, info } = await sharp(file).raw().toBuffer({ resolveWithObject: true });
+  const pixels = info.width * info.height;
+  const known = new Map<number, number>();
+  const bytes = [Number.NaN];
+  for (let quality = 1; quality <= 80; quality += 1) {
+    const own = ownQuality(format, quality, pixels);
+    if (!known.has(own)) {
+      const image = ownScale[format](sharp(data, { raw: info }), own, pixels);
+      known.set(own, (await image.toBuffer()).length);
+    }
+    bytes.push(known.get(own) ?? 0);
+  }
+  return bytes;
+}
+
+const photographs = await Promise.all(
+  (['portrait-rotated.jpg', 'bokeh.webp', 'coast.jpg'] as const).map(async (name) =>
+    sharp(await picture(name), { autoOrient: true })
+      .resize({ width: 200 })
+      .png()
+      .toBuffer(),
+  ),
+);
+
+t.test('it is the best quality that fits, or within three of it', async (t) => {
+  for (const format of formats) {
+    let missed = 0;
+    for (const [index, photograph] of photographs.entries()) {
+      const bytes = await bytesOf(photograph, format);
+      const [smallest = 0, largest = 0] = [bytes[1], bytes[80]];
+      for (let step = 1; step < 20; step += 1) {
+        const most = Math.round(smallest * (largest / smallest) ** (step / 20));
+        const best = bytes.findLastIndex((length) => length <= most);
+        const { data, quality } = await withinBytes(format, 80, most, async (at) => ({
+          data: { byteLength: bytes[at] ?? 0 } as Uint8Array,
+          quality: at,
+        }));
+        // Qualities with the same bytes are one.
+        const less = new Set(bytes.slice(quality, best + 1)).size - 1;
+        const label = `${format} ${index}: ${quality}, best ${best}, in ${most} bytes`;
+        t.ok(data.byteLength <= most && less <= 3, label);
+        if (less > 1) missed += 1;
+      }
+    }
+    t.ok(missed <= 5, `${format}: ${missed} of 57 miss it by more than one`);
+  }
+});
+
+t.test('a limit that is far below the bytes at q is made use of', async (t) => {
+  const [photograph = Buffer.alloc(0)] = photographs;
+  for (const format of formats) {
+    const asked = { formats: [format], quality: 80 } as const;
+    const { body } = await drawn(photograph, asked);
+    for (const part of [0.3, 0.4, 0.6]) {
+      const maxBytes = Math.round(part * body.byteLength);
+      const { byteLength } = (await drawn(photograph, { ...asked, maxBytes })).body;
+      t.ok(byteLength <= maxBytes, `${format}: ${byteLength} of ${maxBytes}`);
+      t.ok(byteLength > 0.9 * maxBytes, `${format}: ${byteLength} of ${maxBytes}`);
+    }
+  }
+});
