@@ -7,7 +7,7 @@ import { settingsExample, settingsMarkdown } from '../contract/settings/document
 import { settingRows } from '../contract/settings/table.ts';
 import { parameterNames, parameters, parametersMarkdown } from '../server/image/parameters.ts';
 import { root } from './root.ts';
-import { differencesMarkdown } from './store/engines.ts';
+import { differencesMarkdown } from './store/servers.ts';
 
 /**
  * What is generated from the code stands in the documents as it is generated. `npm run docs` runs

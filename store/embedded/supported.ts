@@ -2,7 +2,7 @@
  * Everything that the server supports. The checks of commands, filters, updates, pipelines and
  * values derive from these tables, and refuse everything else by name.
  *
- * test/store/embedded/sent.test.ts records the commands of the service, Agenda, Agendash, the rate
+ * test/store/embedded/sent.store.test.ts records the commands of the service, Agenda, Agendash, the rate
  * limiter and the driver. It fails when a table misses something, and when a table contains
  * something that no client sends.
  */

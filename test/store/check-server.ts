@@ -1,4 +1,4 @@
-import { type Behaviour, behaviours, differences, identify } from './engines.ts';
+import { type Behaviour, behaviours, differences, identify } from './servers.ts';
 
 /**
  * The first step of `npm run test:store`: says which server the tests will use and what is known to

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { together } from '../../store/engines.ts';
+import { together } from '../../store/servers.ts';
 import type { Call, Control } from './control.ts';
 
 /** A body that is not exactly right is 400, and nothing is stored. */

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { together } from '../../store/engines.ts';
+import { together } from '../../store/servers.ts';
 import { answeredBy, type Control } from './control.ts';
 
 /** Changes at the same time lose nothing. */

@@ -6,7 +6,7 @@ import { retryOnDuplicateKey, writePortably } from '../../store/upsert.ts';
 import { scriptArguments, scriptUrl } from '../scripts.ts';
 import { plainNode } from '../service/service.ts';
 import { embeddedUrl } from './connection.ts';
-import { identify } from './engines.ts';
+import { identify } from './servers.ts';
 
 const refusal = (code: number, message: string) => new MongoServerError({ code, message });
 

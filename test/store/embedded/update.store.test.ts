@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 import t from 'tap';
 import { testDatabase } from '../connection.ts';
-import { differs } from '../engines.ts';
+import { differs } from '../servers.ts';
 import { insertAll } from './insert.ts';
 
 t.test('each update operator does what MongoDB does', async (t) => {

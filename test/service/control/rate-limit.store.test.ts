@@ -1,5 +1,5 @@
 import t from 'tap';
-import { together } from '../../store/engines.ts';
+import { together } from '../../store/servers.ts';
 import { answeredBy, rootKey, send, startControl } from './control.ts';
 
 t.test('the rate limit holds exactly over all processes', async (t) => {

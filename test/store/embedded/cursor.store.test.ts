@@ -1,7 +1,7 @@
 import { Long } from 'mongodb';
 import t from 'tap';
 import { testDatabase } from '../connection.ts';
-import { differs } from '../engines.ts';
+import { differs } from '../servers.ts';
 import { insertAll } from './insert.ts';
 
 const numbered = (length: number) => Array.from({ length }, (_, _id) => ({ _id }));

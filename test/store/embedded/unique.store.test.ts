@@ -2,7 +2,7 @@ import { MongoServerError } from 'mongodb';
 import t from 'tap';
 import { writePortably } from '../../../store/upsert.ts';
 import { testDatabase } from '../connection.ts';
-import { differs } from '../engines.ts';
+import { differs } from '../servers.ts';
 import { insertAll } from './insert.ts';
 
 interface Member {
