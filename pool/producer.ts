@@ -1,6 +1,6 @@
 import { ServiceError } from '../contract/errors.ts';
 import { TransformQueue } from './execution/transform-queue.ts';
-import { requireImage } from './formats/not-an-image.ts';
+import { requireSupportedFormat } from './formats/unsupported-formats.ts';
 import type { Image } from './image.ts';
 import { watermarkVariant } from './rendering/watermark.ts';
 import type { EngineSettings } from './settings.ts';
@@ -106,7 +106,7 @@ export class Producer {
     try {
       const lease = await this.sources.acquire(url, { ...options, allowed: anyHost });
       try {
-        requireImage(lease);
+        requireSupportedFormat(lease);
         const opaque = { scale: 100, opacity: 100 };
         const variant = watermarkVariant(opaque, checkedSize);
         await this.transforms.transform(lease.bytes, variant, { ...options, hold: lease.hold });
@@ -127,7 +127,7 @@ export class Producer {
   async produce(work: Work): Promise<Produced> {
     const { source, watermark } = await this.#fetchAdmitted(work);
     try {
-      requireImage(source);
+      requireSupportedFormat(source);
       const { queueMs, transformMs, ...image } = await this.transforms.transform(
         source.bytes,
         work.variant,
@@ -214,7 +214,7 @@ export class Producer {
     try {
       const lease = await this.sources.acquire(new URL(url), { ...work, allowed: anyHost });
       try {
-        requireImage(lease);
+        requireSupportedFormat(lease);
         return lease;
       } catch (error) {
         lease.release();

@@ -16,7 +16,7 @@ const hdrTransfers: ReadonlyMap<number, string> = new Map([
  *
  * @throws ServiceError source_unsupported
  */
-export function requireShownColours(
+export function requireConvertibleColours(
   source: Uint8Array,
   kind: SourceKind,
   { hasProfile }: Pick<Metadata, 'hasProfile'>,

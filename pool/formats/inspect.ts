@@ -9,17 +9,17 @@ import { hasAlpha } from './bitmap/pixels.ts';
 import { type Container, openContainer } from './container/container.ts';
 import { readHeif } from './container/heif.ts';
 import type { SourceColour, SourceFacts } from './facts.ts';
-import { requireShownColours } from './hdr.ts';
-import { IsolationRequired, requireUsableProfile, widest } from './isolation.ts';
+import { requireConvertibleColours } from './hdr.ts';
+import { IsolationRequired, maxThreadWidth, requireUsableProfile } from './isolation.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import { ColourSpace } from './metadata/colour-space.ts';
 import { isSrgb } from './metadata/profile.ts';
-import { notReadHere } from './not-an-image.ts';
 import { optionalFormats, optionalFormatsProbed } from './optional-formats.ts';
 import { readSvg, type SvgCost } from './svg/read.ts';
 import { minSvgPixels, svgPixels, svgScales } from './svg/scale.ts';
 import { svgDensity, svgSize } from './svg/size.ts';
-import { unreadForm } from './unread-form.ts';
+import { missingDecoder } from './unsupported-formats.ts';
+import { unsupportedTiff } from './unsupported-tiff.ts';
 
 type Opened = Pick<Variant, 'page' | 'lenient'>;
 
@@ -76,13 +76,13 @@ async function inspectFile(
   const header = await readPage(container, isolated, asked);
   const size = svg === null ? header : svgSize(bytes, header);
   if (header.format === 'heif' && header.compression === 'hevc' && !optionalFormats().heic) {
-    throw notReadHere('heif');
+    throw missingDecoder('heif');
   }
   // A PNG is the one file inside of an ICO.
   if (header.format !== (kinds[kind].decoder ?? 'png')) throw matchesSeveral();
   if (header.icc !== undefined) requireUsableProfile(header.icc, isolated);
-  if (!isolated && header.width > widest) throw new IsolationRequired();
-  requireShownColours(bytes, kind, header);
+  if (!isolated && header.width > maxThreadWidth) throw new IsolationRequired();
+  requireConvertibleColours(bytes, kind, header);
   const frames = kinds[kind].animates ? (header.pages ?? 1) : 1;
   requireFrames(frames);
   const height = header.pageHeight ?? size.height;
@@ -153,7 +153,7 @@ function requirePage(page: number, pages: number): void {
 
 /** @throws IsolationRequired for metadata that a thread must not read */
 async function readHeader(
-  { bytes, kind, frames, pages, excess, suspicious }: Container,
+  { bytes, kind, frames, pages, excessMetadata: excess, inconsistent: suspicious }: Container,
   isolated: boolean,
   page: number | null = null,
   lenient = false,
@@ -171,12 +171,12 @@ async function readHeader(
     const density = kinds[kind].vector ? { density: svgDensity } : {};
     return await sharp(bytes, { ...options, ...density }).metadata();
   } catch (error) {
-    if (kind === 'jxl' && !optionalFormats().jxl) throw notReadHere(kind);
-    if (kind === 'heif' && !optionalFormats().heic) throw notReadHere(kind);
+    if (kind === 'jxl' && !optionalFormats().jxl) throw missingDecoder(kind);
+    if (kind === 'heif' && !optionalFormats().heic) throw missingDecoder(kind);
     if (kind === 'avif' && readHeif(bytes).onlySequence) {
       throw new ServiceError('source_unsupported', 'The AVIF has only a sequence, and no image.');
     }
-    const unread = unreadForm(kind, bytes, error);
+    const unread = unsupportedTiff(kind, bytes, error);
     if (unread !== null) throw unread;
     throw new ServiceError(
       'source_corrupt',

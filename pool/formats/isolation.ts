@@ -1,5 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { ordinaryBytes } from './container/container.ts';
+import { maxThreadMetadataBytes } from './container/container.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import { profileTags } from './metadata/profile.ts';
 import { optionalFormats } from './optional-formats.ts';
@@ -14,7 +14,7 @@ export class IsolationRequired extends Error {
  * libvips keeps some hundred rows of a picture that it scales down, 2.7 KB for each pixel of the width: a
  * PNG of a million by 64 pixels takes a gigabyte. Formats of cameras have at most so many.
  */
-export const widest = 65_535;
+export const maxThreadWidth = 65_535;
 
 /** True for a source that is never decoded on a thread; see `blockDecoders`. */
 export function needsProcess(source: Uint8Array): boolean {
@@ -45,7 +45,7 @@ export function requireUsableProfile(profile: Uint8Array, isolated: boolean): vo
     const message = `The source's colour profile has ${profile.byteLength} bytes; at most ${mostProfileBytes} are allowed.`;
     throw new ServiceError('source_unsupported', message);
   }
-  let isOrdinary = profile.byteLength <= ordinaryBytes.profile;
+  let isOrdinary = profile.byteLength <= maxThreadMetadataBytes.profile;
   for (const { name, data } of profileTags(profile)) {
     if (!/^(?:D2B|B2D)/.test(name)) continue;
     const elements = data.length < 16 ? 0 : data.readUInt32BE(12);

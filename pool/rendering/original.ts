@@ -1,7 +1,7 @@
-import { stripped } from '../formats/container/stripped.ts';
+import { withoutMetadata } from '../formats/container/strip.ts';
 import type { SourceFacts } from '../formats/facts.ts';
 import type { Copyright } from '../formats/metadata/copyright.ts';
-import type { KeptMetadata } from '../formats/metadata/kept.ts';
+import type { KeptMetadata } from '../formats/metadata/kept-metadata.ts';
 import { type OutputFormat, plainVariant, type Variant } from '../variant.ts';
 import { ownFormat } from './format.ts';
 import type { Plan } from './plan.ts';
@@ -50,7 +50,7 @@ export function originalOf(
   if (!isUnchanged(facts, plan, variant)) return null;
   if (metadata !== null) return isAsKept(source, metadata) ? { bytes: source, format } : null;
   if (variant.keepProfile && facts.colour.hasProfile) return null;
-  const bytes = isNeeded(facts) ? null : stripped(source, facts.kind);
+  const bytes = isNeeded(facts) ? null : withoutMetadata(source, facts.kind);
   return bytes === null ? null : { bytes, format };
 }
 

@@ -1,14 +1,14 @@
 import type { OverlayOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
-import { inputOf } from '../formats/bitmap/input.ts';
+import { decoderInput } from '../formats/bitmap/input.ts';
 import { type Container, openContainer } from '../formats/container/container.ts';
-import { lightened } from '../formats/container/stripped.ts';
+import { withoutExcessMetadata } from '../formats/container/strip.ts';
 import type { SourceFacts } from '../formats/facts.ts';
 import { inspect } from '../formats/inspect.ts';
 import { IsolationRequired, isIsolated } from '../formats/isolation.ts';
 import { kinds } from '../formats/kinds.ts';
 import { type Copyright, copyrightOf } from '../formats/metadata/copyright.ts';
-import { type KeptMetadata, keptMetadata } from '../formats/metadata/kept.ts';
+import { type KeptMetadata, keptMetadata } from '../formats/metadata/kept-metadata.ts';
 import { type Size, scaledSize } from '../geometry.ts';
 import { entityTag, type Image } from '../image.ts';
 import { type OutputFormat, plainVariant, type Variant, type Watermark } from '../variant.ts';
@@ -66,7 +66,7 @@ export async function render(
   limits: RenderLimits,
   onlyLight = false,
 ): Promise<RenderedImage> {
-  const source = lightened(openContainer(given), variant);
+  const source = withoutExcessMetadata(openContainer(given), variant);
   const watermark = givenWatermark === null ? null : openWatermark(givenWatermark);
   const inspected = onlyLight ? await requireLight(source, watermark, variant, limits) : null;
   const transformed = await transform(source, variant, limits, inspected);
@@ -102,7 +102,7 @@ export async function render(
 /** @throws ServiceError of the watermark */
 function openWatermark(bytes: Uint8Array): Container {
   try {
-    return lightened(openContainer(bytes), plainVariant);
+    return withoutExcessMetadata(openContainer(bytes), plainVariant);
   } catch (error) {
     throw error instanceof ServiceError ? error.ofWatermark() : error;
   }
@@ -185,7 +185,7 @@ async function transform(
   const isFile = kinds[facts.kind].decoder !== null;
   const metadata = variant.stripMetadata || !isFile ? null : await keptMetadata(container);
   const copyright = variant.copyright && isFile ? await copyrightOf(bytes, facts.kind) : null;
-  const { bytes: source, raw } = inputOf(metadata?.source ?? bytes, facts.kind);
+  const { bytes: source, raw } = decoderInput(metadata?.source ?? bytes, facts.kind);
   const content = await findContent(
     facts,
     variant,

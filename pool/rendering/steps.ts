@@ -1,6 +1,6 @@
 import type { OverlayOptions, Sharp } from 'sharp';
 import type { Copyright } from '../formats/metadata/copyright.ts';
-import type { KeptMetadata } from '../formats/metadata/kept.ts';
+import type { KeptMetadata } from '../formats/metadata/kept-metadata.ts';
 import type { Variant } from '../variant.ts';
 import type { Rgba } from './background.ts';
 import { encodings } from './encode.ts';

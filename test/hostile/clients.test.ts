@@ -5,10 +5,10 @@ import { examples } from '../../server/control/examples.ts';
 import { type Operation, operations, prefix } from '../../server/control/operations.ts';
 import { eachEngine } from '../service/engines.ts';
 import { until } from '../until.ts';
-import { Attacked } from './attacked.ts';
-import { hostileHead } from './heads.ts';
-import { hostileJson } from './json.ts';
-import { count, from, mostMs, only, progress, seed } from './length.ts';
+import { hostileHead } from './inputs/heads.ts';
+import { hostileJson } from './inputs/json.ts';
+import { count, from, mostMs, only, progress, seed } from './options.ts';
+import { HostileTarget } from './target.ts';
 
 /** Hostile heads, and bodies of the control plane, against one running service with each engine. */
 
@@ -109,7 +109,7 @@ const inputs = (Object.values(operations) as Operation[]).flatMap((operation) =>
 );
 
 eachEngine('hostile clients', async (t, { environment }) => {
-  const attacked = await Attacked.start(t, {
+  const attacked = await HostileTarget.start(t, {
     ...environment,
     SERVICE_ROOT_API_KEY: rootKey,
     SERVICE_API_RATE_LIMIT: '1000000',
@@ -129,7 +129,7 @@ eachEngine('hostile clients', async (t, { environment }) => {
       return { what, fault, ms: isGood ? ms : 0 };
     });
     t.same(found, []);
-    t.same(await attacked.harm(), []);
+    t.same(await attacked.problems(), []);
   });
 
   t.test(`bodies of seed ${seed}`, { skip: only !== '' }, async (t) => {
@@ -154,7 +154,7 @@ eachEngine('hostile clients', async (t, { environment }) => {
     });
     t.comment([...statuses].map(([status, times]) => `${times} x ${status}`).join(', '));
     t.same(found, []);
-    t.same(await attacked.harm(), []);
+    t.same(await attacked.problems(), []);
   });
 
   t.test('nothing of them is left', async (t) => {

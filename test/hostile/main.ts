@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Command, InvalidArgumentError } from 'commander';
-import { countVariable, fromVariable, onlyVariable, seedVariable } from './length.ts';
+import { countVariable, fromVariable, onlyVariable, seedVariable } from './options.ts';
 
 /** `npm run test:hostile`: the tests of this folder, at full length. */
 

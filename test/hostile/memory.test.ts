@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { scriptArguments, scriptUrl } from '../scripts.ts';
-import type { Growth } from './every-format.ts';
-import { isLong } from './length.ts';
+import type { Growth } from './memory-program.ts';
+import { isLong } from './options.ts';
 
 /**
  * Memory stays the same while thousands of distinct variants of every format are rendered. It did not
@@ -38,7 +38,7 @@ for (const [name, variables] of Object.entries(allocators)) {
     `outputs are freed when they were delivered: ${name}`,
     { skip, timeout: 3_600_000 },
     async (t) => {
-      const program = fileURLToPath(scriptUrl('every-format', import.meta.url));
+      const program = fileURLToPath(scriptUrl('memory-program', import.meta.url));
       const rendering = spawn(
         process.execPath,
         [...scriptArguments, program, String(warmUp), String(measured)],

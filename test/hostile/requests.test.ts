@@ -6,12 +6,12 @@ import { startDnsServer } from '../pool/source/dns-server.ts';
 import { startTestOrigin } from '../service/origin.ts';
 import { type RawResponse, StrictConnection } from '../service/raw-http.ts';
 import { json } from '../service/service.ts';
-import { type Attack, Attacked, faultOf } from './attacked.ts';
-import { bombs } from './inputs/bombs.ts';
+import { bombs } from './inputs/all-bombs.ts';
 import { mutant } from './inputs/mutations.ts';
 import { pictures } from './inputs/pictures.ts';
-import { count, from, isLong, isRepetition, mostMs, only, progress, seed } from './length.ts';
-import { addresses, allowedHosts, hostileUrls, hostileValues } from './urls.ts';
+import { addresses, allowedHosts, hostileUrls, hostileValues } from './inputs/urls.ts';
+import { count, from, isLong, isRepetition, mostMs, only, progress, seed } from './options.ts';
+import { findingOf, type HostileRequest, HostileTarget } from './target.ts';
 
 /** Hostile URLs and pictures against one running service, which must stay what it is. */
 
@@ -31,7 +31,7 @@ const dns = await startDnsServer(t, (name, family) => {
   if (found === undefined) return 'no such name';
   return { addresses: family === 4 ? found : [] };
 });
-const attacked = await Attacked.start(
+const attacked = await HostileTarget.start(
   t,
   {
     SERVICE_PRIVATE_SOURCES: `127.0.0.1:${origin.port},loopback.test:${origin.port},own.test:*`,
@@ -63,7 +63,7 @@ function codeOf(t: Test, { status, body }: { status: number; body: Buffer }, wha
 }
 
 async function unharmed(t: Test): Promise<void> {
-  t.same(await attacked.harm(), [], 'nothing has become of it');
+  t.same(await attacked.problems(), [], 'nothing has become of it');
   t.equal((await json(await fetch(`${service.url}/api/health`))).ok, true, 'health');
 }
 
@@ -98,7 +98,7 @@ t.test('hostile URLs have the answer that each must have', { skip: isChosen }, a
 });
 
 /** The frames of an animation cost time on purpose: up to `separateFrame` of cost.ts each. */
-function mostMsOf({ bytes }: Attack): number {
+function mostMsOf({ bytes }: HostileRequest): number {
   try {
     return most.ms + 10 * openContainer(bytes).frames;
   } catch {
@@ -112,17 +112,17 @@ function mostMsOf({ bytes }: Attack): number {
  */
 async function findings(
   t: Test,
-  attacks: Iterator<Attack>,
+  attacks: Iterator<HostileRequest>,
   done: (number: number) => void,
 ): Promise<string[]> {
   const found: string[] = [];
   const answers = new Map<string, number>();
-  const suspects = new Set<Attack>();
-  const suspect = (attack: Attack) => {
+  const suspects = new Set<HostileRequest>();
+  const suspect = (attack: HostileRequest) => {
     suspects.add(attack);
     progress(`to be sent again: ${attack.what}`);
   };
-  const inProgress = new Set<Attack>();
+  const inProgress = new Set<HostileRequest>();
   let number = 0;
   let { now } = attacked.memory();
   const attack = async () => {
@@ -138,7 +138,7 @@ async function findings(
       const kind = `${answer.status} ${answer.code ?? ''}`;
       answers.set(kind, (answers.get(kind) ?? 0) + 1);
       const mostMs = mostMsOf(one);
-      const fault = faultOf(answer, mostMs);
+      const fault = findingOf(answer, mostMs);
       if (fault !== null && answer.ms > mostMs) suspect(one);
       else if (fault !== null) found.push(said(`${one.what}: ${fault}`));
       number += 1;
@@ -157,7 +157,7 @@ function said(finding: string): string {
   return finding;
 }
 
-async function alone(attack: Attack, mostMs: number): Promise<string[]> {
+async function alone(attack: HostileRequest, mostMs: number): Promise<string[]> {
   const { now } = attacked.memory();
   const answer = await attacked.askAlone(attack);
   const grown = Math.round(attacked.memory().peak - now);
@@ -165,7 +165,7 @@ async function alone(attack: Attack, mostMs: number): Promise<string[]> {
   progress(
     `${what}: ${answer.status} ${answer.code ?? ''} ${Math.round(answer.ms)} ms, ${grown} MiB`,
   );
-  const fault = faultOf(answer, mostMs);
+  const fault = findingOf(answer, mostMs);
   return [
     ...(fault === null ? [] : [`${what}: ${fault}`]),
     ...(grown > most.mebibytes ? [`${what}: ${grown} MiB`] : []),
@@ -200,7 +200,7 @@ t.test('pictures that are small and meant to cost much', { skip: isRepetition },
   const all = await bombs(isLong ? 10 : 1);
   for (const bomb of all.filter(({ what }) => what.includes(only))) {
     const found = await alone({ ...bomb, bytes: bomb.bytes() }, mostMsOfBomb);
-    t.same([...found, ...(await attacked.harm())], [], bomb.what);
+    t.same([...found, ...(await attacked.problems())], [], bomb.what);
   }
   await unharmed(t);
 });

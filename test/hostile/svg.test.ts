@@ -5,7 +5,7 @@ import { get } from '../service/held.ts';
 import { picture, startTestOrigin } from '../service/origin.ts';
 import { isAlive, startService } from '../service/service.ts';
 import { until } from '../until.ts';
-import { corpus, endless } from './svg-corpus.ts';
+import { corpus, endless } from './inputs/svgs.ts';
 
 const timeoutMs = 4_000;
 /** Much more than the service itself needs, and less than an SVG with 1,990 px a side and its pixels. */

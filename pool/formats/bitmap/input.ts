@@ -4,7 +4,7 @@ import { decodeIcon, readIcon } from './ico.ts';
 import type { RawPixels } from './pixels.ts';
 
 /** What sharp opens. */
-export interface Input {
+export interface DecoderInput {
   readonly bytes: Uint8Array;
   /** The form of the bytes when they are pixels, and no file. */
   readonly raw: Omit<RawPixels, 'data'> | null;
@@ -15,13 +15,13 @@ export interface Input {
  *
  * @throws ServiceError source_unsupported, source_corrupt
  */
-export function inputOf(source: Uint8Array, kind: SourceKind): Input {
+export function decoderInput(source: Uint8Array, kind: SourceKind): DecoderInput {
   if (kind === 'bmp') return pixelInput(decodeBmp(source));
   if (kind !== 'ico') return { bytes: source, raw: null };
   const icon = readIcon(source);
   return icon.png === null ? pixelInput(decodeIcon(icon)) : { bytes: icon.png, raw: null };
 }
 
-function pixelInput({ data, width, height, channels }: RawPixels): Input {
+function pixelInput({ data, width, height, channels }: RawPixels): DecoderInput {
   return { bytes: data, raw: { width, height, channels } };
 }

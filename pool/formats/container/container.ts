@@ -1,11 +1,11 @@
 import type { SourceKind } from '../kinds.ts';
-import { notAnImage } from '../not-an-image.ts';
 import { sniff } from '../sniff.ts';
+import { unsupportedFormat } from '../unsupported-formats.ts';
 import { gifParts } from './gif.ts';
-import { withImageBrand } from './heif.ts';
+import { withStillBrand } from './heif.ts';
 import { heifParts } from './heif-parts.ts';
 import { jpegParts } from './jpeg.ts';
-import { type MetadataRole, metadataRoles, type Part, type Parts, tooManyParts } from './part.ts';
+import { type MetadataRole, metadataRoles, type Part, type Parts, tooManyParts } from './parts.ts';
 import { pngParts } from './png.ts';
 import { tiffParts } from './tiff.ts';
 import { webpParts } from './webp.ts';
@@ -20,10 +20,10 @@ export interface Container {
   readonly frames: number;
   /** Pages of a TIFF. */
   readonly pages: number;
-  /** The metadata that is above {@link ordinaryBytes}, or compressed. */
-  readonly excess: ReadonlySet<MetadataRole>;
+  /** The metadata that is above {@link maxThreadMetadataBytes}, or compressed. */
+  readonly excessMetadata: ReadonlySet<MetadataRole>;
   /** True when the file is so malformed that its metadata is not known, or its parts share bytes. */
-  readonly suspicious: boolean;
+  readonly inconsistent: boolean;
   /** Where the EXIF is; null for none, and where it is not in one piece. */
   readonly exif: readonly [start: number, end: number] | null;
 }
@@ -32,7 +32,7 @@ export interface Container {
  * The bytes of each kind of metadata that a transform thread reads. A segment of a JPEG has less than
  * 64 KiB; profiles for printing have up to 1 MiB. What nothing reads is limited by the source's bytes.
  */
-export const ordinaryBytes: Readonly<Record<MetadataRole, number>> = {
+export const maxThreadMetadataBytes: Readonly<Record<MetadataRole, number>> = {
   profile: 2 ** 20,
   exif: 2 ** 16,
   xmp: 2 ** 16,
@@ -42,30 +42,30 @@ export const ordinaryBytes: Readonly<Record<MetadataRole, number>> = {
 };
 
 /** Each costs libvips an allocation in every step of the pipeline. */
-export const mostMetadataParts = 1_000;
+export const maxMetadataParts = 1_000;
 
 /**
  * A PNG of 32 MB has 4,000 parts of the 8 KB that libpng writes; a GIF of the most frames that are
  * allowed has 4,000. 50,000 take 20 to 45 ms.
  */
-export const mostParts = 50_000;
+export const maxParts = 50_000;
 
 interface Format {
   /** The parts of a file, as far as it is well-formed. */
   readonly parts: (file: Buffer) => Parts;
   /** True for a series of parts that name no offsets, so that some can be left out. */
-  readonly series: boolean;
+  readonly sequential: boolean;
 }
 
 /** Null for kinds that are only opened in a process, which has limits of its own. */
-export const formats: Readonly<Record<SourceKind, Format | null>> = {
-  jpeg: { parts: jpegParts, series: true },
-  png: { parts: pngParts, series: true },
-  gif: { parts: gifParts, series: true },
-  webp: { parts: webpParts, series: true },
-  tiff: { parts: tiffParts, series: false },
-  avif: { parts: heifParts, series: false },
-  heif: { parts: heifParts, series: false },
+export const containerFormats: Readonly<Record<SourceKind, Format | null>> = {
+  jpeg: { parts: jpegParts, sequential: true },
+  png: { parts: pngParts, sequential: true },
+  gif: { parts: gifParts, sequential: true },
+  webp: { parts: webpParts, sequential: true },
+  tiff: { parts: tiffParts, sequential: false },
+  avif: { parts: heifParts, sequential: false },
+  heif: { parts: heifParts, sequential: false },
   svg: null,
   bmp: null,
   ico: null,
@@ -77,17 +77,17 @@ export const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer
 
 /**
  * Looks at the parts of a source, before sharp or any parser of ours reads it. The work is bounded by
- * {@link mostParts}, whatever the source says.
+ * {@link maxParts}, whatever the source says.
  *
  * @throws ServiceError source_unsupported for bytes of no supported format, source_too_large for too
  *   many parts
  */
 export function openContainer(given: Uint8Array): Container {
   const kind = sniff(given);
-  if (kind === null) throw notAnImage(given);
-  const bytes = withImageBrand(given);
-  const format = formats[kind];
-  return { bytes, kind, ...(format === null ? unread : survey(bufferOf(bytes), format)) };
+  if (kind === null) throw unsupportedFormat(given);
+  const bytes = withStillBrand(given);
+  const format = containerFormats[kind];
+  return { bytes, kind, ...(format === null ? unread : examine(bufferOf(bytes), format)) };
 }
 
 type Survey = Omit<Container, 'bytes' | 'kind'>;
@@ -96,12 +96,12 @@ const unread: Survey = {
   scans: 0,
   frames: 0,
   pages: 0,
-  excess: new Set<MetadataRole>(),
-  suspicious: false,
+  excessMetadata: new Set<MetadataRole>(),
+  inconsistent: false,
   exif: null,
 };
 
-function survey(file: Buffer, { parts, series }: Format): Survey {
+function examine(file: Buffer, { parts, sequential: series }: Format): Survey {
   const count = { parts: 0, metadata: 0, scan: 0, frame: 0, page: 0 };
   const excess = new Set<MetadataRole>();
   const sums = new Map<MetadataRole, number>();
@@ -110,7 +110,7 @@ function survey(file: Buffer, { parts, series }: Format): Survey {
   let claimed = 0;
   for (const { role, from, to, content, compressed, bytes, last } of parts(file)) {
     count.parts += 1;
-    if (count.parts > mostParts) throw tooManyParts(mostParts);
+    if (count.parts > maxParts) throw tooManyParts(maxParts);
     if (role === 'scan' || role === 'frame' || role === 'page') count[role] += 1;
     if (role === 'page') {
       // Each page is opened by itself.
@@ -125,14 +125,21 @@ function survey(file: Buffer, { parts, series }: Format): Survey {
       count.metadata += 1;
       const its = (sums.get(role) ?? 0) + (bytes ?? to - from);
       sums.set(role, its);
-      const isMuch = its > ordinaryBytes[role] || count.metadata > mostMetadataParts;
+      const isMuch = its > maxThreadMetadataBytes[role] || count.metadata > maxMetadataParts;
       if (isMuch || compressed === true) excess.add(role);
       if (role === 'exif' && content !== undefined) exif ??= content;
     }
     if (last === true) break;
   }
   const { scan, frame, page } = count;
-  return { scans: scan, frames: frame, pages: page, excess, suspicious, exif };
+  return {
+    scans: scan,
+    frames: frame,
+    pages: page,
+    excessMetadata: excess,
+    inconsistent: suspicious,
+    exif,
+  };
 }
 
 const isMetadata = (role: Part['role']): role is MetadataRole =>

@@ -1,4 +1,4 @@
-import { type Parts, type Role, Steps } from './part.ts';
+import { type Parts, type Role, StepLimit } from './parts.ts';
 
 const block = { extension: 0x21, image: 0x2c, trailer: 0x3b } as const;
 const label = { graphicControl: 0xf9, application: 0xff } as const;
@@ -8,7 +8,7 @@ const loops: ReadonlySet<string> = new Set(['NETSCAPE2.0', 'ANIMEXTS1.0']);
 
 /** The blocks of a GIF (GIF89a specification); its header is the first part. */
 export function* gifParts(file: Buffer): Parts {
-  const steps = new Steps();
+  const steps = new StepLimit();
   if (file.length < 13) return;
   const first = 13 + tableBytes(file[10]);
   yield { role: 'pixels', from: 0, to: Math.min(first, file.length) };
@@ -38,7 +38,7 @@ const tableBytes = (packed = 0): number =>
   (packed & 0x80) === 0 ? 0 : 3 * 2 ** ((packed & 7) + 1);
 
 /** The end of a series of sub-blocks, each with its length before it, the last of length 0. */
-function endOfBlocks(file: Buffer, from: number, steps: Steps): number | null {
+function endOfBlocks(file: Buffer, from: number, steps: StepLimit): number | null {
   for (let at = from; at < file.length; ) {
     steps.take();
     const length = file[at] ?? 0;

@@ -1,5 +1,5 @@
 import { type Box, boxes, find, itemEntries, itemType } from './boxes.ts';
-import type { Parts, Role } from './part.ts';
+import type { Parts, Role } from './parts.ts';
 
 /**
  * The boxes of a HEIF or AVIF file and the places of its items (ISO/IEC 14496-12; 23008-12). What is

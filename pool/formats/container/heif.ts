@@ -16,7 +16,7 @@ export interface HeifHeader {
  * The source, with `avif` as the major brand in place of `avis`: libvips 8.18 opens no file with that
  * brand, although a sequence usually has a still image too. A copy, if anything changes.
  */
-export function withImageBrand(source: Uint8Array): Uint8Array {
+export function withStillBrand(source: Uint8Array): Uint8Array {
   const head = Buffer.from(source.buffer, source.byteOffset, Math.min(source.byteLength, 12));
   if (head.toString('latin1', 4) !== 'ftypavis') return source;
   const copy = Buffer.from(source);

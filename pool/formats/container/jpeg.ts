@@ -1,4 +1,4 @@
-import { type Parts, type Role, Steps } from './part.ts';
+import { type Parts, type Role, StepLimit } from './parts.ts';
 
 const marker = {
   temporary: 0x01,
@@ -34,7 +34,7 @@ const adobeBytes = 16;
 
 /** The segments of a JPEG, and the coded data behind the head of each scan. */
 export function* jpegParts(file: Buffer): Parts {
-  const steps = new Steps();
+  const steps = new StepLimit();
   let componentsInOneScan = 0;
   let scans = 0;
   for (let at = 2; at + 2 <= file.length; ) {
@@ -97,7 +97,7 @@ const isWithoutLength = (type: number): boolean =>
   (type >= marker.restart && type <= marker.start) || type === marker.temporary;
 
 /** The next 0xff from an offset on that begins a marker with a segment, or the end of the bytes. */
-function nextSegment(file: Buffer, from: number, steps: Steps): number {
+function nextSegment(file: Buffer, from: number, steps: StepLimit): number {
   for (let at = from + 1; at < file.length; at += 1) {
     steps.take();
     if (file[at] !== 0xff) at = file.indexOf(0xff, at);
@@ -109,7 +109,7 @@ function nextSegment(file: Buffer, from: number, steps: Steps): number {
 }
 
 /** Coded data ends at the first marker that is neither a restart nor a stuffed 0xff. */
-function endOfScan(file: Buffer, from: number, steps: Steps): number {
+function endOfScan(file: Buffer, from: number, steps: StepLimit): number {
   for (let at = file.indexOf(0xff, from); at !== -1; at = file.indexOf(0xff, at + 1)) {
     steps.take();
     const next = file[at + 1] ?? 0;

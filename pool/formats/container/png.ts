@@ -1,5 +1,5 @@
 import { constants, inflateSync } from 'node:zlib';
-import type { Parts, Role } from './part.ts';
+import type { Parts, Role } from './parts.ts';
 
 const signatureBytes = 8;
 

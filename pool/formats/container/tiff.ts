@@ -1,4 +1,4 @@
-import type { Parts, Role } from './part.ts';
+import type { Parts, Role } from './parts.ts';
 
 /** The two forms of TIFF: bytes of a directory's count, entries and offsets (TIFF 6.0, BigTIFF). */
 const forms = {

@@ -1,4 +1,4 @@
-import type { MetadataRole, Parts, Role } from './part.ts';
+import type { MetadataRole, Parts, Role } from './parts.ts';
 
 const headBytes = 12;
 /** Where the flags are in the VP8X chunk. */

@@ -2,7 +2,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import type { Effect } from './declarations.ts';
 import { type SvgDocument, type SvgElement, unsupported } from './document.ts';
 import { referringElements } from './embedded.ts';
-import { application, filterCost, filterFunction } from './primitives.ts';
+import { application, filterCost, filterFunction } from './filter-cost.ts';
 import { Styles } from './styles.ts';
 
 /** Upper bounds of the cost to render an element, with its descendants and references. */

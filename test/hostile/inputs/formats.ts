@@ -2,7 +2,7 @@ import { deflateSync, inflateSync } from 'node:zlib';
 import { type Box, boxFile, withItems } from './boxes.ts';
 import { be16, be32, le32, pngChunk, pngChunks, pngSignature, riffChunks } from './chunks.ts';
 import { icc, resources, xml } from './metadata-formats.ts';
-import { contentOf, each, type Format, opened, type Part, written } from './structure.ts';
+import { contentOf, each, type Format, opened, type Part, written } from './part-tree.ts';
 import { tiff } from './tiff-format.ts';
 
 /** How the formats of pictures are made of parts. */

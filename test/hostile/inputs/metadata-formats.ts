@@ -1,7 +1,7 @@
 import { be16 } from './chunks.ts';
 import { dataSet, resourceOf } from './embed.ts';
 import { profileOf, tagsOf } from './icc.ts';
-import { contentOf, type Format, opened, type Part } from './structure.ts';
+import { contentOf, type Format, opened, type Part } from './part-tree.ts';
 
 /** How profiles, IPTC and XML are made of parts. */
 

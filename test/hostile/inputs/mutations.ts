@@ -9,7 +9,7 @@ import {
   type Part,
   someList,
   written,
-} from './structure.ts';
+} from './part-tree.ts';
 
 /** A damaged or hostile picture. */
 export interface Mutant {

@@ -1,5 +1,5 @@
 import { dataSets, icc, resources, xml } from './metadata-formats.ts';
-import { contentOf, type Format, opened, type Part } from './structure.ts';
+import { contentOf, type Format, opened, type Part } from './part-tree.ts';
 import { type Directory, type Entry, tiffOf, typeBytes } from './tiff.ts';
 
 /** How TIFF and EXIF are made of parts. */

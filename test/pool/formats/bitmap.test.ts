@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
-import { inputOf } from '../../../pool/formats/bitmap/input.ts';
+import { decoderInput } from '../../../pool/formats/bitmap/input.ts';
 import { sniff } from '../../../pool/formats/sniff.ts';
 import { openPool, patient } from '../execution/pools.ts';
 import { corners, drawn, inspected } from '../rendering/drawn.ts';
@@ -363,7 +363,7 @@ t.test('damaged files are decoded or refused, and nothing else', async () => {
         if (kind !== 'bmp' && kind !== 'ico') return true;
         try {
           const { width, height } = await inspected(bytes, 1_000_000);
-          const { raw } = inputOf(bytes, kind);
+          const { raw } = decoderInput(bytes, kind);
           return raw === null || (raw.width === width && raw.height === height);
         } catch (error) {
           return error instanceof ServiceError && /^source_/.test(error.code);

@@ -1,13 +1,13 @@
 import sharp from 'sharp';
 import t from 'tap';
 import {
-  formats,
-  mostMetadataParts,
-  mostParts,
+  containerFormats,
+  maxMetadataParts,
+  maxParts,
+  maxThreadMetadataBytes,
   openContainer,
-  ordinaryBytes,
 } from '../../../pool/formats/container/container.ts';
-import { type MetadataRole, metadataRoles } from '../../../pool/formats/container/part.ts';
+import { type MetadataRole, metadataRoles } from '../../../pool/formats/container/parts.ts';
 import { IsolationRequired } from '../../../pool/formats/isolation.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import { jpegSegment, pngChunk, riffChunk } from '../../hostile/inputs/chunks.ts';
@@ -75,52 +75,53 @@ const ofTiff = (tag: number, type: number) => (bytes: number) =>
 type Make = (bytes: number) => Buffer;
 
 /** A picture with metadata of each role that a format can have, by the bytes of its parts. */
-const makers: Partial<Record<keyof typeof formats, Partial<Record<MetadataRole, Make>>>> = {
-  jpeg: {
-    profile: inJpeg(0xe2, 'ICC_PROFILE\0\x01\x01'),
-    exif: inJpeg(0xe1, 'Exif\0\0'),
-    xmp: inJpeg(0xe1, 'http://ns.adobe.com/xap/1.0/\0'),
-    iptc: inJpeg(0xed, 'Photoshop 3.0\0'),
-    text: inJpeg(0xfe, 'a'),
-  },
-  png: {
-    exif: inPng('eXIf', 'II*\0'),
-    xmp: inPng('iTXt', 'XML:com.adobe.xmp\0\0\0\0\0'),
-    text: inPng('tEXt', 'Comment\0a'),
-  },
-  gif: { text: (bytes) => inserted(gif, behindHeader.gif, comment(bytes)) },
-  webp: { profile: inWebp('ICCP'), exif: inWebp('EXIF'), xmp: inWebp('XMP ') },
-  tiff: {
-    profile: ofTiff(34_675, 7),
-    xmp: ofTiff(700, 1),
-    iptc: ofTiff(33_723, 7),
-    text: (bytes) => tiffOf(tiffPicture([text(0x010e, Buffer.alloc(bytes, 'a'))])),
-  },
-  avif: {
-    profile: (bytes) => embedded.avif(avif, { icc: Buffer.alloc(bytes - 4) }),
-    exif: (bytes) => embedded.avif(avif, { exif: Buffer.alloc(bytes - 4) }),
-    xmp: (bytes) => embedded.avif(avif, { xmp: Buffer.alloc(bytes) }),
-  },
-};
+const makers: Partial<Record<keyof typeof containerFormats, Partial<Record<MetadataRole, Make>>>> =
+  {
+    jpeg: {
+      profile: inJpeg(0xe2, 'ICC_PROFILE\0\x01\x01'),
+      exif: inJpeg(0xe1, 'Exif\0\0'),
+      xmp: inJpeg(0xe1, 'http://ns.adobe.com/xap/1.0/\0'),
+      iptc: inJpeg(0xed, 'Photoshop 3.0\0'),
+      text: inJpeg(0xfe, 'a'),
+    },
+    png: {
+      exif: inPng('eXIf', 'II*\0'),
+      xmp: inPng('iTXt', 'XML:com.adobe.xmp\0\0\0\0\0'),
+      text: inPng('tEXt', 'Comment\0a'),
+    },
+    gif: { text: (bytes) => inserted(gif, behindHeader.gif, comment(bytes)) },
+    webp: { profile: inWebp('ICCP'), exif: inWebp('EXIF'), xmp: inWebp('XMP ') },
+    tiff: {
+      profile: ofTiff(34_675, 7),
+      xmp: ofTiff(700, 1),
+      iptc: ofTiff(33_723, 7),
+      text: (bytes) => tiffOf(tiffPicture([text(0x010e, Buffer.alloc(bytes, 'a'))])),
+    },
+    avif: {
+      profile: (bytes) => embedded.avif(avif, { icc: Buffer.alloc(bytes - 4) }),
+      exif: (bytes) => embedded.avif(avif, { exif: Buffer.alloc(bytes - 4) }),
+      xmp: (bytes) => embedded.avif(avif, { xmp: Buffer.alloc(bytes) }),
+    },
+  };
 
 const onThread = { ...limits, isolated: false };
 const open = (source: Buffer, asked = {}) =>
   render(shared(source), null, variant({ formats: ['png'], ...asked }), onThread);
 
 t.test('each kind of metadata is ordinary up to its limit, and not above it', async (t) => {
-  for (const [kind, format] of Object.entries(formats)) {
-    const its = makers[kind as keyof typeof formats] ?? {};
+  for (const [kind, format] of Object.entries(containerFormats)) {
+    const its = makers[kind as keyof typeof containerFormats] ?? {};
     if (format !== null && kind !== 'heif') t.ok(Object.keys(its).length > 0, kind);
     for (const [role, make] of Object.entries(its)) {
-      const most = ordinaryBytes[role as MetadataRole];
+      const most = maxThreadMetadataBytes[role as MetadataRole];
       // The webp has XMP, and profiles of a JPEG are in several segments.
-      const before = openContainer(make(64)).excess.size;
+      const before = openContainer(make(64)).excessMetadata.size;
       t.equal(before, 0, `${kind} ${role}`);
       const fits = most - (kind === 'webp' && role === 'xmp' ? 12 : 0);
-      t.same([...openContainer(make(fits)).excess], [], `${kind} ${role} of ${fits} bytes`);
+      t.same([...openContainer(make(fits)).excessMetadata], [], `${kind} ${role} of ${fits} bytes`);
       const above = make(fits + 1 + (kind === 'webp' ? 1 : 0));
-      t.same([...openContainer(above).excess], [role], `${kind} ${role} of more`);
-      const isCut = format?.series && ['xmp', 'iptc', 'text'].includes(role);
+      t.same([...openContainer(above).excessMetadata], [role], `${kind} ${role} of more`);
+      const isCut = format?.sequential && ['xmp', 'iptc', 'text'].includes(role);
       if (isCut) {
         t.equal((await open(above)).width, 20, `${kind} ${role}: left out`);
         for (const kept of [{ stripMetadata: false }, { copyright: true }]) {
@@ -136,13 +137,13 @@ t.test('compressed text and profiles are judged before they are decompressed', a
   profile.writeUInt32BE(profile.length);
   const large = embedded.png(png, { icc: profile });
   t.ok(large.length < png.length + 2_000);
-  t.same([...openContainer(large).excess], ['profile']);
+  t.same([...openContainer(large).excessMetadata], ['profile']);
   const small = embedded.png(png, { icc: Buffer.alloc(100) });
-  t.same([...openContainer(small).excess], []);
+  t.same([...openContainer(small).excessMetadata], []);
   const packed = embedded.png(png, { xmp: latin('<x/>') });
-  t.same([...openContainer(packed).excess], ['xmp']);
+  t.same([...openContainer(packed).excessMetadata], ['xmp']);
   const zipped = inserted(png, behindHeader.png, pngChunk('zTXt', latin('a\0\0')));
-  t.same([...openContainer(zipped).excess], ['text']);
+  t.same([...openContainer(zipped).excessMetadata], ['text']);
   t.equal((await open(zipped)).width, 20);
 });
 
@@ -156,18 +157,18 @@ t.test('many parts are refused, and many of metadata are left out', async (t) =>
     ),
     tiff: tiffOf(tiffPicture(Array.from({ length: count }, () => text(40_000, latin('a'))))),
   });
-  for (const [kind, source] of Object.entries(many(mostMetadataParts - 5))) {
-    t.equal(openContainer(source).excess.size, 0, kind);
+  for (const [kind, source] of Object.entries(many(maxMetadataParts - 5))) {
+    t.equal(openContainer(source).excessMetadata.size, 0, kind);
   }
-  for (const [kind, source] of Object.entries(many(mostMetadataParts + 5))) {
-    t.equal(openContainer(source).excess.size, 1, kind);
+  for (const [kind, source] of Object.entries(many(maxMetadataParts + 5))) {
+    t.equal(openContainer(source).excessMetadata.size, 1, kind);
     if (kind !== 'tiff') t.equal((await open(source)).width, 20, kind);
   }
-  for (const [kind, source] of Object.entries(many(mostParts - 50))) {
+  for (const [kind, source] of Object.entries(many(maxParts - 50))) {
     t.ok(openContainer(source), kind);
   }
   const refused = { code: 'source_too_large', message: /more than 50000 parts/ };
-  for (const [kind, source] of Object.entries(many(mostParts + 1))) {
+  for (const [kind, source] of Object.entries(many(maxParts + 1))) {
     t.throws(() => openContainer(source), refused, kind);
   }
 });
@@ -176,16 +177,16 @@ t.test('bytes that many parts share, and malformed boxes, are for a process', as
   const value = Buffer.alloc(10_000, 'a');
   const entries = Array.from({ length: 20 }, (_, index) => text(40_000 + index, value));
   const tiff = tiffOf(tiffPicture(entries));
-  t.equal(openContainer(tiff).suspicious, true);
+  t.equal(openContainer(tiff).inconsistent, true);
   await t.rejects(open(tiff), IsolationRequired);
-  t.equal(openContainer(avif).suspicious, false);
+  t.equal(openContainer(avif).inconsistent, false);
   const boxes = Buffer.concat([avif, Buffer.alloc(8 * 10_001, '\0\0\0\x08free', 'latin1')]);
   t.throws(() => openContainer(boxes), {
     code: 'source_too_large',
     message: /more than 10000 parts/,
   });
   const malformed = Buffer.concat([avif, latin('\0\0\0\x02free')]);
-  t.equal(openContainer(malformed).suspicious, true);
+  t.equal(openContainer(malformed).inconsistent, true);
   await t.rejects(open(malformed), IsolationRequired);
 });
 
@@ -237,10 +238,10 @@ t.test('a JPEG segment shorter than its own length hides nothing', async (t) => 
   const short = Buffer.from('ffe10000', 'hex');
   const source = inserted(jpeg, 2, short, segments(0xfe, 'a', 70_000));
   t.equal((await sharp(source).metadata()).width, 20, 'a decoder goes on behind it');
-  t.same([...openContainer(source).excess], ['text']);
+  t.same([...openContainer(source).excessMetadata], ['text']);
 });
 
 t.test('every role of metadata has a limit', (t) => {
-  t.same(Object.keys(ordinaryBytes), metadataRoles);
+  t.same(Object.keys(maxThreadMetadataBytes), metadataRoles);
   t.end();
 });

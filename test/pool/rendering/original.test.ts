@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import sharp from 'sharp';
 import t from 'tap';
-import { stripped } from '../../../pool/formats/container/stripped.ts';
+import { withoutMetadata } from '../../../pool/formats/container/strip.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { drawn, limits } from './drawn.ts';
@@ -41,7 +41,7 @@ const pixelsOf = (bytes: Uint8Array) => sharp(bytes, { pages: -1 }).raw().toBuff
 for (const [name, source] of Object.entries(sources)) {
   t.test(`${name}: the source's own pixels where they have fewer bytes`, async (t) => {
     const format = formatOf(name);
-    const own = Buffer.from(stripped(source, format) ?? '');
+    const own = Buffer.from(withoutMetadata(source, format) ?? '');
     t.ok(own.byteLength <= source.byteLength);
     t.notOk(Buffer.from(own).includes(secret));
     const header = await sharp(own).metadata();
@@ -61,7 +61,7 @@ for (const [name, source] of Object.entries(sources)) {
 t.test('auto takes no format that is larger than the source', async (t) => {
   const auto = { ...best, formats: ['avif', 'webp'], negotiated: true } as const;
   const made = await drawn(sources.jpeg, auto);
-  t.same([made.contentType, made.body], ['image/jpeg', stripped(sources.jpeg, 'jpeg')]);
+  t.same([made.contentType, made.body], ['image/jpeg', withoutMetadata(sources.jpeg, 'jpeg')]);
   t.equal((await drawn(sources.jpeg, { ...auto, quality: 5 })).contentType, 'image/avif');
   t.equal((await drawn(sources.jpeg, { ...auto, negotiated: false })).contentType, 'image/avif');
   const refused = await drawn(sources.webp, { ...best, negotiated: true, refused: ['webp'] });
@@ -111,7 +111,11 @@ t.test('a source is encoded again where its metadata has a meaning', async (t) =
   const wide = await small().withIccProfile('p3').toBuffer();
   t.notSame(await pixelsOf((await drawn(wide, asked)).body), await pixelsOf(wide));
   const ordinary = await small().withIccProfile('srgb').toBuffer();
-  t.same((await drawn(ordinary, asked)).body, stripped(ordinary, 'jpeg'), 'not so that of sRGB');
+  t.same(
+    (await drawn(ordinary, asked)).body,
+    withoutMetadata(ordinary, 'jpeg'),
+    'not so that of sRGB',
+  );
   const cmyk = await small().toColourspace('cmyk').toBuffer();
   t.equal((await (await drawn(cmyk, asked)).header()).space, 'srgb');
 });
@@ -119,14 +123,14 @@ t.test('a source is encoded again where its metadata has a meaning', async (t) =
 t.test('what is behind the end, previews and unknown parts are left out', async (t) => {
   for (const name of ['jpeg', 'png', 'webp', 'gif'] as const) {
     const more = Buffer.concat([sources[name], Buffer.from(secret)]);
-    t.same(stripped(more, name), stripped(sources[name], name), name);
+    t.same(withoutMetadata(more, name), withoutMetadata(sources[name], name), name);
   }
   const jfif = Buffer.concat([
     Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 19]),
     Buffer.from('JFIF\0\x01\x02\0\0\x01\0\x01\x01\x01abc', 'latin1'),
-    stripped(sources.jpeg, 'jpeg')?.subarray(2) ?? Buffer.alloc(0),
+    withoutMetadata(sources.jpeg, 'jpeg')?.subarray(2) ?? Buffer.alloc(0),
   ]);
-  t.notOk(Buffer.from(stripped(jfif, 'jpeg') ?? 'abc').includes('abc'), 'a preview in JFIF');
+  t.notOk(Buffer.from(withoutMetadata(jfif, 'jpeg') ?? 'abc').includes('abc'), 'a preview in JFIF');
 });
 
 t.test('damaged files are refused or shortened, never read beyond', async () => {
@@ -143,7 +147,7 @@ t.test('damaged files are refused or shortened, never read beyond', async () => 
         // Most of the structure is near the beginning.
         bytes[Math.floor(at ** 4 * bytes.length)] = value;
       }
-      const result = stripped(bytes, formatOf(name));
+      const result = withoutMetadata(bytes, formatOf(name));
       return result === null || result.byteLength <= bytes.byteLength;
     }),
     { numRuns: 1_000 },

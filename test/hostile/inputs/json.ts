@@ -1,4 +1,4 @@
-import { seeded } from '../../bench/load/random.ts';
+import { seeded } from '../../../bench/load/random.ts';
 import {
   changes,
   contentOf,
@@ -8,7 +8,7 @@ import {
   type Part,
   someList,
   written,
-} from './inputs/structure.ts';
+} from './part-tree.ts';
 
 /** Bodies of the control plane that are not as they should be. */
 

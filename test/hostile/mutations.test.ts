@@ -2,8 +2,8 @@ import sharp from 'sharp';
 import t from 'tap';
 import { formatOf } from './inputs/formats.ts';
 import { mutant } from './inputs/mutations.ts';
+import { listsOf, written } from './inputs/part-tree.ts';
 import { pictures } from './inputs/pictures.ts';
-import { listsOf, written } from './inputs/structure.ts';
 
 const originals = await pictures();
 const pixels = (bytes: Buffer) => sharp(bytes, { animated: true }).raw().toBuffer();

@@ -11,7 +11,7 @@ import { kinds, type SourceKind } from './kinds.ts';
  *
  * @returns null where the form is none of these
  */
-export function unreadForm(
+export function unsupportedTiff(
   kind: SourceKind,
   source: Uint8Array,
   error: unknown,

@@ -1,4 +1,4 @@
-import { type Random, seeded } from '../../bench/load/random.ts';
+import { type Random, seeded } from '../../../bench/load/random.ts';
 
 /** Requests as bytes, of which hardly any is as it should be. */
 export interface HostileHead {

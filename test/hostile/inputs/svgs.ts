@@ -1,4 +1,4 @@
-import { claimingPng } from '../pool/rendering/pictures.ts';
+import { claimingPng } from '../../pool/rendering/pictures.ts';
 
 /** A hostile document, and the statuses that it may be answered with; 200 where it is harmless. */
 export interface HostileSvg {

@@ -41,7 +41,7 @@ export interface Part {
 /**
  * The parts of a file in their order, as far as it is well-formed. Nothing is read ahead, so the
  * caller bounds the work by the number of parts that it takes; what has no parts of its own, such as
- * bytes between segments, is bounded by {@link Steps}.
+ * bytes between segments, is bounded by {@link StepLimit}.
  */
 export type Parts = Generator<Part, void, void>;
 
@@ -49,7 +49,7 @@ export type Parts = Generator<Part, void, void>;
 const maxSteps = 4_000_000;
 
 /** Bounds the steps within the parts of a file, such as the sub-blocks of a GIF. */
-export class Steps {
+export class StepLimit {
   #left = maxSteps;
 
   /** @throws ServiceError source_too_large */

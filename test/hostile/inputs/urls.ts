@@ -1,4 +1,8 @@
-import { type ParameterName, parameterNames, parameters } from '../../server/image/parameters.ts';
+import {
+  type ParameterName,
+  parameterNames,
+  parameters,
+} from '../../../server/image/parameters.ts';
 
 /** What the hostile URLs are about. */
 export interface Scene {

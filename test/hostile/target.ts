@@ -10,7 +10,7 @@ import { freePort, type Service, startService } from '../service/service.ts';
 import { until } from '../until.ts';
 
 /** A picture, and the request for it. */
-export interface Attack {
+export interface HostileRequest {
   readonly what: string;
   readonly bytes: Buffer;
   readonly query?: string;
@@ -35,7 +35,7 @@ const expectedCodes: ReadonlySet<string> = new Set([
 ]);
 
 /** Why an answer is a finding; null when it is none. */
-export function faultOf({ status, code, message, ms }: Answer, mostMs: number): string | null {
+export function findingOf({ status, code, message, ms }: Answer, mostMs: number): string | null {
   if (status !== 200 && !expectedCodes.has(code ?? '')) return `${status} ${code}: ${message}`;
   return ms > mostMs ? `${status} after ${Math.round(ms)} ms` : null;
 }
@@ -49,7 +49,7 @@ interface Teardown {
 }
 
 /** A running service whose sources are hostile, and what becomes of it. */
-export class Attacked {
+export class HostileTarget {
   readonly service: Service;
   readonly origin: TestOrigin;
   readonly project: string;
@@ -90,7 +90,7 @@ export class Attacked {
     environment: Readonly<Record<string, string>>,
     hosts: readonly string[] = [],
     origin?: TestOrigin,
-  ): Promise<Attacked> {
+  ): Promise<HostileTarget> {
     const opsPort = await freePort();
     const service = await startService(t, {
       environment: { SERVICE_OPS_PORT: String(opsPort), ...environment },
@@ -102,14 +102,14 @@ export class Attacked {
     await store.close();
     const own =
       origin ?? (await startTestOrigin({ teardown: (end) => t.teardown(async () => end()) }));
-    const attacked = new Attacked(service, own, [project, keeping], opsPort);
+    const attacked = new HostileTarget(service, own, [project, keeping], opsPort);
     t.teardown(() => attacked.#pool.destroy());
     return attacked;
   }
 
   /** Each time from another URL, because failures are remembered. */
   async ask(
-    { bytes, query = 'w=40&fmt=webp', keepsMetadata = false }: Attack,
+    { bytes, query = 'w=40&fmt=webp', keepsMetadata = false }: HostileRequest,
     dispatcher: Dispatcher = this.#pool,
   ): Promise<Answer> {
     this.#serial += 1;
@@ -132,7 +132,7 @@ export class Attacked {
   }
 
   /** On a connection of its own, and when the service is ready. */
-  async askAlone(attack: Attack): Promise<Answer> {
+  async askAlone(attack: HostileRequest): Promise<Answer> {
     await until('the service is ready', async () => {
       const health = await fetch(`${this.service.url}/api/health`).catch(() => null);
       return health?.ok === true;
@@ -162,7 +162,7 @@ export class Attacked {
   }
 
   /** What has become of the processes, threads and log since the last call; empty for nothing. */
-  async harm(): Promise<string[]> {
+  async problems(): Promise<string[]> {
     const found: string[] = [];
     const frontEnds = this.service.frontEnds();
     if (frontEnds.join() !== this.#frontEnds.join()) {

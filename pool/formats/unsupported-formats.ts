@@ -1,3 +1,8 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { SourceKind } from './kinds.ts';
+import { optionalFormats, readableFormats } from './optional-formats.ts';
+import { sniff } from './sniff.ts';
+
 /** A format that is recognised, to say what was found and what would be needed; none is read. */
 interface Foreign {
   readonly name: string;
@@ -71,7 +76,7 @@ const headBytes = 200;
 const byteOrderMark = '\xef\xbb\xbf';
 
 /** What bytes of no supported format are, and what would be needed; null for unknown ones. */
-export function describeForeign(bytes: Uint8Array): { name: string; need: string | null } | null {
+function describeForeign(bytes: Uint8Array): { name: string; need: string | null } | null {
   const length = Math.min(bytes.byteLength, headBytes);
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('latin1');
   const text = head.startsWith(byteOrderMark) ? head.slice(byteOrderMark.length) : head;
@@ -83,4 +88,50 @@ export function describeForeign(bytes: Uint8Array): { name: string; need: string
       pattern?.test(text) === true,
   );
   return found ?? null;
+}
+
+/** What an origin delivered. */
+interface Delivered {
+  readonly bytes: Uint8Array;
+  /** The media type that the origin named, `null` when it named none. */
+  readonly contentType: string | null;
+}
+
+/**
+ * Refuses bytes that are of no supported format, before they occupy a transform thread.
+ * @throws ServiceError source_unsupported, with the content type
+ */
+export function requireSupportedFormat({ bytes, contentType }: Delivered): void {
+  const kind = sniff(bytes);
+  if (kind === 'jxl' && !optionalFormats().jxl) throw missingDecoder(kind);
+  if (kind !== null) return;
+  const its =
+    contentType === null ? 'it has no content type' : `its content type is ${contentType}`;
+  throw unsupportedFormat(bytes, `; ${its}`);
+}
+
+/** The error for bytes that are of no supported format: what they are, and what would be needed. */
+export function unsupportedFormat(bytes: Uint8Array, more = ''): ServiceError {
+  const found = describeForeign(bytes);
+  const need = found?.need === undefined || found.need === null ? '' : ` To use it: ${found.need}.`;
+  const is = found?.name ?? `not a ${alternatives(readableFormats())}`;
+  return new ServiceError('source_unsupported', `The source is ${is}${more}.${need}`);
+}
+
+function alternatives(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+}
+
+const needs = {
+  heif: ['an HEIC image (HEVC in HEIF)', 'libheif and libde265'],
+  jxl: ['a JPEG XL image', 'libjxl'],
+} as const satisfies Partial<Record<SourceKind, readonly [name: string, library: string]>>;
+
+/** The error for a format that the installed libvips does not read. */
+export function missingDecoder(kind: keyof typeof needs): ServiceError {
+  const [name, library] = needs[kind];
+  return new ServiceError(
+    'source_unsupported',
+    `The source is ${name}. That needs a libvips with ${library}, which this service does not have; it reads ${readableFormats().join(', ')}.`,
+  );
 }
