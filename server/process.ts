@@ -24,8 +24,8 @@ import { DiskCacheReporter } from './cluster/disk-cache-reporter.ts';
 import { WebConsole } from './console/console.ts';
 import { ControlPlane } from './control/api.ts';
 import { Authentication } from './control/authenticate.ts';
-import { PresetOperations } from './control/preset-operations.ts';
-import { ProjectOperations } from './control/project-operations.ts';
+import { PresetResource } from './control/preset-operations.ts';
+import { ProjectResource } from './control/project-operations.ts';
 import { RateLimit } from './control/rate-limit.ts';
 import { Health } from './health.ts';
 import { App } from './http/app.ts';
@@ -36,7 +36,7 @@ import type { HttpRequest } from './http/request.ts';
 import { sameSiteOnly } from './http/same-site.ts';
 import { BackgroundTokens } from './image/background.ts';
 import { Delivery } from './image/deliver.ts';
-import { logUnmarked } from './image/unmarked.ts';
+import { logWatermarkFailures } from './image/unmarked.ts';
 import { ProjectCache } from './project-cache.ts';
 import { routes } from './routes.ts';
 import { logFailures } from './telemetry/failure-log.ts';
@@ -140,7 +140,7 @@ const delivery = new Delivery({
   projects,
   telemetry,
   isBackground: (target, token) => backgroundTokens.verify(target, token),
-  onUnmarked: logUnmarked(log),
+  onWatermarkFailure: logWatermarkFailures(log),
   now: Date.now,
 });
 
@@ -203,13 +203,13 @@ const control = new ControlPlane({
   rateLimit,
   storeAvailable,
   projects: store.projects,
-  operations: new ProjectOperations({
+  operations: new ProjectResource({
     projects: store.projects,
     guard: engine.producer.sources.guard,
     checkWatermark: (url, signal) => engine.producer.checkWatermark(url, signal),
     onChange: applyChange,
   }),
-  presets: new PresetOperations({ projects: store.projects, onChange: applyChange }),
+  presets: new PresetResource({ projects: store.projects, onChange: applyChange }),
   guard: engine.producer.sources.guard,
   queue,
   baseUrl: settings.baseUrl,

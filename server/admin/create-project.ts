@@ -3,10 +3,10 @@ import type { Settings } from '../../contract/settings/table.ts';
 import { AddressGuard } from '../../pool/source/guard.ts';
 import type { Store } from '../../store/open.ts';
 import type { Project } from '../../store/projects.ts';
-import { ProjectOperations } from '../control/project-operations.ts';
-import { faultsOf, type Input } from '../control/validate.ts';
+import { ProjectResource } from '../control/project-operations.ts';
+import { validationErrors, type Input } from '../control/validate.ts';
 import { organisationOf } from './organisation-commands.ts';
-import { CommandError } from './terminal.ts';
+import { AdminError } from './terminal.ts';
 
 /** Creates a project by the rules of the control plane, in an organisation or the default one. */
 export async function createProject(
@@ -15,9 +15,9 @@ export async function createProject(
   input: Input<'CreateProjectInput'>,
   organisation: string | undefined,
 ): Promise<Project> {
-  const faults = faultsOf('CreateProjectInput', input);
-  if (faults.length > 0) throw new CommandError(`${faults.join('; ')}.`);
-  const operations = new ProjectOperations({
+  const faults = validationErrors('CreateProjectInput', input);
+  if (faults.length > 0) throw new AdminError(`${faults.join('; ')}.`);
+  const operations = new ProjectResource({
     projects: store.projects,
     guard: new AddressGuard({
       privateSources,
@@ -33,6 +33,6 @@ export async function createProject(
   try {
     return await operations.create(input, orgId);
   } catch (error) {
-    throw error instanceof ServiceError ? new CommandError(error.message) : error;
+    throw error instanceof ServiceError ? new AdminError(error.message) : error;
   }
 }

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { KeyAccess } from '../../store/keys.ts';
 import { organisationOf } from './organisation-commands.ts';
 import type { WithStore } from './store.ts';
-import { CommandError, day, print, printTable } from './terminal.ts';
+import { AdminError, day, print, printTable } from './terminal.ts';
 
 export function addKeyCommands(program: Command, withStore: WithStore): void {
   const group = program.command('keys').description('API keys of the control plane');
@@ -26,7 +26,7 @@ export function addKeyCommands(program: Command, withStore: WithStore): void {
         const project =
           options.project === undefined ? null : await store.projects.find(options.project);
         if (options.project !== undefined && project === null) {
-          throw new CommandError(`There is no project ${options.project}.`);
+          throw new AdminError(`There is no project ${options.project}.`);
         }
         const orgId = project?.orgId ?? (await organisationOf(store, options.org));
         const { key, secret } = await store.keys.issue({
@@ -67,7 +67,7 @@ export function addKeyCommands(program: Command, withStore: WithStore): void {
     .action((id: string) =>
       withStore(async (store) => {
         const key = await store.keys.revoke(id);
-        if (key === null) throw new CommandError(`There is no key ${id}.`);
+        if (key === null) throw new AdminError(`There is no key ${id}.`);
         print(`${key._id} is revoked.`);
       }),
     );

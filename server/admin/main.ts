@@ -5,7 +5,7 @@ import { addPresetCommands } from './preset-commands.ts';
 import { addProjectCommands } from './project-commands.ts';
 import type { WithStore } from './store.ts';
 import { addStoreCommands } from './store-commands.ts';
-import { CommandError } from './terminal.ts';
+import { AdminError } from './terminal.ts';
 
 // Loaded only when a command runs: the help needs neither settings nor the store, which take longer to
 // load than everything else.
@@ -22,7 +22,7 @@ addStoreCommands(program);
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof CommandError)) throw error;
+  if (!(error instanceof AdminError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 }

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { Store } from '../../store/open.ts';
 import type { WithStore } from './store.ts';
-import { CommandError, day, print, printTable } from './terminal.ts';
+import { AdminError, day, print, printTable } from './terminal.ts';
 
 /** The organisation of an id, or the default one. */
 export async function organisationOf(store: Store, id: string | undefined): Promise<string> {
   if (id === undefined) return (await store.organisations.default())._id;
   if ((await store.organisations.find(id)) === null) {
-    throw new CommandError(`There is no organisation ${id}.`);
+    throw new AdminError(`There is no organisation ${id}.`);
   }
   return id;
 }
@@ -49,7 +49,7 @@ export function addOrganisationCommands(program: Command, withStore: WithStore):
     .action((id: string, state: string) =>
       withStore(async (store) => {
         const organisation = await store.organisations.setProductAccess(id, state === 'on');
-        if (organisation === null) throw new CommandError(`There is no organisation ${id}.`);
+        if (organisation === null) throw new AdminError(`There is no organisation ${id}.`);
         print(`Product access of ${id} is ${state}.`);
       }),
     );

@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Store } from '../../store/open.ts';
-import type { PresetOperations } from '../control/preset-operations.ts';
+import type { PresetResource } from '../control/preset-operations.ts';
 import type { Preset } from '../control/schemas.ts';
 import type { WithStore } from './store.ts';
-import { CommandError, print, printTable } from './terminal.ts';
+import { AdminError, print, printTable } from './terminal.ts';
 
 export function addPresetCommands(program: Command, withStore: WithStore): void {
   const group = program
     .command('presets')
     .description('image parameters that a project keeps under a name');
-  const change = (action: (presets: PresetOperations) => Promise<readonly Preset[]>) =>
+  const change = (action: (presets: PresetResource) => Promise<readonly Preset[]>) =>
     withStore(async (store) => printPresets(await worded(async () => action(await open(store)))));
 
   group
@@ -28,10 +28,10 @@ export function addPresetCommands(program: Command, withStore: WithStore): void 
     .action((project: string, name: string, query: string) =>
       change(async (presets) => {
         const { presetOfQuery } = await import('../control/preset-query.ts');
-        const { faultsOf } = await import('../control/validate.ts');
+        const { validationErrors: faultsOf } = await import('../control/validate.ts');
         const input = { parameters: presetOfQuery(query) };
         const faults = faultsOf('PresetInput', input);
-        if (faults.length > 0) throw new CommandError(`${faults.join('; ')}.`);
+        if (faults.length > 0) throw new AdminError(`${faults.join('; ')}.`);
         await presets.put(project, name, input);
         return presets.list(project);
       }),
@@ -51,8 +51,8 @@ export function addPresetCommands(program: Command, withStore: WithStore): void 
     );
 }
 
-async function open({ projects }: Store): Promise<PresetOperations> {
-  const { PresetOperations: Operations } = await import('../control/preset-operations.ts');
+async function open({ projects }: Store): Promise<PresetResource> {
+  const { PresetResource: Operations } = await import('../control/preset-operations.ts');
   // The processes of a running service find the change by polling the store.
   return new Operations({ projects, onChange: () => {} });
 }
@@ -61,7 +61,7 @@ async function worded<T>(action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {
-    throw error instanceof ServiceError ? new CommandError(error.message) : error;
+    throw error instanceof ServiceError ? new AdminError(error.message) : error;
   }
 }
 

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Project, Projects } from '../../store/projects.ts';
 import { signature, signedText } from '../image/access.ts';
 import type { WithStore } from './store.ts';
-import { CommandError, print } from './terminal.ts';
+import { AdminError, print } from './terminal.ts';
 
 interface SignOptions {
   readonly ttl?: number;
@@ -63,7 +63,7 @@ async function run(
   if (rotate) return rotated(projects, project);
   if (revokeOld) {
     if (!hasTwoSecrets(project)) {
-      throw new CommandError(
+      throw new AdminError(
         `${id} has no old secret: it ended already, or there was no --rotate.`,
       );
     }
@@ -72,7 +72,7 @@ async function run(
   }
   if (url !== undefined) {
     const { signingSecret, signedUrlTtlSeconds } = project;
-    if (signingSecret === null) throw new CommandError(`${id} has no signing secret yet.`);
+    if (signingSecret === null) throw new AdminError(`${id} has no signing secret yet.`);
     return signUrl(url, signingSecret, ttl ?? signedUrlTtlSeconds ?? 3_600, basePath);
   }
   return found(id, await projects.requireSignatures(id, ttl ?? null)).signingSecret ?? '';
@@ -83,19 +83,19 @@ const hasTwoSecrets = ({ previousSigningSecret }: Project): boolean =>
 
 function found(id: string, project: Project | null): Project {
   if (project !== null) return project;
-  throw new CommandError(`There is no project ${id}.`);
+  throw new AdminError(`There is no project ${id}.`);
 }
 
 async function rotated(projects: Projects, project: Project): Promise<string> {
   const { _id, signingSecret } = project;
-  if (signingSecret === null) throw new CommandError(`${_id} has no signing secret yet.`);
+  if (signingSecret === null) throw new AdminError(`${_id} has no signing secret yet.`);
   if (hasTwoSecrets(project)) {
-    throw new CommandError(
+    throw new AdminError(
       `${_id} has two valid secrets; end the old one with --revoke-old first.`,
     );
   }
   const after = await projects.rotateSecret(project);
-  if (after === null) throw new CommandError(`The secrets of ${_id} have just changed; try again.`);
+  if (after === null) throw new AdminError(`The secrets of ${_id} have just changed; try again.`);
   return after.signingSecret ?? '';
 }
 
@@ -114,7 +114,7 @@ function signUrl(text: string, secret: string, ttlSeconds: number, basePath: str
     /^(https?:\/\/[^/]+)?(\/[^?#]*)(?:\?([^#]*))?$/.exec(text) ?? [];
   const path = whole.startsWith(`${base}/img`) ? whole.slice(base.length) : whole;
   if (!/^\/img(\/|$)/.test(path)) {
-    throw new CommandError('The URL must be an /img/ URL with its query.');
+    throw new AdminError('The URL must be an /img/ URL with its query.');
   }
   const exp = Math.floor(Date.now() / 1_000) + ttlSeconds;
   const withExp = `${query === '' ? '' : `${query}&`}exp=${exp}`;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { CommandError, print } from './terminal.ts';
+import { AdminError, print } from './terminal.ts';
 
 export function addStoreCommands(program: Command): void {
   const group = program.command('store').description('the embedded store in the data folder');
@@ -18,7 +18,7 @@ export function addStoreCommands(program: Command): void {
       const { copiedAt, replaced } = await restoreBackup(dataDir).catch((error) => {
         const known = expected.some((kind) => error instanceof kind);
         const reason = known ? `${error.message}.` : cannotUseFolder(dataDir, error);
-        throw reason === null ? error : new CommandError(`The backup was not restored: ${reason}`);
+        throw reason === null ? error : new AdminError(`The backup was not restored: ${reason}`);
       });
       print(`The store is as it was at ${copiedAt.toISOString()}.`);
       if (replaced !== null) print(`The file that it replaced is ${replaced}.`);

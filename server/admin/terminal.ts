@@ -1,5 +1,5 @@
 /** An error that is printed as one line, without a stack, because the command or the store caused it. */
-export class CommandError extends Error {}
+export class AdminError extends Error {}
 
 export const print = (line: string): void => void process.stdout.write(`${line}\n`);
 

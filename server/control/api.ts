@@ -13,11 +13,11 @@ import { hasTooManyParameters, tooManyParameters } from '../image/address.ts';
 import { failureOf, storeUnavailable } from '../store-failure.ts';
 import { type Authentication, authorise, readKey, requireProductAccess } from './authenticate.ts';
 import { bareHostRule } from './hosts.ts';
-import { JsonInvalid, parseJson } from './json.ts';
-import { findOperation, type Match, type Operation, type OperationId } from './operations.ts';
-import type { PresetOperations } from './preset-operations.ts';
+import { InvalidJson, parseJson } from './json.ts';
+import { findEndpoint, type Match, type Endpoint, type EndpointId } from './operations.ts';
+import type { PresetResource } from './preset-operations.ts';
 import { queuePrewarm } from './prewarm.ts';
-import type { ProjectOperations } from './project-operations.ts';
+import type { ProjectResource } from './project-operations.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { configurationBody, projectBody } from './representation.ts';
 import type { Input, InputName } from './validate.ts';
@@ -30,8 +30,8 @@ export interface ControlPlaneEnvironment {
   /** Whether the store can be asked; a request does not wait for one that is known not to answer. */
   readonly storeAvailable: () => boolean;
   readonly projects: Pick<Projects, 'organisationOf'>;
-  readonly operations: ProjectOperations;
-  readonly presets: PresetOperations;
+  readonly operations: ProjectResource;
+  readonly presets: PresetResource;
   readonly guard: AddressGuard;
   readonly queue: Pick<JobQueue, 'add'>;
   readonly baseUrl: string;
@@ -61,14 +61,14 @@ export class ControlPlane {
 
   /** Handles a request; the order of the checks is part of the interface. */
   async handle(request: HttpRequest): Promise<void> {
-    const match = findOperation(request.method, request.path);
+    const match = findEndpoint(request.method, request.path);
     // The app has checked the path and the method.
     if (match === null) throw new Error(`no operation for ${request.method} ${request.path}`);
     const contentType = request.header('content-type');
     const query = request.query;
     const credentials = [request.header('authorization'), request.header('x-service-api-key')];
     const client = clientNetwork(clientAddress(request, this.#environment.trustedProxies));
-    const body = match.operation.input === undefined ? null : request.readBody(maxBodyBytes);
+    const body = match.endpoint.input === undefined ? null : request.readBody(maxBodyBytes);
     // When an earlier check fails, the body is not awaited, and its rejection must not be unhandled.
     body?.catch(() => {});
 
@@ -86,9 +86,9 @@ export class ControlPlane {
       limitHeaders = limit.headers;
       requireProductAccess(credential);
       if (limit.failure !== null) throw limit.failure;
-      await authorise(key, match.operation, match.projectId, projects);
-      const input = await readInput(match.operation, await body, contentType, query);
-      const { status, name } = match.operation.success;
+      await authorise(key, match.endpoint, match.projectId, projects);
+      const input = await readInput(match.endpoint, await body, contentType, query);
+      const { status, name } = match.endpoint.success;
       const { signal } = request;
       const result = await this.#run(match, {
         key,
@@ -117,7 +117,7 @@ export class ControlPlane {
     return this.#handlers[id](call);
   }
 
-  readonly #handlers: Readonly<Record<OperationId, (call: Call) => Promise<unknown>>> = {
+  readonly #handlers: Readonly<Record<EndpointId, (call: Call) => Promise<unknown>>> = {
     listProjects: async ({ key }) => {
       const projects = await this.#environment.operations.list(key);
       return projects.map(projectBody);
@@ -176,7 +176,7 @@ function typed<N extends InputName>(_name: N, input: unknown): Input<N> {
  * @throws ServiceError invalid_request with every fault
  */
 async function readInput(
-  operation: Operation,
+  operation: Endpoint,
   body: Uint8Array | null,
   contentType: string,
   query: string,
@@ -201,7 +201,7 @@ async function readInput(
   }
   const input = readJson(body);
   // Loaded and compiled when the first input has to be validated.
-  const { faultsOf } = await import('./validate.ts');
+  const { validationErrors: faultsOf } = await import('./validate.ts');
   const faults = faultsOf(operation.input, input);
   if (faults.length > 0) throw invalid(`${faults.join('; ')}.`);
   if (host === undefined) return input;
@@ -215,7 +215,7 @@ function readJson(body: Uint8Array): unknown {
   try {
     return parseJson(body);
   } catch (error) {
-    if (!(error instanceof JsonInvalid)) throw error;
+    if (!(error instanceof InvalidJson)) throw error;
     throw new ServiceError('invalid_request', `The body was rejected: ${error.message}.`);
   }
 }

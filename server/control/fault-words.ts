@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { intendedName } from '../image/misspelling.ts';
+import { nearestName } from '../image/misspelling.ts';
 
 /** The most faults that are listed; a hostile body can have thousands. */
-export const maxFaults = 20;
+export const maxErrors = 20;
 
 /** The longest part of a value and of a name that an error message repeats, in UTF-16 code units. */
 const maxValue = 100;
@@ -14,7 +14,7 @@ const withoutUserinfo = (text: string): string => text.replace(/\/\/[^/?#]*@/, '
 export const excerpt = (text: string): string =>
   withoutUserinfo(text).slice(0, maxValue).toWellFormed();
 
-export const typeWords: Readonly<Record<string, string>> = {
+export const typeNames: Readonly<Record<string, string>> = {
   object: 'an object',
   array: 'an array',
   string: 'a string',
@@ -24,7 +24,7 @@ export const typeWords: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-export const formatWords: Readonly<Record<string, string>> = {
+export const formatNames: Readonly<Record<string, string>> = {
   uri: 'a URI',
   'date-time': 'a date and time of RFC 3339',
 };
@@ -68,16 +68,16 @@ type Describe = (error: ErrorObject) => string;
  * The fault of a value for each keyword of JSON Schema that the schemas of bodies use, as a sentence
  * without its subject: the rule, then what was sent.
  */
-export const keywordWords: Readonly<Record<string, Describe>> = {
+export const keywordMessages: Readonly<Record<string, Describe>> = {
   type: ({ params, data }) => {
     const wanted: readonly string[] = [params['type']].flat();
-    return `must be ${wanted.map((type) => typeWords[type] ?? type).join(' or ')}, and is ${sentType(data)}`;
+    return `must be ${wanted.map((type) => typeNames[type] ?? type).join(' or ')}, and is ${sentType(data)}`;
   },
   enum: ({ params, data }) =>
     `must be one of ${listed(params['allowedValues'])}, and is ${sent(data)}`,
   const: ({ params, data }) => `must be ${params['allowedValue']}, and is ${sent(data)}`,
   format: ({ params, data }) =>
-    `must be ${formatWords[params['format']] ?? params['format']}, and is ${sent(data)}`,
+    `must be ${formatNames[params['format']] ?? params['format']}, and is ${sent(data)}`,
   pattern: (error) =>
     `${rule(error) ?? `must match ${error.params['pattern']}`}, and is ${sent(error.data)}`,
   minimum: ({ params, data }) => `must be at least ${params['limit']}, and is ${sent(data)}`,
@@ -100,7 +100,7 @@ export const keywordWords: Readonly<Record<string, Describe>> = {
   required: () => 'is required',
   additionalProperties: ({ params, parentSchema }) => {
     const known = Object.keys(parentSchema?.['properties'] ?? {});
-    const meant = intendedName(String(params['additionalProperty']).slice(0, maxName), known);
+    const meant = nearestName(String(params['additionalProperty']).slice(0, maxName), known);
     return `is not a known field${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
   },
 };
@@ -118,9 +118,9 @@ function subjectOf({ instancePath, params }: ErrorObject): string {
 }
 
 /** An error of ajv in words, such as `maxWidth must be at most 10000, and is 10001`. */
-export function faultInWords(error: ErrorObject): string {
-  const words = Object.hasOwn(keywordWords, error.keyword)
-    ? keywordWords[error.keyword]
+export function errorMessage(error: ErrorObject): string {
+  const words = Object.hasOwn(keywordMessages, error.keyword)
+    ? keywordMessages[error.keyword]
     : undefined;
   return `${subjectOf(error)} ${words?.(error) ?? error.message}`;
 }

@@ -13,7 +13,7 @@ const maxTokens = 4_000;
 const unsafeNames = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** The body is not acceptable; the message says why, for the client. */
-export class JsonInvalid extends Error {}
+export class InvalidJson extends Error {}
 
 /**
  * Parses JSON (RFC 8259) strictly: UTF-8 only, no name twice in an object (the RFC leaves open which
@@ -27,7 +27,7 @@ export function parseJson(bytes: Uint8Array): unknown {
     checkStructure(text);
     return JSON.parse(text, checkValue);
   } catch (error) {
-    throw error instanceof JsonInvalid ? error : new JsonInvalid('the body is not valid JSON');
+    throw error instanceof InvalidJson ? error : new InvalidJson('the body is not valid JSON');
   }
 }
 
@@ -35,7 +35,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new JsonInvalid('the body is not valid UTF-8');
+    throw new InvalidJson('the body is not valid UTF-8');
   }
 }
 
@@ -50,19 +50,19 @@ function checkStructure(text: string): void {
   for (const token of tokenize(text, { mode: 'json', ranges: true })) {
     tokens += 1;
     if (tokens > maxTokens)
-      throw new JsonInvalid(`the body has more than ${maxTokens} JSON tokens`);
+      throw new InvalidJson(`the body has more than ${maxTokens} JSON tokens`);
     if (token.type === 'LBrace' || token.type === 'LBracket') open.push(new Set());
     else if (token.type === 'RBrace' || token.type === 'RBracket') open.pop();
     else if (token.type === 'Colon') {
       const name = String(JSON.parse(text.slice(...(last?.range ?? []))));
       const names = open.at(-1);
       if (names?.has(name)) {
-        throw new JsonInvalid(`${name.slice(0, 80).toWellFormed()} is given more than once`);
+        throw new InvalidJson(`${name.slice(0, 80).toWellFormed()} is given more than once`);
       }
       names?.add(name);
     }
     if (open.length > maxDepth) {
-      throw new JsonInvalid(`the body nests deeper than ${maxDepth} levels`);
+      throw new InvalidJson(`the body nests deeper than ${maxDepth} levels`);
     }
     last = token;
   }
@@ -70,13 +70,13 @@ function checkStructure(text: string): void {
 
 /** A reviver for JSON.parse that checks names and values and changes nothing. */
 function checkValue(name: string, value: unknown): unknown {
-  if (unsafeNames.has(name)) throw new JsonInvalid(`the name ${name} is not allowed`);
+  if (unsafeNames.has(name)) throw new InvalidJson(`the name ${name} is not allowed`);
   for (const text of typeof value === 'string' ? [name, value] : [name]) {
-    if (text.includes('\0')) throw new JsonInvalid('a string contains NUL');
-    if (!text.isWellFormed()) throw new JsonInvalid('a string contains a lone surrogate');
+    if (text.includes('\0')) throw new InvalidJson('a string contains NUL');
+    if (!text.isWellFormed()) throw new InvalidJson('a string contains a lone surrogate');
   }
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new JsonInvalid('a number is too large');
+    throw new InvalidJson('a number is too large');
   }
   return value;
 }

@@ -3,7 +3,7 @@ import { controlErrors, errorResponses } from './error-responses.ts';
 import { examples } from './examples.ts';
 import { healthSchema } from './health-schema.ts';
 import { imagePaths, imageSchemas, parameterSchema } from './image-paths.ts';
-import { type Operation, operations, prefix } from './operations.ts';
+import { type Endpoint, endpoints, prefix } from './operations.ts';
 import {
   headerComponents,
   plainHeaders,
@@ -56,7 +56,7 @@ const json = (schema: unknown, example?: unknown) => ({
   'application/json': { schema, ...(example === undefined ? {} : { example }) },
 });
 
-function successBody({ success }: Operation): object {
+function successBody({ success }: Endpoint): object {
   const name = success.schema as SchemaName & keyof typeof examples;
   const isList = success.isList === true;
   const schema = {
@@ -91,7 +91,7 @@ const hostParameter = {
   example: examples.DomainInput.host,
 };
 
-function operationObject(id: string, operation: Operation): object {
+function operationObject(id: string, operation: Endpoint): object {
   const parametersOf = [
     ...(operation.path.includes('{projectId}') ? [projectIdParameter] : []),
     ...(operation.path.includes('{presetName}') ? [presetNameParameter] : []),
@@ -125,7 +125,7 @@ function operationObject(id: string, operation: Operation): object {
 
 function controlPaths(): Record<string, object> {
   const paths: Record<string, Record<string, object>> = {};
-  for (const [id, operation] of Object.entries(operations)) {
+  for (const [id, operation] of Object.entries(endpoints)) {
     const path = `${prefix}${operation.path}`;
     paths[path] = {
       ...paths[path],

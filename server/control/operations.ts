@@ -1,7 +1,7 @@
 import type { InputName } from './validate.ts';
 
 /** One operation of the control plane (spec part 4.4). */
-export interface Operation {
+export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below the prefix; `{projectId}` and `{presetName}` stand for one path segment each. */
   readonly path: string;
@@ -32,7 +32,7 @@ const presets = { status: 200, name: 'presets', schema: 'Preset', isList: true }
 const project = { status: 200, name: 'project', schema: 'Project' } as const;
 
 /** Every operation by its id. Routes, checks and the OpenAPI document derive from this table. */
-export const operations = {
+export const endpoints = {
   listProjects: {
     method: 'GET',
     path: '/projects',
@@ -167,39 +167,39 @@ export const operations = {
     success: presets,
     errors: [400, 404],
   },
-} as const satisfies Record<string, Operation>;
+} as const satisfies Record<string, Endpoint>;
 
-export type OperationId = keyof typeof operations;
+export type EndpointId = keyof typeof endpoints;
 
 export interface Match {
-  readonly id: OperationId;
-  readonly operation: Operation;
+  readonly id: EndpointId;
+  readonly endpoint: Endpoint;
   /** Decoded; null for operations without one. */
   readonly projectId: string | null;
   readonly presetName: string | null;
 }
 
 interface Route {
-  readonly id: OperationId;
-  readonly operation: Operation;
+  readonly id: EndpointId;
+  readonly operation: Endpoint;
   readonly pattern: RegExp;
 }
 
-const routes: readonly Route[] = Object.entries(operations).map(([id, operation]) => ({
-  id: id as OperationId,
+const routes: readonly Route[] = Object.entries(endpoints).map(([id, operation]) => ({
+  id: id as EndpointId,
   operation,
   pattern: new RegExp(`^${prefix}${operation.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
 }));
 
 /** The operation that a method and an undecoded path name, or null. */
-export function findOperation(method: string, path: string): Match | null {
+export function findEndpoint(method: string, path: string): Match | null {
   for (const { id, operation, pattern } of routes) {
     const match = operation.method === method ? pattern.exec(path) : null;
     if (match === null) continue;
     const { projectId, presetName } = match.groups ?? {};
     return {
       id,
-      operation,
+      endpoint: operation,
       projectId: decodeSegment(projectId),
       presetName: decodeSegment(presetName),
     };

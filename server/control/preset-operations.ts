@@ -4,7 +4,7 @@ import type { Project, Projects } from '../../store/projects.ts';
 import { allows } from '../image/access.ts';
 import { findPreset, presetOptions } from '../image/preset.ts';
 import { presetFaults } from './preset-input.ts';
-import { refuse } from './project-operations.ts';
+import { rejectInvalid } from './project-operations.ts';
 import type { Preset, PresetInput } from './schemas.ts';
 
 /** All of them are in memory with the project. */
@@ -17,7 +17,7 @@ export interface PresetsEnvironment {
 }
 
 /** The presets of a project: part of it in the store, and a resource of their own for clients. */
-export class PresetOperations {
+export class PresetResource {
   readonly #projects: PresetsEnvironment['projects'];
   readonly #onChange: (project: Project) => void;
 
@@ -37,16 +37,16 @@ export class PresetOperations {
   /** Creates or replaces a preset. */
   async put(projectId: string, name: string, { parameters }: PresetInput): Promise<Preset> {
     requirePresetName(name);
-    refuse(presetFaults(parameters));
+    rejectInvalid(presetFaults(parameters));
     const project = await this.#find(projectId);
     const { fallback } = presetOptions(parameters);
     if (fallback !== undefined && !allows(project, new URL(fallback).hostname)) {
-      refuse(['parameters.fallback must be on an allowed host']);
+      rejectInvalid(['parameters.fallback must be on an allowed host']);
     }
     const names = Object.keys(project.presets ?? {});
     // Concurrent calls may exceed the limit by a few, which does no harm.
     if (names.length >= maxPresets && !names.includes(name)) {
-      refuse([`a project must not have more than ${maxPresets} presets`]);
+      rejectInvalid([`a project must not have more than ${maxPresets} presets`]);
     }
     const changed = await this.#projects.setPreset(projectId, name, parameters);
     return presetBody(this.#changed(projectId, changed), name);
@@ -75,7 +75,7 @@ export class PresetOperations {
 
 function requirePresetName(name: string): void {
   if (isPresetName(name)) return;
-  refuse([
+  rejectInvalid([
     'the name of a preset must begin with a lower-case letter, and have at most 40 lower-case letters, digits, - and _',
   ]);
 }

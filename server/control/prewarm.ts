@@ -4,9 +4,9 @@ import { type JobQueue, type PrewarmJob, QueueFull } from '../../store/jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import { allows } from '../image/access.ts';
 import { excerpt } from './fault-words.ts';
-import { refuse } from './project-operations.ts';
+import { rejectInvalid } from './project-operations.ts';
 import type { PrewarmInput, PrewarmReceipt } from './schemas.ts';
-import { publicFault, readUrl, urlRule } from './urls.ts';
+import { publicHostError, readUrl, urlRule } from './urls.ts';
 
 /**
  * Queues one prewarm job for each source of a request, or none if any source is invalid or too many
@@ -30,7 +30,7 @@ export async function queuePrewarm(
   };
   if (input.src !== undefined) read(input.src, 'src');
   for (const [index, text] of (input.sources ?? []).entries()) read(text, `sources[${index}]`);
-  refuse(faults);
+  rejectInvalid(faults);
 
   // Sorted, because the queue finds duplicates of a waiting job by comparing the job data.
   const widths = [...new Set(input.widths ?? [])].sort((a, b) => a - b);
@@ -65,5 +65,5 @@ function faultOf(source: URL | null, project: Project, guard: AddressGuard): str
   if (source === null) return urlRule;
   const { hostname } = source;
   if (!allows(project, hostname)) return `must be on an allowed host; ${hostname} is not`;
-  return publicFault(source, guard);
+  return publicHostError(source, guard);
 }

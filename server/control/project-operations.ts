@@ -3,10 +3,10 @@ import { canonicalHostPattern } from '../../contract/hosts.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import type { Project, ProjectSettings, Projects } from '../../store/projects.ts';
-import { maxFaults } from './fault-words.ts';
+import { maxErrors } from './fault-words.ts';
 import { bareHostRule, readAllowedHost } from './hosts.ts';
 import type { CreateProjectInput, DomainInput, ProjectSettingsInput } from './schemas.ts';
-import { publicFault, readUrl, urlRule } from './urls.ts';
+import { publicHostError, readUrl, urlRule } from './urls.ts';
 
 /** More hosts than a site needs; bounded because every image request searches the list. */
 const maxHosts = 1_000;
@@ -23,12 +23,12 @@ export interface ProjectsEnvironment {
 }
 
 /** @throws ServiceError invalid_request with the faults, at most `maxFaults` */
-export function refuse(faults: readonly string[]): void {
+export function rejectInvalid(faults: readonly string[]): void {
   if (faults.length === 0) return;
-  throw new ServiceError('invalid_request', `${faults.slice(0, maxFaults).join('; ')}.`);
+  throw new ServiceError('invalid_request', `${faults.slice(0, maxErrors).join('; ')}.`);
 }
 
-export class ProjectOperations {
+export class ProjectResource {
   readonly #projects: Projects;
   readonly #guard: AddressGuard;
   readonly #fetchWatermark: ProjectsEnvironment['checkWatermark'];
@@ -56,7 +56,7 @@ export class ProjectOperations {
 
   async create(input: CreateProjectInput, orgId: string): Promise<Project> {
     // Before they are read, each of which takes time.
-    if ((input.allowedOrigins?.length ?? 0) > maxHosts) refuse([tooManyHosts]);
+    if ((input.allowedOrigins?.length ?? 0) > maxHosts) rejectInvalid([tooManyHosts]);
     const faults: string[] = [];
     const origin = readUrl(input.origin);
     const hosts = new Set<string>();
@@ -72,7 +72,7 @@ export class ProjectOperations {
       read(text, `allowedOrigins[${index}]`);
     }
     if (hosts.size > maxHosts) faults.push(tooManyHosts);
-    refuse(faults);
+    rejectInvalid(faults);
     const { name, origin: asGiven } = input;
     return this.#projects.create({ orgId, name, origin: asGiven, allowedOrigins: [...hosts] });
   }
@@ -94,7 +94,7 @@ export class ProjectOperations {
     // Concurrent calls may exceed the limit by a few hosts, which does no harm.
     const { allowedOrigins } = await this.find(id);
     if (allowedOrigins.length >= maxHosts && !allowedOrigins.includes(result.host)) {
-      refuse([tooManyHosts]);
+      rejectInvalid([tooManyHosts]);
     }
     return this.#changed(id, await this.#projects.addHost(id, result.host));
   }
@@ -112,9 +112,9 @@ export class ProjectOperations {
    */
   async #checkWatermark(id: string, text: string, signal: AbortSignal): Promise<void> {
     const url = readUrl(text);
-    if (url === null) return refuse([`watermarkUrl ${urlRule}`]);
-    const fault = publicFault(url, this.#guard);
-    if (fault !== null) return refuse([`watermarkUrl ${fault}`]);
+    if (url === null) return rejectInvalid([`watermarkUrl ${urlRule}`]);
+    const fault = publicHostError(url, this.#guard);
+    if (fault !== null) return rejectInvalid([`watermarkUrl ${fault}`]);
     const { watermarkUrl } = await this.find(id);
     if (watermarkUrl === text) return;
     try {
@@ -127,7 +127,7 @@ export class ProjectOperations {
         const busy = 'The watermark could not be checked because the service is busy.';
         throw new ServiceError('overloaded', busy, error);
       }
-      refuse([`watermarkUrl must be an image that can be fetched. ${message.replace(/\.$/, '')}`]);
+      rejectInvalid([`watermarkUrl must be an image that can be fetched. ${message.replace(/\.$/, '')}`]);
     }
   }
 

@@ -20,7 +20,7 @@ export function readUrl(text: string): URL | null {
  * The rule that a URL breaks when the guard refuses it, with what is wrong and the setting that allows it; null
  * when it does not. Judged by the URL's text alone, without a DNS look-up of its host.
  */
-export function publicFault(url: URL, guard: AddressGuard): string | null {
+export function publicHostError(url: URL, guard: AddressGuard): string | null {
   try {
     guard.check(url);
     return null;

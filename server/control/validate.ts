@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { faultInWords, maxFaults } from './fault-words.ts';
+import { errorMessage, maxErrors } from './fault-words.ts';
 import { bareHostRule } from './hosts.ts';
 import { ruledSchema } from './preset-input.ts';
 import {
@@ -34,7 +34,7 @@ export type Input<N extends InputName> =
   (typeof validators)[N] extends ValidateFunction<infer T> ? T : never;
 
 /** The faults of a body, such as `name is required`. Empty when it is valid. */
-export function faultsOf(name: InputName, body: unknown): string[] {
+export function validationErrors(name: InputName, body: unknown): string[] {
   const validate = validators[name];
   if (validate(body)) return [];
   // The operations check hosts, by the whole rule and with the faults that a schema cannot state.
@@ -50,7 +50,7 @@ export function faultsOf(name: InputName, body: unknown): string[] {
     ...new Set(
       errors
         .filter((error) => !anyOfPaths.some((path) => error.schemaPath.startsWith(`${path}/`)))
-        .map(faultInWords),
+        .map(errorMessage),
     ),
-  ].slice(0, maxFaults);
+  ].slice(0, maxErrors);
 }

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { intendedName } from './misspelling.ts';
+import { nearestName } from './misspelling.ts';
 import { isParameter, parameterSpellings } from './options.ts';
 import { readSource } from './source-url.ts';
 
@@ -63,7 +63,7 @@ function readQuery(query: string): Map<string, string> {
     if (known && parameters.has(name)) {
       throw new ServiceError('parameter_invalid', `${name} is given more than once.`);
     }
-    const intended = known ? undefined : intendedName(name, knownNames);
+    const intended = known ? undefined : nearestName(name, knownNames);
     if (intended !== undefined) {
       throw new ServiceError(
         'parameter_invalid',

@@ -25,7 +25,7 @@ import {
   warmResponse,
 } from './response.ts';
 import { type CachedResponse, ResponseCache } from './response-cache.ts';
-import { effectiveVariant } from './variant.ts';
+import { resolveVariant } from './variant.ts';
 
 /** The parts of the process that image delivery uses. */
 export interface DeliveryEnvironment {
@@ -35,7 +35,7 @@ export interface DeliveryEnvironment {
   /** Whether a request has a valid token that marks it as background work. */
   readonly isBackground: (target: string, token: string) => Promise<boolean>;
   /** Called when an image is delivered without its project's watermark, which cannot be used. */
-  readonly onUnmarked: (projectId: string, error: ServiceError) => void;
+  readonly onWatermarkFailure: (projectId: string, error: ServiceError) => void;
   /** Unix ms. */
   readonly now: () => number;
 }
@@ -63,12 +63,12 @@ export class Delivery {
   readonly #projects: ProjectCache;
   readonly #telemetry: ImageTelemetry;
   readonly #isBackground: DeliveryEnvironment['isBackground'];
-  readonly #onUnmarked: DeliveryEnvironment['onUnmarked'];
+  readonly #onUnmarked: DeliveryEnvironment['onWatermarkFailure'];
   readonly #now: () => number;
   readonly responses = new ResponseCache();
 
   constructor(environment: DeliveryEnvironment) {
-    const { engine, projects, telemetry, isBackground, onUnmarked, now } = environment;
+    const { engine, projects, telemetry, isBackground, onWatermarkFailure: onUnmarked, now } = environment;
     this.#engine = engine;
     this.#projects = projects;
     this.#telemetry = telemetry;
@@ -130,7 +130,7 @@ export class Delivery {
     const options = withPreset(asked, project);
     const fallback = options.fallback === undefined ? null : new URL(options.fallback);
     if (fallback !== null) checkSource(project, fallback);
-    const variant = effectiveVariant(options, negotiated.hints, negotiated.accepted, project);
+    const variant = resolveVariant(options, negotiated.hints, negotiated.accepted, project);
     const { source } = address;
     const { result, complete, replaces } = await this.#withFallback(
       { project, source, variant, background, stages: observed },

@@ -10,7 +10,7 @@ const unescaped = (name: string): string => name.replace(/^(?:amp;)+/i, '').toLo
  * The known name that a name was probably meant to be: one that differs in case, by an HTML-escaped
  * `&` before it, or, from four letters on, by one edit. Undefined for a name that resembles none.
  */
-export function intendedName(name: string, known: readonly string[]): string | undefined {
+export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > maxLength) return undefined;
   const plain = unescaped(name);
   return (

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { PresetParameters } from '../../store/preset.ts';
 import type { Project } from '../../store/projects.ts';
-import { intendedName } from './misspelling.ts';
+import { nearestName } from './misspelling.ts';
 import { type Options, readOptions } from './options.ts';
 import type { ParameterName } from './parameters.ts';
 
@@ -26,7 +26,7 @@ export function findPreset(
 ): PresetParameters {
   const found = Object.hasOwn(presets, name) ? presets[name] : undefined;
   if (found !== undefined) return found;
-  const near = intendedName(name, Object.keys(presets));
+  const near = nearestName(name, Object.keys(presets));
   const hint = near === undefined ? '' : ` Did you mean ${near}?`;
   throw new ServiceError(
     'preset_not_found',

@@ -35,6 +35,6 @@ export function readRange(range: string, length: number): ByteRange | RangeNotSa
  * Whether a range may be taken from a body with this entity tag (RFC 9110, 13.1.5): strong comparison,
  * so that no weak tag matches; no date does either, as an image has no Last-Modified.
  */
-export function mayTakeRange(ifRange: string, etag: string): boolean {
+export function ifRangeMatches(ifRange: string, etag: string): boolean {
   return ifRange === '' || ifRange === etag;
 }

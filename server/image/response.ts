@@ -5,7 +5,7 @@ import { errorResponse } from '../http/error-response.ts';
 import { RangeNotSatisfiable } from '../http/range-not-satisfiable.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
 import { attachment } from './download.ts';
-import { mayTakeRange, readRange } from './range.ts';
+import { ifRangeMatches, readRange } from './range.ts';
 
 /** Spec 4.3, rule 3: another image has another URL. */
 const immutable = 'public, max-age=31536000, immutable';
@@ -124,7 +124,7 @@ export function imageResponse(
     return { status: 304, headers: withoutBody(headers), body: null };
   }
   const part =
-    range !== '' && mayTakeRange(ifRange, etag) ? readRange(range, body.byteLength) : null;
+    range !== '' && ifRangeMatches(ifRange, etag) ? readRange(range, body.byteLength) : null;
   if (part === null) return { status: 200, headers, body };
   if (part instanceof RangeNotSatisfiable) {
     return withHeaders(errorResponse(part), embeddableAnywhere);

@@ -11,7 +11,7 @@ const maxProjects = 10_000;
  *
  * @param now clock in ms, which must start above 0
  */
-export function logUnmarked(
+export function logWatermarkFailures(
   log: Pick<Logger, 'warn'>,
   now: () => number = () => performance.now(),
 ): (projectId: string, error: ServiceError) => void {

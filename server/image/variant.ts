@@ -36,7 +36,7 @@ function pixelRatios(asked: Options['dpr'], hints: Hints, { defaultDpr }: Projec
 /**
  * The effective values of a request: the query over client hints over the project's defaults.
  */
-export function effectiveVariant(
+export function resolveVariant(
   options: Options,
   hints: Hints,
   accepted: Accepted,

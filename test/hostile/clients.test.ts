@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { examples } from '../../server/control/examples.ts';
-import { type Operation, operations, prefix } from '../../server/control/operations.ts';
+import { type Endpoint, endpoints, prefix } from '../../server/control/operations.ts';
 import { eachEngine } from '../service/engines.ts';
 import { until } from '../until.ts';
 import { hostileHead } from './inputs/heads.ts';
@@ -104,7 +104,7 @@ function faultOf(sent: Buffer, answer: string): string | null {
   return final.some(isFault) ? `${final.join()}: ${answer.slice(-600)}` : null;
 }
 
-const inputs = (Object.values(operations) as Operation[]).flatMap((operation) =>
+const inputs = (Object.values(endpoints) as Endpoint[]).flatMap((operation) =>
   operation.input === undefined ? [] : [{ ...operation, input: operation.input }],
 );
 

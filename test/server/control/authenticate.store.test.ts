@@ -5,7 +5,7 @@ import {
   readKey,
   requireProductAccess,
 } from '../../../server/control/authenticate.ts';
-import { operations } from '../../../server/control/operations.ts';
+import { endpoints } from '../../../server/control/operations.ts';
 import { lookupsAtOnce, lookupsPerWindow } from '../../../server/control/unknown-keys.ts';
 import { type ApiKey, type KeyAccess, Keys } from '../../../store/keys.ts';
 import { Organisations } from '../../../store/organisations.ts';
@@ -124,14 +124,14 @@ t.test('what a key is good for', async (t) => {
   const organisationOf = async (id: string) => (id.startsWith('prj_') ? 'org_1' : null);
   const verdict = (
     one: ApiKey,
-    operation: (typeof operations)[keyof typeof operations],
+    operation: (typeof endpoints)[keyof typeof endpoints],
     project: string | null,
   ) =>
     authorise(one, operation, project, { organisationOf }).then(
       () => 'yes',
       (error) => error.code,
     );
-  const all = Object.entries(operations);
+  const all = Object.entries(endpoints);
   for (const [id, operation] of all) {
     const onProject = operation.path.includes('{projectId}');
     const own = onProject ? 'prj_1' : null;
@@ -149,9 +149,9 @@ t.test('what a key is good for', async (t) => {
       t.equal(await verdict({ ...stranger, allOrganisations: true }, operation, own), 'yes', id);
     }
   }
-  t.equal(await verdict(key('prj_1', 'read'), operations.listProjects, null), 'yes');
+  t.equal(await verdict(key('prj_1', 'read'), endpoints.listProjects, null), 'yes');
   t.equal(
-    await verdict(key('prj_1', 'write'), operations.createProject, null),
+    await verdict(key('prj_1', 'write'), endpoints.createProject, null),
     'project_forbidden',
   );
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { JsonInvalid, parseJson } from '../../../server/control/json.ts';
+import { InvalidJson, parseJson } from '../../../server/control/json.ts';
 
 const bytes = (text: string) => Buffer.from(text);
 
@@ -59,7 +59,7 @@ t.test(
         parseJson(Buffer.from(text));
         t.fail(`${name} was accepted`);
       } catch (error) {
-        t.type(error, JsonInvalid, name);
+        t.type(error, InvalidJson, name);
         t.match(error, { message: because }, name);
       }
     }
@@ -92,7 +92,7 @@ function compare(input: Uint8Array): void {
   try {
     strict = parseJson(input);
   } catch (error) {
-    if (!(error instanceof JsonInvalid)) throw error;
+    if (!(error instanceof InvalidJson)) throw error;
     if (accepts(text) && !strictOnly.test(error.message)) throw error;
     return;
   }

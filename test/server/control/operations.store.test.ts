@@ -1,5 +1,5 @@
 import t from 'tap';
-import { findOperation } from '../../../server/control/operations.ts';
+import { findEndpoint } from '../../../server/control/operations.ts';
 
 const at = (path: string) => `/api/sdk/v1${path}`;
 
@@ -22,9 +22,9 @@ t.test('a method and a path name an operation, with its project', async (t) => {
     ['GET', '/projects/configuration', 'getProject', 'configuration'],
   ] as const;
   for (const [method, path, id, projectId, presetName = null] of cases) {
-    const match = findOperation(method, at(path));
+    const match = findEndpoint(method, at(path));
     t.match(match, { id, projectId, presetName }, `${method} ${path}`);
-    t.equal(match?.operation.method, method);
+    t.equal(match?.endpoint.method, method);
   }
 });
 
@@ -51,6 +51,6 @@ t.test('nothing else does', async (t) => {
     ['GET', '/api/sdk/v2/projects'],
     ['GET', '/api/sdk/v1.projects'],
   ] as const) {
-    t.equal(findOperation(method, path), null, `${method} ${path}`);
+    t.equal(findEndpoint(method, path), null, `${method} ${path}`);
   }
 });

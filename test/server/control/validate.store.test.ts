@@ -1,7 +1,7 @@
 import t from 'tap';
-import { formatWords, keywordWords, typeWords } from '../../../server/control/fault-words.ts';
+import { formatNames, keywordMessages, typeNames } from '../../../server/control/fault-words.ts';
 import * as schemas from '../../../server/control/schemas.ts';
-import { faultsOf, type InputName } from '../../../server/control/validate.ts';
+import { validationErrors, type InputName } from '../../../server/control/validate.ts';
 
 const url = 'https://a.example/';
 
@@ -102,7 +102,7 @@ t.test('every fault names the field and the rule', async (t) => {
     ['DomainInput', true, 'the body must be an object, and is true'],
   ];
   for (const [name, body, ...faults] of cases) {
-    t.same(faultsOf(name, body).sort(), faults.sort(), JSON.stringify(body)?.slice(0, 60));
+    t.same(validationErrors(name, body).sort(), faults.sort(), JSON.stringify(body)?.slice(0, 60));
   }
 });
 
@@ -119,12 +119,12 @@ t.test('what the interface allows has no fault, up to every bound', async (t) =>
     ['DomainInput', { host: '' }],
   ];
   for (const [name, body] of cases) {
-    t.same(faultsOf(name, body), [], JSON.stringify(body).slice(0, 60));
+    t.same(validationErrors(name, body), [], JSON.stringify(body).slice(0, 60));
   }
 });
 
 t.test('what was sent is repeated in part, and without a password', async (t) => {
-  const faults = (origin: string) => faultsOf('CreateProjectInput', { name: 'x', origin });
+  const faults = (origin: string) => validationErrors('CreateProjectInput', { name: 'x', origin });
   const [long = ''] = faults(`a b${'x'.repeat(9_000)}`);
   t.match(long, /^origin must be a URI, and is "a bx+" …$/);
   t.ok(long.length < 160);
@@ -148,9 +148,9 @@ t.test('every keyword and format of every schema has words', async (t) => {
             : [];
       for (const one of inner) visit(one);
       if (structural.has(keyword)) continue;
-      t.ok(Object.hasOwn(keywordWords, keyword), keyword);
-      if (keyword === 'format') t.ok(Object.hasOwn(formatWords, value), value);
-      if (keyword === 'type') for (const one of [value].flat()) t.ok(typeWords[one], one);
+      t.ok(Object.hasOwn(keywordMessages, keyword), keyword);
+      if (keyword === 'format') t.ok(Object.hasOwn(formatNames, value), value);
+      if (keyword === 'type') for (const one of [value].flat()) t.ok(typeNames[one], one);
       if (keyword === 'anyOf') t.match(schema, { 'x-rule': String }, 'the rule of an anyOf');
     }
   };
@@ -161,7 +161,7 @@ t.test('every keyword and format of every schema has words', async (t) => {
 
 t.test('a body full of faults is answered with a bounded list', async (t) => {
   const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`x${i}`, i]));
-  t.equal(faultsOf('DomainInput', many).length, 20);
-  const [fault = ''] = faultsOf('DomainInput', { host: 'a', ['y'.repeat(60_000)]: 1 });
+  t.equal(validationErrors('DomainInput', many).length, 20);
+  const [fault = ''] = validationErrors('DomainInput', { host: 'a', ['y'.repeat(60_000)]: 1 });
   t.ok(fault.length < 200, fault.slice(0, 100));
 });

@@ -1,13 +1,13 @@
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
 import { AddressGuard } from '../../../pool/source/guard.ts';
-import { ProjectOperations } from '../../../server/control/project-operations.ts';
+import { ProjectResource } from '../../../server/control/project-operations.ts';
 import type { Projects } from '../../../store/projects.ts';
 
 t.test('what fails at a watermark’s check decides what the client is told', async (t) => {
   let failure: Error | null = null;
   let updates = 0;
-  const operations = new ProjectOperations({
+  const operations = new ProjectResource({
     projects: {
       find: async () => ({ watermarkUrl: 'https://a.example/set.png' }),
       updateSettings: async () => {

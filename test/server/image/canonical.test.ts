@@ -9,14 +9,14 @@ import {
   parameters,
 } from '../../../server/image/parameters.ts';
 import { withPreset } from '../../../server/image/preset.ts';
-import { effectiveVariant } from '../../../server/image/variant.ts';
+import { resolveVariant } from '../../../server/image/variant.ts';
 import { project } from './project.ts';
 
 const read = (pairs: Iterable<readonly [string, string]>): Options => readOptions(new Map(pairs));
 const readQuery = (query: string): Options => read(new URLSearchParams(query));
 
 function key(options: Options): string {
-  const variant = effectiveVariant(
+  const variant = resolveVariant(
     options,
     { dpr: null, width: null, viewport: null },
     { formats: ['avif'], refused: [] },

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { readAddress } from '../../../server/image/address.ts';
-import { intendedName } from '../../../server/image/misspelling.ts';
+import { nearestName } from '../../../server/image/misspelling.ts';
 import { parameterSpellings } from '../../../server/image/options.ts';
 
 t.test('a name that is nearly a parameter is not ignored', async (t) => {
@@ -22,7 +22,7 @@ t.test('a name that is nearly a parameter is not ignored', async (t) => {
     blurr: 'blur',
   };
   for (const [name, intended] of Object.entries(meant)) {
-    t.equal(intendedName(name, parameterSpellings), intended, name);
+    t.equal(nearestName(name, parameterSpellings), intended, name);
     t.throws(
       () => readAddress('/img/', `url=https://e.com/a.jpg&project=p&${name}=1`),
       {
@@ -56,15 +56,15 @@ t.test('other names are ignored, as caches and trackers add them', async (t) => 
     'ts',
   ];
   for (const name of [...names, '', 'ww', 'hh', 'wi', 'amp;', 'x'.repeat(10_000)]) {
-    t.equal(intendedName(name, parameterSpellings), undefined, name.slice(0, 20));
+    t.equal(nearestName(name, parameterSpellings), undefined, name.slice(0, 20));
     t.ok(readAddress('/img/', `url=https://e.com/a.jpg&project=p&${name}=1&${name}=2`));
   }
 });
 
 t.test('a long name is compared with none', async (t) => {
   const long = 'n'.repeat(80);
-  t.equal(intendedName(`${long.slice(1)}m`, [long]), long);
-  t.equal(intendedName(`${long}n`, [long]), undefined);
+  t.equal(nearestName(`${long.slice(1)}m`, [long]), long);
+  t.equal(nearestName(`${long}n`, [long]), undefined);
 });
 
 t.test('the source may be in the query without a slash in the path', async (t) => {

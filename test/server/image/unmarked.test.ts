@@ -1,11 +1,11 @@
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
-import { logUnmarked } from '../../../server/image/unmarked.ts';
+import { logWatermarkFailures } from '../../../server/image/unmarked.ts';
 
 t.test('each project has one line a minute, whatever it asks for', async (t) => {
   const lines: unknown[] = [];
   let now = 1;
-  const unmarked = logUnmarked({ warn: (...line: unknown[]) => lines.push(line) }, () => now);
+  const unmarked = logWatermarkFailures({ warn: (...line: unknown[]) => lines.push(line) }, () => now);
   const error = new ServiceError('source_not_found', 'It is gone.');
   for (const project of ['prj_a', 'prj_a', 'prj_b', 'prj_a']) unmarked(project, error);
   now += 59_000;

@@ -6,7 +6,7 @@ import { plainVariant, type Variant } from '../../../pool/variant.ts';
 import { canonicalForm, variantKey } from '../../../server/image/key.ts';
 import type { Hints } from '../../../server/image/negotiate.ts';
 import type { Options } from '../../../server/image/options.ts';
-import { effectiveVariant } from '../../../server/image/variant.ts';
+import { resolveVariant } from '../../../server/image/variant.ts';
 import { project } from './project.ts';
 
 const noHints: Hints = { dpr: null, width: null, viewport: null };
@@ -27,7 +27,7 @@ const variant = ({
   refused = [],
   settings = {},
 }: Request): Variant =>
-  effectiveVariant(
+  resolveVariant(
     options,
     { ...noHints, ...hints },
     { formats: accepted, refused },

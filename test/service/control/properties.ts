@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import fc from 'fast-check';
 import type { Test } from 'tap';
-import { faultsOf, type InputName } from '../../../server/control/validate.ts';
+import { validationErrors, type InputName } from '../../../server/control/validate.ts';
 import type { Answer, Control } from './control.ts';
 import { bodiesWith, textOf } from './generated.ts';
 
@@ -10,7 +10,7 @@ const within = { numRuns: 400 };
 
 const valid = (input: InputName, text: string): boolean => {
   try {
-    return faultsOf(input, JSON.parse(text)).length === 0;
+    return validationErrors(input, JSON.parse(text)).length === 0;
   } catch {
     return false;
   }
