@@ -4,7 +4,7 @@ import formats from 'ajv-formats';
 import { isDnsServer, parseNetwork } from '../networks.ts';
 import { parsePort, parsePrivateSource } from '../private-sources.ts';
 import { type Listener, sharedPorts } from './listeners.ts';
-import { intendedVariable } from './near-miss.ts';
+import { intendedVariable } from '../near-miss.ts';
 import {
   type Setting,
   type SettingName,

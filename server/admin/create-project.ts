@@ -3,7 +3,7 @@ import type { Settings } from '../../contract/settings/table.ts';
 import { AddressGuard } from '../../pool/source/guard.ts';
 import type { Store } from '../../store/open.ts';
 import type { Project } from '../../store/projects.ts';
-import { ProjectResource } from '../control/project-operations.ts';
+import { ProjectResource } from '../control/project-resource.ts';
 import { validationErrors, type Input } from '../control/validate.ts';
 import { organisationOf } from './organisation-commands.ts';
 import { AdminError } from './terminal.ts';

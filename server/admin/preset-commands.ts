@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Store } from '../../store/open.ts';
-import type { PresetResource } from '../control/preset-operations.ts';
+import type { PresetResource } from '../control/preset-resource.ts';
 import type { Preset } from '../control/schemas.ts';
 import type { WithStore } from './store.ts';
 import { AdminError, print, printTable } from './terminal.ts';
@@ -52,7 +52,7 @@ export function addPresetCommands(program: Command, withStore: WithStore): void 
 }
 
 async function open({ projects }: Store): Promise<PresetResource> {
-  const { PresetResource: Operations } = await import('../control/preset-operations.ts');
+  const { PresetResource: Operations } = await import('../control/preset-resource.ts');
   // The processes of a running service find the change by polling the store.
   return new Operations({ projects, onChange: () => {} });
 }

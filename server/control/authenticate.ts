@@ -6,7 +6,7 @@ import { hashApiKey } from '../../store/identifiers.ts';
 import type { ApiKey, Keys } from '../../store/keys.ts';
 import type { Organisations } from '../../store/organisations.ts';
 import type { Projects } from '../../store/projects.ts';
-import type { Endpoint } from './operations.ts';
+import type { Endpoint } from './endpoints.ts';
 import { UnknownKeys } from './unknown-keys.ts';
 
 /** A valid key, and whether its organisation has product access. */

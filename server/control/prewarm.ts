@@ -3,8 +3,8 @@ import type { AddressGuard } from '../../pool/source/guard.ts';
 import { type JobQueue, type PrewarmJob, QueueFull } from '../../store/jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import { allows } from '../image/access.ts';
-import { excerpt } from './fault-words.ts';
-import { rejectInvalid } from './project-operations.ts';
+import { excerpt } from './validation-messages.ts';
+import { rejectInvalid } from './project-resource.ts';
 import type { PrewarmInput, PrewarmReceipt } from './schemas.ts';
 import { publicHostError, readUrl, urlRule } from './urls.ts';
 

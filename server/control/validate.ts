@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { errorMessage, maxErrors } from './fault-words.ts';
+import { errorMessage, maxErrors } from './validation-messages.ts';
 import { bareHostRule } from './hosts.ts';
 import { ruledSchema } from './preset-input.ts';
 import {

@@ -25,7 +25,7 @@ import {
   warmResponse,
 } from './response.ts';
 import { type CachedResponse, ResponseCache } from './response-cache.ts';
-import { resolveVariant } from './variant.ts';
+import { resolveVariant } from './resolve-variant.ts';
 
 /** The parts of the process that image delivery uses. */
 export interface DeliveryEnvironment {

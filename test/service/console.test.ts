@@ -10,7 +10,7 @@ import type {
 import sharp from 'sharp';
 import t from 'tap';
 import { pictures, picture as samplePicture } from '../../bench/origin/pictures.ts';
-import { endpoints as controlOperations } from '../../server/control/operations.ts';
+import { endpoints as controlOperations } from '../../server/control/endpoints.ts';
 import { parameterNames } from '../../server/image/parameters.ts';
 import { root } from '../root.ts';
 import { patienceMs, until } from '../until.ts';

@@ -5,7 +5,7 @@ import {
   readKey,
   requireProductAccess,
 } from '../../../server/control/authenticate.ts';
-import { endpoints } from '../../../server/control/operations.ts';
+import { endpoints } from '../../../server/control/endpoints.ts';
 import { lookupsAtOnce, lookupsPerWindow } from '../../../server/control/unknown-keys.ts';
 import { type ApiKey, type KeyAccess, Keys } from '../../../store/keys.ts';
 import { Organisations } from '../../../store/organisations.ts';

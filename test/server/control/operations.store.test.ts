@@ -1,5 +1,5 @@
 import t from 'tap';
-import { findEndpoint } from '../../../server/control/operations.ts';
+import { findEndpoint } from '../../../server/control/endpoints.ts';
 
 const at = (path: string) => `/api/sdk/v1${path}`;
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { formatNames, keywordMessages, typeNames } from '../../../server/control/fault-words.ts';
+import { formatNames, keywordMessages, typeNames } from '../../../server/control/validation-messages.ts';
 import * as schemas from '../../../server/control/schemas.ts';
 import { validationErrors, type InputName } from '../../../server/control/validate.ts';
 

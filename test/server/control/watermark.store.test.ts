@@ -1,7 +1,7 @@
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
 import { AddressGuard } from '../../../pool/source/guard.ts';
-import { ProjectResource } from '../../../server/control/project-operations.ts';
+import { ProjectResource } from '../../../server/control/project-resource.ts';
 import type { Projects } from '../../../store/projects.ts';
 
 t.test('what fails at a watermark’s check decides what the client is told', async (t) => {

@@ -10,7 +10,7 @@ import {
 } from '../../../server/image/access.ts';
 import { readAddress } from '../../../server/image/address.ts';
 import type { Project } from '../../../store/projects.ts';
-import { project } from './project.ts';
+import { project } from '../../project.ts';
 
 const now = Date.UTC(2026, 10, 20);
 const seconds = now / 1_000;

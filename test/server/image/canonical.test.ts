@@ -9,8 +9,8 @@ import {
   parameters,
 } from '../../../server/image/parameters.ts';
 import { withPreset } from '../../../server/image/preset.ts';
-import { resolveVariant } from '../../../server/image/variant.ts';
-import { project } from './project.ts';
+import { resolveVariant } from '../../../server/image/resolve-variant.ts';
+import { project } from '../../project.ts';
 
 const read = (pairs: Iterable<readonly [string, string]>): Options => readOptions(new Map(pairs));
 const readQuery = (query: string): Options => read(new URLSearchParams(query));

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { MemoryCache } from '../../../pool/cache/memory.ts';
 import { type CachedResponse, ResponseCache } from '../../../server/image/response-cache.ts';
-import { project } from './project.ts';
+import { project } from '../../project.ts';
 
 const image = {
   body: Buffer.alloc(10),

@@ -4,7 +4,7 @@ import t from 'tap';
 import { checkSignature } from '../../../server/image/access.ts';
 import { readAddress } from '../../../server/image/address.ts';
 import { root } from '../../root.ts';
-import { project } from './project.ts';
+import { project } from '../../project.ts';
 
 const page = await readFile(new URL('docs/signing.md', root), 'utf8');
 const target =

@@ -1,5 +1,5 @@
-import { projectColours } from '../../../store/project-colours.ts';
-import type { Project } from '../../../store/projects.ts';
+import { projectColours } from '../store/project-colours.ts';
+import type { Project } from '../store/projects.ts';
 
 /** A project as a new one is, but for what a test wants of it. */
 export function project(wanted: Partial<Project> = {}): Project {

@@ -4,7 +4,7 @@ import type { Project, Projects } from '../../store/projects.ts';
 import { allows } from '../image/access.ts';
 import { findPreset, presetOptions } from '../image/preset.ts';
 import { presetFaults } from './preset-input.ts';
-import { rejectInvalid } from './project-operations.ts';
+import { rejectInvalid } from './project-resource.ts';
 import type { Preset, PresetInput } from './schemas.ts';
 
 /** All of them are in memory with the project. */

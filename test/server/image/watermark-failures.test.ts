@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
-import { logWatermarkFailures } from '../../../server/image/unmarked.ts';
+import { logWatermarkFailures } from '../../../server/image/watermark-failures.ts';
 
 t.test('each project has one line a minute, whatever it asks for', async (t) => {
   const lines: unknown[] = [];

@@ -6,8 +6,8 @@ import { plainVariant, type Variant } from '../../../pool/variant.ts';
 import { canonicalForm, variantKey } from '../../../server/image/key.ts';
 import type { Hints } from '../../../server/image/negotiate.ts';
 import type { Options } from '../../../server/image/options.ts';
-import { resolveVariant } from '../../../server/image/variant.ts';
-import { project } from './project.ts';
+import { resolveVariant } from '../../../server/image/resolve-variant.ts';
+import { project } from '../../project.ts';
 
 const noHints: Hints = { dpr: null, width: null, viewport: null };
 const source = new URL('https://e.com/a.jpg');
