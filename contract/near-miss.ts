@@ -1,12 +1,28 @@
-const prefix = 'SERVICE_';
+/** Shorter names are one edit away from too many others. */
+const minLength = 4;
+/** Longer names than any known one, also after HTML escaping, are not compared. */
+const maxLength = 80;
 
 /**
- * The variable that an unknown `SERVICE_...` variable was probably meant to be: one that differs by its
- * case, by few letters, or by words that are left out, cut short or in another order. Undefined for a
- * name that resembles none, such as the `SERVICE_NAME` of Consul or `SERVICE_SERVICE_HOST` of
- * Kubernetes.
+ * The known name that an unknown one probably stands for: it differs in case, by an HTML-escaped `&`
+ * before it, or, from four letters on, by one edit. Undefined when none is near.
  */
-export function intendedVariable(name: string, known: readonly string[]): string | undefined {
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  if (name.length > maxLength) return undefined;
+  const plain = name.replace(/^(?:amp;)+/i, '').toLowerCase();
+  const isNear = (other: string) =>
+    other.length >= minLength &&
+    Math.abs(other.length - plain.length) <= 1 &&
+    editsBetween(plain, other.toLowerCase()) === 1;
+  return known.find((one) => one.toLowerCase() === plain) ?? known.find(isNear);
+}
+
+/**
+ * The variable that an unknown `SERVICE_...` variable probably stands for: it differs in case, by few
+ * letters, or by words that are omitted, abbreviated or in another order. Undefined when none is near,
+ * as for the `SERVICE_NAME` of Consul or the `SERVICE_SERVICE_HOST` of Kubernetes.
+ */
+export function nearestVariable(name: string, known: readonly string[]): string | undefined {
   const words = wordsOf(name);
   if (words.length === 0) return undefined;
   const plain = words.join('');
@@ -14,12 +30,13 @@ export function intendedVariable(name: string, known: readonly string[]): string
     const others = wordsOf(variable);
     const whole = others.join('');
     const edits = editsBetween(plain, whole);
-    const near = edits <= tolerated(whole.length) || isAbridged(words, others);
-    return { variable, edits, near };
+    return { variable, edits, near: edits <= maxEdits(whole.length) || isAbridged(words, others) };
   });
   const [best] = candidates.filter(({ near }) => near).sort((a, b) => a.edits - b.edits);
   return best?.variable;
 }
+
+const prefix = 'SERVICE_';
 
 const wordsOf = (variable: string): string[] =>
   variable
@@ -28,10 +45,10 @@ const wordsOf = (variable: string): string[] =>
     .split(/[^A-Z0-9]+/)
     .filter((word) => word !== '');
 
-/** Among names as short as PORT, two edits make one word of another. */
-const tolerated = (length: number): number => (length < 8 ? 1 : length < 12 ? 2 : 3);
+/** Among names as short as PORT, two edits turn one word into another. */
+const maxEdits = (length: number): number => (length < 8 ? 1 : length < 12 ? 2 : 3);
 
-/** Whether two or more words, all of them, are words of the other name, each at most once. */
+/** Whether at least two words all match different words of the other name. */
 function isAbridged(words: readonly string[], others: readonly string[]): boolean {
   if (words.length < 2) return false;
   const rest = [...others];
@@ -49,10 +66,7 @@ function isSameWord(word: string, other: string): boolean {
   return shorter >= 4 && editsBetween(word, other) === 1;
 }
 
-/**
- * The least number of letters to insert, remove, replace, or exchange with a neighbour (optimal string
- * alignment distance).
- */
+/** Optimal string alignment distance: insertions, deletions, substitutions, adjacent transpositions. */
 export function editsBetween(text: string, other: string): number {
   let previous: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, column) => column);
@@ -61,9 +75,9 @@ export function editsBetween(text: string, other: string): number {
     for (let j = 1; j <= other.length; j++) {
       const same = text[i - 1] === other[j - 1];
       const costs = [(row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (same ? 0 : 1)];
-      const exchanged =
+      const transposed =
         i > 1 && j > 1 && text[i - 1] === other[j - 2] && text[i - 2] === other[j - 1];
-      if (exchanged) costs.push((previous[j - 2] ?? 0) + 1);
+      if (transposed) costs.push((previous[j - 2] ?? 0) + 1);
       next.push(Math.min(...costs));
     }
     previous = row;

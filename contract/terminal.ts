@@ -12,6 +12,6 @@ export const endsWithTerminal = (): boolean =>
  * What cannot be written to standard output and error goes nowhere, and ends no process: the terminal has
  * closed, nobody reads the pipe, or the disk is full. The log is apart: it has a writer of its own.
  */
-export function outliveOutput(): void {
+export function ignoreOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 }

@@ -1,9 +1,9 @@
 import type { Settings } from '../contract/settings/table.ts';
-import type { EngineTaken } from './http/engine-choice.ts';
+import type { ChosenServer } from './http/engine-choice.ts';
 
 const print = (text: string): void => void process.stdout.write(text);
 
-function engineLine({ engine, release, because }: EngineTaken): string {
+function engineLine({ engine, release, because }: ChosenServer): string {
   if (engine === 'uws') return `uWebSockets.js (${release})`;
   return because === undefined
     ? "Node's own server"
@@ -31,7 +31,7 @@ export class Greeting {
   }
 
   /** A few lines, for a terminal. */
-  print(httpEngine: EngineTaken | null): void {
+  print(httpEngine: ChosenServer | null): void {
     const { baseUrl, host, port } = this.#settings;
     const key = this.#firstKey;
     const keyLine =

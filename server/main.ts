@@ -18,7 +18,7 @@ import { KnownProjects } from './cluster/known-projects.ts';
 import { KnownProjectsFile } from './cluster/known-projects-file.ts';
 import { Supervisor } from './cluster/supervisor.ts';
 import { Greeting } from './greeting.ts';
-import type { EngineTaken } from './http/engine-choice.ts';
+import type { ChosenServer } from './http/engine-choice.ts';
 import { bytesOfProject, knownBytes } from './project-cache.ts';
 import { Shutdown } from './shutdown.ts';
 import { startOperations } from './telemetry/operations.ts';
@@ -86,7 +86,7 @@ const metrics = new PrimaryMetrics({
   diskFull: () => diskSpace.scarce,
 });
 /** Of the front end that listened last. */
-let httpEngine: EngineTaken | null = null;
+let httpEngine: ChosenServer | null = null;
 const stats = new Map<number, FrontEndStats>();
 const coalescer = new RenderCoalescer((frontEnd, reply) => supervisor.send(frontEnd, reply));
 

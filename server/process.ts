@@ -30,7 +30,7 @@ import { RateLimit } from './control/rate-limit.ts';
 import { Health } from './health.ts';
 import { App } from './http/app.ts';
 import { drainRequests } from './http/drain.ts';
-import { chooseEngine, EngineUnavailable } from './http/engine-choice.ts';
+import { chooseHttpServer, HttpServerUnavailable } from './http/engine-choice.ts';
 import { errorResponse } from './http/error-response.ts';
 import type { HttpRequest } from './http/request.ts';
 import { sameSiteOnly } from './http/same-site.ts';
@@ -134,7 +134,7 @@ const projects = new ProjectCache(store.projects, {
 let storePrepared = false;
 const storeAvailable = (): boolean => storePrepared && !projects.storeAway;
 const backgroundTokens = new BackgroundTokens(store.db, storeAvailable);
-const telemetry = new ImageTelemetry({ cells: metrics.cells, onFailure: logFailures(log) });
+const telemetry = new ImageTelemetry({ cells: metrics.registry, onFailure: logFailures(log) });
 const delivery = new Delivery({
   engine,
   projects,
@@ -321,8 +321,8 @@ process.on('SIGTERM', () => void drain(0));
 channel.receive(receive);
 
 /** Null when the setting's engine is unavailable; the primary then ends this process. */
-const httpEngine = await chooseEngine(settings.httpEngine).catch((error: unknown) => {
-  if (!(error instanceof EngineUnavailable)) throw error;
+const httpEngine = await chooseHttpServer(settings.httpEngine).catch((error: unknown) => {
+  if (!(error instanceof HttpServerUnavailable)) throw error;
   channel.send({ type: 'cannot-start', reason: error.message });
   return null;
 });

@@ -1,5 +1,5 @@
 import type { Logger } from '../contract/log.ts';
-import { endsWithTerminal, outliveOutput } from '../contract/terminal.ts';
+import { endsWithTerminal, ignoreOutputErrors } from '../contract/terminal.ts';
 
 /** Ends the primary: on a signal, when the process that started it ends, or after a fatal error. */
 export class Shutdown {
@@ -16,7 +16,7 @@ export class Shutdown {
     // `npm start`, which is the parent process, has ended.
     process.on('disconnect', () => void this.stop(0));
     if (process.connected === false) void this.stop(0);
-    outliveOutput();
+    ignoreOutputErrors();
     if (endsWithTerminal()) process.on('SIGHUP', () => void this.stop(0));
     process.on('SIGINT', () => {
       // A second Ctrl-C ends the process without waiting for the requests in progress.

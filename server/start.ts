@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { createLogger } from '../contract/log.ts';
 import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
-import { endsWithTerminal, outliveOutput } from '../contract/terminal.ts';
+import { endsWithTerminal, ignoreOutputErrors } from '../contract/terminal.ts';
 import { RestartPolicy } from './cluster/restart-policy.ts';
 
 /**
@@ -111,7 +111,7 @@ process.on('SIGINT', () => {
   // A second Ctrl-C does not wait for the parts to drain.
   for (const { child } of parts) child?.kill('SIGKILL');
 });
-outliveOutput();
+ignoreOutputErrors();
 if (endsWithTerminal()) {
   process.on('SIGHUP', () => stop(0));
 } else {

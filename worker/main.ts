@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { createLogger, isOnTerminal } from '../contract/log.ts';
 import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { cannotListen, cannotUseFolder } from '../contract/start-failure.ts';
-import { outliveOutput } from '../contract/terminal.ts';
+import { ignoreOutputErrors } from '../contract/terminal.ts';
 import { logOutages, retryDuringOutages, watchForOutages } from '../store/connection.ts';
 import { awaitStore, type Store } from '../store/open.ts';
 import { StoreUrlInvalid } from '../store/outage.ts';
@@ -51,7 +51,7 @@ async function stop(exitCode: number): Promise<void> {
 }
 
 process.on('SIGTERM', () => void stop(0));
-outliveOutput();
+ignoreOutputErrors();
 // The terminal closes; of a daemon there is nothing to replace.
 process.on('SIGHUP', () => void stop(0));
 // `npm start`, which is the parent process, has ended.

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
 import formats from 'ajv-formats';
+import { nearestVariable } from '../near-miss.ts';
 import { isDnsServer, parseNetwork } from '../networks.ts';
 import { parsePort, parsePrivateSource } from '../private-sources.ts';
 import { type Listener, sharedPorts } from './listeners.ts';
-import { intendedVariable } from '../near-miss.ts';
 import {
   type Setting,
   type SettingName,
@@ -106,7 +106,7 @@ const unknownVariables = (environment: Environment): string[] =>
 
 /** Unknown variables that resemble no setting, and so have no effect. */
 export const ignoredVariables = (environment: Environment): string[] =>
-  unknownVariables(environment).filter((name) => intendedVariable(name, variables) === undefined);
+  unknownVariables(environment).filter((name) => nearestVariable(name, variables) === undefined);
 
 export interface LoadOptions {
   /** The options that have set variables, for messages. */
@@ -142,7 +142,7 @@ export function loadSettings(
 ): Settings {
   const mistakes = new Set<string>();
   for (const name of unknownVariables(environment)) {
-    const intended = intendedVariable(name, variables);
+    const intended = nearestVariable(name, variables);
     if (intended === undefined) continue;
     mistakes.add(`${name} is not a setting of this service. Did you mean ${intended}?`);
   }

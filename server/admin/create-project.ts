@@ -4,7 +4,7 @@ import { AddressGuard } from '../../pool/source/guard.ts';
 import type { Store } from '../../store/open.ts';
 import type { Project } from '../../store/projects.ts';
 import { ProjectResource } from '../control/project-resource.ts';
-import { validationErrors, type Input } from '../control/validate.ts';
+import { type Input, validationErrors } from '../control/validate.ts';
 import { organisationOf } from './organisation-commands.ts';
 import { AdminError } from './terminal.ts';
 

@@ -63,9 +63,7 @@ async function run(
   if (rotate) return rotated(projects, project);
   if (revokeOld) {
     if (!hasTwoSecrets(project)) {
-      throw new AdminError(
-        `${id} has no old secret: it ended already, or there was no --rotate.`,
-      );
+      throw new AdminError(`${id} has no old secret: it ended already, or there was no --rotate.`);
     }
     found(id, await projects.revokePreviousSecret(id));
     return `${id} accepts only the current secret.`;
@@ -90,9 +88,7 @@ async function rotated(projects: Projects, project: Project): Promise<string> {
   const { _id, signingSecret } = project;
   if (signingSecret === null) throw new AdminError(`${_id} has no signing secret yet.`);
   if (hasTwoSecrets(project)) {
-    throw new AdminError(
-      `${_id} has two valid secrets; end the old one with --revoke-old first.`,
-    );
+    throw new AdminError(`${_id} has two valid secrets; end the old one with --revoke-old first.`);
   }
   const after = await projects.rotateSecret(project);
   if (after === null) throw new AdminError(`The secrets of ${_id} have just changed; try again.`);

@@ -1,9 +1,9 @@
 import type { ErrorData } from '../../contract/errors.ts';
 import type { Image } from '../../pool/image.ts';
 import type { Project } from '../../store/projects.ts';
-import type { EngineTaken } from '../http/engine-choice.ts';
+import type { ChosenServer } from '../http/engine-choice.ts';
 import type { ProjectCounts } from '../telemetry/busiest-projects.ts';
-import type { Snapshot } from '../telemetry/cells.ts';
+import type { MetricsSnapshot } from '../telemetry/cells.ts';
 
 /** How a render ended, for its followers in other processes. */
 export type RenderOutcome =
@@ -68,7 +68,7 @@ export type ToPrimary =
   /** Has loaded its modules, and waits for `welcome`. */
   | { readonly type: 'started' }
   /** Listens. */
-  | { readonly type: 'ready'; readonly httpEngine: EngineTaken }
+  | { readonly type: 'ready'; readonly httpEngine: ChosenServer }
   /** Has an answer of the store, after the primary has prepared it. */
   | { readonly type: 'store-reached' }
   /** A restart of the front end would not help. */
@@ -119,7 +119,7 @@ export type CoalescerReply = { readonly key: string; readonly joinId: number } &
 export interface FrontEndReport {
   readonly type: 'stats';
   readonly stats: FrontEndStats;
-  readonly metrics: Snapshot;
+  readonly metrics: MetricsSnapshot;
   /** Requests by project since the last report. */
   readonly projects: ProjectCounts;
 }

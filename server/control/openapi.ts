@@ -1,9 +1,9 @@
 import { errorCatalogue } from '../../contract/errors.ts';
+import { type Endpoint, endpoints, prefix } from './endpoints.ts';
 import { controlErrors, errorResponses } from './error-responses.ts';
 import { examples } from './examples.ts';
 import { healthSchema } from './health-schema.ts';
 import { imagePaths, imageSchemas, parameterSchema } from './image-paths.ts';
-import { type Endpoint, endpoints, prefix } from './endpoints.ts';
 import {
   headerComponents,
   plainHeaders,

@@ -3,10 +3,10 @@ import type { AddressGuard } from '../../pool/source/guard.ts';
 import { type JobQueue, type PrewarmJob, QueueFull } from '../../store/jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import { allows } from '../image/access.ts';
-import { excerpt } from './validation-messages.ts';
 import { rejectInvalid } from './project-resource.ts';
 import type { PrewarmInput, PrewarmReceipt } from './schemas.ts';
 import { publicHostError, readUrl, urlRule } from './urls.ts';
+import { excerpt } from './validation-messages.ts';
 
 /**
  * Queues one prewarm job for each source of a request, or none if any source is invalid or too many

@@ -3,10 +3,10 @@ import { canonicalHostPattern } from '../../contract/hosts.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import type { Project, ProjectSettings, Projects } from '../../store/projects.ts';
-import { maxErrors } from './validation-messages.ts';
 import { bareHostRule, readAllowedHost } from './hosts.ts';
 import type { CreateProjectInput, DomainInput, ProjectSettingsInput } from './schemas.ts';
 import { publicHostError, readUrl, urlRule } from './urls.ts';
+import { maxErrors } from './validation-messages.ts';
 
 /** More hosts than a site needs; bounded because every image request searches the list. */
 const maxHosts = 1_000;
@@ -127,7 +127,9 @@ export class ProjectResource {
         const busy = 'The watermark could not be checked because the service is busy.';
         throw new ServiceError('overloaded', busy, error);
       }
-      rejectInvalid([`watermarkUrl must be an image that can be fetched. ${message.replace(/\.$/, '')}`]);
+      rejectInvalid([
+        `watermarkUrl must be an image that can be fetched. ${message.replace(/\.$/, '')}`,
+      ]);
     }
   }
 

@@ -1,6 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { errorMessage, maxErrors } from './validation-messages.ts';
 import { bareHostRule } from './hosts.ts';
 import { ruledSchema } from './preset-input.ts';
 import {
@@ -15,6 +14,7 @@ import {
   prewarmSchema,
   projectSettingsSchema,
 } from './schemas.ts';
+import { errorMessage, maxErrors } from './validation-messages.ts';
 
 /** OpenAPI 3.1 has the same dialect, so that one schema serves both. */
 const ajv = new Ajv2020({ allErrors: true, verbose: true, strictTypes: false });

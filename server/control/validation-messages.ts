@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { nearestName } from '../image/misspelling.ts';
+import { nearestName } from '../../contract/near-miss.ts';
 
 /** The most faults that are listed; a hostile body can have thousands. */
 export const maxErrors = 20;

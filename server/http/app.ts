@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { withHeaders } from './cross-origin.ts';
-import type { EngineHost, HttpEngine, StartEngine } from './engine.ts';
+import type { HttpApp, HttpServer, StartHttpServer } from './engine.ts';
 import { MethodNotAllowed } from './method-not-allowed.ts';
 import type { Handler, Headers, HttpRequest, HttpResponse } from './request.ts';
 
@@ -36,11 +36,11 @@ function endpointNotFound(method: string, path: string): ServiceError {
 }
 
 /** The HTTP server without its engine: routing, error responses, and the count of requests. */
-export class App implements EngineHost {
+export class App implements HttpApp {
   readonly #routes: readonly { route: Route; prefix: string | null }[];
   readonly #environment: AppEnvironment;
   readonly #idPrefix: string;
-  #engine: HttpEngine | null = null;
+  #engine: HttpServer | null = null;
   #requests = 0;
   #open = 0;
   #closing = false;
@@ -73,7 +73,7 @@ export class App implements EngineHost {
   }
 
   /** Shares the port with the other processes that listen on it. False when it cannot listen. */
-  listen(start: StartEngine, host: string, port: number): Promise<boolean> {
+  listen(start: StartHttpServer, host: string, port: number): Promise<boolean> {
     this.#engine = start(this);
     return this.#engine.listen(host, port);
   }

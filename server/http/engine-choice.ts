@@ -1,9 +1,9 @@
 import type { HttpEngineSetting } from '../../contract/settings/table.ts';
-import type { StartEngine } from './engine.ts';
+import type { StartHttpServer } from './engine.ts';
 import { loadUws } from './uws-library.ts';
 
 /** The HTTP engine that a front end took. */
-export interface EngineTaken {
+export interface ChosenServer {
   readonly engine: 'uws' | 'node';
   /** The package and version of uWebSockets.js. */
   readonly release?: string;
@@ -12,7 +12,7 @@ export interface EngineTaken {
 }
 
 /** The engine that the setting names is unavailable on this machine. */
-export class EngineUnavailable extends Error {}
+export class HttpServerUnavailable extends Error {}
 
 const remedy =
   'use Node 22 or 20 on Linux with glibc, macOS or Windows, or leave SERVICE_HTTP_ENGINE at auto';
@@ -21,19 +21,19 @@ const remedy =
  * The engine of the setting; the other one is not loaded.
  * @throws EngineUnavailable
  */
-export async function chooseEngine(
+export async function chooseHttpServer(
   setting: HttpEngineSetting,
-): Promise<{ readonly taken: EngineTaken; readonly start: StartEngine }> {
+): Promise<{ readonly taken: ChosenServer; readonly start: StartHttpServer }> {
   const uws = setting === 'node' ? null : loadUws();
   if (uws !== null && typeof uws !== 'string') {
-    const { UwsEngine } = await import('./uws-engine.ts');
+    const { UwsEngine: UwsServer } = await import('./uws-engine.ts');
     return {
       taken: { engine: 'uws', release: uws.release },
       start: (host) => new UwsEngine(host, uws),
     };
   }
-  if (setting === 'uws') throw new EngineUnavailable(`${uws}; ${remedy}`);
-  const { NodeEngine } = await import('./node-engine.ts');
+  if (setting === 'uws') throw new HttpServerUnavailable(`${uws}; ${remedy}`);
+  const { NodeEngine: NodeServer } = await import('./node-engine.ts');
   return {
     taken: { engine: 'node', ...(uws === null ? {} : { because: uws }) },
     start: (host) => new NodeEngine(host),

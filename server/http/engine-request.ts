@@ -1,4 +1,4 @@
-import type { EngineHost } from './engine.ts';
+import type { HttpApp } from './engine.ts';
 import type { HttpRequest, HttpResponse } from './request.ts';
 
 /**
@@ -13,12 +13,12 @@ export function hasMeaninglessBody(method: string, length: string, coding: strin
 }
 
 /** One request and its response: the part of `HttpRequest` that both engines share. */
-export abstract class EngineRequest implements HttpRequest {
+export abstract class BaseRequest implements HttpRequest {
   readonly id: string;
   abstract readonly method: string;
   abstract readonly path: string;
   abstract readonly query: string;
-  protected readonly host: EngineHost;
+  protected readonly host: HttpApp;
   route: HttpRequest['route'] = 'other';
   tier: HttpRequest['tier'] = 'none';
   trace: HttpRequest['trace'] = null;
@@ -27,7 +27,7 @@ export abstract class EngineRequest implements HttpRequest {
   #responded = false;
   #ended = false;
 
-  constructor(host: EngineHost) {
+  constructor(host: HttpApp) {
     this.host = host;
     this.id = host.begin();
   }

@@ -2,7 +2,7 @@ import type { ServiceError } from '../../contract/errors.ts';
 import type { HttpRequest, HttpResponse } from './request.ts';
 
 /** An HTTP server library: it handles the sockets and the protocol for the app. */
-export interface HttpEngine {
+export interface HttpServer {
   /** Shares the port with the other processes that listen on it. False when it cannot listen. */
   listen(host: string, port: number): Promise<boolean>;
   /** Accepts no more connections. Open ones stay, so that each gets a response that closes it. */
@@ -10,7 +10,7 @@ export interface HttpEngine {
 }
 
 /** What an engine needs of the app. */
-export interface EngineHost {
+export interface HttpApp {
   /** Whether responses close their connections. */
   readonly closing: boolean;
   /** Counts a new request and returns its id; `onEnd` must follow. */
@@ -25,4 +25,4 @@ export interface EngineHost {
   refusal(method: string, path: string): ServiceError;
 }
 
-export type StartEngine = (host: EngineHost) => HttpEngine;
+export type StartHttpServer = (host: HttpApp) => HttpServer;

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ServiceError } from '../../contract/errors.ts';
-import type { EngineHost } from './engine.ts';
+import type { HttpApp } from './engine.ts';
 import type { HttpResponse } from './request.ts';
 
 /** A client that is still sending when its connection is closed may not receive the response. */
@@ -19,14 +19,14 @@ export interface Waiting {
 export class NodeConnection {
   readonly socket: Socket;
   readonly open = new Set<Waiting>();
-  readonly #host: EngineHost;
+  readonly #host: HttpApp;
   readonly #stalledTimeout: number;
   #refused = false;
   /** Written before the connection is closed. */
   #finalResponse: string | null = null;
 
   /** @param stalledTimeout ms after which a client that reads nothing of a response is disconnected */
-  constructor(socket: Socket, host: EngineHost, stalledTimeout: number) {
+  constructor(socket: Socket, host: HttpApp, stalledTimeout: number) {
     this.socket = socket;
     this.#host = host;
     this.#stalledTimeout = stalledTimeout;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { ServiceError } from '../../contract/errors.ts';
-import type { EngineHost, HttpEngine } from './engine.ts';
+import type { HttpApp, HttpServer } from './engine.ts';
 import { NodeConnection } from './node-connection.ts';
 import { NodeHttpRequest, pathOf } from './node-request.ts';
 
@@ -37,12 +37,12 @@ interface ParserError extends Error {
 }
 
 /** Node's own HTTP server. */
-export class NodeEngine implements HttpEngine {
-  readonly #host: EngineHost;
+export class NodeServer implements HttpServer {
+  readonly #host: HttpApp;
   readonly #server: Server;
   readonly #connections = new WeakMap<Socket, NodeConnection>();
 
-  constructor(host: EngineHost, timeouts = defaultTimeouts) {
+  constructor(host: HttpApp, timeouts = defaultTimeouts) {
     this.#host = host;
     const { stalledTimeout, ...serverTimeouts } = timeouts;
     const accept = (req: IncomingMessage, res: ServerResponse): void => this.#accept(req, res);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { EngineHost } from './engine.ts';
-import { EngineRequest, hasMeaninglessBody } from './engine-request.ts';
+import type { HttpApp } from './engine.ts';
+import { BaseRequest, hasMeaninglessBody } from './engine-request.ts';
 import type { NodeConnection } from './node-connection.ts';
 import type { HttpResponse } from './request.ts';
 
@@ -20,7 +20,7 @@ export function pathOf(target: string): { path: string; query: string } {
 }
 
 /** A request to Node's HTTP server, which keeps the order of the responses to pipelined requests. */
-export class NodeHttpRequest extends EngineRequest {
+export class NodeHttpRequest extends BaseRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -33,7 +33,7 @@ export class NodeHttpRequest extends EngineRequest {
   constructor(
     req: IncomingMessage,
     res: ServerResponse,
-    host: EngineHost,
+    host: HttpApp,
     connection: NodeConnection,
   ) {
     super(host);

@@ -6,8 +6,8 @@ import type {
 } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import { ServiceError } from '../../contract/errors.ts';
-import type { EngineHost, HttpEngine } from './engine.ts';
-import { EngineRequest, hasMeaninglessBody } from './engine-request.ts';
+import type { HttpApp, HttpServer } from './engine.ts';
+import { BaseRequest, hasMeaninglessBody } from './engine-request.ts';
 import type { HttpResponse } from './request.ts';
 import type { UwsLibrary } from './uws-library.ts';
 
@@ -24,12 +24,12 @@ const chunkedAboveBytes = 64 * 1024;
  * attached before the handler returns, the request is not read after the handler's first await, writes
  * are corked, and nothing is written after an abort.
  */
-export class UwsEngine implements HttpEngine {
+export class UwsServer implements HttpServer {
   readonly #uws: UwsLibrary;
   readonly #app: TemplatedApp;
   #listenSocket: us_listen_socket | null = null;
 
-  constructor(host: EngineHost, uws: UwsLibrary) {
+  constructor(host: HttpApp, uws: UwsLibrary) {
     this.#uws = uws;
     this.#app = uws.App();
     this.#app.any('/*', (res, req) => {
@@ -82,7 +82,7 @@ function faultOf(req: UwsRequest): string | null {
     : 'The only transfer coding that is supported is chunked.';
 }
 
-class UwsHttpRequest extends EngineRequest {
+class UwsHttpRequest extends BaseRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -91,7 +91,7 @@ class UwsHttpRequest extends EngineRequest {
   #accept = '';
   #last = false;
 
-  constructor(res: UwsResponse, req: UwsRequest, host: EngineHost) {
+  constructor(res: UwsResponse, req: UwsRequest, host: HttpApp) {
     super(host);
     this.#res = res;
     this.#req = req;

@@ -16,6 +16,7 @@ import { variantKey } from './key.ts';
 import { type Negotiated, type NegotiationHeaders, negotiate } from './negotiate.ts';
 import { readOptions } from './options.ts';
 import { withPreset } from './preset.ts';
+import { resolveVariant } from './resolve-variant.ts';
 import {
   type Conditions,
   cacheControl,
@@ -25,7 +26,6 @@ import {
   warmResponse,
 } from './response.ts';
 import { type CachedResponse, ResponseCache } from './response-cache.ts';
-import { resolveVariant } from './resolve-variant.ts';
 
 /** The parts of the process that image delivery uses. */
 export interface DeliveryEnvironment {
@@ -68,7 +68,14 @@ export class Delivery {
   readonly responses = new ResponseCache();
 
   constructor(environment: DeliveryEnvironment) {
-    const { engine, projects, telemetry, isBackground, onWatermarkFailure: onUnmarked, now } = environment;
+    const {
+      engine,
+      projects,
+      telemetry,
+      isBackground,
+      onWatermarkFailure: onUnmarked,
+      now,
+    } = environment;
     this.#engine = engine;
     this.#projects = projects;
     this.#telemetry = telemetry;

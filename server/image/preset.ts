@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
+import { nearestName } from '../../contract/near-miss.ts';
 import type { PresetParameters } from '../../store/preset.ts';
 import type { Project } from '../../store/projects.ts';
-import { nearestName } from './misspelling.ts';
 import { type Options, readOptions } from './options.ts';
 import type { ParameterName } from './parameters.ts';
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { loadSettings } from '../../contract/settings/load.ts';
 import type { Settings } from '../../contract/settings/table.ts';
-import { outliveOutput } from '../../contract/terminal.ts';
+import { ignoreOutputErrors } from '../../contract/terminal.ts';
 import { newApiKey } from '../../store/identifiers.ts';
 import { joinStore } from '../../store/open.ts';
 import type { NewProject } from '../../store/projects.ts';
@@ -87,7 +87,7 @@ export async function startTemporaryService(
   });
   process.on('SIGTERM', () => void stop(0));
   // The terminal closes.
-  outliveOutput();
+  ignoreOutputErrors();
   process.on('SIGHUP', () => void stop(0));
   void ended.then(() => stop(1));
 

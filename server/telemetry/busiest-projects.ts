@@ -1,4 +1,4 @@
-import type { Snapshot } from './cells.ts';
+import type { MetricsSnapshot } from './cells.ts';
 import { joinLabels } from './cells.ts';
 
 export const tiers = ['none', 'memory', 'disk', 'miss'] as const;
@@ -96,7 +96,7 @@ export class BusiestProjects {
     for (const tracked of byScore) tracked.score *= decay;
   }
 
-  snapshot(): Snapshot {
+  snapshot(): MetricsSnapshot {
     const series: [string, TierCounts][] = [[other, this.#other]];
     for (const [id, { counts }] of this.#tracked) if (counts !== null) series.push([id, counts]);
     const values = series.flatMap(([id, counts]) =>

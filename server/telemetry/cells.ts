@@ -7,12 +7,12 @@ import {
 } from '../../contract/metrics/table.ts';
 
 /** The value of a counter or a gauge with certain labels: a plain number, so that counting is cheap. */
-export interface Cell {
+export interface MetricValue {
   value: number;
 }
 
 /** A histogram with certain labels: the count of each bucket, of those above all, and the sum. */
-export class HistogramCell {
+export class Histogram {
   readonly #bounds: readonly number[];
   readonly values: number[];
 
@@ -31,7 +31,7 @@ export class HistogramCell {
 }
 
 /** The values of a process by metric and labels, as they are sent between processes. */
-export type Snapshot = {
+export type MetricsSnapshot = {
   [N in ServiceMetric]?: Readonly<Record<string, number | readonly number[]>>;
 };
 
@@ -41,26 +41,26 @@ export const joinLabels = (labels: readonly string[]): string => labels.join(sep
 export const splitLabels = (key: string): string[] => key.split(separator);
 
 /** The metrics of one process. */
-export class Cells {
-  readonly #cells = new Map<ServiceMetric, Map<string, Cell>>();
-  readonly #histograms = new Map<ServiceMetric, Map<string, HistogramCell>>();
+export class MetricsRegistry {
+  readonly #cells = new Map<ServiceMetric, Map<string, MetricValue>>();
+  readonly #histograms = new Map<ServiceMetric, Map<string, Histogram>>();
 
   /** The cell of a counter; keep it where counting has to be cheap. */
-  counter<N extends MetricOf<'counter'>>(name: N, ...labels: LabelsOf<N>): Cell {
+  counter<N extends MetricOf<'counter'>>(name: N, ...labels: LabelsOf<N>): MetricValue {
     return this.#cell(name, labels);
   }
 
-  gauge<N extends MetricOf<'gauge'>>(name: N, ...labels: LabelsOf<N>): Cell {
+  gauge<N extends MetricOf<'gauge'>>(name: N, ...labels: LabelsOf<N>): MetricValue {
     return this.#cell(name, labels);
   }
 
-  histogram<N extends MetricOf<'histogram'>>(name: N, ...labels: LabelsOf<N>): HistogramCell {
+  histogram<N extends MetricOf<'histogram'>>(name: N, ...labels: LabelsOf<N>): Histogram {
     const { buckets = [] }: Metric = serviceMetrics[name];
-    return cellIn(this.#histograms, name, labels, () => new HistogramCell(buckets));
+    return cellIn(this.#histograms, name, labels, () => new Histogram(buckets));
   }
 
-  snapshot(): Snapshot {
-    const snapshot: Snapshot = {};
+  snapshot(): MetricsSnapshot {
+    const snapshot: MetricsSnapshot = {};
     for (const [name, cells] of this.#cells) {
       snapshot[name] = Object.fromEntries([...cells].map(([key, { value }]) => [key, value]));
     }
@@ -70,7 +70,7 @@ export class Cells {
     return snapshot;
   }
 
-  #cell(name: ServiceMetric, labels: readonly string[]): Cell {
+  #cell(name: ServiceMetric, labels: readonly string[]): MetricValue {
     return cellIn(this.#cells, name, labels, () => ({ value: 0 }));
   }
 }

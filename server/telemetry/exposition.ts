@@ -1,17 +1,17 @@
 import { type Metric, type ServiceMetric, serviceMetrics } from '../../contract/metrics/table.ts';
-import { type Snapshot, splitLabels } from './cells.ts';
+import { type MetricsSnapshot, splitLabels } from './cells.ts';
 
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** Metrics in Prometheus' text format, version 0.0.4. */
-export function exposition(snapshot: Snapshot): string {
+export function exposition(snapshot: MetricsSnapshot): string {
   const blocks = Object.entries(serviceMetrics).map(([name, metric]) =>
     block(metric, snapshot[name as ServiceMetric] ?? {}),
   );
   return `${blocks.join('\n')}\n`;
 }
 
-function block(metric: Metric, values: NonNullable<Snapshot[ServiceMetric]>): string {
+function block(metric: Metric, values: NonNullable<MetricsSnapshot[ServiceMetric]>): string {
   const { name, help, type, labels } = metric;
   const lines = [`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`];
   for (const [key, value] of Object.entries(values)) {

@@ -4,7 +4,7 @@ import type { App } from '../http/app.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { Delivery } from '../image/deliver.ts';
 import type { ProjectCache } from '../project-cache.ts';
-import { Cells, type Snapshot } from './cells.ts';
+import { MetricsRegistry, type MetricsSnapshot } from './cells.ts';
 import { ProcessMetrics } from './process-metrics.ts';
 import { RequestMetrics } from './request-metrics.ts';
 
@@ -19,9 +19,9 @@ export interface FrontEndParts {
 
 /** The metrics of a front end, which it reports to the primary. */
 export class FrontEndMetrics {
-  readonly cells = new Cells();
-  readonly #requests = new RequestMetrics(this.cells);
-  readonly #process = new ProcessMetrics(this.cells, 'front_end');
+  readonly registry = new MetricsRegistry();
+  readonly #requests = new RequestMetrics(this.registry);
+  readonly #process = new ProcessMetrics(this.registry, 'front_end');
 
   /** To be called at the end of every request. */
   ended({ route, tier }: HttpRequest, status: number | null, ms: number): void {
@@ -30,24 +30,24 @@ export class FrontEndMetrics {
 
   /** To be called for every command that the store has answered, or failed. */
   readonly onCommand: OnCommand = (command, ms, ok) =>
-    this.cells.histogram('storeLatency', command, ok ? 'ok' : 'error').observe(ms / 1_000);
+    this.registry.histogram('storeLatency', command, ok ? 'ok' : 'error').observe(ms / 1_000);
 
   /** To be called when the HTTP server listens. */
   listens(httpEngine: 'uws' | 'node'): void {
-    this.cells.gauge('info', process.version, httpEngine).value = 1;
+    this.registry.gauge('info', process.version, httpEngine).value = 1;
   }
 
   /** All metrics now. To be called every second. */
-  snapshot(parts: FrontEndParts): Snapshot {
+  snapshot(parts: FrontEndParts): MetricsSnapshot {
     this.#requests.collect();
     this.#process.collect();
     this.#collect(parts);
     this.#collectCaches(parts);
-    return this.cells.snapshot();
+    return this.registry.snapshot();
   }
 
   #collect({ engine, projects, app, storeAvailable }: FrontEndParts): void {
-    const { cells } = this;
+    const { registry: cells } = this;
     const pool = engine.producer.transforms.stats();
     const sources = engine.producer.sources.stats();
     const { misses, queue, fetches, heldBytes } = engine.producer.refusals;
@@ -80,7 +80,7 @@ export class FrontEndMetrics {
   }
 
   #collectCaches({ engine, delivery }: FrontEndParts): void {
-    const { cells } = this;
+    const { registry: cells } = this;
     const { memory, producer } = engine;
     const sources = producer.sources.stats();
     cells.gauge('cacheBytes', 'memory').value = memory.bytes;

@@ -8,11 +8,11 @@ import {
 } from '../../pool/stages.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { ProjectCounter, type Tier } from './busiest-projects.ts';
-import type { Cells, HistogramCell } from './cells.ts';
+import type { MetricsRegistry, Histogram } from './cells.ts';
 import type { ImageFailure } from './failure-log.ts';
 
 export interface TelemetryEnvironment {
-  readonly cells: Cells;
+  readonly cells: MetricsRegistry;
   /** Called for failures of the service or of a source's server. */
   readonly onFailure: (failure: ImageFailure) => void;
 }
@@ -20,8 +20,8 @@ export interface TelemetryEnvironment {
 /** The metrics, traces and log lines of image requests. */
 export class ImageTelemetry {
   readonly projects = new ProjectCounter();
-  readonly #cells: Cells;
-  readonly #stages: Readonly<Record<StageName, HistogramCell>>;
+  readonly #cells: MetricsRegistry;
+  readonly #stages: Readonly<Record<StageName, Histogram>>;
   readonly #onFailure: TelemetryEnvironment['onFailure'];
   /** The stage that an error was thrown in. Requests that share work get the same error. */
   readonly #failedIn = new WeakMap<object, StageName>();

@@ -1,7 +1,7 @@
 import type { DiskCacheIndex } from '../cluster/disk-cache-index.ts';
 import type { Supervisor } from '../cluster/supervisor.ts';
 import { BusiestProjects, type ProjectCounts } from './busiest-projects.ts';
-import { Cells, type Snapshot } from './cells.ts';
+import { MetricsRegistry, type MetricsSnapshot } from './cells.ts';
 import { exposition } from './exposition.ts';
 import { ProcessMetrics } from './process-metrics.ts';
 import { MetricSums } from './sums.ts';
@@ -19,7 +19,7 @@ const chooseEveryMs = 60_000;
 /** The metrics of the machine: those of the front ends together, and the primary's own. */
 export class PrimaryMetrics {
   readonly #parts: PrimaryParts;
-  readonly #cells = new Cells();
+  readonly #cells = new MetricsRegistry();
   readonly #process = new ProcessMetrics(this.#cells, 'primary');
   readonly #frontEnds = new MetricSums();
   readonly #projects = new BusiestProjects();
@@ -34,7 +34,7 @@ export class PrimaryMetrics {
   }
 
   /** A front end reports its metrics, and its requests by project since its last report. */
-  report(frontEnd: number, metrics: Snapshot, projects: ProjectCounts): void {
+  report(frontEnd: number, metrics: MetricsSnapshot, projects: ProjectCounts): void {
     this.#frontEnds.report(frontEnd, metrics);
     this.#projects.add(projects);
   }

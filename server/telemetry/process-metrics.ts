@@ -1,16 +1,16 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Cells } from './cells.ts';
+import type { MetricsRegistry } from './cells.ts';
 
 /** How often the event loop is looked at, ms. */
 const resolutionMs = 20;
 
 /** The metrics that every process has. */
 export class ProcessMetrics {
-  readonly #cells: Cells;
+  readonly #cells: MetricsRegistry;
   readonly #kind: 'primary' | 'front_end';
   readonly #delay = monitorEventLoopDelay({ resolution: resolutionMs });
 
-  constructor(cells: Cells, kind: 'primary' | 'front_end') {
+  constructor(cells: MetricsRegistry, kind: 'primary' | 'front_end') {
     this.#cells = cells;
     this.#kind = kind;
     this.#delay.enable();

@@ -1,5 +1,5 @@
 import { type Tier, tiers } from './busiest-projects.ts';
-import type { Cells, HistogramCell } from './cells.ts';
+import type { MetricsRegistry, Histogram } from './cells.ts';
 
 export const routeNames = ['image', 'control', 'health', 'openapi', 'console', 'other'] as const;
 export type RouteName = (typeof routeNames)[number];
@@ -11,12 +11,12 @@ const beyondStatuses = 600;
 interface Counts {
   /** By status. */
   readonly statuses: Float64Array;
-  readonly duration: HistogramCell;
+  readonly duration: Histogram;
 }
 
 /** Counts every request at its end, hits included: a few additions, and no look-up by text. */
 export class RequestMetrics {
-  readonly #cells: Cells;
+  readonly #cells: MetricsRegistry;
   readonly #counts: Readonly<Record<RouteName, Partial<Record<Tier, Counts>>>> = {
     image: {},
     control: {},
@@ -26,7 +26,7 @@ export class RequestMetrics {
     other: {},
   };
 
-  constructor(cells: Cells) {
+  constructor(cells: MetricsRegistry) {
     this.#cells = cells;
   }
 

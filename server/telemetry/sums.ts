@@ -1,5 +1,5 @@
 import { type Metric, type ServiceMetric, serviceMetrics } from '../../contract/metrics/table.ts';
-import type { Snapshot } from './cells.ts';
+import type { MetricsSnapshot } from './cells.ts';
 
 type Values = Record<string, number | readonly number[]>;
 
@@ -11,13 +11,13 @@ const keptApart = 8;
  * counted, so that they never decrease; gauges are those of the processes that run.
  */
 export class MetricSums {
-  readonly #running = new Map<number, Snapshot>();
-  readonly #ended = new Map<number, Snapshot>();
+  readonly #running = new Map<number, MetricsSnapshot>();
+  readonly #ended = new Map<number, MetricsSnapshot>();
   readonly #forgotten = new Set<number>();
-  #past: Snapshot = {};
+  #past: MetricsSnapshot = {};
 
   /** A front end's snapshot replaces its last one. */
-  report(frontEnd: number, snapshot: Snapshot): void {
+  report(frontEnd: number, snapshot: MetricsSnapshot): void {
     if (this.#ended.has(frontEnd)) this.#ended.set(frontEnd, snapshot);
     else if (!this.#forgotten.has(frontEnd)) this.#running.set(frontEnd, snapshot);
   }
@@ -35,7 +35,7 @@ export class MetricSums {
   }
 
   /** The sums, together with the metrics of this process. */
-  total(own: Snapshot): Snapshot {
+  total(own: MetricsSnapshot): MetricsSnapshot {
     const ended = [...this.#ended.values()].map(withoutGauges);
     return sum([this.#past, ...ended, ...this.#running.values(), own]);
   }
@@ -43,13 +43,13 @@ export class MetricSums {
 
 const metricOf = (name: string): Metric => serviceMetrics[name as ServiceMetric];
 
-function withoutGauges(snapshot: Snapshot): Snapshot {
+function withoutGauges(snapshot: MetricsSnapshot): MetricsSnapshot {
   return Object.fromEntries(
     Object.entries(snapshot).filter(([name]) => metricOf(name).type !== 'gauge'),
   );
 }
 
-function sum(snapshots: readonly Snapshot[]): Snapshot {
+function sum(snapshots: readonly MetricsSnapshot[]): MetricsSnapshot {
   const total: Record<string, Values> = {};
   for (const snapshot of snapshots) {
     for (const [name, values] of Object.entries(snapshot)) {

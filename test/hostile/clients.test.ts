@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Pool } from 'undici';
-import { examples } from '../../server/control/examples.ts';
 import { type Endpoint, endpoints, prefix } from '../../server/control/endpoints.ts';
+import { examples } from '../../server/control/examples.ts';
 import { eachEngine } from '../service/engines.ts';
 import { until } from '../until.ts';
 import { hostileHead } from './inputs/heads.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { KnownProjects } from '../../../server/cluster/known-projects.ts';
 import { KnownProjectsFile } from '../../../server/cluster/known-projects-file.ts';
-import { until } from '../../until.ts';
 import { project as projectWith } from '../../project.ts';
+import { until } from '../../until.ts';
 
 const storeUrl = 'mongodb://somebody:password@db.example/';
 const idOf = (number: number): string => `prj_${String(number).padStart(16, '0')}`;

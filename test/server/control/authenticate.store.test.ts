@@ -150,10 +150,7 @@ t.test('what a key is good for', async (t) => {
     }
   }
   t.equal(await verdict(key('prj_1', 'read'), endpoints.listProjects, null), 'yes');
-  t.equal(
-    await verdict(key('prj_1', 'write'), endpoints.createProject, null),
-    'project_forbidden',
-  );
+  t.equal(await verdict(key('prj_1', 'write'), endpoints.createProject, null), 'project_forbidden');
 });
 
 t.test('keys that nobody has cost a bounded number of look-ups', async (t) => {

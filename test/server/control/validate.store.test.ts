@@ -1,7 +1,11 @@
 import t from 'tap';
-import { formatNames, keywordMessages, typeNames } from '../../../server/control/validation-messages.ts';
 import * as schemas from '../../../server/control/schemas.ts';
-import { validationErrors, type InputName } from '../../../server/control/validate.ts';
+import { type InputName, validationErrors } from '../../../server/control/validate.ts';
+import {
+  formatNames,
+  keywordMessages,
+  typeNames,
+} from '../../../server/control/validation-messages.ts';
 
 const url = 'https://a.example/';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { App, type Route } from '../../../server/http/app.ts';
-import type { HttpEngine } from '../../../server/http/engine.ts';
+import type { HttpServer } from '../../../server/http/engine.ts';
 import { errorResponse } from '../../../server/http/error-response.ts';
 import { pathOf } from '../../../server/http/node-request.ts';
 import type { HttpRequest, HttpResponse } from '../../../server/http/request.ts';
@@ -80,7 +80,7 @@ t.test('an error of a handler is a response and reported', async (t) => {
 t.test('it counts requests and stops its engine once', async (t) => {
   const { app } = appWith([]);
   const calls: string[] = [];
-  const engine: HttpEngine = {
+  const engine: HttpServer = {
     listen: async (host, port) => calls.push(`${host}:${port}`) > 0,
     stopListening: () => void calls.push('stop'),
   };

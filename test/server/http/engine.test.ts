@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { App } from '../../../server/http/app.ts';
-import type { StartEngine } from '../../../server/http/engine.ts';
+import type { StartHttpServer } from '../../../server/http/engine.ts';
 import { errorResponse } from '../../../server/http/error-response.ts';
-import { NodeEngine, type NodeTimeouts } from '../../../server/http/node-engine.ts';
+import { NodeServer, type NodeTimeouts } from '../../../server/http/node-engine.ts';
 import type { HttpResponse } from '../../../server/http/request.ts';
 import { loadUws } from '../../../server/http/uws-library.ts';
 import { freePort } from '../../service/service.ts';
@@ -14,7 +14,7 @@ import { until } from '../../until.ts';
 const bodyBytes = 32 * 1024 * 1024;
 
 /** An app with one large response, its address, and the statuses of the requests that have ended. */
-async function serve(t: Test, start: StartEngine) {
+async function serve(t: Test, start: StartHttpServer) {
   const body = Buffer.alloc(bodyBytes);
   const large: HttpResponse = { status: 200, headers: [], body };
   const ended: (number | null)[] = [];
@@ -67,7 +67,7 @@ const patient: NodeTimeouts = {
 };
 
 t.test('Node: what follows a request that is refused is not handled', async (t) => {
-  const { send, ended } = await serve(t, (host) => new NodeEngine(host, patient));
+  const { send, ended } = await serve(t, (host) => new NodeServer(host, patient));
   const twoHosts = `${partOfHead}Host: y\r\n\r\n`;
   const text = (await rest(await send(`${twoHosts}${partOfHead}\r\n`))).toString();
   t.match(text, /^HTTP\/1\.1 400 /);
@@ -78,7 +78,7 @@ t.test('Node: clients that stop in the middle are disconnected', async (t) => {
   const { send, ended } = await serve(
     t,
     (host) =>
-      new NodeEngine(host, {
+      new NodeServer(host, {
         ...patient,
         headersTimeout: 200,
         requestTimeout: 400,
@@ -102,7 +102,7 @@ t.test('Node: clients that stop in the middle are disconnected', async (t) => {
 t.test('Node: a client that reads slowly is not disconnected', async (t) => {
   const { send, ended } = await serve(
     t,
-    (host) => new NodeEngine(host, { ...patient, stalledTimeout: 300 }),
+    (host) => new NodeServer(host, { ...patient, stalledTimeout: 300 }),
   );
   const socket = await send(`${partOfHead}\r\n`);
   let received = 0;
@@ -122,7 +122,7 @@ t.test(
   { skip: typeof uws === 'string' && uws },
   async (t) => {
     if (typeof uws === 'string') return;
-    const { UwsEngine } = await import('../../../server/http/uws-engine.ts');
+    const { UwsEngine: UwsServer } = await import('../../../server/http/uws-engine.ts');
     const { send, ended } = await serve(t, (host) => new UwsEngine(host, uws));
     const stalled = await send(`${partOfHead}\r\n`);
     stalled.pause();

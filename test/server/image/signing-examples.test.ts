@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import { checkSignature } from '../../../server/image/access.ts';
 import { readAddress } from '../../../server/image/address.ts';
-import { root } from '../../root.ts';
 import { project } from '../../project.ts';
+import { root } from '../../root.ts';
 
 const page = await readFile(new URL('docs/signing.md', root), 'utf8');
 const target =

@@ -5,7 +5,10 @@ import { logWatermarkFailures } from '../../../server/image/watermark-failures.t
 t.test('each project has one line a minute, whatever it asks for', async (t) => {
   const lines: unknown[] = [];
   let now = 1;
-  const unmarked = logWatermarkFailures({ warn: (...line: unknown[]) => lines.push(line) }, () => now);
+  const unmarked = logWatermarkFailures(
+    { warn: (...line: unknown[]) => lines.push(line) },
+    () => now,
+  );
   const error = new ServiceError('source_not_found', 'It is gone.');
   for (const project of ['prj_a', 'prj_a', 'prj_b', 'prj_a']) unmarked(project, error);
   now += 59_000;

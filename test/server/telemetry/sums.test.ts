@@ -1,16 +1,16 @@
 import t from 'tap';
-import { Cells, type Snapshot } from '../../../server/telemetry/cells.ts';
+import { MetricsRegistry, type MetricsSnapshot } from '../../../server/telemetry/cells.ts';
 import { exposition } from '../../../server/telemetry/exposition.ts';
 import { MetricSums } from '../../../server/telemetry/sums.ts';
 import { parseMetrics, totalOf } from '../../service/scrape.ts';
 
-const snapshotOf = (fill: (cells: Cells) => void): Snapshot => {
-  const cells = new Cells();
+const snapshotOf = (fill: (cells: MetricsRegistry) => void): MetricsSnapshot => {
+  const cells = new MetricsRegistry();
   fill(cells);
   return cells.snapshot();
 };
 
-const requests = (count: number, open: number): Snapshot =>
+const requests = (count: number, open: number): MetricsSnapshot =>
   snapshotOf((cells) => {
     cells.counter('requests', 'image', '200', 'miss').value = count;
     cells.gauge('requestsOpen').value = open;

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import fc from 'fast-check';
 import type { Test } from 'tap';
-import { validationErrors, type InputName } from '../../../server/control/validate.ts';
+import { type InputName, validationErrors } from '../../../server/control/validate.ts';
 import type { Answer, Control } from './control.ts';
 import { bodiesWith, textOf } from './generated.ts';
 

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { readAddress } from '../../../server/image/address.ts';
-import { nearestName } from '../../../server/image/misspelling.ts';
-import { parameterSpellings } from '../../../server/image/options.ts';
+import { nearestName } from '../../contract/near-miss.ts';
+import { readAddress } from '../../server/image/address.ts';
+import { parameterSpellings } from '../../server/image/options.ts';
 
 t.test('a name that is nearly a parameter is not ignored', async (t) => {
   const meant: Record<string, string> = {
