@@ -1,9 +1,9 @@
 import type { Settings } from '../contract/settings/table.ts';
-import type { ChosenServer } from './http/engine-choice.ts';
+import type { ChosenServer } from './http/choose-server.ts';
 
 const print = (text: string): void => void process.stdout.write(text);
 
-function engineLine({ engine, release, because }: ChosenServer): string {
+function serverLine({ engine, release, because }: ChosenServer): string {
   if (engine === 'uws') return `uWebSockets.js (${release})`;
   return because === undefined
     ? "Node's own server"
@@ -31,7 +31,7 @@ export class Greeting {
   }
 
   /** A few lines, for a terminal. */
-  print(httpEngine: ChosenServer | null): void {
+  print(httpServer: ChosenServer | null): void {
     const { baseUrl, host, port } = this.#settings;
     const key = this.#firstKey;
     const keyLine =
@@ -40,7 +40,7 @@ export class Greeting {
         : `${key} (for all projects, shown only this once)`;
     print(`Ready    ${baseUrl}/ (it listens on ${host} port ${port}; Ctrl-C ends it)
 API key  ${keyLine}
-${httpEngine === null ? '' : `HTTP     ${engineLine(httpEngine)}\n`}Next     open the address in a browser, or create a project: npm run admin -- projects create --help
+${httpServer === null ? '' : `HTTP     ${serverLine(httpServer)}\n`}Next     open the address in a browser, or create a project: npm run admin -- projects create --help
 `);
     this.#firstKey = null;
   }

@@ -18,11 +18,11 @@ import { KnownProjects } from './cluster/known-projects.ts';
 import { KnownProjectsFile } from './cluster/known-projects-file.ts';
 import { Supervisor } from './cluster/supervisor.ts';
 import { Greeting } from './greeting.ts';
-import type { ChosenServer } from './http/engine-choice.ts';
+import type { ChosenServer } from './http/choose-server.ts';
+import { PrimaryMetrics } from './primary-metrics.ts';
 import { bytesOfProject, knownBytes } from './project-cache.ts';
 import { Shutdown } from './shutdown.ts';
 import { startOperations } from './telemetry/operations.ts';
-import { PrimaryMetrics } from './telemetry/primary-metrics.ts';
 
 /** The primary: owns the store and the disk cache's index, and supervises the front ends. */
 
@@ -86,7 +86,7 @@ const metrics = new PrimaryMetrics({
   diskFull: () => diskSpace.scarce,
 });
 /** Of the front end that listened last. */
-let httpEngine: ChosenServer | null = null;
+let httpServer: ChosenServer | null = null;
 const stats = new Map<number, FrontEndStats>();
 const coalescer = new RenderCoalescer((frontEnd, reply) => supervisor.send(frontEnd, reply));
 
@@ -214,7 +214,7 @@ function receive(frontEnd: number, message: ToPrimary): void {
       diskCacheWrites.settled(frontEnd, message.written);
       return;
     case 'ready':
-      httpEngine = message.httpEngine;
+      httpServer = message.httpServer;
       return;
     case 'cannot-start':
       return;
@@ -256,4 +256,4 @@ await Promise.all([listening, storeReached]);
 log.info({ url: settings.baseUrl, processes: settings.processes }, 'the service is ready');
 // To `npm start`, which restarts what was ready, and ends when a first start fails.
 if (process.connected) process.send?.('ready', undefined, undefined, () => {});
-if (onTerminal) greeting.print(httpEngine);
+if (onTerminal) greeting.print(httpServer);

@@ -27,10 +27,11 @@ import { Authentication } from './control/authenticate.ts';
 import { PresetResource } from './control/preset-resource.ts';
 import { ProjectResource } from './control/project-resource.ts';
 import { RateLimit } from './control/rate-limit.ts';
+import { FrontEndMetrics } from './front-end-metrics.ts';
 import { Health } from './health.ts';
 import { App } from './http/app.ts';
+import { chooseHttpServer, HttpServerUnavailable } from './http/choose-server.ts';
 import { drainRequests } from './http/drain.ts';
-import { chooseHttpServer, HttpServerUnavailable } from './http/engine-choice.ts';
 import { errorResponse } from './http/error-response.ts';
 import type { HttpRequest } from './http/request.ts';
 import { sameSiteOnly } from './http/same-site.ts';
@@ -40,7 +41,6 @@ import { logWatermarkFailures } from './image/watermark-failures.ts';
 import { ProjectCache } from './project-cache.ts';
 import { routes } from './routes.ts';
 import { logFailures } from './telemetry/failure-log.ts';
-import { FrontEndMetrics } from './telemetry/front-end-metrics.ts';
 import { ImageTelemetry } from './telemetry/image-telemetry.ts';
 import { startTracing } from './telemetry/start-tracing.ts';
 
@@ -320,21 +320,21 @@ const receive = dispatcher<ToFrontEnd>({
 process.on('SIGTERM', () => void drain(0));
 channel.receive(receive);
 
-/** Null when the setting's engine is unavailable; the primary then ends this process. */
-const httpEngine = await chooseHttpServer(settings.httpEngine).catch((error: unknown) => {
+/** Null when the HTTP server of the setting is unavailable; the primary then ends this process. */
+const httpServer = await chooseHttpServer(settings.httpEngine).catch((error: unknown) => {
   if (!(error instanceof HttpServerUnavailable)) throw error;
   channel.send({ type: 'cannot-start', reason: error.message });
   return null;
 });
-if (httpEngine !== null) await askStore();
-if (httpEngine === null) {
+if (httpServer !== null) await askStore();
+if (httpServer === null) {
   // Nothing to start.
-} else if (await app.listen(httpEngine.start, settings.host, settings.port)) {
-  const { taken } = httpEngine;
+} else if (await app.listen(httpServer.start, settings.host, settings.port)) {
+  const { taken } = httpServer;
   log.info(taken, 'the HTTP server listens');
   metrics.listens(taken.engine);
   setInterval(report, statsEveryMs).unref();
-  channel.send({ type: 'ready', httpEngine: taken });
+  channel.send({ type: 'ready', httpServer: taken });
   setTimeout(() => webConsole?.load(), consoleAfterMs).unref();
 } else {
   channel.send({

@@ -208,7 +208,7 @@ t.test('what runs in browsers imports nothing else, and nothing else imports it'
 t.test('two files of the service know the HTTP server library, one of them loads it', async (t) => {
   const importers = imports.filter(({ to, ours }) => !ours && /uws|uwebsockets/i.test(to));
   t.same([...new Set(importers.map(({ from }) => from))].sort(), [
-    'server/http/uws-engine.ts',
+    'server/http/uws-server.ts',
     'server/http/uws-library.ts',
   ]);
 });

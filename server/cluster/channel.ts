@@ -1,9 +1,9 @@
 import type { ErrorData } from '../../contract/errors.ts';
 import type { Image } from '../../pool/image.ts';
 import type { Project } from '../../store/projects.ts';
-import type { ChosenServer } from '../http/engine-choice.ts';
+import type { ChosenServer } from '../http/choose-server.ts';
 import type { ProjectCounts } from '../telemetry/busiest-projects.ts';
-import type { MetricsSnapshot } from '../telemetry/cells.ts';
+import type { MetricsSnapshot } from '../telemetry/registry.ts';
 
 /** How a render ended, for its followers in other processes. */
 export type RenderOutcome =
@@ -68,7 +68,7 @@ export type ToPrimary =
   /** Has loaded its modules, and waits for `welcome`. */
   | { readonly type: 'started' }
   /** Listens. */
-  | { readonly type: 'ready'; readonly httpEngine: ChosenServer }
+  | { readonly type: 'ready'; readonly httpServer: ChosenServer }
   /** Has an answer of the store, after the primary has prepared it. */
   | { readonly type: 'store-reached' }
   /** A restart of the front end would not help. */

@@ -1,8 +1,8 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { withHeaders } from './cross-origin.ts';
-import type { HttpApp, HttpServer, StartHttpServer } from './engine.ts';
 import { MethodNotAllowed } from './method-not-allowed.ts';
 import type { Handler, Headers, HttpRequest, HttpResponse } from './request.ts';
+import type { HttpApp, HttpServer, StartHttpServer } from './server.ts';
 
 export interface Route {
   /** A path, or a prefix of paths that ends with `/*`. */
@@ -35,12 +35,12 @@ function endpointNotFound(method: string, path: string): ServiceError {
   return new ServiceError('endpoint_not_found', `There is no ${method} ${path.slice(0, 200)}.`);
 }
 
-/** The HTTP server without its engine: routing, error responses, and the count of requests. */
+/** Routing, error responses, and the count of requests, over either HTTP server. */
 export class App implements HttpApp {
   readonly #routes: readonly { route: Route; prefix: string | null }[];
   readonly #environment: AppEnvironment;
   readonly #idPrefix: string;
-  #engine: HttpServer | null = null;
+  #server: HttpServer | null = null;
   #requests = 0;
   #open = 0;
   #closing = false;
@@ -74,15 +74,15 @@ export class App implements HttpApp {
 
   /** Shares the port with the other processes that listen on it. False when it cannot listen. */
   listen(start: StartHttpServer, host: string, port: number): Promise<boolean> {
-    this.#engine = start(this);
-    return this.#engine.listen(host, port);
+    this.#server = start(this);
+    return this.#server.listen(host, port);
   }
 
   /** Stops listening; every response from now on closes its connection. */
   stopListening(): void {
     this.#closing = true;
-    this.#engine?.stopListening();
-    this.#engine = null;
+    this.#server?.stopListening();
+    this.#server = null;
   }
 
   begin(): string {

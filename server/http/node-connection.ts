@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ServiceError } from '../../contract/errors.ts';
-import type { HttpApp } from './engine.ts';
 import type { HttpResponse } from './request.ts';
+import type { HttpApp } from './server.ts';
 
 /** A client that is still sending when its connection is closed may not receive the response. */
 const lingerMs = 1_000;

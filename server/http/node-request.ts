@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HttpApp } from './engine.ts';
-import { BaseRequest, hasMeaninglessBody } from './engine-request.ts';
+import { BaseRequest, hasMeaninglessBody } from './base-request.ts';
 import type { NodeConnection } from './node-connection.ts';
 import type { HttpResponse } from './request.ts';
+import type { HttpApp } from './server.ts';
 
 /**
  * The path and the query of a request target. RFC 9112, 3.2.2: a server must accept an absolute URL
@@ -65,7 +65,7 @@ export class NodeHttpRequest extends BaseRequest {
     return String(this.#req.headers[name] ?? '');
   }
 
-  /** Refused by the engine otherwise. */
+  /** NodeServer refuses malformed requests before they get here. */
   isWellFormed(): boolean {
     return true;
   }

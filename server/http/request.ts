@@ -33,10 +33,10 @@ export interface HttpRequest {
   /** The values of a header that may be sent several times, joined by commas; else as `header`. */
   headerList(name: string): string;
   /**
-   * False when the head has a fault that the engine has not looked for yet; the request is then refused
-   * with 400 and its connection closed. To be called before the handler's first await. Engines call it
-   * for requests with a body. Handlers call it, except for hits of the response cache: to look at every
-   * header takes uWebSockets.js 7 % of them per second, and what they send depends on no such header.
+   * Checks the head; a malformed request gets 400 and its connection is closed. Call it before the
+   * handler's first await. HTTP servers call it for requests with a body. Handlers call it, except for
+   * hits of the response cache: reading every header lowers their rate by 7 % with uWebSockets.js, and
+   * the response depends on no such header.
    */
   isWellFormed(): boolean;
   /**

@@ -1,5 +1,5 @@
-import type { MetricsSnapshot } from './cells.ts';
-import { joinLabels } from './cells.ts';
+import type { MetricsSnapshot } from './registry.ts';
+import { joinLabels } from './registry.ts';
 
 export const tiers = ['none', 'memory', 'disk', 'miss'] as const;
 /** The cache tier that an image came from; `none` for other responses. */

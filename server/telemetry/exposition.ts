@@ -1,5 +1,5 @@
 import { type Metric, type ServiceMetric, serviceMetrics } from '../../contract/metrics/table.ts';
-import { type MetricsSnapshot, splitLabels } from './cells.ts';
+import { type MetricsSnapshot, splitLabels } from './registry.ts';
 
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';
 

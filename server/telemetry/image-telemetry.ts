@@ -8,8 +8,8 @@ import {
 } from '../../pool/stages.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { ProjectCounter, type Tier } from './busiest-projects.ts';
-import type { MetricsRegistry, Histogram } from './cells.ts';
 import type { ImageFailure } from './failure-log.ts';
+import type { Histogram, MetricsRegistry } from './registry.ts';
 
 export interface TelemetryEnvironment {
   readonly cells: MetricsRegistry;

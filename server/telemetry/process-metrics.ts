@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { MetricsRegistry } from './cells.ts';
+import type { MetricsRegistry } from './registry.ts';
 
 /** How often the event loop is looked at, ms. */
 const resolutionMs = 20;

@@ -1,5 +1,5 @@
 import { type Tier, tiers } from './busiest-projects.ts';
-import type { MetricsRegistry, Histogram } from './cells.ts';
+import type { Histogram, MetricsRegistry } from './registry.ts';
 
 export const routeNames = ['image', 'control', 'health', 'openapi', 'console', 'other'] as const;
 export type RouteName = (typeof routeNames)[number];

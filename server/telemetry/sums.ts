@@ -1,5 +1,5 @@
 import { type Metric, type ServiceMetric, serviceMetrics } from '../../contract/metrics/table.ts';
-import type { MetricsSnapshot } from './cells.ts';
+import type { MetricsSnapshot } from './registry.ts';
 
 type Values = Record<string, number | readonly number[]>;
 

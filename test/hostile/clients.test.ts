@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { type Endpoint, endpoints, prefix } from '../../server/control/endpoints.ts';
 import { examples } from '../../server/control/examples.ts';
-import { eachEngine } from '../service/engines.ts';
+import { eachHttpServer } from '../service/http-servers.ts';
 import { until } from '../until.ts';
 import { hostileHead } from './inputs/heads.ts';
 import { hostileJson } from './inputs/json.ts';
@@ -108,7 +108,7 @@ const inputs = (Object.values(endpoints) as Endpoint[]).flatMap((operation) =>
   operation.input === undefined ? [] : [{ ...operation, input: operation.input }],
 );
 
-eachEngine('hostile clients', async (t, { environment }) => {
+eachHttpServer('hostile clients', async (t, { environment }) => {
   const attacked = await HostileTarget.start(t, {
     ...environment,
     SERVICE_ROOT_API_KEY: rootKey,

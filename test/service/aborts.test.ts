@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import sharp from 'sharp';
 import t from 'tap';
 import { until } from '../until.ts';
-import { type EngineName, eachEngine, engines } from './engines.ts';
 import { get, heard, held } from './held.ts';
+import { eachHttpServer, type HttpServerName, httpServers } from './http-servers.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { json, type Service, startService } from './service.ts';
 
@@ -22,76 +22,79 @@ function leave(port: number, target: string, afterMs: number) {
   return { sent, left };
 }
 
-const services = new Map<EngineName, { service: Service; project: string }>();
-for (const name of engines) {
+const services = new Map<HttpServerName, { service: Service; project: string }>();
+for (const name of httpServers) {
   const service = await startService(t, { environment: { SERVICE_HTTP_ENGINE: name } });
   services.set(name, { service, project: await service.project() });
 }
-function serviceOf(name: EngineName): { service: Service; project: string } {
+function serviceOf(name: HttpServerName): { service: Service; project: string } {
   const found = services.get(name);
   if (found === undefined) throw new Error(`no service with ${name}`);
   return found;
 }
 
-eachEngine('1,000 clients that leave in the middle leave nothing behind', async (t, { name }) => {
-  const { service, project } = serviceOf(name);
-  const origin = await startTestOrigin(t);
-  const body = await picture(800, 600);
-  let open = 0;
-  let cancelled = 0;
-  // Never answered, so that such a fetch ends when it is cancelled and not before.
-  origin.serve('/slow.jpg', (_, response) => {
-    open += 1;
-    response.once('close', () => {
-      open -= 1;
-      cancelled += 1;
+eachHttpServer(
+  '1,000 clients that leave in the middle leave nothing behind',
+  async (t, { name }) => {
+    const { service, project } = serviceOf(name);
+    const origin = await startTestOrigin(t);
+    const body = await picture(800, 600);
+    let open = 0;
+    let cancelled = 0;
+    // Never answered, so that such a fetch ends when it is cancelled and not before.
+    origin.serve('/slow.jpg', (_, response) => {
+      open += 1;
+      response.once('close', () => {
+        open -= 1;
+        cancelled += 1;
+      });
     });
-  });
-  origin.serve('/fast.jpg', body);
-  const img = (path: string, more: string) =>
-    `/img/${encodeURIComponent(origin.url + path)}?project=${project}&${more}`;
-  const checks = async () => (await json(await fetch(`${service.url}/api/health`))).checks;
+    origin.serve('/fast.jpg', body);
+    const img = (path: string, more: string) =>
+      `/img/${encodeURIComponent(origin.url + path)}?project=${project}&${more}`;
+    const checks = async () => (await json(await fetch(`${service.url}/api/health`))).checks;
 
-  // One for sure whose fetch is under way when it leaves; how far the others come is chance.
-  const early = get(service.url + img('/slow.jpg?early', 'w=90'));
-  const broken = t.rejects(early.answer);
-  await until('the first fetch is under way', () => open === 1);
-  early.leave();
-  await broken;
-  await until('it is cancelled', () => cancelled === 1);
+    // One for sure whose fetch is under way when it leaves; how far the others come is chance.
+    const early = get(service.url + img('/slow.jpg?early', 'w=90'));
+    const broken = t.rejects(early.answer);
+    await until('the first fetch is under way', () => open === 1);
+    early.leave();
+    await broken;
+    await until('it is cancelled', () => cancelled === 1);
 
-  const clients: Promise<void>[] = [];
-  for (let i = 0; i < 1_000; i++) {
-    // A few hundred sources and variants: shared misses, waiting transforms, single ones.
-    const target =
-      i % 2 === 0
-        ? img(`/slow.jpg?${i % 40}`, `w=${100 + (i % 3)}`)
-        : img('/fast.jpg', `w=${200 + i}&fmt=avif`);
-    const client = leave(service.port, target, 5 + (i % 150));
-    clients.push(client.left);
-    if (i % 50 === 49) await client.sent;
-  }
-  await Promise.all(clients);
+    const clients: Promise<void>[] = [];
+    for (let i = 0; i < 1_000; i++) {
+      // A few hundred sources and variants: shared misses, waiting transforms, single ones.
+      const target =
+        i % 2 === 0
+          ? img(`/slow.jpg?${i % 40}`, `w=${100 + (i % 3)}`)
+          : img('/fast.jpg', `w=${200 + i}&fmt=avif`);
+      const client = leave(service.port, target, 5 + (i % 150));
+      clients.push(client.left);
+      if (i % 50 === 49) await client.sent;
+    }
+    await Promise.all(clients);
 
-  await heard(service);
-  const queue = await until('no transform runs or waits, and no fetch goes on', async () => {
-    const { transformQueue } = await checks();
-    const { active, queued } = transformQueue;
-    return active === 0 && queued === 0 && open === 0 && transformQueue;
-  });
-  t.equal(queue.misses, 0, 'no miss is left');
-  t.equal(queue.fetching, 0, 'no place for a fetch is taken');
+    await heard(service);
+    const queue = await until('no transform runs or waits, and no fetch goes on', async () => {
+      const { transformQueue } = await checks();
+      const { active, queued } = transformQueue;
+      return active === 0 && queued === 0 && open === 0 && transformQueue;
+    });
+    t.equal(queue.misses, 0, 'no miss is left');
+    t.equal(queue.fetching, 0, 'no place for a fetch is taken');
 
-  const after = await fetch(service.url + img('/fast.jpg', 'w=333'));
-  t.equal(after.status, 200, 'and the service works');
-  t.equal(
-    service.log.filter((line) => Number(line['level']) >= 50).length,
-    0,
-    'no error was logged',
-  );
-});
+    const after = await fetch(service.url + img('/fast.jpg', 'w=333'));
+    t.equal(after.status, 200, 'and the service works');
+    t.equal(
+      service.log.filter((line) => Number(line['level']) >= 50).length,
+      0,
+      'no error was logged',
+    );
+  },
+);
 
-eachEngine('one of two clients leaves: the other gets its picture', async (t, { name }) => {
+eachHttpServer('one of two clients leaves: the other gets its picture', async (t, { name }) => {
   const { service, project } = serviceOf(name);
   const origin = await startTestOrigin(t);
   const source = held(await picture(800, 600));
@@ -112,7 +115,7 @@ eachEngine('one of two clients leaves: the other gets its picture', async (t, { 
   t.equal(origin.requests.get('/a.jpg'), 1);
 });
 
-eachEngine('a client that reads slowly gets all of it', async (t, { name }) => {
+eachHttpServer('a client that reads slowly gets all of it', async (t, { name }) => {
   const { service, project } = serviceOf(name);
   const origin = await startTestOrigin(t);
   const raw = { width: 1_000, height: 1_000, channels: 3 } as const;

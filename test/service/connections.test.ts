@@ -1,9 +1,9 @@
-import { eachEngine } from './engines.ts';
+import { eachHttpServer } from './http-servers.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { StrictConnection } from './raw-http.ts';
 import { startService } from './service.ts';
 
-eachEngine('a connection goes on after every kind of response', async (t, { environment }) => {
+eachHttpServer('a connection goes on after every kind of response', async (t, { environment }) => {
   const origin = await startTestOrigin(t);
   origin.serve('/a.jpg', await picture(400, 300));
   const service = await startService(t, { environment });

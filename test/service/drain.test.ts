@@ -1,47 +1,50 @@
 import { Agent, request } from 'undici';
 import { until } from '../until.ts';
-import { eachEngine } from './engines.ts';
 import { held } from './held.ts';
+import { eachHttpServer } from './http-servers.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { isAlive, startService } from './service.ts';
 
-eachEngine('SIGTERM: requests in progress are answered, then all end with 0', async (t, engine) => {
-  const origin = await startTestOrigin(t);
-  const source = held(await picture(400, 300));
-  origin.serve('/slow.jpg', source.reply);
-  const service = await startService(t, {
-    environment: { ...engine.environment, SERVICE_PROCESSES: '2' },
-  });
-  const project = await service.project();
-  const agent = new Agent({ keepAliveTimeout: 60_000 });
-  t.teardown(() => agent.close());
-  // A connection that is there before, to see what health says while it drains.
-  const health = () => request(`${service.url}/api/health`, { dispatcher: agent });
-  await (await health()).body.dump();
-  const inFlight = fetch(`${service.url}/img/${origin.url}/slow.jpg?project=${project}&w=50`);
-  await until('the fetch', () => source.waiting === 1);
-  const frontEnds = service.frontEnds();
+eachHttpServer(
+  'SIGTERM: requests in progress are answered, then all end with 0',
+  async (t, engine) => {
+    const origin = await startTestOrigin(t);
+    const source = held(await picture(400, 300));
+    origin.serve('/slow.jpg', source.reply);
+    const service = await startService(t, {
+      environment: { ...engine.environment, SERVICE_PROCESSES: '2' },
+    });
+    const project = await service.project();
+    const agent = new Agent({ keepAliveTimeout: 60_000 });
+    t.teardown(() => agent.close());
+    // A connection that is there before, to see what health says while it drains.
+    const health = () => request(`${service.url}/api/health`, { dispatcher: agent });
+    await (await health()).body.dump();
+    const inFlight = fetch(`${service.url}/img/${origin.url}/slow.jpg?project=${project}&w=50`);
+    await until('the fetch', () => source.waiting === 1);
+    const frontEnds = service.frontEnds();
 
-  const exit = service.end('SIGTERM');
-  // The log line is of any one process, and the connection leads to a certain one.
-  const draining = await until('health says so', async () => {
-    const answer = await health();
-    if (answer.statusCode === 503) return answer;
-    await answer.body.dump();
-    return false;
-  });
-  t.match(await draining.body.json(), { ok: false, status: 'draining' });
-  t.equal(draining.headers['connection'], 'close');
-  const refused = () =>
-    fetch(`${service.url}/api/health`, { headers: { connection: 'close' } }).then(
-      () => false,
-      () => true,
-    );
-  await until('the listeners are closed', refused);
+    const exit = service.end('SIGTERM');
+    // The log line is of any one process, and the connection leads to a certain one.
+    const draining = await until('health says so', async () => {
+      const answer = await health();
+      if (answer.statusCode === 503) return answer;
+      await answer.body.dump();
+      return false;
+    });
+    t.match(await draining.body.json(), { ok: false, status: 'draining' });
+    t.equal(draining.headers['connection'], 'close');
+    const refused = () =>
+      fetch(`${service.url}/api/health`, { headers: { connection: 'close' } }).then(
+        () => false,
+        () => true,
+      );
+    await until('the listeners are closed', refused);
 
-  t.equal(source.waiting, 1, 'and the request in progress still waits');
-  source.release();
-  t.equal((await inFlight).status, 200);
-  t.equal(await exit, 0);
-  t.notOk(frontEnds.some(isAlive));
-});
+    t.equal(source.waiting, 1, 'and the request in progress still waits');
+    source.release();
+    t.equal((await inFlight).status, 200);
+    t.equal(await exit, 0);
+    t.notOk(frontEnds.some(isAlive));
+  },
+);

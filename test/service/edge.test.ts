@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lookupsPerWindow } from '../../server/control/unknown-keys.ts';
-import { eachEngine } from './engines.ts';
+import { eachHttpServer } from './http-servers.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { StrictConnection } from './raw-http.ts';
 import { startService } from './service.ts';
@@ -8,7 +8,7 @@ import { startService } from './service.ts';
 const readMethods = 'GET, HEAD, OPTIONS';
 
 /** What RFC 9110 and 9112 let any client send; `node` answers all of it, `uws` what its release can. */
-eachEngine('every request gets an answer', async (t, { name, isOldUws, environment }) => {
+eachHttpServer('every request gets an answer', async (t, { name, isOldUws, environment }) => {
   const strict = name === 'node';
   const origin = await startTestOrigin(t);
   const body = await picture(400, 300);

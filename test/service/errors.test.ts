@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { pixels } from '../pool/rendering/pictures.ts';
 import { until } from '../until.ts';
-import { eachEngine } from './engines.ts';
+import { eachHttpServer } from './http-servers.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { json, startService } from './service.ts';
 import { startTlsOrigins, type TlsOrigins } from './tls.ts';
@@ -21,7 +21,7 @@ const untrusted: ReadonlyArray<readonly [origin: keyof TlsOrigins['origins'], wo
   ['closed in the handshake', /closed the connection during the TLS handshake/],
 ];
 
-eachEngine('every error of the image endpoint says what is wrong', async (t, engine) => {
+eachHttpServer('every error of the image endpoint says what is wrong', async (t, engine) => {
   const origin = await startTestOrigin(t);
   const image = await picture(400, 300);
   origin.serve('/ok.jpg', image);

@@ -9,8 +9,8 @@ import { signature, signedText } from '../../server/image/access.ts';
 import { rootPath } from '../root.ts';
 import { temporaryRoot } from '../temporary-root.ts';
 import { until } from '../until.ts';
-import { engines } from './engines.ts';
 import { held } from './held.ts';
+import { httpServers } from './http-servers.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { StrictConnection } from './raw-http.ts';
 import { freePort, startService } from './service.ts';
@@ -176,7 +176,7 @@ t.test(
   },
 );
 
-for (const engine of engines) {
+for (const engine of httpServers) {
   t.test(
     `a body that nginx leaves out is no other client's request (${engine})`,
     { skip },

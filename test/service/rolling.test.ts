@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { until } from '../until.ts';
-import { eachEngine } from './engines.ts';
+import { eachHttpServer } from './http-servers.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { isAlive, startService } from './service.ts';
 
@@ -41,7 +41,7 @@ function load(url: string) {
   };
 }
 
-eachEngine('SIGHUP replaces every process without a failed request', async (t, engine) => {
+eachHttpServer('SIGHUP replaces every process without a failed request', async (t, engine) => {
   const origin = await startTestOrigin(t);
   origin.serve('/a.jpg', await picture(400, 300));
   const service = await startService(t, {

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { Client } from 'undici';
 import { until } from '../until.ts';
-import { engines } from './engines.ts';
 import { get, heard, held } from './held.ts';
+import { httpServers } from './http-servers.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { parseMetrics, type Samples, totalOf } from './scrape.ts';
 import { freePort, json, launch, startService } from './service.ts';
@@ -89,8 +89,8 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
   const images = (path: string, query = 'w=100') =>
     `${service.url}/img/${encodeURIComponent(`${origin.url}${path}`)}?project=${project}&${query}`;
 
-  await t.test('the log and the metrics say which HTTP engine was taken', async (t) => {
-    const [expected = 'node'] = engines;
+  await t.test('the log and the metrics name the HTTP server', async (t) => {
+    const [expected = 'node'] = httpServers;
     const { engine } = await service.waitForLog((line) => 'engine' in line);
     t.equal(engine, expected);
     const samples = await untilMetrics(

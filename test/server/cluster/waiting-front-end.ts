@@ -7,4 +7,4 @@ await channel.start();
 channel.receive(({ type }) => {
   if (type === 'drain') process.exit(0);
 });
-channel.send({ type: 'ready', httpEngine: { engine: 'node' } });
+channel.send({ type: 'ready', httpServer: { engine: 'node' } });

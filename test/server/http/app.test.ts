@@ -1,9 +1,9 @@
 import t from 'tap';
 import { App, type Route } from '../../../server/http/app.ts';
-import type { HttpServer } from '../../../server/http/engine.ts';
 import { errorResponse } from '../../../server/http/error-response.ts';
 import { pathOf } from '../../../server/http/node-request.ts';
 import type { HttpRequest, HttpResponse } from '../../../server/http/request.ts';
+import type { HttpServer } from '../../../server/http/server.ts';
 
 const ok = (name: string): HttpResponse => ({ status: 200, headers: [], body: name });
 const route = (path: string, ...methods: string[]): Route => ({

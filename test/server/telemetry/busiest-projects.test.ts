@@ -1,6 +1,6 @@
 import t from 'tap';
 import { BusiestProjects, ProjectCounter } from '../../../server/telemetry/busiest-projects.ts';
-import { splitLabels } from '../../../server/telemetry/cells.ts';
+import { splitLabels } from '../../../server/telemetry/registry.ts';
 
 const counted = (requests: Readonly<Record<string, number>>) => {
   const counter = new ProjectCounter();

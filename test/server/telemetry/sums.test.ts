@@ -1,6 +1,6 @@
 import t from 'tap';
-import { MetricsRegistry, type MetricsSnapshot } from '../../../server/telemetry/cells.ts';
 import { exposition } from '../../../server/telemetry/exposition.ts';
+import { MetricsRegistry, type MetricsSnapshot } from '../../../server/telemetry/registry.ts';
 import { MetricSums } from '../../../server/telemetry/sums.ts';
 import { parseMetrics, totalOf } from '../../service/scrape.ts';
 

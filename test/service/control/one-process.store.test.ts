@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { engines } from '../engines.ts';
+import { httpServers } from '../http-servers.ts';
 import { bodies } from './bodies.ts';
 import { brokenUploads, unwantedBodies } from './connections.ts';
 import { type Control, startControl } from './control.ts';
@@ -44,6 +44,6 @@ async function run(
 }
 
 t.test('the control plane', (t) => run(t, undefined, behaviours));
-for (const engine of engines.slice(1)) {
+for (const engine of httpServers.slice(1)) {
   t.test(`the control plane (${engine})`, (t) => run(t, engine, behavioursOfEngine));
 }

@@ -9,7 +9,7 @@ export interface HttpServer {
   stopListening(): void;
 }
 
-/** What an engine needs of the app. */
+/** The part of the app that HTTP servers use. */
 export interface HttpApp {
   /** Whether responses close their connections. */
   readonly closing: boolean;

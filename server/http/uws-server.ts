@@ -6,9 +6,9 @@ import type {
 } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import { ServiceError } from '../../contract/errors.ts';
-import type { HttpApp, HttpServer } from './engine.ts';
-import { BaseRequest, hasMeaninglessBody } from './engine-request.ts';
+import { BaseRequest, hasMeaninglessBody } from './base-request.ts';
 import type { HttpResponse } from './request.ts';
+import type { HttpApp, HttpServer } from './server.ts';
 import type { UwsLibrary } from './uws-library.ts';
 
 /** Status lines by status code. */

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { App } from '../../../server/http/app.ts';
-import type { StartHttpServer } from '../../../server/http/engine.ts';
 import { errorResponse } from '../../../server/http/error-response.ts';
-import { NodeServer, type NodeTimeouts } from '../../../server/http/node-engine.ts';
+import { NodeServer, type NodeTimeouts } from '../../../server/http/node-server.ts';
 import type { HttpResponse } from '../../../server/http/request.ts';
+import type { StartHttpServer } from '../../../server/http/server.ts';
 import { loadUws } from '../../../server/http/uws-library.ts';
 import { freePort } from '../../service/service.ts';
 import { until } from '../../until.ts';
@@ -122,8 +122,8 @@ t.test(
   { skip: typeof uws === 'string' && uws },
   async (t) => {
     if (typeof uws === 'string') return;
-    const { UwsEngine: UwsServer } = await import('../../../server/http/uws-engine.ts');
-    const { send, ended } = await serve(t, (host) => new UwsEngine(host, uws));
+    const { UwsServer } = await import('../../../server/http/uws-server.ts');
+    const { send, ended } = await serve(t, (host) => new UwsServer(host, uws));
     const stalled = await send(`${partOfHead}\r\n`);
     stalled.pause();
     const [head, body] = await Promise.all([partOfHead, partOfBody].map(send));

@@ -1,12 +1,12 @@
-import type { Engine } from '../../pool/engine.ts';
-import type { OnCommand } from '../../store/client.ts';
-import type { App } from '../http/app.ts';
-import type { HttpRequest } from '../http/request.ts';
-import type { Delivery } from '../image/deliver.ts';
-import type { ProjectCache } from '../project-cache.ts';
-import { MetricsRegistry, type MetricsSnapshot } from './cells.ts';
-import { ProcessMetrics } from './process-metrics.ts';
-import { RequestMetrics } from './request-metrics.ts';
+import type { Engine } from '../pool/engine.ts';
+import type { OnCommand } from '../store/client.ts';
+import type { App } from './http/app.ts';
+import type { HttpRequest } from './http/request.ts';
+import type { Delivery } from './image/deliver.ts';
+import type { ProjectCache } from './project-cache.ts';
+import { ProcessMetrics } from './telemetry/process-metrics.ts';
+import { MetricsRegistry, type MetricsSnapshot } from './telemetry/registry.ts';
+import { RequestMetrics } from './telemetry/request-metrics.ts';
 
 /** The parts of a front end that have figures of their own. */
 export interface FrontEndParts {

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { ServiceError } from '../../contract/errors.ts';
-import type { HttpApp, HttpServer } from './engine.ts';
 import { NodeConnection } from './node-connection.ts';
 import { NodeHttpRequest, pathOf } from './node-request.ts';
+import type { HttpApp, HttpServer } from './server.ts';
 
 const maxHeaderSize = 16_384;
 

@@ -1,10 +1,10 @@
-import type { DiskCacheIndex } from '../cluster/disk-cache-index.ts';
-import type { Supervisor } from '../cluster/supervisor.ts';
-import { BusiestProjects, type ProjectCounts } from './busiest-projects.ts';
-import { MetricsRegistry, type MetricsSnapshot } from './cells.ts';
-import { exposition } from './exposition.ts';
-import { ProcessMetrics } from './process-metrics.ts';
-import { MetricSums } from './sums.ts';
+import type { DiskCacheIndex } from './cluster/disk-cache-index.ts';
+import type { Supervisor } from './cluster/supervisor.ts';
+import { BusiestProjects, type ProjectCounts } from './telemetry/busiest-projects.ts';
+import { exposition } from './telemetry/exposition.ts';
+import { ProcessMetrics } from './telemetry/process-metrics.ts';
+import { MetricsRegistry, type MetricsSnapshot } from './telemetry/registry.ts';
+import { MetricSums } from './telemetry/sums.ts';
 
 export interface PrimaryParts {
   readonly supervisor: Pick<Supervisor, 'listening' | 'restarts'>;

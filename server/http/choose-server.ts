@@ -1,9 +1,10 @@
 import type { HttpEngineSetting } from '../../contract/settings/table.ts';
-import type { StartHttpServer } from './engine.ts';
+import type { StartHttpServer } from './server.ts';
 import { loadUws } from './uws-library.ts';
 
-/** The HTTP engine that a front end took. */
+/** The HTTP server of a front end. */
 export interface ChosenServer {
+  /** Its value of SERVICE_HTTP_ENGINE. */
   readonly engine: 'uws' | 'node';
   /** The package and version of uWebSockets.js. */
   readonly release?: string;
@@ -11,31 +12,31 @@ export interface ChosenServer {
   readonly because?: string;
 }
 
-/** The engine that the setting names is unavailable on this machine. */
+/** SERVICE_HTTP_ENGINE names a server that does not work on this machine. */
 export class HttpServerUnavailable extends Error {}
 
 const remedy =
   'use Node 22 or 20 on Linux with glibc, macOS or Windows, or leave SERVICE_HTTP_ENGINE at auto';
 
 /**
- * The engine of the setting; the other one is not loaded.
- * @throws EngineUnavailable
+ * Loads the HTTP server of the setting, and not the other one.
+ * @throws HttpServerUnavailable
  */
 export async function chooseHttpServer(
   setting: HttpEngineSetting,
 ): Promise<{ readonly taken: ChosenServer; readonly start: StartHttpServer }> {
   const uws = setting === 'node' ? null : loadUws();
   if (uws !== null && typeof uws !== 'string') {
-    const { UwsEngine: UwsServer } = await import('./uws-engine.ts');
+    const { UwsServer } = await import('./uws-server.ts');
     return {
       taken: { engine: 'uws', release: uws.release },
-      start: (host) => new UwsEngine(host, uws),
+      start: (host) => new UwsServer(host, uws),
     };
   }
   if (setting === 'uws') throw new HttpServerUnavailable(`${uws}; ${remedy}`);
-  const { NodeEngine: NodeServer } = await import('./node-engine.ts');
+  const { NodeServer } = await import('./node-server.ts');
   return {
     taken: { engine: 'node', ...(uws === null ? {} : { because: uws }) },
-    start: (host) => new NodeEngine(host),
+    start: (host) => new NodeServer(host),
   };
 }

@@ -1,5 +1,5 @@
-import type { HttpApp } from './engine.ts';
 import type { HttpRequest, HttpResponse } from './request.ts';
+import type { HttpApp } from './server.ts';
 
 /**
  * Whether a request must be the last one of its connection: a GET or HEAD with a body, which means
@@ -12,7 +12,7 @@ export function hasMeaninglessBody(method: string, length: string, coding: strin
   return (method === 'GET' || method === 'HEAD') && (coding !== '' || Number(length) > 0);
 }
 
-/** One request and its response: the part of `HttpRequest` that both engines share. */
+/** One request and its response: the part of `HttpRequest` that both HTTP servers share. */
 export abstract class BaseRequest implements HttpRequest {
   readonly id: string;
   abstract readonly method: string;

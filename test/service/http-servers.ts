@@ -1,0 +1,31 @@
+import t, { type Test } from 'tap';
+import { loadUws } from '../../server/http/uws-library.ts';
+
+const uws = loadUws();
+
+/** The HTTP servers that work on this machine. */
+export const httpServers: readonly ('uws' | 'node')[] =
+  typeof uws === 'string' ? ['node'] : ['uws', 'node'];
+
+export type HttpServerName = (typeof httpServers)[number];
+
+/** uWebSockets.js 20.30, which leaves many valid requests without a response; newer releases do not. */
+const isOldUws = typeof uws !== 'string' && uws.release.includes(' 20.30.');
+
+type Body = (
+  t: Test,
+  server: {
+    readonly name: HttpServerName;
+    readonly isOldUws: boolean;
+    readonly environment: Readonly<Record<string, string>>;
+  },
+) => Promise<unknown>;
+
+/** Runs a test with each HTTP server. */
+export function eachHttpServer(name: string, body: Body): void {
+  for (const server of httpServers) {
+    const environment = { SERVICE_HTTP_ENGINE: server };
+    const old = server === 'uws' && isOldUws;
+    t.test(`${name} (${server})`, (t) => body(t, { name: server, isOldUws: old, environment }));
+  }
+}
