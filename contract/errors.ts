@@ -241,9 +241,3 @@ export class ServiceError extends Error {
     return new ServiceError(this.code, message, this.cause, { ...this.details, watermark: true });
   }
 }
-
-/** @param id as received from the client, of any length */
-export function projectNotFound(id: string): ServiceError {
-  const shown = id.slice(0, 80).toWellFormed();
-  return new ServiceError('project_not_found', `There is no project ${shown}.`);
-}

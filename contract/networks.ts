@@ -35,11 +35,6 @@ export function parseNetwork(text: string): Network | null {
   return /^\d{1,3}$/.test(bits) && Number(bits) <= width ? [address, Number(bits)] : null;
 }
 
-/** The address of a canonical host that is an IP literal; null for a host name. */
-export function addressOfHost(host: string): Address | null {
-  return parseAddress(host.startsWith('[') ? host.slice(1, -1) : host);
-}
-
 /** Whether a text is an IP address with an optional port: `192.0.2.1:53`, `[2001:db8::1]:53`. */
 export function isDnsServer(text: string): boolean {
   if (isIP(text) !== 0) return true;

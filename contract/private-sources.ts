@@ -1,5 +1,5 @@
-import { canonicalHostPattern, hostMatches } from './hosts.ts';
-import { type Address, type Network, parseNetwork, within } from './networks.ts';
+import { canonicalHostPattern } from './hosts.ts';
+import { type Network, parseNetwork } from './networks.ts';
 
 /** The ports of http and https. */
 export const defaultPorts: readonly number[] = [80, 443];
@@ -33,33 +33,6 @@ export function parsePrivateSource(text: string): PrivateSource | null {
   if (network !== null) return { network, ports };
   const hosts = canonicalHostPattern(base);
   return hosts === null ? null : { hosts, ports };
-}
-
-const portsAllow = (ports: Ports, port: number | null): boolean =>
-  port === null || ports === null || ports.includes(port);
-
-/** Whether one of the sources names a host. @param port null for any port */
-export function namesHost(
-  sources: readonly PrivateSource[],
-  host: string,
-  port: number | null,
-): boolean {
-  return sources.some(
-    (source) =>
-      'hosts' in source && portsAllow(source.ports, port) && hostMatches([source.hosts], host),
-  );
-}
-
-/** Whether one of the networks has an address. @param port null for any port */
-export function hasAddress(
-  sources: readonly PrivateSource[],
-  address: Address,
-  port: number | null,
-): boolean {
-  return sources.some(
-    (source) =>
-      'network' in source && portsAllow(source.ports, port) && within(address, [source.network]),
-  );
 }
 
 function splitPort(text: string): { base: string; port?: string } {

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import { ServiceError } from './errors.ts';
-import { authorityOf } from './hosts.ts';
 import { parseAddress } from './networks.ts';
 
 /**
@@ -26,12 +25,6 @@ export const isAddressOrLocalhost = (host: string): boolean =>
 /** Whether a host is an address of this machine's own loopback network, or `localhost`. */
 export const isLoopbackHost = (host: string): boolean =>
   host === 'localhost' || (isIP(host) !== 0 && parseAddress(host)?.range() === 'loopback');
-
-/** Whether an Origin header (RFC 6454, 7) is of the same host as the request's Host, or both are loopback. */
-export function isSameHost(origin: string, host: string): boolean {
-  const from = origin.length > maxLength ? '' : hostOf(authorityOf(origin));
-  return from !== '' && (from === host || (isLoopbackHost(from) && isLoopbackHost(host)));
-}
 
 /**
  * Whether a Host header names what nobody calls a listener at a loopback address: neither an address nor

@@ -7,7 +7,6 @@ import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { ignoredVariables } from '../contract/settings/load.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { cannotListen } from '../contract/start-failure.ts';
-import { endsWithTerminal } from '../contract/terminal.ts';
 import type { FrontEndStats, MachineStats, ToPrimary } from './cluster/channel.ts';
 import { RenderCoalescer } from './cluster/coalescer.ts';
 import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
@@ -21,7 +20,7 @@ import { Greeting } from './greeting.ts';
 import type { ChosenServer } from './http/choose-server.ts';
 import { PrimaryMetrics } from './primary-metrics.ts';
 import { bytesOfProject, knownBytes } from './project-cache.ts';
-import { Shutdown } from './shutdown.ts';
+import { endsWithTerminal, Shutdown } from './shutdown.ts';
 import { startOperations } from './telemetry/operations.ts';
 
 /** The primary: owns the store and the disk cache's index, and supervises the front ends. */

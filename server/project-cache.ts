@@ -8,6 +8,12 @@ import type { Project, Projects } from '../store/projects.ts';
 import type { ProjectNews } from './cluster/channel.ts';
 import { storeUnavailable } from './store-failure.ts';
 
+/** @param id as received from the client, of any length */
+export function projectNotFound(id: string): ServiceError {
+  const shown = id.slice(0, 80).toWellFormed();
+  return new ServiceError('project_not_found', `There is no project ${shown}.`);
+}
+
 /** A project at one revision. `stale` becomes true when the cache has a later revision, or none. */
 export interface ProjectState {
   readonly project: Project;

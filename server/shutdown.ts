@@ -1,5 +1,14 @@
+import { isatty } from 'node:tty';
 import type { Logger } from '../contract/log.ts';
-import { endsWithTerminal, ignoreOutputErrors } from '../contract/terminal.ts';
+import { ignoreOutputErrors } from '../contract/output-errors.ts';
+
+/**
+ * Whether SIGHUP ends this process: it was started on a terminal, which closes. Other processes have no
+ * terminal: those of a service manager or nohup, and child processes with a channel, which end with
+ * their parent.
+ */
+export const endsWithTerminal = (): boolean =>
+  process.channel === undefined && (isatty(0) || isatty(1));
 
 /** Ends the primary: on a signal, when the process that started it ends, or after a fatal error. */
 export class Shutdown {

@@ -3,9 +3,10 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { createLogger } from '../contract/log.ts';
+import { ignoreOutputErrors } from '../contract/output-errors.ts';
 import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
-import { endsWithTerminal, ignoreOutputErrors } from '../contract/terminal.ts';
 import { RestartPolicy } from './cluster/restart-policy.ts';
+import { endsWithTerminal } from './shutdown.ts';
 
 /**
  * `npm start`: runs the service and its worker, each as a process that is restarted when it dies.

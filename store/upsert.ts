@@ -28,9 +28,8 @@ export function isDuplicateKey(error: unknown): boolean {
 }
 
 /**
- * Runs a write under a unique index. A duplicate key is an error with the code 11000, whatever the
- * engine calls it. After a deadlock, which leaves no effect and which MongoDB has none of, the write is
- * repeated.
+ * Runs a write under a unique index. The error of a duplicate key has the code 11000 on every server.
+ * Repeats the write after a deadlock, which has no effect and which MongoDB does not have.
  */
 export async function writePortably<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {

@@ -1,11 +1,14 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { errorsMarkdown } from '../contract/errors-document.ts';
-import { metricsMarkdown } from '../contract/metrics/document.ts';
-import { settingsExample, settingsMarkdown } from '../contract/settings/document.ts';
 import { settingRows } from '../contract/settings/table.ts';
 import { parameterNames, parameters, parametersMarkdown } from '../server/image/parameters.ts';
+import {
+  errorsMarkdown,
+  metricsMarkdown,
+  settingsExample,
+  settingsMarkdown,
+} from './documents/tables.ts';
 import { root } from './root.ts';
 import { differencesMarkdown } from './store/servers.ts';
 
@@ -41,7 +44,7 @@ const sections = [
   ['docs/parameters.md', 'parameters', parametersMarkdown],
   ['docs/settings.md', 'settings', settingsMarkdown],
   ['docs/errors.md', 'errors', errorsMarkdown],
-  ['docs/testing.md', 'engines', differencesMarkdown],
+  ['docs/testing.md', 'stores', differencesMarkdown],
 ] as const;
 for (const [page, section, content] of sections) {
   t.test(`${page} has the table of all ${section}`, (t) =>

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { createLogger, isOnTerminal } from '../contract/log.ts';
+import { ignoreOutputErrors } from '../contract/output-errors.ts';
 import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { cannotListen, cannotUseFolder } from '../contract/start-failure.ts';
-import { ignoreOutputErrors } from '../contract/terminal.ts';
 import { logOutages, retryDuringOutages, watchForOutages } from '../store/connection.ts';
 import { awaitStore, type Store } from '../store/open.ts';
 import { StoreUrlInvalid } from '../store/outage.ts';

@@ -1,6 +1,28 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { workerMetrics } from '../contract/metrics/table.ts';
 import type { JobQueue } from '../store/jobs.ts';
+
+/** The metrics of one worker, besides those of Node.js itself that prom-client adds. */
+export const workerMetrics = {
+  jobDuration: {
+    name: 'prewarm_job_duration_seconds',
+    type: 'histogram',
+    help: 'How long prewarm jobs ran, by outcome (done, failed).',
+    labels: ['outcome'],
+    buckets: [0.1, 0.5, 1, 2, 5, 10, 30, 60, 300],
+  },
+  jobFailures: {
+    name: 'prewarm_job_failures_total',
+    type: 'counter',
+    help: 'Runs of prewarm jobs that failed.',
+    labels: [],
+  },
+  queueJobs: {
+    name: 'prewarm_queue_jobs',
+    type: 'gauge',
+    help: 'Prewarm jobs by state (active, waiting, delayed, failed).',
+    labels: ['state'],
+  },
+} as const;
 
 /** Gauges with the suffix of counters, which `promtool check metrics` rejects. They are sums of others. */
 const misnamed = ['handles', 'requests', 'resources'].map((of) => `nodejs_active_${of}_total`);
@@ -53,7 +75,7 @@ export class WorkerMetrics {
     if (outcome === 'failed') this.#failures.inc();
   }
 
-  /** Of the jobs that this worker ran, ms; null before the first. */
+  /** Mean run time of this worker's jobs, ms; null before the first. */
   get averageRunMs(): number | null {
     return this.#finished === 0 ? null : Math.round(this.#totalMs / this.#finished);
   }

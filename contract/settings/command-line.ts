@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import { defaultInWords } from './document.ts';
 import type { Listener } from './listeners.ts';
 import { settingsOrExit } from './load.ts';
 import {
+  defaultInWords,
   type Setting,
   type SettingName,
   type Settings,

@@ -410,3 +410,8 @@ export type Settings = { readonly [N in SettingName]: ValueOf<(typeof settingsTa
 export const settingRows = Object.entries(settingsTable) as ReadonlyArray<
   readonly [SettingName, Setting<unknown>]
 >;
+
+/** The default as the documents show it. */
+export function defaultInWords(setting: Setting<unknown>): string {
+  return setting.defaultInWords ?? String(setting.default);
+}

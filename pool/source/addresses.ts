@@ -1,5 +1,10 @@
 import ipaddr from 'ipaddr.js';
-import { type Address, type Network, within } from '../../contract/networks.ts';
+import { type Address, type Network, parseAddress, within } from '../../contract/networks.ts';
+
+/** The address of a canonical host that is an IP literal; null for a host name. */
+export function addressOfHost(host: string): Address | null {
+  return parseAddress(host.startsWith('[') ? host.slice(1, -1) : host);
+}
 
 const networks = (...cidrs: string[]): readonly Network[] =>
   cidrs.map((cidr) => ipaddr.parseCIDR(cidr));

@@ -3,16 +3,15 @@ import type { LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { ServiceError } from '../../contract/errors.ts';
 import { canonicalHost } from '../../contract/hosts.ts';
-import { type Address, addressOfHost, parseAddress } from '../../contract/networks.ts';
+import { type Address, parseAddress } from '../../contract/networks.ts';
 import {
-  hasAddress,
-  namesHost,
   type Ports,
   type PrivateSource,
   parsePrivateSource,
 } from '../../contract/private-sources.ts';
-import { isLinkLocal, isPublic, isPublicName, isThisMachine } from './addresses.ts';
+import { addressOfHost, isLinkLocal, isPublic, isPublicName, isThisMachine } from './addresses.ts';
 import { fetchFailureText } from './failure-words.ts';
+import { hasAddress, namesHost } from './private-sources.ts';
 import { NameResolver } from './resolver.ts';
 
 /** All addresses of a host name. */

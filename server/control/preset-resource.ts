@@ -1,8 +1,8 @@
-import { projectNotFound } from '../../contract/errors.ts';
 import { isPresetName } from '../../store/preset.ts';
 import type { Project, Projects } from '../../store/projects.ts';
 import { allows } from '../image/access.ts';
 import { findPreset, presetOptions } from '../image/preset.ts';
+import { projectNotFound } from '../project-cache.ts';
 import { presetFaults } from './preset-input.ts';
 import { rejectInvalid } from './project-resource.ts';
 import type { Preset, PresetInput } from './schemas.ts';

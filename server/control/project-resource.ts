@@ -1,8 +1,9 @@
-import { projectNotFound, ServiceError } from '../../contract/errors.ts';
+import { ServiceError } from '../../contract/errors.ts';
 import { canonicalHostPattern } from '../../contract/hosts.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import type { Project, ProjectSettings, Projects } from '../../store/projects.ts';
+import { projectNotFound } from '../project-cache.ts';
 import { bareHostRule, readAllowedHost } from './hosts.ts';
 import type { CreateProjectInput, DomainInput, ProjectSettingsInput } from './schemas.ts';
 import { publicHostError, readUrl, urlRule } from './urls.ts';

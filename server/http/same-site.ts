@@ -1,11 +1,24 @@
 import { ServiceError } from '../../contract/errors.ts';
+import { authorityOf } from '../../contract/hosts.ts';
 import {
   hostNotAllowed,
   hostOf,
   isAddressOrLocalhost,
-  isSameHost,
+  isLoopbackHost,
 } from '../../contract/request-host.ts';
 import type { Headers, HttpRequest } from './request.ts';
+
+/** Longest Origin header that is parsed, in characters. */
+const maxOriginLength = 300;
+
+/**
+ * Whether an Origin header (RFC 6454, 7) has the host of the request's Host header, or both hosts are
+ * loopback.
+ */
+export function isSameHost(origin: string, host: string): boolean {
+  const from = origin.length > maxOriginLength ? '' : hostOf(authorityOf(origin));
+  return from !== '' && (from === host || (isLoopbackHost(from) && isLoopbackHost(host)));
+}
 
 const policy = 'cross-origin-resource-policy';
 

@@ -1,5 +1,5 @@
 import { backgroundHeader } from '../../contract/background-token.ts';
-import { projectNotFound, ServiceError } from '../../contract/errors.ts';
+import { ServiceError } from '../../contract/errors.ts';
 import type { CacheResult, Engine } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
 import { isLoop } from '../../pool/source/loop.ts';
@@ -7,7 +7,7 @@ import { inStage } from '../../pool/stages.ts';
 import type { Variant } from '../../pool/variant.ts';
 import type { Project } from '../../store/projects.ts';
 import type { Headers, HttpRequest } from '../http/request.ts';
-import type { ProjectCache } from '../project-cache.ts';
+import { type ProjectCache, projectNotFound } from '../project-cache.ts';
 import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
 import { readAddress } from './address.ts';

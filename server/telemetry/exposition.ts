@@ -1,4 +1,4 @@
-import { type Metric, type ServiceMetric, serviceMetrics } from '../../contract/metrics/table.ts';
+import { type Metric, type ServiceMetric, serviceMetrics } from './metrics.ts';
 import { type MetricsSnapshot, splitLabels } from './registry.ts';
 
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';

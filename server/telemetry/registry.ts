@@ -4,7 +4,7 @@ import {
   type MetricOf,
   type ServiceMetric,
   serviceMetrics,
-} from '../../contract/metrics/table.ts';
+} from './metrics.ts';
 
 /** The value of a counter or a gauge with certain labels: a plain number, so that counting is cheap. */
 export interface MetricValue {

@@ -1,4 +1,4 @@
-import { type Metric, type ServiceMetric, serviceMetrics } from '../../contract/metrics/table.ts';
+import { type Metric, type ServiceMetric, serviceMetrics } from './metrics.ts';
 import type { MetricsSnapshot } from './registry.ts';
 
 type Values = Record<string, number | readonly number[]>;

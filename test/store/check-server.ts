@@ -1,8 +1,8 @@
 import { type Behaviour, behaviours, differences, identify } from './servers.ts';
 
 /**
- * The first step of `npm run test:store`: says which server the tests will use and what is known to
- * differ on it. Exit code 2 when there is none.
+ * The first step of `npm run test:store`: prints the server of the tests and its known
+ * differences. Exit code 2 without a server.
  */
 async function main(): Promise<number> {
   const url = process.env['SERVICE_MONGODB_URL'];
@@ -13,11 +13,9 @@ async function main(): Promise<number> {
     return 2;
   }
   try {
-    const { engine, version } = await identify(url);
-    process.stdout.write(
-      `The tests use the server of SERVICE_MONGODB_URL: ${engine} ${version}.\n`,
-    );
-    for (const [behaviour, { reason }] of Object.entries(differences[engine])) {
+    const { name, version } = await identify(url);
+    process.stdout.write(`The tests use the server of SERVICE_MONGODB_URL: ${name} ${version}.\n`);
+    for (const [behaviour, { reason }] of Object.entries(differences[name])) {
       process.stdout.write(`Expected: ${behaviours[behaviour as Behaviour]}. Here ${reason}.\n`);
     }
     return 0;

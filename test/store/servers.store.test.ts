@@ -21,7 +21,7 @@ function failing(...errors: readonly Error[]) {
   };
 }
 
-t.test('an upsert ends in the same way on every engine', async (t) => {
+t.test('an upsert ends in the same way on every server', async (t) => {
   const duplicates = [
     refusal(11_000, 'E11000 duplicate key error'),
     // As FerretDB 2.7 responds to findAndModify, for `_id` and for a unique index.
@@ -47,9 +47,9 @@ t.test('an upsert ends in the same way on every engine', async (t) => {
   }
 });
 
-t.test('the tests of the store name the engine, or exit with 2', async (t) => {
+t.test('test:store prints the name of the server, or exits with 2', async (t) => {
   const url = await embeddedUrl();
-  t.match(await identify(url), { engine: 'embedded' });
+  t.match(await identify(url), { name: 'embedded' });
   const check = fileURLToPath(scriptUrl('./check-server', import.meta.url));
   const [program, ...args] = plainNode;
   for (const [given, message] of [

@@ -1,9 +1,10 @@
 import { MongoClient } from 'mongodb';
+import { markdownTable } from '../documents/tables.ts';
 
-/** The servers that speak MongoDB's protocol and that the tests tell apart. */
-export type Engine = 'embedded' | 'mongodb' | 'ferretdb';
+/** The servers with MongoDB's protocol that the tests distinguish. */
+export type ServerName = 'embedded' | 'mongodb' | 'ferretdb';
 
-/** What the tests expect of a server as MongoDB 7.0 does it, and an engine may do differently. */
+/** Behaviours of MongoDB 7.0 that tests expect, and in which a server may differ. */
 export const behaviours = {
   duplicateKeyCode: 'a duplicate key in a findAndModify is the error 11000',
   duplicateKeyDetails: 'the error 11000 names index, key and value',
@@ -17,17 +18,17 @@ export const behaviours = {
 export type Behaviour = keyof typeof behaviours;
 
 interface Difference {
-  /** What the engine does, and why. */
+  /** What the server does, and why. */
   readonly reason: string;
-  /** What the service, or else the tests, do about it. */
+  /** How the service, or else the tests, handle it. */
   readonly handling: string;
 }
 
 const notCompared = 'not compared; the service does not depend on it';
 
-/** Differences that are an engine's own. Other failures on that engine are mistakes of this project. */
+/** Known differences of the servers. Any other failure on a server is a bug of this project. */
 export const differences: Readonly<
-  Record<Engine, Readonly<Partial<Record<Behaviour, Difference>>>>
+  Record<ServerName, Readonly<Partial<Record<Behaviour, Difference>>>>
 > = {
   embedded: {},
   mongodb: {},
@@ -65,11 +66,11 @@ export const differences: Readonly<
 };
 
 export interface Server {
-  readonly engine: Engine;
+  readonly name: ServerName;
   readonly version: string;
 }
 
-/** Which engine a server is, by its `buildInfo`. Rejects when it does not respond. */
+/** Identifies a server by its `buildInfo`. Rejects when it does not respond. */
 export async function identify(url: string): Promise<Server> {
   const client = new MongoClient(url, { serverSelectionTimeoutMS: 5_000 });
   try {
@@ -77,14 +78,14 @@ export async function identify(url: string): Promise<Server> {
       .db('admin')
       .command({ buildInfo: 1 })
       .catch((error) => {
-        // Of these engines, only the embedded store does not have the command.
+        // Of these servers, only the embedded store does not have the command.
         if (error.code === 59) return null;
         throw error;
       });
-    if (info === null) return { engine: 'embedded', version: 'of these sources' };
+    if (info === null) return { name: 'embedded', version: 'of these sources' };
     const ferretdb: unknown = info['ferretdb']?.version;
-    if (ferretdb !== undefined) return { engine: 'ferretdb', version: String(ferretdb) };
-    return { engine: 'mongodb', version: String(info['version']) };
+    if (ferretdb !== undefined) return { name: 'ferretdb', version: String(ferretdb) };
+    return { name: 'mongodb', version: String(info['version']) };
   } finally {
     await client.close();
   }
@@ -92,19 +93,17 @@ export async function identify(url: string): Promise<Server> {
 
 let server: Promise<Server> | undefined;
 
-/**
- * Why the server of the tests differs in a behaviour, for tap's `skip`; false when it does not differ.
- */
+/** Why the tests' server differs in a behaviour, for tap's `skip`; false when it does not differ. */
 export async function differs(behaviour: Behaviour): Promise<string | false> {
   const url = process.env['SERVICE_MONGODB_URL'];
   if (!url) return false;
   server ??= identify(url);
-  const { engine } = await server;
-  const difference = differences[engine][behaviour];
-  return difference === undefined ? false : `${engine}: ${difference.reason}`;
+  const { name } = await server;
+  const difference = differences[name][behaviour];
+  return difference === undefined ? false : `${name}: ${difference.reason}`;
 }
 
-/** Runs calls that write one document: all at once, or ten where that takes too long. */
+/** Runs calls that write one document: all at once, or ten at once on a server with contention. */
 export async function together<T>(calls: readonly (() => Promise<T>)[]): Promise<T[]> {
   const atOnce = (await differs('contention')) ? 10 : calls.length;
   const results: T[] = [];
@@ -117,12 +116,13 @@ export async function together<T>(calls: readonly (() => Promise<T>)[]): Promise
 
 /** The table of docs/testing.md. */
 export function differencesMarkdown(): string {
-  const rows = Object.entries(differences).flatMap(([engine, own]) =>
-    Object.entries(own).map(
-      ([behaviour, { reason, handling }]) =>
-        `| ${engine} | ${behaviours[behaviour as Behaviour]} | ${reason} | ${handling} |`,
-    ),
+  const rows = Object.entries(differences).flatMap(([server, own]) =>
+    Object.entries(own).map(([behaviour, { reason, handling }]) => [
+      server,
+      behaviours[behaviour as Behaviour],
+      reason,
+      handling,
+    ]),
   );
-  const head = ['| Engine | Expected | What it does | Handling |', '| --- | --- | --- | --- |'];
-  return [...head, ...rows].join('\n');
+  return markdownTable(['Server', 'Expected', 'What it does', 'Handling'], rows);
 }

@@ -3,8 +3,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { type Metric, serviceMetrics, workerMetrics } from '../../contract/metrics/table.ts';
-import { root } from '../root.ts';
+import { type Metric, serviceMetrics } from '../../../server/telemetry/metrics.ts';
+import { workerMetrics } from '../../../worker/metrics.ts';
+import { root } from '../../root.ts';
 
 const metrics: readonly Metric[] = [
   ...Object.values(serviceMetrics),

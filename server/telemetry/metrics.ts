@@ -38,7 +38,6 @@ const stageBuckets = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20,
 ];
 const delayBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
-const jobBuckets = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 300];
 
 /**
  * The metrics of the service, summed over the processes of a machine. Code, documentation and tests
@@ -210,22 +209,6 @@ export const serviceMetrics = {
     'Projects that a front end knows; the most of the processes.',
     [],
     'max',
-  ),
-} satisfies Readonly<Record<string, Metric>>;
-
-/** The metrics of one worker, besides those of Node.js itself that prom-client adds. */
-export const workerMetrics = {
-  jobDuration: histogram(
-    'prewarm_job_duration_seconds',
-    'How long prewarm jobs ran, by outcome (done, failed).',
-    ['outcome'],
-    jobBuckets,
-  ),
-  jobFailures: counter('prewarm_job_failures_total', 'Runs of prewarm jobs that failed.', []),
-  queueJobs: gauge(
-    'prewarm_queue_jobs',
-    'Prewarm jobs by state (active, waiting, delayed, failed).',
-    ['state'],
   ),
 } satisfies Readonly<Record<string, Metric>>;
 

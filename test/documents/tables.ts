@@ -1,0 +1,60 @@
+import { errorCatalogue } from '../../contract/errors.ts';
+import { defaultInWords, settingRows } from '../../contract/settings/table.ts';
+import { type Metric, serviceMetrics } from '../../server/telemetry/metrics.ts';
+import { workerMetrics } from '../../worker/metrics.ts';
+
+/** A Markdown table. */
+export function markdownTable(
+  head: readonly string[],
+  rows: ReadonlyArray<readonly (string | number)[]>,
+): string {
+  const lines = [head, head.map(() => '---'), ...rows];
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** Every error, by status, for docs/errors.md. */
+export function errorsMarkdown(): string {
+  const entries = Object.entries(errorCatalogue).sort(([, a], [, b]) => a.status - b.status);
+  const rows = entries.map(([code, { status, hint }]) => [status, `\`${code}\``, hint]);
+  return markdownTable(['Status', 'Code', 'What to do'], rows);
+}
+
+/** Every setting, for docs/settings.md. */
+export function settingsMarkdown(): string {
+  const rows = settingRows.map(([, setting]) => [
+    `\`${setting.variable}\``,
+    defaultInWords(setting),
+    setting.meaning,
+  ]);
+  return markdownTable(['Variable', 'Default', 'Meaning'], rows);
+}
+
+/** The settings as a commented environment file, for `.env.example`. */
+export function settingsExample(): string {
+  const blocks = settingRows.map(
+    ([, setting]) =>
+      `# ${setting.meaning}\n# Accepts ${setting.accepts}. Default: ${defaultInWords(setting)}\n#${setting.variable}=`,
+  );
+  return `# Settings of the image delivery service. Copy to .env and uncomment what differs.\n\n${blocks.join('\n\n')}\n`;
+}
+
+/** docs/operating/metrics.md */
+export function metricsMarkdown(): string {
+  return [
+    '# Metrics',
+    'The metrics of the service at `/metrics` of its operations listener (`SERVICE_OPS_HOST`, `SERVICE_OPS_PORT`), summed over the processes of the machine. The front ends report once a second; what a process that is killed has counted since its last report is lost. No counter decreases while the service runs.',
+    metricsTable(Object.values(serviceMetrics)),
+    'The metrics of a worker at `/metrics` of its operations server (`SERVICE_WORKER_HOST`, `SERVICE_WORKER_PORT`), besides those of Node.js that prom-client names:',
+    `${metricsTable(Object.values(workerMetrics))}\n`,
+  ].join('\n\n');
+}
+
+function metricsTable(metrics: readonly Metric[]): string {
+  const rows = metrics.map(({ name, type, labels, help }) => [
+    `\`${name}\``,
+    type,
+    labels.map((label) => `\`${label}\``).join(' '),
+    help,
+  ]);
+  return markdownTable(['Metric', 'Type', 'Labels', 'Meaning'], rows);
+}
