@@ -5,22 +5,20 @@ import type { Image } from './image.ts';
 import { watermarkVariant } from './rendering/watermark.ts';
 import type { EngineSettings } from './settings.ts';
 import { type SourceLease, Sources } from './source/sources.ts';
-import type { Stages } from './stages.ts';
-import type { Variant, Watermark } from './variant.ts';
-import { Watermarks } from './watermarks.ts';
+import type { StageObserver } from './stages.ts';
+import type { Variant } from './variant.ts';
+import { WatermarkFailures } from './watermark-failures.ts';
 
-/** The requested image. */
 export interface ImageRequest {
-  /** The project's id: projects have equal shares of what is limited. */
+  /** The project's id. Projects have equal shares of everything limited. */
   readonly project: string;
   readonly source: URL;
   readonly variant: Variant;
-  /** Whether the project may use a canonical host; called for every redirect too. */
+  /** Whether the project may use a canonical host; also called for every redirect. */
   readonly allowed: (host: string) => boolean;
   /** Background work has lower priority than live requests, until a live request waits for it. */
   readonly background: boolean;
-  /** Told the stages that this request is in; by default nobody is. */
-  readonly stages?: Stages;
+  readonly stages?: StageObserver;
 }
 
 /** A request in progress. */
@@ -40,7 +38,7 @@ export interface Timings {
   readonly transform?: number;
 }
 
-export interface Produced {
+interface Produced {
   readonly image: Image;
   readonly timings: Timings;
 }
@@ -50,70 +48,44 @@ interface Inputs {
   readonly watermark: SourceLease | null;
 }
 
-function holdBoth({ source, watermark }: Inputs): () => void {
-  const holds = [source.hold(), watermark?.hold()];
-  return () => {
-    for (const release of holds) release?.();
-  };
-}
-
-/** Requests that were refused, by what was used up. */
-export interface Refusals {
-  /** Misses in progress. */
-  readonly misses: number;
-  /** Places in the transform queue, or the time that a transform may wait there. */
-  readonly queue: number;
-  /** Fetches in flight. */
-  readonly fetches: number;
-  /** Bytes of sources in memory. */
-  readonly heldBytes: number;
-}
-
-/** A watermark is decoded at this size, in px, when it is checked. */
+/** Watermarks are decoded at this size, in px, when they are checked. */
 const checkedSize = { width: 64, height: 64 };
 
 /** The project configured the watermark's URL, so its host need not be on the allowlist. */
 const anyHost = () => true;
 
-/** Makes images that are in no cache: fetches the source and transforms it. */
+/** Renders images: fetches the source and transforms it. */
 export class Producer {
   readonly sources: Sources;
   readonly transforms: TransformQueue;
-  readonly watermarks: Watermarks;
+  readonly #watermarkFailures: WatermarkFailures;
   readonly #checkWithinMs: number;
   readonly #refused = { misses: 0, queue: 0 };
 
   constructor(settings: EngineSettings) {
     this.sources = new Sources(settings);
     this.transforms = new TransformQueue(settings);
-    this.watermarks = new Watermarks({
+    this.#watermarkFailures = new WatermarkFailures({
       check: (url) => this.checkWatermark(url, new AbortController().signal),
     });
     this.#checkWithinMs = settings.sourceTimeoutMs + settings.transformTimeoutMs;
   }
 
-  /**
-   * Fetches and decodes a watermark, as background work: live requests are served first.
-   *
-   * @throws ServiceError about the watermark as a source; `overloaded` when live requests left no
-   *   time for the check; or the signal's reason
-   */
+  /** As `Engine.checkWatermark`. */
   async checkWatermark(url: URL, signal: AbortSignal): Promise<void> {
     const deadline = AbortSignal.timeout(this.#checkWithinMs);
     // The check serves every project with this watermark, so it is counted for the host alone.
     const project = `watermarks of ${url.host}`;
     const options = { project, signal: AbortSignal.any([signal, deadline]), background: true };
     try {
-      const lease = await this.sources.acquire(url, { ...options, allowed: anyHost });
+      const lease = await this.#acquireSupported(url, { ...options, allowed: anyHost });
       try {
-        requireSupportedFormat(lease);
-        const opaque = { scale: 100, opacity: 100 };
-        const variant = watermarkVariant(opaque, checkedSize);
+        const variant = watermarkVariant({ scale: 100, opacity: 100 }, checkedSize);
         await this.transforms.transform(lease.bytes, variant, { ...options, hold: lease.hold });
       } finally {
         lease.release();
       }
-      this.watermarks.works(url);
+      this.#watermarkFailures.delete(url);
     } catch (error) {
       if (error !== deadline.reason || signal.aborted) throw error;
       throw new ServiceError('overloaded', 'The watermark was not checked in time.', error);
@@ -121,38 +93,39 @@ export class Producer {
   }
 
   /**
-   * @throws ServiceError with the detail `watermark` when the variant's watermark cannot be used, and
-   *   not its source; any other ServiceError; or the signal's reason
+   * @param fetched called when source and watermark have arrived, or could not be fetched
+   * @throws ServiceError, with the detail `watermark` when the variant's watermark cannot be used; or the
+   *   signal's reason
    */
-  async produce(work: Work): Promise<Produced> {
-    const { source, watermark } = await this.#fetchAdmitted(work);
+  async produce(work: Work, fetched: () => void): Promise<Produced> {
     try {
-      requireSupportedFormat(source);
-      const { queueMs, transformMs, ...image } = await this.transforms.transform(
-        source.bytes,
-        work.variant,
-        {
-          ...work,
-          watermark: watermark?.bytes ?? null,
-          hold: () => holdBoth({ source, watermark }),
-        },
-      );
-      const fetched = source.fetchMs === null ? {} : { fetch: source.fetchMs };
-      return { image, timings: { ...fetched, queue: queueMs, transform: transformMs } };
+      return await this.#transform(await this.#fetch(work).finally(fetched), work);
     } catch (error) {
-      throw this.#noting(error, work.variant.watermark);
-    } finally {
-      source.release();
-      watermark?.release();
+      const url = work.variant.watermark?.url;
+      if (url !== undefined && error instanceof ServiceError && error.details.watermark === true) {
+        this.#watermarkFailures.set(url, error);
+      }
+      throw error;
     }
   }
 
+  /** @throws ServiceError of a watermark that could not be used recently */
+  requireUsableWatermark({ watermark }: Variant): void {
+    if (watermark !== null) this.#watermarkFailures.requireUsable(watermark.url);
+  }
+
+  /** @throws ServiceError overloaded, when the transform queue has no place for a live request */
+  requirePlace(project: string): void {
+    if (this.transforms.isFull(project)) throw this.refuse('queue');
+  }
+
   /**
-   * Refuses a live request for which the transform queue has no place.
+   * Reserves a place in the transform queue for a live request, until the returned function is called.
    * @throws ServiceError overloaded
    */
-  admit(project: string): void {
-    if (this.transforms.isFull(project)) throw this.refuse('queue');
+  reserve(project: string): () => void {
+    this.requirePlace(project);
+    return this.transforms.reserve(project);
   }
 
   /** Counts a refused request and returns its error. */
@@ -161,77 +134,78 @@ export class Producer {
     return new ServiceError('overloaded', 'Too many transforms are waiting.');
   }
 
-  /** Requests that were answered with `overloaded`, by what was used up. */
-  get refusals(): Refusals {
+  /** Total requests refused as `overloaded`, by the exhausted limit. */
+  get refusals() {
     const { rejected, heldRejected } = this.sources.stats();
     const { misses, queue } = this.#refused;
     return {
+      /** Misses in progress. */
       misses,
+      /** Places in the transform queue, or the time that a transform may wait there. */
       queue: queue + this.transforms.stats().rejected,
+      /** Fetches in flight. */
       fetches: rejected,
+      /** Bytes of sources in memory. */
       heldBytes: heldRejected,
     };
-  }
-
-  /** Requests that were answered with `overloaded`. */
-  get refused(): number {
-    const { misses, queue, fetches, heldBytes } = this.refusals;
-    return misses + queue + fetches + heldBytes;
   }
 
   async close(): Promise<void> {
     await Promise.all([this.transforms.close(), this.sources.close()]);
   }
 
-  /** A live request's fetch has a place in the transform queue. */
-  async #fetchAdmitted(work: Work): Promise<Inputs> {
-    if (!isLive(work)) return this.#fetch(work);
-    this.admit(work.project);
-    const arrived = this.transforms.reserve(work.project);
-    return this.#fetch(work).finally(arrived);
-  }
-
   /** Fetches source and watermark in parallel; on failure of one it releases the other. */
   async #fetch(work: Work): Promise<Inputs> {
-    const { source, variant } = work;
-    const { watermark } = variant;
+    const { watermark } = work.variant;
     const [first, second] = await Promise.allSettled([
-      this.sources.acquire(source, work),
-      watermark === null ? null : this.#fetchWatermark(watermark, work),
+      this.#acquireSupported(work.source, work),
+      watermark === null ? null : this.#fetchWatermark(watermark.url, work),
     ]);
     if (first.status === 'fulfilled' && second.status === 'fulfilled') {
       return { source: first.value, watermark: second.value };
     }
-    if (first.status === 'rejected') {
-      if (second.status === 'fulfilled') second.value?.release();
-      throw first.reason;
-    }
-    first.value.release();
-    throw this.#noting((second as PromiseRejectedResult).reason, watermark);
+    for (const one of [first, second]) if (one.status === 'fulfilled') one.value?.release();
+    throw first.status === 'rejected' ? first.reason : (second as PromiseRejectedResult).reason;
   }
 
-  async #fetchWatermark({ url }: Watermark, work: Work): Promise<SourceLease> {
+  async #fetchWatermark(url: string, work: Work): Promise<SourceLease> {
     try {
-      const lease = await this.sources.acquire(new URL(url), { ...work, allowed: anyHost });
-      try {
-        requireSupportedFormat(lease);
-        return lease;
-      } catch (error) {
-        lease.release();
-        throw error;
-      }
+      return await this.#acquireSupported(new URL(url), { ...work, allowed: anyHost });
     } catch (error) {
-      // `overloaded` is no failure of the watermark.
-      const its = error instanceof ServiceError && error.code !== 'overloaded';
-      throw its ? error.ofWatermark() : error;
+      // `overloaded` is not a failure of the watermark.
+      const isOwn = error instanceof ServiceError && error.code !== 'overloaded';
+      throw isOwn ? error.ofWatermark() : error;
     }
   }
 
-  /** Remembers an error of the watermark; returns the error. */
-  #noting(error: unknown, watermark: Watermark | null): unknown {
-    if (watermark !== null && error instanceof ServiceError && error.details.watermark === true) {
-      this.watermarks.failed(watermark.url, error);
+  /** A source in a supported format. */
+  async #acquireSupported(...args: Parameters<Sources['acquire']>): Promise<SourceLease> {
+    const lease = await this.sources.acquire(...args);
+    try {
+      requireSupportedFormat(lease);
+      return lease;
+    } catch (error) {
+      lease.release();
+      throw error;
     }
-    return error;
+  }
+
+  async #transform({ source, watermark }: Inputs, work: Work): Promise<Produced> {
+    const hold = () => {
+      const holds = [source.hold(), watermark?.hold()];
+      return () => {
+        for (const release of holds) release?.();
+      };
+    };
+    try {
+      const options = { ...work, watermark: watermark?.bytes ?? null, hold };
+      const transformed = await this.transforms.transform(source.bytes, work.variant, options);
+      const { queueMs, transformMs, ...image } = transformed;
+      const fetched = source.fetchMs === null ? {} : { fetch: source.fetchMs };
+      return { image, timings: { ...fetched, queue: queueMs, transform: transformMs } };
+    } finally {
+      source.release();
+      watermark?.release();
+    }
   }
 }

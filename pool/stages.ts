@@ -17,7 +17,7 @@ export const stageNames = [
 export type StageName = (typeof stageNames)[number];
 
 /** What is known of a stage. It must not contain secrets, such as the query of a source's URL. */
-export interface StageFacts {
+export interface StageAttributes {
   /** Whether a cache had the image. */
   readonly hit?: boolean;
   readonly role?: 'leader' | 'follower';
@@ -32,27 +32,27 @@ export interface StageFacts {
 export interface Stage {
   /** The headers that connect a request made in this stage to its trace (W3C Trace Context). */
   readonly headers: Readonly<Record<string, string>>;
-  end(facts?: StageFacts, at?: number): void;
+  end(facts?: StageAttributes, at?: number): void;
   fail(error: unknown, at?: number): void;
 }
 
 /** Is told the stages of one image request: the source of its metrics, its trace and its log line. */
-export interface Stages {
+export interface StageObserver {
   /** @param at when it began, `performance.now()`, if not now */
-  begin(name: StageName, facts?: StageFacts, at?: number): Stage;
+  begin(name: StageName, facts?: StageAttributes, at?: number): Stage;
 }
 
 const unobservedStage: Stage = { headers: {}, end() {}, fail() {} };
 
 /** For work without a request. */
-export const unobserved: Stages = { begin: () => unobservedStage };
+export const noObserver: StageObserver = { begin: () => unobservedStage };
 
 /** Does one stage, and tells when it began and how it ended. */
-export async function inStage<T>(
-  stages: Stages,
+export async function runStage<T>(
+  stages: StageObserver,
   name: StageName,
   work: (stage: Stage) => T | Promise<T>,
-  factsOf?: (result: T) => StageFacts,
+  factsOf?: (result: T) => StageAttributes,
 ): Promise<T> {
   const stage = stages.begin(name);
   try {

@@ -8,6 +8,8 @@ import { ProcessMetrics } from './telemetry/process-metrics.ts';
 import { MetricsRegistry, type MetricsSnapshot } from './telemetry/registry.ts';
 import { RequestMetrics } from './telemetry/request-metrics.ts';
 
+type EngineStats = ReturnType<Engine['stats']>;
+
 /** The parts of a front end that have figures of their own. */
 export interface FrontEndParts {
   readonly engine: Engine;
@@ -41,35 +43,34 @@ export class FrontEndMetrics {
   snapshot(parts: FrontEndParts): MetricsSnapshot {
     this.#requests.collect();
     this.#process.collect();
-    this.#collect(parts);
-    this.#collectCaches(parts);
+    const engine = parts.engine.stats();
+    this.#collect(parts, engine);
+    this.#collectCaches(parts, engine);
     return this.registry.snapshot();
   }
 
-  #collect({ engine, projects, app, storeAvailable }: FrontEndParts): void {
+  #collect({ projects, app, storeAvailable }: FrontEndParts, engine: EngineStats): void {
     const { registry: cells } = this;
-    const pool = engine.producer.transforms.stats();
-    const sources = engine.producer.sources.stats();
-    const { misses, queue, fetches, heldBytes } = engine.producer.refusals;
+    const { transforms, sources, refusals } = engine;
     cells.gauge('requestsOpen').value = app.open;
-    cells.counter('refusals', 'misses').value = misses;
-    cells.counter('refusals', 'queue').value = queue;
-    cells.counter('refusals', 'fetches').value = fetches;
-    cells.counter('refusals', 'held_bytes').value = heldBytes;
+    cells.counter('refusals', 'misses').value = refusals.misses;
+    cells.counter('refusals', 'queue').value = refusals.queue;
+    cells.counter('refusals', 'fetches').value = refusals.fetches;
+    cells.counter('refusals', 'held_bytes').value = refusals.heldBytes;
     cells.counter('followers', 'process').value = engine.followers.process;
     cells.counter('followers', 'machine').value = engine.followers.machine;
     cells.counter('followers', 'source').value = sources.followers;
     cells.gauge('misses').value = engine.misses;
-    cells.gauge('transforms').value = pool.active;
-    cells.gauge('transformSlots').value = pool.concurrency;
-    cells.gauge('transformsQueued', 'live').value = pool.queued;
-    cells.gauge('transformsQueued', 'background').value = pool.backgroundQueued;
-    cells.gauge('transformQueueLimit').value = pool.maxQueue;
-    cells.gauge('transformMemory').value = pool.costlyBytes;
-    cells.gauge('transformMemoryLimit').value = pool.costlyMaxBytes;
-    cells.gauge('transformStalled').value = pool.stalledMs / 1_000;
-    cells.gauge('threadsStuck').value = pool.stuck;
-    cells.counter('threadsReplaced').value = pool.threadsReplaced;
+    cells.gauge('transforms').value = transforms.active;
+    cells.gauge('transformSlots').value = transforms.concurrency;
+    cells.gauge('transformsQueued', 'live').value = transforms.queued;
+    cells.gauge('transformsQueued', 'background').value = transforms.backgroundQueued;
+    cells.gauge('transformQueueLimit').value = transforms.maxQueue;
+    cells.gauge('transformMemory').value = transforms.costlyBytes;
+    cells.gauge('transformMemoryLimit').value = transforms.costlyMaxBytes;
+    cells.gauge('transformStalled').value = transforms.stalledMs / 1_000;
+    cells.gauge('threadsStuck').value = transforms.stuck;
+    cells.counter('threadsReplaced').value = transforms.threadsReplaced;
     cells.gauge('fetches').value = sources.fetching;
     cells.gauge('fetchSlots').value = sources.concurrency;
     cells.gauge('sourceConnections').value = sources.connections;
@@ -79,10 +80,8 @@ export class FrontEndMetrics {
     cells.gauge('knownProjects').value = projects.knowledge.count;
   }
 
-  #collectCaches({ engine, delivery }: FrontEndParts): void {
+  #collectCaches({ delivery }: FrontEndParts, { memory, sources }: EngineStats): void {
     const { registry: cells } = this;
-    const { memory, producer } = engine;
-    const sources = producer.sources.stats();
     cells.gauge('cacheBytes', 'memory').value = memory.bytes;
     cells.gauge('cacheLimit', 'memory').value = memory.maxBytes;
     cells.gauge('cacheEntries', 'memory').value = memory.count;

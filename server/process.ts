@@ -153,26 +153,25 @@ let machine: MachineStats = {
 let draining = false;
 
 function stats(): FrontEndStats {
-  const pool = engine.producer.transforms.stats();
-  const sources = engine.producer.sources.stats();
+  const { memory, transforms, sources, misses, refused } = engine.stats();
   return {
-    memoryBytes: engine.memory.bytes,
-    memoryMaxBytes: engine.memory.maxBytes,
-    active: pool.active,
-    queued: pool.queued,
-    concurrency: pool.concurrency,
-    maxQueue: pool.maxQueue,
-    rejected: engine.producer.refused,
-    completed: pool.completed,
+    memoryBytes: memory.bytes,
+    memoryMaxBytes: memory.maxBytes,
+    active: transforms.active,
+    queued: transforms.queued,
+    concurrency: transforms.concurrency,
+    maxQueue: transforms.maxQueue,
+    rejected: refused,
+    completed: transforms.completed,
     fetching: sources.fetching,
     fetchConcurrency: sources.concurrency,
     fetchesRejected: sources.rejected,
     heldBytes: sources.heldBytes,
     heldMaxBytes: sources.heldMaxBytes,
     heldRejected: sources.heldRejected,
-    misses: engine.misses,
-    stuck: pool.stuck,
-    stalledMs: pool.stalledMs,
+    misses,
+    stuck: transforms.stuck,
+    stalledMs: transforms.stalledMs,
   };
 }
 
@@ -205,12 +204,12 @@ const control = new ControlPlane({
   projects: store.projects,
   operations: new ProjectResource({
     projects: store.projects,
-    guard: engine.producer.sources.guard,
-    checkWatermark: (url, signal) => engine.producer.checkWatermark(url, signal),
+    guard: engine.guard,
+    checkWatermark: (url, signal) => engine.checkWatermark(url, signal),
     onChange: applyChange,
   }),
   presets: new PresetResource({ projects: store.projects, onChange: applyChange }),
-  guard: engine.producer.sources.guard,
+  guard: engine.guard,
   queue,
   baseUrl: settings.baseUrl,
   trustedProxies: settings.trustedProxies,

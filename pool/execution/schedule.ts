@@ -1,6 +1,6 @@
 import type { Cost } from '../rendering/cost.ts';
+import { RoundRobin } from '../round-robin.ts';
 import type { EngineSettings } from '../settings.ts';
-import { Turns } from '../turns.ts';
 
 /** A transform, as far as its order matters. */
 export interface Scheduled {
@@ -33,8 +33,8 @@ const mostOvertaken = 15;
  */
 export class Schedule<T extends Scheduled> {
   readonly #settings: ScheduleSettings;
-  readonly #live = new Turns<T>();
-  readonly #background = new Turns<T>();
+  readonly #live = new RoundRobin<T>();
+  readonly #background = new RoundRobin<T>();
   readonly #running = new Set<T>();
   /** Live transforms whose sources are being fetched: at most as many as there are fetch slots. */
   readonly #expected = new Set<{ readonly project: string; readonly since: number }>();
@@ -96,7 +96,7 @@ export class Schedule<T extends Scheduled> {
   }
 
   /** Announces a live transform. The function takes it back. */
-  expect(project: string): () => void {
+  reserve(project: string): () => void {
     const one = { project, since: performance.now() };
     this.#expected.add(one);
     return () => void this.#expected.delete(one);
@@ -108,7 +108,7 @@ export class Schedule<T extends Scheduled> {
 
   /** The transform that has to be refused in favour of a project's live one, if any has. */
   displacedBy(project: string): T | undefined {
-    return this.#crowded && this.#displaces(project) ? this.#live.last() : undefined;
+    return this.#crowded && this.#displaces(project) ? this.#live.newestOfLongest() : undefined;
   }
 
   add(task: T): void {
@@ -155,7 +155,7 @@ export class Schedule<T extends Scheduled> {
     yield* this.#background;
   }
 
-  #turnsOf({ background }: T): Turns<T> {
+  #turnsOf({ background }: T): RoundRobin<T> {
     return background ? this.#background : this.#live;
   }
 
@@ -171,7 +171,7 @@ export class Schedule<T extends Scheduled> {
 
   /** True when a project has so few transforms queued that one of another has to give way. */
   #displaces(project: string, expected = 0): boolean {
-    return this.#live.most > this.#live.of(project) + expected + 1;
+    return this.#live.longest > this.#live.countOf(project) + expected + 1;
   }
 
   /** True when the additional thread is for this project. */
@@ -180,7 +180,7 @@ export class Schedule<T extends Scheduled> {
     return (
       this.#running.size <= threads &&
       this.#live.size <= queue &&
-      this.#live.of(project) === 0 &&
+      this.#live.countOf(project) === 0 &&
       !this.#hasRunning(project)
     );
   }

@@ -1,8 +1,8 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import sharp from 'sharp';
 import { blockDecoders } from './decoders.ts';
+import { lowerPriority } from './priority.ts';
 import { runTask, type TransformResult, type TransformTask } from './task.ts';
-import { lowerPriority } from './thread-priority.ts';
 
 /** Null when the task must run in a process of its own. */
 export type ThreadResult = TransformResult | null;

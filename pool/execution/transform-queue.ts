@@ -3,9 +3,9 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { Image } from '../image.ts';
 import type { Cost } from '../rendering/cost.ts';
 import type { EngineSettings } from '../settings.ts';
-import { type Stage, type Stages, unobserved } from '../stages.ts';
+import { noObserver, type Stage, type StageObserver } from '../stages.ts';
 import type { Variant } from '../variant.ts';
-import { Renderers } from './renderers.ts';
+import { Executor } from './executor.ts';
 import { Schedule, type Scheduled } from './schedule.ts';
 import type { TransformResult, TransformTask } from './task.ts';
 
@@ -36,7 +36,7 @@ export interface TransformOptions {
    */
   readonly hold?: () => () => void;
   /** Told how long the transform waited and ran. */
-  readonly stages?: Stages;
+  readonly stages?: StageObserver;
 }
 
 export interface TransformQueueStats {
@@ -89,7 +89,7 @@ interface QueuedTransform extends Scheduled {
   readonly source: Uint8Array;
   readonly watermark: Uint8Array | null;
   readonly variant: Variant;
-  readonly stages: Stages;
+  readonly stages: StageObserver;
   readonly hold: () => () => void;
   /** True when its caller has left, or was told that the transform took too long. */
   abandoned: boolean;
@@ -130,7 +130,7 @@ export class TransformQueue {
   readonly #settings: TransformQueueSettings;
   readonly #limits: TransformTask['limits'];
   readonly #waitLimits: WaitLimits;
-  readonly #renderers: Renderers;
+  readonly #renderers: Executor;
   readonly #schedule: Schedule<QueuedTransform>;
   readonly #runs = new Set<Promise<void>>();
   /** Transforms whose threads were told to end and have not, and when. */
@@ -158,7 +158,7 @@ export class TransformQueue {
       memoryBytes: settings.processMemoryBytes,
       cpuSeconds: Math.ceil((cpuTimeouts * settings.transformTimeoutMs) / 1000),
     };
-    this.#renderers = new Renderers(entry, settings.threads + 1, processLimits, () =>
+    this.#renderers = new Executor(entry, settings.threads + 1, processLimits, () =>
       this.#startNext(),
     );
   }
@@ -173,7 +173,7 @@ export class TransformQueue {
    * place. The function takes it back.
    */
   reserve(project: string): () => void {
-    return this.#schedule.expect(project);
+    return this.#schedule.reserve(project);
   }
 
   /**
@@ -206,7 +206,7 @@ export class TransformQueue {
           source,
           watermark,
           variant,
-          stages: options.stages ?? unobserved,
+          stages: options.stages ?? noObserver,
           hold: options.hold ?? noHold,
           background: background && promoted?.aborted !== true,
           queuedAt,
@@ -340,7 +340,7 @@ export class TransformQueue {
     let stage: Stage | null = null;
     // Not before it is known whether the thread does the transform or returns it to the queue.
     const ran = (): Stage => {
-      if (stage !== null) return unobserved.begin('transform');
+      if (stage !== null) return noObserver.begin('transform');
       task.stages.begin('queue', {}, task.queuedAt).end({}, startedAt);
       stage = task.stages.begin('transform', {}, startedAt);
       return stage;

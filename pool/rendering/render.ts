@@ -12,7 +12,6 @@ import { type KeptMetadata, keptMetadata } from '../formats/metadata/kept-metada
 import { type Size, scaledSize } from '../geometry.ts';
 import { entityTag, type Image } from '../image.ts';
 import { type OutputFormat, plainVariant, type Variant, type Watermark } from '../variant.ts';
-import { findContent } from './content.ts';
 import {
   type Cost,
   CostExceeded,
@@ -33,6 +32,7 @@ import { Pipeline, type RenderLimits } from './pipeline.ts';
 import { placeholders, type SourceDescription } from './placeholders.ts';
 import { makePlan, type Plan, upright } from './plan.ts';
 import { applySteps, imagePasses, passes, type StepContext } from './steps.ts';
+import { findUsedArea } from './used-area.ts';
 import { overlayOf, watermarkVariant } from './watermark.ts';
 
 /**
@@ -42,7 +42,7 @@ export type RenderedImage = Image & { readonly body: Uint8Array<ArrayBuffer> };
 
 /** A transformed source, without the watermark. */
 interface Transformed {
-  readonly picture: Pipeline;
+  readonly pipeline: Pipeline;
   readonly facts: SourceFacts;
   readonly plan: Plan;
   /** Null when it is stripped. */
@@ -70,7 +70,7 @@ export async function render(
   const watermark = givenWatermark === null ? null : openWatermark(givenWatermark);
   const inspected = onlyLight ? await requireLight(source, watermark, variant, limits) : null;
   const transformed = await transform(source, variant, limits, inspected);
-  const { picture, facts, plan, metadata, copyright } = transformed;
+  const { pipeline: picture, facts, plan, metadata, copyright } = transformed;
   if (watermark !== null && variant.watermark !== null) {
     const overlay = await transformWatermark(watermark, variant.watermark, plan, limits);
     await picture.settle();
@@ -186,7 +186,7 @@ async function transform(
   const metadata = variant.stripMetadata || !isFile ? null : await keptMetadata(container);
   const copyright = variant.copyright && isFile ? await copyrightOf(bytes, facts.kind) : null;
   const { bytes: source, raw } = decoderInput(metadata?.source ?? bytes, facts.kind);
-  const content = await findContent(
+  const content = await findUsedArea(
     facts,
     variant,
     limits.sourceMaxPixels,
@@ -222,7 +222,7 @@ async function transform(
     await picture.settle();
     picture.apply((image) => applySteps(image, passes.opacity, context));
   }
-  return { picture, facts, plan, metadata, copyright };
+  return { pipeline: picture, facts, plan, metadata, copyright };
 }
 
 async function transformWatermark(
@@ -232,7 +232,11 @@ async function transformWatermark(
   limits: RenderLimits,
 ): Promise<OverlayOptions> {
   try {
-    const { picture } = await transform(source, watermarkVariant(watermark, plan), limits);
+    const { pipeline: picture } = await transform(
+      source,
+      watermarkVariant(watermark, plan),
+      limits,
+    );
     const { data, info } = await picture.apply((image) => image.ensureAlpha().raw()).write();
     const pixels = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     plan.space?.convert(pixels);

@@ -24,7 +24,7 @@ export interface BodyLimits {
  * allocated; the caller must release and free it. On failure neither stays.
  * @throws ServiceError source_too_large | source_corrupt (empty) | overloaded, or as `chunks` throws
  */
-export async function gather(
+export async function readBody(
   chunks: AsyncIterable<Uint8Array>,
   { maxBytes, budget, length, memory }: BodyLimits,
 ): Promise<Uint8Array> {

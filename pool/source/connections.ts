@@ -1,6 +1,6 @@
 import { Agent, buildConnector, type Dispatcher, Pool } from 'undici';
 import { ServiceError } from '../../contract/errors.ts';
-import { codeOf, fetchFailureText } from './failure-words.ts';
+import { codeOf, fetchFailureText } from './fetch-errors.ts';
 import { type AddressGuard, portOf } from './guard.ts';
 
 export interface ConnectionLimits {

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { FairShare, type Owner } from '../fair-share.ts';
-import { Turns } from '../turns.ts';
+import { RoundRobin } from '../round-robin.ts';
 
 /** Maximum background fetches that wait for a slot; further ones are refused as overloaded. */
 const maxWaiting = 1024;
@@ -31,7 +31,7 @@ export interface FetchSlot {
 export class FetchSlots {
   readonly #slots: FairShare;
   readonly #backgroundSlots: FairShare;
-  readonly #queue = new Turns<() => void>();
+  readonly #queue = new RoundRobin<() => void>();
   readonly #ownerOf = new WeakMap<() => void, Owner>();
   #rejected = 0;
 

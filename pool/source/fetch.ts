@@ -1,11 +1,11 @@
 import type { Dispatcher } from 'undici';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { authorityOf, canonicalHost, isLongAuthority } from '../../contract/hosts.ts';
-import { gather, tooLarge } from './body.ts';
+import { readBody, tooLarge } from './body.ts';
 import type { Reservation } from './budget.ts';
 import { decode } from './coding.ts';
 import type { Connections } from './connections.ts';
-import { codeOf, fetchFailureText } from './failure-words.ts';
+import { codeOf, fetchFailureText } from './fetch-errors.ts';
 import type { AddressGuard } from './guard.ts';
 import { mediaType, retryAfter } from './response-headers.ts';
 import type { SharedMemory } from './shared-memory.ts';
@@ -200,7 +200,7 @@ async function read(
     throw new ServiceError('source_unsupported', text);
   }
   const limits = { maxBytes, budget, memory, length: chunks === raw ? length : null };
-  return { bytes: await gather(chunks, limits), contentType: mediaType(headers['content-type']) };
+  return { bytes: await readBody(chunks, limits), contentType: mediaType(headers['content-type']) };
 }
 
 async function* failing(body: AsyncIterable<Uint8Array>, url: URL) {

@@ -10,7 +10,7 @@ import {
   parsePrivateSource,
 } from '../../contract/private-sources.ts';
 import { addressOfHost, isLinkLocal, isPublic, isPublicName, isThisMachine } from './addresses.ts';
-import { fetchFailureText } from './failure-words.ts';
+import { fetchFailureText } from './fetch-errors.ts';
 import { hasAddress, namesHost } from './private-sources.ts';
 import { NameResolver } from './resolver.ts';
 

@@ -3,13 +3,13 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { Owner } from '../fair-share.ts';
 import type { EngineSettings } from '../settings.ts';
 import { SingleFlight } from '../single-flight.ts';
-import { inStage, type Stage, type Stages, unobserved } from '../stages.ts';
+import { noObserver, runStage, type Stage, type StageObserver } from '../stages.ts';
 import { ByteBudget } from './budget.ts';
+import { hasLoop, loopIdOf } from './cdn-loop.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { canonical, type Fetched, fetchSource, notAllowed } from './fetch.ts';
 import { type FetchSlot, FetchSlots } from './fetch-slots.ts';
 import { AddressGuard, type Resolver } from './guard.ts';
-import { loopIdOf } from './loop.ts';
 import { NameResolver } from './resolver.ts';
 import { SharedMemory } from './shared-memory.ts';
 
@@ -43,7 +43,7 @@ export interface AcquireOptions {
   /** … until this aborts, when a live request begins to wait for it. */
   readonly promoted?: AbortSignal;
   /** Told when this request fetches the source, or waits for the fetch of another. */
-  readonly stages?: Stages;
+  readonly stages?: StageObserver;
 }
 
 /** A source's bytes, which must not be changed. They count as in use until released. */
@@ -122,7 +122,7 @@ interface Fetch {
 /** Fetches sources: with single flight, address checks, limits and a short cache. */
 export class Sources {
   readonly guard: AddressGuard;
-  readonly loopId: string;
+  readonly #loopId: string;
   readonly #settings: SourceSettings;
   readonly #connections: Connections;
   readonly #slots: FetchSlots;
@@ -149,7 +149,7 @@ export class Sources {
     this.guard = new AddressGuard({ privateSources, sourcePorts, own, resolve });
     this.#slots = new FetchSlots(fetchConcurrency);
     this.#budget = new ByteBudget(sourceHeldBytes);
-    this.loopId = loopIdOf(settings.own);
+    this.#loopId = loopIdOf(settings.own);
     this.#connections = openConnections(this.guard, {
       perOrigin: fetchConcurrency,
       kept: keptFactor * fetchConcurrency,
@@ -212,6 +212,11 @@ export class Sources {
     }
   }
 
+  /** True when a CDN-Loop header shows that a fetch of this deployment caused the request. */
+  isOwnFetch(cdnLoop: string): boolean {
+    return hasLoop(cdnLoop, this.#loopId);
+  }
+
   stats() {
     return {
       /** Fetches in flight, their limit, and the total of refused live fetches. */
@@ -248,11 +253,11 @@ export class Sources {
     const join = () => this.#join(key, url, options);
     if (!this.#sharedFetches.has(key)) return join();
     this.#followers += 1;
-    return inStage(options.stages ?? unobserved, 'coalesce', join, () => ({ role: 'follower' }));
+    return runStage(options.stages ?? noObserver, 'coalesce', join, () => ({ role: 'follower' }));
   }
 
   async #join(key: string, url: URL, options: AcquireOptions): Promise<Outcome> {
-    const { promoted, signal, stages = unobserved } = options;
+    const { promoted, signal, stages = noObserver } = options;
     signal.throwIfAborted();
     const owner: Owner = { project: options.project, host: url.host };
     const background = options.background === true && promoted?.aborted !== true;
@@ -287,7 +292,7 @@ export class Sources {
     });
   }
 
-  async #fetch(key: string, url: URL, fetch: Fetch, stages: Stages): Promise<Outcome> {
+  async #fetch(key: string, url: URL, fetch: Fetch, stages: StageObserver): Promise<Outcome> {
     const { signal } = fetch.controller;
     await fetch.slot.admitted(signal);
     this.#fetchCount += 1;
@@ -323,7 +328,7 @@ export class Sources {
     try {
       const fetched = await fetchSource(url, {
         guard: this.guard,
-        loopId: this.loopId,
+        loopId: this.#loopId,
         traceHeaders: stage.headers,
         connections: this.#connections,
         allowed,

@@ -2,8 +2,7 @@ import { backgroundHeader } from '../../contract/background-token.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import type { CacheResult, Engine } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
-import { isLoop } from '../../pool/source/loop.ts';
-import { inStage } from '../../pool/stages.ts';
+import { runStage } from '../../pool/stages.ts';
 import type { Variant } from '../../pool/variant.ts';
 import type { Project } from '../../store/projects.ts';
 import type { Headers, HttpRequest } from '../http/request.ts';
@@ -100,7 +99,7 @@ export class Delivery {
         this.#deliver(request, observed, requestKey, negotiated, conditions, token),
       );
     }
-    this.#engine.memory.touch(cached.entry, now);
+    this.#engine.touch(cached.entry, now);
     this.#telemetry.hit(request, cached.project.project._id);
     const { image } = cached.entry;
     request.respond(imageResponse(image, headersNow(image, cached, now), conditions));
@@ -116,14 +115,14 @@ export class Delivery {
     token: string,
   ): Promise<void> {
     const { path, query } = request;
-    if (isLoop(request.header('cdn-loop'), this.#engine.producer.sources.loopId)) {
+    if (this.#engine.isOwnFetch(request.header('cdn-loop'))) {
       throw new ServiceError('source_blocked', 'The source is an image of this service itself.');
     }
-    const { address, asked } = await inStage(observed, 'parse', () => readTarget(path, query));
+    const { address, asked } = await runStage(observed, 'parse', () => readTarget(path, query));
     observed.addressed(address.projectId, address.source.hostname);
 
     const find = () => this.#projects.find(address.projectId);
-    const state = await inStage(observed, 'project', find);
+    const state = await runStage(observed, 'project', find);
     if (state === null) {
       throw projectNotFound(address.projectId);
     }

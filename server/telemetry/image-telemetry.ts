@@ -1,9 +1,9 @@
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import {
   type Stage,
-  type StageFacts,
+  type StageAttributes,
   type StageName,
-  type Stages,
+  type StageObserver,
   stageNames,
 } from '../../pool/stages.ts';
 import type { HttpRequest } from '../http/request.ts';
@@ -59,7 +59,12 @@ export class ImageTelemetry {
     return this.#failedIn.get(thrown) ?? this.#stageOf(thrown.cause);
   }
 
-  stageEnded(name: StageName, { format = 'none' }: StageFacts, ms: number, error: unknown): void {
+  stageEnded(
+    name: StageName,
+    { format = 'none' }: StageAttributes,
+    ms: number,
+    error: unknown,
+  ): void {
     this.#stages[name].observe(ms / 1_000);
     if (name === 'transform') {
       this.#cells.histogram('transformDuration', format).observe(ms / 1_000);
@@ -81,7 +86,7 @@ const stageOfCode: Partial<Record<ErrorCode, StageName | 'admission'>> = {
 type About = Pick<ImageFailure, 'requestId' | 'project' | 'host'>;
 
 /** One image request that is not a repeated hit; it is told what happens to it. */
-export class ObservedRequest implements Stages {
+export class ObservedRequest implements StageObserver {
   readonly #telemetry: ImageTelemetry;
   readonly #request: HttpRequest;
   #project: string | null = null;
@@ -95,7 +100,7 @@ export class ObservedRequest implements Stages {
 
   begin(name: StageName, facts = noFacts, beganAt = performance.now()): Stage {
     const span = this.#request.trace?.stage(name, facts, beganAt) ?? null;
-    const ended = (facts: StageFacts, error: unknown, at: number): void => {
+    const ended = (facts: StageAttributes, error: unknown, at: number): void => {
       this.#telemetry.stageEnded(name, facts, at - beganAt, error);
       span?.end(facts, error, at);
     };
@@ -150,4 +155,4 @@ export class ObservedRequest implements Stages {
 }
 
 const noHeaders: Readonly<Record<string, string>> = {};
-const noFacts: StageFacts = {};
+const noFacts: StageAttributes = {};

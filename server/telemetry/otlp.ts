@@ -22,7 +22,7 @@ import {
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Logger } from '../../contract/log.ts';
-import type { StageFacts, StageName } from '../../pool/stages.ts';
+import type { StageAttributes, StageName } from '../../pool/stages.ts';
 import type { RouteName } from './request-metrics.ts';
 import type { RequestFacts, RequestTrace, TracedRequest, TraceSpan, Tracing } from './tracing.ts';
 
@@ -39,7 +39,7 @@ const routeTexts: Readonly<Record<RouteName, string>> = {
 };
 
 /** The attributes of spans: the semantic conventions' names where they have one. */
-const attributeNames: Readonly<Record<keyof StageFacts, string>> = {
+const attributeNames: Readonly<Record<keyof StageAttributes, string>> = {
   host: 'server.address',
   hit: 'image_delivery.cache.hit',
   role: 'image_delivery.coalesce.role',
@@ -120,7 +120,7 @@ class OtlpTrace implements RequestTrace {
     this.#context = trace.setSpan(parent, this.#root);
   }
 
-  stage(name: StageName, facts: StageFacts, at: number): TraceSpan {
+  stage(name: StageName, facts: StageAttributes, at: number): TraceSpan {
     const kind = name === 'fetch' ? SpanKind.CLIENT : SpanKind.INTERNAL;
     const options = { kind, startTime: at + this.#offset, attributes: attributesOf(facts) };
     const span = this.#tracer.startSpan(name, options, this.#context);
@@ -155,9 +155,12 @@ function markFailed(span: Span, type: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-const attributesOf = (facts: StageFacts): Record<string, string | number | boolean> =>
+const attributesOf = (facts: StageAttributes): Record<string, string | number | boolean> =>
   Object.fromEntries(
-    Object.entries(facts).map(([name, value]) => [attributeNames[name as keyof StageFacts], value]),
+    Object.entries(facts).map(([name, value]) => [
+      attributeNames[name as keyof StageAttributes],
+      value,
+    ]),
   );
 
 /** OpenTelemetry's own complaints, such as spans that could not be sent. */

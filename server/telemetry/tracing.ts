@@ -1,4 +1,4 @@
-import type { StageFacts, StageName } from '../../pool/stages.ts';
+import type { StageAttributes, StageName } from '../../pool/stages.ts';
 import type { Tier } from './busiest-projects.ts';
 import type { RouteName } from './request-metrics.ts';
 
@@ -7,7 +7,7 @@ export interface TraceSpan {
   /** The headers that make a request a part of the trace (W3C Trace Context). */
   readonly headers: Readonly<Record<string, string>>;
   /** @param error what ended it, or null */
-  end(facts: StageFacts, error: unknown, at: number): void;
+  end(facts: StageAttributes, error: unknown, at: number): void;
 }
 
 /** What is known of a request at its end. */
@@ -21,7 +21,7 @@ export interface RequestFacts {
 export interface RequestTrace {
   /** The request's project, once it is known to exist. */
   project: string | null;
-  stage(name: StageName, facts: StageFacts, at: number): TraceSpan;
+  stage(name: StageName, facts: StageAttributes, at: number): TraceSpan;
   end(facts: RequestFacts): void;
 }
 

@@ -1,8 +1,8 @@
 import sharp from 'sharp';
 import { plainVariant } from '../../variant.ts';
 import { allowGainMaps, blockDecoders } from '../decoders.ts';
+import { lowerPriority } from '../priority.ts';
 import { runTask } from '../task.ts';
-import { lowerPriority } from '../thread-priority.ts';
 import type { FromProcess, ToProcess } from './messages.ts';
 
 /**

@@ -3,8 +3,8 @@ import { type EncodeOptions, encodings } from '../encode.ts';
 import type { Pipeline, Pixels } from '../pipeline.ts';
 import { applySteps, passes, type StepContext, withTiming } from '../steps.ts';
 import { autoQuality, typicalQuality } from './auto-quality.ts';
-import { examine } from './examine.ts';
 import { indexedPng } from './indexed-png.ts';
+import { classifyPixels } from './pixel-traits.ts';
 import { type LossyFormat, withinBytes } from './within-bytes.ts';
 
 /** An encoded image; `data` may be a Buffer of sharp. */
@@ -43,7 +43,7 @@ export async function bestOutput(picture: Pipeline, context: StepContext): Promi
   }
   const pixels = await settled(picture, plan);
   const image = { ...pixels.info, data: pixels.data };
-  const { sharpChroma, flat, drawn } = examine(image);
+  const { sharpChroma, flat, drawn } = classifyPixels(image);
   const most = flat ? mostDrawnPixels.flat : mostDrawnPixels.other;
   const tried = drawn && variant.lossless === null && plan.width * plan.height <= most;
   const exact = tried ? await withoutLoss(picture, context, pixels) : null;

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { findContent } from '../../../pool/rendering/content.ts';
 import { Pipeline } from '../../../pool/rendering/pipeline.ts';
+import { findUsedArea } from '../../../pool/rendering/used-area.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { drawn, inspected, limits, plain } from '../rendering/drawn.ts';
 import { blue, green, near, type Rgb, red, variant, yellow } from '../rendering/pictures.ts';
@@ -100,7 +100,7 @@ t.test('trim looks at a drawing with many surfaces in a size that has room for t
   const drawing = svg(`<filter id="f">${steps}</filter><rect filter="url(#f)"/>`, 4000, 4000);
   const facts = await inspected(drawing, limits.sourceMaxPixels);
   const scales: (number | null)[] = [];
-  await findContent(facts, variant({ trim: 10 }), limits.sourceMaxPixels, (scale) => {
+  await findUsedArea(facts, variant({ trim: 10 }), limits.sourceMaxPixels, (scale) => {
     scales.push(scale);
     return new Pipeline(drawing, facts, { animated: false, scale }, limits);
   });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import sharp from 'sharp';
 import t from 'tap';
-import { findContent } from '../../../pool/rendering/content.ts';
 import { Pipeline } from '../../../pool/rendering/pipeline.ts';
 import { makePlan } from '../../../pool/rendering/plan.ts';
 import { render } from '../../../pool/rendering/render.ts';
+import { findUsedArea } from '../../../pool/rendering/used-area.ts';
 import {
   fits,
   gravities,
@@ -121,7 +121,7 @@ const variants: fc.Arbitrary<Variant> = fc.record({
 async function planned(source: Uint8Array, variant: Variant) {
   const { lenient } = variant;
   const facts = await inspected(source, limits.sourceMaxPixels, variant);
-  const content = await findContent(
+  const content = await findUsedArea(
     facts,
     variant,
     limits.sourceMaxPixels,

@@ -3,7 +3,7 @@ import { transferableSymbol, valueSymbol } from 'piscina';
 import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
 import transform from '../../../pool/execution/thread.ts';
-import { examine } from '../../../pool/rendering/encode/examine.ts';
+import { classifyPixels } from '../../../pool/rendering/encode/pixel-traits.ts';
 import { openPool, patient } from '../execution/pools.ts';
 import { blue, green, noise, type Rgb, red, shared, variant, yellow } from './pictures.ts';
 import { redAndBlueError, redOnBlue } from './red-on-blue.ts';
@@ -165,7 +165,7 @@ t.test('a photograph is not tried without loss, grey or not', async (t) => {
   for (const grey of [false, true]) {
     const photograph = noise(300, 200).blur(2).grayscale(grey);
     const { data, info } = await photograph.raw().toBuffer({ resolveWithObject: true });
-    t.equal(examine({ data, ...info }).drawn, false);
+    t.equal(classifyPixels({ data, ...info }).drawn, false);
   }
 });
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import { gather } from '../../../pool/source/body.ts';
+import { readBody } from '../../../pool/source/body.ts';
 import { ByteBudget } from '../../../pool/source/budget.ts';
 import { openConnections } from '../../../pool/source/connections.ts';
 import { fetchSource } from '../../../pool/source/fetch.ts';
@@ -31,8 +31,9 @@ t.test('the request is plain: its own name, image types, no cookies and no refer
     'user-agent': /^image-delivery\//,
     accept: /^image\//,
     'accept-encoding': 'identity',
-    'cdn-loop': sources.loopId,
+    'cdn-loop': 'localhost:1',
   });
+  t.ok(sources.isOwnFetch('other.example, localhost:1'));
   t.same([second?.headers.cookie, second?.headers.referer], [undefined, undefined]);
 });
 
@@ -60,7 +61,7 @@ t.test('where there is no shared memory left, the bytes are in memory of their o
     for (let index = 0; index < 10; index += 1) yield Buffer.alloc(50_000, `${index}`);
   }
   for (const length of [500_000, null]) {
-    const bytes = await gather(chunks(), { maxBytes: 1_000_000, budget, length, memory });
+    const bytes = await readBody(chunks(), { maxBytes: 1_000_000, budget, length, memory });
     t.type(bytes.buffer, ArrayBuffer);
     t.same([bytes.byteLength, bytes[49_999], bytes[450_000]], [500_000, 48, 57]);
     budget.release(500_000);

@@ -8,7 +8,7 @@ import { type Run, ThreadPool } from './thread-pool.ts';
  * Runs tasks on threads, or in processes where they must be killable. A task in a process stands for
  * one on a thread, which stays idle, so that no more cores are in use than threads.
  */
-export class Renderers {
+export class Executor {
   readonly #threads: ThreadPool;
   readonly #processes: ProcessPool;
 

@@ -1,6 +1,6 @@
-/** What waits, of several projects, which take turns (round robin). */
-export class Turns<T> {
-  /** The waiting items of each project, oldest first; the project whose turn is next comes first. */
+/** A queue that takes items of several projects in turn. */
+export class RoundRobin<T> {
+  /** The waiting items of each project, oldest first. The first project is next. */
   readonly #waiting = new Map<string, Set<T>>();
   #size = 0;
 
@@ -8,7 +8,8 @@ export class Turns<T> {
     return this.#size;
   }
 
-  of(project: string): number {
+  /** The number of a project's items. */
+  countOf(project: string): number {
     return this.#waiting.get(project)?.size ?? 0;
   }
 
@@ -19,18 +20,15 @@ export class Turns<T> {
     this.#size += 1;
   }
 
-  /**
-   * Undoes a `take`: the project has its turn again, and the item its place before those that came
-   * later.
-   */
+  /** Reverts a `take`: the project is next, and the item comes before the first one that is later. */
   putBack(project: string, item: T, isLater: (other: T) => boolean): void {
-    const others = [...(this.#waiting.get(project) ?? [])];
-    const found = others.findIndex(isLater);
-    const place = found === -1 ? others.length : found;
+    const items = [...(this.#waiting.get(project) ?? [])];
+    const later = items.findIndex(isLater);
+    items.splice(later === -1 ? items.length : later, 0, item);
     const rest = [...this.#waiting].filter(([name]) => name !== project);
     this.#waiting.clear();
-    this.#waiting.set(project, new Set([...others.slice(0, place), item, ...others.slice(place)]));
-    for (const [name, items] of rest) this.#waiting.set(name, items);
+    for (const [name, set] of [[project, new Set(items)] as const, ...rest])
+      this.#waiting.set(name, set);
     this.#size += 1;
   }
 
@@ -42,13 +40,13 @@ export class Turns<T> {
     return true;
   }
 
-  /** Removes and returns the next item in turn that fits, of each project its oldest that fits. */
+  /** Removes and returns the next item that fits: the oldest of the first project that has one. */
   take(fits: (item: T, project: string) => boolean = () => true): T | undefined {
     for (const [project, items] of this.#waiting) {
       for (const item of items) {
         if (!fits(item, project)) continue;
         this.delete(project, item);
-        // To the end of the order, if more of its items wait.
+        // Moves a project with further items to the end.
         if (this.#waiting.delete(project)) this.#waiting.set(project, items);
         return item;
       }
@@ -57,14 +55,14 @@ export class Turns<T> {
   }
 
   /** The newest item of the project with the most items. */
-  last(): T | undefined {
+  newestOfLongest(): T | undefined {
     let most: ReadonlySet<T> = new Set();
     for (const items of this.#waiting.values()) if (items.size > most.size) most = items;
     return [...most].at(-1);
   }
 
   /** The number of items of the project with the most. */
-  get most(): number {
+  get longest(): number {
     return Math.max(0, ...[...this.#waiting.values()].map(({ size }) => size));
   }
 

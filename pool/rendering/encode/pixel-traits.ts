@@ -1,7 +1,7 @@
 import type { RawImage } from './indexed-png.ts';
 
 /** What the encoders have to know of an image's pixels. */
-export interface Content {
+export interface PixelTraits {
   /** True where half the resolution of chroma (4:2:0) would visibly blur saturated edges. */
   readonly sharpChroma: boolean;
   /** True where most of the image has no texture. */
@@ -42,7 +42,7 @@ const limits = {
  * take 1.0 ms of CPU time in all at 800 px from a JPEG of 12 megapixels. That is 2 % for JPEG (51 ms
  * without), and less than 1 % for WebP (68 ms) and AVIF (135 ms); each the least of 25 to 40 runs, alternating.
  */
-export function examine(image: RawImage): Content {
+export function classifyPixels(image: RawImage): PixelTraits {
   const { data, width, height, channels } = image;
   const columns = Math.max(1, width >> 1);
   const total = columns * Math.max(1, height >> 1);

@@ -1,6 +1,6 @@
 import type { EngineSettings } from '../settings.ts';
 
-/** The identifier of this deployment in CDN-Loop headers: its public host and its port (RFC 8586). */
+/** The identifier of this deployment in CDN-Loop headers (RFC 8586): its public host and its port. */
 export function loopIdOf({ urls, ports }: EngineSettings['own']): string {
   const [url = 'http://localhost'] = urls;
   return `${new URL(url).hostname}:${ports[0]}`;
@@ -9,8 +9,8 @@ export function loopIdOf({ urls, ports }: EngineSettings['own']): string {
 /** More networks than any request comes through. */
 const maxHops = 100;
 
-/** Whether a CDN-Loop header has this identifier: the request was caused by a source fetch. */
-export function isLoop(cdnLoop: string, loopId: string): boolean {
+/** True when a CDN-Loop header contains this identifier. */
+export function hasLoop(cdnLoop: string, loopId: string): boolean {
   return cdnLoop
     .toLowerCase()
     .split(',', maxHops)

@@ -1,22 +1,22 @@
 import t from 'tap';
 import { ServiceError } from '../../contract/errors.ts';
-import { Watermarks } from '../../pool/watermarks.ts';
+import { WatermarkFailures } from '../../pool/watermark-failures.ts';
 import { until } from '../until.ts';
 
 const url = 'https://a.example/mark.png';
 const failure = (what: string) => new ServiceError('source_timeout', what).ofWatermark();
 
-/** Watermarks with a clock, and with checks that end when the test says so. */
+/** A cache with a clock and with checks that the test ends. */
 function open() {
   let now = 1;
   const checks: Array<{ resolve(): void; reject(error: Error): void }> = [];
-  const watermarks = new Watermarks({
+  const failures = new WatermarkFailures({
     now: () => now,
     check: () => new Promise((resolve, reject) => checks.push({ resolve, reject })),
   });
   const errorOf = (text = url) => {
     try {
-      watermarks.requireUsable(text);
+      failures.requireUsable(text);
       return null;
     } catch (error) {
       return error instanceof ServiceError ? error.message : error;
@@ -25,13 +25,13 @@ function open() {
   const pass = (ms: number) => {
     now += ms;
   };
-  return { watermarks, checks, errorOf, pass };
+  return { failures, checks, errorOf, pass };
 }
 
 t.test('a failure is known at once, and asked about again by one request alone', async (t) => {
-  const { watermarks, checks, errorOf, pass } = open();
+  const { failures, checks, errorOf, pass } = open();
   t.equal(errorOf(), null);
-  watermarks.failed(url, failure('It is slow.'));
+  failures.set(url, failure('It is slow.'));
   const known = 'The watermark cannot be used. It is slow.';
   pass(4_999);
   t.equal(errorOf(), known);
@@ -55,8 +55,8 @@ t.test('a failure is known at once, and asked about again by one request alone',
 });
 
 t.test('a service too busy to look knows what it knew', async (t) => {
-  const { watermarks, checks, errorOf, pass } = open();
-  watermarks.failed(url, failure('It is slow.'));
+  const { failures, checks, errorOf, pass } = open();
+  failures.set(url, failure('It is slow.'));
   pass(5_000);
   errorOf();
   checks[0]?.reject(new ServiceError('overloaded', 'Too much to do.'));
@@ -69,12 +69,12 @@ t.test('a service too busy to look knows what it knew', async (t) => {
 });
 
 t.test('what no request asks for is forgotten, and what is checked by hand works', async (t) => {
-  const { watermarks, checks, errorOf, pass } = open();
-  watermarks.failed(url, failure('It is slow.'));
+  const { failures, checks, errorOf, pass } = open();
+  failures.set(url, failure('It is slow.'));
   pass(60_001);
   t.equal(errorOf(), null);
-  watermarks.failed(url, failure('It is slow.'));
-  watermarks.works(url);
+  failures.set(url, failure('It is slow.'));
+  failures.delete(url);
   t.equal(errorOf(), null);
   t.equal(checks.length, 0);
 });

@@ -27,7 +27,7 @@ const minTrimmedSide = 3;
  *
  * @throws ServiceError parameter_invalid when the crop is outside the source, or an error of decoding
  */
-export async function findContent(
+export async function findUsedArea(
   facts: SourceFacts,
   { crop, trim }: Variant,
   sourceMaxPixels: number,
