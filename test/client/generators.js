@@ -1,39 +1,17 @@
-// @ts-check
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createClient } from '@hey-api/openapi-ts';
 import openapiTypescript, { astToString } from 'openapi-typescript';
-import { generate } from 'orval';
-
-// The compiler that the generators work with; the one of the project has no programmatic API.
-export { default as typescript } from 'typescript';
 
 /**
- * Writes the client of each generator into a folder, by the name of the program that uses the client.
+ * Each writes the client that the program of the same name uses.
  *
- * @type {Readonly<Record<string, (served: { url: string, document: string }, folder: string) => Promise<void>>>}
+ * @type {import('./check-clients.ts').Generators}
  */
 export const generators = {
   'openapi-fetch': async ({ document }, folder) => {
     // Its default does not encode a percent sign in the path of the working directory.
     const tree = await openapiTypescript(document, { cwd: pathToFileURL(`${folder}/`) });
     await writeFile(join(folder, 'schema.d.ts'), astToString(tree));
-  },
-  'hey-api': async ({ document }, folder) => {
-    await createClient({
-      input: JSON.parse(document),
-      output: { path: join(folder, 'hey-api'), module: { extension: '.js' } },
-      plugins: ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'],
-      logs: { level: 'silent', file: false },
-    });
-  },
-  orval: async ({ document, url }, folder) => {
-    const target = join(folder, 'openapi.json');
-    await writeFile(target, document);
-    await generate({
-      input: { target },
-      output: { target: join(folder, 'orval/client.ts'), client: 'fetch', baseUrl: url },
-    });
   },
 };

@@ -1,25 +1,32 @@
-import { readFile, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import t from 'tap';
 import { errorCatalogue } from '../../contract/errors.ts';
 import { settingRows } from '../../contract/settings/table.ts';
 import { healthSchema } from '../../server/control/health-schema.ts';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
-import { root } from '../root.ts';
+import { root, rootPath } from '../root.ts';
+import { outdatedDocuments } from './generated.ts';
 import { proseOf, readPage, readPages } from './pages.ts';
 
-/** What every page for readers keeps to. Its examples are run by test/service/documents.test.ts. */
+/** test/service/documents.test.ts runs the examples of the pages. */
 const pages = await readPages();
 const ofReaders = pages.filter(({ path }) => path === 'README.md' || path.startsWith('docs/'));
+const read = (name: string) => readFile(resolve(rootPath, name), 'utf8');
+const settings = new Set<string>(settingRows.map(([, { variable }]) => variable));
 
-t.test('the README is short, and so are the pages', async (t) => {
+t.test('generated parts are up to date', async (t) => {
+  t.same(Object.keys(await outdatedDocuments()), [], 'npm run docs');
+});
+
+t.test('the README has fewer than 200 lines, and a page at most 200', async (t) => {
   for (const { path, text } of ofReaders) {
     const lines = text.split('\n').length - 1;
     t.ok(lines < (path === 'README.md' ? 200 : 201), `${path} has ${lines} lines`);
   }
 });
 
-t.test('every link leads to a file and to a heading', async (t) => {
+t.test('every link leads to a file and a heading', async (t) => {
   const anchors = new Map(pages.map((page) => [page.path, page.anchors]));
   for (const { path, text } of pages) {
     for (const [, target = ''] of proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -50,38 +57,31 @@ t.test('the index of docs/ and the README link every page', async (t) => {
     );
     const rows = text.split('\n').filter((line) => line.startsWith('|'));
     const titles = rows.flatMap((row) => /\| \[[^\]]*\]\(([^)]+)\) \|$/.exec(row)?.[1] ?? []);
-    t.same(
-      titles.filter((to, index) => titles.indexOf(to) !== index),
-      [],
-      `${from} lists each page once`,
-    );
+    t.equal(titles.length, new Set(titles).size, `${from} lists each page once`);
   }
 });
 
-/** Blocks in these languages are shown as they are: nothing in them runs. */
-const shown = new Set(['', 'text', 'html', 'nginx']);
+/** Blocks in these languages contain nothing that can run. */
+const notCode = new Set(['', 'text', 'html', 'nginx']);
 
-t.test('every block of code is run by a test, or says why it is not', async (t) => {
+t.test('every block of code is run by a test, or has the reason why it is not', async (t) => {
   for (const { page, line, language, mark } of pages.flatMap(({ blocks }) => blocks)) {
     const where = `${page}:${line}`;
     const [, key = '', value = ''] = /^(run by|not run): (.+)$/.exec(mark) ?? [];
     if (key === 'not run') t.ok(value.length > 10, `${where} has a reason`);
     else if (key === 'run by') {
-      const test = await readFile(new URL(value, root), 'utf8').catch(() => '');
+      const test = await read(value).catch(() => '');
       t.ok(test.includes(page), `${where}: ${value} names the page`);
     } else if (language !== 'console') {
-      t.ok(shown.has(language), `${where}: ${language} needs "run by" or "not run" above it`);
+      t.ok(notCode.has(language), `${where}: ${language} needs "run by" or "not run" above it`);
     } else {
       t.ok(page === 'README.md' || page.startsWith('docs/'), `${where} is run with its page`);
     }
   }
 });
 
-t.test('commands, settings and parameters that the pages name exist', async (t) => {
-  const { scripts } = JSON.parse(await readFile(new URL('package.json', root), 'utf8'));
-  // An orchestrator's, which a page says is ignored.
-  const settings = new Set<string>(['SERVICE_NAME']);
-  for (const [, { variable }] of settingRows) settings.add(variable);
+t.test('commands, settings, error codes and parameters of the pages exist', async (t) => {
+  const { scripts } = JSON.parse(await read('package.json'));
   const healthStatuses = new Set<string>(healthSchema.properties.status.enum);
   const queryNames = new Set([
     ...parameterNames.flatMap((name) => [name, ...parameters[name].aliases]),
@@ -95,7 +95,8 @@ t.test('commands, settings and parameters that the pages name exist', async (t) 
       t.ok(name in scripts, `${path}: npm run ${name}`);
     }
     for (const [name] of text.matchAll(/\bSERVICE_[A-Z_]*[A-Z]\b/g)) {
-      t.ok(settings.has(name), `${path}: ${name}`);
+      // SERVICE_NAME is an orchestrator's, which the service ignores.
+      t.ok(settings.has(name) || name === 'SERVICE_NAME', `${path}: ${name}`);
     }
     for (const [, code = ''] of text.matchAll(/\b[45]\d\d `([a-z_]+)`/g)) {
       t.ok(code in errorCatalogue || healthStatuses.has(code), `${path}: ${code}`);
@@ -103,14 +104,42 @@ t.test('commands, settings and parameters that the pages name exist', async (t) 
     for (const [, query = ''] of text.matchAll(/\/img\/[^\s?`"]*\?([^\s`"')]+)/g)) {
       for (const part of query.replaceAll('&amp;', '&').split('&')) {
         const [name = ''] = part.split('=');
-        if (/^[a-z]+$/.test(name) && !part.includes('}'))
-          t.ok(queryNames.has(name), `${path}: ?${name}`);
+        if (!/^[a-z]+$/.test(name) || part.includes('}')) continue;
+        t.ok(queryNames.has(name), `${path}: ?${name}`);
       }
     }
   }
 });
 
-/** Words of advertising and idioms, which a reader of plain English does not need. */
+t.test('the deployment files set only existing settings', async (t) => {
+  const deploy = { recursive: true, withFileTypes: true } as const;
+  const entries = await readdir(resolve(rootPath, 'docs/deploy'), deploy);
+  const examples = entries.filter((entry) => entry.isFile());
+  const files = examples.map((entry) => join(entry.parentPath, entry.name));
+  for (const name of [...files, 'Dockerfile', 'compose.yaml']) {
+    const text = await read(name);
+    for (const [variable] of text.matchAll(/\bSERVICE_[A-Z_]+\b/g)) {
+      t.ok(settings.has(variable), `${name}: ${variable}`);
+    }
+  }
+});
+
+t.test('the gallery shows the example of every transform parameter', async (t) => {
+  const page = await read('docs/gallery/index.html');
+  for (const name of parameterNames) {
+    const { beside, example, role } = parameters[name];
+    if (role === 'delivery') continue;
+    const own = example === '' ? name : `${name}=${example}`;
+    const query = [beside, own].filter((part) => part !== '').join('&');
+    const shown = `&amp;${query.replaceAll('&', '&amp;')}</code>`;
+    t.ok(page.includes(shown), `${query} (npm run docs:gallery)`);
+  }
+  const shown = [...page.matchAll(/src="([^"]+)"/g)].map(([, file]) => file);
+  const files = await readdir(new URL('docs/gallery/', root));
+  t.same(new Set(files), new Set([...shown, 'index.html']));
+});
+
+/** Idioms, and words of advertising. */
 const notPlain =
   /\b(?:out of the box|under the hood|blazing|seamless\w*|leverag\w+|effortless\w*|simply|state of the art|battle-tested|rock.solid|cutting.edge|game.changer|sweet spot|silver bullet|rule of thumb|as needed)\b/i;
 

@@ -2,16 +2,15 @@
 import createClient from 'openapi-fetch';
 
 /**
- * A program of somebody who integrates the service: its client's types come from the served
- * specification and from nothing else. It is checked and run by client.test.ts, next to the
- * `schema.d.ts` that is generated there.
+ * A program of an integrator, whose types come from the served OpenAPI document alone:
+ * `checkClients` generates `schema.d.ts` beside a copy of this file.
  *
  * @typedef {import('./schema.d.ts').paths} Paths
  * @typedef {import('./schema.d.ts').components['schemas']} Schemas
  */
 
 /**
- * What was asked for; an error is thrown as what it is, an ApiError.
+ * The data of a response; throws an ApiError.
  *
  * @template T
  * @param {{ data?: T, error?: Schemas['ApiError'], response: Response }} answer
@@ -23,7 +22,7 @@ function must({ data, error, response }) {
 }
 
 /**
- * Drives all operations.
+ * Calls every operation.
  *
  * @param {string} baseUrl
  * @param {string} key
@@ -105,7 +104,7 @@ export async function drive(baseUrl, key, source) {
   });
   const { data: health } = await client.GET('/api/health');
 
-  // Written out, so that each type is held against what this program believes it to be.
+  // Each type is compared with the one that this program expects.
   /** @type {number | null} */
   const maxWidth = changed.project.maxWidth;
   /** @type {string[]} */

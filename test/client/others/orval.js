@@ -18,8 +18,8 @@ import {
 } from './orval/client.js';
 
 /**
- * The program of openapi-fetch.js with the client that `orval` generates, which has the address of
- * the service in it.
+ * The program of openapi-fetch.js with the client that `orval` generates, which contains the URL of
+ * the service.
  *
  * @param {string} _baseUrl
  * @param {string} key

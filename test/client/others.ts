@@ -1,0 +1,23 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { rootPath } from '../root.ts';
+import { checkClients } from './check-clients.ts';
+
+/**
+ * `npm run test:clients`: the test of the generated client with the generators in `others/`, which
+ * `npm ci` does not install. They are installed in a temporary folder from the npm registry.
+ */
+const folder = mkdtempSync(join(tmpdir(), 'image-delivery-clients-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+cpSync(join(rootPath, 'test/client/others'), folder, { recursive: true });
+const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+try {
+  execFileSync('npm', ['install', ...options], { cwd: folder, stdio: 'inherit' });
+} catch {
+  process.stderr.write('npm install failed: this test needs the network.\n');
+  process.exit(1);
+}
+await checkClients(t, folder);

@@ -1,0 +1,28 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createClient } from '@hey-api/openapi-ts';
+import { generate } from 'orval';
+
+/**
+ * Each writes the client that the program of the same name uses.
+ *
+ * @type {import('../check-clients.ts').Generators}
+ */
+export const generators = {
+  'hey-api': async ({ document }, folder) => {
+    await createClient({
+      input: JSON.parse(document),
+      output: { path: join(folder, 'hey-api'), module: { extension: '.js' } },
+      plugins: ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'],
+      logs: { level: 'silent', file: false },
+    });
+  },
+  orval: async ({ document, url }, folder) => {
+    const target = join(folder, 'openapi.json');
+    await writeFile(target, document);
+    await generate({
+      input: { target },
+      output: { target: join(folder, 'orval/client.ts'), client: 'fetch', baseUrl: url },
+    });
+  },
+};

@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises';
+import { errorsMarkdown } from '../../contract/errors-document.ts';
+import { metricsMarkdown } from '../../contract/metrics/document.ts';
+import { settingsExample, settingsMarkdown } from '../../contract/settings/document.ts';
+import { parametersMarkdown } from '../../server/image/parameters.ts';
+import { root } from '../root.ts';
+import { differencesMarkdown } from '../store/servers.ts';
+
+/** Replaces the text between the two HTML comments that name a section. */
+const section = (name: string, content: () => string) => (text: string) => {
+  const [begin, end] = [`<!-- ${name}: generated -->`, `<!-- ${name}: end -->`];
+  const from = text.indexOf(begin);
+  const to = text.indexOf(end);
+  if (from === -1 || to === -1) throw new Error(`no section ${name}`);
+  return `${text.slice(0, from + begin.length)}\n${content()}\n${text.slice(to)}`;
+};
+
+/** The files with generated text, each with a function from its text to the generated one. */
+const generated: Readonly<Record<string, (text: string) => string>> = {
+  '.env.example': settingsExample,
+  'docs/operating/metrics.md': metricsMarkdown,
+  'docs/parameters.md': section('parameters', parametersMarkdown),
+  'docs/settings.md': section('settings', settingsMarkdown),
+  'docs/errors.md': section('errors', errorsMarkdown),
+  'docs/testing.md': section('engines', differencesMarkdown),
+};
+
+/** The new texts of the files that are out of date. */
+export async function outdatedDocuments(): Promise<Record<string, string>> {
+  const outdated: Record<string, string> = {};
+  for (const [name, generate] of Object.entries(generated)) {
+    const text = await readFile(new URL(name, root), 'utf8').catch(() => '');
+    const expected = generate(text);
+    if (text !== expected) outdated[name] = expected;
+  }
+  return outdated;
+}
