@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { errorsMarkdown } from '../../contract/errors-document.ts';
-import { metricsMarkdown } from '../../contract/metrics/document.ts';
-import { settingsExample, settingsMarkdown } from '../../contract/settings/document.ts';
 import { parametersMarkdown } from '../../server/image/parameters.ts';
 import { root } from '../root.ts';
 import { differencesMarkdown } from '../store/servers.ts';
+import { errorsMarkdown, metricsMarkdown, settingsExample, settingsMarkdown } from './tables.ts';
 
 /** Replaces the text between the two HTML comments that name a section. */
 const section = (name: string, content: () => string) => (text: string) => {
@@ -22,7 +20,7 @@ const generated: Readonly<Record<string, (text: string) => string>> = {
   'docs/parameters.md': section('parameters', parametersMarkdown),
   'docs/settings.md': section('settings', settingsMarkdown),
   'docs/errors.md': section('errors', errorsMarkdown),
-  'docs/testing.md': section('engines', differencesMarkdown),
+  'docs/testing.md': section('stores', differencesMarkdown),
 };
 
 /** The new texts of the files that are out of date. */
