@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoJobRepository } from '@agendajs/mongo-backend';
 import { Agenda, type AgendaBackend, type JobParameters, toJobId } from 'agenda';
 import { type Db, type Filter, ObjectId, type Sort } from 'mongodb';
-import { LowestTurn, Turns } from './turns.ts';
+import { LowestTurn, JobTurns } from './turns.ts';
 import {
   giveBack,
   type JobDocument,
@@ -36,7 +36,7 @@ type By = Parameters<MongoJobRepository['saveJobState']>[1];
  */
 class QueueJobs extends MongoJobRepository {
   readonly #lowest: LowestTurn;
-  readonly #turns: Turns;
+  readonly #turns: JobTurns;
   #lookAt = 0;
   /** The ids of jobs that were taken and have not begun. */
   readonly #taken = new Set<string>();
@@ -48,7 +48,7 @@ class QueueJobs extends MongoJobRepository {
     super({ mongo: db, db: { collection: jobsCollection }, ensureIndex: false });
     this.#jobs = db.collection(jobsCollection);
     this.#lowest = new LowestTurn(this.#jobs);
-    this.#turns = new Turns(this.#jobs);
+    this.#turns = new JobTurns(this.#jobs);
   }
 
   override async getNextJobToRun(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Db } from 'mongodb';
 import { answered } from './deadline.ts';
-import { Turns, turnsAfter } from './turns.ts';
+import { JobTurns, turnsAfter } from './turns.ts';
 import { isDuplicateKey, writePortably } from './upsert.ts';
 import {
   giveBack,
@@ -51,7 +51,7 @@ export class QueueFull extends Error {
 /** The queue of prewarm jobs, for producers and for monitoring. */
 export class JobQueue {
   readonly #jobs: Jobs;
-  readonly #turns: Turns;
+  readonly #turns: JobTurns;
   readonly #maxWaiting: number;
   /** Of each project whose jobs are being added now: their number, and the last turn. */
   readonly #adding = new Map<string, { jobs: number; turn: number }>();
@@ -63,7 +63,7 @@ export class JobQueue {
   constructor(db: Db, maxWaiting = Number.POSITIVE_INFINITY) {
     this.#maxWaiting = maxWaiting;
     this.#jobs = db.collection(jobsCollection);
-    this.#turns = new Turns(this.#jobs);
+    this.#turns = new JobTurns(this.#jobs);
   }
 
   /** Idempotent, and safe to run in several processes at once. */

@@ -57,7 +57,7 @@ export class LowestTurn {
 }
 
 /** Gives jobs their turns. */
-export class Turns {
+export class JobTurns {
   readonly #jobs: Jobs;
   readonly #lowest: LowestTurn;
 

@@ -1,7 +1,7 @@
 import { Long } from 'bson';
 import { wholeNumber } from './bson/number.ts';
 import { type Document, fieldOf, isArray, isDocument, isNumber, type Value } from './bson/value.ts';
-import { CommandError, notSupported } from './errors.ts';
+import { ReplyError, notSupported } from './errors.ts';
 import type { ArgumentKind, Kind, Shape } from './supported.ts';
 
 /** The parsed type of each kind of argument. */
@@ -30,7 +30,7 @@ export type ArgumentsOf<S extends Shape> = {
 type Reader<K extends Kind> = (value: Value, where: string) => ParsedAs[K] | undefined;
 
 /** Each reader returns undefined for a value of another type. */
-const READERS: { readonly [K in Kind]: Reader<K> } = {
+const readers: { readonly [K in Kind]: Reader<K> } = {
   ignored: () => null,
   false: (value, where) => only(value === false ? value : undefined, where),
   zero: (value, where) => only(wholeOf(value) === 0 ? 0 : undefined, where),
@@ -55,7 +55,7 @@ const READERS: { readonly [K in Kind]: Reader<K> } = {
 /**
  * Parses a command, or a statement of a command, by its table.
  * @param where the command's name, for messages
- * @throws {CommandError} 115 for an argument that is not in the table, because ignoring it could give
+ * @throws {ReplyError} 115 for an argument that is not in the table, because ignoring it could give
  *   a wrong result; 14 for an argument of another type.
  */
 export function readArguments<S extends Shape>(
@@ -77,15 +77,15 @@ export function readArguments<S extends Shape>(
 function readArgument(value: Value | undefined, kind: ArgumentKind, where: string): unknown {
   const required = kind.replace('?', '') as Kind;
   if (value === undefined && (required !== kind || kind === 'ignored')) return undefined;
-  const read = value === undefined ? undefined : READERS[required](value, where);
-  if (read === undefined) throw new CommandError(14, `${where} must be a ${required}`);
+  const read = value === undefined ? undefined : readers[required](value, where);
+  if (read === undefined) throw new ReplyError(14, `${where} must be a ${required}`);
   return read;
 }
 
 /** Accepts only the names of databases and collections that the service uses. */
 export function validName(name: string): string {
   if (/^[\w-]{1,63}$/.test(name)) return name;
-  throw new CommandError(73, `Invalid name of a database or a collection: '${name}'`);
+  throw new ReplyError(73, `Invalid name of a database or a collection: '${name}'`);
 }
 
 function only<T>(value: T | undefined, where: string): T {

@@ -5,9 +5,9 @@ import { dirname, join, resolve } from 'node:path';
 import { makeFolder } from '../../contract/make-folder.ts';
 
 /** `sun_path` has 108 bytes on Linux (104 on macOS and the BSDs), including the terminating NUL. */
-const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
-const SOCKET_NAME = 'mongodb.sock';
-const PRIVATE = 0o700;
+const maxSocketPathBytes = process.platform === 'linux' ? 107 : 103;
+const socketName = 'mongodb.sock';
+const privateMode = 0o700;
 
 /** The socket folder belongs to another user or is accessible to other users. */
 export class ForeignFolder extends Error {
@@ -21,12 +21,12 @@ export function privateFolderOf(folder: string): string {
 
 /** Creates a folder that only this user can access. */
 export async function makePrivateFolder(folder: string): Promise<void> {
-  await makeFolder(folder, PRIVATE);
-  await chmod(folder, PRIVATE);
+  await makeFolder(folder, privateMode);
+  await chmod(folder, privateMode);
 }
 
 /** The path of the socket unless it is too long for one. */
-export const usualSocketPath = (privateFolder: string): string => join(privateFolder, SOCKET_NAME);
+export const usualSocketPath = (privateFolder: string): string => join(privateFolder, socketName);
 
 /**
  * The path of the socket: in the private folder, or, if that path cannot be used for a socket, in a
@@ -35,11 +35,11 @@ export const usualSocketPath = (privateFolder: string): string => join(privateFo
 export function socketPath(privateFolder: string): string {
   const inside = usualSocketPath(privateFolder);
   // The driver decodes the path in the URL twice, which corrupts percent signs.
-  const usable = Buffer.byteLength(inside) <= MAX_SOCKET_PATH_BYTES && !inside.includes('%');
+  const usable = Buffer.byteLength(inside) <= maxSocketPathBytes && !inside.includes('%');
   if (usable) return inside;
   const owner = process.getuid?.() ?? 'user';
   const hash = createHash('sha256').update(`${owner}:${privateFolder}`).digest('hex');
-  return join(tmpdir(), `embedded-store-${hash.slice(0, 32)}`, SOCKET_NAME);
+  return join(tmpdir(), `embedded-store-${hash.slice(0, 32)}`, socketName);
 }
 
 /**
@@ -50,12 +50,12 @@ export function socketPath(privateFolder: string): string {
 export async function prepareSocket(socket: string, privateFolder: string): Promise<void> {
   const folder = dirname(socket);
   if (folder !== privateFolder) {
-    await mkdir(folder, { mode: PRIVATE }).catch(() => {});
+    await mkdir(folder, { mode: privateMode }).catch(() => {});
     // Any user can create this folder first, and restricting the mode of a folder that was
     // accessible to others would not undo their changes.
     const found = await lstat(folder);
     const ours = process.getuid === undefined || found.uid === process.getuid();
-    if (!found.isDirectory() || !ours || (found.mode & 0o777) !== PRIVATE) {
+    if (!found.isDirectory() || !ours || (found.mode & 0o777) !== privateMode) {
       throw new ForeignFolder(`${folder} is not a private folder of this user`);
     }
   }

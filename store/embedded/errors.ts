@@ -1,5 +1,5 @@
 /** The error codes that this server replies with, and their names in the protocol. */
-const CODE_NAMES = {
+const codeNames = {
   1: 'InternalError',
   2: 'BadValue',
   9: 'FailedToParse',
@@ -25,15 +25,15 @@ const CODE_NAMES = {
   14031: 'OutOfDiskSpace',
 } as const;
 
-export type ErrorCode = keyof typeof CODE_NAMES;
+export type ErrorCode = keyof typeof codeNames;
 
 interface Fields {
   readonly [field: string]: unknown;
 }
 
 /** An error that is sent to the client as the protocol's error reply. */
-export class CommandError extends Error {
-  override readonly name = 'CommandError';
+export class ReplyError extends Error {
+  override readonly name = 'ReplyError';
   readonly code: ErrorCode;
   /** Further fields of the reply, such as `keyPattern` and `keyValue` of a duplicate key. */
   readonly details: Fields;
@@ -47,11 +47,11 @@ export class CommandError extends Error {
   /** The fields of an error reply, or of an entry of `writeErrors`. */
   get fields(): Fields {
     const { code, message: errmsg, details } = this;
-    return { errmsg, code, codeName: CODE_NAMES[code], ...details };
+    return { errmsg, code, codeName: codeNames[code], ...details };
   }
 }
 
 /** For protocol features that this server does not support: refused by name, never guessed. */
-export function notSupported(what: string): CommandError {
-  return new CommandError(115, `${what} is not supported by the embedded store`);
+export function notSupported(what: string): ReplyError {
+  return new ReplyError(115, `${what} is not supported by the embedded store`);
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, readlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 
-const SEPARATOR = '|';
+const separator = '|';
 
 /** The process that holds a lock, as recorded in the lock. */
 export interface Holder {
@@ -31,14 +31,14 @@ export async function thisProcess(socket: string): Promise<Holder> {
  */
 export function formatHolder({ pid, started, namespace, socket }: Holder, usualSocket: string) {
   const fields = [pid, started ?? '', namespace ?? ''];
-  return (socket === usualSocket ? fields : [...fields, socket]).join(SEPARATOR);
+  return (socket === usualSocket ? fields : [...fields, socket]).join(separator);
 }
 
 /** Parses what {@link formatHolder} wrote; null when it is invalid. */
 export function parseHolder(target: string, usualSocket: string): Holder | null {
-  const [pid = '', started = '', namespace = '', ...path] = target.split(SEPARATOR);
+  const [pid = '', started = '', namespace = '', ...path] = target.split(separator);
   if (!/^\d+$/.test(pid)) return null;
-  const socket = path.length > 0 ? path.join(SEPARATOR) : usualSocket;
+  const socket = path.length > 0 ? path.join(separator) : usualSocket;
   return { pid: Number(pid), started: started || null, namespace: namespace || null, socket };
 }
 

@@ -26,9 +26,9 @@ export interface HeldLock {
   release(): Promise<void>;
 }
 
-const PREFIX = 'lock.';
-const RELEASED = 'released';
-const ATTEMPTS = 100;
+const lockPrefix = 'lock.';
+const releasedTarget = 'released';
+const maxAttempts = 100;
 
 /**
  * Acquires the lock of the folder.
@@ -45,7 +45,7 @@ const ATTEMPTS = 100;
  */
 export async function takeLock(folder: string, socket: string): Promise<HeldLock> {
   const holder = await thisProcess(socket);
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const last = await currentLock(folder);
     if (last?.holder && (await isAlive(last.holder))) throw new FolderHeld(last.holder.pid, folder);
     const generation = (last?.generation ?? 0) + 1;
@@ -74,7 +74,7 @@ export async function runningStoreUrl(folder: string): Promise<string | null> {
 
 async function releaseLock(folder: string, generation: number): Promise<void> {
   // The folder may have been deleted; then there is no lock to release.
-  await createLock(folder, generation + 1, RELEASED).catch(ignoreMissing);
+  await createLock(folder, generation + 1, releasedTarget).catch(ignoreMissing);
   await removeLock(folder, generation);
 }
 
@@ -82,24 +82,24 @@ async function generations(folder: string): Promise<number[]> {
   const names = await readdir(folder).catch(ignoreMissing);
   return (names ?? [])
     .filter((name) => /^lock\.\d+$/.test(name))
-    .map((name) => Number(name.slice(PREFIX.length)));
+    .map((name) => Number(name.slice(lockPrefix.length)));
 }
 
 async function currentLock(folder: string): Promise<Lock | null> {
   const generation = Math.max(0, ...(await generations(folder)));
   if (generation === 0) return null;
-  const target = await readlink(join(folder, PREFIX + generation)).catch(ignoreMissing);
+  const target = await readlink(join(folder, lockPrefix + generation)).catch(ignoreMissing);
   // Removed in the meantime, so there is a higher generation.
   if (target === undefined) return currentLock(folder);
   return {
     generation,
-    holder: target === RELEASED ? null : parseHolder(target, usualSocketPath(folder)),
+    holder: target === releasedTarget ? null : parseHolder(target, usualSocketPath(folder)),
   };
 }
 
 async function createLock(folder: string, generation: number, target: string): Promise<boolean> {
   try {
-    await symlink(target, join(folder, PREFIX + generation));
+    await symlink(target, join(folder, lockPrefix + generation));
     return true;
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return false;
@@ -108,7 +108,7 @@ async function createLock(folder: string, generation: number, target: string): P
 }
 
 async function removeLock(folder: string, generation: number): Promise<void> {
-  await unlink(join(folder, PREFIX + generation)).catch(ignoreMissing);
+  await unlink(join(folder, lockPrefix + generation)).catch(ignoreMissing);
 }
 
 async function removeBelow(folder: string, generation: number): Promise<void> {

@@ -8,7 +8,7 @@
  */
 
 /** BSON types, by MongoDB's aliases. */
-export const BSON_TYPES = [
+export const bsonTypes = [
   'double',
   'string',
   'object',
@@ -20,9 +20,9 @@ export const BSON_TYPES = [
   'int',
   'long',
 ] as const;
-export type BsonType = (typeof BSON_TYPES)[number];
+export type BsonType = (typeof bsonTypes)[number];
 
-export const QUERY_OPERATORS = [
+export const queryOperators = [
   '$eq',
   '$ne',
   '$gt',
@@ -34,9 +34,9 @@ export const QUERY_OPERATORS = [
   '$options',
   '$or',
 ] as const;
-export type QueryOperator = (typeof QUERY_OPERATORS)[number];
+export type QueryOperator = (typeof queryOperators)[number];
 
-export const UPDATE_OPERATORS = [
+export const updateOperators = [
   '$set',
   '$setOnInsert',
   '$unset',
@@ -45,10 +45,10 @@ export const UPDATE_OPERATORS = [
   '$addToSet',
   '$pull',
 ] as const;
-export type UpdateOperator = (typeof UPDATE_OPERATORS)[number];
+export type UpdateOperator = (typeof updateOperators)[number];
 
 /** Aggregation stages and accumulators. */
-export const PIPELINE_OPERATORS = ['$match', '$group', '$sum'] as const;
+export const pipelineOperators = ['$match', '$group', '$sum'] as const;
 
 /** How an argument is parsed; see arguments.ts. */
 export type Kind =
@@ -75,7 +75,7 @@ export type ArgumentKind = Kind | `${Kind}?`;
 
 export type Shape = { readonly [field: string]: ArgumentKind };
 
-const HANDSHAKE = {
+const handshake = {
   helloOk: 'ignored',
   client: 'ignored',
   compression: 'ignored',
@@ -83,9 +83,9 @@ const HANDSHAKE = {
 } as const;
 
 /** Commands with their arguments, besides `$db`, which every command has. */
-export const COMMANDS = {
+export const commandShapes = {
   // The driver opens a connection with the old name, and repeats it with the new one.
-  ismaster: { ismaster: 'ignored', ...HANDSHAKE },
+  ismaster: { ismaster: 'ignored', ...handshake },
   hello: { hello: 'ignored' },
   ping: { ping: 'ignored' },
   // `ordered` has no effect with one statement.
@@ -115,10 +115,10 @@ export const COMMANDS = {
   killCursors: { killCursors: 'collection', cursors: 'longs' },
   createIndexes: { createIndexes: 'collection', indexes: 'statement' },
 } as const satisfies { readonly [command: string]: Shape };
-export type CommandName = keyof typeof COMMANDS;
+export type CommandName = keyof typeof commandShapes;
 
 /** The fields of a statement, by the command's argument that contains it. */
-export const STATEMENTS = {
+export const statementShapes = {
   'update.updates': { q: 'document', u: 'document', multi: 'flag?', upsert: 'flag?' },
   'delete.deletes': { q: 'document', limit: 'zero' },
   'createIndexes.indexes': {

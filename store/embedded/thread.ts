@@ -24,10 +24,10 @@ export type ThreadMessage =
   | { readonly type: 'backup-failed'; readonly reason: string };
 
 /** Enough for several driver pools of 100; the listener drops further connections. */
-const MAX_CONNECTIONS = 1000;
-const MAX_BUFFERED_BYTES = 256 * 1024 * 1024;
-const LIMITS = { messageTimeoutMs: 30_000, replyTimeoutMs: 30_000 };
-const SWEEP_INTERVAL_MS = 1000;
+const maxConnections = 1000;
+const maxBufferedBytes = 256 * 1024 * 1024;
+const limits = { messageTimeoutMs: 30_000, replyTimeoutMs: 30_000 };
+const sweepIntervalMs = 1000;
 
 function isThreadData(data: unknown): data is ThreadData {
   return typeof data === 'object' && data !== null && 'file' in data && 'socket' in data;
@@ -53,7 +53,7 @@ function serve(
     backupTimes,
   );
   const store = { catalog, cursors };
-  const budget = new Budget(MAX_BUFFERED_BYTES);
+  const budget = new Budget(maxBufferedBytes);
   const connections = new Set<Connection>();
   let connected = 0;
 
@@ -61,16 +61,16 @@ function serve(
     connected += 1;
     const id = connected;
     const run = (command: Parameters<typeof runCommand>[1]) => runCommand(store, command, id);
-    const connection = new Connection(socket, budget, run, LIMITS);
+    const connection = new Connection(socket, budget, run, limits);
     connections.add(connection);
     socket.on('close', () => connections.delete(connection));
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  server.maxConnections = maxConnections;
 
   const sweeping = setInterval(() => {
     cursors.expire(Date.now());
     sweepExpired(catalog, Date.now());
-  }, SWEEP_INTERVAL_MS);
+  }, sweepIntervalMs);
 
   server.listen(path, () => {
     chmodSync(path, 0o600);

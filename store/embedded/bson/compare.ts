@@ -8,7 +8,7 @@ import { type Document, isArray, isNumber, type Scalar, typeOf, type Value } fro
  * (https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/). Types of one rank
  * compare by value. Documents and arrays are never ordered here, so they have no rank.
  */
-const RANKS: Readonly<Record<Exclude<BsonType, 'object' | 'array'>, number>> = {
+const ranks: Readonly<Record<Exclude<BsonType, 'object' | 'array'>, number>> = {
   null: 5,
   int: 10,
   long: 10,
@@ -19,7 +19,7 @@ const RANKS: Readonly<Record<Exclude<BsonType, 'object' | 'array'>, number>> = {
   date: 45,
 };
 
-const FIRST_SURROGATE = 0xd800;
+const firstSurrogate = 0xd800;
 
 /** Whether two values have the same rank; filters compare only within a rank. */
 export function sameRank(left: Scalar, right: Scalar): boolean {
@@ -48,7 +48,7 @@ export function compareText(left: string, right: string): number {
     const [a, b] = [left.charCodeAt(i), right.charCodeAt(i)];
     if (a === b) continue;
     // Only units from here on are in another order than the code points that they are parts of.
-    if (a < FIRST_SURROGATE || b < FIRST_SURROGATE) return a - b;
+    if (a < firstSurrogate || b < firstSurrogate) return a - b;
     return Buffer.compare(Buffer.from(left), Buffer.from(right));
   }
   return left.length - right.length;
@@ -57,7 +57,7 @@ export function compareText(left: string, right: string): number {
 function rankOf(value: Scalar): number {
   const type = typeOf(value);
   if (type === null || type === 'object' || type === 'array') throw new TypeError('not a scalar');
-  return RANKS[type];
+  return ranks[type];
 }
 
 /**

@@ -1,11 +1,11 @@
 import { Double, Int32, Long } from 'bson';
-import { CommandError } from '../errors.ts';
+import { ReplyError } from '../errors.ts';
 import type { NumberValue } from './value.ts';
 
-const INT32_MAX = 2 ** 31 - 1;
-const INT32_MIN = -(2 ** 31);
-const INT64_MAX = 2n ** 63n - 1n;
-const INT64_MIN = -(2n ** 63n);
+const int32Max = 2 ** 31 - 1;
+const int32Min = -(2 ** 31);
+const int64Max = 2n ** 63n - 1n;
+const int64Min = -(2n ** 63n);
 
 /** JavaScript compares bigint and number by their exact values. */
 function primitive(value: NumberValue): number | bigint {
@@ -40,16 +40,16 @@ export function wholeNumber(value: NumberValue): number | null {
 
 /**
  * The sum in the wider of the two types; int32 overflows to int64, as in MongoDB.
- * @throws {CommandError} 2 when an int64 overflows.
+ * @throws {ReplyError} 2 when an int64 overflows.
  */
 export function addNumbers(left: NumberValue, right: NumberValue): NumberValue {
   if (left instanceof Double || right instanceof Double) {
     return new Double(Number(primitive(left)) + Number(primitive(right)));
   }
   const sum = BigInt(primitive(left)) + BigInt(primitive(right));
-  if (left instanceof Int32 && right instanceof Int32 && sum <= INT32_MAX && sum >= INT32_MIN) {
+  if (left instanceof Int32 && right instanceof Int32 && sum <= int32Max && sum >= int32Min) {
     return new Int32(Number(sum));
   }
-  if (sum > INT64_MAX || sum < INT64_MIN) throw new CommandError(2, 'the sum overflows int64');
+  if (sum > int64Max || sum < int64Min) throw new ReplyError(2, 'the sum overflows int64');
   return Long.fromBigInt(sum);
 }

@@ -1,6 +1,6 @@
 import { Double, deserialize, Int32, Long, ObjectId, serialize } from 'bson';
-import { CommandError, notSupported } from '../errors.ts';
-import { MAX_COMMAND_BYTES } from '../limits.ts';
+import { ReplyError, notSupported } from '../errors.ts';
+import { maxCommandBytes } from '../limits.ts';
 import type { BsonType } from '../supported.ts';
 
 /**
@@ -19,9 +19,9 @@ export interface Document {
 export type NumberValue = Int32 | Double | Long;
 
 /** Maximum nesting in a message: 100 levels of a stored document, and the command around it. */
-const MAX_DEPTH = 120;
+const maxDepth = 120;
 
-const RANGE_OF_DATES_MS = 8.64e15;
+const rangeOfDatesMs = 8.64e15;
 
 export function isArray(value: Value | undefined): value is readonly Value[] {
   return Array.isArray(value);
@@ -72,23 +72,23 @@ export function setField(document: Document, field: string, value: Value): void 
 
 /**
  * Reads one BSON document.
- * @throws {CommandError} 22 for malformed BSON, 115 for a type that is not supported, 2 for values
+ * @throws {ReplyError} 22 for malformed BSON, 115 for a type that is not supported, 2 for values
  *   that could not be written back unchanged, 15 for excessive nesting.
  */
 export function decode(bytes: Uint8Array): Document {
   const decoded = parse(bytes);
   refuseUnsupported(decoded, 0);
   if (isDocument(decoded)) return decoded;
-  throw new CommandError(22, 'not a document');
+  throw new ReplyError(22, 'not a document');
 }
 
 /**
  * As {@link decode}, with values of every type.
- * @throws {CommandError} 22 for malformed BSON
+ * @throws {ReplyError} 22 for malformed BSON
  */
 export function parse(bytes: Uint8Array): object {
-  if (bytes.length > MAX_COMMAND_BYTES) {
-    throw new CommandError(10334, `a document of ${bytes.length} bytes is too large`);
+  if (bytes.length > maxCommandBytes) {
+    throw new ReplyError(10334, `a document of ${bytes.length} bytes is too large`);
   }
   try {
     return deserialize(bytes, {
@@ -98,7 +98,7 @@ export function parse(bytes: Uint8Array): object {
       bsonRegExp: true,
     });
   } catch (error) {
-    throw new CommandError(22, error instanceof Error ? error.message : 'malformed BSON');
+    throw new ReplyError(22, error instanceof Error ? error.message : 'malformed BSON');
   }
 }
 
@@ -109,17 +109,17 @@ export function encode(document: object): Uint8Array {
 function refuseUnsupported(value: unknown, depth: number): void {
   const type = typeOf(value);
   if (type === null) throw notSupported(`the BSON type ${nameOf(value)}`);
-  if (depth > MAX_DEPTH) throw new CommandError(15, `nested deeper than ${MAX_DEPTH} levels`);
+  if (depth > maxDepth) throw new ReplyError(15, `nested deeper than ${maxDepth} levels`);
   if (Array.isArray(value)) {
     for (const element of value) refuseUnsupported(element, depth + 1);
   } else if (isDocument(value)) {
     // bson treats an object with this field as one of its own classes and cannot serialise it.
     if (Object.hasOwn(value, '_bsontype')) {
-      throw new CommandError(2, 'a field must not be named _bsontype');
+      throw new ReplyError(2, 'a field must not be named _bsontype');
     }
     for (const inner of Object.values(value)) refuseUnsupported(inner, depth + 1);
-  } else if (value instanceof Date && !(Math.abs(value.getTime()) <= RANGE_OF_DATES_MS)) {
-    throw new CommandError(2, 'a date is out of range');
+  } else if (value instanceof Date && !(Math.abs(value.getTime()) <= rangeOfDatesMs)) {
+    throw new ReplyError(2, 'a date is out of range');
   }
 }
 

@@ -1,18 +1,18 @@
 import type { ArgumentsOf } from '../arguments.ts';
 import { equalityKey } from '../bson/compare.ts';
-import { CommandError } from '../errors.ts';
+import { ReplyError } from '../errors.ts';
 import type { Collection } from '../storage/collection.ts';
 import {
   type IndexSpecification,
   parseIndexSpecification,
 } from '../storage/index-specification.ts';
-import type { COMMANDS } from '../supported.ts';
+import type { commandShapes } from '../supported.ts';
 import type { Call } from './call.ts';
 import type { Reply } from './reply.ts';
 
 export function createIndexes(
   call: Call,
-  { createIndexes: name, indexes: index }: ArgumentsOf<typeof COMMANDS.createIndexes>,
+  { createIndexes: name, indexes: index }: ArgumentsOf<typeof commandShapes.createIndexes>,
 ): Reply {
   const specification = parseIndexSpecification(index);
   const createdCollectionAutomatically = call.collection(name) === undefined;
@@ -26,7 +26,7 @@ export function createIndexes(
 
 /**
  * Whether the same index exists.
- * @throws {CommandError} 86 when its name belongs to a different index, 85 when its key does.
+ * @throws {ReplyError} 86 when its name belongs to a different index, 85 when its key does.
  */
 function exists(collection: Collection, wanted: IndexSpecification): boolean {
   for (const { specification: known } of collection.indexes) {
@@ -37,9 +37,9 @@ function exists(collection: Collection, wanted: IndexSpecification): boolean {
       known.expireAfterSeconds === wanted.expireAfterSeconds;
     if (known.name === wanted.name) {
       if (sameKey && sameOptions) return true;
-      throw new CommandError(86, `An index with other properties has the name ${known.name}`);
+      throw new ReplyError(86, `An index with other properties has the name ${known.name}`);
     }
-    if (sameKey) throw new CommandError(85, `The index ${known.name} has the same key`);
+    if (sameKey) throw new ReplyError(85, `The index ${known.name} has the same key`);
   }
   return false;
 }

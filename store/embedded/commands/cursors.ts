@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { calculateObjectSize, Long } from 'bson';
 import type { Document } from '../bson/value.ts';
-import { CommandError } from '../errors.ts';
-import { MAX_DOCUMENT_BYTES } from '../limits.ts';
+import { ReplyError } from '../errors.ts';
+import { maxDocumentBytes } from '../limits.ts';
 import type { Projection } from '../query/projection.ts';
 import type { Reply } from './reply.ts';
 
 /** MongoDB's default. */
-const FIRST_BATCH = 101;
-const MAX_OPEN = 1000;
-const IDLE_MS = 10 * 60 * 1000;
+const firstBatchDocuments = 101;
+const maxOpen = 1000;
+const idleMs = 10 * 60 * 1000;
 /** Maximum overhead of an array element in a document. */
-const ELEMENT_OVERHEAD_BYTES = 12;
+const elementOverheadBytes = 12;
 
 /** The rest of a result, as it was at the first batch: later writes are not visible. */
 interface Cursor {
@@ -42,18 +42,18 @@ export class Cursors {
       position: 0,
       usedAt: Date.now(),
     };
-    const firstBatch = nextBatch(cursor, FIRST_BATCH);
+    const firstBatch = nextBatch(cursor, firstBatchDocuments);
     const done = cursor.position === cursor.documents.length || result.singleBatch === true;
     const id = done ? Long.ZERO : this.#keep(cursor);
     return { cursor: { firstBatch, id, ns: result.namespace } };
   }
 
-  /** @throws {CommandError} 43 when there is no such cursor (any more). */
+  /** @throws {ReplyError} 43 when there is no such cursor (any more). */
   more(id: Long, namespace: string): Reply {
     const key = id.toString();
     const cursor = this.#open.get(key);
     if (cursor === undefined || cursor.namespace !== namespace) {
-      throw new CommandError(43, `cursor id ${key} not found`);
+      throw new ReplyError(43, `cursor id ${key} not found`);
     }
     this.#open.delete(key);
     const batch = nextBatch(cursor, cursor.documents.length);
@@ -73,7 +73,7 @@ export class Cursors {
 
   expire(now: number): void {
     for (const [key, cursor] of this.#open) {
-      if (now - cursor.usedAt > IDLE_MS) this.#open.delete(key);
+      if (now - cursor.usedAt > idleMs) this.#open.delete(key);
     }
   }
 
@@ -84,7 +84,7 @@ export class Cursors {
   #keep(cursor: Cursor): Long {
     // The map is in order of last use, because every use removes and inserts the cursor.
     for (const oldest of this.#open.keys()) {
-      if (this.#open.size < MAX_OPEN) break;
+      if (this.#open.size < maxOpen) break;
       this.#open.delete(oldest);
     }
     // Not 0, which means "no cursor", and not guessable.
@@ -102,8 +102,8 @@ function nextBatch(cursor: Cursor, limit: number): Document[] {
     const stored = cursor.documents[cursor.position];
     if (stored === undefined) break;
     const document = cursor.project(stored);
-    bytes += calculateObjectSize(document) + ELEMENT_OVERHEAD_BYTES;
-    if (batch.length > 0 && bytes > MAX_DOCUMENT_BYTES) break;
+    bytes += calculateObjectSize(document) + elementOverheadBytes;
+    if (batch.length > 0 && bytes > maxDocumentBytes) break;
     batch.push(document);
     cursor.position += 1;
   }

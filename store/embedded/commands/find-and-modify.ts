@@ -2,7 +2,7 @@ import type { ArgumentsOf } from '../arguments.ts';
 import { fieldOf } from '../bson/value.ts';
 import { parseFilter } from '../query/filter.ts';
 import { parseSort } from '../query/sort.ts';
-import type { COMMANDS } from '../supported.ts';
+import type { commandShapes } from '../supported.ts';
 import { applyUpdate, parseUpdate, upsertedDocument } from '../update/update.ts';
 import type { Call } from './call.ts';
 import type { Reply } from './reply.ts';
@@ -10,7 +10,7 @@ import type { Reply } from './reply.ts';
 /** `findAndModify`: finds, changes and returns one document atomically. */
 export function findAndModify(
   call: Call,
-  given: ArgumentsOf<typeof COMMANDS.findAndModify>,
+  given: ArgumentsOf<typeof commandShapes.findAndModify>,
 ): Reply {
   const { findAndModify: name, new: returnNew, upsert } = given;
   const filter = parseFilter(given.query);

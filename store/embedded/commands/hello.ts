@@ -1,8 +1,8 @@
-import { MAX_DOCUMENT_BYTES, MAX_MESSAGE_BYTES, MAX_STATEMENTS } from '../limits.ts';
+import { maxDocumentBytes, maxMessageBytes, maxStatements } from '../limits.ts';
 import type { Reply } from './reply.ts';
 
 /** The wire version of MongoDB 7.0. */
-const WIRE_VERSION = 21;
+const wireVersion = 21;
 
 /**
  * Describes a standalone server: neither `setName` nor `msg`. Without
@@ -13,13 +13,13 @@ export function helloReply(connectionId: number): Reply {
     helloOk: true,
     ismaster: true,
     isWritablePrimary: true,
-    maxBsonObjectSize: MAX_DOCUMENT_BYTES,
-    maxMessageSizeBytes: MAX_MESSAGE_BYTES,
-    maxWriteBatchSize: MAX_STATEMENTS,
+    maxBsonObjectSize: maxDocumentBytes,
+    maxMessageSizeBytes: maxMessageBytes,
+    maxWriteBatchSize: maxStatements,
     localTime: new Date(),
     connectionId,
     minWireVersion: 0,
-    maxWireVersion: WIRE_VERSION,
+    maxWireVersion: wireVersion,
     readOnly: false,
   };
 }

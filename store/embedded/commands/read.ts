@@ -4,11 +4,11 @@ import { parseFilter } from '../query/filter.ts';
 import { parsePipeline } from '../query/pipeline.ts';
 import { parseProjection } from '../query/projection.ts';
 import { parseSort } from '../query/sort.ts';
-import { type COMMANDS, STATEMENTS } from '../supported.ts';
+import { type commandShapes, statementShapes } from '../supported.ts';
 import type { Call } from './call.ts';
 import type { Reply } from './reply.ts';
 
-type Given = { readonly [Name in keyof typeof COMMANDS]: ArgumentsOf<(typeof COMMANDS)[Name]> };
+type Given = { readonly [Name in keyof typeof commandShapes]: ArgumentsOf<(typeof commandShapes)[Name]> };
 
 export function find(call: Call, given: Given['find']): Reply {
   const { find: name, skip = 0, limit = 0, singleBatch = false } = given;
@@ -24,7 +24,7 @@ export function find(call: Call, given: Given['find']): Reply {
 
 export function aggregate(call: Call, given: Given['aggregate']): Reply {
   const group = parsePipeline(given.pipeline);
-  readArguments(given.cursor, STATEMENTS['aggregate.cursor'], 'aggregate.cursor');
+  readArguments(given.cursor, statementShapes['aggregate.cursor'], 'aggregate.cursor');
   const collection = call.collection(given.aggregate);
   const documents = collection === undefined ? [] : group(collection);
   return call.store.cursors.start({ namespace: call.namespace(given.aggregate), documents });

@@ -1,7 +1,7 @@
 import { type ArgumentsOf, readArguments, validName } from '../arguments.ts';
 import type { Document } from '../bson/value.ts';
-import { CommandError } from '../errors.ts';
-import { COMMANDS, type CommandName } from '../supported.ts';
+import { ReplyError } from '../errors.ts';
+import { commandShapes, type CommandName } from '../supported.ts';
 import { Call, type Store } from './call.ts';
 import { createIndexes } from './create-indexes.ts';
 import { findAndModify } from './find-and-modify.ts';
@@ -12,10 +12,10 @@ import { deleteCommand, insert, update } from './write.ts';
 
 type Handler<Name extends CommandName> = (
   call: Call,
-  given: ArgumentsOf<(typeof COMMANDS)[Name]>,
+  given: ArgumentsOf<(typeof commandShapes)[Name]>,
 ) => Reply;
 
-const HANDLERS: { readonly [Name in CommandName]: Handler<Name> } = {
+const handlers: { readonly [Name in CommandName]: Handler<Name> } = {
   ismaster: ({ connection }) => helloReply(connection),
   hello: ({ connection }) => helloReply(connection),
   ping: () => ({}),
@@ -43,9 +43,9 @@ export async function runCommand(
   let reply: Reply;
   try {
     const [name = ''] = Object.keys(command);
-    if (!isCommandName(name)) throw new CommandError(59, `no such command: '${name}'`);
+    if (!isCommandName(name)) throw new ReplyError(59, `no such command: '${name}'`);
     const { $db: database, ...given } = command;
-    if (typeof database !== 'string') throw new CommandError(14, `${name}.$db must be a string`);
+    if (typeof database !== 'string') throw new ReplyError(14, `${name}.$db must be a string`);
     call = new Call(store, validName(database), connection);
     reply = { ...handle(name, call, given), ok: 1 };
   } catch (error) {
@@ -60,17 +60,17 @@ export async function runCommand(
 }
 
 function isCommandName(name: string): name is CommandName {
-  return Object.hasOwn(COMMANDS, name);
+  return Object.hasOwn(commandShapes, name);
 }
 
 function handle<Name extends CommandName>(name: Name, call: Call, given: Document): Reply {
-  const handler: Handler<Name> = HANDLERS[name];
-  return handler(call, readArguments(given, COMMANDS[name], name));
+  const handler: Handler<Name> = handlers[name];
+  return handler(call, readArguments(given, commandShapes[name], name));
 }
 
 /** The error reply; a bug in this server must not terminate it for all clients. */
 function errorReply(error: unknown): Reply {
-  if (error instanceof CommandError) return { ok: 0, ...error.fields };
+  if (error instanceof ReplyError) return { ok: 0, ...error.fields };
   const text = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';
-  return { ok: 0, ...new CommandError(1, text).fields };
+  return { ok: 0, ...new ReplyError(1, text).fields };
 }

@@ -1,13 +1,13 @@
 import { type ArgumentsOf, readArguments } from '../arguments.ts';
 import { type Document, fieldOf } from '../bson/value.ts';
-import { CommandError } from '../errors.ts';
+import { ReplyError } from '../errors.ts';
 import { parseFilter } from '../query/filter.ts';
-import { type COMMANDS, STATEMENTS } from '../supported.ts';
+import { type commandShapes, statementShapes } from '../supported.ts';
 import { applyUpdate, parseUpdate, upsertedDocument } from '../update/update.ts';
 import type { Call } from './call.ts';
 import type { Reply } from './reply.ts';
 
-export function insert(call: Call, given: ArgumentsOf<typeof COMMANDS.insert>): Reply {
+export function insert(call: Call, given: ArgumentsOf<typeof commandShapes.insert>): Reply {
   return statement({ n: 0 }, () => {
     call.createCollection(given.insert).insert(given.documents);
     return { n: 1 };
@@ -16,13 +16,13 @@ export function insert(call: Call, given: ArgumentsOf<typeof COMMANDS.insert>): 
 
 export function update(
   call: Call,
-  { update: name, updates }: ArgumentsOf<typeof COMMANDS.update>,
+  { update: name, updates }: ArgumentsOf<typeof commandShapes.update>,
 ): Reply {
   return statement({ n: 0, nModified: 0 }, () => updateBy(call, name, updates));
 }
 
 function updateBy(call: Call, name: string, statement: Document): Reply {
-  const given = readArguments(statement, STATEMENTS['update.updates'], 'update.updates');
+  const given = readArguments(statement, statementShapes['update.updates'], 'update.updates');
   const filter = parseFilter(given.q);
   const change = parseUpdate(given.u);
   const collection = call.collection(name);
@@ -42,9 +42,9 @@ function updateBy(call: Call, name: string, statement: Document): Reply {
   return { n: matched.length, nModified };
 }
 
-export function deleteCommand(call: Call, given: ArgumentsOf<typeof COMMANDS.delete>): Reply {
+export function deleteCommand(call: Call, given: ArgumentsOf<typeof commandShapes.delete>): Reply {
   return statement({ n: 0 }, () => {
-    const { q } = readArguments(given.deletes, STATEMENTS['delete.deletes'], 'delete.deletes');
+    const { q } = readArguments(given.deletes, statementShapes['delete.deletes'], 'delete.deletes');
     const collection = call.collection(given.delete);
     const found = collection?.find(parseFilter(q)) ?? [];
     for (const entry of found) collection?.remove(entry);
@@ -57,7 +57,7 @@ function statement(nothing: Reply, run: () => Reply): Reply {
   try {
     return run();
   } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
+    if (!(error instanceof ReplyError)) throw error;
     const { codeName: _, ...fields } = error.fields;
     return { ...nothing, writeErrors: [{ index: 0, ...fields }] };
   }

@@ -9,7 +9,7 @@ import {
   type Scalar,
   type Value,
 } from '../bson/value.ts';
-import { CommandError, notSupported } from '../errors.ts';
+import { ReplyError, notSupported } from '../errors.ts';
 import type { QueryOperator } from '../supported.ts';
 import { type Path, parsePath, reachesAny } from './path.ts';
 
@@ -51,7 +51,7 @@ interface Condition {
 
 type Parse = (operator: string, operand: Value, beside: Document) => Condition;
 
-const CONDITIONS: Readonly<Record<Exclude<QueryOperator, '$or' | '$options'>, Parse>> = {
+const conditionParsers: Readonly<Record<Exclude<QueryOperator, '$or' | '$options'>, Parse>> = {
   $eq: (_, operand) => equal(operand),
   $ne: (_, operand) => ({ test: equal(operand).test, none: true }),
   $gt: range((order) => order > 0),
@@ -62,7 +62,7 @@ const CONDITIONS: Readonly<Record<Exclude<QueryOperator, '$or' | '$options'>, Pa
   $regex: contains,
 };
 
-/** @throws {CommandError} 2 for a malformed operand, 115 for unsupported operators and operands. */
+/** @throws {ReplyError} 2 for a malformed operand, 115 for unsupported operators and operands. */
 export function parseFilter(document: Document): Filter {
   const tests: Filter['passes'][] = [];
   const requirements: Requirement[] = [];
@@ -90,10 +90,10 @@ export function parseFilter(document: Document): Filter {
 
 /** A single branch is refused: it would need requirements, and no client sends it. */
 function parseBranches(value: Value): Filter[] {
-  if (!isArray(value) || value.length < 2) throw new CommandError(2, '$or needs several branches');
+  if (!isArray(value) || value.length < 2) throw new ReplyError(2, '$or needs several branches');
   return value.map((branch) => {
     if (isDocument(branch)) return parseFilter(branch);
-    throw new CommandError(2, '$or entries need to be full objects');
+    throw new ReplyError(2, '$or entries need to be full objects');
   });
 }
 
@@ -101,7 +101,7 @@ function parseConditions(value: Value): Condition[] {
   if (!isOperators(value)) return [equal(value)];
   return Object.entries(value).flatMap(([operator, operand]) => {
     if (operator === '$options' && Object.hasOwn(value, '$regex')) return [];
-    if (isConditionName(operator)) return [CONDITIONS[operator](operator, operand, value)];
+    if (isConditionName(operator)) return [conditionParsers[operator](operator, operand, value)];
     throw notSupported(`the query operator ${operator}`);
   });
 }
@@ -111,8 +111,8 @@ function isOperators(value: Value): value is Document {
   return isDocument(value) && Object.keys(value)[0]?.startsWith('$') === true;
 }
 
-function isConditionName(operator: string): operator is keyof typeof CONDITIONS {
-  return Object.hasOwn(CONDITIONS, operator);
+function isConditionName(operator: string): operator is keyof typeof conditionParsers {
+  return Object.hasOwn(conditionParsers, operator);
 }
 
 function equal(operand: Value): Condition {
@@ -124,8 +124,8 @@ function equal(operand: Value): Condition {
 }
 
 function oneOf(operator: string, operand: Value): Condition {
-  if (!isArray(operand)) throw new CommandError(2, `${operator} needs an array`);
-  if (operand.some(isOperators)) throw new CommandError(2, `cannot nest $ under ${operator}`);
+  if (!isArray(operand)) throw new ReplyError(2, `${operator} needs an array`);
+  if (operand.some(isOperators)) throw new ReplyError(2, `cannot nest $ under ${operator}`);
   const keys = new Set(operand.map(equalityKey));
   return {
     test: (value) => keys.has(equalityKey(value)),
@@ -155,12 +155,12 @@ export function isNaNOf(value: Value): boolean {
 }
 
 /** Literal text with all special characters escaped, which PCRE and JavaScript interpret alike. */
-const LITERAL = /^(?:[^\\^$.*+?()[\]{}|]|\\[\\^$.*+?()[\]{}|])*$/u;
+const literalPattern = /^(?:[^\\^$.*+?()[\]{}|]|\\[\\^$.*+?()[\]{}|])*$/u;
 
 /** `$regex` as a case-insensitive search for literal text, which takes linear time. */
 function contains(_operator: string, operand: Value, beside: Document): Condition {
   if (beside['$options'] !== 'i') throw notSupported("a $regex without $options: 'i'");
-  if (typeof operand !== 'string' || !LITERAL.test(operand)) {
+  if (typeof operand !== 'string' || !literalPattern.test(operand)) {
     throw notSupported('a $regex other than literal text');
   }
   const pattern = new RegExp(operand, 'iu');

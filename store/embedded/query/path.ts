@@ -1,11 +1,11 @@
 import { type Document, fieldOf, isArray, isDocument, type Value } from '../bson/value.ts';
-import { CommandError, notSupported } from '../errors.ts';
+import { ReplyError, notSupported } from '../errors.ts';
 
 /** A dotted path, split: `a.b` is `['a', 'b']`. */
 export type Path = readonly string[];
 
 /**
- * @throws {CommandError} 56 for an empty component, 115 for one that could be an array's index
+ * @throws {ReplyError} 56 for an empty component, 115 for one that could be an array's index
  *   (a field name or an index, depending on the document) or is a positional operator, 52 for
  *   another one with a leading dollar sign.
  */
@@ -13,13 +13,13 @@ export function parsePath(dotted: string): Path {
   const path = dotted.split('.');
   for (const component of path) {
     if (component === '') {
-      throw new CommandError(56, `the path '${dotted}' has an empty field name`);
+      throw new ReplyError(56, `the path '${dotted}' has an empty field name`);
     }
     if (component === '$' || component.startsWith('$[')) {
       throw notSupported(`the positional operator in the path '${dotted}'`);
     }
     if (component.startsWith('$')) {
-      throw new CommandError(52, `the path '${dotted}' has a field name that begins with '$'`);
+      throw new ReplyError(52, `the path '${dotted}' has a field name that begins with '$'`);
     }
     if (/^\d+$/.test(component)) throw notSupported(`the number '${component}' in a path`);
   }
@@ -47,7 +47,7 @@ export function reachesAny(
 /**
  * The single value at a path; a missing field counts as null.
  * @param purpose for the error message
- * @throws {CommandError} 115 for an array within or at the end of the path, which has several values
+ * @throws {ReplyError} 115 for an array within or at the end of the path, which has several values
  */
 export function valueAt(document: Document, path: Path, purpose: string): Value {
   const value = singleValueAt(document, path);

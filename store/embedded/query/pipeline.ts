@@ -10,11 +10,11 @@ import {
   setField,
   type Value,
 } from '../bson/value.ts';
-import { CommandError, notSupported } from '../errors.ts';
-import { PIPELINE_OPERATORS } from '../supported.ts';
+import { ReplyError, notSupported } from '../errors.ts';
+import { pipelineOperators } from '../supported.ts';
 import { type Filter, parseFilter } from './filter.ts';
 
-const [MATCH, GROUP, SUM] = PIPELINE_OPERATORS;
+const [matchStage, groupStage, sumOperator] = pipelineOperators;
 
 /** What a pipeline reads; see the collection. */
 export interface Source {
@@ -25,19 +25,19 @@ export interface Source {
 /** An optional `$match`, then a `$group`: for counts and for the distinct values of a field. */
 export type Pipeline = (source: Source) => Document[];
 
-/** @throws {CommandError} 115 for any other pipeline. */
+/** @throws {ReplyError} 115 for any other pipeline. */
 export function parsePipeline(stages: readonly Document[]): Pipeline {
   const operands = new Map<string, Document>();
   for (const stage of stages) {
     const [name, operand] = onlyEntry(stage);
-    const known = name === MATCH ? operands.size === 0 : name === GROUP;
-    if (!known || operands.has(GROUP)) throw notSupported(`${name} at this position in a pipeline`);
-    if (!isDocument(operand)) throw new CommandError(14, `the ${name} stage needs an object`);
+    const known = name === matchStage ? operands.size === 0 : name === groupStage;
+    if (!known || operands.has(groupStage)) throw notSupported(`${name} at this position in a pipeline`);
+    if (!isDocument(operand)) throw new ReplyError(14, `the ${name} stage needs an object`);
     operands.set(name, operand);
   }
-  const group = operands.get(GROUP);
-  if (group === undefined) throw notSupported(`a pipeline without ${GROUP}`);
-  return parseGroup(group, parseFilter(operands.get(MATCH) ?? {}));
+  const group = operands.get(groupStage);
+  if (group === undefined) throw notSupported(`a pipeline without ${groupStage}`);
+  return parseGroup(group, parseFilter(operands.get(matchStage) ?? {}));
 }
 
 /** Groups by a field or a constant number, and counts documents. */
@@ -72,18 +72,18 @@ function parseGroup(group: Document, filter: Filter): Pipeline {
 function parseIdentity(expression: Value | undefined): NumberValue | string {
   if (isNumber(expression)) return expression;
   if (typeof expression === 'string' && /^\$[^$.]+$/.test(expression)) return expression.slice(1);
-  throw notSupported(`${GROUP} by an expression other than a field or a number`);
+  throw notSupported(`${groupStage} by an expression other than a field or a number`);
 }
 
 function refuseUncountable(accumulator: Value): void {
   const [name, amount] = isDocument(accumulator) ? onlyEntry(accumulator) : ['', null];
-  if (name !== SUM) throw notSupported(`the accumulator ${name}`);
+  if (name !== sumOperator) throw notSupported(`the accumulator ${name}`);
   if (!isNumber(amount) || wholeNumber(amount) !== 1)
-    throw notSupported(`${SUM} of a value other than 1`);
+    throw notSupported(`${sumOperator} of a value other than 1`);
 }
 
 function onlyEntry(document: Document): readonly [string, Value] {
   const [entry, ...others] = Object.entries(document);
   if (entry !== undefined && others.length === 0) return entry;
-  throw new CommandError(9, 'a stage or an accumulator must have exactly one field');
+  throw new ReplyError(9, 'a stage or an accumulator must have exactly one field');
 }

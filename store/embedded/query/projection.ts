@@ -6,7 +6,7 @@ export type Projection = (document: Document) => Document;
 
 /**
  * Parses a projection that lists the fields to return besides `_id`.
- * @throws {CommandError} 115 for any other projection
+ * @throws {ReplyError} 115 for any other projection
  */
 export function parseProjection(projection: Document): Projection {
   for (const [field, value] of Object.entries(projection)) {

@@ -1,7 +1,7 @@
 import { compareScalars } from '../bson/compare.ts';
 import { wholeNumber } from '../bson/number.ts';
 import { type Document, isNumber, isScalar, type Scalar, type Value } from '../bson/value.ts';
-import { CommandError, notSupported } from '../errors.ts';
+import { ReplyError, notSupported } from '../errors.ts';
 import { type Path, parsePath, valueAt } from './path.ts';
 
 export interface SortOrder {
@@ -11,7 +11,7 @@ export interface SortOrder {
 }
 
 /**
- * @throws {CommandError} 2 for a direction that is not 1 or -1, 115 for operators such as
+ * @throws {ReplyError} 2 for a direction that is not 1 or -1, 115 for operators such as
  * `$natural`.
  */
 export function parseSort(sort: Document): SortOrder {
@@ -30,12 +30,12 @@ export function directionOf(field: string, value: Value): number {
   if (!isNumber(value)) throw notSupported(`a direction of '${field}' that is not a number`);
   const direction = wholeNumber(value);
   if (direction === 1 || direction === -1) return direction;
-  throw new CommandError(2, `the direction of '${field}' must be 1 or -1`);
+  throw new ReplyError(2, `the direction of '${field}' must be 1 or -1`);
 }
 
 /**
  * A sorted copy of the list. The sort is stable.
- * @throws {CommandError} 115 for arrays or documents, whose order is not supported
+ * @throws {ReplyError} 115 for arrays or documents, whose order is not supported
  */
 export function sortDocuments<T>(
   items: readonly T[],

@@ -9,7 +9,7 @@ export interface BackupTimes {
   readonly everyMs: number;
 }
 
-const HOURLY: BackupTimes = { firstAfterMs: 60_000, everyMs: 60 * 60_000 };
+const hourly: BackupTimes = { firstAfterMs: 60_000, everyMs: 60 * 60_000 };
 
 /** The name of the copy that {@link Backups} makes of a data file. */
 export const backupOf = (file: string): string => file.replace(/(\.\w+)?$/, '.backup$1');
@@ -30,7 +30,7 @@ export class Backups {
     journal: Journal,
     file: string,
     onFailure: (reason: string) => void,
-    times: BackupTimes = HOURLY,
+    times: BackupTimes = hourly,
   ) {
     this.#journal = journal;
     this.#file = file;

@@ -6,9 +6,9 @@ import { type IndexSpecification, parseIndexSpecification } from './index-specif
 import { Journal } from './journal.ts';
 
 /** The catalogue's own collection number, and its record with the format version. */
-const CATALOG = 0;
-const FORMAT_RECORD = 0;
-const FORMAT = 1;
+const catalogNumber = 0;
+const formatRecord = 0;
+const formatVersion = 1;
 
 /** All collections of all databases. */
 export class Catalog {
@@ -61,20 +61,20 @@ export class Catalog {
       namespace,
       indexes: indexes.map(({ specification }) => specification.document),
     };
-    this.journal.put([CATALOG, number], encode(record));
+    this.journal.put([catalogNumber, number], encode(record));
   }
 
   #load(): void {
     this.#collections = new Map();
     let format: Document | undefined;
-    for (const { record, bytes } of this.journal.read(CATALOG)) {
-      if (record === FORMAT_RECORD) format = decode(bytes);
+    for (const { record, bytes } of this.journal.read(catalogNumber)) {
+      if (record === formatRecord) format = decode(bytes);
       else this.#restore(record, decode(bytes));
     }
     if (format === undefined) {
-      this.journal.put([CATALOG, FORMAT_RECORD], encode({ format: new Int32(FORMAT) }));
+      this.journal.put([catalogNumber, formatRecord], encode({ format: new Int32(formatVersion) }));
       this.journal.commit();
-    } else if (String(format['format']) !== String(FORMAT)) {
+    } else if (String(format['format']) !== String(formatVersion)) {
       throw new Error(`the embedded store has an unknown format: ${String(format['format'])}`);
     }
   }

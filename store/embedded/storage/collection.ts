@@ -1,7 +1,7 @@
 import { Int32, ObjectId } from 'bson';
 import { equalityKey } from '../bson/compare.ts';
 import { type Document, encode, fieldOf, type Value } from '../bson/value.ts';
-import { CommandError } from '../errors.ts';
+import { ReplyError } from '../errors.ts';
 import type { Filter } from '../query/filter.ts';
 import { type SortOrder, sortDocuments } from '../query/sort.ts';
 import { type Entry, Index, type Scan } from './index.ts';
@@ -65,7 +65,7 @@ export class Collection {
 
   /**
    * The first matching entries in an order; those that are equal in it in any order.
-   * @throws {CommandError} as {@link sortDocuments}
+   * @throws {ReplyError} as {@link sortDocuments}
    */
   search(filter: Filter, order: SortOrder, limit: number): Entry[] {
     const scan = this.#byIdentity(filter) === null ? this.#orderedScan(filter, order) : null;
@@ -87,7 +87,7 @@ export class Collection {
   }
 
   /**
-   * @throws {CommandError} 11000 for a duplicate key, 14031 when the disk is full; also the errors of
+   * @throws {ReplyError} 11000 for a duplicate key, 14031 when the disk is full; also the errors of
    * {@link toStorable}.
    */
   insert(given: Document): Document {
@@ -104,7 +104,7 @@ export class Collection {
   /**
    * Replaces the document of an entry.
    * @returns whether the document changed
-   * @throws {CommandError} as {@link insert}
+   * @throws {ReplyError} as {@link insert}
    */
   replace(entry: Entry, given: Document): boolean {
     const { document, bytes } = toStorable(given);
@@ -117,7 +117,7 @@ export class Collection {
     return true;
   }
 
-  /** @throws {CommandError} 14031 */
+  /** @throws {ReplyError} 14031 */
   remove(entry: Entry): void {
     this.#journal.remove([this.number, entry.record]);
     this.#changed = this.#journal.batch;
@@ -127,7 +127,7 @@ export class Collection {
 
   /**
    * An index of all documents, which {@link addIndex} puts to use.
-   * @throws {CommandError} 11000 when existing documents have duplicate keys.
+   * @throws {ReplyError} 11000 when existing documents have duplicate keys.
    */
   buildIndex(specification: IndexSpecification): Index {
     const index = new Index(specification);
@@ -192,10 +192,10 @@ export class Collection {
     }
   }
 
-  #duplicate(index: string, keyPattern: Document, value: Value): CommandError {
+  #duplicate(index: string, keyPattern: Document, value: Value): ReplyError {
     const [field = ''] = Object.keys(keyPattern);
     const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
-    return new CommandError(
+    return new ReplyError(
       11000,
       `E11000 duplicate key error collection: ${this.namespace} index: ${index} dup key: { ${field}: ${text} }`,
       { keyPattern, keyValue: { [field]: value } },

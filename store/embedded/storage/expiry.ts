@@ -1,12 +1,12 @@
 import type { Value } from '../bson/value.ts';
-import { CommandError } from '../errors.ts';
+import { ReplyError } from '../errors.ts';
 import { reachesAny } from '../query/path.ts';
 import type { Catalog } from './catalog.ts';
 import type { Collection } from './collection.ts';
 import type { Entry } from './index.ts';
 import type { IndexSpecification } from './index-specification.ts';
 
-const MS_PER_SECOND = 1000;
+const msPerSecond = 1000;
 
 /**
  * Removes documents that are expired according to a TTL index. What a full disk refuses to remove,
@@ -19,7 +19,7 @@ export function sweepExpired(catalog: Catalog, now: number): void {
         for (const entry of expired(collection, specification, now)) collection.remove(entry);
       }
     } catch (error) {
-      if (!(error instanceof CommandError)) throw error;
+      if (!(error instanceof ReplyError)) throw error;
     }
     void catalog.journal.durable(collection.changed).catch(() => {});
   }
@@ -28,7 +28,7 @@ export function sweepExpired(catalog: Catalog, now: number): void {
 function expired(collection: Collection, index: IndexSpecification, now: number): Entry[] {
   const { expireAfterSeconds, path } = index;
   if (expireAfterSeconds === null) return [];
-  const latest = now - expireAfterSeconds * MS_PER_SECOND;
+  const latest = now - expireAfterSeconds * msPerSecond;
   const isDue = (value: Value) => value instanceof Date && value.getTime() <= latest;
   // For an array of dates the earliest applies; other values never expire.
   return [...collection.entries()].filter(({ document }) => reachesAny(document, path, isDue));

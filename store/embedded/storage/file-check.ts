@@ -15,20 +15,20 @@ export class DataFileDamaged extends Error {
  * The format of lmdb 3.5.6 on 64-bit little-endian machines, from its mdb.c: MDB_page_header, MDB_meta,
  * MDB_db, MDB_node. Offsets and sizes are in bytes.
  */
-const META = { magic: 24, version: 28, pageSize: 48, trees: 48, lastPage: 144, transaction: 152 };
-const META_BYTES = 168;
-const TREE = { flags: 4, depth: 6, root: 40, bytes: 48 };
-const PAGE = { number: 0, flags: 18, lower: 20, upper: 22, pages: 20, header: 24 };
-const NODE = { low: 0, high: 2, flags: 4, keyBytes: 6, header: 8 };
-const MAGIC = 0xbeefc0de;
-const BRANCH = 0x01;
-const LEAF = 0x02;
-const OVERFLOW = 0x04;
-const META_PAGE = 0x08;
+const metaLayout = { magic: 24, version: 28, pageSize: 48, trees: 48, lastPage: 144, transaction: 152 };
+const metaBytes = 168;
+const treeLayout = { flags: 4, depth: 6, root: 40, bytes: 48 };
+const pageLayout = { number: 0, flags: 18, lower: 20, upper: 22, pages: 20, header: 24 };
+const nodeLayout = { low: 0, high: 2, flags: 4, keyBytes: 6, header: 8 };
+const magicNumber = 0xbeefc0de;
+const branchFlag = 0x01;
+const leafFlag = 0x02;
+const overflowFlag = 0x04;
+const metaFlag = 0x08;
 /** Of a node: its data is on overflow pages of its own. */
-const BIG_DATA = 0x01;
-const NO_ROOT = 0xffff_ffff_ffff_ffffn;
-const MAX_DEPTH = 32;
+const bigDataFlag = 0x01;
+const noRoot = 0xffff_ffff_ffff_ffffn;
+const maxDepth = 32;
 
 interface Meta {
   readonly pageBytes: number;
@@ -78,40 +78,40 @@ class Check {
   }
 
   #meta(at: number): Meta {
-    const page = this.#read(at, META_BYTES);
+    const page = this.#read(at, metaBytes);
     if (
-      page.readUInt32LE(META.magic) !== MAGIC ||
-      (page.readUInt16LE(PAGE.flags) & META_PAGE) === 0
+      page.readUInt32LE(metaLayout.magic) !== magicNumber ||
+      (page.readUInt16LE(pageLayout.flags) & metaFlag) === 0
     ) {
       this.#damaged('it has no valid header');
     }
-    const pageBytes = page.readUInt32LE(META.pageSize);
+    const pageBytes = page.readUInt32LE(metaLayout.pageSize);
     if (pageBytes < 256 || pageBytes > 65_536 || (pageBytes & (pageBytes - 1)) !== 0) {
       this.#damaged('its header has no valid page size');
     }
     const roots = [0, 1].flatMap((index) => {
-      const tree = META.trees + index * TREE.bytes;
-      const root = page.readBigUInt64LE(tree + TREE.root);
-      const depth = page.readUInt16LE(tree + TREE.depth);
-      return root === NO_ROOT ? [] : [{ page: Number(root), depth }];
+      const tree = metaLayout.trees + index * treeLayout.bytes;
+      const root = page.readBigUInt64LE(tree + treeLayout.root);
+      const depth = page.readUInt16LE(tree + treeLayout.depth);
+      return root === noRoot ? [] : [{ page: Number(root), depth }];
     });
-    const lastPage = Number(page.readBigUInt64LE(META.lastPage));
-    return { pageBytes, lastPage, transaction: page.readBigUInt64LE(META.transaction), roots };
+    const lastPage = Number(page.readBigUInt64LE(metaLayout.lastPage));
+    return { pageBytes, lastPage, transaction: page.readBigUInt64LE(metaLayout.transaction), roots };
   }
 
   /** @param depth the number of levels from this page down to the leaves, which are level 1 */
   #tree(number: number, depth: number): void {
-    if (depth < 1 || depth > MAX_DEPTH) this.#damaged(`its tree has a depth of ${depth}`);
-    const expected = depth === 1 ? LEAF : BRANCH;
+    if (depth < 1 || depth > maxDepth) this.#damaged(`its tree has a depth of ${depth}`);
+    const expected = depth === 1 ? leafFlag : branchFlag;
     const page = this.#page(number, expected);
     // Offsets within a page count from the end of its header.
-    const lower = PAGE.header + page.readUInt16LE(PAGE.lower);
-    const upper = PAGE.header + page.readUInt16LE(PAGE.upper);
-    const valid = lower > PAGE.header && lower <= upper && upper <= this.#pageBytes;
+    const lower = pageLayout.header + page.readUInt16LE(pageLayout.lower);
+    const upper = pageLayout.header + page.readUInt16LE(pageLayout.upper);
+    const valid = lower > pageLayout.header && lower <= upper && upper <= this.#pageBytes;
     if (!valid) this.#damaged(`the header of page ${number} is not valid`);
-    for (let at = PAGE.header; at < lower; at += 2) {
-      const node = PAGE.header + page.readUInt16LE(at);
-      if (node < upper || node + NODE.header > this.#pageBytes) {
+    for (let at = pageLayout.header; at < lower; at += 2) {
+      const node = pageLayout.header + page.readUInt16LE(at);
+      if (node < upper || node + nodeLayout.header > this.#pageBytes) {
         this.#damaged(`page ${number} refers to no record`);
       }
       if (depth > 1) this.#tree(childOf(page, node), depth - 1);
@@ -121,16 +121,16 @@ class Check {
 
   #record(number: number, page: Buffer, node: number): void {
     const length =
-      page.readUInt16LE(node + NODE.low) + page.readUInt16LE(node + NODE.high) * 65_536;
-    const data = node + NODE.header + page.readUInt16LE(node + NODE.keyBytes);
-    const big = (page.readUInt16LE(node + NODE.flags) & BIG_DATA) !== 0;
+      page.readUInt16LE(node + nodeLayout.low) + page.readUInt16LE(node + nodeLayout.high) * 65_536;
+    const data = node + nodeLayout.header + page.readUInt16LE(node + nodeLayout.keyBytes);
+    const big = (page.readUInt16LE(node + nodeLayout.flags) & bigDataFlag) !== 0;
     if (data + (big ? 8 : length) > this.#pageBytes) {
       this.#damaged(`a record of page ${number} is longer than the page`);
     }
     if (!big) return;
     const overflow = Number(page.readBigUInt64LE(data));
-    const pages = this.#page(overflow, OVERFLOW).readUInt32LE(PAGE.pages);
-    if (PAGE.header + length > pages * this.#pageBytes || !this.#isInside(overflow + pages - 1)) {
+    const pages = this.#page(overflow, overflowFlag).readUInt32LE(pageLayout.pages);
+    if (pageLayout.header + length > pages * this.#pageBytes || !this.#isInside(overflow + pages - 1)) {
       this.#damaged(`the record at page ${overflow} is not whole`);
     }
   }
@@ -140,8 +140,8 @@ class Check {
     if (this.#seen.has(number)) this.#damaged(`page ${number} is used twice`);
     this.#seen.add(number);
     const page = this.#read(number * this.#pageBytes, this.#pageBytes);
-    const itself = page.readBigUInt64LE(PAGE.number) === BigInt(number);
-    const isKind = (page.readUInt16LE(PAGE.flags) & (BRANCH | LEAF | OVERFLOW)) === kind;
+    const itself = page.readBigUInt64LE(pageLayout.number) === BigInt(number);
+    const isKind = (page.readUInt16LE(pageLayout.flags) & (branchFlag | leafFlag | overflowFlag)) === kind;
     if (!itself || !isKind) this.#damaged(`page ${number} is overwritten`);
     return page;
   }
@@ -164,6 +164,6 @@ class Check {
 }
 
 function childOf(page: Buffer, node: number): number {
-  const high = page.readUInt16LE(node + NODE.flags) * 2 ** 32;
-  return high + page.readUInt16LE(node + NODE.high) * 65_536 + page.readUInt16LE(node + NODE.low);
+  const high = page.readUInt16LE(node + nodeLayout.flags) * 2 ** 32;
+  return high + page.readUInt16LE(node + nodeLayout.high) * 65_536 + page.readUInt16LE(node + nodeLayout.low);
 }

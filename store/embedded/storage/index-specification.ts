@@ -1,9 +1,9 @@
 import { readArguments } from '../arguments.ts';
 import type { Document } from '../bson/value.ts';
-import { CommandError, notSupported } from '../errors.ts';
+import { ReplyError, notSupported } from '../errors.ts';
 import { type Path, parsePath } from '../query/path.ts';
 import { directionOf } from '../query/sort.ts';
-import { STATEMENTS } from '../supported.ts';
+import { statementShapes } from '../supported.ts';
 
 export interface IndexSpecification {
   readonly name: string;
@@ -22,32 +22,32 @@ export interface IndexSpecification {
   readonly document: Document;
 }
 
-const WHERE = 'createIndexes.indexes';
+const argument = 'createIndexes.indexes';
 
 /** The protocol's maximum of expireAfterSeconds. */
-const MAX_EXPIRY_SECONDS = 2 ** 31 - 1;
+const maxExpirySeconds = 2 ** 31 - 1;
 
 /**
  * Parses an index specification of `createIndexes`.
- * @throws {CommandError} 67 for an invalid specification, 115 for unsupported kinds and options.
+ * @throws {ReplyError} 67 for an invalid specification, 115 for unsupported kinds and options.
  */
 export function parseIndexSpecification(document: Document): IndexSpecification {
-  const given = readArguments(document, STATEMENTS[WHERE], WHERE);
+  const given = readArguments(document, statementShapes[argument], argument);
   const { key, name, unique = false, sparse = false, expireAfterSeconds = null } = given;
   const fields = Object.entries(key);
   const paths = fields.map(([field]) => parsePath(field));
   const directions = fields.map(([field, direction]) => directionOf(field, direction));
   const [path] = paths;
-  if (path === undefined) throw new CommandError(67, 'an index needs a key with a field');
-  if (name === '') throw new CommandError(67, 'an index needs a name');
+  if (path === undefined) throw new ReplyError(67, 'an index needs a key with a field');
+  if (name === '') throw new ReplyError(67, 'an index needs a name');
   if (path.join('.') === '_id') throw notSupported('a second index on _id');
   if (paths.length > 1 && unique) throw notSupported('a unique index over several fields');
   if (paths.length > 1 && sparse) throw notSupported('a sparse index over several fields');
   if (paths.length > 1 && expireAfterSeconds !== null) {
-    throw new CommandError(67, 'TTL indexes are single-field indexes');
+    throw new ReplyError(67, 'TTL indexes are single-field indexes');
   }
-  if (expireAfterSeconds !== null && expireAfterSeconds > MAX_EXPIRY_SECONDS) {
-    throw new CommandError(67, 'expireAfterSeconds must be within an int32');
+  if (expireAfterSeconds !== null && expireAfterSeconds > maxExpirySeconds) {
+    throw new ReplyError(67, 'expireAfterSeconds must be within an int32');
   }
   return { name, key, paths, directions, path, unique, sparse, expireAfterSeconds, document };
 }

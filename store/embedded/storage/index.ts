@@ -56,7 +56,7 @@ export class Index {
   /**
    * The value that would violate uniqueness, or undefined.
    * @param self the entry whose document is to be replaced
-   * @throws {CommandError} 115 for an array: each of its elements would have to be unique.
+   * @throws {ReplyError} 115 for an array: each of its elements would have to be unique.
    */
   conflict(document: Document, self?: Entry): Value | undefined {
     const { unique, path } = this.specification;

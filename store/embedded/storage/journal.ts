@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
-import { CommandError } from '../errors.ts';
+import { ReplyError } from '../errors.ts';
 import { Preallocation } from './preallocation.ts';
 
 /** `[collection, record]`; collection 0 is the catalogue, with a record for each collection. */
@@ -39,13 +39,13 @@ export class Journal {
     syncFolder(dirname(file));
   }
 
-  /** @throws {CommandError} 14031 when the disk is full; then nothing has changed. */
+  /** @throws {ReplyError} 14031 when the disk is full; then nothing has changed. */
   put(key: RecordKey, bytes: Uint8Array): void {
     this.#preallocation.add(bytes.length);
     this.#changes.set(key.join(), { key, bytes });
   }
 
-  /** @throws {CommandError} as {@link put} */
+  /** @throws {ReplyError} as {@link put} */
   remove(key: RecordKey): void {
     this.#preallocation.add(0);
     this.#changes.set(key.join(), { key, bytes: null });
@@ -58,7 +58,7 @@ export class Journal {
 
   /**
    * Resolves when the batch is on disk.
-   * @throws {CommandError} 14031 when the write failed; then no change of the batch was applied.
+   * @throws {ReplyError} 14031 when the write failed; then no change of the batch was applied.
    */
   durable(batch: number): Promise<void> {
     if (batch <= this.#finished) return Promise.resolve();
@@ -86,7 +86,7 @@ export class Journal {
       this.#preallocation.committed();
       this.#recover();
       const reason = error instanceof Error ? error.message : String(error);
-      waiting?.reject(new CommandError(14031, `the write to disk failed: ${reason}`));
+      waiting?.reject(new ReplyError(14031, `the write to disk failed: ${reason}`));
       return;
     }
     this.#finished += 1;

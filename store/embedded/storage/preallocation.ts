@@ -1,15 +1,15 @@
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
 import type { RootDatabase } from 'lmdb';
-import { CommandError } from '../errors.ts';
+import { ReplyError } from '../errors.ts';
 
 /** The file grows by at least this much at a time. */
-const STEP_BYTES = 1024 * 1024;
+const stepBytes = 1024 * 1024;
 /** Of a record: its key, and the headers of its node and page. */
-const OVERHEAD_BYTES = 64;
+const overheadBytes = 64;
 /** The pages from the root to a record (7 levels hold more than 10^9 records), and one for a split. */
-const PATH_PAGES = 8;
+const pathPages = 8;
 /** For the list of free pages, which a commit writes too. */
-const FREE_LIST_PAGES = 32;
+const freeListPages = 32;
 
 /**
  * Extends the data file before a commit needs the space, by writing zeros after its last page, where
@@ -40,16 +40,16 @@ export class Preallocation {
   /**
    * Makes sure that one more record of the pending transaction has space.
    * @param recordBytes 0 when it is removed, which needs space for changed pages all the same
-   * @throws {CommandError} 14031 when the disk is full; the record is then not part of the transaction.
+   * @throws {ReplyError} 14031 when the disk is full; the record is then not part of the transaction.
    */
   add(recordBytes: number): void {
     const records = this.#pending.records + 1;
-    const share = (recordBytes + OVERHEAD_BYTES) / this.#pageBytes;
+    const share = (recordBytes + overheadBytes) / this.#pageBytes;
     // Leaves are at least half full; larger records have pages of their own.
     const pages = this.#pending.pages + (share < 0.5 ? 2 * share : Math.ceil(share));
     // A page is copied when it changes, but only once in a transaction.
-    const copiedPages = Math.min(records * PATH_PAGES, this.#treePages + 2 * pages + PATH_PAGES);
-    const neededPages = this.#usedPages + pages + copiedPages + FREE_LIST_PAGES;
+    const copiedPages = Math.min(records * pathPages, this.#treePages + 2 * pages + pathPages);
+    const neededPages = this.#usedPages + pages + copiedPages + freeListPages;
     this.#extend(Math.ceil(neededPages) * this.#pageBytes);
     this.#pending = { records, pages };
   }
@@ -76,17 +76,17 @@ export class Preallocation {
   #extend(wantedBytes: number): void {
     if (wantedBytes <= this.#fileBytes) return;
     try {
-      const goal = Math.max(wantedBytes, this.#fileBytes + STEP_BYTES);
-      this.#zeros = this.#zeros.length > 0 ? this.#zeros : Buffer.alloc(STEP_BYTES);
+      const goal = Math.max(wantedBytes, this.#fileBytes + stepBytes);
+      this.#zeros = this.#zeros.length > 0 ? this.#zeros : Buffer.alloc(stepBytes);
       while (this.#fileBytes < goal) {
-        const length = Math.min(STEP_BYTES, goal - this.#fileBytes);
+        const length = Math.min(stepBytes, goal - this.#fileBytes);
         this.#fileBytes += writeSync(this.#descriptor, this.#zeros, 0, length, this.#fileBytes);
       }
     } catch (error) {
       // What is missing may be less than a whole step.
       if (wantedBytes <= this.#fileBytes) return;
       const reason = error instanceof Error ? error.message : String(error);
-      throw new CommandError(14031, `there is no space for the write on the disk: ${reason}`);
+      throw new ReplyError(14031, `there is no space for the write on the disk: ${reason}`);
     }
   }
 }

@@ -1,5 +1,5 @@
 /** A block is split in two when it is longer than this. */
-const MAX_BLOCK = 512;
+const maxBlockItems = 512;
 
 /**
  * A sorted list in blocks: an insertion or removal moves the items of one block only. (V8 copies an
@@ -19,8 +19,8 @@ export class SortedList<T> {
   fill(items: readonly T[]): void {
     const sorted = items.toSorted(this.#compare);
     this.#blocks = [];
-    for (let i = 0; i < sorted.length; i += MAX_BLOCK / 2) {
-      this.#blocks.push(sorted.slice(i, i + MAX_BLOCK / 2));
+    for (let i = 0; i < sorted.length; i += maxBlockItems / 2) {
+      this.#blocks.push(sorted.slice(i, i + maxBlockItems / 2));
     }
   }
 
@@ -34,8 +34,8 @@ export class SortedList<T> {
       return;
     }
     block.splice(target === number ? offset : block.length, 0, item);
-    if (block.length > MAX_BLOCK) {
-      this.#blocks.splice(target + 1, 0, block.splice(MAX_BLOCK / 2));
+    if (block.length > maxBlockItems) {
+      this.#blocks.splice(target + 1, 0, block.splice(maxBlockItems / 2));
     }
   }
 

@@ -1,7 +1,7 @@
 import { equalityKey } from '../bson/compare.ts';
 import { addNumbers } from '../bson/number.ts';
 import { isArray, isNumber, isScalar, typeOf, type Value } from '../bson/value.ts';
-import { CommandError, notSupported } from '../errors.ts';
+import { ReplyError, notSupported } from '../errors.ts';
 import type { UpdateOperator } from '../supported.ts';
 
 /**
@@ -18,7 +18,7 @@ export interface Operator {
   parse(operand: Value, path: string): Effect;
 }
 
-const OPERATORS: Readonly<Record<UpdateOperator, Operator>> = {
+const operators: Readonly<Record<UpdateOperator, Operator>> = {
   $set: { creates: true, parse: (operand) => () => operand },
   $setOnInsert: { creates: true, onInsert: true, parse: (operand) => () => operand },
   $unset: { creates: false, parse: () => () => undefined },
@@ -28,26 +28,26 @@ const OPERATORS: Readonly<Record<UpdateOperator, Operator>> = {
   $pull: { creates: false, parse: pull },
 };
 
-/** @throws {CommandError} 115 for an operator that is not supported. */
+/** @throws {ReplyError} 115 for an operator that is not supported. */
 export function operatorNamed(name: string): Operator {
-  if (isOperatorName(name)) return OPERATORS[name];
+  if (isOperatorName(name)) return operators[name];
   throw name.startsWith('$')
     ? notSupported(`the update operator ${name}`)
-    : new CommandError(9, `Unknown modifier: ${name}`);
+    : new ReplyError(9, `Unknown modifier: ${name}`);
 }
 
 function isOperatorName(name: string): name is UpdateOperator {
-  return Object.hasOwn(OPERATORS, name);
+  return Object.hasOwn(operators, name);
 }
 
 function increment(operand: Value, path: string): Effect {
   if (!isNumber(operand)) {
-    throw new CommandError(14, `Cannot increment with non-numeric argument: {${path}: ...}`);
+    throw new ReplyError(14, `Cannot increment with non-numeric argument: {${path}: ...}`);
   }
   return (current) => {
     if (current === undefined) return operand;
     if (isNumber(current)) return addNumbers(current, operand);
-    throw new CommandError(14, `Cannot apply $inc to '${path}' of type ${typeOf(current)}`);
+    throw new ReplyError(14, `Cannot apply $inc to '${path}' of type ${typeOf(current)}`);
   };
 }
 
@@ -82,7 +82,7 @@ function scalarKey(operator: string, operand: Value): string {
 
 function elementsOf(current: Value, path: string, operator: string): readonly Value[] {
   if (isArray(current)) return current;
-  throw new CommandError(
+  throw new ReplyError(
     2,
     `${operator}: the field '${path}' must be an array but is of type ${typeOf(current)}`,
   );

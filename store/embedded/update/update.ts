@@ -1,7 +1,7 @@
 import { ObjectId } from 'bson';
 import { compareText, equalityKey } from '../bson/compare.ts';
 import { type Document, fieldOf, isDocument, setField, typeOf, type Value } from '../bson/value.ts';
-import { CommandError, notSupported } from '../errors.ts';
+import { ReplyError, notSupported } from '../errors.ts';
 import type { Filter } from '../query/filter.ts';
 import { type Path, parsePath } from '../query/path.ts';
 import { type Effect, operatorNamed } from './operators.ts';
@@ -17,7 +17,7 @@ export type Update = readonly Change[];
 
 /**
  * Parses the `u` of an update.
- * @throws {CommandError} 9 for a field beside operators, 40 for conflicting paths, 115 for a
+ * @throws {ReplyError} 9 for a field beside operators, 40 for conflicting paths, 115 for a
  *   replacement or an operator that is not supported.
  */
 export function parseUpdate(update: Document): Update {
@@ -26,7 +26,7 @@ export function parseUpdate(update: Document): Update {
   return sortedByPath(
     Object.entries(update).flatMap(([name, fields]) => {
       const operator = operatorNamed(name);
-      if (!isDocument(fields)) throw new CommandError(9, `${name} needs an object of fields`);
+      if (!isDocument(fields)) throw new ReplyError(9, `${name} needs an object of fields`);
       return Object.entries(fields).map(([field, operand]) => ({
         path: parsePath(field),
         effect: operator.parse(operand, field),
@@ -45,7 +45,7 @@ function sortedByPath(changes: Change[]): Update {
     const before = changes[i - 1]?.path;
     if (before?.every((component, depth) => component === path[depth])) {
       const [within, at] = [path.join('.'), before.join('.')];
-      throw new CommandError(
+      throw new ReplyError(
         40,
         `Updating the path '${within}' would create a conflict at '${at}'`,
       );
@@ -64,7 +64,7 @@ function comparePaths(left: Path, right: Path): number {
 
 /**
  * Returns the updated document; the argument is not changed.
- * @throws {CommandError} 66 when `_id` would change, 28 when a path leads through a scalar.
+ * @throws {ReplyError} 66 when `_id` would change, 28 when a path leads through a scalar.
  */
 export function applyUpdate(update: Update, document: Document, now: Date): Document {
   return applied(
@@ -77,7 +77,7 @@ export function applyUpdate(update: Update, document: Document, now: Date): Docu
 /**
  * The document that an upsert inserts when nothing matches: the equality conditions of the filter,
  * then the update.
- * @throws {CommandError} 40 when the filter names a path and another within it, 66 when `_id` would
+ * @throws {ReplyError} 40 when the filter names a path and another within it, 66 when `_id` would
  *   differ from the filter's, 115 for `$in` in the filter, where MongoDB uses a single value.
  */
 export function upsertedDocument(filter: Filter, update: Update, now: Date): Document {
@@ -96,7 +96,7 @@ function applied(update: Update, document: Document, now: Date): Document {
   const identity = fieldOf(document, '_id');
   const after = fieldOf(result, '_id');
   if (identity !== undefined && equalityKey(after ?? null) !== equalityKey(identity)) {
-    throw new CommandError(66, "Performing an update on the immutable field '_id'");
+    throw new ReplyError(66, "Performing an update on the immutable field '_id'");
   }
   return result;
 }
@@ -123,9 +123,9 @@ function applyChange(document: Document, { path, effect, creates }: Change, now:
   else setField(parent, field, value);
 }
 
-function notViable(path: Path, at: string, value: Value): CommandError {
+function notViable(path: Path, at: string, value: Value): ReplyError {
   const dotted = path.join('.');
-  return new CommandError(
+  return new ReplyError(
     28,
     `Cannot create a field for '${dotted}' in element '${at}' of type ${typeOf(value)}`,
   );

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Document } from '../bson/value.ts';
-import { CommandError } from '../errors.ts';
+import { ReplyError } from '../errors.ts';
 import { type Budget, FrameReader } from './frame.ts';
 import { type Request, readRequest, writeReply } from './message.ts';
 
@@ -88,7 +88,7 @@ export class Connection {
     try {
       reply = await this.#run(request.command());
     } catch (error) {
-      if (!(error instanceof CommandError)) throw error;
+      if (!(error instanceof ReplyError)) throw error;
       reply = { ok: 0, ...error.fields };
     }
     if (!this.#socket.destroyed) await this.#send(replyBytes(request, reply));
@@ -117,7 +117,7 @@ function replyBytes(request: Request, reply: Reply): Buffer {
   try {
     return writeReply(request, reply);
   } catch {
-    const error = new CommandError(10334, 'the reply exceeds the maximum message size');
+    const error = new ReplyError(10334, 'the reply exceeds the maximum message size');
     return writeReply(request, { ok: 0, ...error.fields });
   }
 }

@@ -1,8 +1,8 @@
-import { MAX_MESSAGE_BYTES } from '../limits.ts';
+import { maxMessageBytes } from '../limits.ts';
 
-export const HEADER_BYTES = 16;
+export const headerBytes = 16;
 
-const FIRST_CAPACITY_BYTES = 4096;
+const firstCapacityBytes = 4096;
 
 /** The client violates the protocol. No reply is possible, so the connection is closed. */
 export class MalformedMessage extends Error {
@@ -50,7 +50,7 @@ export class FrameReader {
   push(chunk: Buffer): void {
     const needed = this.#length + chunk.length;
     if (needed > this.#buffer.length) {
-      this.#resize(Math.max(needed, 2 * this.#buffer.length, FIRST_CAPACITY_BYTES));
+      this.#resize(Math.max(needed, 2 * this.#buffer.length, firstCapacityBytes));
     }
     chunk.copy(this.#buffer, this.#length);
     this.#length = needed;
@@ -63,7 +63,7 @@ export class FrameReader {
   take(): Buffer | null {
     if (this.#length < 4) return null;
     const announced = this.#buffer.readInt32LE(0);
-    if (announced < HEADER_BYTES || announced > MAX_MESSAGE_BYTES) {
+    if (announced < headerBytes || announced > maxMessageBytes) {
       throw new MalformedMessage(`a message of ${announced} bytes`);
     }
     if (this.#length < announced) return null;

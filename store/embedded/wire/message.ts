@@ -1,26 +1,26 @@
 import { type Document, decode, encode, parse } from '../bson/value.ts';
-import { CommandError, notSupported } from '../errors.ts';
-import { HEADER_BYTES, MalformedMessage } from './frame.ts';
+import { ReplyError, notSupported } from '../errors.ts';
+import { headerBytes, MalformedMessage } from './frame.ts';
 
-const OP_REPLY = 1;
-const OP_QUERY = 2004;
-const OP_MSG = 2013;
+const opReply = 1;
+const opQuery = 2004;
+const opMsg = 2013;
 
 /**
  * The required flag bits: a message with an unknown required bit must be rejected. None is
  * supported here: the driver sends no checksums, and no client writes without waiting for the
  * reply.
  */
-const REQUIRED_FLAGS = 0xffff;
+const requiredFlags = 0xffff;
 
-const FLAGS_BYTES = 4;
-const BODY_SECTION = 0;
+const flagsBytes = 4;
+const bodySection = 0;
 
 /** Fields of a handshake when the URL has a user name. */
-const CREDENTIAL_FIELDS = ['saslSupportedMechs', 'speculativeAuthenticate'];
+const credentialFields = ['saslSupportedMechs', 'speculativeAuthenticate'];
 
-const QUERY_FAILURE = 2;
-const AWAIT_CAPABLE = 8;
+const queryFailure = 2;
+const awaitCapable = 8;
 
 /** A request, and the fields that are needed for its reply. */
 export interface Request {
@@ -29,7 +29,7 @@ export interface Request {
   readonly legacy: boolean;
   /**
    * Decodes the command.
-   * @throws {CommandError} for invalid BSON, which gets an error reply
+   * @throws {ReplyError} for invalid BSON, which gets an error reply
    */
   command(): Document;
 }
@@ -41,9 +41,9 @@ export interface Request {
 export function readRequest(message: Buffer): Request {
   const id = message.readInt32LE(4);
   switch (message.readInt32LE(12)) {
-    case OP_MSG:
+    case opMsg:
       return { id, legacy: false, command: readMsg(message) };
-    case OP_QUERY:
+    case opQuery:
       return { id, legacy: true, command: readQuery(message) };
     default:
       throw new MalformedMessage(`the opcode ${message.readInt32LE(12)}`);
@@ -51,12 +51,12 @@ export function readRequest(message: Buffer): Request {
 }
 
 function readMsg(message: Buffer): Request['command'] {
-  const kindAt = HEADER_BYTES + FLAGS_BYTES;
+  const kindAt = headerBytes + flagsBytes;
   if (message.length <= kindAt) throw new MalformedMessage('no body');
-  const flags = message.readInt32LE(HEADER_BYTES);
-  if ((flags & REQUIRED_FLAGS) !== 0) throw new MalformedMessage(`the flags ${flags}`);
+  const flags = message.readInt32LE(headerBytes);
+  if ((flags & requiredFlags) !== 0) throw new MalformedMessage(`the flags ${flags}`);
   const body = documentAt(message, kindAt + 1);
-  const alone = message[kindAt] === BODY_SECTION && kindAt + 1 + body.length === message.length;
+  const alone = message[kindAt] === bodySection && kindAt + 1 + body.length === message.length;
   return () => {
     if (alone) return decode(body);
     throw notSupported('a message with several sections, as for bulk writes,');
@@ -64,7 +64,7 @@ function readMsg(message: Buffer): Request['command'] {
 }
 
 function readQuery(message: Buffer): Request['command'] {
-  const nameAt = HEADER_BYTES + FLAGS_BYTES;
+  const nameAt = headerBytes + flagsBytes;
   const nameEnd = message.indexOf(0, nameAt);
   if (nameEnd === -1) throw new MalformedMessage('an unterminated name');
   const namespace = message.toString('utf8', nameAt, nameEnd);
@@ -72,8 +72,8 @@ function readQuery(message: Buffer): Request['command'] {
   const query = documentAt(message, nameEnd + 1 + 8);
   return () => {
     const handshake = parse(query);
-    if (CREDENTIAL_FIELDS.some((field) => Object.hasOwn(handshake, field))) {
-      throw new CommandError(
+    if (credentialFields.some((field) => Object.hasOwn(handshake, field))) {
+      throw new ReplyError(
         18,
         'the embedded store has no users: remove the user name and password from the URL',
       );
@@ -81,7 +81,7 @@ function readQuery(message: Buffer): Request['command'] {
     const command = decode(query);
     const [name = ''] = Object.keys(command);
     if (namespace === 'admin.$cmd' && name === 'ismaster') return { ...command, $db: 'admin' };
-    throw new CommandError(352, `Unsupported OP_QUERY command: ${name}`);
+    throw new ReplyError(352, `Unsupported OP_QUERY command: ${name}`);
   };
 }
 
@@ -98,12 +98,12 @@ export function writeReply(request: Request, reply: { readonly [field: string]: 
   const document = encode(reply);
   const prelude = request.legacy ? Buffer.alloc(20) : Buffer.alloc(5);
   if (request.legacy) {
-    prelude.writeInt32LE(AWAIT_CAPABLE | (reply['ok'] === 1 ? 0 : QUERY_FAILURE), 0);
+    prelude.writeInt32LE(awaitCapable | (reply['ok'] === 1 ? 0 : queryFailure), 0);
     prelude.writeInt32LE(1, 16);
   }
-  const header = Buffer.alloc(HEADER_BYTES);
-  header.writeInt32LE(HEADER_BYTES + prelude.length + document.length, 0);
+  const header = Buffer.alloc(headerBytes);
+  header.writeInt32LE(headerBytes + prelude.length + document.length, 0);
   header.writeInt32LE(request.id, 8);
-  header.writeInt32LE(request.legacy ? OP_REPLY : OP_MSG, 12);
+  header.writeInt32LE(request.legacy ? opReply : opMsg, 12);
   return Buffer.concat([header, prelude, document]);
 }

@@ -4,28 +4,28 @@ import t from 'tap';
 import { testDatabase } from '../connection.ts';
 import { remainingLines, spawnScript } from './children.ts';
 
-const JOBS = 100;
+const jobCount = 100;
 
 t.test('two workers run each job exactly once', async (t) => {
   const { db, url, databaseName } = await testDatabase(t);
   const agenda = new Agenda({ backend: new MongoBackend({ mongo: db }) });
   await agenda.ready;
-  for (let n = 0; n < JOBS; n += 1) await agenda.now('count', { n });
+  for (let n = 0; n < jobCount; n += 1) await agenda.now('count', { n });
   const workers = [1, 2].map(() => spawnScript(t, 'agenda-worker', [url, databaseName]));
   const ran = Promise.all(workers.map(remainingLines));
   const jobs = db.collection('agendaJobs');
   const patience = Date.now() + 60_000;
   while (Date.now() < patience) {
-    if ((await jobs.countDocuments({ lastFinishedAt: { $ne: null } })) === JOBS) break;
+    if ((await jobs.countDocuments({ lastFinishedAt: { $ne: null } })) === jobCount) break;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   for (const worker of workers) worker.process.stdin?.end();
   const numbers = (await ran).flat().map(Number);
   t.same(
     numbers.sort((a, b) => a - b),
-    Array.from({ length: JOBS }, (_, n) => n),
+    Array.from({ length: jobCount }, (_, n) => n),
   );
-  t.equal((await agenda.queryJobs({ name: 'count', state: 'completed' })).total, JOBS);
+  t.equal((await agenda.queryJobs({ name: 'count', state: 'completed' })).total, jobCount);
 });
 
 t.test('the queue can be looked through and changed', async (t) => {

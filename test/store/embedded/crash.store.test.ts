@@ -4,9 +4,9 @@ import { until } from '../../until.ts';
 import { nextLine, spawnScript } from './children.ts';
 import { shortFolder } from './folder.ts';
 
-const ROUNDS = 3;
-const WRITERS = 8;
-const LIFE_MS = 500;
+const rounds = 3;
+const writerCount = 8;
+const lifeMs = 500;
 
 interface Line {
   _id: string;
@@ -33,7 +33,7 @@ t.test('no acknowledged write is lost when the owner is killed', async (t) => {
   const folder = shortFolder(t);
   const acknowledged = new Map<string, number>();
   let written = 0;
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     const owner = spawnScript(t, 'owner', [folder]);
     const options = { serverSelectionTimeoutMS: 500, retryWrites: false };
     const client = await MongoClient.connect(await nextLine(owner), options);
@@ -44,14 +44,14 @@ t.test('no acknowledged write is lost when the owner is killed', async (t) => {
     if (round === 0) {
       await client.db('crash').collection<Line>('lines').createIndex({ n: 1 });
     }
-    const writers = Array.from({ length: WRITERS }, (_, i) =>
+    const writers = Array.from({ length: writerCount }, (_, i) =>
       write(client, `${round}.${i}`, acknowledged),
     );
     const of = `${round}.`;
     await until('a write is acknowledged', () =>
       [...acknowledged.keys()].some((id) => id.startsWith(of)),
     );
-    await new Promise((resolve) => setTimeout(resolve, LIFE_MS));
+    await new Promise((resolve) => setTimeout(resolve, lifeMs));
     owner.process.kill('SIGKILL');
     const counts = await Promise.all(writers);
     await owner.exited;

@@ -13,7 +13,7 @@ interface Thing {
   grid?: number[][];
 }
 
-const THINGS: Thing[] = [
+const initialThings: Thing[] = [
   { _id: 1, name: 'anvil', size: 30, tags: ['iron', 'heavy'], owner: { name: 'Wile' } },
   { _id: 2, name: 'Balloon (a)', size: 3, tags: [], owner: null },
   { _id: 3, name: 'cup', size: 3, parts: [{ kind: 'handle', weight: 2 }, { kind: 'bowl' }] },
@@ -23,7 +23,7 @@ const THINGS: Thing[] = [
 t.test('a filter finds what MongoDB would', async (t) => {
   const { db } = await testDatabase(t);
   const things = db.collection<Thing>('things');
-  await insertAll(things, THINGS);
+  await insertAll(things, initialThings);
   const cases: [filter: object, ids: number[]][] = [
     [{}, [1, 2, 3, 4]],
     [{ size: 3 }, [2, 3]],
@@ -67,7 +67,7 @@ t.test('a filter finds what MongoDB would', async (t) => {
 t.test('results are sorted, cut and projected', async (t) => {
   const { db } = await testDatabase(t);
   const things = db.collection<Thing>('things');
-  await insertAll(things, THINGS);
+  await insertAll(things, initialThings);
   const ids = async (sort: [string, 1 | -1][], skip = 0, limit = 0) =>
     (await things.find().sort(sort).skip(skip).limit(limit).toArray()).map(({ _id }) => _id);
   const [up, down] = [1, -1] as const;
@@ -91,7 +91,7 @@ t.test('results are sorted, cut and projected', async (t) => {
 t.test('documents that pass are deleted, all together', async (t) => {
   const { db } = await testDatabase(t);
   const things = db.collection<Thing>('things');
-  await insertAll(things, THINGS);
+  await insertAll(things, initialThings);
   t.match(await things.deleteMany({ size: 3 }), { deletedCount: 2 });
   t.match(await things.deleteMany({ size: 3 }), { deletedCount: 0 });
   t.equal(await things.countDocuments(), 2);
@@ -101,7 +101,7 @@ t.test('documents that pass are deleted, all together', async (t) => {
 t.test('aggregation counts, and lists the values of a field', async (t) => {
   const { db } = await testDatabase(t);
   const things = db.collection<Thing>('things');
-  await insertAll(things, THINGS);
+  await insertAll(things, initialThings);
   const match = { $match: { _id: { $lt: 4 } } };
   // Groups come in no particular order.
   const by = async (field: string) =>

@@ -28,7 +28,7 @@ interface Item {
   text: string;
 }
 
-const PAGE_BYTES = 4096;
+const pageBytes = 4096;
 const neverMs = 2 ** 30;
 const never = { firstAfterMs: neverMs, everyMs: neverMs };
 
@@ -76,15 +76,15 @@ t.test(
       'it is empty': () => truncate(file, 0),
       'it is missing': () => rm(file),
       'it ends at byte 100': () => truncate(file, 100),
-      'page \\d+ is missing': () => truncate(file, 40 * PAGE_BYTES),
+      'page \\d+ is missing': () => truncate(file, 40 * pageBytes),
       // All pages but the headers are one place further.
       'page \\d+ is overwritten': () =>
         writeFile(
           file,
           Buffer.concat([
-            whole.subarray(0, 2 * PAGE_BYTES),
-            whole.subarray(-PAGE_BYTES),
-            whole.subarray(2 * PAGE_BYTES, -PAGE_BYTES),
+            whole.subarray(0, 2 * pageBytes),
+            whole.subarray(-pageBytes),
+            whole.subarray(2 * pageBytes, -pageBytes),
           ]),
         ),
       'it has no valid header': () => writeFile(file, Buffer.alloc(whole.length)),
@@ -180,10 +180,10 @@ t.test('whatever page is overwritten, the store opens whole or is refused', asyn
   t.notOk(isRefused());
   const unseen: Buffer[] = [];
   let refused = 0;
-  for (let at = 0; at < whole.length; at += PAGE_BYTES) {
-    const used = whole.subarray(at, at + PAGE_BYTES).some((byte) => byte !== 0);
+  for (let at = 0; at < whole.length; at += pageBytes) {
+    const used = whole.subarray(at, at + pageBytes).some((byte) => byte !== 0);
     if (!used) continue;
-    const overwritten = Buffer.from(whole).fill(0, at, at + PAGE_BYTES);
+    const overwritten = Buffer.from(whole).fill(0, at, at + pageBytes);
     await writeFile(file, overwritten);
     if (isRefused()) refused += 1;
     else unseen.push(overwritten);

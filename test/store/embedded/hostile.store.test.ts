@@ -4,10 +4,10 @@ import { BSON, MongoClient } from 'mongodb';
 import t, { type Test } from 'tap';
 import { embeddedUrl } from '../connection.ts';
 
-const HEADER = 16;
+const headerBytes = 16;
 
-function frame(opcode: number, body: Buffer, length = HEADER + body.length): Buffer {
-  const header = Buffer.alloc(HEADER);
+function frame(opcode: number, body: Buffer, length = headerBytes + body.length): Buffer {
+  const header = Buffer.alloc(headerBytes);
   header.writeInt32LE(length, 0);
   header.writeInt32LE(77, 4);
   header.writeInt32LE(opcode, 12);
@@ -26,7 +26,7 @@ const bodySection = (document: object) =>
 const msg = (flags: number, ...sections: Uint8Array[]) =>
   frame(2013, Buffer.concat([int32(flags), ...sections]));
 
-const PING = bodySection({ ping: 1, $db: 'admin' });
+const pingSection = bodySection({ ping: 1, $db: 'admin' });
 
 const sequence = (content: Uint8Array) =>
   Buffer.concat([
@@ -37,21 +37,21 @@ const sequence = (content: Uint8Array) =>
   ]);
 
 /** A string whose length says 100 bytes, in a document that ends before. */
-const BROKEN_BSON = Buffer.from([0, 14, 0, 0, 0, 2, 97, 0, 100, 0, 0, 0, 0, 0, 0]);
+const brokenBson = Buffer.from([0, 14, 0, 0, 0, 2, 97, 0, 100, 0, 0, 0, 0, 0, 0]);
 
-const CUT_OFF: [what: string, bytes: Buffer][] = [
+const malformedMessages: [what: string, bytes: Buffer][] = [
   ['HTTP', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
-  ['a length of 0', frame(2013, PING, 0)],
-  ['a negative length', frame(2013, PING, -1)],
-  ['a length of 2 GB', frame(2013, PING, 0x7fffffff)],
-  ['a length just beyond the bound', frame(2013, PING, 48_000_001)],
-  ['an unknown opcode', frame(4711, PING)],
-  ['compression', frame(2012, PING)],
+  ['a length of 0', frame(2013, pingSection, 0)],
+  ['a negative length', frame(2013, pingSection, -1)],
+  ['a length of 2 GB', frame(2013, pingSection, 0x7fffffff)],
+  ['a length just beyond the bound', frame(2013, pingSection, 48_000_001)],
+  ['an unknown opcode', frame(4711, pingSection)],
+  ['compression', frame(2012, pingSection)],
   ['no body', msg(0)],
   ['an empty message', frame(2013, Buffer.alloc(0))],
-  ['an unknown binding flag', msg(4, PING)],
-  ['a checksum', msg(1, PING, int32(1))],
-  ['a write that waits for no reply', msg(2, PING)],
+  ['an unknown binding flag', msg(4, pingSection)],
+  ['a checksum', msg(1, pingSection, int32(1))],
+  ['a write that waits for no reply', msg(2, pingSection)],
   ['flags without a body', frame(2013, int32(0))],
   ['a document beyond the message', msg(0, Buffer.concat([Buffer.from([0]), int32(1000)]))],
   ['a document of negative length', msg(0, Buffer.concat([Buffer.from([0]), int32(-5)]))],
@@ -71,21 +71,21 @@ async function open(t: Test, url: string): Promise<Socket> {
 async function replyTo(socket: Socket, bytes: Buffer): Promise<BSON.Document> {
   socket.write(bytes);
   let received = Buffer.alloc(0);
-  while (received.length < HEADER || received.length < received.readInt32LE(0)) {
+  while (received.length < headerBytes || received.length < received.readInt32LE(0)) {
     const [chunk] = await once(socket, 'data');
     received = Buffer.concat([received, chunk]);
   }
   // A second reply may have come with the first.
   const reply = received.subarray(0, received.readInt32LE(0));
   if (reply.readInt32LE(8) !== 77) throw new Error('a reply to another request');
-  return BSON.deserialize(reply.subarray(HEADER + (reply.readInt32LE(12) === 2013 ? 5 : 20)));
+  return BSON.deserialize(reply.subarray(headerBytes + (reply.readInt32LE(12) === 2013 ? 5 : 20)));
 }
 
 t.test('who does not speak the protocol is cut off, and nobody else', async (t) => {
   const url = await embeddedUrl();
   const client = await MongoClient.connect(url);
   t.teardown(() => client.close());
-  for (const [what, bytes] of CUT_OFF) {
+  for (const [what, bytes] of malformedMessages) {
     const socket = await open(t, url);
     const closed = once(socket, 'close');
     socket.resume();
@@ -101,7 +101,7 @@ t.test('unsound commands get an error reply, and the connection lives on', async
   let deep: object = {};
   for (let level = 0; level < 200; level += 1) deep = { deep };
   const cases: [bytes: Buffer, code: number][] = [
-    [msg(0, BROKEN_BSON), 22],
+    [msg(0, brokenBson), 22],
     [msg(0, bodySection({ ping: 1, deep, $db: 'a' })), 15],
     [msg(0, bodySection({ ping: 1 })), 14],
     [msg(0, bodySection({ ping: 1, $db: '../a' })), 73],
@@ -110,8 +110,8 @@ t.test('unsound commands get an error reply, and the connection lives on', async
     [msg(0, bodySection({ insert: 'c', documents: 1, $db: 'a' })), 14],
     [msg(0, bodySection({ insert: 'c', $db: 'a' }), sequence(BSON.serialize({ _id: 1 }))), 115],
     [msg(0, sequence(BSON.serialize({ _id: 1 })), bodySection({ insert: 'c', $db: 'a' })), 115],
-    [msg(0, PING, PING), 115],
-    [msg(0, PING, Buffer.from([9, 0])), 115],
+    [msg(0, pingSection, pingSection), 115],
+    [msg(0, pingSection, Buffer.from([9, 0])), 115],
     [
       frame(
         2004,
@@ -127,7 +127,7 @@ t.test('unsound commands get an error reply, and the connection lives on', async
     ],
   ];
   for (const [bytes, code] of cases) t.match(await replyTo(socket, bytes), { ok: 0, code });
-  t.match(await replyTo(socket, msg(0, PING)), { ok: 1 });
+  t.match(await replyTo(socket, msg(0, pingSection)), { ok: 1 });
 });
 
 t.test('what the protocol allows is understood however it arrives', async (t) => {
@@ -141,11 +141,11 @@ t.test('what the protocol allows is understood however it arrives', async (t) =>
     BSON.serialize({ ismaster: 1 }),
   ]);
   t.match(await replyTo(socket, frame(2004, hello)), { ismaster: true, maxWireVersion: 21 });
-  for (const byte of msg(0, PING).subarray(0, -1)) {
+  for (const byte of msg(0, pingSection).subarray(0, -1)) {
     socket.write(Buffer.from([byte]));
     await new Promise((resolve) => setImmediate(resolve));
   }
-  t.match(await replyTo(socket, msg(0, PING).subarray(-1)), { ok: 1 }, 'byte by byte');
+  t.match(await replyTo(socket, msg(0, pingSection).subarray(-1)), { ok: 1 }, 'byte by byte');
   const insert = msg(
     0,
     bodySection({ insert: 'c', documents: [{ _id: 1 }], ordered: true, $db: 'a' }),
@@ -185,5 +185,5 @@ t.test('connections beyond the bound are dropped', async (t) => {
   }
   await Promise.any(sockets.slice(1000).map((socket) => once(socket.resume(), 'close')));
   const [first] = sockets;
-  if (first !== undefined) t.match(await replyTo(first, msg(0, PING)), { ok: 1 });
+  if (first !== undefined) t.match(await replyTo(first, msg(0, pingSection)), { ok: 1 });
 });

@@ -3,7 +3,7 @@
 
 export type Json = null | boolean | number | string | Json[] | { [field: string]: Json };
 
-const RANKS = ['empty', 'null', 'number', 'string', 'object', 'array', 'boolean'];
+const kindOrder = ['empty', 'null', 'number', 'string', 'object', 'array', 'boolean'];
 
 function kind(value: Json | undefined): string {
   if (value === undefined) return 'empty';
@@ -13,7 +13,7 @@ function kind(value: Json | undefined): string {
 }
 
 export function order(a: Json | undefined, b: Json | undefined): number {
-  const byKind = RANKS.indexOf(kind(a)) - RANKS.indexOf(kind(b));
+  const byKind = kindOrder.indexOf(kind(a)) - kindOrder.indexOf(kind(b));
   if (byKind !== 0) return byKind;
   if (Array.isArray(a) && Array.isArray(b)) {
     return firstDifference(
@@ -26,7 +26,7 @@ export function order(a: Json | undefined, b: Json | undefined): number {
     const differences = left.map(([name, value], i) => {
       const [otherName, other] = right[i] ?? [];
       if (otherName === undefined) return 1;
-      const ranks = RANKS.indexOf(kind(value)) - RANKS.indexOf(kind(other));
+      const ranks = kindOrder.indexOf(kind(value)) - kindOrder.indexOf(kind(other));
       return ranks || (name < otherName ? -1 : name > otherName ? 1 : order(value, other));
     });
     return firstDifference(differences, left.length - right.length);

@@ -4,7 +4,7 @@ import { testDatabase } from '../connection.ts';
 import { insertAll } from './insert.ts';
 
 /** Ascending by BSON's comparison order; values in one group are equal. */
-const ORDERED: unknown[][] = [
+const orderedGroups: unknown[][] = [
   [null],
   [new Double(Number.NaN)],
   [new Double(Number.NEGATIVE_INFINITY)],
@@ -44,21 +44,21 @@ interface Item {
   value: unknown;
 }
 
-const VALUES = ORDERED.flatMap((group, rank) => group.map((value) => ({ value, rank }))).map(
+const rankedValues = orderedGroups.flatMap((group, rank) => group.map((value) => ({ value, rank }))).map(
   ({ value, rank }, _id): Item & { rank: number } => ({ _id, rank, value }),
 );
 
 t.test('sorting follows the comparison order', async (t) => {
   const { db } = await testDatabase(t);
   const items = db.collection<Item>('items');
-  await insertAll(items, [...VALUES].reverse());
+  await insertAll(items, [...rankedValues].reverse());
   const ranks = (await items.find().sort({ value: 1 }).toArray()).map(({ rank }) => rank);
   t.same(
     ranks,
-    VALUES.map(({ rank }) => rank),
+    rankedValues.map(({ rank }) => rank),
   );
   const down = (await items.find().sort({ value: -1, _id: 1 }).toArray()).map(({ _id }) => _id);
-  const expected = [...VALUES].sort((a, b) => b.rank - a.rank || a._id - b._id);
+  const expected = [...rankedValues].sort((a, b) => b.rank - a.rank || a._id - b._id);
   t.same(
     down,
     expected.map(({ _id }) => _id),
@@ -69,14 +69,14 @@ t.test('what the order calls equal is found, by an index as well, and nothing el
   const { db } = await testDatabase(t);
   const [plain, indexed] = [db.collection<Item>('plain'), db.collection<Item>('indexed')];
   await indexed.createIndex({ value: 1 });
-  await insertAll(plain, VALUES);
-  await insertAll(indexed, VALUES);
-  for (const { rank, value } of VALUES) {
+  await insertAll(plain, rankedValues);
+  await insertAll(indexed, rankedValues);
+  for (const { rank, value } of rankedValues) {
     for (const items of [plain, indexed]) {
       for (const filter of [{ value: { $eq: value } }, { value: { $in: [value] } }]) {
         const found = (await items.find(filter).toArray()).map((item) => item.rank);
         t.same(new Set(found), new Set([rank]), JSON.stringify(filter));
-        t.equal(found.length, ORDERED[rank]?.length);
+        t.equal(found.length, orderedGroups[rank]?.length);
       }
     }
   }

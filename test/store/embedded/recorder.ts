@@ -2,11 +2,11 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { BSON } from 'mongodb';
 import type { Test } from 'tap';
 
-const HEADER_BYTES = 16;
-const OP_QUERY = 2004;
-const OP_MSG = 2013;
+const headerBytes = 16;
+const opQuery = 2004;
+const opMsg = 2013;
 /** Errors that say that something was sent which the store does not do, or not so. */
-const REFUSALS = [1, 2, 9, 14, 59, 67, 85, 86, 115, 352];
+const refusalCodes = [1, 2, 9, 14, 59, 67, 85, 86, 115, 352];
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -24,21 +24,21 @@ export class Recording {
 
   request(message: Buffer): void {
     const opcode = message.readInt32LE(12);
-    if (opcode === OP_MSG) {
+    if (opcode === opMsg) {
       this.opcodes.add(`OP_MSG, flags ${message.readInt32LE(16)}, section ${message[20]}`);
-      this.#command(BSON.deserialize(message.subarray(21), EXACT));
-    } else if (opcode === OP_QUERY) {
+      this.#command(BSON.deserialize(message.subarray(21), exactTypes));
+    } else if (opcode === opQuery) {
       this.opcodes.add('OP_QUERY');
-      const name = message.indexOf(0, HEADER_BYTES + 4) + 1;
-      this.#command(BSON.deserialize(message.subarray(name + 8), EXACT));
+      const name = message.indexOf(0, headerBytes + 4) + 1;
+      this.#command(BSON.deserialize(message.subarray(name + 8), exactTypes));
     } else this.opcodes.add(String(opcode));
   }
 
   reply(message: Buffer): void {
-    const prelude = message.readInt32LE(12) === OP_MSG ? 5 : 20;
-    const reply = BSON.deserialize(message.subarray(HEADER_BYTES + prelude));
+    const prelude = message.readInt32LE(12) === opMsg ? 5 : 20;
+    const reply = BSON.deserialize(message.subarray(headerBytes + prelude));
     for (const { code, errmsg } of [reply, ...(reply['writeErrors'] ?? [])]) {
-      if (REFUSALS.includes(code)) this.refused.push(`${code}: ${errmsg}`);
+      if (refusalCodes.includes(code)) this.refused.push(`${code}: ${errmsg}`);
     }
   }
 
@@ -98,9 +98,9 @@ export class Recording {
   }
 }
 
-const EXACT = { promoteValues: false, promoteLongs: false, promoteBuffers: false };
+const exactTypes = { promoteValues: false, promoteLongs: false, promoteBuffers: false };
 
-const ALIASES: Readonly<Record<string, string>> = {
+const typeAliases: Readonly<Record<string, string>> = {
   boolean: 'bool',
   Double: 'double',
   Int32: 'int',
@@ -108,7 +108,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   ObjectId: 'objectId',
 };
 
-const aliasOf = (type: string): string => ALIASES[type] ?? type;
+const aliasOf = (type: string): string => typeAliases[type] ?? type;
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
@@ -159,7 +159,7 @@ function eachMessage(take: (message: Buffer) => void): (chunk: Buffer) => void {
   let buffered = Buffer.alloc(0);
   return (chunk) => {
     buffered = Buffer.concat([buffered, chunk]);
-    while (buffered.length >= HEADER_BYTES && buffered.length >= buffered.readInt32LE(0)) {
+    while (buffered.length >= headerBytes && buffered.length >= buffered.readInt32LE(0)) {
       take(buffered.subarray(0, buffered.readInt32LE(0)));
       buffered = buffered.subarray(buffered.readInt32LE(0));
     }

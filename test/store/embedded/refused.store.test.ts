@@ -35,7 +35,7 @@ const change = (more: Fields): Fields => ({
   ...more,
 });
 
-const COMMANDS: Refusal<Fields>[] = [
+const refusedCommands: Refusal<Fields>[] = [
   ...[
     'distinct',
     'count',
@@ -153,7 +153,7 @@ const COMMANDS: Refusal<Fields>[] = [
   [{ getMore: 1.5, collection: 'c' }, 14, 'getMore.getMore'],
 ];
 
-const FILTERS: Refusal<Fields>[] = [
+const refusedFilters: Refusal<Fields>[] = [
   ...['$and', '$nor', '$where', '$expr', '$text', '$comment', '$jsonSchema', '$eq'].map(
     (operator): Refusal<Fields> => [{ [operator]: [{ a: 1 }] }, 115, operator],
   ),
@@ -195,7 +195,7 @@ const FILTERS: Refusal<Fields>[] = [
   [{ 'a..b': 1 }, 56, 'a..b'],
 ];
 
-const UPDATES: Refusal<unknown>[] = [
+const refusedUpdates: Refusal<unknown>[] = [
   ...['$min', '$max', '$push', '$pullAll', '$pop', '$rename', '$mul', '$bit', '$typo'].map(
     (operator): Refusal<unknown> => [{ [operator]: { a: 1 } }, 115, operator],
   ),
@@ -227,7 +227,7 @@ const UPDATES: Refusal<unknown>[] = [
   [[{ $set: { a: 1 } }], 14, 'update.updates.u'],
 ];
 
-const STATEMENTS: Refusal<Fields>[] = [
+const refusedStatements: Refusal<Fields>[] = [
   ...['collation', 'arrayFilters', 'sort', 'hint', 'c'].map(
     (option): Refusal<Fields> => [
       { update: 'c', updates: [{ q: {}, u: { $set: { a: 2 } }, [option]: {} }] },
@@ -241,7 +241,7 @@ const STATEMENTS: Refusal<Fields>[] = [
   [{ insert: 'c', documents: [{ $a: 1 }] }, 52, '$a'],
 ];
 
-const INDEXES: Refusal<Fields>[] = [
+const refusedIndexes: Refusal<Fields>[] = [
   ...['text', '2dsphere', 'hashed', '2d'].map(
     (kind): Refusal<Fields> => [{ key: { a: kind } }, 115, "'a'"],
   ),
@@ -261,7 +261,7 @@ const INDEXES: Refusal<Fields>[] = [
   [{ key: { list: 1 }, unique: true }, 115, "'list' over an array"],
 ];
 
-const TYPES: Refusal<unknown>[] = [
+const refusedTypes: Refusal<unknown>[] = [
   [Decimal128.fromString('1'), 115, 'Decimal128'],
   [new Timestamp({ t: 1, i: 1 }), 115, 'Timestamp'],
   [new Binary(Buffer.from([1])), 115, 'Binary'],
@@ -298,15 +298,15 @@ t.test('what is not supported is refused by its name, and changes nothing', asyn
   const part = { x: 1 };
   const before = { _id: 1, a: 1, text: 'x', list: [1], documents: [{ a: 1 }], part };
   await items.insertOne(before);
-  for (const each of [...COMMANDS, ...STATEMENTS]) await refused(each[0], each);
-  for (const each of FILTERS) await refused(find({ filter: each[0] }), each);
-  for (const each of UPDATES) {
+  for (const each of [...refusedCommands, ...refusedStatements]) await refused(each[0], each);
+  for (const each of refusedFilters) await refused(find({ filter: each[0] }), each);
+  for (const each of refusedUpdates) {
     await refused({ update: 'c', updates: [{ q: { _id: 1 }, u: each[0] }] }, each);
   }
-  for (const each of INDEXES) {
+  for (const each of refusedIndexes) {
     await refused({ createIndexes: 'c', indexes: [{ name: 'x', ...each[0] }] }, each);
   }
-  for (const each of TYPES) {
+  for (const each of refusedTypes) {
     await refused({ insert: 'c', documents: [{ deep: [{ value: each[0] }] }] }, each);
     await refused(find({ filter: { a: { $in: [each[0]] } } }), each);
   }

@@ -16,7 +16,7 @@ import { type Recording, startRecorder } from './recorder.ts';
 
 const rootKey = 'sk_root-key-of-the-recording';
 /** More than a first batch holds. */
-const MANY = 120;
+const jobCount = 120;
 
 interface Recorded {
   readonly service: Service;
@@ -93,7 +93,7 @@ t.test('the store supports all that is sent, and nothing that nobody sends', asy
   const some = await jobs.findOne({ 'data.source': `${origin.url}/a.jpg` });
   const { _id, ...copied } = some ?? {};
   await Promise.all(
-    Array.from({ length: MANY }, () => jobs.insertOne({ ...copied, name: 'other' })),
+    Array.from({ length: jobCount }, () => jobs.insertOne({ ...copied, name: 'other' })),
   );
   const workbench = `${worker.url}/workbench/api`;
   const jobIds = [String(_id)];
@@ -143,21 +143,21 @@ t.test('the store supports all that is sent, and nothing that nobody sends', asy
     t.same([...found].sort(), [...expected].sort(), what);
   same(recording.opcodes, ['OP_MSG, flags 0, section 0', 'OP_QUERY'], 'messages');
   same(recording.fields, supportedFields(), 'commands and their arguments');
-  same(recording.queryOperators, supported.QUERY_OPERATORS, 'query operators');
-  same(recording.updateOperators, supported.UPDATE_OPERATORS, 'update operators');
-  same(recording.pipelineOperators, supported.PIPELINE_OPERATORS, 'stages and accumulators');
-  same(recording.types, supported.BSON_TYPES, 'types of values');
+  same(recording.queryOperators, supported.queryOperators, 'query operators');
+  same(recording.updateOperators, supported.updateOperators, 'update operators');
+  same(recording.pipelineOperators, supported.pipelineOperators, 'stages and accumulators');
+  same(recording.types, supported.bsonTypes, 'types of values');
   t.same(recording.refused, [], 'and nothing was refused');
 });
 
 /** As a recording names them. */
 function supportedFields(): string[] {
-  const commands = Object.entries(supported.COMMANDS).flatMap(([command, shape]) =>
+  const commands = Object.entries(supported.commandShapes).flatMap(([command, shape]) =>
     [...Object.keys(shape), ...(command === 'ismaster' ? [] : ['$db'])].map(
       (field) => `${command}.${field}`,
     ),
   );
-  const statements = Object.entries(supported.STATEMENTS).flatMap(([argument, shape]) =>
+  const statements = Object.entries(supported.statementShapes).flatMap(([argument, shape]) =>
     Object.keys(shape).map((field) => `${argument}.${field}`),
   );
   return [...commands, ...statements];

@@ -3,9 +3,9 @@ import t from 'tap';
 import { testDatabase } from '../connection.ts';
 
 /** Reads values with their BSON types, numbers included. */
-const EXACT = { promoteValues: false, promoteLongs: false } as const;
+const exactTypes = { promoteValues: false, promoteLongs: false } as const;
 
-const VALUES = {
+const valuesOfAllTypes = {
   double: new Double(5),
   negativeZero: new Double(-0),
   nan: new Double(Number.NaN),
@@ -25,19 +25,19 @@ const VALUES = {
 t.test('every type comes back as it went in, also after an update beside it', async (t) => {
   const { db } = await testDatabase(t);
   const items = db.collection<Document & { _id: number }>('items');
-  await items.insertOne({ _id: 1, ...VALUES });
+  await items.insertOne({ _id: 1, ...valuesOfAllTypes });
   const sameAs = async (values: object) => {
-    const stored = await items.findOne({}, EXACT);
+    const stored = await items.findOne({}, exactTypes);
     for (const [name, value] of Object.entries(values)) {
       t.same(BSON.serialize({ value: stored?.[name] }), BSON.serialize({ value }), name);
     }
   };
-  await sameAs(VALUES);
+  await sameAs(valuesOfAllTypes);
   await items.updateOne({ _id: 1 }, { $set: { touched: true }, $unset: { gone: 1 } });
-  await sameAs(VALUES);
+  await sameAs(valuesOfAllTypes);
   await items.updateOne({ _id: 1 }, { $inc: { int64: 1, int32: 1, double: 1 } });
   await sameAs({
-    ...VALUES,
+    ...valuesOfAllTypes,
     int64: Long.fromNumber(6),
     int32: new Int32(6),
     double: new Double(6),
@@ -49,7 +49,7 @@ t.test('int32 grows to int64, and int64 does not wrap', async (t) => {
   const items = db.collection<Document & { _id: number }>('items');
   await items.insertOne({ _id: 1, n: new Int32(2147483647) });
   await items.updateOne({ _id: 1 }, { $inc: { n: new Int32(1) } });
-  t.strictSame((await items.findOne({}, EXACT))?.['n'], Long.fromString('2147483648'));
+  t.strictSame((await items.findOne({}, exactTypes))?.['n'], Long.fromString('2147483648'));
   await items.updateOne({ _id: 1 }, { $set: { n: Long.MAX_VALUE } });
   await t.rejects(items.updateOne({ _id: 1 }, { $inc: { n: new Int32(1) } }), { code: 2 });
 });
