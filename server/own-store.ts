@@ -6,7 +6,7 @@ import { cannotUseFolder } from '../contract/start-failure.ts';
 import { logOutages, retryDuringOutages } from '../store/connection.ts';
 import { ForeignFolder } from '../store/embedded/endpoint.ts';
 import { FolderHeld } from '../store/embedded/lock.ts';
-import { damageInWords } from '../store/embedded/restore.ts';
+import { damageInWords } from '../store/restore.ts';
 import { DataFileDamaged } from '../store/embedded/storage/file-check.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { ensureIndexes, openStore, type Store } from '../store/open.ts';

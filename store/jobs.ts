@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Db } from 'mongodb';
 import { answered } from './deadline.ts';
-import { JobTurns, turnsAfter } from './turns.ts';
+import { JobTurns, turnsAfter } from './job-turns.ts';
 import { isDuplicateKey, writePortably } from './upsert.ts';
 import {
   giveBack,

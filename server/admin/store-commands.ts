@@ -10,7 +10,7 @@ export function addStoreCommands(program: Command): void {
     .action(async () => {
       const { settingsOrExit } = await import('../../contract/settings/load.ts');
       const { cannotUseFolder } = await import('../../contract/start-failure.ts');
-      const { BackupMissing, restoreBackup } = await import('../../store/embedded/restore.ts');
+      const { BackupMissing, restoreBackup } = await import('../../store/restore.ts');
       const { FolderHeld } = await import('../../store/embedded/lock.ts');
       const { DataFileDamaged } = await import('../../store/embedded/storage/file-check.ts');
       const expected = [BackupMissing, FolderHeld, DataFileDamaged];

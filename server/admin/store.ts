@@ -1,7 +1,7 @@
 import { settingsOrExit } from '../../contract/settings/load.ts';
 import type { Settings } from '../../contract/settings/table.ts';
 import { cannotUseFolder } from '../../contract/start-failure.ts';
-import { damageInWords } from '../../store/embedded/restore.ts';
+import { damageInWords } from '../../store/restore.ts';
 import { DataFileDamaged } from '../../store/embedded/storage/file-check.ts';
 import { ensureIndexes, joinStore, type Store } from '../../store/open.ts';
 import { isOutage, outageInWords, StoreUnavailable, StoreUrlInvalid } from '../../store/outage.ts';

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { type Collection, MongoClient } from 'mongodb';
 import t from 'tap';
 import { privateFolderOf } from '../../../store/embedded/endpoint.ts';
-import { BackupMissing, restoreBackup } from '../../../store/embedded/restore.ts';
+import { BackupMissing, restoreBackup } from '../../../store/restore.ts';
 import { dataFileIn, lockFileOf, startEmbeddedStore } from '../../../store/embedded/server.ts';
 import { backupOf } from '../../../store/embedded/storage/backup.ts';
 import { checkDataFile } from '../../../store/embedded/storage/file-check.ts';

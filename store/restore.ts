@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { chmod, chown, copyFile, open, rename, rm, stat, unlink } from 'node:fs/promises';
-import { privateFolderOf, socketPath } from './endpoint.ts';
-import { hasCode } from './holder.ts';
-import { takeLock } from './lock.ts';
-import { dataFileIn, lockFileOf } from './server.ts';
-import { backupOf } from './storage/backup.ts';
-import { checkDataFile, type DataFileDamaged } from './storage/file-check.ts';
+import { privateFolderOf, socketPath } from './embedded/endpoint.ts';
+import { hasCode } from './embedded/holder.ts';
+import { takeLock } from './embedded/lock.ts';
+import { dataFileIn, lockFileOf } from './embedded/server.ts';
+import { backupOf } from './embedded/storage/backup.ts';
+import { checkDataFile, type DataFileDamaged } from './embedded/storage/file-check.ts';
 
 /** There is no copy to go back to. */
 export class BackupMissing extends Error {
