@@ -1,16 +1,11 @@
-import { resolve } from 'node:path';
 import { isOnTerminal, type Logger } from '../contract/log.ts';
 import { makeFolder } from '../contract/make-folder.ts';
 import type { Settings } from '../contract/settings/table.ts';
-import { cannotUseFolder } from '../contract/start-failure.ts';
 import { logOutages, retryDuringOutages } from '../store/connection.ts';
-import { ForeignFolder } from '../store/embedded/endpoint.ts';
-import { FolderHeld } from '../store/embedded/lock.ts';
-import { damageInWords } from '../store/restore.ts';
-import { DataFileDamaged } from '../store/embedded/storage/file-check.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { ensureIndexes, openStore, type Store } from '../store/open.ts';
-import { outageInWords, StoreUrlInvalid } from '../store/outage.ts';
+import { openErrorText } from '../store/open-error.ts';
+import { outageInWords } from '../store/outage.ts';
 import { RateLimit } from './control/rate-limit.ts';
 import type { Shutdown } from './shutdown.ts';
 
@@ -24,20 +19,10 @@ export async function ownStore(
   shutdown: Shutdown,
 ): Promise<Store> {
   const store = await open(settings, reportOutages(settings, log), log).catch(async (error) => {
-    if (error instanceof FolderHeld) {
-      return shutdown.fail(
-        `The data folder ${resolve(settings.dataDir)} (SERVICE_DATA_DIR) belongs to process ${error.pid}, which runs: end that service, or set another folder.`,
-      );
-    }
-    if (error instanceof DataFileDamaged) return shutdown.fail(await damageInWords(error));
-    if (error instanceof StoreUrlInvalid) return shutdown.fail(error.message);
-    if (error instanceof ForeignFolder) {
-      return shutdown.fail(`The store cannot be opened: ${error.message}.`);
-    }
-    const unusable = cannotUseFolder(settings.dataDir, error);
-    return unusable === null
+    const reason = await openErrorText(error, settings.dataDir);
+    return reason === null
       ? shutdown.fail('The store could not be opened.', error)
-      : shutdown.fail(unusable);
+      : shutdown.fail(reason);
   });
   shutdown.add(() => store.close());
   store.failed.then((error) => {

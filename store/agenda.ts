@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoJobRepository } from '@agendajs/mongo-backend';
 import { Agenda, type AgendaBackend, type JobParameters, toJobId } from 'agenda';
 import { type Db, type Filter, ObjectId, type Sort } from 'mongodb';
-import { LowestTurn, JobTurns } from './job-turns.ts';
+import { JobTurns, LowestTurn } from './job-turns.ts';
 import {
   giveBack,
   type JobDocument,

@@ -2,61 +2,75 @@ import { existsSync } from 'node:fs';
 import { chmod, chown, copyFile, open, rename, rm, stat, unlink } from 'node:fs/promises';
 import { privateFolderOf, socketPath } from './embedded/endpoint.ts';
 import { hasCode } from './embedded/holder.ts';
-import { takeLock } from './embedded/lock.ts';
+import { FolderHeld, takeLock } from './embedded/lock.ts';
 import { dataFileIn, lockFileOf } from './embedded/server.ts';
 import { backupOf } from './embedded/storage/backup.ts';
-import { checkDataFile, type DataFileDamaged } from './embedded/storage/file-check.ts';
+import { checkDataFile, DataFileDamaged } from './embedded/storage/file-check.ts';
+import { folderErrorText } from './open-error.ts';
 
-/** There is no copy to go back to. */
-export class BackupMissing extends Error {
-  override readonly name = 'BackupMissing';
+/** The message is a sentence with the reason: no backup, a damaged one, a store in use, a file error. */
+export class RestoreFailed extends Error {
+  override readonly name = 'RestoreFailed';
+
+  constructor(reason: string, cause?: unknown) {
+    super(`The backup was not restored: ${reason}`, { cause });
+  }
 }
 
 export interface Restored {
-  /** When the copy was made: what was written later is lost. */
+  /** When the backup was made: later writes are lost. */
   readonly copiedAt: Date;
-  /** Where the replaced data file is now, or null if there was none. */
+  /** Path of the replaced data file; null if there was none. */
   readonly replaced: string | null;
 }
 
 /**
- * Puts the last backup of an embedded store in the place of its data file, which is kept under another
- * name, as is the backup. It has the owner and the mode of the replaced file, or else of the backup: whoever
- * restores it may not be the user of the service. When it fails, the data file stays as it is.
+ * Replaces the data file of an embedded store by its last backup. Keeps both: the replaced file gets
+ * another name. The new file has the owner and mode of the replaced file, or else of the backup, because
+ * the user who restores it may not be the user of the service. After an error the data file is unchanged.
  *
  * @param folder as given to `startEmbeddedStore`
- * @throws {BackupMissing}
- * @throws {FolderHeld} while a service uses the store
- * @throws {DataFileDamaged} when the backup is damaged
- * @throws an error of the file system
+ * @throws {RestoreFailed}
  */
 export async function restoreBackup(folder: string, now = new Date()): Promise<Restored> {
   const privateFolder = privateFolderOf(folder);
   const file = dataFileIn(privateFolder);
   const backup = backupOf(file);
-  const temporary = `${file}.new`;
-  if (!existsSync(backup)) throw new BackupMissing(`there is no backup ${backup}`);
-  const lock = await takeLock(privateFolder, socketPath(privateFolder));
+  if (!existsSync(backup)) throw new RestoreFailed(`there is no backup ${backup}.`);
   try {
-    checkDataFile(backup);
-    const { mtime } = await stat(backup);
-    const replaced = existsSync(file) ? `${file}.${now.toISOString().replaceAll(':', '-')}` : null;
+    const lock = await takeLock(privateFolder, socketPath(privateFolder));
     try {
-      await copySynced(backup, temporary, replaced === null ? backup : file);
-      // It belongs to the replaced file; lmdb creates it anew.
-      await unlink(lockFileOf(file)).catch((error) => {
-        if (!hasCode(error, 'ENOENT')) throw error;
-      });
-      if (replaced !== null) await rename(file, replaced);
-      await rename(temporary, file);
-    } catch (error) {
-      if (replaced !== null && !existsSync(file)) await rename(replaced, file);
-      throw error;
+      checkDataFile(backup);
+      const { mtime } = await stat(backup);
+      return { copiedAt: mtime, replaced: await replaceFile(file, backup, now) };
+    } finally {
+      await lock.release();
     }
-    return { copiedAt: mtime, replaced };
+  } catch (error) {
+    const expected = error instanceof FolderHeld || error instanceof DataFileDamaged;
+    const reason = expected ? `${error.message}.` : folderErrorText(error, folder);
+    throw reason === null ? error : new RestoreFailed(reason, error);
+  }
+}
+
+/** @returns the new path of the replaced file; null if there was none */
+async function replaceFile(file: string, backup: string, now: Date): Promise<string | null> {
+  const replaced = existsSync(file) ? `${file}.${now.toISOString().replaceAll(':', '-')}` : null;
+  const temporary = `${file}.new`;
+  try {
+    await copySynced(backup, temporary, replaced === null ? backup : file);
+    // It belongs to the replaced file; lmdb creates another one.
+    await unlink(lockFileOf(file)).catch((error) => {
+      if (!hasCode(error, 'ENOENT')) throw error;
+    });
+    if (replaced !== null) await rename(file, replaced);
+    await rename(temporary, file);
+    return replaced;
+  } catch (error) {
+    if (replaced !== null && !existsSync(file)) await rename(replaced, file);
+    throw error;
   } finally {
     await rm(temporary, { force: true });
-    await lock.release();
   }
 }
 
@@ -70,17 +84,7 @@ async function copySynced(from: string, to: string, like: string): Promise<void>
   } finally {
     await copy.close();
   }
-  // Others cannot give a file away.
+  // Only root can change the owner.
   if (process.getuid?.() === 0) await chown(to, uid, gid);
   await chmod(to, mode & 0o777);
-}
-
-/** A sentence for the operator: what is wrong, and what can be done. */
-export async function damageInWords({ file, message }: DataFileDamaged): Promise<string> {
-  const copied = await stat(backupOf(file)).catch(() => null);
-  const advice =
-    copied === null
-      ? 'There is no backup of it; without the file the store starts empty'
-      : `Its backup of ${copied.mtime.toISOString()} can be put in its place: npm run admin -- store restore`;
-  return `The store cannot be opened: ${message}. ${advice}.`;
 }

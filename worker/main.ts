@@ -2,10 +2,10 @@ import { Command } from 'commander';
 import { createLogger, isOnTerminal } from '../contract/log.ts';
 import { ignoreOutputErrors } from '../contract/output-errors.ts';
 import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
-import { cannotListen, cannotUseFolder } from '../contract/start-failure.ts';
+import { cannotListen } from '../contract/start-failure.ts';
 import { logOutages, retryDuringOutages, watchForOutages } from '../store/connection.ts';
 import { awaitStore, type Store } from '../store/open.ts';
-import { StoreUrlInvalid } from '../store/outage.ts';
+import { openErrorText } from '../store/open-error.ts';
 import { Consumer } from './consumer.ts';
 import { WorkerMetrics } from './metrics.ts';
 import { operationsServer } from './operations.ts';
@@ -89,8 +89,7 @@ try {
   void watchForOutages(ping, { signal, onOutage });
 } catch (error) {
   if (!stopping.signal.aborted) {
-    const reason =
-      error instanceof StoreUrlInvalid ? error.message : cannotUseFolder(settings.dataDir, error);
+    const reason = await openErrorText(error, settings.dataDir);
     if (reason === null || !isOnTerminal(settings)) {
       log.fatal({ err: error }, 'the worker could not start');
     }

@@ -1,7 +1,7 @@
 import { Long } from 'bson';
 import { wholeNumber } from './bson/number.ts';
 import { type Document, fieldOf, isArray, isDocument, isNumber, type Value } from './bson/value.ts';
-import { ReplyError, notSupported } from './errors.ts';
+import { notSupported, ReplyError } from './errors.ts';
 import type { ArgumentKind, Kind, Shape } from './supported.ts';
 
 /** The parsed type of each kind of argument. */

@@ -101,7 +101,7 @@ t.test('a data folder or an address that cannot be used is told with its cause',
   // Where no folder can be made.
   const inProc = [
     { SERVICE_DATA_DIR: '/proc/none/data' },
-    'its path leads to nothing (ENOENT at /proc/none)',
+    'its path does not exist (ENOENT at /proc/none)',
   ] as const;
   for (const [environment, expected] of [
     [
@@ -111,7 +111,7 @@ t.test('a data folder or an address that cannot be used is told with its cause',
     ...(process.platform === 'linux' ? [inProc] : []),
     [
       { SERVICE_HOST: '192.0.2.1' },
-      'on 192.0.2.1 (SERVICE_HOST) cannot be used: it is no address of this machine (EADDRNOTAVAIL)',
+      'on 192.0.2.1 (SERVICE_HOST) cannot be used: it is not an address of this machine (EADDRNOTAVAIL)',
     ],
   ] as const) {
     const service = await launch(t, { environment, dataDir: folder });

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Db, MongoClient } from 'mongodb';
 import allTests, { type Test } from 'tap';
-import { type EmbeddedStore, startEmbeddedStore } from '../../store/embedded/server.ts';
+import { openStore, type Store } from '../../store/open.ts';
 import { temporaryRoot } from '../temporary-root.ts';
 
 export interface TestDatabase {
@@ -30,7 +30,7 @@ export async function testDatabase(t: Test): Promise<TestDatabase> {
   return { client, db, url, databaseName };
 }
 
-let store: Promise<EmbeddedStore> | undefined;
+let store: Promise<Store> | undefined;
 
 /** An embedded store that all tests of the process share, and that ends with the last of them. */
 export async function embeddedUrl(): Promise<string> {
@@ -38,9 +38,9 @@ export async function embeddedUrl(): Promise<string> {
   return (await store).url;
 }
 
-async function startTemporaryStore(): Promise<EmbeddedStore> {
+async function startTemporaryStore(): Promise<Store> {
   const folder = await mkdtemp(join(temporaryRoot, 'embedded-store-test-'));
-  const started = await startEmbeddedStore(folder);
+  const started = await openStore({ mongodbUrl: null, dataDir: folder }, () => {});
   allTests.teardown(async () => {
     await started.close();
     await rm(folder, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import { Double, deserialize, Int32, Long, ObjectId, serialize } from 'bson';
-import { ReplyError, notSupported } from '../errors.ts';
+import { notSupported, ReplyError } from '../errors.ts';
 import { maxCommandBytes } from '../limits.ts';
 import type { BsonType } from '../supported.ts';
 

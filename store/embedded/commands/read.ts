@@ -8,7 +8,9 @@ import { type commandShapes, statementShapes } from '../supported.ts';
 import type { Call } from './call.ts';
 import type { Reply } from './reply.ts';
 
-type Given = { readonly [Name in keyof typeof commandShapes]: ArgumentsOf<(typeof commandShapes)[Name]> };
+type Given = {
+  readonly [Name in keyof typeof commandShapes]: ArgumentsOf<(typeof commandShapes)[Name]>;
+};
 
 export function find(call: Call, given: Given['find']): Reply {
   const { find: name, skip = 0, limit = 0, singleBatch = false } = given;

@@ -1,7 +1,7 @@
 import { type ArgumentsOf, readArguments, validName } from '../arguments.ts';
 import type { Document } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
-import { commandShapes, type CommandName } from '../supported.ts';
+import { type CommandName, commandShapes } from '../supported.ts';
 import { Call, type Store } from './call.ts';
 import { createIndexes } from './create-indexes.ts';
 import { findAndModify } from './find-and-modify.ts';

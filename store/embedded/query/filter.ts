@@ -9,7 +9,7 @@ import {
   type Scalar,
   type Value,
 } from '../bson/value.ts';
-import { ReplyError, notSupported } from '../errors.ts';
+import { notSupported, ReplyError } from '../errors.ts';
 import type { QueryOperator } from '../supported.ts';
 import { type Path, parsePath, reachesAny } from './path.ts';
 

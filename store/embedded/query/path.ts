@@ -1,5 +1,5 @@
 import { type Document, fieldOf, isArray, isDocument, type Value } from '../bson/value.ts';
-import { ReplyError, notSupported } from '../errors.ts';
+import { notSupported, ReplyError } from '../errors.ts';
 
 /** A dotted path, split: `a.b` is `['a', 'b']`. */
 export type Path = readonly string[];

@@ -10,7 +10,7 @@ import {
   setField,
   type Value,
 } from '../bson/value.ts';
-import { ReplyError, notSupported } from '../errors.ts';
+import { notSupported, ReplyError } from '../errors.ts';
 import { pipelineOperators } from '../supported.ts';
 import { type Filter, parseFilter } from './filter.ts';
 
@@ -31,7 +31,8 @@ export function parsePipeline(stages: readonly Document[]): Pipeline {
   for (const stage of stages) {
     const [name, operand] = onlyEntry(stage);
     const known = name === matchStage ? operands.size === 0 : name === groupStage;
-    if (!known || operands.has(groupStage)) throw notSupported(`${name} at this position in a pipeline`);
+    if (!known || operands.has(groupStage))
+      throw notSupported(`${name} at this position in a pipeline`);
     if (!isDocument(operand)) throw new ReplyError(14, `the ${name} stage needs an object`);
     operands.set(name, operand);
   }

@@ -1,7 +1,7 @@
 import { compareScalars } from '../bson/compare.ts';
 import { wholeNumber } from '../bson/number.ts';
 import { type Document, isNumber, isScalar, type Scalar, type Value } from '../bson/value.ts';
-import { ReplyError, notSupported } from '../errors.ts';
+import { notSupported, ReplyError } from '../errors.ts';
 import { type Path, parsePath, valueAt } from './path.ts';
 
 export interface SortOrder {

@@ -15,7 +15,14 @@ export class DataFileDamaged extends Error {
  * The format of lmdb 3.5.6 on 64-bit little-endian machines, from its mdb.c: MDB_page_header, MDB_meta,
  * MDB_db, MDB_node. Offsets and sizes are in bytes.
  */
-const metaLayout = { magic: 24, version: 28, pageSize: 48, trees: 48, lastPage: 144, transaction: 152 };
+const metaLayout = {
+  magic: 24,
+  version: 28,
+  pageSize: 48,
+  trees: 48,
+  lastPage: 144,
+  transaction: 152,
+};
 const metaBytes = 168;
 const treeLayout = { flags: 4, depth: 6, root: 40, bytes: 48 };
 const pageLayout = { number: 0, flags: 18, lower: 20, upper: 22, pages: 20, header: 24 };
@@ -96,7 +103,12 @@ class Check {
       return root === noRoot ? [] : [{ page: Number(root), depth }];
     });
     const lastPage = Number(page.readBigUInt64LE(metaLayout.lastPage));
-    return { pageBytes, lastPage, transaction: page.readBigUInt64LE(metaLayout.transaction), roots };
+    return {
+      pageBytes,
+      lastPage,
+      transaction: page.readBigUInt64LE(metaLayout.transaction),
+      roots,
+    };
   }
 
   /** @param depth the number of levels from this page down to the leaves, which are level 1 */
@@ -130,7 +142,10 @@ class Check {
     if (!big) return;
     const overflow = Number(page.readBigUInt64LE(data));
     const pages = this.#page(overflow, overflowFlag).readUInt32LE(pageLayout.pages);
-    if (pageLayout.header + length > pages * this.#pageBytes || !this.#isInside(overflow + pages - 1)) {
+    if (
+      pageLayout.header + length > pages * this.#pageBytes ||
+      !this.#isInside(overflow + pages - 1)
+    ) {
       this.#damaged(`the record at page ${overflow} is not whole`);
     }
   }
@@ -141,7 +156,8 @@ class Check {
     this.#seen.add(number);
     const page = this.#read(number * this.#pageBytes, this.#pageBytes);
     const itself = page.readBigUInt64LE(pageLayout.number) === BigInt(number);
-    const isKind = (page.readUInt16LE(pageLayout.flags) & (branchFlag | leafFlag | overflowFlag)) === kind;
+    const isKind =
+      (page.readUInt16LE(pageLayout.flags) & (branchFlag | leafFlag | overflowFlag)) === kind;
     if (!itself || !isKind) this.#damaged(`page ${number} is overwritten`);
     return page;
   }
@@ -165,5 +181,9 @@ class Check {
 
 function childOf(page: Buffer, node: number): number {
   const high = page.readUInt16LE(node + nodeLayout.flags) * 2 ** 32;
-  return high + page.readUInt16LE(node + nodeLayout.high) * 65_536 + page.readUInt16LE(node + nodeLayout.low);
+  return (
+    high +
+    page.readUInt16LE(node + nodeLayout.high) * 65_536 +
+    page.readUInt16LE(node + nodeLayout.low)
+  );
 }

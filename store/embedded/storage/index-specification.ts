@@ -1,6 +1,6 @@
 import { readArguments } from '../arguments.ts';
 import type { Document } from '../bson/value.ts';
-import { ReplyError, notSupported } from '../errors.ts';
+import { notSupported, ReplyError } from '../errors.ts';
 import { type Path, parsePath } from '../query/path.ts';
 import { directionOf } from '../query/sort.ts';
 import { statementShapes } from '../supported.ts';

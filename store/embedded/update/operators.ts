@@ -1,7 +1,7 @@
 import { equalityKey } from '../bson/compare.ts';
 import { addNumbers } from '../bson/number.ts';
 import { isArray, isNumber, isScalar, typeOf, type Value } from '../bson/value.ts';
-import { ReplyError, notSupported } from '../errors.ts';
+import { notSupported, ReplyError } from '../errors.ts';
 import type { UpdateOperator } from '../supported.ts';
 
 /**

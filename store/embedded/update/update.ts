@@ -1,7 +1,7 @@
 import { ObjectId } from 'bson';
 import { compareText, equalityKey } from '../bson/compare.ts';
 import { type Document, fieldOf, isDocument, setField, typeOf, type Value } from '../bson/value.ts';
-import { ReplyError, notSupported } from '../errors.ts';
+import { notSupported, ReplyError } from '../errors.ts';
 import type { Filter } from '../query/filter.ts';
 import { type Path, parsePath } from '../query/path.ts';
 import { type Effect, operatorNamed } from './operators.ts';
@@ -45,10 +45,7 @@ function sortedByPath(changes: Change[]): Update {
     const before = changes[i - 1]?.path;
     if (before?.every((component, depth) => component === path[depth])) {
       const [within, at] = [path.join('.'), before.join('.')];
-      throw new ReplyError(
-        40,
-        `Updating the path '${within}' would create a conflict at '${at}'`,
-      );
+      throw new ReplyError(40, `Updating the path '${within}' would create a conflict at '${at}'`);
     }
   });
   return changes;

@@ -1,5 +1,5 @@
 import { type Document, decode, encode, parse } from '../bson/value.ts';
-import { ReplyError, notSupported } from '../errors.ts';
+import { notSupported, ReplyError } from '../errors.ts';
 import { headerBytes, MalformedMessage } from './frame.ts';
 
 const opReply = 1;

@@ -16,10 +16,10 @@ import { join } from 'node:path';
 import { type Collection, MongoClient } from 'mongodb';
 import t from 'tap';
 import { privateFolderOf } from '../../../store/embedded/endpoint.ts';
-import { BackupMissing, restoreBackup } from '../../../store/restore.ts';
 import { dataFileIn, lockFileOf, startEmbeddedStore } from '../../../store/embedded/server.ts';
 import { backupOf } from '../../../store/embedded/storage/backup.ts';
 import { checkDataFile } from '../../../store/embedded/storage/file-check.ts';
+import { restoreBackup } from '../../../store/restore.ts';
 import { until } from '../../until.ts';
 import { shortFolder } from './folder.ts';
 
@@ -65,7 +65,9 @@ t.test(
   'a damaged data file is refused with the reason, and its backup brings it back',
   async (t) => {
     const { folder, file, count } = await filled(t);
-    await t.rejects(restoreBackup(folder), BackupMissing);
+    await t.rejects(restoreBackup(folder), {
+      message: /^The backup was not restored: there is no backup/,
+    });
     await withItems(
       folder,
       async () => until('a backup is made', () => stat(backupOf(file)).then(Boolean, () => false)),
@@ -143,11 +145,11 @@ t.test(
     const lock = lockFileOf(file);
     await rm(lock);
     await mkdir(lock);
-    await t.rejects(restoreBackup(folder), { code: 'EISDIR', path: lock });
+    await t.rejects(restoreBackup(folder), { cause: { code: 'EISDIR', path: lock } });
     await rmdir(lock);
     await chmod(backup, 0);
     await withoutPrivilege(folder, () =>
-      t.rejects(restoreBackup(folder), { code: 'EACCES', path: backup }),
+      t.rejects(restoreBackup(folder), { cause: { code: 'EACCES', path: backup } }),
     );
     await chmod(backup, 0o600);
     t.equal((await stat(file)).ino, ino, 'the data file is where it was');

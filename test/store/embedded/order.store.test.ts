@@ -44,9 +44,9 @@ interface Item {
   value: unknown;
 }
 
-const rankedValues = orderedGroups.flatMap((group, rank) => group.map((value) => ({ value, rank }))).map(
-  ({ value, rank }, _id): Item & { rank: number } => ({ _id, rank, value }),
-);
+const rankedValues = orderedGroups
+  .flatMap((group, rank) => group.map((value) => ({ value, rank })))
+  .map(({ value, rank }, _id): Item & { rank: number } => ({ _id, rank, value }));
 
 t.test('sorting follows the comparison order', async (t) => {
   const { db } = await testDatabase(t);
