@@ -31,7 +31,7 @@ const abandonedMs = 60 * 60 * 1_000;
 /** The programs and threads of the service, which are bundled with their dependencies. */
 const programs = [
   'server/main',
-  'server/process',
+  'server/front-end-main',
   'server/start',
   'server/local/main',
   'worker/main',

@@ -1,22 +1,17 @@
-import type { Engine } from '../pool/engine.ts';
 import type { OnCommand } from '../store/client.ts';
-import type { App } from './http/app.ts';
+import type { FrontEndStats } from './cluster/channel.ts';
 import type { HttpRequest } from './http/request.ts';
-import type { Delivery } from './image/deliver.ts';
-import type { ProjectCache } from './project-cache.ts';
 import { ProcessMetrics } from './telemetry/process-metrics.ts';
 import { MetricsRegistry, type MetricsSnapshot } from './telemetry/registry.ts';
 import { RequestMetrics } from './telemetry/request-metrics.ts';
 
-type EngineStats = ReturnType<Engine['stats']>;
-
-/** The parts of a front end that have figures of their own. */
-export interface FrontEndParts {
-  readonly engine: Engine;
-  readonly delivery: Delivery;
-  readonly projects: ProjectCache;
-  readonly app: App;
-  readonly storeAvailable: () => boolean;
+/** The current figures of a front end. */
+export interface FrontEndFigures {
+  readonly engine: FrontEndStats;
+  readonly responses: { readonly bytes: number; readonly count: number };
+  readonly knownProjects: number;
+  readonly openRequests: number;
+  readonly storeAvailable: boolean;
 }
 
 /** The metrics of a front end, which it reports to the primary. */
@@ -30,65 +25,59 @@ export class FrontEndMetrics {
     this.#requests.ended(route, tier, status, ms);
   }
 
-  /** To be called for every command that the store has answered, or failed. */
+  /** To be called for every command that the store has answered or failed. */
   readonly onCommand: OnCommand = (command, ms, ok) =>
     this.registry.histogram('storeLatency', command, ok ? 'ok' : 'error').observe(ms / 1_000);
 
   /** To be called when the HTTP server listens. */
-  listens(httpEngine: 'uws' | 'node'): void {
-    this.registry.gauge('info', process.version, httpEngine).value = 1;
+  listens(httpServer: 'uws' | 'node'): void {
+    this.registry.gauge('info', process.version, httpServer).value = 1;
   }
 
-  /** All metrics now. To be called every second. */
-  snapshot(parts: FrontEndParts): MetricsSnapshot {
+  /** All metrics. To be called every second. */
+  snapshot(figures: FrontEndFigures): MetricsSnapshot {
     this.#requests.collect();
     this.#process.collect();
-    const engine = parts.engine.stats();
-    this.#collect(parts, engine);
-    this.#collectCaches(parts, engine);
+    this.#collect(figures);
     return this.registry.snapshot();
   }
 
-  #collect({ projects, app, storeAvailable }: FrontEndParts, engine: EngineStats): void {
-    const { registry: cells } = this;
-    const { transforms, sources, refusals } = engine;
-    cells.gauge('requestsOpen').value = app.open;
-    cells.counter('refusals', 'misses').value = refusals.misses;
-    cells.counter('refusals', 'queue').value = refusals.queue;
-    cells.counter('refusals', 'fetches').value = refusals.fetches;
-    cells.counter('refusals', 'held_bytes').value = refusals.heldBytes;
-    cells.counter('followers', 'process').value = engine.followers.process;
-    cells.counter('followers', 'machine').value = engine.followers.machine;
-    cells.counter('followers', 'source').value = sources.followers;
-    cells.gauge('misses').value = engine.misses;
-    cells.gauge('transforms').value = transforms.active;
-    cells.gauge('transformSlots').value = transforms.concurrency;
-    cells.gauge('transformsQueued', 'live').value = transforms.queued;
-    cells.gauge('transformsQueued', 'background').value = transforms.backgroundQueued;
-    cells.gauge('transformQueueLimit').value = transforms.maxQueue;
-    cells.gauge('transformMemory').value = transforms.costlyBytes;
-    cells.gauge('transformMemoryLimit').value = transforms.costlyMaxBytes;
-    cells.gauge('transformStalled').value = transforms.stalledMs / 1_000;
-    cells.gauge('threadsStuck').value = transforms.stuck;
-    cells.counter('threadsReplaced').value = transforms.threadsReplaced;
-    cells.gauge('fetches').value = sources.fetching;
-    cells.gauge('fetchSlots').value = sources.concurrency;
-    cells.gauge('sourceConnections').value = sources.connections;
-    cells.gauge('heldBytes').value = sources.heldBytes;
-    cells.gauge('heldLimit').value = sources.heldMaxBytes;
-    cells.gauge('storeAvailable').value = storeAvailable() ? 1 : 0;
-    cells.gauge('knownProjects').value = projects.knowledge.count;
-  }
-
-  #collectCaches({ delivery }: FrontEndParts, { memory, sources }: EngineStats): void {
-    const { registry: cells } = this;
-    cells.gauge('cacheBytes', 'memory').value = memory.bytes;
-    cells.gauge('cacheLimit', 'memory').value = memory.maxBytes;
-    cells.gauge('cacheEntries', 'memory').value = memory.count;
-    cells.counter('cacheEvictions', 'memory').value = memory.evictions;
-    cells.gauge('cacheBytes', 'source').value = sources.cacheBytes;
-    cells.gauge('cacheEntries', 'source').value = sources.cacheEntries;
-    cells.gauge('cacheBytes', 'response').value = delivery.responses.bytes;
-    cells.gauge('cacheEntries', 'response').value = delivery.responses.count;
+  #collect({ engine, responses, ...figures }: FrontEndFigures): void {
+    const { registry } = this;
+    const { memory, transforms, sources, refusals, followers } = engine;
+    registry.gauge('requestsOpen').value = figures.openRequests;
+    registry.gauge('storeAvailable').value = figures.storeAvailable ? 1 : 0;
+    registry.gauge('knownProjects').value = figures.knownProjects;
+    registry.counter('refusals', 'misses').value = refusals.misses;
+    registry.counter('refusals', 'queue').value = refusals.queue;
+    registry.counter('refusals', 'fetches').value = refusals.fetches;
+    registry.counter('refusals', 'held_bytes').value = refusals.heldBytes;
+    registry.counter('followers', 'process').value = followers.process;
+    registry.counter('followers', 'machine').value = followers.machine;
+    registry.counter('followers', 'source').value = sources.followers;
+    registry.gauge('misses').value = engine.misses;
+    registry.gauge('transforms').value = transforms.active;
+    registry.gauge('transformSlots').value = transforms.concurrency;
+    registry.gauge('transformsQueued', 'live').value = transforms.queued;
+    registry.gauge('transformsQueued', 'background').value = transforms.backgroundQueued;
+    registry.gauge('transformQueueLimit').value = transforms.maxQueue;
+    registry.gauge('transformMemory').value = transforms.costlyBytes;
+    registry.gauge('transformMemoryLimit').value = transforms.costlyMaxBytes;
+    registry.gauge('transformStalled').value = transforms.stalledMs / 1_000;
+    registry.gauge('threadsStuck').value = transforms.stuck;
+    registry.counter('threadsReplaced').value = transforms.threadsReplaced;
+    registry.gauge('fetches').value = sources.fetching;
+    registry.gauge('fetchSlots').value = sources.concurrency;
+    registry.gauge('sourceConnections').value = sources.connections;
+    registry.gauge('heldBytes').value = sources.heldBytes;
+    registry.gauge('heldLimit').value = sources.heldMaxBytes;
+    registry.gauge('cacheBytes', 'memory').value = memory.bytes;
+    registry.gauge('cacheLimit', 'memory').value = memory.maxBytes;
+    registry.gauge('cacheEntries', 'memory').value = memory.count;
+    registry.counter('cacheEvictions', 'memory').value = memory.evictions;
+    registry.gauge('cacheBytes', 'source').value = sources.cacheBytes;
+    registry.gauge('cacheEntries', 'source').value = sources.cacheEntries;
+    registry.gauge('cacheBytes', 'response').value = responses.bytes;
+    registry.gauge('cacheEntries', 'response').value = responses.count;
   }
 }

@@ -44,7 +44,7 @@ export interface HealthEnvironment {
   readonly transformTimeoutMs: number;
 }
 
-/** `GET /api/health` (spec 4.1), with stats summed over the machine's processes. */
+/** `GET /api/health`, with figures summed over the machine's front ends. */
 export class Health {
   readonly #environment: HealthEnvironment;
   #queue: { readonly checkedAt: number; readonly check: Promise<object> } | null = null;
@@ -59,7 +59,14 @@ export class Health {
     const [database, prewarmQueue] = await Promise.all([this.#checkDatabase(), this.#checkQueue()]);
     const { diskBytes, diskMaxBytes, diskFull } = this.#environment.machine();
     const frontEnds = this.#frontEnds();
-    const sums = frontEnds.reduce(add);
+    /** The sum over the machine's front ends. */
+    const total = (figure: (stats: FrontEndStats) => number): number =>
+      frontEnds.reduce((sum, stats) => sum + figure(stats), 0);
+    const queued = total(({ transforms }) => transforms.queued);
+    const active = total(({ transforms }) => transforms.active);
+    const concurrency = total(({ transforms }) => transforms.concurrency);
+    const maxQueue = total(({ transforms }) => transforms.maxQueue);
+    const fetching = total(({ sources }) => sources.fetching);
     const { status, reason } = this.#condition(database, frontEnds, diskFull);
     const body = {
       ok: status === 'ok',
@@ -73,32 +80,33 @@ export class Health {
         cache: {
           diskSizeBytes: diskBytes,
           diskMaxBytes,
-          memorySizeBytes: sums.memoryBytes,
-          memoryMaxBytes: sums.memoryMaxBytes,
+          memorySizeBytes: total(({ memory }) => memory.bytes),
+          memoryMaxBytes: total(({ memory }) => memory.maxBytes),
           status: diskFull ? 'disk_full' : 'ok',
         },
         database,
         projects: this.#projects(),
         prewarmQueue,
         transformQueue: {
-          active: sums.active,
-          queued: sums.queued,
-          concurrency: sums.concurrency,
-          maxQueue: sums.maxQueue,
-          rejected: sums.rejected,
-          completed: sums.completed,
-          fetching: sums.fetching,
-          misses: sums.misses,
-          stuck: sums.stuck,
-          status: queueStatus(sums),
+          active,
+          queued,
+          concurrency,
+          maxQueue,
+          rejected: total(({ refused }) => refused),
+          completed: total(({ transforms }) => transforms.completed),
+          fetching,
+          misses: total(({ misses }) => misses),
+          stuck: total(({ transforms }) => transforms.stuck),
+          status:
+            queued >= maxQueue && active >= concurrency ? 'saturated' : queued > 0 ? 'busy' : 'ok',
         },
         sources: {
-          fetching: sums.fetching,
-          concurrency: sums.fetchConcurrency,
-          rejected: sums.fetchesRejected,
-          heldBytes: sums.heldBytes,
-          heldMaxBytes: sums.heldMaxBytes,
-          heldRejected: sums.heldRejected,
+          fetching,
+          concurrency: total(({ sources }) => sources.concurrency),
+          rejected: total(({ sources }) => sources.rejected),
+          heldBytes: total(({ sources }) => sources.heldBytes),
+          heldMaxBytes: total(({ sources }) => sources.heldMaxBytes),
+          heldRejected: total(({ sources }) => sources.heldRejected),
           formats: this.#environment.sourceFormats,
         },
       },
@@ -125,13 +133,13 @@ export class Health {
     if (draining()) return { status: 'draining', reason: 'The service is shutting down.' };
     if (!database.ok) return { status: 'unavailable', reason: 'The store does not answer.' };
     // One of them is enough to report the machine as degraded.
-    if (frontEnds.some(({ stuck, concurrency }) => stuck >= concurrency)) {
+    if (frontEnds.some(({ transforms }) => transforms.stuck >= transforms.concurrency)) {
       return {
         status: 'degraded',
         reason: 'The transform threads of a front end cannot be ended.',
       };
     }
-    if (frontEnds.some(({ stalledMs }) => stalledMs > transformTimeoutMs)) {
+    if (frontEnds.some(({ transforms }) => transforms.stalledMs > transformTimeoutMs)) {
       return { status: 'degraded', reason: 'The transform threads make no progress.' };
     }
     if (diskFull) return { status: 'degraded', reason: 'The disk of the data folder is full.' };
@@ -198,30 +206,3 @@ const unknownQueue = {
   failed: null,
   status: 'unknown',
 };
-
-function add(a: FrontEndStats, b: FrontEndStats): FrontEndStats {
-  return {
-    memoryBytes: a.memoryBytes + b.memoryBytes,
-    memoryMaxBytes: a.memoryMaxBytes + b.memoryMaxBytes,
-    active: a.active + b.active,
-    queued: a.queued + b.queued,
-    concurrency: a.concurrency + b.concurrency,
-    maxQueue: a.maxQueue + b.maxQueue,
-    rejected: a.rejected + b.rejected,
-    completed: a.completed + b.completed,
-    fetching: a.fetching + b.fetching,
-    fetchConcurrency: a.fetchConcurrency + b.fetchConcurrency,
-    fetchesRejected: a.fetchesRejected + b.fetchesRejected,
-    heldBytes: a.heldBytes + b.heldBytes,
-    heldMaxBytes: a.heldMaxBytes + b.heldMaxBytes,
-    heldRejected: a.heldRejected + b.heldRejected,
-    misses: a.misses + b.misses,
-    stuck: a.stuck + b.stuck,
-    stalledMs: Math.max(a.stalledMs, b.stalledMs),
-  };
-}
-
-function queueStatus({ active, queued, concurrency, maxQueue }: FrontEndStats): string {
-  if (queued >= maxQueue && active >= concurrency) return 'saturated';
-  return queued > 0 ? 'busy' : 'ok';
-}

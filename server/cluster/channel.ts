@@ -1,4 +1,5 @@
 import type { ErrorData } from '../../contract/errors.ts';
+import type { Engine } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
 import type { Project } from '../../store/projects.ts';
 import type { ChosenServer } from '../http/choose-server.ts';
@@ -12,32 +13,8 @@ export type RenderOutcome =
   /** The leader stopped for a reason that does not concern the followers: one of them has to lead. */
   | { readonly abandoned: true };
 
-/** One front end's stats, as health and metrics sum them over the processes. */
-export interface FrontEndStats {
-  readonly memoryBytes: number;
-  readonly memoryMaxBytes: number;
-  readonly active: number;
-  readonly queued: number;
-  readonly concurrency: number;
-  readonly maxQueue: number;
-  readonly rejected: number;
-  /** Transforms that ended, with an image or an error, since the process started. */
-  readonly completed: number;
-  readonly fetching: number;
-  readonly fetchConcurrency: number;
-  /** Fetches refused because all slots, or the project's or host's share of them, were in use. */
-  readonly fetchesRejected: number;
-  /** Bytes of sources in memory, their limit, and fetches that were refused by it. */
-  readonly heldBytes: number;
-  readonly heldMaxBytes: number;
-  readonly heldRejected: number;
-  /** Cache keys that are being produced; requests that wait for the same key count once. */
-  readonly misses: number;
-  /** Threads that were told to end and have not. */
-  readonly stuck: number;
-  /** How long transforms have waited without any finishing, ms. */
-  readonly stalledMs: number;
-}
+/** The figures of one front end's image engine, which health sums and `/metrics` exports. */
+export type FrontEndStats = ReturnType<Engine['stats']>;
 
 /** The stats of the whole machine, sent to every front end by the primary once a second. */
 export interface MachineStats {
@@ -142,17 +119,6 @@ export interface Welcome {
   readonly storeUrl: string;
   readonly storePrepared: boolean;
   readonly knowledge: Knowledge;
-}
-
-type Handlers<M extends { type: string }> = {
-  readonly [T in M['type']]: (message: Extract<M, { type: T }>) => void;
-};
-
-/** A typed table of handlers, one for each message type, as a function of any message. */
-export function dispatcher<M extends { type: string }>(
-  handlers: Handlers<M>,
-): (message: M) => void {
-  return (message) => handlers[message.type as M['type']](message as never);
 }
 
 /** The front end's end of the channel to the primary. */

@@ -254,7 +254,8 @@ export class Supervisor {
    * Replaces a front end whose threads are all stuck in native code. Until its replacement listens, it
    * still serves cached images.
    */
-  #requireProgress(slot: FrontEndSlot, worker: Worker, { stalledMs }: FrontEndStats): void {
+  #requireProgress(slot: FrontEndSlot, worker: Worker, stats: FrontEndStats): void {
+    const { stalledMs } = stats.transforms;
     const { log, stalledAfterMs } = this.#options;
     const { id } = worker;
     if (stalledMs <= stalledAfterMs || slot.worker !== worker) return;

@@ -24,19 +24,19 @@ const remedy =
  */
 export async function chooseHttpServer(
   setting: HttpEngineSetting,
-): Promise<{ readonly taken: ChosenServer; readonly start: StartHttpServer }> {
+): Promise<{ readonly chosen: ChosenServer; readonly start: StartHttpServer }> {
   const uws = setting === 'node' ? null : loadUws();
   if (uws !== null && typeof uws !== 'string') {
     const { UwsServer } = await import('./uws-server.ts');
     return {
-      taken: { engine: 'uws', release: uws.release },
+      chosen: { engine: 'uws', release: uws.release },
       start: (host) => new UwsServer(host, uws),
     };
   }
   if (setting === 'uws') throw new HttpServerUnavailable(`${uws}; ${remedy}`);
   const { NodeServer } = await import('./node-server.ts');
   return {
-    taken: { engine: 'node', ...(uws === null ? {} : { because: uws }) },
+    chosen: uws === null ? { engine: 'node' } : { engine: 'node', because: uws },
     start: (host) => new NodeServer(host),
   };
 }

@@ -1,6 +1,4 @@
-import type { Tier } from '../telemetry/busiest-projects.ts';
-import type { RouteName } from '../telemetry/request-metrics.ts';
-import type { RequestTrace } from '../telemetry/tracing.ts';
+import type { RequestTelemetry } from '../telemetry/tracing.ts';
 
 /** Header names in lower case with their values. */
 export type Headers = ReadonlyArray<readonly [name: string, value: string]>;
@@ -12,7 +10,7 @@ export interface HttpResponse {
 }
 
 /** One request and its `respond` method, without the server library's rules about lifetimes. */
-export interface HttpRequest {
+export interface HttpRequest extends RequestTelemetry {
   /** Identifies this request in logs and in `x-request-id`. */
   readonly id: string;
   /** As it was sent: methods are case-sensitive. */
@@ -46,11 +44,6 @@ export interface HttpRequest {
   readBody(maxBytes: number): Promise<Uint8Array | null>;
   /** Aborts when the client leaves before the response was sent. */
   readonly signal: AbortSignal;
-  /** For metrics: the route, and the cache tier of the image, which its handler sets. */
-  route: RouteName;
-  tier: Tier;
-  /** Null when the request is not traced. */
-  trace: RequestTrace | null;
   /** Sends the response; does nothing when the client has left or a response was already sent. */
   respond(response: HttpResponse): void;
 }

@@ -6,13 +6,18 @@ import {
   type StageObserver,
   stageNames,
 } from '../../pool/stages.ts';
-import type { HttpRequest } from '../http/request.ts';
 import { ProjectCounter, type Tier } from './busiest-projects.ts';
 import type { ImageFailure } from './failure-log.ts';
 import type { Histogram, MetricsRegistry } from './registry.ts';
+import type { RequestTelemetry } from './tracing.ts';
+
+interface ImageRequest extends RequestTelemetry {
+  readonly id: string;
+  readonly signal: AbortSignal;
+}
 
 export interface TelemetryEnvironment {
-  readonly cells: MetricsRegistry;
+  readonly registry: MetricsRegistry;
   /** Called for failures of the service or of a source's server. */
   readonly onFailure: (failure: ImageFailure) => void;
 }
@@ -20,28 +25,28 @@ export interface TelemetryEnvironment {
 /** The metrics, traces and log lines of image requests. */
 export class ImageTelemetry {
   readonly projects = new ProjectCounter();
-  readonly #cells: MetricsRegistry;
+  readonly #registry: MetricsRegistry;
   readonly #stages: Readonly<Record<StageName, Histogram>>;
   readonly #onFailure: TelemetryEnvironment['onFailure'];
   /** The stage that an error was thrown in. Requests that share work get the same error. */
   readonly #failedIn = new WeakMap<object, StageName>();
 
-  constructor({ cells, onFailure }: TelemetryEnvironment) {
-    this.#cells = cells;
+  constructor({ registry, onFailure }: TelemetryEnvironment) {
+    this.#registry = registry;
     this.#onFailure = onFailure;
-    const histograms = stageNames.map((name) => [name, cells.histogram('stageDuration', name)]);
+    const histograms = stageNames.map((name) => [name, registry.histogram('stageDuration', name)]);
     this.#stages = Object.fromEntries(histograms);
   }
 
   /** A repeated request is answered with an image from the memory. */
-  hit(request: HttpRequest, project: string): void {
+  hit(request: ImageRequest, project: string): void {
     request.tier = 'memory';
     if (request.trace !== null) request.trace.project = project;
     this.projects.count(project, 'memory');
   }
 
   /** Any other request begins. */
-  observe(request: HttpRequest): ObservedRequest {
+  observe(request: ImageRequest): ObservedRequest {
     return new ObservedRequest(this, request);
   }
 
@@ -49,7 +54,7 @@ export class ImageTelemetry {
   failed(error: ServiceError, thrown: unknown, about: About): void {
     const { code, status, message } = error;
     const stage = this.#stageOf(thrown) ?? stageOfCode[code] ?? 'request';
-    this.#cells.counter('failures', code, stage).value += 1;
+    this.#registry.counter('failures', code, stage).value += 1;
     if (status >= 500) this.#onFailure({ ...about, stage, code, cause: message });
   }
 
@@ -67,7 +72,7 @@ export class ImageTelemetry {
   ): void {
     this.#stages[name].observe(ms / 1_000);
     if (name === 'transform') {
-      this.#cells.histogram('transformDuration', format).observe(ms / 1_000);
+      this.#registry.histogram('transformDuration', format).observe(ms / 1_000);
     }
     // The first stage is the innermost one. The error of another process comes without its stage.
     if (name === 'coalesce') return;
@@ -88,12 +93,12 @@ type About = Pick<ImageFailure, 'requestId' | 'project' | 'host'>;
 /** One image request that is not a repeated hit; it is told what happens to it. */
 export class ObservedRequest implements StageObserver {
   readonly #telemetry: ImageTelemetry;
-  readonly #request: HttpRequest;
+  readonly #request: ImageRequest;
   #project: string | null = null;
   #host: string | null = null;
   #found = false;
 
-  constructor(telemetry: ImageTelemetry, request: HttpRequest) {
+  constructor(telemetry: ImageTelemetry, request: ImageRequest) {
     this.#telemetry = telemetry;
     this.#request = request;
   }

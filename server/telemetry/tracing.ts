@@ -33,6 +33,15 @@ export interface TracedRequest {
   headerList(name: string): string;
 }
 
+/** The fields of a request that its handling sets for metrics and traces. */
+export interface RequestTelemetry {
+  route: RouteName;
+  /** The cache tier of the image. */
+  tier: Tier;
+  /** Null when the request is not traced. */
+  trace: RequestTrace | null;
+}
+
 export interface Tracing {
   begin(request: TracedRequest, route: RouteName): RequestTrace;
   /** Sends the spans that have ended. Never rejects. */

@@ -1,5 +1,4 @@
 import t from 'tap';
-import type { TransformQueue } from '../../pool/execution/transform-queue.ts';
 import type { FrontEndStats } from '../../server/cluster/channel.ts';
 import { Health, type HealthEnvironment } from '../../server/health.ts';
 import type { HttpRequest, HttpResponse } from '../../server/http/request.ts';
@@ -8,29 +7,47 @@ import { puppetTask } from '../pool/execution/puppet.ts';
 import { variant } from '../pool/rendering/pictures.ts';
 import { until } from '../until.ts';
 
-const idle: FrontEndStats = {
-  memoryBytes: 1,
-  memoryMaxBytes: 10,
-  active: 0,
-  queued: 0,
-  concurrency: 1,
-  maxQueue: 1,
-  rejected: 0,
-  completed: 0,
-  fetching: 0,
+/** The figures of a front end with one thread and one place in its queue. */
+const statsWith = (
+  transforms: Partial<FrontEndStats['transforms']> = {},
+  refused = 0,
+): FrontEndStats => ({
+  memory: { bytes: 1, maxBytes: 10, count: 0, evictions: 0 },
   misses: 0,
-  stuck: 0,
-  stalledMs: 0,
-  fetchConcurrency: 1,
-  fetchesRejected: 0,
-  heldBytes: 0,
-  heldMaxBytes: 1,
-  heldRejected: 0,
-};
-const statsOf = (pool: TransformQueue): FrontEndStats => {
-  const { active, queued, concurrency, maxQueue, rejected, completed, stalledMs } = pool.stats();
-  return { ...idle, active, queued, concurrency, maxQueue, rejected, completed, stalledMs };
-};
+  followers: { process: 0, machine: 0 },
+  refusals: { misses: 0, queue: 0, fetches: 0, heldBytes: 0 },
+  refused,
+  transforms: {
+    active: 0,
+    costlyBytes: 0,
+    costlyMaxBytes: 1,
+    queued: 0,
+    backgroundQueued: 0,
+    concurrency: 1,
+    maxQueue: 1,
+    rejected: 0,
+    completed: 0,
+    stuck: 0,
+    stalledMs: 0,
+    threadsReplaced: 0,
+    ...transforms,
+  },
+  sources: {
+    fetching: 0,
+    concurrency: 1,
+    rejected: 0,
+    connections: 0,
+    cacheBytes: 0,
+    cacheEntries: 0,
+    sharedBytes: 0,
+    failureBytes: 0,
+    heldBytes: 0,
+    heldMaxBytes: 1,
+    heldRejected: 0,
+    fetches: 0,
+    followers: 0,
+  },
+});
 
 /** A front end's health with all well, but for what is given; and how often it asked the store. */
 function openHealth(given: Partial<HealthEnvironment> = {}) {
@@ -50,7 +67,7 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
         return { active: 0, waiting: 0, delayed: 0, failed: 0, oldestWaitingMs: 0 };
       },
     },
-    stats: () => idle,
+    stats: () => statsWith(),
     machine: () => ({ frontEnds: {}, diskBytes: 0, diskMaxBytes: 0, diskFull: false }),
     draining: () => false,
     transformTimeoutMs: 40,
@@ -87,7 +104,7 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
 
 t.test('a pool in which nothing ends for longer than a transform may take', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 1 }, puppets);
-  const { ask } = openHealth({ stats: () => statsOf(pool) });
+  const { ask } = openHealth({ stats: () => statsWith(pool.stats()) });
   t.match(await ask(), {
     httpStatus: 200,
     status: 'ok',
@@ -112,8 +129,8 @@ t.test('a pool in which nothing ends for longer than a transform may take', asyn
 t.test('one process whose pool is stuck shows in what any other answers', async (t) => {
   const machine = (stalledMs: number) => () => ({
     frontEnds: {
-      1: { ...idle, stalledMs, rejected: 3 },
-      [process.pid]: { ...idle, rejected: 100 },
+      1: statsWith({ stalledMs }, 3),
+      [process.pid]: statsWith({}, 100),
     },
     diskBytes: 5,
     diskMaxBytes: 50,
@@ -129,7 +146,7 @@ t.test('one process whose pool is stuck shows in what any other answers', async 
 
 t.test('a front end whose regular threads are all stuck, though others work', async (t) => {
   const machine = (stuck: number) => () => ({
-    frontEnds: { 1: { ...idle, concurrency: 2, stuck }, 2: { ...idle, concurrency: 2 } },
+    frontEnds: { 1: statsWith({ concurrency: 2, stuck }), 2: statsWith({ concurrency: 2 }) },
     diskBytes: 5,
     diskMaxBytes: 50,
     diskFull: false,
@@ -149,7 +166,7 @@ t.test('a front end whose regular threads are all stuck, though others work', as
 t.test(
   'a full queue alone, or a queue of jobs that cannot be counted, is no failure',
   async (t) => {
-    const full = { ...idle, active: 1, queued: 1, rejected: 9 };
+    const full = statsWith({ active: 1, queued: 1 }, 9);
     const unknown = () => Promise.reject(new Error('away'));
     const answer = await openHealth({ stats: () => full, queue: { stats: unknown } }).ask();
     t.match(answer, { httpStatus: 200, ok: true, status: 'ok' });
@@ -167,7 +184,7 @@ t.test(
 
 t.test('draining comes before all else, then the database', async (t) => {
   const store = { ping: () => Promise.reject(new Error('away')) };
-  const stats = () => ({ ...idle, stalledMs: 1_000 });
+  const stats = () => statsWith({ stalledMs: 1_000 });
   const away = await openHealth({ store, stats }).ask();
   t.match(away, { httpStatus: 503, ok: false, status: 'unavailable' });
   t.equal(away.checks.database.ok, false);

@@ -10,4 +10,4 @@ process.on('message', ({ type }: { type: string }) => {
 });
 process.on('disconnect', () => process.exit(0));
 process.send?.({ type: 'ready' });
-setInterval(() => process.send?.({ type: 'stats', stats: { stalledMs } }), 20);
+setInterval(() => process.send?.({ type: 'stats', stats: { transforms: { stalledMs } } }), 20);

@@ -1,0 +1,27 @@
+import { join, resolve } from 'node:path';
+import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
+import type { EngineSettings } from '../pool/settings.ts';
+
+/** The settings of one front end's image engine. */
+export function engineSettings(settings: Settings): EngineSettings {
+  const { processes, baseUrl, internalUrl, diskCacheBytes, dataDir } = settings;
+  const { port, workerPort, opsPort } = settings;
+  return {
+    threads: settings.poolThreads,
+    queue: settings.poolQueue,
+    costlyBytes: settings.poolMemoryBytes,
+    fetchConcurrency: settings.fetchConcurrency,
+    memoryCacheBytes: Math.floor(settings.memoryCacheBytes / processes),
+    diskCacheFolder: diskCacheBytes === 0 ? null : resolve(join(dataDir, 'cache')),
+    privateSources: settings.privateSources,
+    sourcePorts: settings.sourcePorts,
+    dnsServers: settings.dnsServers,
+    sourceMaxBytes: settings.sourceMaxBytes,
+    sourceHeldBytes: settings.sourceHeldBytes,
+    sourceMaxPixels: settings.sourceMaxPixels,
+    sourceTimeoutMs: settings.sourceTimeoutMs,
+    transformTimeoutMs: settings.transformTimeoutMs,
+    processMemoryBytes: settings.transformProcessMemoryBytes,
+    own: { urls: [baseUrl, internalUrl], ports: [port, workerPort, opsPort ?? defaultOpsPort] },
+  };
+}

@@ -1,0 +1,345 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLogger, type Logger } from '../contract/log.ts';
+import type { Settings } from '../contract/settings/table.ts';
+import { onlyProcess } from '../pool/coalescer.ts';
+import { Engine } from '../pool/engine.ts';
+import { optionalFormatsProbed, readableFormats } from '../pool/formats/optional-formats.ts';
+import { logOutages } from '../store/connection.ts';
+import { JobQueue } from '../store/jobs.ts';
+import { connectStore, type Store } from '../store/open.ts';
+import { outageInWords } from '../store/outage.ts';
+import type { Project } from '../store/projects.ts';
+import type { FrontEndChannel, MachineStats, ToFrontEnd } from './cluster/channel.ts';
+import { CoalescerClient } from './cluster/coalescer-client.ts';
+import { DiskCacheReporter } from './cluster/disk-cache-reporter.ts';
+import { WebConsole } from './console/console.ts';
+import { ControlPlane } from './control/api.ts';
+import { Authentication } from './control/authenticate.ts';
+import { PresetResource } from './control/preset-resource.ts';
+import { ProjectResource } from './control/project-resource.ts';
+import { RateLimit } from './control/rate-limit.ts';
+import { engineSettings } from './engine-settings.ts';
+import { FrontEndMetrics } from './front-end-metrics.ts';
+import { Health } from './health.ts';
+import { App } from './http/app.ts';
+import { chooseHttpServer, HttpServerUnavailable } from './http/choose-server.ts';
+import { drainRequests } from './http/drain.ts';
+import { errorResponse } from './http/error-response.ts';
+import type { HttpRequest } from './http/request.ts';
+import { sameSiteOnly } from './http/same-site.ts';
+import { BackgroundTokens } from './image/background.ts';
+import { Delivery } from './image/deliver.ts';
+import { logWatermarkFailures } from './image/watermark-failures.ts';
+import { ProjectCache } from './project-cache.ts';
+import { routes } from './routes.ts';
+import { logFailures } from './telemetry/failure-log.ts';
+import { ImageTelemetry } from './telemetry/image-telemetry.ts';
+import { startTracing } from './telemetry/start-tracing.ts';
+import type { Tracing } from './telemetry/tracing.ts';
+
+const reportEveryMs = 1_000;
+const projectsEveryMs = 1_000;
+/** A store that has not answered a new process within this time counts as unavailable. */
+const storeWithinMs = 500;
+/** Time for requests in progress during a drain; the primary kills the process a little later. */
+const drainWithinMs = 30_000;
+/** The console's files are read after this time if no request needed them, so that they are of this build. */
+const consoleAfterMs = 1_000;
+/** Time to finish writing files and to close connections after a drain. */
+const closeWithinMs = 2_000;
+/** Routes whose requests are traced; monitors request the others again and again. */
+const traced: ReadonlySet<HttpRequest['route']> = new Set(['image', 'control']);
+
+/** Creates a front end when the primary has opened the store. It listens after `start`. */
+export async function createFrontEnd(
+  settings: Settings,
+  channel: FrontEndChannel,
+  log = createLogger(settings, 'front-end'),
+): Promise<FrontEnd> {
+  const { storeUrl } = await channel.start();
+  const tracing = await startTracing(process.env, log);
+  await optionalFormatsProbed;
+  return new FrontEnd(settings, channel, log, tracing, storeUrl);
+}
+
+/** Serves all requests, with the store and the disk cache that the primary owns. */
+class FrontEnd {
+  readonly #settings: Settings;
+  readonly #channel: FrontEndChannel;
+  readonly #log: Logger;
+  readonly #tracing: Tracing | null;
+  readonly #store: Store;
+  readonly #projects: ProjectCache;
+  readonly #engine: Engine;
+  readonly #coalescer: CoalescerClient;
+  readonly #diskCacheReporter: DiskCacheReporter;
+  readonly #metrics = new FrontEndMetrics();
+  readonly #telemetry: ImageTelemetry;
+  readonly #delivery: Delivery;
+  readonly #webConsole: WebConsole | null;
+  readonly #app: App;
+  #machine: MachineStats;
+  /** Whether the store has answered. */
+  #connected = false;
+  /** Whether the store has its indexes and the root key. */
+  #storePrepared = false;
+  #onStorePrepared = (): void => {};
+  readonly #prepared = new Promise<void>((resolve) => {
+    this.#onStorePrepared = resolve;
+  });
+  #draining = false;
+  #onDrained = (): void => {};
+  /** Resolves at the end of a drain. */
+  readonly drained = new Promise<void>((resolve) => {
+    this.#onDrained = resolve;
+  });
+
+  constructor(
+    settings: Settings,
+    channel: FrontEndChannel,
+    log: Logger,
+    tracing: Tracing | null,
+    storeUrl: string,
+  ) {
+    this.#settings = settings;
+    this.#channel = channel;
+    this.#log = log;
+    this.#tracing = tracing;
+    this.#machine = {
+      frontEnds: {},
+      diskBytes: 0,
+      diskMaxBytes: settings.diskCacheBytes,
+      diskFull: false,
+    };
+    // The connection notices the first outage, the polling of changes the later ones.
+    const logOutage = logOutages(log);
+    this.#store = connectStore(
+      storeUrl,
+      (cause) => {
+        if (this.#connected) return;
+        logOutage(cause);
+        if (cause !== null) this.#projects.assumeStoreAway(true);
+      },
+      this.#metrics.onCommand,
+    );
+    this.#projects = new ProjectCache(this.#store.projects, {
+      pollEveryMs: projectsEveryMs,
+      maxAgeMs: settings.staleProjectsSeconds * 1_000,
+      onOutage: (error) =>
+        logOutage(error === null ? null : outageInWords(this.#store.explain(error))),
+      onNews: (news) => channel.send(news),
+    });
+    this.#coalescer = new CoalescerClient(channel);
+    this.#diskCacheReporter = new DiskCacheReporter(channel, log);
+    this.#engine = new Engine(engineSettings(settings), {
+      coalescer: settings.processes === 1 ? onlyProcess : this.#coalescer,
+      disk: this.#diskCacheReporter,
+      onMemoryHit: (key) => this.#diskCacheReporter.read(key),
+      onRender: (event, key, timings) => log.debug({ key, ...timings }, `render ${event}`),
+      now: Date.now,
+    });
+    this.#telemetry = new ImageTelemetry({
+      registry: this.#metrics.registry,
+      onFailure: logFailures(log),
+    });
+    const backgroundTokens = new BackgroundTokens(this.#store.db, this.#storeAvailable);
+    this.#delivery = new Delivery({
+      engine: this.#engine,
+      projects: this.#projects,
+      telemetry: this.#telemetry,
+      isBackground: (target, token) => backgroundTokens.verify(target, token),
+      onWatermarkFailure: logWatermarkFailures(log),
+      now: Date.now,
+    });
+    this.#webConsole = settings.console ? new WebConsole(settings.consolePictures) : null;
+    this.#app = this.#createApp();
+  }
+
+  /** Listens as soon as it is known whether the store is available, and reports so to the primary. */
+  async start(): Promise<void> {
+    const { httpEngine, host, port } = this.#settings;
+    this.#channel.receive((message) => this.#receive(message));
+    const cannotStart = (reason: string) => this.#channel.send({ type: 'cannot-start', reason });
+    try {
+      const { chosen, start } = await chooseHttpServer(httpEngine);
+      await this.#awaitStore();
+      if (!(await this.#app.listen(start, host, port))) {
+        return cannotStart(`cannot listen on ${host} port ${port}`);
+      }
+      this.#log.info(chosen, 'the HTTP server listens');
+      this.#metrics.listens(chosen.engine);
+      setInterval(() => this.#report(), reportEveryMs).unref();
+      this.#channel.send({ type: 'ready', httpServer: chosen });
+      setTimeout(() => this.#webConsole?.load(), consoleAfterMs).unref();
+    } catch (error) {
+      if (!(error instanceof HttpServerUnavailable)) throw error;
+      cannotStart(error.message);
+    }
+  }
+
+  /**
+   * Finishes the requests in progress, then closes.
+   * @param graceMs time without requests before connections in use count as idle
+   */
+  async drain(graceMs: number): Promise<void> {
+    if (this.#draining) return;
+    this.#draining = true;
+    this.#log.info('draining');
+    await drainRequests(this.#app, graceMs, drainWithinMs);
+    this.#projects.stop();
+    const closed = Promise.all([this.#engine.close(), this.#store.close(), this.#tracing?.close()]);
+    await Promise.race([closed, sleep(closeWithinMs)]);
+    this.#diskCacheReporter.flush();
+    this.#report();
+    this.#log.info('drained');
+    this.#onDrained();
+  }
+
+  readonly #storeAvailable = (): boolean => this.#storePrepared && !this.#projects.storeAway;
+
+  /** Logs requests without their query, which may contain a signature. */
+  #createApp(): App {
+    const { crossSite, baseUrl } = this.#settings;
+    const log = this.#log;
+    const tracing = this.#tracing;
+    const logsRequests = log.isLevelEnabled('debug');
+    const onError = ({ id, method, path }: HttpRequest, error: unknown): void =>
+      log.error(
+        { requestId: id, method, path, err: this.#store.explain(error) },
+        'a request failed unexpectedly',
+      );
+    const queue = new JobQueue(this.#store.db, this.#settings.prewarmQueue);
+    return new App(
+      routes({
+        delivery: this.#delivery,
+        control: this.#createControlPlane(queue, onError),
+        health: this.#createHealth(queue),
+        baseUrl,
+        webConsole: this.#webConsole,
+      }),
+      {
+        errorResponse: (failure, request) =>
+          this.#webConsole?.errorPage(failure, request) ?? errorResponse(failure),
+        onError,
+        admit: crossSite ? null : sameSiteOnly(baseUrl),
+        trace:
+          tracing &&
+          ((request) => (traced.has(request.route) ? tracing.begin(request, request.route) : null)),
+        onEnd: (request, status, ms) => {
+          const { id, method, path, tier } = request;
+          this.#metrics.ended(request, status, ms);
+          request.trace?.end({ status, tier });
+          if (!logsRequests) return;
+          log.debug(
+            { requestId: id, method, path, status, ms: Math.round(ms * 10) / 10 },
+            'request',
+          );
+        },
+      },
+      `${process.pid.toString(36)}-${Date.now().toString(36)}-`,
+    );
+  }
+
+  #createHealth(queue: JobQueue): Health {
+    return new Health({
+      sourceFormats: readableFormats(),
+      store: this.#store,
+      storeAvailable: this.#storeAvailable,
+      projects: this.#projects,
+      queue,
+      stats: () => this.#engine.stats(),
+      machine: () => this.#machine,
+      draining: () => this.#draining,
+      transformTimeoutMs: this.#settings.transformTimeoutMs,
+    });
+  }
+
+  #createControlPlane(
+    queue: JobQueue,
+    onError: (request: HttpRequest, error: unknown) => void,
+  ): ControlPlane {
+    const { apiRateLimit, baseUrl, trustedProxies } = this.#settings;
+    const { db, keys, organisations, projects } = this.#store;
+    const { guard } = this.#engine;
+    const onChange = (project: Project): void => void this.#projects.apply(project);
+    return new ControlPlane({
+      authentication: new Authentication(keys, organisations),
+      rateLimit: new RateLimit(db, apiRateLimit),
+      storeAvailable: this.#storeAvailable,
+      projects,
+      operations: new ProjectResource({
+        projects,
+        guard,
+        checkWatermark: (url, signal) => this.#engine.checkWatermark(url, signal),
+        onChange,
+      }),
+      presets: new PresetResource({ projects, onChange }),
+      guard,
+      queue,
+      baseUrl,
+      trustedProxies,
+      onError,
+    });
+  }
+
+  /** Sends the primary this process's figures. */
+  #report(): void {
+    const stats = this.#engine.stats();
+    const metrics = this.#metrics.snapshot({
+      engine: stats,
+      responses: this.#delivery.responses,
+      knownProjects: this.#projects.knowledge.count,
+      openRequests: this.#app.open,
+      storeAvailable: this.#storeAvailable(),
+    });
+    const projects = this.#telemetry.projects.take();
+    this.#channel.send({ type: 'stats', stats, metrics, projects });
+  }
+
+  /**
+   * Resolves when it is known whether the store is available, so that no request waits for an
+   * unavailable one: until then the known projects are not served, because they may be out of date.
+   */
+  async #awaitStore(): Promise<void> {
+    const polled = this.#store.established().then(async () => {
+      this.#connected = true;
+      await this.#projects.start();
+      return true;
+    });
+    void Promise.all([polled, this.#prepared]).then(
+      () => this.#channel.send({ type: 'store-reached' }),
+      // Closed before.
+      () => {},
+    );
+    const answered = polled.catch(() => false);
+    if (!(await Promise.race([answered, sleep(storeWithinMs, false)]))) {
+      this.#projects.assumeStoreAway(false);
+    }
+  }
+
+  #receive(message: ToFrontEnd): void {
+    switch (message.type) {
+      case 'drain':
+        return void this.drain(message.graceMs);
+      case 'machine-stats':
+        this.#machine = message.stats;
+        this.#engine.writesToDisk = !message.stats.diskFull;
+        return;
+      case 'welcome':
+        if (message.storePrepared) this.#markPrepared();
+        this.#projects.remember(message.knowledge.projects, message.knowledge.confirmedAt);
+        return;
+      case 'store-prepared':
+        return this.#markPrepared();
+      case 'project-known':
+        return this.#projects.remember([message.project]);
+      default:
+        return this.#coalescer.receive(message);
+    }
+  }
+
+  #markPrepared(): void {
+    this.#storePrepared = true;
+    this.#onStorePrepared();
+  }
+}

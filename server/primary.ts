@@ -1,0 +1,285 @@
+import { createServer } from 'node:net';
+import { extname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createLogger, isOnTerminal, type Logger } from '../contract/log.ts';
+import { ignoredVariables } from '../contract/settings/load.ts';
+import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
+import { cannotListen } from '../contract/start-failure.ts';
+import type { Store } from '../store/open.ts';
+import type { FrontEndStats, ToPrimary } from './cluster/channel.ts';
+import { RenderCoalescer } from './cluster/coalescer.ts';
+import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
+import { DiskCacheWrites } from './cluster/disk-cache-writes.ts';
+import { DiskSpace } from './cluster/disk-space.ts';
+import { frontEndArguments, frontEndEnvironment } from './cluster/environment.ts';
+import { KnownProjects } from './cluster/known-projects.ts';
+import { KnownProjectsFile } from './cluster/known-projects-file.ts';
+import { Supervisor } from './cluster/supervisor.ts';
+import { Greeting } from './greeting.ts';
+import type { ChosenServer } from './http/choose-server.ts';
+import { PrimaryMetrics } from './primary-metrics.ts';
+import { bytesOfProject, knownBytes } from './project-cache.ts';
+import { endsWithTerminal, Shutdown } from './shutdown.ts';
+import { startOperations } from './telemetry/operations.ts';
+
+const statsEveryMs = 1_000;
+const here = fileURLToPath(import.meta.url);
+const frontEndEntry = join(here, '..', `front-end-main${extname(here)}`);
+
+/** Creates the primary. */
+export function createPrimary(settings: Settings): Primary {
+  return new Primary(settings, createLogger(settings, 'primary'));
+}
+
+/** Owns the store and the disk cache's index, and supervises the front ends. */
+class Primary {
+  readonly #settings: Settings;
+  readonly #log: Logger;
+  readonly #onTerminal: boolean;
+  readonly #shutdown: Shutdown;
+  readonly #supervisor: Supervisor;
+  readonly #coalescer: RenderCoalescer;
+  readonly #diskCacheIndex: DiskCacheIndex;
+  readonly #diskCacheWrites: DiskCacheWrites;
+  readonly #diskSpace: DiskSpace;
+  readonly #metrics: PrimaryMetrics;
+  readonly #known = new KnownProjects(knownBytes, bytesOfProject);
+  #knownFile: KnownProjectsFile | null = null;
+  /** The HTTP server of the front end that listened last. */
+  #httpServer: ChosenServer | null = null;
+  readonly #stats = new Map<number, FrontEndStats>();
+  /** Resolves when the front ends may use the store and the folder of the disk cache. */
+  #opening: Promise<Store> = new Promise(() => {});
+  #storePrepared = false;
+  /** Front ends that have received an answer of the store. */
+  readonly #reached = new Set<number>();
+  #onAllReached = (): void => {};
+
+  constructor(settings: Settings, log: Logger) {
+    this.#settings = settings;
+    this.#log = log;
+    this.#onTerminal = isOnTerminal(settings);
+    this.#shutdown = new Shutdown(log, this.#onTerminal || settings.logFormat === 'text');
+    this.#diskCacheIndex = new DiskCacheIndex(
+      resolve(join(settings.dataDir, 'cache')),
+      settings.diskCacheBytes,
+      (error) => log.error({ err: error }, 'the disk cache could not delete a file'),
+    );
+    this.#diskCacheWrites = new DiskCacheWrites(this.#diskCacheIndex);
+    this.#diskSpace = new DiskSpace({
+      folder: settings.dataDir,
+      reserveBytes: settings.diskReserveBytes,
+      index: this.#diskCacheIndex,
+      log,
+    });
+    this.#supervisor = new Supervisor({
+      entry: frontEndEntry,
+      processes: settings.processes,
+      execArgv: frontEndArguments,
+      environment: frontEndEnvironment(settings),
+      log,
+      stalledAfterMs: 2 * settings.transformTimeoutMs,
+    });
+    this.#coalescer = new RenderCoalescer((frontEnd, reply) =>
+      this.#supervisor.send(frontEnd, reply),
+    );
+    this.#metrics = new PrimaryMetrics({
+      supervisor: this.#supervisor,
+      processes: settings.processes,
+      disk: this.#diskCacheIndex,
+      diskFull: () => this.#diskSpace.scarce,
+    });
+  }
+
+  /** Resolves when the service is ready. A fatal error ends the process. */
+  async start(): Promise<void> {
+    const log = this.#log;
+    const shutdown = this.#shutdown;
+    const settings = this.#settings;
+    const ignored = ignoredVariables(process.env);
+    if (ignored.length > 0)
+      log.warn({ variables: ignored }, 'variables that are no settings are ignored');
+    // SIGHUP must not end the process before there are front ends to replace.
+    process.on('SIGHUP', () => {});
+    await checkPortIsFree(settings).catch((error: unknown) =>
+      shutdown.fail(cannotListen('SERVICE_PORT', settings, error)),
+    );
+    const storeReached = new Promise<void>((resolve) => {
+      this.#onAllReached = resolve;
+    });
+    const listening = this.#startFrontEnds();
+    this.#opening = this.#open();
+    const store = await this.#opening;
+    setInterval(() => this.#broadcastStats(), statsEveryMs);
+    void listening.then(() => this.#scanDiskCache());
+    // The front ends listen before the store is available: for health, and for known projects.
+    const { prepareStore } = await import('./own-store.ts');
+    const firstKey = await prepareStore(store, settings, log, shutdown);
+    const greeting = new Greeting(settings, firstKey);
+    shutdown.add(async () => greeting.printKey());
+    if (!this.#onTerminal) greeting.printKey();
+    this.#storePrepared = true;
+    this.#supervisor.broadcast({ type: 'store-prepared' });
+    await Promise.all([listening, storeReached]);
+    log.info({ url: settings.baseUrl, processes: settings.processes }, 'the service is ready');
+    // To `npm start`, which restarts a service that was ready, and ends when a first start fails.
+    if (process.connected) process.send?.('ready', undefined, undefined, () => {});
+    if (this.#onTerminal) greeting.print(this.#httpServer);
+  }
+
+  /** Forks the front ends, which load their modules while this process opens the store. */
+  #startFrontEnds(): Promise<void> {
+    const listening = this.#supervisor
+      .start({
+        onMessage: (frontEnd, message) => this.#receive(frontEnd, message),
+        onEnd: (frontEnd) => {
+          this.#stats.delete(frontEnd);
+          this.#metrics.end(frontEnd);
+          this.#reached.delete(frontEnd);
+          this.#coalescer.forget(frontEnd);
+          this.#diskCacheWrites.ended(frontEnd);
+        },
+        onGiveUp: (reason) =>
+          void this.#shutdown.fail(`The front end is not started again: ${reason}.`),
+      })
+      .catch(async (error) => {
+        // An embedded store that is being created must not be interrupted.
+        await this.#opening;
+        return this.#shutdown.fail(`The service could not start: ${error.message}.`);
+      });
+    // For an end before the store is open.
+    this.#shutdown.add(() => this.#supervisor.stop());
+    return listening;
+  }
+
+  /** Opens the store, the disk cache and the operations listener. */
+  async #open(): Promise<Store> {
+    const settings = this.#settings;
+    const shutdown = this.#shutdown;
+    // Loaded after the front ends are forked.
+    const { ownStore } = await import('./own-store.ts');
+    const store = await ownStore(settings, this.#log, shutdown);
+    this.#knownFile = await this.#restoreKnownProjects();
+    shutdown.add(async () => this.#knownFile?.close());
+    if (settings.diskCacheBytes > 0) {
+      await this.#diskCacheIndex
+        .prepare()
+        .catch((error) => this.#log.error({ err: error }, 'the disk cache does not work'));
+    }
+    shutdown.add(() => this.#diskCacheIndex.close());
+    // The front ends end before the store and the disk cache that they use are closed.
+    shutdown.add(() => this.#supervisor.stop());
+    this.#diskSpace.start();
+    if (!endsWithTerminal()) process.on('SIGHUP', () => void this.#supervisor.roll());
+    this.#metrics.start();
+    await startOperations(settings, this.#log, () => this.#metrics.text()).catch((error: unknown) =>
+      shutdown.fail(
+        cannotListen(
+          'SERVICE_OPS_PORT',
+          { host: settings.opsHost, port: settings.opsPort ?? defaultOpsPort },
+          error,
+        ),
+      ),
+    );
+    return store;
+  }
+
+  /** The embedded store starts with this process, so only another store can be unavailable then. */
+  async #restoreKnownProjects(): Promise<KnownProjectsFile | null> {
+    const { mongodbUrl, dataDir, staleProjectsSeconds } = this.#settings;
+    if (mongodbUrl === null) return null;
+    const file = new KnownProjectsFile({
+      path: resolve(join(dataDir, 'known-projects')),
+      storeUrl: mongodbUrl,
+      known: this.#known,
+      onError: (error) =>
+        this.#log.error({ err: error }, 'the known projects could not be written'),
+    });
+    if (staleProjectsSeconds === 0) {
+      await file.remove();
+      return null;
+    }
+    const knowledge = await file.read();
+    if (knowledge !== null) {
+      this.#known.restore(knowledge);
+      this.#log.info({ projects: knowledge.projects.length }, 'the known projects are read');
+    }
+    return file;
+  }
+
+  #receive(frontEnd: number, message: ToPrimary): void {
+    switch (message.type) {
+      case 'stats':
+        this.#stats.set(frontEnd, message.stats);
+        this.#metrics.report(frontEnd, message.metrics, message.projects);
+        return;
+      case 'started':
+        void this.#opening.then(({ url }) =>
+          this.#supervisor.send(frontEnd, {
+            type: 'welcome',
+            storeUrl: url,
+            storePrepared: this.#storePrepared,
+            knowledge: this.#known.knowledge,
+          }),
+        );
+        return;
+      case 'store-reached':
+        this.#reached.add(frontEnd);
+        if (this.#reached.size >= this.#settings.processes) this.#onAllReached();
+        return;
+      case 'project-known':
+      case 'project-forgotten':
+        if (!this.#known.receive(message)) return;
+        this.#knownFile?.changed();
+        if (message.type === 'project-known') this.#supervisor.broadcast(message, frontEnd);
+        return;
+      case 'projects-confirmed':
+        this.#known.receive(message);
+        this.#knownFile?.confirmed();
+        return;
+      case 'disk-cache-write':
+        this.#diskCacheWrites.begun(frontEnd, message.name, message.key);
+        return;
+      case 'disk-cache-changes':
+        for (const [key, bytes] of message.stored) this.#diskCacheIndex.stored(key, bytes);
+        for (const key of message.used) this.#diskCacheIndex.used(key);
+        for (const key of message.removed) void this.#diskCacheIndex.removed(key);
+        this.#diskCacheWrites.settled(frontEnd, message.written);
+        return;
+      case 'ready':
+        this.#httpServer = message.httpServer;
+        return;
+      case 'cannot-start':
+        return;
+      default:
+        return this.#coalescer.receive(frontEnd, message);
+    }
+  }
+
+  async #scanDiskCache(): Promise<void> {
+    if (this.#settings.diskCacheBytes === 0) return;
+    const index = this.#diskCacheIndex;
+    await index
+      .scan()
+      .catch((error) => this.#log.error({ err: error }, 'the disk cache was not scanned'));
+    this.#log.info({ files: index.count, bytes: index.bytes }, 'the disk cache is scanned');
+  }
+
+  #broadcastStats(): void {
+    const frontEnds: Record<number, FrontEndStats> = {};
+    for (const [frontEnd, its] of this.#stats) {
+      frontEnds[this.#supervisor.pidOf(frontEnd) ?? 0] = its;
+    }
+    const { bytes: diskBytes, maxBytes: diskMaxBytes } = this.#diskCacheIndex;
+    const stats = { frontEnds, diskBytes, diskMaxBytes, diskFull: this.#diskSpace.scarce };
+    this.#supervisor.broadcast({ type: 'machine-stats', stats });
+  }
+}
+
+/** The front ends share the port, so they would not notice that another program uses it. */
+function checkPortIsFree({ host, port }: Settings): Promise<void> {
+  return new Promise((free, taken) => {
+    const probe = createServer().once('error', taken);
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => free()));
+  });
+}
