@@ -1,14 +1,14 @@
 import type { Size } from '../geometry.ts';
 import type { SourceKind } from './kinds.ts';
 import type { ColourSpace } from './metadata/colour-space.ts';
-import type { SvgCost } from './svg/read.ts';
+import type { SvgCost } from './svg/filter-cost.ts';
 
-/** Properties of a source that are known before it is decoded. */
+/** Properties of a source, read from its headers. */
 export interface SourceFacts {
   readonly kind: SourceKind;
   /**
-   * Size of one frame in pixels as stored, before the orientation is applied; of a vector graphic in
-   * CSS pixels, which need not be whole.
+   * Size of one frame in pixels as stored, before the orientation is applied. An SVG's size is in CSS
+   * pixels and may be fractional.
    */
   readonly width: number;
   readonly height: number;
@@ -18,17 +18,17 @@ export interface SourceFacts {
   readonly frames: number;
   /** Pages, images or frames in the file. */
   readonly pages: number;
-  /** The page that the other facts are about, from 0; null when none was asked for. */
+  /** Requested page, from 0, which the other facts describe; null if none was requested. */
   readonly page: number | null;
   /** Null for a single frame. */
   readonly timing: Timing | null;
   readonly hasAlpha: boolean;
-  /** True for a TIFF with samples that are neither colours nor alpha, which are left out. */
+  /** True for a TIFF whose samples include others than colours and alpha; those are dropped. */
   readonly extraSamples: boolean;
   readonly colour: SourceColour;
-  /** The cost of rasterising; null except for SVG. */
+  /** Cost of rasterising; null except for SVG. */
   readonly svg: SvgCost | null;
-  /** The gain map's size in pixels; null for none, and in a process that does not read them. */
+  /** Size of the gain map in pixels; null if absent, and in processes that do not read gain maps. */
   readonly gainMap: Size | null;
 }
 
@@ -42,10 +42,10 @@ export interface Timing {
 export interface SourceColour {
   readonly model: 'rgb' | 'grey' | 'other';
   readonly hasProfile: boolean;
-  /** True for a profile that is called sRGB. */
+  /** True if the profile's name is sRGB. */
   readonly isSrgb: boolean;
   /** True for 16 bits per channel. */
   readonly deep: boolean;
-  /** That of the profile; null without one, for sRGB, and where colours cannot be converted to it. */
+  /** The profile's colour space; null for sRGB, no profile, and profiles that cannot be converted to. */
   readonly space: ColourSpace | null;
 }

@@ -1,5 +1,5 @@
-import { ServiceError } from '../../contract/errors.ts';
 import { maxThreadMetadataBytes } from './container/container.ts';
+import { unsupported } from './errors.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import { profileTags } from './metadata/profile.ts';
 import { optionalFormats } from './optional-formats.ts';
@@ -11,8 +11,8 @@ export class IsolationRequired extends Error {
 }
 
 /**
- * libvips keeps some hundred rows of a picture that it scales down, 2.7 KB for each pixel of the width: a
- * PNG of a million by 64 pixels takes a gigabyte. Formats of cameras have at most so many.
+ * Maximum width decoded on a thread, the limit of camera formats. libvips keeps some hundred rows of an
+ * image that it scales down, 2.7 KB for each pixel of the width: 1,000,000 x 64 pixels take a gigabyte.
  */
 export const maxThreadWidth = 65_535;
 
@@ -22,36 +22,39 @@ export function needsProcess(source: Uint8Array): boolean {
   return kind !== null && isIsolated(kind);
 }
 
-/** HEVC is decoded by libde265, where an installation has it. */
+/** Optional builds of libvips decode HEVC with libde265. */
 export function isIsolated(kind: SourceKind): boolean {
   return kinds[kind].isolated || (kind === 'heif' && optionalFormats().heic);
 }
 
-/** Most profiles have a few kilobytes, those for printing a few megabytes at most. */
-const mostProfileBytes = 8 * 2 ** 20;
+/** Most profiles have a few kilobytes, printing profiles at most a few megabytes. */
+const maxProfileBytes = 8 * 2 ** 20;
 
-/** Honest chains have a curve, a matrix or a table, and a curve. */
-const mostElements = 32;
+/** Usual chains have three elements: a curve, a matrix or table, and a curve. */
+const maxElements = 32;
 
 /**
- * Refuses a profile of which lcms takes minutes to apply: a tag of processing elements (`D2Bx` and
- * `B2Dx`, ICC.1:2022, 10.16) can name the same element 200,000 times.
+ * Refuses profiles that lcms takes minutes to apply: a tag of processing elements (`D2Bx` and `B2Dx`,
+ * ICC.1:2022, 10.16) can name the same element 200,000 times.
  *
  * @throws ServiceError source_unsupported
- * @throws IsolationRequired for a large profile, and for any with processing elements, unless `isolated`
+ * @throws IsolationRequired unless `isolated`, for a large profile or one with processing elements
  */
 export function requireUsableProfile(profile: Uint8Array, isolated: boolean): void {
-  if (profile.byteLength > mostProfileBytes) {
-    const message = `The source's colour profile has ${profile.byteLength} bytes; at most ${mostProfileBytes} are allowed.`;
-    throw new ServiceError('source_unsupported', message);
+  const { byteLength } = profile;
+  if (byteLength > maxProfileBytes) {
+    throw unsupported(
+      `The source's colour profile has ${byteLength} bytes; at most ${maxProfileBytes} are allowed.`,
+    );
   }
-  let isOrdinary = profile.byteLength <= maxThreadMetadataBytes.profile;
+  let isOrdinary = byteLength <= maxThreadMetadataBytes.profile;
   for (const { name, data } of profileTags(profile)) {
     if (!/^(?:D2B|B2D)/.test(name)) continue;
     const elements = data.length < 16 ? 0 : data.readUInt32BE(12);
-    if (elements > mostElements) {
-      const message = `The source's colour profile has ${elements} processing elements in one tag; at most ${mostElements} are allowed.`;
-      throw new ServiceError('source_unsupported', message);
+    if (elements > maxElements) {
+      throw unsupported(
+        `The source's colour profile has ${elements} processing elements in one tag; at most ${maxElements} are allowed.`,
+      );
     }
     isOrdinary = false;
   }

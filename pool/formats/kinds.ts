@@ -1,45 +1,30 @@
 import type { OutputFormat } from '../variant.ts';
 
-/** The source formats that the engine reads, detected from the bytes and not from Content-Type. */
-export const sourceKinds = [
-  'jpeg',
-  'png',
-  'webp',
-  'gif',
-  'avif',
-  'heif',
-  'tiff',
-  'svg',
-  'bmp',
-  'ico',
-  'jxl',
-] as const;
-export type SourceKind = (typeof sourceKinds)[number];
-
 interface KindProperties {
-  /** For error messages. */
+  /** Name in error messages. */
   readonly label: string;
   /**
-   * The decoder that sharp must choose; another one means that the bytes match two formats. Null for
-   * those that are decoded here.
+   * Decoder that sharp must choose; another one means that the bytes match two formats. Null for formats
+   * that the service decodes itself.
    */
   readonly decoder: string | null;
-  /** The output format when none is requested; null when it depends on transparency. */
+  /** Output format if none is requested; null if it depends on transparency. */
   readonly own: OutputFormat | null;
   /** True for vector graphics, which are rasterised at the required size. */
   readonly vector: boolean;
   /**
-   * True when further pages are frames of an animation. The pages of a TIFF or a HEIF are separate
-   * images: only the first, or the primary one, is served.
+   * True if further pages are frames of an animation. The pages of a TIFF or a HEIF are separate images:
+   * only the first or the primary one is served.
    */
   readonly animates: boolean;
-  /** True for one that is only decoded in a process that can be killed. */
+  /** True if decoded only in a process that can be killed. */
   readonly isolated: boolean;
 }
 
 const pixels = { vector: false, animates: false, isolated: false } as const;
 const isolated = { ...pixels, isolated: true } as const;
 
+/** The supported source formats, detected from the bytes and not from Content-Type. */
 export const kinds = {
   jpeg: { label: 'JPEG', decoder: 'jpeg', own: 'jpeg', ...pixels },
   png: { label: 'PNG', decoder: 'png', own: 'png', ...pixels },
@@ -52,4 +37,7 @@ export const kinds = {
   bmp: { label: 'BMP', decoder: null, own: null, ...isolated },
   ico: { label: 'ICO', decoder: null, own: null, ...isolated },
   jxl: { label: 'JPEG XL', decoder: 'jxl', own: null, ...isolated },
-} as const satisfies Record<SourceKind, KindProperties>;
+} as const satisfies Record<string, KindProperties>;
+
+export type SourceKind = keyof typeof kinds;
+export const sourceKinds = Object.keys(kinds) as readonly SourceKind[];

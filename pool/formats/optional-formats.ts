@@ -1,13 +1,13 @@
 import sharp from 'sharp';
 import { kinds, sourceKinds } from './kinds.ts';
 
-/** Formats that only some builds of libvips read; npm's binaries of sharp read neither. */
+/** Formats that only some builds of libvips decode; sharp's binaries on npm decode neither. */
 interface OptionalFormats {
   readonly heic: boolean;
   readonly jxl: boolean;
 }
 
-/** A HEIC of 16 x 16 grey pixels: libheif may be there without a decoder of HEVC. */
+/** A HEIC of 16 x 16 grey pixels, because libheif may be installed without an HEVC decoder. */
 const heic = Buffer.from(
   'AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAaptZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAA' +
     'AAAAAA5waXRtAAAAAAACAAAAEGlkYXQAAAAAABAAEAAAADhpbG9jAQAAAERAAAIAAQAAAAAAAAHOAAEAAAAAAAAAHAACAAEA' +
@@ -21,7 +21,7 @@ const heic = Buffer.from(
 
 let found: OptionalFormats = { heic: false, jxl: sharp.format.jxl.input.buffer };
 
-/** Resolves when it was tried whether the installed libvips reads HEVC, a moment after the start. */
+/** Resolves when the probe for HEVC support is done, shortly after the start. */
 export const optionalFormatsProbed: Promise<void> = sharp(heic)
   .raw()
   .toBuffer()
@@ -34,8 +34,8 @@ export const optionalFormatsProbed: Promise<void> = sharp(heic)
 
 export const optionalFormats = (): OptionalFormats => found;
 
-/** The names of the formats that sources may have here, for people. */
+/** Names of the source formats that this installation decodes. */
 export function readableFormats({ heic, jxl } = found): string[] {
-  const here = sourceKinds.filter((kind) => kind !== 'heif' && (kind !== 'jxl' || jxl));
-  return [...here.map((kind) => kinds[kind].label), ...(heic ? ['HEIC'] : [])];
+  const readable = sourceKinds.filter((kind) => kind !== 'heif' && (kind !== 'jxl' || jxl));
+  return [...readable.map((kind) => kinds[kind].label), ...(heic ? ['HEIC'] : [])];
 }

@@ -1,137 +1,152 @@
-import { ServiceError } from '../../contract/errors.ts';
+import type { ServiceError } from '../../contract/errors.ts';
+import { type Matcher, textAt } from './bytes.ts';
+import { unsupported } from './errors.ts';
 import type { SourceKind } from './kinds.ts';
 import { optionalFormats, readableFormats } from './optional-formats.ts';
 import { sniff } from './sniff.ts';
 
-/** A format that is recognised, to say what was found and what would be needed; none is read. */
-interface Foreign {
+/** A recognised format that is not supported. */
+interface UnsupportedFormat {
   readonly name: string;
-  /** Texts in Latin-1 that a file begins with. */
-  readonly starts?: readonly string[];
-  /** Texts that are at an offset. */
-  readonly inside?: readonly (readonly [offset: number, text: string])[];
-  readonly pattern?: RegExp;
-  /** Completes "to use it, ...". */
-  readonly need: string;
+  /** One of them matches the beginning of the file. */
+  readonly signatures: readonly Matcher[];
+  /** Completes "To use it: ...". */
+  readonly advice: string | null;
 }
 
-const notAnImage = 'use an image';
+const pattern =
+  (expected: RegExp): Matcher =>
+  (head) =>
+    expected.test(head);
+
+const useImage = 'use an image';
 const convert = 'convert it to JPEG, PNG or WebP';
 const toneMap = 'tone-map it to JPEG, PNG or AVIF';
 
-const foreign: readonly Foreign[] = [
-  { name: 'a PDF document', starts: ['%PDF-'], need: 'deliver its pages as images' },
-  { name: 'a Photoshop document', starts: ['8BPS'], need: 'export it as PNG, TIFF or JPEG' },
+/** In order of precedence. */
+const formats: readonly UnsupportedFormat[] = [
+  {
+    // Most error and login pages, whatever their content type.
+    name: 'an HTML page',
+    signatures: [pattern(/^\s*<(?:!doctype\s+html|html)[\s>]/i)],
+    advice: null,
+  },
+  {
+    name: 'a PDF document',
+    signatures: [textAt(0, '%PDF-')],
+    advice: 'deliver its pages as images',
+  },
+  {
+    name: 'a Photoshop document',
+    signatures: [textAt(0, '8BPS')],
+    advice: 'export it as PNG, TIFF or JPEG',
+  },
   {
     name: 'a gzip file, such as a compressed SVG',
-    starts: ['\x1f\x8b'],
-    need: 'unpack it, or deliver it with Content-Encoding: gzip',
+    signatures: [textAt(0, '\x1f\x8b')],
+    advice: 'unpack it, or deliver it with Content-Encoding: gzip',
   },
   {
     name: 'a JPEG 2000 image',
-    starts: ['\0\0\0\x0cjP  \r\n', '\xff\x4f\xff\x51'],
-    need: convert,
+    signatures: [textAt(0, '\0\0\0\x0cjP  \r\n', '\xff\x4f\xff\x51')],
+    advice: convert,
   },
-  { name: 'a JPEG XR image', starts: ['II\xbc'], need: convert },
-  { name: 'a QOI image', starts: ['qoif'], need: convert },
-  { name: 'a Netpbm image', pattern: /^P[1-7][\s#]/, need: convert },
-  { name: 'a DDS texture', starts: ['DDS '], need: convert },
-  { name: 'an OpenEXR image', starts: ['v/1\x01'], need: toneMap },
-  { name: 'a Radiance HDR image', starts: ['#?RADIANCE', '#?RGBE'], need: toneMap },
+  { name: 'a JPEG XR image', signatures: [textAt(0, 'II\xbc')], advice: convert },
+  { name: 'a QOI image', signatures: [textAt(0, 'qoif')], advice: convert },
+  { name: 'a Netpbm image', signatures: [pattern(/^P[1-7][\s#]/)], advice: convert },
+  { name: 'a DDS texture', signatures: [textAt(0, 'DDS ')], advice: convert },
+  { name: 'an OpenEXR image', signatures: [textAt(0, 'v/1\x01')], advice: toneMap },
+  {
+    name: 'a Radiance HDR image',
+    signatures: [textAt(0, '#?RADIANCE', '#?RGBE')],
+    advice: toneMap,
+  },
   {
     name: 'a camera raw file',
-    starts: ['FUJIFILMCCD-RAW', 'IIRO', 'IIRS', 'IIU\0'],
-    inside: [[4, 'ftypcrx ']],
-    need: 'develop it to JPEG or TIFF',
+    signatures: [textAt(0, 'FUJIFILMCCD-RAW', 'IIRO', 'IIRS', 'IIU\0'), textAt(4, 'ftypcrx ')],
+    advice: 'develop it to JPEG or TIFF',
   },
   {
     name: 'a video',
-    starts: ['\x1aE\xdf\xa3', '\0\0\x01\xb3', '\0\0\x01\xba'],
-    inside: [
-      [4, 'ftyp'],
-      [8, 'AVI '],
+    signatures: [
+      textAt(0, '\x1aE\xdf\xa3', '\0\0\x01\xb3', '\0\0\x01\xba'),
+      textAt(4, 'ftyp'),
+      textAt(8, 'AVI '),
     ],
-    need: 'deliver one of its frames as an image',
+    advice: 'deliver one of its frames as an image',
   },
   {
     name: 'an audio file',
-    starts: ['ID3', 'fLaC', 'OggS'],
-    inside: [[8, 'WAVE']],
-    need: notAnImage,
+    signatures: [textAt(0, 'ID3', 'fLaC', 'OggS'), textAt(8, 'WAVE')],
+    advice: useImage,
   },
-  { name: 'a font', starts: ['wOFF', 'wOF2', 'OTTO', '\0\x01\0\0\0'], need: notAnImage },
-  { name: 'a ZIP archive or an office document', starts: ['PK\x03\x04'], need: notAnImage },
-  { name: 'an XML document', pattern: /^\s*<\?xml/, need: 'its root element must be svg' },
+  {
+    name: 'a font',
+    signatures: [textAt(0, 'wOFF', 'wOF2', 'OTTO', '\0\x01\0\0\0')],
+    advice: useImage,
+  },
+  {
+    name: 'a ZIP archive or an office document',
+    signatures: [textAt(0, 'PK\x03\x04')],
+    advice: useImage,
+  },
+  {
+    name: 'an XML document',
+    signatures: [pattern(/^\s*<\?xml/)],
+    advice: 'its root element must be svg',
+  },
   {
     name: 'a JSON document',
-    pattern: /^\s*[{[]["\s}\]{]/,
-    need: 'let its address deliver the image, and not data about it or an error',
+    signatures: [pattern(/^\s*[{[]["\s}\]{]/)],
+    advice: 'let its address deliver the image, and not data about it or an error',
   },
 ];
 
-/** Most error and login pages say so at their beginning, whatever content type they come with. */
-const html = /^\s*<(?:!doctype\s+html|html)[\s>]/i;
-
 const headBytes = 200;
-const byteOrderMark = '\xef\xbb\xbf';
 
-/** What bytes of no supported format are, and what would be needed; null for unknown ones. */
-function describeForeign(bytes: Uint8Array): { name: string; need: string | null } | null {
-  const length = Math.min(bytes.byteLength, headBytes);
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('latin1');
-  const text = head.startsWith(byteOrderMark) ? head.slice(byteOrderMark.length) : head;
-  if (html.test(text)) return { name: 'an HTML page', need: null };
-  const found = foreign.find(
-    ({ starts = [], inside = [], pattern }) =>
-      starts.some((start) => head.startsWith(start)) ||
-      inside.some(([at, its]) => head.startsWith(its, at)) ||
-      pattern?.test(text) === true,
-  );
-  return found ?? null;
-}
-
-/** What an origin delivered. */
+/** The response of an origin. */
 interface Delivered {
   readonly bytes: Uint8Array;
-  /** The media type that the origin named, `null` when it named none. */
+  /** Null if the origin sent none. */
   readonly contentType: string | null;
 }
 
 /**
- * Refuses bytes that are of no supported format, before they occupy a transform thread.
+ * Refuses bytes of unsupported formats before they occupy a transform thread.
  * @throws ServiceError source_unsupported, with the content type
  */
 export function requireSupportedFormat({ bytes, contentType }: Delivered): void {
   const kind = sniff(bytes);
   if (kind === 'jxl' && !optionalFormats().jxl) throw missingDecoder(kind);
   if (kind !== null) return;
-  const its =
+  const type =
     contentType === null ? 'it has no content type' : `its content type is ${contentType}`;
-  throw unsupportedFormat(bytes, `; ${its}`);
+  throw unsupportedFormat(bytes, `; ${type}`);
 }
 
-/** The error for bytes that are of no supported format: what they are, and what would be needed. */
-export function unsupportedFormat(bytes: Uint8Array, more = ''): ServiceError {
-  const found = describeForeign(bytes);
-  const need = found?.need === undefined || found.need === null ? '' : ` To use it: ${found.need}.`;
-  const is = found?.name ?? `not a ${alternatives(readableFormats())}`;
-  return new ServiceError('source_unsupported', `The source is ${is}${more}.${need}`);
+/** The error for bytes of an unsupported format: names the format and a remedy. */
+export function unsupportedFormat(bytes: Uint8Array, details = ''): ServiceError {
+  const length = Math.min(bytes.byteLength, headBytes);
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('latin1');
+  const text = head.replace(/^\xef\xbb\xbf/, '');
+  const format = formats.find(({ signatures }) => signatures.some((matches) => matches(text)));
+  const readable = readableFormats();
+  const alternatives = `${readable.slice(0, -1).join(', ')} or ${readable.at(-1)}`;
+  const advice = format?.advice ? ` To use it: ${format.advice}.` : '';
+  return unsupported(
+    `The source is ${format?.name ?? `not a ${alternatives}`}${details}.${advice}`,
+  );
 }
 
-function alternatives(names: readonly string[]): string {
-  return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
-}
-
-const needs = {
+const optional = {
   heif: ['an HEIC image (HEVC in HEIF)', 'libheif and libde265'],
   jxl: ['a JPEG XL image', 'libjxl'],
 } as const satisfies Partial<Record<SourceKind, readonly [name: string, library: string]>>;
 
-/** The error for a format that the installed libvips does not read. */
-export function missingDecoder(kind: keyof typeof needs): ServiceError {
-  const [name, library] = needs[kind];
-  return new ServiceError(
-    'source_unsupported',
+/** The error for a format that the installed libvips cannot decode. */
+export function missingDecoder(kind: keyof typeof optional): ServiceError {
+  const [name, library] = optional[kind];
+  return unsupported(
     `The source is ${name}. That needs a libvips with ${library}, which this service does not have; it reads ${readableFormats().join(', ')}.`,
   );
 }

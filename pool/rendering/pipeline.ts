@@ -6,7 +6,7 @@ import type { SourceFacts } from '../formats/facts.ts';
 import { type InspectionLimits, pageOption } from '../formats/inspect.ts';
 import { kinds, type SourceKind } from '../formats/kinds.ts';
 import { sizedSvg, svgDensity } from '../formats/svg/size.ts';
-import { unsupportedTiff } from '../formats/unsupported-tiff.ts';
+import { unsupportedEncoding } from '../formats/unsupported-encodings.ts';
 import type { Size } from '../geometry.ts';
 
 export interface RenderLimits extends InspectionLimits {
@@ -53,7 +53,7 @@ export class Pipeline {
   constructor(source: Uint8Array, facts: SourceFacts, opening: Opening, limits: RenderLimits) {
     const { vector } = kinds[facts.kind];
     this.#kind = facts.kind;
-    this.#unread = (error) => unsupportedTiff(facts.kind, source, error);
+    this.#unread = (error) => unsupportedEncoding(facts.kind, source, error);
     this.#limits = limits;
     this.#animated = opening.animated;
     this.#keepsExif = opening.keepsExif ?? false;

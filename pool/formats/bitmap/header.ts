@@ -1,54 +1,56 @@
-import { ServiceError } from '../../../contract/errors.ts';
+import type { ServiceError } from '../../../contract/errors.ts';
+import { parse } from '../bytes.ts';
+import { corrupt, unsupported } from '../errors.ts';
 
-/** A mask of the bits of a channel in a pixel of 16 or 32 bits; 0 for a channel that is not there. */
+/** Bit mask of each channel in a pixel of 16 or 32 bits; 0 for a missing channel. */
 export type Masks = readonly [red: number, green: number, blue: number, alpha: number];
 
 export type Coding = 'plain' | 'runs';
 
-/** What a bitmap's header says (Microsoft's BITMAPINFOHEADER and its versions, OS/2's before it). */
+/** A bitmap's header: Microsoft's BITMAPINFOHEADER and its versions, or OS/2's. */
 export interface BitmapHeader {
   readonly width: number;
   readonly height: number;
-  /** True for rows from top to bottom, which are rare. */
+  /** True for rows from top to bottom. */
   readonly topDown: boolean;
   readonly bits: 1 | 2 | 4 | 8 | 16 | 24 | 32;
   readonly coding: Coding;
   readonly masks: Masks;
-  /** True for run lengths that leave out pixels. */
+  /** True for run lengths that skip pixels. */
   readonly skips: boolean;
-  /** Where the palette begins, and bytes of each of its colours. */
+  /** Offset and number of colours, and bytes of each colour. */
   readonly palette: { readonly at: number; readonly colours: number; readonly bytes: 3 | 4 };
-  /** Where the pixels are when nothing else is said: behind the palette. */
+  /** Default offset of the pixels: the end of the palette. */
   readonly pixelsAt: number;
 }
 
 const depths = [1, 2, 4, 8, 16, 24, 32] as const;
 const compression = { plain: 0, runs8: 1, runs4: 2, masks: 3, jpeg: 4, png: 5, masks4: 6 } as const;
-/** In OS/2's second version, whose header has at most so many bytes. */
+/** OS/2's second version: a value of compression, and the maximum size of its header. */
 const os2 = { runs24: 4, headerBytes: 64 } as const;
 const core = 12;
 
 /**
  * Reads the header of a bitmap without allocating anything.
  *
- * @param at where it begins in the bytes
- * @param isIcon true in an ICO, where the height counts the mask below the picture too
- * @throws ServiceError source_unsupported for a known form that is not read, source_corrupt
- * @throws RangeError when it ends too early
+ * @param at offset of the header
+ * @param isIcon true in an ICO, whose height includes the mask below the image
+ * @throws ServiceError source_unsupported, source_corrupt
+ * @throws RangeError for truncated bytes
  */
 export function readBitmapHeader(bytes: Buffer, at: number, isIcon: boolean): BitmapHeader {
   const size = bytes.readUInt32LE(at);
-  if (!isHeaderSize(size)) throw corrupt(`has a header of ${size} bytes`);
+  if (!isHeaderSize(size)) throw corruptBitmap(`has a header of ${size} bytes`);
   const { width, rows, bits, packing, used } =
     size === core ? readCore(bytes, at) : readInfo(bytes, at, size);
   const height = isIcon ? Math.abs(rows) >> 1 : Math.abs(rows);
-  if (width < 1 || height < 1) throw corrupt('has no pixels');
+  if (width < 1 || height < 1) throw corruptBitmap('has no pixels');
   const depth = depths.find((one) => one === bits);
-  if (depth === undefined) throw unsupported(packing, bits);
+  if (depth === undefined) throw unsupportedBitmap(packing, bits);
   const coding = codingOf(packing, bits, size);
-  if (coding === null || (coding === 'runs' && rows < 0)) throw unsupported(packing, bits);
+  if (coding === null || (coding === 'runs' && rows < 0)) throw unsupportedBitmap(packing, bits);
   const masked = packing === compression.masks || packing === compression.masks4;
-  // The first version has them behind the header, later ones in it.
+  // The first version has the masks behind the header, later ones in it.
   const ownMasks = masked && size === 40 ? (packing === compression.masks ? 12 : 16) : 0;
   const paletteAt = at + size + ownMasks;
   const most = bits <= 8 ? 2 ** bits : 0;
@@ -63,7 +65,7 @@ export function readBitmapHeader(bytes: Buffer, at: number, isIcon: boolean): Bi
     masks: masked ? readMasks(bytes, at, size, packing) : usualMasks(bytes, at, size, bits, isIcon),
     skips: false,
     palette: { at: paletteAt, colours, bytes: colourBytes },
-    // A palette that only suggests colours, beside pixels that have their own, is there too.
+    // Images of more than 8 bits may have a palette of suggested colours.
     pixelsAt: paletteAt + (bits <= 8 ? used || most : used) * colourBytes,
   };
 }
@@ -82,15 +84,15 @@ function readInfo(bytes: Buffer, at: number, size: number) {
     width: bytes.readInt32LE(at + 4),
     rows: bytes.readInt32LE(at + 8),
     bits: bytes.readUInt16LE(at + 14),
-    // A header of OS/2 may end before it.
+    // OS/2's header may be shorter.
     packing: size >= 20 ? bytes.readUInt32LE(at + 16) : compression.plain,
     used: size >= 36 ? Math.min(bytes.readUInt32LE(at + 32), 65_536) : 0,
   };
 }
 
 /**
- * Null for one that is not read. In OS/2's second version 3 and 4 mean something else; its header may
- * have the size of Microsoft's, but a JPEG inside has a later one, or no bits.
+ * Null if unsupported. In OS/2's second version 3 and 4 have other meanings; its header may have the size
+ * of Microsoft's, but an embedded JPEG has a later header, or 0 bits.
  */
 function codingOf(packing: number, bits: number, size: number): Coding | null {
   if (packing === compression.plain) return 'plain';
@@ -108,27 +110,33 @@ function readMasks(bytes: Buffer, at: number, size: number, packing: number): Ma
 }
 
 /**
- * The fourth byte of a pixel is alpha in icons, and where a header has a mask for it, although the
- * pixels are not said to be coded by masks.
+ * The fourth byte of a pixel is alpha in icons, and if the header has an alpha mask although its
+ * compression is not one with masks.
  */
 function usualMasks(bytes: Buffer, at: number, size: number, bits: number, isIcon: boolean): Masks {
   if (bits === 16) return [0x7c00, 0x03e0, 0x001f, 0];
   const alpha = 0xff000000;
-  const named = size >= 56 && size !== os2.headerBytes ? bytes.readUInt32LE(at + 52) : 0;
-  return [0xff0000, 0x00ff00, 0x0000ff, bits === 32 && (isIcon || named === alpha) ? alpha : 0];
+  const alphaMask = size >= 56 && size !== os2.headerBytes ? bytes.readUInt32LE(at + 52) : 0;
+  return [0xff0000, 0x00ff00, 0x0000ff, bits === 32 && (isIcon || alphaMask === alpha) ? alpha : 0];
 }
 
-function unsupported(packing: number, bits: number): ServiceError {
+function unsupportedBitmap(packing: number, bits: number): ServiceError {
   const names: Readonly<Record<number, string>> = {
     [compression.jpeg]: 'with a JPEG inside',
     [compression.png]: 'with a PNG inside',
   };
   const form = names[packing] ?? `of ${bits} bits a pixel in compression ${packing}`;
-  return new ServiceError(
-    'source_unsupported',
+  return unsupported(
     `The source is a bitmap ${form}; bitmaps of 1, 2, 4, 8, 16, 24 and 32 bits are read, plain or run-length coded.`,
   );
 }
 
-export const corrupt = (what: string): ServiceError =>
-  new ServiceError('source_corrupt', `The source is a bitmap that ${what}.`);
+export const corruptBitmap = (problem: string): ServiceError =>
+  corrupt(`The source is a bitmap that ${problem}.`);
+
+/** @throws ServiceError source_corrupt for truncated bytes */
+export function parseBitmap<T>(read: () => T): T {
+  return parse(read, () => {
+    throw corruptBitmap('ends too early');
+  });
+}

@@ -1,7 +1,7 @@
 import type { BitmapHeader } from './header.ts';
 import { readRuns, requireBytes } from './runs.ts';
 
-/** Pixels as sharp takes them. */
+/** Raw pixels, as input of sharp. */
 export interface RawPixels {
   readonly data: Buffer;
   readonly width: number;
@@ -12,7 +12,7 @@ export interface RawPixels {
 export const hasAlpha = ({ masks, bits, skips }: BitmapHeader): boolean =>
   skips || (bits > 8 && masks[3] !== 0);
 
-/** False where alpha is 0 everywhere. */
+/** False if alpha is 0 everywhere. */
 export function isVisible({ data, channels }: RawPixels): boolean {
   if (channels === 3) return true;
   for (let at = 3; at < data.length; at += 4) if (data[at] !== 0) return true;
@@ -22,13 +22,13 @@ export function isVisible({ data, channels }: RawPixels): boolean {
 /**
  * Decodes the pixels of a bitmap.
  *
- * @param at where they begin in the bytes
- * @throws ServiceError source_corrupt when they end too early
+ * @param at offset of the pixels
+ * @throws ServiceError source_corrupt for truncated pixels
  */
 export function decodePixels(bytes: Buffer, at: number, header: BitmapHeader): RawPixels {
   const { width, height, topDown, bits, coding } = header;
   if (coding === 'plain') {
-    // Before anything is allocated for pixels that are not there.
+    // Checked before memory for the pixels is allocated.
     const lastRow = Math.ceil((width * bits) / 8);
     requireBytes(bytes, at + stride(width, bits) * (height - 1) + lastRow);
   }
@@ -42,7 +42,7 @@ export function decodePixels(bytes: Buffer, at: number, header: BitmapHeader): R
   return { data, width, height, channels };
 }
 
-/** Bytes of a row, which are a multiple of four. */
+/** Bytes of a row, padded to a multiple of four. */
 export const stride = (width: number, bits: number): number => 4 * Math.ceil((width * bits) / 32);
 
 interface Target {
@@ -79,14 +79,14 @@ function readDirect(
   }
 }
 
-/** From blue, green and red. */
-function copyColour(bytes: Buffer, from: number, data: Buffer, to: number): void {
-  data[to] = bytes[from + 2] ?? 0;
-  data[to + 1] = bytes[from + 1] ?? 0;
-  data[to + 2] = bytes[from] ?? 0;
+/** Copies blue, green, red to red, green, blue. */
+function copyColour(from: Uint8Array, at: number, to: Buffer, toAt: number): void {
+  to[toAt] = from[at + 2] ?? 0;
+  to[toAt + 1] = from[at + 1] ?? 0;
+  to[toAt + 2] = from[at] ?? 0;
 }
 
-/** What is skipped stays 0: transparent, or black in an icon, which has a mask. */
+/** Skipped pixels stay 0: transparent, or black in an icon, which has a mask. */
 function readCoded(
   bytes: Buffer,
   at: number,
@@ -97,7 +97,7 @@ function readCoded(
   readRuns(bytes, at, header, (row, x, from, index) => {
     const to = rowOf(row) + channels * x;
     if (header.bits === 24) copyColour(bytes, from, data, to);
-    else setColour(data, to, colours, index);
+    else copyColour(colours, 3 * index, data, to);
     if (channels === 4) data[to + 3] = 255;
   });
 }
@@ -119,24 +119,18 @@ function readIndexed(bytes: Buffer, at: number, header: BitmapHeader, target: Ta
     for (let x = 0; x < width; x += 1, to += 3) {
       const byte = bytes[from + Math.floor(x / perByte)] ?? 0;
       const index = (byte >> (8 - bits * ((x % perByte) + 1))) & mask;
-      setColour(target.data, to, colours, index);
+      copyColour(colours, 3 * index, target.data, to);
     }
   }
 }
 
-/** Red, green, blue of each colour; those that a pixel may name and are not there are black. */
+/** Blue, green, red of each colour that a pixel can name; missing ones are black. */
 function readPalette(bytes: Buffer, { palette, bits }: BitmapHeader): Uint8Array {
   const colours = new Uint8Array(bits > 8 ? 0 : 3 * 2 ** bits);
   for (let index = 0; index < palette.colours; index += 1) {
     const at = palette.at + palette.bytes * index;
     if (at + 3 > bytes.length) break;
-    colours.set([bytes[at + 2] ?? 0, bytes[at + 1] ?? 0, bytes[at] ?? 0], 3 * index);
+    bytes.copy(colours, 3 * index, at, at + 3);
   }
   return colours;
-}
-
-function setColour(data: Buffer, to: number, colours: Uint8Array, index: number): void {
-  data[to] = colours[3 * index] ?? 0;
-  data[to + 1] = colours[3 * index + 1] ?? 0;
-  data[to + 2] = colours[3 * index + 2] ?? 0;
 }

@@ -1,13 +1,13 @@
-import { type BitmapHeader, corrupt } from './header.ts';
+import { type BitmapHeader, corruptBitmap } from './header.ts';
 
-/** Pixels of one row, of one value or of values behind each other. */
+/** Consecutive pixels of one row. */
 interface Stretch {
   readonly row: number;
   readonly x: number;
   readonly length: number;
-  /** Where the values begin in the bytes. */
+  /** Offset of the values. */
   readonly from: number;
-  /** True where one value is repeated; of 4 bits, two take turns. */
+  /** True if one value is repeated, or two alternate at 4 bits. */
   readonly repeated: boolean;
 }
 
@@ -15,12 +15,12 @@ type Form = Pick<BitmapHeader, 'width' | 'height' | 'bits'>;
 
 /**
  * Walks run-length codes: pairs of a count and a value, of 4 or 8 bits, or of 24 in OS/2's second
- * version; a count of 0 leads an escape. No pixel is met twice, because nothing leads back. Takes time
+ * version; a count of 0 begins an escape. Positions only grow, so no pixel is painted twice. Takes time
  * for each code and not for each pixel, unless `paint` does.
  *
- * @param paint called for what is inside of the picture
- * @returns pixels that were painted
- * @throws ServiceError source_corrupt when the codes end too early
+ * @param paint called for the pixels inside of the image
+ * @returns number of pixels painted
+ * @throws ServiceError source_corrupt for truncated codes
  */
 function walkRuns(
   bytes: Buffer,
@@ -39,9 +39,9 @@ function walkRuns(
   };
   while (row < height) {
     if (from + 2 > bytes.length) {
-      // Some writers leave out the end behind the last row.
+      // Some writers omit the end code.
       if (row === height - 1 && x >= width) return painted;
-      throw corrupt('ends before its last pixel');
+      throw corruptBitmap('ends before its last pixel');
     }
     const [count = 0, code = 0] = [bytes[from], bytes[from + 1]];
     from += 1;
@@ -72,16 +72,16 @@ function walkRuns(
 }
 
 export function requireBytes(bytes: Buffer, end: number): void {
-  if (end > bytes.length) throw corrupt('ends before its last pixel');
+  if (end > bytes.length) throw corruptBitmap('ends before its last pixel');
 }
 
-/** True where the codes leave out pixels, which are transparent, as in browsers. */
+/** True if the codes skip pixels, which are transparent, as in browsers. */
 export const skipsPixels = (bytes: Buffer, at: number, form: Form): boolean =>
   walkRuns(bytes, at, form, () => {}) < form.width * form.height;
 
 /**
- * @param setPixel takes a colour of 24 bits from the bytes, or one of the palette
- * @throws ServiceError source_corrupt when the codes end too early
+ * @param setPixel takes the offset of a colour of 24 bits, or an index into the palette
+ * @throws ServiceError source_corrupt for truncated codes
  */
 export function readRuns(
   bytes: Buffer,

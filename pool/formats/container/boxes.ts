@@ -6,14 +6,14 @@ export interface Box {
   readonly data: Buffer;
 }
 
-/** More boxes than this in one box mean that somebody wants them to be counted. */
+/** Boxes in one box; only hostile files have more. */
 export const maxBoxes = 10_000;
 
 /**
- * @throws RangeError for a box that ends outside
+ * @throws RangeError for a box that ends outside of its parent
  * @throws ServiceError source_too_large for too many boxes
  */
-export function boxes(data: Buffer): Box[] {
+export function boxes(data: Buffer = Buffer.alloc(0)): Box[] {
   const found: Box[] = [];
   for (let at = 0; at < data.length; ) {
     const short = data.readUInt32BE(at);
@@ -31,15 +31,14 @@ export function boxes(data: Buffer): Box[] {
   return found;
 }
 
-export const find = (list: readonly Box[], wanted: string): Buffer | undefined =>
-  list.find(({ type }) => type === wanted)?.data;
+export const find = (list: readonly Box[], type: string): Buffer | undefined =>
+  list.find((box) => box.type === type)?.data;
 
 /** The entries of an `iinf` box (8.11.6). */
-export function itemEntries(iinf: Buffer): Box[] {
-  return boxes(iinf.subarray(iinf[0] === 0 ? 6 : 8));
-}
+export const itemEntries = (iinf: Buffer | undefined): Box[] =>
+  boxes(iinf?.subarray(iinf[0] === 0 ? 6 : 8));
 
-export const itemType = ({ data }: Box): string => {
+export function itemType({ data }: Box): string {
   const at = data[0] === 3 ? 10 : 8;
   return data.toString('latin1', at, at + 4);
-};
+}

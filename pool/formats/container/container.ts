@@ -1,3 +1,4 @@
+import { bufferOf } from '../bytes.ts';
 import type { SourceKind } from '../kinds.ts';
 import { sniff } from '../sniff.ts';
 import { unsupportedFormat } from '../unsupported-formats.ts';
@@ -10,7 +11,7 @@ import { pngParts } from './png.ts';
 import { tiffParts } from './tiff.ts';
 import { webpParts } from './webp.ts';
 
-/** A source, with what its container says before anything decodes it. */
+/** A source, with properties of its container that are read before any decoder opens it. */
 export interface Container {
   readonly bytes: Uint8Array;
   readonly kind: SourceKind;
@@ -20,17 +21,17 @@ export interface Container {
   readonly frames: number;
   /** Pages of a TIFF. */
   readonly pages: number;
-  /** The metadata that is above {@link maxThreadMetadataBytes}, or compressed. */
+  /** Metadata above {@link maxThreadMetadataBytes} or {@link maxMetadataParts}, or compressed text. */
   readonly excessMetadata: ReadonlySet<MetadataRole>;
-  /** True when the file is so malformed that its metadata is not known, or its parts share bytes. */
+  /** True if parts share bytes, or malformed parts hide how much metadata the file has. */
   readonly inconsistent: boolean;
-  /** Where the EXIF is; null for none, and where it is not in one piece. */
+  /** Offsets of the EXIF; null if absent or in several pieces. */
   readonly exif: readonly [start: number, end: number] | null;
 }
 
 /**
- * The bytes of each kind of metadata that a transform thread reads. A segment of a JPEG has less than
- * 64 KiB; profiles for printing have up to 1 MiB. What nothing reads is limited by the source's bytes.
+ * Bytes of each kind of metadata that are read on a transform thread; larger metadata is read in a process.
+ * A segment of a JPEG has less than 64 KiB; printing profiles have up to 1 MiB. Nothing reads `other`.
  */
 export const maxThreadMetadataBytes: Readonly<Record<MetadataRole, number>> = {
   profile: 2 ** 20,
@@ -50,15 +51,14 @@ export const maxMetadataParts = 1_000;
  */
 export const maxParts = 50_000;
 
-interface Format {
-  /** The parts of a file, as far as it is well-formed. */
+interface ContainerFormat {
   readonly parts: (file: Buffer) => Parts;
-  /** True for a series of parts that name no offsets, so that some can be left out. */
+  /** True if parts follow each other and no offset refers to them, so that some can be cut out. */
   readonly sequential: boolean;
 }
 
-/** Null for kinds that are only opened in a process, which has limits of its own. */
-export const containerFormats: Readonly<Record<SourceKind, Format | null>> = {
+/** Null for kinds that are only opened in a process, which has its own limits. */
+export const containerFormats: Readonly<Record<SourceKind, ContainerFormat | null>> = {
   jpeg: { parts: jpegParts, sequential: true },
   png: { parts: pngParts, sequential: true },
   gif: { parts: gifParts, sequential: true },
@@ -72,27 +72,22 @@ export const containerFormats: Readonly<Record<SourceKind, Format | null>> = {
   jxl: null,
 };
 
-export const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
-  Buffer.from(buffer, byteOffset, byteLength);
-
 /**
- * Looks at the parts of a source, before sharp or any parser of ours reads it. The work is bounded by
- * {@link maxParts}, whatever the source says.
+ * Examines the parts of a source before sharp or any parser opens it, at most {@link maxParts} of them.
  *
- * @throws ServiceError source_unsupported for bytes of no supported format, source_too_large for too
- *   many parts
+ * @throws ServiceError source_unsupported for an unsupported format, source_too_large for too many parts
  */
-export function openContainer(given: Uint8Array): Container {
-  const kind = sniff(given);
-  if (kind === null) throw unsupportedFormat(given);
-  const bytes = withStillBrand(given);
+export function openContainer(source: Uint8Array): Container {
+  const kind = sniff(source);
+  if (kind === null) throw unsupportedFormat(source);
+  const bytes = withStillBrand(source);
   const format = containerFormats[kind];
-  return { bytes, kind, ...(format === null ? unread : examine(bufferOf(bytes), format)) };
+  return { bytes, kind, ...(format === null ? notExamined : examine(bufferOf(bytes), format)) };
 }
 
-type Survey = Omit<Container, 'bytes' | 'kind'>;
+type Examination = Omit<Container, 'bytes' | 'kind'>;
 
-const unread: Survey = {
+const notExamined: Examination = {
   scans: 0,
   frames: 0,
   pages: 0,
@@ -101,45 +96,38 @@ const unread: Survey = {
   exif: null,
 };
 
-function examine(file: Buffer, { parts, sequential: series }: Format): Survey {
+function examine(file: Buffer, { parts, sequential }: ContainerFormat): Examination {
   const count = { parts: 0, metadata: 0, scan: 0, frame: 0, page: 0 };
-  const excess = new Set<MetadataRole>();
-  const sums = new Map<MetadataRole, number>();
-  let suspicious = false;
-  let exif: Survey['exif'] = null;
-  let claimed = 0;
+  const excessMetadata = new Set<MetadataRole>();
+  const metadataBytes = new Map<MetadataRole, number>();
+  let inconsistent = false;
+  let exif: Examination['exif'] = null;
+  let totalBytes = 0;
   for (const { role, from, to, content, compressed, bytes, last } of parts(file)) {
     count.parts += 1;
     if (count.parts > maxParts) throw tooManyParts(maxParts);
     if (role === 'scan' || role === 'frame' || role === 'page') count[role] += 1;
     if (role === 'page') {
-      // Each page is opened by itself.
-      sums.clear();
-      claimed = 0;
+      // Each page is opened separately.
+      metadataBytes.clear();
+      totalBytes = 0;
       count.metadata = 0;
     }
-    claimed += to - from;
-    // Where parts may be anywhere, a small file can name its bytes again and again.
-    suspicious ||= claimed > 2 * file.length || (role === 'unknown' && !series);
+    totalBytes += to - from;
+    // Parts that refer to the same bytes make a small file expensive.
+    inconsistent ||= totalBytes > 2 * file.length || (role === 'unknown' && !sequential);
     if (isMetadata(role)) {
       count.metadata += 1;
-      const its = (sums.get(role) ?? 0) + (bytes ?? to - from);
-      sums.set(role, its);
-      const isMuch = its > maxThreadMetadataBytes[role] || count.metadata > maxMetadataParts;
-      if (isMuch || compressed === true) excess.add(role);
+      const sum = (metadataBytes.get(role) ?? 0) + (bytes ?? to - from);
+      metadataBytes.set(role, sum);
+      const isExcess = sum > maxThreadMetadataBytes[role] || count.metadata > maxMetadataParts;
+      if (isExcess || compressed === true) excessMetadata.add(role);
       if (role === 'exif' && content !== undefined) exif ??= content;
     }
     if (last === true) break;
   }
   const { scan, frame, page } = count;
-  return {
-    scans: scan,
-    frames: frame,
-    pages: page,
-    excessMetadata: excess,
-    inconsistent: suspicious,
-    exif,
-  };
+  return { scans: scan, frames: frame, pages: page, excessMetadata, inconsistent, exif };
 }
 
 const isMetadata = (role: Part['role']): role is MetadataRole =>

@@ -3,7 +3,7 @@ import { type Parts, type Role, StepLimit } from './parts.ts';
 const block = { extension: 0x21, image: 0x2c, trailer: 0x3b } as const;
 const label = { graphicControl: 0xf9, application: 0xff } as const;
 
-/** They say how often an animation is repeated. */
+/** Application extensions with the number of repetitions. */
 const loops: ReadonlySet<string> = new Set(['NETSCAPE2.0', 'ANIMEXTS1.0']);
 
 /** The blocks of a GIF (GIF89a specification); its header is the first part. */
@@ -17,7 +17,7 @@ export function* gifParts(file: Buffer): Parts {
     if (type === block.trailer) return yield { role: 'end', from, to: from + 1, last: true };
     const isImage = type === block.image;
     if (!isImage && type !== block.extension) return;
-    // The descriptor has 10 bytes; a byte before the sub-blocks says how the pixels are coded.
+    // The descriptor has 10 bytes; the LZW code size precedes the sub-blocks.
     const blocks = isImage ? from + 10 + tableBytes(file[from + 9]) + 1 : from + 2;
     const to = endOfBlocks(file, blocks, steps);
     if (to === null) return;
@@ -37,7 +37,7 @@ function roleOf(file: Buffer, from: number): Role {
 const tableBytes = (packed = 0): number =>
   (packed & 0x80) === 0 ? 0 : 3 * 2 ** ((packed & 7) + 1);
 
-/** The end of a series of sub-blocks, each with its length before it, the last of length 0. */
+/** The end of a series of sub-blocks, each preceded by its length, the last of length 0. */
 function endOfBlocks(file: Buffer, from: number, steps: StepLimit): number | null {
   for (let at = from; at < file.length; ) {
     steps.take();

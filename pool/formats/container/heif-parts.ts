@@ -2,46 +2,41 @@ import { type Box, boxes, find, itemEntries, itemType } from './boxes.ts';
 import type { Parts, Role } from './parts.ts';
 
 /**
- * The boxes of a HEIF or AVIF file and the places of its items (ISO/IEC 14496-12; 23008-12). What is
- * malformed ends the list with an unknown part.
+ * The boxes of a HEIF or AVIF file, and the extents of its items (ISO/IEC 14496-12; 23008-12). A malformed
+ * file ends with an unknown part.
  */
 export function* heifParts(file: Buffer): Parts {
   try {
-    yield* read(file);
+    yield* readParts(file);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     yield { role: 'unknown', from: file.length, to: file.length };
   }
 }
 
-/** @throws RangeError where an offset leads outside */
-function* read(file: Buffer): Parts {
+/** @throws RangeError for an offset outside of the file */
+function* readParts(file: Buffer): Parts {
   const top = boxes(file);
-  yield* partsOf(file, top);
+  yield* boxParts(file, top);
   const meta = find(top, 'meta')?.subarray(4);
   if (meta === undefined) return;
   const inside = boxes(meta);
-  yield* partsOf(file, inside);
-  const properties = find(boxes(find(inside, 'iprp') ?? none), 'ipco');
-  yield* partsOf(file, boxes(properties ?? none));
-  const items = find(inside, 'iinf');
-  const entries = items === undefined ? [] : itemEntries(items);
-  yield* partsOf(file, entries);
+  yield* boxParts(file, inside);
+  yield* boxParts(file, boxes(find(boxes(find(inside, 'iprp')), 'ipco')));
+  const entries = itemEntries(find(inside, 'iinf'));
+  yield* boxParts(file, entries);
   const roles = new Map(entries.map((entry) => [itemId(entry), roleOf(itemType(entry))]));
   const locations = find(inside, 'iloc');
   if (locations !== undefined) yield* itemParts(file, locations, roles);
 }
 
-const none = Buffer.alloc(0);
-
-function* partsOf(file: Buffer, list: readonly Box[]): Parts {
+function* boxParts(file: Buffer, list: readonly Box[]): Parts {
   for (const { type, data } of list) {
     const start = data.byteOffset - file.byteOffset;
     const isProfile = type === 'colr' && /^(prof|rICC)/.test(data.toString('latin1', 0, 4));
-    const role: Role = isProfile ? 'profile' : 'pixels';
-    // The bytes of what has parts of its own are counted with those.
+    // The bytes of other boxes are counted with the boxes inside.
     const to = isProfile ? start + data.length : start;
-    yield { role, from: start, to, content: [start, to] };
+    yield { role: isProfile ? 'profile' : 'pixels', from: start, to, content: [start, to] };
   }
 }
 
@@ -54,8 +49,8 @@ const roleOf = (type: string): Role =>
 /** The extents of the items, from the `iloc` box (8.11.3). */
 function* itemParts(file: Buffer, iloc: Buffer, roles: ReadonlyMap<number, Role>): Parts {
   const version = iloc.readUInt8(0);
-  const [offsetBytes, lengthBytes] = halves(iloc.readUInt8(4));
-  const [baseBytes, indexBytes] = halves(iloc.readUInt8(5));
+  const [offsetBytes, lengthBytes] = nibbles(iloc.readUInt8(4));
+  const [baseBytes, indexBytes] = nibbles(iloc.readUInt8(5));
   const hasMethod = version > 0;
   let at = 6;
   const read = (bytes: number): number => {
@@ -66,7 +61,7 @@ function* itemParts(file: Buffer, iloc: Buffer, roles: ReadonlyMap<number, Role>
   for (let left = read(version < 2 ? 2 : 4); left > 0; left -= 1) {
     const role = roles.get(read(version < 2 ? 2 : 4)) ?? 'pixels';
     const inFile = hasMethod ? (read(2) & 0xf) === 0 : true;
-    // The index of a file, which is this one.
+    // data_reference_index: 0 is this file.
     read(2);
     const base = read(baseBytes);
     for (let extents = read(2); extents > 0; extents -= 1) {
@@ -79,4 +74,4 @@ function* itemParts(file: Buffer, iloc: Buffer, roles: ReadonlyMap<number, Role>
   }
 }
 
-const halves = (byte: number): [high: number, low: number] => [byte >> 4, byte & 0xf];
+const nibbles = (byte: number): [high: number, low: number] => [byte >> 4, byte & 0xf];

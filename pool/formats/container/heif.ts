@@ -1,24 +1,24 @@
+import { bufferOf, parse } from '../bytes.ts';
 import { boxes, find, itemEntries, itemType, maxBoxes } from './boxes.ts';
 
 /** Properties of the primary image of a HEIF or AVIF file. */
 export interface HeifHeader {
-  /** The major brand: the first one, which says how the file is to be used. */
+  /** Major brand. */
   readonly brand: string;
   /** True for a sequence without a still image. */
   readonly onlySequence: boolean;
-  /** CICP transfer characteristics (ITU-T H.273, table 3); null where the file does not say. */
+  /** CICP transfer characteristics (ITU-T H.273, table 3); null if absent. */
   readonly transfer: number | null;
-  /** True when the file has nothing but coded images: no metadata, sequence or unknown part. */
+  /** True if the file has only coded images: no metadata, sequence or unknown part. */
   readonly onlyImages: boolean;
 }
 
 /**
- * The source, with `avif` as the major brand in place of `avis`: libvips 8.18 opens no file with that
- * brand, although a sequence usually has a still image too. A copy, if anything changes.
+ * The source, with the major brand `avif` in place of `avis`: libvips 8.18 opens no file with that brand,
+ * although most sequences include a still image. A copy if anything changes.
  */
 export function withStillBrand(source: Uint8Array): Uint8Array {
-  const head = Buffer.from(source.buffer, source.byteOffset, Math.min(source.byteLength, 12));
-  if (head.toString('latin1', 4) !== 'ftypavis') return source;
+  if (bufferOf(source).toString('latin1', 4, 12) !== 'ftypavis') return source;
   const copy = Buffer.from(source);
   copy.write('avif', 8, 'latin1');
   return copy;
@@ -27,19 +27,16 @@ export function withStillBrand(source: Uint8Array): Uint8Array {
 const noHeader: HeifHeader = { brand: '', onlySequence: false, transfer: null, onlyImages: false };
 
 /**
- * Reads an ISO base media file (ISO/IEC 14496-12 and 23008-12). What is malformed counts as absent:
- * the decoder refuses it later.
+ * Reads an ISO base media file (ISO/IEC 14496-12 and 23008-12). Malformed parts count as absent: the
+ * decoder refuses them later.
  */
-export function readHeif(source: Uint8Array): HeifHeader {
-  try {
-    return read(Buffer.from(source.buffer, source.byteOffset, source.byteLength));
-  } catch (error) {
-    if (error instanceof RangeError) return noHeader;
-    throw error;
-  }
-}
+export const readHeif = (source: Uint8Array): HeifHeader =>
+  parse(
+    () => readHeader(bufferOf(source)),
+    () => noHeader,
+  );
 
-function read(source: Buffer): HeifHeader {
+function readHeader(source: Buffer): HeifHeader {
   const top = boxes(source);
   const brand = find(top, 'ftyp')?.toString('latin1', 0, 4) ?? '';
   // Full boxes begin with a version and flags, of 4 bytes together.
@@ -48,12 +45,13 @@ function read(source: Buffer): HeifHeader {
   if (meta === undefined) return { ...noHeader, brand, onlySequence: hasSequence };
   const inside = boxes(meta);
   const primary = primaryItem(find(inside, 'pitm'));
-  const allImages = itemTypes(find(inside, 'iinf')).every((type) => imageItems.has(type));
+  const entries = itemEntries(find(inside, 'iinf'));
+  const hasOnlyImageItems = entries.every((entry) => imageItems.has(itemType(entry)));
   return {
     brand,
     onlySequence: hasSequence && primary === null,
     transfer: primary === null ? null : transferOf(find(inside, 'iprp'), primary),
-    onlyImages: allImages && top.every(({ type }) => imageBoxes.has(type)),
+    onlyImages: hasOnlyImageItems && top.every(({ type }) => imageBoxes.has(type)),
   };
 }
 
@@ -65,16 +63,10 @@ function primaryItem(pitm: Buffer | undefined): number | null {
   return pitm[0] === 0 ? pitm.readUInt16BE(4) : pitm.readUInt32BE(4);
 }
 
-function itemTypes(iinf: Buffer | undefined): string[] {
-  if (iinf === undefined) return [];
-  return itemEntries(iinf).map(itemType);
-}
-
-/** The `nclx` colour information that is associated with an item. */
+/** The transfer characteristics in an item's `nclx` colour information. */
 function transferOf(iprp: Buffer | undefined, item: number): number | null {
-  if (iprp === undefined) return null;
   const parts = boxes(iprp);
-  const properties = boxes(find(parts, 'ipco') ?? Buffer.alloc(0));
+  const properties = boxes(find(parts, 'ipco'));
   for (const { type, data } of parts) {
     if (type !== 'ipma') continue;
     for (const index of associations(data, item)) {
@@ -99,7 +91,7 @@ function associations(ipma: Buffer, item: number): number[] {
     const count = ipma.readUInt8(at);
     at += 1;
     for (let index = 0; index < count; index += 1, at += wide ? 2 : 1) {
-      // The first bit says whether a reader must know the property.
+      // The first bit marks an essential property.
       const property = wide ? ipma.readUInt16BE(at) & 0x7fff : ipma.readUInt8(at) & 0x7f;
       if (id === item) found.push(property);
     }

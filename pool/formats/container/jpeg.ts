@@ -1,6 +1,6 @@
 import { type Parts, type Role, StepLimit } from './parts.ts';
 
-const marker = {
+const markers = {
   temporary: 0x01,
   restart: 0xd0,
   start: 0xd8,
@@ -16,30 +16,30 @@ const marker = {
 } as const;
 
 /**
- * The segments that decoders need (ITU-T T.81, B.1.1.3): frame headers, tables, restart intervals.
- * Arithmetic coding and hierarchical images are not among them; browsers do not show them.
+ * The segments that decoders need (ITU-T T.81, B.1.1.3): frame headers, tables, restart intervals; none of
+ * arithmetic coding and hierarchical images, which browsers do not show.
  */
 const needed: ReadonlySet<number> = new Set([0xc0, 0xc1, 0xc2, 0xc4, 0xdb, 0xdd]);
 
-/** What the segments of applications are for, by what they begin with. */
+/** Roles of application segments, by the text at their beginning. */
 const applications = [
-  { marker: marker.app1, begins: 'Exif\0', role: 'exif' },
-  { marker: marker.app1, begins: 'http://ns.adobe.com/x', role: 'xmp' },
-  { marker: marker.app2, begins: 'ICC_PROFILE\0', role: 'profile' },
-  { marker: marker.photoshop, begins: 'Photoshop 3.0\0', role: 'iptc' },
+  { marker: markers.app1, begins: 'Exif\0', role: 'exif' },
+  { marker: markers.app1, begins: 'http://ns.adobe.com/x', role: 'xmp' },
+  { marker: markers.app2, begins: 'ICC_PROFILE\0', role: 'profile' },
+  { marker: markers.photoshop, begins: 'Photoshop 3.0\0', role: 'iptc' },
 ] as const;
 
 const jfifBytes = 18;
 const adobeBytes = 16;
 
-/** The segments of a JPEG, and the coded data behind the head of each scan. */
+/** The segments of a JPEG, and the coded data of each scan. */
 export function* jpegParts(file: Buffer): Parts {
   const steps = new StepLimit();
   let componentsInOneScan = 0;
   let scans = 0;
   for (let at = 2; at + 2 <= file.length; ) {
     const type = file[at] === 0xff ? (file[at + 1] ?? 0) : 0;
-    if (type === marker.end) return yield { role: 'end', from: at, to: at + 2, last: true };
+    if (type === markers.end) return yield { role: 'end', from: at, to: at + 2, last: true };
     // Fill bytes, and bytes between segments, which decoders skip.
     if (type === 0 || type === 0xff || isWithoutLength(type)) {
       const next = nextSegment(file, type === 0xff ? at : at + 1, steps);
@@ -52,15 +52,15 @@ export function* jpegParts(file: Buffer): Parts {
     // libjpeg takes a length below that of its own two bytes as two.
     const to = at + 2 + Math.max(2, length);
     if (to > file.length) return;
-    // SOF0 and SOF1: each component has one scan, and a scan may have all of them.
+    // In SOF0 and SOF1 each component has one scan, and a scan may have all components.
     if (type === 0xc0 || type === 0xc1) componentsInOneScan = file[at + 9] ?? 0;
-    if (type === marker.scan) scans += 1;
-    // A search for further segments would take 0.3 ms of 800 KB.
-    const last = type === marker.scan && scans === 1 && file[at + 4] === componentsInOneScan;
+    if (type === markers.scan) scans += 1;
+    // Searching 800 KB for further segments takes 0.3 ms.
+    const last = type === markers.scan && scans === 1 && file[at + 4] === componentsInOneScan;
     const role = length < 2 ? 'unknown' : roleOf(file, type, at, to);
     yield { role, from: at, to, content: [at + 4, to], last };
     at = to;
-    if (type !== marker.scan) continue;
+    if (type !== markers.scan) continue;
     at = endOfScan(file, to, steps);
     yield { role: 'pixels', from: to, to: at };
   }
@@ -69,19 +69,18 @@ export function* jpegParts(file: Buffer): Parts {
 function roleOf(file: Buffer, type: number, from: number, to: number): Role {
   const begins = (text: string) =>
     file.toString('latin1', from + 4, from + 4 + text.length) === text;
-  if (type === marker.scan) return 'scan';
+  if (type === markers.scan) return 'scan';
   if (needed.has(type)) return 'pixels';
-  if (type === marker.app0 && begins('JFIF\0')) {
+  if (type === markers.app0 && begins('JFIF\0')) {
     return to - from < jfifBytes ? 'unknown' : 'jfif';
   }
-  // It says what the components mean.
-  if (type === marker.adobe && begins('Adobe')) {
+  // Adobe's segment has the colour model of the components.
+  if (type === markers.adobe && begins('Adobe')) {
     return to - from === adobeBytes ? 'pixels' : 'unknown';
   }
-  if (type === marker.comment) return 'text';
-  if (type < marker.app0 || type > marker.app15) return 'unknown';
-  const its = applications.find((one) => one.marker === type && begins(one.begins));
-  return its?.role ?? 'other';
+  if (type === markers.comment) return 'text';
+  if (type < markers.app0 || type > markers.app15) return 'unknown';
+  return applications.find((one) => one.marker === type && begins(one.begins))?.role ?? 'other';
 }
 
 /** The JFIF segment without its thumbnail (ITU-T T.871, 10.1). */
@@ -94,9 +93,9 @@ export function plainJfif(segment: Buffer): Buffer {
 
 /** RSTn, SOI and TEM. */
 const isWithoutLength = (type: number): boolean =>
-  (type >= marker.restart && type <= marker.start) || type === marker.temporary;
+  (type >= markers.restart && type <= markers.start) || type === markers.temporary;
 
-/** The next 0xff from an offset on that begins a marker with a segment, or the end of the bytes. */
+/** The next marker of a segment, or the end of the file. */
 function nextSegment(file: Buffer, from: number, steps: StepLimit): number {
   for (let at = from + 1; at < file.length; at += 1) {
     steps.take();
@@ -113,8 +112,8 @@ function endOfScan(file: Buffer, from: number, steps: StepLimit): number {
   for (let at = file.indexOf(0xff, from); at !== -1; at = file.indexOf(0xff, at + 1)) {
     steps.take();
     const next = file[at + 1] ?? 0;
-    // 0xff may be repeated before a marker.
-    const codes = next === 0 || next === 0xff || (next >= marker.restart && next < marker.start);
+    // 0xff may be repeated before a markers.
+    const codes = next === 0 || next === 0xff || (next >= markers.restart && next < markers.start);
     if (!codes) return at;
   }
   return file.length;

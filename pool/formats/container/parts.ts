@@ -1,10 +1,11 @@
-import { ServiceError } from '../../../contract/errors.ts';
+import type { ServiceError } from '../../../contract/errors.ts';
+import { tooLarge } from '../errors.ts';
 
-/** Parts of a file that its pixels do not need; a profile changes the colours, EXIF turns the image. */
+/** Parts that the pixels do not need. A profile changes the colours, and EXIF the orientation. */
 export const metadataRoles = ['profile', 'exif', 'xmp', 'iptc', 'text', 'other'] as const;
 export type MetadataRole = (typeof metadataRoles)[number];
 
-/** What a part of a file is for. */
+/** Purpose of a part. */
 export type Role =
   | MetadataRole
   /** Headers, tables and coded pixels. */
@@ -28,27 +29,26 @@ export interface Part {
   /** Offsets of the whole part. */
   readonly from: number;
   readonly to: number;
-  /** Offsets of its content; absent where nothing reads it. */
+  /** Offsets of its content; absent if unused. */
   readonly content?: readonly [start: number, end: number];
   /** True for compressed text. */
   readonly compressed?: boolean;
-  /** What its content takes in memory, where that is not what it takes in the file. */
+  /** Decompressed size of its content; absent if not compressed. */
   readonly bytes?: number;
-  /** True where decoders read nothing behind this part. */
+  /** True if decoders read nothing behind this part. */
   readonly last?: boolean;
 }
 
 /**
- * The parts of a file in their order, as far as it is well-formed. Nothing is read ahead, so the
- * caller bounds the work by the number of parts that it takes; what has no parts of its own, such as
- * bytes between segments, is bounded by {@link StepLimit}.
+ * The parts of a file in order, up to the first malformed one. Parts are parsed on demand, so the number
+ * of parts that the caller takes bounds the work; a {@link StepLimit} bounds the work within a part.
  */
 export type Parts = Generator<Part, void, void>;
 
 /** A GIF of 32 MB needs 130,000, because a sub-block has up to 255 bytes. Four million take 40 ms. */
 const maxSteps = 4_000_000;
 
-/** Bounds the steps within the parts of a file, such as the sub-blocks of a GIF. */
+/** Limits the steps within the parts of one file, such as the sub-blocks of a GIF. */
 export class StepLimit {
   #left = maxSteps;
 
@@ -59,7 +59,5 @@ export class StepLimit {
   }
 }
 
-export function tooManyParts(most: number): ServiceError {
-  const message = `The source has more than ${most} parts, such as chunks or segments.`;
-  return new ServiceError('source_too_large', message);
-}
+export const tooManyParts = (max: number): ServiceError =>
+  tooLarge(`The source has more than ${max} parts, such as chunks or segments.`);

@@ -1,12 +1,13 @@
 import { constants, inflateSync } from 'node:zlib';
+import { bufferOf } from '../bytes.ts';
 import type { Parts, Role } from './parts.ts';
 
 const signatureBytes = 8;
 
-/** What chunks are for (PNG specification, third edition, 11); ancillary ones not listed are `other`. */
+/** Chunks that the pixels and their colours need (PNG specification, third edition, 11). */
+const pixelChunks = /^(?:IHDR|PLTE|tRNS|IDAT|sRGB|gAMA|cHRM|cICP|sBIT)$/;
+/** Roles of other chunks; unlisted ancillary ones are `other`. */
 const roles: Readonly<Record<string, Role>> = {
-  ...Object.fromEntries(['IHDR', 'PLTE', 'tRNS', 'IDAT'].map((type) => [type, 'pixels'])),
-  ...Object.fromEntries(['sRGB', 'gAMA', 'cHRM', 'cICP', 'sBIT'].map((type) => [type, 'pixels'])),
   IEND: 'end',
   iCCP: 'profile',
   eXIf: 'exif',
@@ -15,25 +16,22 @@ const roles: Readonly<Record<string, Role>> = {
   iTXt: 'text',
 };
 
-/** The keyword of XMP, with the NUL behind it (XMP specification, part 3, 1.1.5). */
+/** The keyword of XMP and its NUL (XMP specification, part 3, 1.1.5). */
 const xmpKeyword = 'XML:com.adobe.xmp\0';
 
-/** The chunks of a PNG. Frames of an animation are `other`, because only the still image is used. */
+/** The chunks of a PNG. Frames of an animation are `other`: only the still image is used. */
 export function* pngParts(file: Buffer): Parts {
   for (let from = signatureBytes; from + 12 <= file.length; ) {
     const to = from + 12 + file.readUInt32BE(from);
     if (to > file.length) return;
     const type = file.toString('latin1', from + 4, from + 8);
     const start = from + 8;
-    const isXmp = type === 'iTXt' && isKeyword(file, start);
-    const isCritical = /^[A-Z]/.test(type);
-    const compressed = type === 'zTXt' || (type === 'iTXt' && isCompressed(file, start, to - 4));
     yield {
-      role: isXmp ? 'xmp' : (roles[type] ?? (isCritical ? 'unknown' : 'other')),
+      role: roleOf(file, type, start),
       from,
       to,
       content: [start, to - 4],
-      compressed,
+      compressed: type === 'zTXt' || (type === 'iTXt' && isCompressed(file, start, to - 4)),
       ...(type === 'iCCP' ? { bytes: profileBytes(file.subarray(start, to - 4)) } : {}),
       last: type === 'IEND',
     };
@@ -42,24 +40,26 @@ export function* pngParts(file: Buffer): Parts {
   }
 }
 
-const isKeyword = (file: Buffer, at: number): boolean =>
-  file.toString('latin1', at, at + xmpKeyword.length) === xmpKeyword;
+function roleOf(file: Buffer, type: string, start: number): Role {
+  if (pixelChunks.test(type)) return 'pixels';
+  const keyword = type === 'iTXt' ? file.toString('latin1', start, start + xmpKeyword.length) : '';
+  if (keyword === xmpKeyword) return 'xmp';
+  return roles[type] ?? (/^[A-Z]/.test(type) ? 'unknown' : 'other');
+}
 
-/**
- * A keyword has at most 79 bytes; behind it a byte says whether an iTXt is compressed (11.3.3.4).
- */
+/** A keyword has at most 79 bytes; the compression flag of an iTXt follows it (11.3.3.4). */
 function isCompressed(file: Buffer, start: number, end: number): boolean {
   const keyword = file.subarray(start, Math.min(end, start + 80));
   const nul = keyword.indexOf(0);
   return nul === -1 || file[start + nul + 1] !== 0;
 }
 
-/** Enough for the first bytes of what is compressed. */
+/** Compressed bytes that contain the profile's first four. */
 const compressedHead = 256;
 
 /**
- * The bytes of a compressed profile, as its own header says (ICC.1:2022, 7.2.2), which libpng holds
- * it to. Not what cannot be decompressed, because libpng ignores that.
+ * Bytes of a compressed profile, from its own header (ICC.1:2022, 7.2.2), which libpng enforces; 0 for data
+ * that cannot be decompressed, which libpng ignores.
  */
 function profileBytes(chunk: Buffer): number {
   const from = chunk.subarray(0, 80).indexOf(0) + 2;
@@ -74,13 +74,13 @@ function profileBytes(chunk: Buffer): number {
   }
 }
 
-/** CICP transfer characteristics (ITU-T H.273, table 3); null where the file does not say. */
+/** CICP transfer characteristics (ITU-T H.273, table 3); null if absent. */
 export function pngTransfer(source: Uint8Array): number | null {
-  const file = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
+  const file = bufferOf(source);
   for (const { from } of pngParts(file)) {
     const type = file.toString('latin1', from + 4, from + 8);
     if (type === 'cICP') return file[from + 9] ?? null;
-    // It is before the pixels (11.3.2.6).
+    // cICP precedes the pixels (11.3.2.6).
     if (type === 'IDAT') return null;
   }
   return null;

@@ -6,7 +6,7 @@ const forms = {
   43: { first: 8, count: 8, entry: 20, offset: 8 },
 } as const;
 
-/** Of BigTIFF; no picture fits in fewer. */
+/** Header of BigTIFF; no image fits in fewer bytes. */
 const headBytes = 16;
 
 /** Bytes of each type of value (TIFF 6.0, section 2; BigTIFF), by number. */
@@ -16,7 +16,7 @@ const ascii = 2;
 interface Entry {
   readonly tag: number;
   readonly type: number;
-  /** Where its values are, and how many bytes they have. */
+  /** Offset and total size of its values. */
   readonly at: number;
   readonly bytes: number;
 }
@@ -28,18 +28,25 @@ interface Directory {
   readonly read: ReadUint;
 }
 
+/** Reads an unsigned integer in the byte order of the file. */
 type ReadUint = (at: number, bytes: 2 | 4 | 8) => number;
 
-/** The directories of a TIFF's pages, which are a linked list. What is malformed ends it. */
-export function* tiffDirectories(file: Buffer): Generator<Directory, void, void> {
-  if (file.length < headBytes) return;
+/** Null if the file does not begin with a byte order. */
+export function uintReader(file: Buffer): ReadUint | null {
   const order = file.toString('latin1', 0, 2);
-  if (order !== 'II' && order !== 'MM') return;
+  if (order !== 'II' && order !== 'MM') return null;
   const little = order === 'II';
-  const read: ReadUint = (at, bytes) => {
+  return (at, bytes) => {
     if (bytes === 8) return Number(little ? file.readBigUInt64LE(at) : file.readBigUInt64BE(at));
     return little ? file.readUIntLE(at, bytes) : file.readUIntBE(at, bytes);
   };
+}
+
+/** The linked list of the pages' directories, up to the first malformed one. */
+function* tiffDirectories(file: Buffer): Generator<Directory, void, void> {
+  if (file.length < headBytes) return;
+  const read = uintReader(file);
+  if (read === null) return;
   const version = read(2, 2);
   if (version !== 42 && version !== 43) return;
   const form = forms[version];
@@ -69,7 +76,7 @@ function* entriesOf(
   }
 }
 
-/** What tags are for; other texts are `text`, and all else `pixels`. */
+/** Roles of tags; other texts are `text`, and all others `pixels`. */
 const roles: ReadonlyMap<number, Role> = new Map([
   [700, 'xmp'],
   [33723, 'iptc'],
@@ -77,7 +84,7 @@ const roles: ReadonlyMap<number, Role> = new Map([
   [34675, 'profile'],
 ]);
 
-/** The entries of a TIFF's directories: each is where its value is. Before those of a page is `page`. */
+/** A `page` part for each directory, followed by the values of its entries. */
 export function* tiffParts(file: Buffer): Parts {
   for (const { from, to, entries } of tiffDirectories(file)) {
     yield { role: 'page', from, to };
@@ -89,16 +96,16 @@ export function* tiffParts(file: Buffer): Parts {
   }
 }
 
-/** How the pixels of a page of a TIFF are stored (TIFF 6.0, sections 3 to 6 and 15). */
+/** Encoding of a page's pixels (TIFF 6.0, sections 3 to 6 and 15). */
 export interface TiffPixels {
   readonly compression: number;
-  /** Of a sample. */
+  /** Bits of a sample. */
   readonly bits: number;
-  /** Of a pixel. */
+  /** Samples of a pixel. */
   readonly samples: number;
-  /** PhotometricInterpretation; null where the file does not say. */
+  /** PhotometricInterpretation; null if absent. */
   readonly colours: number | null;
-  /** True for a plane of its own for each sample. */
+  /** True for one plane for each sample. */
   readonly separate: boolean;
   readonly tiled: boolean;
 }
@@ -111,21 +118,21 @@ const tags = {
   planes: 284,
   tileWidth: 322,
 } as const;
-const followed: ReadonlySet<number> = new Set(Object.values(tags));
+const pixelTags: ReadonlySet<number> = new Set(Object.values(tags));
 
-/** SHORT and LONG, with their bytes. */
+/** Bytes of SHORT and LONG. */
 const wholeNumbers: ReadonlyMap<number, 2 | 4> = new Map([
   [3, 2],
   [4, 4],
 ]);
 
-/** The form of the pixels of each page. @param file one that `openContainer` has accepted */
+/** @param file accepted by `openContainer` */
 export function* tiffPixels(file: Buffer): Generator<TiffPixels, void, void> {
   for (const { entries, read } of tiffDirectories(file)) {
     const first = new Map<number, number>();
     for (const { tag, type, at } of entries) {
       const bytes = wholeNumbers.get(type);
-      if (!followed.has(tag) || bytes === undefined) continue;
+      if (!pixelTags.has(tag) || bytes === undefined) continue;
       if (at + bytes > file.length) return;
       first.set(tag, read(at, bytes));
     }

@@ -1,9 +1,9 @@
 import type { MetadataRole, Parts, Role } from './parts.ts';
 
 const headBytes = 12;
-/** Where the flags are in the VP8X chunk. */
+/** Offset of the flags in the VP8X chunk. */
 const flagsAt = 8;
-/** Its flags of what the file has (RFC 9649, 2.7.1). */
+/** VP8X flags for metadata in the file (RFC 9649, 2.7.1). */
 const flags: Partial<Readonly<Record<MetadataRole, number>>> = {
   profile: 0x20,
   exif: 0x08,
@@ -18,7 +18,7 @@ const roles: Readonly<Record<string, Role>> = {
   'XMP ': 'xmp',
 };
 
-/** The chunks of a WebP (RFC 9649); those that are unknown are `other`. */
+/** The chunks of a WebP (RFC 9649); unknown ones are `other`. */
 export function* webpParts(file: Buffer): Parts {
   if (file.length < headBytes) return;
   const end = 8 + file.readUInt32LE(4);
@@ -36,11 +36,11 @@ export function* webpParts(file: Buffer): Parts {
   }
 }
 
-/** Corrects the head of a WebP of which parts were left out. */
-export function correctWebp(file: Buffer, without: ReadonlySet<MetadataRole>): void {
+/** Corrects the header of a WebP after parts were removed. */
+export function correctWebp(file: Buffer, removed: ReadonlySet<MetadataRole>): void {
   if (file.length < headBytes) return;
   file.writeUInt32LE(file.length - 8, 4);
   if (file.toString('latin1', headBytes, headBytes + 4) !== 'VP8X') return;
   const at = headBytes + flagsAt;
-  for (const role of without) file[at] = (file[at] ?? 0) & ~(flags[role] ?? 0);
+  for (const role of removed) file[at] = (file[at] ?? 0) & ~(flags[role] ?? 0);
 }

@@ -1,3 +1,4 @@
+import { bufferOf, parse } from '../bytes.ts';
 import { profileTags } from './profile.ts';
 
 /** Channels 0..255. */
@@ -6,26 +7,24 @@ export type Rgb = readonly [number, number, number];
 type Row = readonly [number, number, number];
 type Matrix = readonly [Row, Row, Row];
 
-/** Linear sRGB to the XYZ of profiles, whose white is D50 (Bradford adaptation). */
+/** Linear sRGB to the XYZ of profiles, with white D50 (Bradford adaptation). */
 const srgb: Matrix = [
   [0.4360747, 0.3850649, 0.1430804],
   [0.2225045, 0.7168786, 0.0606169],
   [0.0139322, 0.0971045, 0.7141733],
 ];
 
-/** The light of each of sRGB's 256 values, 0..1 (IEC 61966-2-1). */
+/** Linear light of sRGB's 256 values, 0..1 (IEC 61966-2-1). */
 const srgbLight = Float64Array.from({ length: 256 }, (_, value) => {
   const part = value / 255;
   return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
 });
 
-/**
- * The colours of an ICC profile of three primaries and their tone curves, as those of Display P3,
- * Adobe RGB and ProPhoto RGB are (ICC.1:2022, 8.3.3).
- */
+/** The colour space of an ICC profile with three primaries and tone curves (ICC.1:2022, 8.3.3), such as Display P3. */
 export class ColourSpace {
+  /** Linear sRGB to the space's linear light. */
   readonly #matrix: Matrix;
-  /** The light of each of a channel's 256 values, 0..1 and rising. */
+  /** Linear light of each channel's 256 values, 0..1 and rising. */
   readonly #light: readonly Float64Array[];
 
   private constructor(matrix: Matrix, light: readonly Float64Array[]) {
@@ -35,16 +34,15 @@ export class ColourSpace {
 
   /** Null for a profile of another kind, and for one that cannot be read. */
   static of(profile: Uint8Array): ColourSpace | null {
-    const bytes = Buffer.from(profile.buffer, profile.byteOffset, profile.byteLength);
-    try {
-      return read(bytes, (matrix, light) => new ColourSpace(matrix, light));
-    } catch (error) {
-      if (error instanceof RangeError) return null;
-      throw error;
-    }
+    const bytes = bufferOf(profile);
+    const found = parse(
+      () => readProfile(bytes),
+      () => null,
+    );
+    return found && new ColourSpace(found.matrix, found.light);
   }
 
-  /** The values of a colour of sRGB; the nearest where the space does not have it. */
+  /** Converts a colour, to the nearest one if the space does not contain it. */
   fromSrgb([r, g, b]: Rgb): Rgb {
     const linear = [srgbLight[r] ?? 0, srgbLight[g] ?? 0, srgbLight[b] ?? 0] as const;
     const [red, green, blue] = this.#matrix.map((row) => dot(row, linear));
@@ -60,13 +58,13 @@ export class ColourSpace {
       let converted = known.get(key);
       if (converted === undefined) {
         converted = this.fromSrgb([r, g, b]);
-        if (known.size < mostKnown) known.set(key, converted);
+        if (known.size < maxKnown) known.set(key, converted);
       }
       pixels.set(converted, at);
     }
   }
 
-  /** The value whose light is nearest. */
+  /** The value with the nearest light. */
   #value(channel: number, light = 0): number {
     const curve = this.#light[channel] ?? srgbLight;
     let [low, high] = [0, 255];
@@ -79,34 +77,35 @@ export class ColourSpace {
   }
 }
 
-const mostKnown = 10_000;
+/** Converted colours that are cached. */
+const maxKnown = 10_000;
 
-type Make = (matrix: Matrix, light: readonly Float64Array[]) => ColourSpace;
-
-/** @throws RangeError when an offset leads outside */
-function read(bytes: Buffer, make: Make): ColourSpace | null {
+/** @throws RangeError for an offset outside of the profile */
+function readProfile(bytes: Buffer): { matrix: Matrix; light: readonly Float64Array[] } | null {
   if (bytes.toString('latin1', 16, 24) !== 'RGB XYZ ') return null;
   const tags = new Map([...profileTags(bytes)].map(({ name, data }) => [name, data]));
-  // Tables, which colour management prefers where a profile has them too.
+  // Colour management prefers tables to primaries.
   if ([...tags.keys()].some((tag) => /^[AD]2B\d$/.test(tag))) return null;
   const [red, green, blue] = ['rXYZ', 'gXYZ', 'bXYZ'].map((tag) => primary(tags.get(tag)));
-  const light = ['rTRC', 'gTRC', 'bTRC'].map((tag) => curveOf(tags.get(tag)));
+  const light = ['rTRC', 'gTRC', 'bTRC'].flatMap((tag) => curveOf(tags.get(tag)) ?? []);
   if (!red || !green || !blue) return null;
-  const curves = light.flatMap((curve) => (curve === null ? [] : [curve]));
-  const inverse = inverted([
-    [red[0], green[0], blue[0]],
-    [red[1], green[1], blue[1]],
-    [red[2], green[2], blue[2]],
-  ]);
-  if (inverse === null || curves.length < 3) return null;
-  const [x, y, z] = srgb;
-  const columns = [0, 1, 2].map((at): Row => [x[at] ?? 0, y[at] ?? 0, z[at] ?? 0]);
-  const product = (row: Row): Row => {
-    const [first = 0, second = 0, third = 0] = columns.map((column) => dot(row, column));
-    return [first, second, third];
-  };
-  return make([product(inverse[0]), product(inverse[1]), product(inverse[2])], curves);
+  const inverse = inverted(transposed([red, green, blue]));
+  if (inverse === null || light.length < 3) return null;
+  const columns = transposed(srgb);
+  const [r, g, b] = inverse;
+  const product = (row: Row): Row => [
+    dot(row, columns[0]),
+    dot(row, columns[1]),
+    dot(row, columns[2]),
+  ];
+  return { matrix: [product(r), product(g), product(b)], light };
 }
+
+const transposed = ([[a, b, c], [d, e, f], [g, h, i]]: Matrix): Matrix => [
+  [a, d, g],
+  [b, e, h],
+  [c, f, i],
+];
 
 const fixed = (bytes: Buffer, at: number) => bytes.readInt32BE(at) / 65_536;
 
@@ -115,7 +114,7 @@ function primary(tag: Buffer | undefined): Row | null {
   return [fixed(tag, 8), fixed(tag, 12), fixed(tag, 16)];
 }
 
-/** The light of a channel's values; null for a curve that does not rise from 0. */
+/** Linear light of a channel's values; null for a curve that falls or is constant. */
 function curveOf(tag: Buffer | undefined): Float64Array | null {
   const curve = tag && (tag.toString('latin1', 0, 4) === 'para' ? parametric(tag) : sampled(tag));
   if (!curve) return null;

@@ -1,72 +1,62 @@
 import sharp, { type Metadata } from 'sharp';
+import { bufferOf } from '../bytes.ts';
 import type { SourceKind } from '../kinds.ts';
 import { textTags } from './exif.ts';
 import { iptcTexts } from './iptc.ts';
 import { filteredXmp } from './xmp.ts';
 
-/** Who made a picture, and who may use it how. */
+/** Author, copyright and licence of an image. */
 export interface Copyright {
-  /** Texts of EXIF's first directory by sharp's names; ASCII only. */
+  /** ASCII texts of EXIF's first directory, by sharp's names. */
   readonly exif: Readonly<Record<string, string>>;
   /** An XMP packet. */
   readonly xmp: string;
 }
 
-/** The same texts in EXIF (Exif 3.0, 4.6.5), IPTC-IIM (data sets 80 and 116) and a PNG's chunks. */
+/** Sources of each text: EXIF (Exif 3.0, 4.6.5), IPTC-IIM (data sets 80 and 116) and PNG chunks. */
 const texts = [
   { name: 'Artist', tag: 0x013b, dataSet: 80, keyword: 'Author' },
   { name: 'Copyright', tag: 0x8298, dataSet: 116, keyword: 'Copyright' },
 ] as const;
 type Name = (typeof texts)[number]['name'];
 
-const longestText = 2_000;
-/** Bytes of a source's text that are read: letters have up to four, and some are blanks. */
-const mostTextBytes = 8 * longestText;
+const maxTextLength = 2_000;
+/** Bytes read of a source's text: characters have up to four, and some are blanks. */
+const maxTextBytes = 8 * maxTextLength;
 /** Bytes; a segment of a JPEG has less than 64 KiB. */
-const longestXmp = 60_000;
+const maxXmpBytes = 60_000;
 
-const dc = 'http://purl.org/dc/elements/1.1/';
+const x = 'adobe:ns:meta/';
 const rdf = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
+const xml = 'http://www.w3.org/XML/1998/namespace';
+const dc = 'http://purl.org/dc/elements/1.1/';
+const rights = 'http://ns.adobe.com/xap/1.0/rights/';
+const photoshop = 'http://ns.adobe.com/photoshop/1.0/';
+const cc = 'http://creativecommons.org/ns#';
+const plus = 'http://ns.useplus.org/ldf/xmp/1.0/';
 
-/** Elements and attributes by namespace: the packet's structure, and what says whose a picture is. */
-const allowed: Readonly<Record<string, ReadonlySet<string>>> = {
-  'adobe:ns:meta/': new Set(['', 'xmpmeta']),
-  [rdf]: new Set(['', 'RDF', 'Description', 'Seq', 'Bag', 'Alt', 'li', 'resource', 'parseType']),
-  'http://www.w3.org/XML/1998/namespace': new Set(['lang']),
-  [dc]: new Set(['', 'creator', 'rights']),
-  'http://ns.adobe.com/xap/1.0/rights/': new Set([
-    '',
-    'Certificate',
-    'Marked',
-    'Owner',
-    'UsageTerms',
-    'WebStatement',
-  ]),
-  'http://ns.adobe.com/photoshop/1.0/': new Set(['', 'Credit']),
-  'http://creativecommons.org/ns#': new Set(['', 'license', 'attributionName', 'attributionURL']),
-  'http://ns.useplus.org/ldf/xmp/1.0/': new Set([
-    '',
-    'Licensor',
-    'LicensorName',
-    'LicensorURL',
-    'CopyrightOwner',
-    'CopyrightOwnerName',
-  ]),
+/** Allowed elements and attributes of each namespace; '' is its declaration. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  [x]: ['', 'xmpmeta'],
+  [rdf]: ['', 'RDF', 'Description', 'Seq', 'Bag', 'Alt', 'li', 'resource', 'parseType'],
+  [xml]: ['lang'],
+  [dc]: ['', 'creator', 'rights'],
+  [rights]: ['', 'Certificate', 'Marked', 'Owner', 'UsageTerms', 'WebStatement'],
+  [photoshop]: ['', 'Credit'],
+  [cc]: ['', 'license', 'attributionName', 'attributionURL'],
+  [plus]: ['', 'Licensor', 'LicensorName', 'LicensorURL', 'CopyrightOwner', 'CopyrightOwnerName'],
 };
-const structure: ReadonlySet<string> = new Set([
-  'adobe:ns:meta/',
-  rdf,
-  'http://www.w3.org/XML/1998/namespace',
-]);
+/** Namespaces of the packet's structure, without information about the image. */
+const structure: ReadonlySet<string> = new Set([x, rdf, xml]);
 
 /**
- * The author, copyright and licence of a source, from its EXIF, XMP, IPTC and text chunks; nothing
- * else of them. sharp writes no IPTC, so that the texts of that become EXIF and XMP.
+ * The author, copyright and licence of a source, from its EXIF, XMP, IPTC and text chunks. sharp writes no
+ * IPTC, so its texts become EXIF and XMP.
  *
- * @returns null when it has none
+ * @returns null if the source has none
  */
 export async function copyrightOf(source: Uint8Array, kind: SourceKind): Promise<Copyright | null> {
-  // It was opened before, with checks of its own.
+  // The source was checked before.
   const header = await sharp(source, { limitInputPixels: false, failOn: 'none' }).metadata();
   const known = textsOf(header, source, kind);
   const xmp = xmpOf(header.xmp?.toString() ?? '', known);
@@ -78,9 +68,8 @@ export async function copyrightOf(source: Uint8Array, kind: SourceKind): Promise
 }
 
 function textsOf(header: Metadata, source: Uint8Array, kind: SourceKind): Map<Name, string> {
-  // libvips gives no EXIF of a TIFF, which has these tags in its own first directory.
-  const tiff =
-    kind === 'tiff' ? Buffer.from(source.buffer, source.byteOffset, source.byteLength) : null;
+  // libvips reads no EXIF of a TIFF, which has these tags in its own first directory.
+  const tiff = kind === 'tiff' ? bufferOf(source) : null;
   const tags = textTags(
     tiff ?? header.exif ?? Buffer.alloc(0),
     texts.map(({ tag }) => tag),
@@ -100,22 +89,22 @@ function textsOf(header: Metadata, source: Uint8Array, kind: SourceKind): Map<Na
 /** UTF-8, or else Latin-1. EXIF separates a photographer's from an editor's copyright by a NUL. */
 function decoded(bytes: Buffer | undefined): string {
   if (bytes === undefined) return '';
-  const read = bytes.subarray(0, mostTextBytes);
-  // A letter that was cut at the end is not invalid.
+  const read = bytes.subarray(0, maxTextBytes);
+  // A truncated character at the end is not invalid.
   const utf8 = read.toString('utf8').replace(read.length < bytes.length ? /\ufffd$/ : '', '');
   const text = utf8.includes('\ufffd') ? read.toString('latin1') : utf8;
   const parts = text.split('\0').map((part) => part.trim());
   return parts
     .filter((part) => part !== '')
     .join(', ')
-    .slice(0, longestText)
+    .slice(0, maxTextLength)
     .toWellFormed()
     .replaceAll(/[\p{Cc}\ufffe\uffff]/gu, ' ');
 }
 
 /**
- * None for a text that is not ASCII: libvips writes other letters as those that look alike, or as
- * question marks. libvips also takes a pair of brackets at the end for its own type information.
+ * Only ASCII: libvips replaces other characters by similar ones or question marks. libvips also takes
+ * parentheses at the end for its own type information.
  */
 function exifText(name: Name, text: string): [string, string][] {
   const plain = text.replaceAll('©', '(C)');
@@ -123,11 +112,11 @@ function exifText(name: Name, text: string): [string, string][] {
   return [[name, plain.endsWith(')') ? `${plain} (ASCII)` : plain]];
 }
 
-/** The source's packet with only what it may have, and with the texts that are elsewhere alone. */
+/** The source's packet reduced to `allowed`, with the texts that only EXIF, IPTC or chunks have. */
 function xmpOf(packet: string, known: ReadonlyMap<Name, string>): string | null {
   const seen = new Set<string>();
   const isAllowed = (uri: string, local: string) => {
-    if (allowed[uri]?.has(local) !== true) return false;
+    if (allowed[uri]?.includes(local) !== true) return false;
     if (local !== '' && !structure.has(uri)) seen.add(`${uri}${local}`);
     return true;
   };
@@ -140,7 +129,7 @@ function xmpOf(packet: string, known: ReadonlyMap<Name, string>): string | null 
   } catch {
     seen.clear();
   }
-  if (Buffer.byteLength(own) > longestXmp) {
+  if (Buffer.byteLength(own) > maxXmpBytes) {
     own = '';
     seen.clear();
   }
@@ -151,8 +140,9 @@ function xmpOf(packet: string, known: ReadonlyMap<Name, string>): string | null 
   });
   if (missing.length === 0) return seen.size === 0 ? null : own;
   const end = seen.size === 0 ? null : /<\/(?:([\w.-]+):)?RDF\s*>/.exec(own);
-  if (end === null)
-    return `<x:xmpmeta xmlns:x="adobe:ns:meta/"><r:RDF xmlns:r="${rdf}">${described('r:', missing)}</r:RDF></x:xmpmeta>`;
+  if (end === null) {
+    return `<x:xmpmeta xmlns:x="${x}"><r:RDF xmlns:r="${rdf}">${described('r:', missing)}</r:RDF></x:xmpmeta>`;
+  }
   const prefix = end[1] === undefined ? '' : `${end[1]}:`;
   return own.slice(0, end.index) + described(prefix, missing) + own.slice(end.index);
 }

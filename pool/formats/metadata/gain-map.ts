@@ -1,9 +1,6 @@
 import { filteredXmp } from './xmp.ts';
 
-/**
- * The namespaces that describe a gain map, and the other images in the same file: Adobe's, which
- * Ultra HDR uses, Apple's, and Google's directory.
- */
+/** Namespaces that describe a gain map or further images of the file: Adobe's (Ultra HDR), Apple's, Google's. */
 const namespaces: ReadonlySet<string> = new Set([
   'http://ns.adobe.com/hdr-gain-map/1.0/',
   'http://ns.apple.com/HDRGainMap/1.0/',
@@ -11,17 +8,17 @@ const namespaces: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * XMP without what it says about a gain map. The output has none, and viewers that look for it would
- * show the image too bright, or not at all.
+ * XMP without the description of a gain map. The output has no gain map, and viewers that look for it
+ * would show the image too bright, or not at all.
  *
- * @returns the argument when it says nothing about one; null when it does and cannot be read
+ * @returns the argument if it describes none; null if it describes one and cannot be read
  */
 export function withoutGainMap(xmp: string): string | null {
   if (![...namespaces].some((namespace) => xmp.includes(namespace))) return xmp;
   try {
     return filteredXmp(xmp, {
       element: ({ uri }) => !namespaces.has(uri),
-      // A declaration of a namespace that nothing uses any more would still say that there is a map.
+      // The declaration of an unused namespace would still announce a gain map.
       attribute: (uri) => !namespaces.has(uri),
     });
   } catch {

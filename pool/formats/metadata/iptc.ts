@@ -1,17 +1,17 @@
-/** Where IPTC-IIM is in the resources of a JPEG's or TIFF's Photoshop segment. */
+/** The Photoshop resource that contains IPTC-IIM. */
 const resource = { signature: '8BIM', iptc: 0x0404 } as const;
-/** The marker of each data set, and the records of the file and of its content (IIM 4.2, 1.5). */
+/** The first byte of each data set, and the record of the content (IIM 4.2, 1.5). */
 const marker = 0x1c;
 const content = 2;
 
-/** Values of one data set; photographers and notices are few. */
-const mostValues = 20;
+/** Values of one data set; images have few authors and notices. */
+const maxValues = 20;
 
 /**
- * The texts of data sets of record 2 (IPTC-IIM 4.2), such as 80, the by-line; those that are repeated
- * joined by commas.
+ * The texts of data sets of record 2 (IPTC-IIM 4.2), such as 80, the by-line. Repeated ones are joined by
+ * commas.
  *
- * @param data IIM itself, or resources of Photoshop with it among them
+ * @param data IIM, or Photoshop resources that contain it
  */
 export function iptcTexts(data: Buffer, wanted: readonly number[]): ReadonlyMap<number, Buffer> {
   const found = new Map<number, Buffer[]>(wanted.map((dataSet) => [dataSet, []]));
@@ -19,10 +19,10 @@ export function iptcTexts(data: Buffer, wanted: readonly number[]): ReadonlyMap<
   for (let at = 0; at + 5 <= iim.length && iim[at] === marker; ) {
     const [, record = 0, dataSet = 0] = iim.subarray(at, at + 3);
     const length = iim.readUInt16BE(at + 3);
-    // The highest bit says that the length itself is longer, which no text needs.
+    // The highest bit marks an extended length, which no text needs.
     if (length > 0x7fff || at + 5 + length > iim.length) break;
     const values = record === content ? found.get(dataSet) : undefined;
-    if (values !== undefined && values.length < mostValues) {
+    if (values !== undefined && values.length < maxValues) {
       values.push(iim.subarray(at + 5, at + 5 + length));
     }
     at += 5 + length;
@@ -39,7 +39,7 @@ const none = Buffer.alloc(0);
 function iimOf(data: Buffer): Buffer {
   for (let at = data.indexOf(resource.signature); at !== -1 && at + 12 <= data.length; ) {
     if (data.toString('latin1', at, at + 4) !== resource.signature) return none;
-    // A name with its length before it, and data, each padded to an even size.
+    // A name preceded by its length, and data, each padded to an even size.
     const nameBytes = ((data[at + 6] ?? 0) + 2) & ~1;
     const start = at + 6 + nameBytes + 4;
     if (start > data.length) return none;

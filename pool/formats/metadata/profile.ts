@@ -1,10 +1,12 @@
+import { bufferOf } from '../bytes.ts';
+
 const tagTable = 128;
 /** lcms refuses profiles with more. */
-const mostTags = 100;
+const maxTags = 100;
 
 /**
- * True for an ICC profile that calls itself sRGB, as those of cameras, scanners and editors do: its
- * colours are the same without it. There are linear profiles whose names begin alike.
+ * True for an ICC profile named sRGB, as cameras, scanners and editors write it: the colours are the same
+ * without it. Some linear profiles have names that begin alike.
  */
 export function isSrgb(profile: Uint8Array): boolean {
   return /^sRGB(?: IEC61966| built-in|2014|\0|$)/.test(description(profile));
@@ -17,9 +19,9 @@ interface Tag {
 
 /** The tags of a profile (ICC.1:2022, 7.3). */
 export function* profileTags(profile: Uint8Array): Generator<Tag> {
-  const bytes = Buffer.from(profile.buffer, profile.byteOffset, profile.byteLength);
+  const bytes = bufferOf(profile);
   if (bytes.length < tagTable + 4) return;
-  const count = Math.min(bytes.readUInt32BE(tagTable), mostTags);
+  const count = Math.min(bytes.readUInt32BE(tagTable), maxTags);
   for (let tag = 0; tag < count; tag += 1) {
     const at = tagTable + 4 + 12 * tag;
     if (at + 12 > bytes.length) return;
@@ -29,21 +31,21 @@ export function* profileTags(profile: Uint8Array): Generator<Tag> {
   }
 }
 
-/** The text of the `desc` tag (ICC.1:2022, 9.2.41), of version 2 or 4; '' for none. */
+/** The text of the `desc` tag (ICC.1:2022, 9.2.41), of version 2 or 4; '' if absent. */
 function description(profile: Uint8Array): string {
   for (const { name, data } of profileTags(profile)) if (name === 'desc') return text(data);
   return '';
 }
 
-/** Letters of a description that are read. */
-const mostLetters = 48;
+/** Maximum characters of a description. */
+const maxCharacters = 48;
 
 function text(tag: Buffer): string {
   const type = tag.toString('latin1', 0, 4);
-  if (type === 'desc') return tag.toString('latin1', 12, 12 + mostLetters);
+  if (type === 'desc') return tag.toString('latin1', 12, 12 + maxCharacters);
   if (type !== 'mluc' || tag.length < 28) return '';
   const [length, from] = [tag.readUInt32BE(20), tag.readUInt32BE(24)];
-  const written = tag.subarray(from, from + Math.min(length, 2 * mostLetters));
+  const written = tag.subarray(from, from + Math.min(length, 2 * maxCharacters));
   // UTF-16, big endian.
   return Buffer.from(written.subarray(0, written.length & ~1))
     .swap16()

@@ -1,31 +1,31 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 
-/** Which parts of an XMP packet stay. An element that is left out is left out with its content. */
+/** Elements and attributes of an XMP packet to keep. An element is removed with its content. */
 export interface XmpFilter {
   element(tag: SaxesTagNS): boolean;
-  /** @param uri the namespace of the attribute, or for a declaration the one that it declares */
+  /** @param uri the attribute's namespace, or the declared one */
   attribute(uri: string, local: string): boolean;
 }
 
-/** Characters of a packet; editors that write the history of a picture into it need this many. */
-const longestPacket = 2 ** 20;
-/** Elements inside of each other, of which XMP needs about ten: each costs a search for prefixes. */
-const mostDepth = 100;
-/** Attributes of one element, declarations of namespaces included. */
-const mostAttributes = 1_000;
+/** Characters of a packet; editors that record an image's history need this many. */
+const maxPacketLength = 2 ** 20;
+/** XMP needs about ten levels of elements; each costs a search for prefixes. */
+const maxDepth = 100;
+/** Attributes of one element, including namespace declarations. */
+const maxAttributes = 1_000;
 
 /**
- * XMP (ISO 16684-1) with a part of its elements and attributes, which are not changed.
+ * XMP (ISO 16684-1) reduced to some of its elements and attributes.
  *
  * @throws Error for XML that is not well-formed, too long, too deep or has too many attributes
  */
 export function filteredXmp(xmp: string, filter: XmpFilter): string {
-  if (xmp.length > longestPacket) throw new Error('The XMP is too long.');
+  if (xmp.length > maxPacketLength) throw new Error('The XMP is too long.');
   const parser = new SaxesParser({ xmlns: true });
   let depth = 0;
   let attributes = 0;
   let text = '';
-  /** Depth inside of an element that is left out. */
+  /** Depth inside of a removed element. */
   let omitted = 0;
   const write = (more: string) => {
     if (omitted === 0) text += more;
@@ -36,11 +36,11 @@ export function filteredXmp(xmp: string, filter: XmpFilter): string {
   parser.on('opentagstart', () => {
     depth += 1;
     attributes = 0;
-    if (depth > mostDepth) throw new Error('The XMP is too deep.');
+    if (depth > maxDepth) throw new Error('The XMP is too deep.');
   });
   parser.on('attribute', () => {
     attributes += 1;
-    if (attributes > mostAttributes) throw new Error('The XMP has too many attributes.');
+    if (attributes > maxAttributes) throw new Error('The XMP has too many attributes.');
   });
   parser.on('opentag', (tag) => {
     if (omitted > 0 || !filter.element(tag)) omitted += 1;

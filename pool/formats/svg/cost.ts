@@ -1,66 +1,49 @@
-import { ServiceError } from '../../../contract/errors.ts';
+import { tooLarge, unsupported } from '../errors.ts';
 import type { Effect } from './declarations.ts';
-import { type SvgDocument, type SvgElement, unsupported } from './document.ts';
+import type { SvgDocument, SvgElement } from './document.ts';
 import { referringElements } from './embedded.ts';
-import { application, filterCost, filterFunction } from './filter-cost.ts';
+import { application, filterCost, filterFunction, type SvgCost } from './filter-cost.ts';
 import { Styles } from './styles.ts';
 
 /** Upper bounds of the cost to render an element, with its descendants and references. */
-interface Cost {
+interface Cost extends SvgCost {
   /** Rendered elements; an element counts once for each reference to it. */
   readonly elements: number;
   /** Vertices of their paths; a marker may be rendered at each vertex. */
   readonly vertices: number;
-  /** CPU time of filters and masks, in ms per megapixel of the output. */
-  readonly work: number;
-  /** Maximum number of concurrent surfaces of the output's size. */
-  readonly surfaces: number;
 }
 
 const nothing: Cost = { elements: 0, vertices: 0, work: 0, surfaces: 0 };
 
-/**
- * Maximum elements that references may add to the document; librsvg stops at 500,000 references.
- */
+/** Elements that references may add to the document; librsvg stops at 500,000 references. */
 const maxRepeated = 200_000;
 
-/** Maximum depth of nested elements and references, which bounds the stack. */
+/** Depth of nested elements and references, which bounds the stack. */
 const maxReferenceDepth = 500;
 
-/** Maximum visits of elements; more than any document has elements. */
+/** Visits of elements; more than any document has elements. */
 const maxVisits = 2_000_000;
 
 /** A mask is rendered to a surface and applied to a copy of the masked content. */
-const masking = { work: 10, surfaces: 2 };
+const masking: SvgCost = { work: 10, surfaces: 2 };
 
-const oneSurface = { work: 0, surfaces: 1 };
-
-/** Elements that are rendered only by reference, not at their position in the document. */
-const definitions: ReadonlySet<string> = new Set([
-  'defs',
-  'symbol',
-  'clipPath',
-  'mask',
-  'pattern',
-  'marker',
-  'filter',
-  'metadata',
-  'style',
-  'linearGradient',
-  'radialGradient',
-]);
-
-/** Definitions that are rendered only by properties of other elements. */
-const propertyTargets: ReadonlySet<string> = new Set([
-  'clipPath',
-  'mask',
-  'pattern',
-  'marker',
-  'filter',
-]);
+const oneSurface: SvgCost = { work: 0, surfaces: 1 };
 
 /** Definitions with negligible cost. */
 const gradients: ReadonlySet<string> = new Set(['linearGradient', 'radialGradient']);
+
+/** Definitions rendered only by properties of other elements. */
+const propertyTargets = new Set(['clipPath', 'mask', 'pattern', 'marker', 'filter']);
+
+/** Elements rendered only by reference, not at their position in the document. */
+const definitions = new Set([
+  ...gradients,
+  ...propertyTargets,
+  'defs',
+  'symbol',
+  'metadata',
+  'style',
+]);
 
 /**
  * Computes the cost to render a document with references between elements: a few lines of `use`,
@@ -68,10 +51,10 @@ const gradients: ReadonlySet<string> = new Set(['linearGradient', 'radialGradien
  *
  * @throws ServiceError source_too_large, source_unsupported
  */
-export function costOf(document: SvgDocument): Pick<Cost, 'work' | 'surfaces'> {
+export function costOf(document: SvgDocument): SvgCost {
   const cost = new Costs(document).of(document.root, 0);
   if (cost.elements <= document.elements.length + maxRepeated) return cost;
-  throw new ServiceError('source_too_large', 'The SVG repeats its elements too often.');
+  throw tooLarge('The SVG repeats its elements too often.');
 }
 
 class Costs {
@@ -80,9 +63,9 @@ class Costs {
   readonly #hasMarkers: boolean;
   /** Null while an element is being visited. */
   readonly #known = new Map<SvgElement, Cost | null>();
-  /** Visits of elements; an element may be visited more than once. */
+  /** Includes repeated visits of the same element. */
   #visits = 0;
-  /** References that were omitted because they are circular. */
+  /** Circular references that were omitted. */
   #omitted = 0;
 
   constructor(document: SvgDocument) {
@@ -102,8 +85,7 @@ class Costs {
     this.#known.set(element, null);
     const omitted = this.#omitted;
     const cost = this.#count(element, depth + 1);
-    // A cost with omitted references is valid only for this path of references, so it is not
-    // cached.
+    // A cost with omitted references is valid only for this path of references.
     if (this.#omitted > omitted) this.#known.delete(element);
     else this.#known.set(element, cost);
     return cost;
@@ -130,19 +112,15 @@ class Costs {
       cost = inSequence(cost, times(this.#referred(id, depth), cost.vertices));
     }
     for (const { id } of effectsOn('paint')) {
-      cost = inSequence(
-        cost,
-        withSurfaces(times(this.#referred(id, depth), cost.elements), oneSurface),
-      );
+      const paint = times(this.#referred(id, depth), cost.elements);
+      cost = inSequence(cost, withSurfaces(paint, oneSurface));
     }
     const layered = [
       ...effectsOn('filter').map(({ id }) => this.#filter(id, depth)),
       ...effectsOn('mask').map(({ id }) => withSurfaces(this.#referred(id, depth), masking)),
     ];
-    cost = [
-      ...layered,
-      ...effectsOn('clip-path').map(({ id }) => this.#referred(id, depth)),
-    ].reduce(inSequence, cost);
+    const clips = effectsOn('clip-path').map(({ id }) => this.#referred(id, depth));
+    cost = [...layered, ...clips].reduce(inSequence, cost);
     const isLayer = layered.length > 0 || effects.some((effect) => this.#makesLayer(effect));
     return isLayer ? withSurfaces(cost, oneSurface) : cost;
   }
@@ -176,9 +154,7 @@ class Costs {
   }
 }
 
-function circular() {
-  return unsupported('The SVG has elements that refer to themselves.');
-}
+const circular = () => unsupported('The SVG has elements that refer to themselves.');
 
 /** The cost of rendering one after the other. */
 function inSequence(one: Cost, other: Cost): Cost {
@@ -191,7 +167,7 @@ function inSequence(one: Cost, other: Cost): Cost {
 }
 
 /** The cost of rendering while other surfaces are in use. */
-function withSurfaces(cost: Cost, { work, surfaces }: Pick<Cost, 'work' | 'surfaces'>): Cost {
+function withSurfaces(cost: Cost, { work, surfaces }: SvgCost): Cost {
   return { ...cost, work: cost.work + work, surfaces: cost.surfaces + surfaces };
 }
 

@@ -1,17 +1,15 @@
 import { type CSSToken, TokenType, tokenizer } from '@csstools/css-tokenizer';
-import { unsupported } from './document.ts';
+import { unsupported } from '../errors.ts';
 import { refuseDataUrl } from './embedded.ts';
 
-/**
- * An effect of a CSS declaration, or of the attribute of the same name, on the cost of an element.
- */
+/** Effect of a CSS declaration, or of the attribute of the same name, on the cost of an element. */
 export interface Effect {
   readonly property: 'filter' | 'mask' | 'clip-path' | 'paint' | 'marker' | 'layer';
-  /** The id of the referenced element; null for a filter function, and for a layer. */
+  /** Id of the referenced element; null for a filter function or a layer. */
   readonly id: string | null;
 }
 
-/** The properties that affect the cost. */
+/** Properties that affect the cost. */
 const properties: ReadonlyMap<string, Effect['property']> = new Map([
   ['filter', 'filter'],
   ['mask', 'mask'],
@@ -30,8 +28,8 @@ const properties: ReadonlyMap<string, Effect['property']> = new Map([
 /** Values that do not create a layer. */
 const layerless: ReadonlySet<string> = new Set(['1', '1.0', '100%', 'normal', 'auto']);
 
-/** Properties whose `inherit` needs no special case: their effects count for descendants anyway. */
-export const inheritable: ReadonlySet<Effect['property']> = new Set(['paint', 'marker', 'layer']);
+/** Properties whose effects count for descendants in any case, so `inherit` changes nothing. */
+const inheritable: ReadonlySet<Effect['property']> = new Set(['paint', 'marker', 'layer']);
 
 const ignored: ReadonlySet<TokenType> = new Set([TokenType.Whitespace, TokenType.Comment]);
 
@@ -75,7 +73,7 @@ export function* cssTokens(css: string): Generator<CSSToken> {
   while (!source.endOfFile()) yield source.nextToken();
 }
 
-/** A fast check: nearly all attributes are plain colours, which need no tokenizer. */
+/** Avoids the tokenizer for plain colours, which nearly all attributes are. */
 function mayHaveEffect(property: Effect['property'], value: string): boolean {
   return property === 'layer' || /[(\\]|inherit/i.test(value);
 }

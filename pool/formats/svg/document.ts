@@ -1,10 +1,10 @@
-import { type SaxesAttributeNS, SaxesParser } from 'saxes';
-import { ServiceError } from '../../../contract/errors.ts';
+import { SaxesParser, type SaxesTagNS } from 'saxes';
+import type { ServiceError } from '../../../contract/errors.ts';
+import { bufferOf } from '../bytes.ts';
+import { corrupt, unsupported } from '../errors.ts';
 
 export interface SvgElement {
-  /**
-   * Empty for elements of other namespaces: not rendered, but `use` can refer to their children.
-   */
+  /** Empty in other namespaces: not rendered, but `use` can refer to the children. */
   readonly name: string;
   /** Attributes without a prefix. */
   readonly attributes: ReadonlyMap<string, string>;
@@ -30,18 +30,25 @@ const maxElements = 1_000_000;
 const namespaces = {
   // librsvg treats elements without a namespace as SVG.
   svg: ['', 'http://www.w3.org/2000/svg'],
-  xlink: 'http://www.w3.org/1999/xlink',
+  href: ['', 'http://www.w3.org/1999/xlink'],
   include: ['http://www.w3.org/2001/XInclude', 'http://www.w3.org/2003/XInclude'],
 };
 
 /**
- * Parses an SVG as librsvg does, as far as it affects the cost. Documents that are not well-formed
- * are refused; librsvg would refuse them too.
+ * Parses an SVG as librsvg does, as far as it affects the cost. Documents that are not well-formed are
+ * refused; librsvg would refuse them too.
  *
  * @throws ServiceError source_unsupported, source_corrupt
  */
 export function readDocument(source: Uint8Array): SvgDocument {
-  const reader = new DocumentReader();
+  const elements: SvgElement[] = [];
+  const open: SvgElement[] = [];
+  const byId = new Map<string, SvgElement>();
+  const sheets = new Map<SvgElement, string>();
+  const addText = (text: string) => {
+    const element = open.at(-1);
+    if (element?.name === 'style') sheets.set(element, (sheets.get(element) ?? '') + text);
+  };
   const parser = new SaxesParser({
     xmlns: true,
     position: false,
@@ -50,76 +57,50 @@ export function readDocument(source: Uint8Array): SvgDocument {
   });
   parser.on('error', (error) => {
     if (error.message.includes('undefined entity')) throw undeclaredEntity(error);
-    throw corrupt(error);
+    throw corruptSvg(error);
   });
   parser.on('doctype', refuseDeclarations);
   parser.on('processinginstruction', ({ target, body }) => {
     if (target === 'xml-stylesheet') refuseEmbeddedStyleSheet(body);
   });
-  parser.on('opentag', ({ uri, local, attributes }) => {
-    reader.open(uri, local, Object.values(attributes));
-  });
-  parser.on('closetag', () => reader.close());
-  parser.on('text', (text) => reader.text(text));
-  parser.on('cdata', (text) => reader.text(text));
-  parser.write(decode(source)).close();
-  return reader.document();
-}
-
-class DocumentReader {
-  readonly #elements: SvgElement[] = [];
-  readonly #open: SvgElement[] = [];
-  readonly #byId = new Map<string, SvgElement>();
-  readonly #sheets = new Map<SvgElement, string>();
-
-  open(uri: string, local: string, attributes: readonly SaxesAttributeNS[]): void {
-    if (namespaces.include.includes(uri)) throw unsupported('The SVG includes other documents.');
-    if (this.#open.length === maxDepth || this.#elements.length === maxElements) {
+  parser.on('opentag', (tag) => {
+    if (namespaces.include.includes(tag.uri))
+      throw unsupported('The SVG includes other documents.');
+    if (open.length === maxDepth || elements.length === maxElements) {
       throw unsupported('The SVG has too many elements.');
     }
-    const name = namespaces.svg.includes(uri) ? local : '';
-    const own = attributes.filter(({ prefix }) => prefix === '');
-    const hrefs = attributes.filter(
-      (attribute) => attribute.local === 'href' && ['', namespaces.xlink].includes(attribute.uri),
-    );
-    const element = {
-      name,
-      attributes: new Map(own.map((attribute) => [attribute.local, attribute.value])),
-      hrefs: hrefs.map(({ value }) => value),
-      children: [],
-    };
+    const element = elementOf(tag);
     const id = element.attributes.get('id');
     // librsvg uses the first of several elements with the same id.
-    if (id !== undefined && !this.#byId.has(id)) this.#byId.set(id, element);
-    this.#open.at(-1)?.children.push(element);
-    this.#elements.push(element);
-    this.#open.push(element);
-  }
-
-  close(): void {
-    this.#open.pop();
-  }
-
-  text(text: string): void {
-    const element = this.#open.at(-1);
-    if (element?.name !== 'style') return;
-    this.#sheets.set(element, (this.#sheets.get(element) ?? '') + text);
-  }
-
-  document(): SvgDocument {
-    const [root] = this.#elements;
-    if (root?.name !== 'svg') throw corrupt();
-    const styleSheets = [...this.#sheets.values()];
-    return { root, byId: this.#byId, elements: this.#elements, styleSheets };
-  }
+    if (id !== undefined && !byId.has(id)) byId.set(id, element);
+    open.at(-1)?.children.push(element);
+    elements.push(element);
+    open.push(element);
+  });
+  parser.on('closetag', () => open.pop());
+  parser.on('text', addText);
+  parser.on('cdata', addText);
+  parser.write(decode(source)).close();
+  const [root] = elements;
+  if (root?.name !== 'svg') throw corruptSvg();
+  return { root, byId, elements, styleSheets: [...sheets.values()] };
 }
 
-/**
- * Decodes the encodings that librsvg supports. `sniff` accepts further supersets of ASCII, which
- * librsvg refuses.
- */
+function elementOf({ uri, local, attributes }: SaxesTagNS): SvgElement {
+  const all = Object.values(attributes);
+  const own = all.filter(({ prefix }) => prefix === '');
+  const hrefs = all.filter((one) => one.local === 'href' && namespaces.href.includes(one.uri));
+  return {
+    name: namespaces.svg.includes(uri) ? local : '',
+    attributes: new Map(own.map((one) => [one.local, one.value])),
+    hrefs: hrefs.map(({ value }) => value),
+    children: [],
+  };
+}
+
+/** Decodes the encodings that librsvg supports; `sniff` accepts more, which librsvg refuses. */
 function decode(source: Uint8Array): string {
-  const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
+  const bytes = bufferOf(source);
   const declaration = /^<\?xml\s[^>]*?\sencoding\s*=\s*["']([^"']*)/.exec(
     bytes.toString('latin1', 0, 1000),
   );
@@ -129,7 +110,7 @@ function decode(source: Uint8Array): string {
   try {
     return new TextDecoder(label, { fatal: true }).decode(bytes);
   } catch (error) {
-    throw corrupt(error);
+    throw corruptSvg(error);
   }
 }
 
@@ -144,13 +125,11 @@ function refuseDeclarations(doctype: string): void {
   );
 }
 
-/** Of the names that HTML has, XML has only five. */
+/** XML has only five of HTML's named entities. */
 function undeclaredEntity(cause: Error): ServiceError {
-  return new ServiceError(
-    'source_corrupt',
-    'The SVG uses an XML entity that is not declared: without declarations there are only &amp;, &lt;, &gt;, &quot; and &apos;.',
-    cause,
-  );
+  const message =
+    'The SVG uses an XML entity that is not declared: without declarations there are only &amp;, &lt;, &gt;, &quot; and &apos;.';
+  return corrupt(message, cause);
 }
 
 /** Refuses every `&` too: pseudo-attributes may be escaped in ways other than XML's. */
@@ -159,10 +138,5 @@ function refuseEmbeddedStyleSheet(instruction: string): void {
   throw unsupported('The SVG refers to a style sheet in a data: URL.');
 }
 
-export function unsupported(message: string): ServiceError {
-  return new ServiceError('source_unsupported', message);
-}
-
-function corrupt(cause?: unknown): ServiceError {
-  return new ServiceError('source_corrupt', 'The source cannot be read as SVG.', cause);
-}
+const corruptSvg = (cause?: unknown): ServiceError =>
+  corrupt('The source cannot be read as SVG.', cause);

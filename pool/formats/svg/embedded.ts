@@ -1,7 +1,8 @@
+import { unsupported } from '../errors.ts';
 import { sniff } from '../sniff.ts';
-import { type SvgDocument, type SvgElement, unsupported } from './document.ts';
+import type { SvgDocument, SvgElement } from './document.ts';
 
-/** Maximum embedded images: more than real SVGs have, and few enough to inspect quickly. */
+/** More than real SVGs have, and few enough to inspect quickly. */
 const maxEmbedded = 256;
 
 /** Elements that render the image at their URL. */
@@ -17,8 +18,8 @@ export const referringElements: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Images embedded as data: URLs, in document order. librsvg decodes them completely, whatever their
- * rendered size, and a 40 KB document can need gigabytes.
+ * Images embedded as data: URLs, in document order. librsvg decodes them completely, at any rendered size: a
+ * document of 40 KB can need gigabytes.
  *
  * @throws ServiceError source_unsupported for embedded data that is not an image, or not in an image
  *   element
@@ -45,11 +46,9 @@ export function refuseDataUrl(url: string): void {
   throw unsupported('The SVG embeds a document or style sheet in a data: URL.');
 }
 
-/** Old versions of Illustrator write `path`, which librsvg reads too. */
-function imageUrls({ hrefs, attributes }: SvgElement): string[] {
-  const path = attributes.get('path');
-  return path === undefined ? [...hrefs] : [...hrefs, path];
-}
+/** Includes `path`, which old versions of Illustrator write and librsvg reads. */
+const imageUrls = ({ hrefs, attributes }: SvgElement): string[] =>
+  [...hrefs, attributes.get('path')].filter((url) => url !== undefined);
 
 function unreadable() {
   return unsupported(
@@ -62,9 +61,7 @@ function normalized(url: string): string {
   return url.replace(/[\t\n\r]/g, '').replace(/^[\0- ]+/, '');
 }
 
-function isDataUrl(url: string): boolean {
-  return /^data:/i.test(url);
-}
+const isDataUrl = (url: string): boolean => /^data:/i.test(url);
 
 /** The body of a data: URL (RFC 2397, parsed as leniently as in the Fetch standard), else null. */
 function dataUrlBytes(value: string): Uint8Array | null {

@@ -1,16 +1,16 @@
 import type { SvgElement } from './document.ts';
 
-/** The cost of one application of a filter. */
-export interface FilterCost {
-  /** CPU time in ms per megapixel. */
+/** Upper bound of the cost to rasterise an SVG or a part of it, relative to the output's size. */
+export interface SvgCost {
+  /** CPU time of filters and masks, in ms per megapixel. */
   readonly work: number;
-  /** Surfaces of the output's size that are in use until the filter is done. */
+  /** Concurrent surfaces of the output's size, without the output itself. */
   readonly surfaces: number;
 }
 
 /**
  * CPU time in ms per megapixel, measured with librsvg 2.63 on a core that resizes 88 photographs of
- * 6 megapixels to 800 px per second. `other` is for elements that are not listed.
+ * 6 megapixels to 800 px per second.
  */
 const weights = {
   feFlood: 15,
@@ -27,8 +27,9 @@ const weights = {
   feDiffuseLighting: 200,
   feSpecularLighting: 200,
   feDisplacementMap: 800,
-  // At the maximum radius, 10 pixels of the output, because the scale is not known here.
+  // For the maximum radius, 10 pixels of the output, because the scale is unknown here.
   feMorphology: 4300,
+  // Unlisted elements.
   other: 100,
 };
 
@@ -38,23 +39,26 @@ const turbulence = { base: 60, octave: 75, maxOctaves: 9 };
 /** `feConvolveMatrix`: a base cost, and a cost per cell of its kernel. */
 const convolution = { base: 70, cell: 12.5 };
 
-/** Surfaces that a primitive needs; one unless listed. */
-const results: ReadonlyMap<string, number> = new Map([['feDropShadow', 5]]);
+/** All other primitives have one surface. */
+const shadowSurfaces = 5;
 
 /** The cost of applying any filter: the filtered layer and the result. */
-export const application: FilterCost = { work: 15, surfaces: 1 };
+export const application: SvgCost = { work: 15, surfaces: 1 };
 
 /** `blur()` and other filter functions; the most expensive one is `drop-shadow()`. */
-export const filterFunction: FilterCost = { work: weights.feDropShadow, surfaces: 5 };
+export const filterFunction: SvgCost = {
+  work: weights.feDropShadow,
+  surfaces: shadowSurfaces,
+};
 
 /** The cost of a `filter` element's own primitives. */
-export function filterCost({ children }: SvgElement): FilterCost {
+export function filterCost({ children }: SvgElement): SvgCost {
   let work = 0;
   let surfaces = 0;
   for (const primitive of children) {
     if (!primitive.name.startsWith('fe')) continue;
     work += workOf(primitive);
-    surfaces += results.get(primitive.name) ?? 1;
+    surfaces += primitive.name === 'feDropShadow' ? shadowSurfaces : 1;
   }
   return { work, surfaces };
 }
@@ -64,9 +68,8 @@ function workOf({ name, attributes, children }: SvgElement): number {
     case 'feTurbulence': {
       const octaves = Number.parseInt(attributes.get('numOctaves') ?? '1', 10);
       // Assume the maximum for an invalid number, because librsvg's value is then unspecified.
-      const rendered =
-        octaves >= 0 ? Math.min(octaves, turbulence.maxOctaves) : turbulence.maxOctaves;
-      return turbulence.base + turbulence.octave * rendered;
+      const { base, octave, maxOctaves } = turbulence;
+      return base + octave * (octaves >= 0 ? Math.min(octaves, maxOctaves) : maxOctaves);
     }
     case 'feConvolveMatrix': {
       const cells = attributes.get('kernelMatrix')?.match(/[^\s,]+/g)?.length ?? 0;

@@ -1,19 +1,11 @@
 import { costOf } from './cost.ts';
 import { readDocument } from './document.ts';
 import { embeddedImages } from './embedded.ts';
-
-/** The cost to rasterise an SVG, relative to its output size. */
-export interface SvgCost {
-  /** Upper bound of concurrent surfaces of the output's size, without the output itself. */
-  readonly surfaces: number;
-  /** Upper bound of the CPU time of filters and masks, in ms per megapixel. */
-  readonly work: number;
-}
+import type { SvgCost } from './filter-cost.ts';
 
 /**
- * Computes or refuses everything that can make a small SVG expensive. librsvg loads no external
- * resources, but the document can contain documents in data: URLs, entities, large images, repeated
- * elements and filters.
+ * Computes the cost of an SVG, or refuses it. librsvg loads no external resources, but a small document can
+ * contain documents in data: URLs, entities, large images, repeated elements and filters.
  *
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */

@@ -1,30 +1,27 @@
 import { maxFramePixels } from '../../bounds.ts';
 import { type Size, scaleWithin } from '../../geometry.ts';
-import type { SvgCost } from './read.ts';
+import type { SvgCost } from './filter-cost.ts';
 
-/** Maximum bytes of all surfaces of one SVG together, at 4 bytes per pixel. */
-const svgBytes = 512 * 1024 * 1024;
+/** Maximum bytes of all surfaces of one SVG, at 4 bytes per pixel. */
+const maxSurfaceBytes = 512 * 1024 * 1024;
 
 /** Maximum pixels per side of an SVG in sharp. */
 const maxRasterSide = 32_767;
 
 /** Maximum CPU time for the filters of one SVG, in ms. */
-const svgMs = 10_000;
+const maxFilterMs = 10_000;
 
-/** SVGs whose cost permits fewer pixels than this are refused. Most outputs are larger. */
+/** SVGs whose cost permits fewer pixels are refused. Most outputs are larger. */
 export const minSvgPixels = 500_000;
 
-/**
- * libvips rasterises tiles of this many pixels per side, and librsvg runs all filters for each
- * tile.
- */
+/** Pixels per side of the tiles that libvips rasterises; librsvg runs all filters for each tile. */
 const tileSide = 2000;
 
 /** Maximum pixels to which an SVG may be rasterised. */
 export function svgPixels(size: Size, cost: SvgCost | null, sourceMaxPixels: number) {
   const { surfaces, work } = cost ?? { surfaces: 0, work: 0 };
-  const most = Math.min(maxFramePixels, sourceMaxPixels, svgBytes / 4 / (surfaces + 1));
-  return work === 0 ? most : affordablePixels(size, most, (1e6 * svgMs) / work);
+  const most = Math.min(maxFramePixels, sourceMaxPixels, maxSurfaceBytes / 4 / (surfaces + 1));
+  return work === 0 ? most : affordablePixels(size, most, (1e6 * maxFilterMs) / work);
 }
 
 /** @param budget pixels that the filters may process, summed over all tiles */
@@ -39,10 +36,7 @@ function tilesAt({ width, height }: Size, pixels: number): number {
   return Math.ceil((width * scale) / tileSide) * Math.ceil((height * scale) / tileSide);
 }
 
-/**
- * The range of scales at which an SVG can be rasterised, in pixels for each CSS pixel; it may be
- * empty. No side has less than a pixel.
- */
+/** The possible scales, in pixels for each CSS pixel; may be empty. No side has less than a pixel. */
 export function svgScales(size: Size, pixels: number) {
   return {
     smallest: 1 / Math.min(size.width, size.height),
@@ -50,7 +44,7 @@ export function svgScales(size: Size, pixels: number) {
   };
 }
 
-/** The possible scale that is nearest to the wanted one. */
+/** The possible scale nearest to the wanted one. */
 export function svgScale(wanted: number, size: Size, pixels: number): number {
   const { smallest, largest } = svgScales(size, pixels);
   return Math.min(Math.max(wanted, smallest), largest);

@@ -1,15 +1,15 @@
 import type { Size } from '../../geometry.ts';
+import { bufferOf } from '../bytes.ts';
 import { svgRoot } from '../sniff.ts';
 
 /**
- * The density at which SVGs are opened, in dots per inch: that of CSS (CSS Values 4, 6.2), so that
- * points and inches have the size that they have in browsers. libvips 8.18 uses the density as the
- * scale too, and the size of a drawing in inches then grows with its square; so other sizes are
- * written into the document.
+ * Density at which SVGs are opened, in dots per inch: that of CSS (CSS Values 4, 6.2), so points and inches
+ * have the same size as in browsers. Other sizes are written into the document: libvips 8.18 also uses the
+ * density as the scale, and the size of a drawing in inches would grow with its square.
  */
 export const svgDensity = 96;
 
-/** Pixels that libvips makes of a CSS pixel at that density. */
+/** Pixels of libvips for each CSS pixel at that density. */
 const libvipsScale = svgDensity / 72;
 
 /** CSS pixels of each unit of length. */
@@ -23,18 +23,18 @@ const units: Readonly<Record<string, number>> = {
   mm: 96 / 25.4,
 };
 
-/** The size of a drawing in CSS pixels; that of the header is rounded to whole pixels of libvips. */
+/** The size of a drawing in CSS pixels; the header's is rounded to whole pixels of libvips. */
 export function svgSize(source: Uint8Array, header: Size): Size {
   const rounded = { width: header.width / libvipsScale, height: header.height / libvipsScale };
   const exact = writtenSize(rootOf(source).attributes);
   const isSame = (side: keyof Size) => Math.abs((exact?.[side] ?? 0) - rounded[side]) <= 1;
-  // A style sheet may say otherwise than the attributes.
+  // A style sheet may override the attributes.
   return exact !== null && isSame('width') && isSame('height') ? exact : rounded;
 }
 
 /**
- * The drawing with another size: `scale` pixels for each CSS pixel, at `svgDensity`. What is in it is
- * scaled by its `viewBox`.
+ * The drawing with another size: `scale` pixels for each CSS pixel, at `svgDensity`. The `viewBox` scales
+ * the content.
  *
  * @param size in CSS pixels
  */
@@ -42,7 +42,7 @@ export function sizedSvg(source: Uint8Array, size: Size, scale: number): Buffer 
   const { bytes, from, to, attributes } = rootOf(source);
   const width = `${(size.width * scale) / libvipsScale}px`;
   const height = `${(size.height * scale) / libvipsScale}px`;
-  // Declarations that no style sheet overrides.
+  // No style sheet overrides these declarations.
   const style = `width:${width}!important;height:${height}!important`;
   const changed: ReadonlyMap<string, string> = new Map([
     ['viewBox', `"0 0 ${size.width} ${size.height}"`],
@@ -58,12 +58,9 @@ export function sizedSvg(source: Uint8Array, size: Size, scale: number): Buffer 
 const withDeclarations = (quoted: string, more: string): string =>
   `${quoted.slice(0, -1)};${more}${quoted.slice(-1)}`;
 
-/**
- * The attributes of the root element, with their quotes, and where they are. The document is known to
- * be well-formed.
- */
+/** The attributes of the root element, with their quotes and offsets, in a well-formed document. */
 function rootOf(source: Uint8Array) {
-  const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
+  const bytes = bufferOf(source);
   const text = bytes.toString('latin1');
   const from = (svgRoot(text) ?? 0) + '<svg'.length;
   const attributes = new Map<string, string>();
@@ -78,7 +75,7 @@ function rootOf(source: Uint8Array) {
   return { bytes, from, to, attributes };
 }
 
-/** What the attributes say; null when they leave it open or depend on fonts. */
+/** Size in the attributes; null if they leave it open or depend on fonts. */
 function writtenSize(attributes: ReadonlyMap<string, string>): Size | null {
   const [width, height] = [attributes.get('width'), attributes.get('height')].map(pixels);
   const box = (attributes.get('viewBox') ?? '""')
@@ -94,7 +91,7 @@ function writtenSize(attributes: ReadonlyMap<string, string>): Size | null {
   return size.width > 0 && size.height > 0 ? size : null;
 }
 
-/** Of an attribute with its quotes; null for none and for percentages, NaN for other units. */
+/** @param quoted a length with its quotes; null if absent or a percentage, NaN for other units */
 function pixels(quoted: string | undefined): number | null {
   const text = quoted?.slice(1, -1).trim() ?? '100%';
   if (text.endsWith('%') || text === 'auto') return null;

@@ -1,14 +1,15 @@
 import { type CSSToken, TokenType } from '@csstools/css-tokenizer';
+import { unsupported } from '../errors.ts';
 import {
   cssTokens,
   type Effect,
   effectsOfAttribute,
   effectsOfDeclarations,
 } from './declarations.ts';
-import { type SvgDocument, type SvgElement, unsupported } from './document.ts';
+import type { SvgDocument, SvgElement } from './document.ts';
 import { refuseDataUrl } from './embedded.ts';
 
-/** A simple selector, by which rules are indexed: `.class`, `#id`, `name`, or `*`. */
+/** Index of a rule: the simple selector `.class`, `#id`, `name`, or `*`. */
 type Key = string;
 
 /** More than any drawing has on one element, or in the rules of one selector. */
@@ -19,15 +20,13 @@ function requireFew(count: number, most: number, what: string): void {
   if (count > most) throw unsupported(`The SVG has more than ${most} ${what}.`);
 }
 
-/**
- * Finds the possible effects on an element, from its attributes and the document's style sheets.
- */
+/** Possible effects on each element, from its attributes and the document's style sheets. */
 export class Styles {
   readonly #rules = new Map<Key, Effect[]>();
 
   constructor({ styleSheets }: SvgDocument) {
     for (const sheet of styleSheets) {
-      // Most sheets have neither references nor layers.
+      // Skips most sheets, which have neither references nor layers.
       if (/url|filter|opacity|blend|isolation|import|\\/i.test(sheet)) this.#read(sheet);
     }
   }
@@ -45,9 +44,7 @@ export class Styles {
     return effects;
   }
 
-  /**
-   * Splits a sheet into rules (CSS Syntax, 5.4.1). librsvg supports no at-rule except `@import`.
-   */
+  /** Splits a sheet into rules (CSS Syntax, 5.4.1). librsvg supports no at-rule except `@import`. */
   #read(sheet: string): void {
     let prelude: CSSToken[] = [];
     let block: CSSToken[] = [];
@@ -103,8 +100,8 @@ function keysOf({ name, attributes }: SvgElement): Set<Key> {
 }
 
 /**
- * One key for each selector of a list. Every element that the selector matches has the key; the
- * rest of the selector is ignored, so a rule may apply to more elements than in CSS.
+ * One key for each selector of a list. Elements that the selector matches have the key. The rest of the
+ * selector is ignored, so a rule may apply to more elements than in CSS.
  */
 function selectorKeys(prelude: readonly CSSToken[]): Set<Key> {
   const keys = new Set<Key>();

@@ -1,0 +1,13 @@
+import { ServiceError } from '../../contract/errors.ts';
+
+/** The source, or its encoding, is not supported (415). */
+export const unsupported = (message: string, cause?: unknown): ServiceError =>
+  new ServiceError('source_unsupported', message, cause);
+
+/** The source is damaged (422). */
+export const corrupt = (message: string, cause?: unknown): ServiceError =>
+  new ServiceError('source_corrupt', message, cause);
+
+/** The source exceeds a limit (413). */
+export const tooLarge = (message: string): ServiceError =>
+  new ServiceError('source_too_large', message);

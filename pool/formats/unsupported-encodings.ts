@@ -1,0 +1,92 @@
+import type { Metadata } from 'sharp';
+import type { ServiceError } from '../../contract/errors.ts';
+import { bufferOf } from './bytes.ts';
+import { readHeif } from './container/heif.ts';
+import { pngTransfer } from './container/png.ts';
+import { type TiffPixels, tiffPixels } from './container/tiff.ts';
+import { unsupported } from './errors.ts';
+import type { SourceKind } from './kinds.ts';
+
+/** CICP transfer characteristics of HDR (ITU-T H.273, table 3). */
+const hdrTransfers: ReadonlyMap<number | null, string> = new Map([
+  [16, 'PQ'],
+  [18, 'HLG'],
+]);
+
+/**
+ * Refuses HDR colours without a profile. libvips 8.18 ignores CICP: it reads them as sRGB, grey and dark.
+ *
+ * @throws ServiceError source_unsupported
+ */
+export function requireConvertibleColours(
+  source: Uint8Array,
+  kind: SourceKind,
+  { hasProfile }: Pick<Metadata, 'hasProfile'>,
+): void {
+  const transfer = hasProfile ? undefined : hdrTransfers.get(transferOf(source, kind));
+  if (transfer === undefined) return;
+  throw unsupported(`The source is an HDR image (${transfer}), whose colours cannot be converted.`);
+}
+
+function transferOf(source: Uint8Array, kind: SourceKind): number | null {
+  if (kind === 'png') return pngTransfer(source);
+  return kind === 'avif' || kind === 'heif' ? readHeif(source).transfer : null;
+}
+
+/**
+ * The error for a file that failed to decode because of an encoding that libvips does not support; one
+ * such page of a TIFF keeps libvips from opening the others. The file's own tags decide: the threads share
+ * one buffer for libvips' messages, so a message may be missing or belong to another file.
+ *
+ * @returns null for other encodings
+ */
+export function unsupportedEncoding(
+  kind: SourceKind,
+  source: Uint8Array,
+  error: unknown,
+): ServiceError | null {
+  if (kind === 'avif' && readHeif(source).onlySequence) {
+    return unsupported('The AVIF has only a sequence, and no image.');
+  }
+  if (kind !== 'tiff') return null;
+  for (const page of tiffPixels(bufferOf(source))) {
+    const encoding = unsupportedTiffEncoding(page);
+    if (encoding === null) continue;
+    const message = `The source is a TIFF in an unsupported encoding (${encoding}). To use it: save it with another compression, or as PNG.`;
+    return unsupported(message, error);
+  }
+  return null;
+}
+
+/** Values of the tag Compression that libtiff reads nowhere, or only in some installations. */
+const compressions: Readonly<Record<number, string>> = {
+  6: 'old-style JPEG',
+  9: 'JBIG',
+  10: 'JBIG',
+  32909: 'PixarLog',
+  33003: 'JPEG 2000',
+  33005: 'JPEG 2000',
+  34661: 'JBIG',
+  34712: 'JPEG 2000',
+  34887: 'LERC',
+  34892: 'lossy JPEG of DNG',
+  34925: 'LZMA',
+  50000: 'Zstandard',
+  50002: 'JPEG XL',
+  52546: 'JPEG XL',
+};
+
+const photometric = { white: 0, black: 1, palette: 3 } as const;
+
+/** The encodings that libvips refuses (libvips/foreign/tiff2vips.c). */
+function unsupportedTiffEncoding(page: TiffPixels): string | null {
+  const { compression, bits, samples, colours, separate, tiled } = page;
+  const name = compressions[compression];
+  if (name !== undefined) return `${name} compression`;
+  if (separate && tiled) return 'tiles of separate planes';
+  const isPalette = colours === photometric.palette;
+  const isGrey = colours === photometric.white || colours === photometric.black;
+  const mayBeSmall = isPalette || (isGrey && samples === 1);
+  if ([8, 16, 32].includes(bits) || (mayBeSmall && [1, 2, 4].includes(bits))) return null;
+  return `${samples === 1 ? 'one sample' : `${samples} samples`} of ${bits} bits`;
+}
