@@ -3,8 +3,9 @@ import { ServiceError } from '../../contract/errors.ts';
 import { canonicalHost, hostMatches } from '../../contract/hosts.ts';
 import type { Project } from '../../store/projects.ts';
 import { type Address, imagePrefix, sourceInPath } from './address.ts';
+import { percentEncode } from './source-url.ts';
 
-/** Whether a project's allowlist has a URL's host; a trailing dot makes no difference. */
+/** Whether a project's allowlist contains a host, with or without a trailing dot. */
 export function allows(project: Project, host: string): boolean {
   const canonical = canonicalHost(host);
   return canonical !== null && hostMatches(project.allowedOrigins, canonical);
@@ -16,31 +17,22 @@ const withoutSignature = (query: string): string =>
     .filter((pair) => !pair.startsWith('sig='))
     .join('&');
 
-/**
- * The text that is signed: the path from `/img` on and the query as they were sent, without the
- * signature itself.
- */
+/** The signed text: the path from `/img` on and the query as they were sent, without `sig`. */
 export const signedText = (path: string, query: string): string =>
   `${path}?${withoutSignature(query)}`;
 
-/** No client sends a longer path, in characters: a head has room for 16 KB. */
+/** A request's head has room for 16 KB. */
 const maxSignedPath = 16_384;
 
-/** Characters that encodeURIComponent leaves and other languages encode (RFC 3986, 2.2). */
-const reserved = /[!'()*]/g;
-const percentEncoded = (one: string): string => `%${one.charCodeAt(0).toString(16).toUpperCase()}`;
-
 /**
- * The paths that a client may have signed when a request comes with this path, which a proxy may have
- * changed: it turns `//` into `/`, or decodes a source that was encoded as a whole. All of them name
- * the same source, so a signature of one is as good as one of another.
+ * The paths that the client of a request may have signed: proxies turn `//` into `/`, or decode an encoded
+ * source. All paths name the same source, so each of them may be signed.
  */
 function signedPaths(path: string): string[] {
   const source = sourceInPath(path);
   if (source === null) return [path];
-  const encoded = encodeURIComponent(source);
-  const written = [encoded, encoded.replace(reserved, percentEncoded)];
-  // Written directly, a source with these would not be the same source.
+  const written = [encodeURIComponent(source), percentEncode(source)];
+  // Unencoded, a source with these characters would be another source.
   if (!/[?#]/.test(source)) written.push(source);
   const sent = written.map((one) => imagePrefix + one).filter((one) => one.length <= maxSignedPath);
   return [...new Set([path, ...sent])];
@@ -51,15 +43,7 @@ export function signature(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('base64url');
 }
 
-/** The secrets whose signatures are valid: two during a rotation. */
-function secretsOf({ signingSecret, previousSigningSecret }: Project): string[] {
-  return [signingSecret, previousSigningSecret].filter((secret) => typeof secret === 'string');
-}
-
-/**
- * Checks that the project may use a source's host.
- * @throws ServiceError source_not_allowed
- */
+/** @throws ServiceError source_not_allowed when the allowlist does not contain the source's host */
 export function checkSource(project: Project, source: URL): void {
   if (allows(project, source.hostname)) return;
   throw new ServiceError(
@@ -69,8 +53,8 @@ export function checkSource(project: Project, source: URL): void {
 }
 
 /**
- * Checks the URL's signature if the project requires one, and returns when the URL expires (Unix ms;
- * infinite when the project does not require signatures).
+ * Checks the URL's signature if the project requires one.
+ * @returns when the URL expires, Unix ms; infinite if the project requires no signatures
  * @throws ServiceError signature_invalid
  */
 export function checkSignature(
@@ -89,7 +73,10 @@ export function checkSignature(
   }
   const unsigned = withoutSignature(query);
   const texts = signedPaths(path).map((one) => `${one}?${unsigned}`);
-  const authentic = secretsOf(project).some((secret) =>
+  const { signingSecret, previousSigningSecret } = project;
+  // Two during a rotation.
+  const secrets = [signingSecret, previousSigningSecret].filter((one) => typeof one === 'string');
+  const authentic = secrets.some((secret) =>
     texts.some((text) => {
       const expected = Buffer.from(signature(secret, text));
       return given.length === expected.length && timingSafeEqual(given, expected);

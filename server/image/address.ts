@@ -7,7 +7,7 @@ import { readSource } from './source-url.ts';
 export interface Address {
   readonly projectId: string;
   readonly source: URL;
-  /** Every query parameter but `url` and `project`, each name once. */
+  /** Query parameters except `url` and `project`. */
   readonly parameters: ReadonlyMap<string, string>;
 }
 
@@ -15,7 +15,7 @@ export interface Address {
 export const imagePrefix = '/img/';
 
 /**
- * Reads `/img/<source_url>?project=…` and `/img/?url=…&project=…` (spec 4.3).
+ * Reads `/img/<source_url>?project=…` and `/img/?url=…&project=…`.
  * @throws ServiceError source_missing, project_missing, source_invalid, parameter_invalid
  */
 export function readAddress(path: string, query: string): Address {
@@ -30,15 +30,15 @@ export function readAddress(path: string, query: string): Address {
   return { projectId, source: readSource(written), parameters };
 }
 
-/** Names that the endpoint reads beside the transform parameters. */
+/** Names that are not in the table of image parameters. */
 const ownNames = new Set(['url', 'project', 'exp', 'sig']);
 const knownNames = [...ownNames, ...parameterSpellings];
 
-/** More than there are parameters, with those that caches and trackers add. */
+/** Enough for all parameters and those that caches and trackers add. */
 const maxParameters = 100;
 export const tooManyParameters = `The query has more than ${maxParameters} parameters.`;
 
-/** Counted before the query is split: each parameter takes time, and a head has room for thousands. */
+/** Checked before the query is parsed: a request's head has room for thousands of parameters. */
 export function hasTooManyParameters(query: string): boolean {
   let count = 1;
   for (let at = query.indexOf('&'); at !== -1; at = query.indexOf('&', at + 1)) {
@@ -49,35 +49,26 @@ export function hasTooManyParameters(query: string): boolean {
 }
 
 /**
- * Rejects a parameter that is given twice: a proxy, a cache or the signature check may read the other
- * value; and a misspelt one, without which the image would be another than the one that was meant.
- * Other unknown parameters are ignored, so they may repeat.
+ * Rejects repeated parameters, of which a proxy, a cache and the signature check may read different ones,
+ * and misspelt ones. Other unknown parameters are ignored and may repeat.
  */
 function readQuery(query: string): Map<string, string> {
-  if (hasTooManyParameters(query)) {
-    throw new ServiceError('parameter_invalid', tooManyParameters);
-  }
+  const invalid = (message: string) => new ServiceError('parameter_invalid', message);
+  if (hasTooManyParameters(query)) throw invalid(tooManyParameters);
   const parameters = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
     const known = ownNames.has(name) || isParameter(name);
-    if (known && parameters.has(name)) {
-      throw new ServiceError('parameter_invalid', `${name} is given more than once.`);
-    }
-    const intended = known ? undefined : nearestName(name, knownNames);
-    if (intended !== undefined) {
-      throw new ServiceError(
-        'parameter_invalid',
-        `${name} is not a parameter. Did you mean ${intended}?`,
-      );
-    }
+    if (known && parameters.has(name)) throw invalid(`${name} is given more than once.`);
+    const near = known ? undefined : nearestName(name, knownNames);
+    if (near !== undefined) throw invalid(`${name} is not a parameter. Did you mean ${near}?`);
     parameters.set(name, value);
   }
   return parameters;
 }
 
 /**
- * The source in the path: written directly when it starts with a scheme and a slash, else encoded
- * as a whole and decoded once. Null when the path holds none.
+ * The source in the path: unencoded if it starts with a scheme and a slash, else encoded once as a whole.
+ * Null when the path has none.
  * @throws ServiceError source_invalid
  */
 export function sourceInPath(path: string): string | null {

@@ -14,21 +14,16 @@ export class BackgroundTokens {
     this.#storeAvailable = storeAvailable;
   }
 
-  /** Whether a token marks this request as background work; false while that cannot be told. */
+  /** Whether a token is valid for a request's target; false while the secret cannot be loaded. */
   async verify(target: string, token: string): Promise<boolean> {
-    // Anybody can send a token: no image waits for a store that is known to be unavailable.
+    // Any client can send a token: no image waits for a store that is known to be unavailable.
     if (this.#secret === null && !this.#storeAvailable()) return false;
     try {
-      this.#secret ??= this.#load();
+      this.#secret ??= answered(findDeployment(this.#db)).then((found) => found.backgroundSecret);
       return isBackgroundToken(await this.#secret, target, token, Date.now());
     } catch {
       this.#secret = null;
       return false;
     }
-  }
-
-  async #load(): Promise<string> {
-    const { backgroundSecret } = await answered(findDeployment(this.#db));
-    return backgroundSecret;
   }
 }

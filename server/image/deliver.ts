@@ -1,28 +1,27 @@
 import { backgroundHeader } from '../../contract/background-token.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import type { CacheResult, Engine } from '../../pool/engine.ts';
-import type { Image } from '../../pool/image.ts';
 import { runStage } from '../../pool/stages.ts';
 import type { Variant } from '../../pool/variant.ts';
 import type { Project } from '../../store/projects.ts';
-import type { Headers, HttpRequest } from '../http/request.ts';
-import { type ProjectCache, projectNotFound } from '../project-cache.ts';
+import type { HttpRequest } from '../http/request.ts';
+import { type ProjectCache, type ProjectState, projectNotFound } from '../project-cache.ts';
 import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
 import { readAddress } from './address.ts';
-import { bothFailed, fallbackHeaders, isReplaceable, ofAnotherSource } from './fallback.ts';
+import { bothFailed, fallbackHeaders, isReplaceable, withoutSourceArea } from './fallback.ts';
 import { variantKey } from './key.ts';
-import { type Negotiated, type NegotiationHeaders, negotiate } from './negotiate.ts';
+import { type Negotiated, negotiate } from './negotiate.ts';
 import { readOptions } from './options.ts';
 import { withPreset } from './preset.ts';
 import { resolveVariant } from './resolve-variant.ts';
 import {
+  backgroundResponse,
   type Conditions,
   cacheControl,
   imageHeaders,
   imageResponse,
   readConditions,
-  warmResponse,
 } from './response.ts';
 import { type CachedResponse, ResponseCache } from './response-cache.ts';
 
@@ -31,226 +30,208 @@ export interface DeliveryEnvironment {
   readonly engine: Engine;
   readonly projects: ProjectCache;
   readonly telemetry: ImageTelemetry;
-  /** Whether a request has a valid token that marks it as background work. */
+  /** Whether a token is valid for a request's target and marks the request as background work. */
   readonly isBackground: (target: string, token: string) => Promise<boolean>;
-  /** Called when an image is delivered without its project's watermark, which cannot be used. */
+  /** Called when an image is delivered without its project's watermark, which failed. */
   readonly onWatermarkFailure: (projectId: string, error: ServiceError) => void;
   /** Unix ms. */
   readonly now: () => number;
 }
 
-/** The headers that the response depends on. */
-function negotiationHeaders(request: HttpRequest): NegotiationHeaders {
-  return {
-    accept: request.header('accept'),
-    'sec-ch-dpr': request.header('sec-ch-dpr'),
-    dpr: request.header('dpr'),
-    'sec-ch-width': request.header('sec-ch-width'),
-    width: request.header('width'),
-    'sec-ch-viewport-width': request.header('sec-ch-viewport-width'),
-    'viewport-width': request.header('viewport-width'),
-  };
+/** The headers of a request, copied because they cannot be read after an await. */
+interface RequestHeaders {
+  readonly negotiated: Negotiated;
+  readonly conditions: Conditions;
+  readonly backgroundToken: string;
+  readonly isLoop: boolean;
 }
 
-/** The key of the response cache: everything in a request that the cached response depends on. */
-const responseKey = ({ path, query }: HttpRequest, { form }: Negotiated): string =>
-  `${path}?${query}\n${form}`;
+/** A request that may be served: an image to find in the caches or to render. */
+interface ImageOrder {
+  readonly project: Project;
+  readonly source: URL;
+  readonly variant: Variant;
+  readonly background: boolean;
+  readonly stages: ObservedRequest;
+  readonly signal: AbortSignal;
+}
 
-/** The image endpoint (spec 4.3). */
+interface Delivered {
+  readonly result: CacheResult;
+  /** False without the watermark, or with the fallback instead of the source: not to be stored. */
+  readonly complete: boolean;
+  /** The error of the source, when the image is the fallback's. */
+  readonly sourceError: ServiceError | null;
+}
+
+/** The operations `getImage` and `getImageByQuery` of the OpenAPI document. */
 export class Delivery {
-  readonly #engine: Engine;
-  readonly #projects: ProjectCache;
-  readonly #telemetry: ImageTelemetry;
-  readonly #isBackground: DeliveryEnvironment['isBackground'];
-  readonly #onUnmarked: DeliveryEnvironment['onWatermarkFailure'];
-  readonly #now: () => number;
+  readonly #environment: DeliveryEnvironment;
   readonly responses = new ResponseCache();
 
   constructor(environment: DeliveryEnvironment) {
-    const {
-      engine,
-      projects,
-      telemetry,
-      isBackground,
-      onWatermarkFailure: onUnmarked,
-      now,
-    } = environment;
-    this.#engine = engine;
-    this.#projects = projects;
-    this.#telemetry = telemetry;
-    this.#isBackground = isBackground;
-    this.#onUnmarked = onUnmarked;
-    this.#now = now;
+    this.#environment = environment;
   }
 
-  /** Serves a repeated request from the response cache, synchronously, and any other by `#deliver`. */
+  /** Serves a repeated request synchronously from the response cache, others through the engine. */
   handle(request: HttpRequest): void | Promise<void> {
-    const negotiated = negotiate(negotiationHeaders(request));
+    const { engine, telemetry, now } = this.#environment;
+    const negotiated = negotiate((name) => request.header(name));
     const conditions = readConditions(request);
-    const token = request.header(backgroundHeader);
-    const requestKey = responseKey(request, negotiated);
-    const now = this.#now();
-    // The response to a worker has other headers than the cached response.
-    const cached = token === '' ? this.responses.get(requestKey, now) : undefined;
+    const backgroundToken = request.header(backgroundHeader);
+    const cacheKey = `${request.path}?${request.query}\n${negotiated.form}`;
+    const at = now();
+    // A background request gets other headers than a cached response has.
+    const cached = backgroundToken === '' ? this.responses.get(cacheKey, at) : undefined;
     if (cached === undefined || cached.entry.image === null) {
       if (!request.isWellFormed()) return;
-      const observed = this.#telemetry.observe(request);
-      return observed.untilDone(
-        this.#deliver(request, observed, requestKey, negotiated, conditions, token),
-      );
+      const loop = engine.isOwnFetch(request.header('cdn-loop'));
+      const headers = { negotiated, conditions, backgroundToken, isLoop: loop };
+      const observed = telemetry.observe(request);
+      return observed.untilDone(this.#deliver(request, headers, cacheKey, observed));
     }
-    this.#engine.touch(cached.entry, now);
-    this.#telemetry.hit(request, cached.project.project._id);
+    engine.touch(cached.entry, at);
+    telemetry.hit(request, cached.project.project._id);
     const { image } = cached.entry;
-    request.respond(imageResponse(image, headersNow(image, cached, now), conditions));
+    request.respond(imageResponse(image, cachedHeaders(cached, image, at), conditions));
   }
 
-  /** Handles a request without the response cache, from its URL to its response. */
+  /** Serves a request that is not in the response cache. */
   async #deliver(
     request: HttpRequest,
+    headers: RequestHeaders,
+    cacheKey: string,
     observed: ObservedRequest,
-    requestKey: string,
-    negotiated: Negotiated,
-    conditions: Conditions,
-    token: string,
   ): Promise<void> {
-    const { path, query } = request;
-    if (this.#engine.isOwnFetch(request.header('cdn-loop'))) {
+    const { path, query, signal } = request;
+    const { now, isBackground } = this.#environment;
+    if (headers.isLoop) {
       throw new ServiceError('source_blocked', 'The source is an image of this service itself.');
     }
-    const { address, asked } = await runStage(observed, 'parse', () => readTarget(path, query));
-    observed.addressed(address.projectId, address.source.hostname);
-
-    const find = () => this.#projects.find(address.projectId);
-    const state = await runStage(observed, 'project', find);
-    if (state === null) {
-      throw projectNotFound(address.projectId);
-    }
+    const { address, asked } = await runStage(observed, 'parse', () => {
+      const address = readAddress(path, query);
+      return { address, asked: readOptions(address.parameters) };
+    });
+    const { source } = address;
+    observed.addressed(address.projectId, source.hostname);
+    const state = await this.#findProject(address.projectId, observed);
     const { project } = state;
-    observed.found();
-    const background = token !== '' && (await this.#isBackground(`${path}?${query}`, token));
-    checkSource(project, address.source);
-    // A worker needs no signature: clients still need one for the images that it warms.
-    const expires = background ? null : checkSignature(project, address, path, query, this.#now());
+
+    const token = headers.backgroundToken;
+    const background = token !== '' && (await isBackground(`${path}?${query}`, token));
+    checkSource(project, source);
+    // Background requests need no signature; clients need one for the same images.
+    const expires = background ? null : checkSignature(project, address, path, query, now());
 
     const options = withPreset(asked, project);
     const fallback = options.fallback === undefined ? null : new URL(options.fallback);
     if (fallback !== null) checkSource(project, fallback);
-    const variant = resolveVariant(options, negotiated.hints, negotiated.accepted, project);
-    const { source } = address;
-    const { result, complete, replaces } = await this.#withFallback(
-      { project, source, variant, background, stages: observed },
-      fallback,
-      request,
-    );
-    observed.delivered(result.tier);
+    const { hints, accepted } = headers.negotiated;
+    const variant = resolveVariant(options, hints, accepted, project);
+    const order = { project, source, variant, background, stages: observed, signal };
+    const delivered = await this.#getOrFallback(order, fallback);
+    observed.delivered(delivered.result.tier);
 
-    const { image, entry } = result;
-    const now = this.#now();
-    const mayStore = complete ? cacheControl(expires, now) : 'no-store';
-    const download = options.download ?? null;
-    const responseHeaders = imageHeaders(image, result, mayStore, download);
-    if (replaces !== null) {
-      const headers = fallbackHeaders(responseHeaders, replaces);
-      request.respond({ status: 200, headers, body: image.body });
-      return;
-    }
-    request.respond(
-      background
-        ? warmResponse(responseHeaders)
-        : imageResponse(image, responseHeaders, conditions),
-    );
-    if (entry === null || expires === null || !complete) return;
-    const hitHeaders = imageHeaders(image, fromMemory, cacheControl(expires, now), download);
-    this.responses.set(requestKey, {
-      project: state,
-      entry,
-      headers: hitHeaders,
-      download,
+    this.#respond(request, headers.conditions, delivered, {
+      cacheKey,
+      state,
       expires,
+      download: options.download ?? null,
     });
   }
 
-  /**
-   * The image, or that of another source in its place; then not `complete`, and with the error that it
-   * `replaces`. Each has its own place in the caches.
-   */
-  async #withFallback(
-    checked: Checked,
-    fallback: URL | null,
-    request: HttpRequest,
-  ): Promise<Found> {
+  async #findProject(projectId: string, observed: ObservedRequest): Promise<ProjectState> {
+    const { projects } = this.#environment;
+    const state = await runStage(observed, 'project', () => projects.find(projectId));
+    if (state === null) throw projectNotFound(projectId);
+    observed.found();
+    return state;
+  }
+
+  /** The source's image, or the fallback's when the source fails. */
+  async #getOrFallback(order: ImageOrder, fallback: URL | null): Promise<Delivered> {
     try {
-      return await this.#image(checked, request);
+      return await this.#getOrUnmarked(order);
     } catch (error) {
-      // A worker warms the image of the source, or has failed.
-      const isWanted = fallback !== null && !checked.background && !request.signal.aborted;
-      if (!isWanted || !isReplaceable(error)) throw error;
-      const variant = ofAnotherSource(checked.variant);
+      // Background work renders the source or fails.
+      const mayReplace = fallback !== null && !order.background && !order.signal.aborted;
+      if (!mayReplace || !isReplaceable(error)) throw error;
+      const variant = withoutSourceArea(order.variant);
       try {
-        const { result } = await this.#image({ ...checked, source: fallback, variant }, request);
-        checked.stages.replaced(error);
-        return { result, complete: false, replaces: error };
+        const { result } = await this.#getOrUnmarked({ ...order, source: fallback, variant });
+        order.stages.replaced(error);
+        return { result, complete: false, sourceError: error };
       } catch (second) {
         throw bothFailed(error, second);
       }
     }
   }
 
-  /**
-   * The image; not `complete` when its watermark cannot be used. The image without it is the one that
-   * the project would have without a watermark, so it has that one's place in the caches.
-   */
-  async #image(
-    { project, source, variant, background, stages }: Checked,
-    { signal }: HttpRequest,
-  ): Promise<Found> {
-    const get = (wanted: Variant) => {
-      const key = variantKey(project._id, source, wanted);
-      const allowed = (host: string) => allows(project, host);
-      const wants = { project: project._id, source, variant: wanted, allowed, background, stages };
-      return this.#engine.get(key, wants, signal);
-    };
+  /** The image, or the image without a watermark when the watermark fails. */
+  async #getOrUnmarked(order: ImageOrder): Promise<Delivered> {
     try {
-      return { result: await get(variant), complete: true, replaces: null };
+      return { result: await this.#get(order), complete: true, sourceError: null };
     } catch (error) {
-      const ofWatermark = error instanceof ServiceError && error.details.watermark === true;
-      // A worker warms the image with the watermark, or has failed.
-      if (!ofWatermark || background) throw error;
-      this.#onUnmarked(project._id, error);
-      const result = await get({ ...variant, watermark: null });
-      return { result, complete: false, replaces: null };
+      const isOfWatermark = error instanceof ServiceError && error.details.watermark === true;
+      // Background work renders the watermark or fails.
+      if (!isOfWatermark || order.background) throw error;
+      this.#environment.onWatermarkFailure(order.project._id, error);
+      const variant = { ...order.variant, watermark: null };
+      return { result: await this.#get({ ...order, variant }), complete: false, sourceError: null };
     }
+  }
+
+  #get({ project, source, variant, background, stages, signal }: ImageOrder) {
+    const key = variantKey(project._id, source, variant);
+    const allowed = (host: string) => allows(project, host);
+    const request = { project: project._id, source, variant, allowed, background, stages };
+    return this.#environment.engine.get(key, request, signal);
+  }
+
+  /** Sends the image, and keeps the response for repeated requests if it may be stored. */
+  #respond(
+    request: HttpRequest,
+    conditions: Conditions,
+    { result, complete, sourceError }: Delivered,
+    { cacheKey, state, expires, download }: ResponseFacts,
+  ): void {
+    const { image, entry } = result;
+    const now = this.#environment.now();
+    const control = complete ? cacheControl(expires, now) : 'no-store';
+    const headers = imageHeaders(image, result, control, download);
+    if (sourceError !== null) {
+      const body = image.body;
+      return request.respond({ status: 200, headers: fallbackHeaders(headers, sourceError), body });
+    }
+    if (expires === null) return request.respond(backgroundResponse(headers));
+    request.respond(imageResponse(image, headers, conditions));
+    if (entry === null || !complete) return;
+    this.responses.set(cacheKey, {
+      project: state,
+      entry,
+      headers: imageHeaders(image, fromMemory, cacheControl(expires, now), download),
+      download,
+      expires,
+    });
   }
 }
 
-/** A request for an image, checked. */
-interface Checked {
-  readonly project: Project;
-  readonly source: URL;
-  readonly variant: Variant;
-  readonly background: boolean;
-  readonly stages: ObservedRequest;
-}
-
-function readTarget(path: string, query: string) {
-  const address = readAddress(path, query);
-  return { address, asked: readOptions(address.parameters) };
-}
-
-interface Found {
-  readonly result: CacheResult;
-  /** Whether it is the whole of what was asked for, so that it may be stored. */
-  readonly complete: boolean;
-  /** The error of the URL's source, when the image is that of the fallback. */
-  readonly replaces: ServiceError | null;
+interface ResponseFacts {
+  readonly cacheKey: string;
+  readonly state: ProjectState;
+  /** When the URL expires, Unix ms; infinite without a signature, null for background requests. */
+  readonly expires: number | null;
+  readonly download: string | null;
 }
 
 const fromMemory = { tier: 'memory', timings: {} } as const;
 
 /** The headers of a cached response; those of a signed URL change every second. */
-function headersNow(image: Image, cached: CachedResponse, now: number): Headers {
-  const { headers, download, expires } = cached;
+function cachedHeaders(
+  { headers, download, expires }: CachedResponse,
+  image: CacheResult['image'],
+  now: number,
+): CachedResponse['headers'] {
   return expires === Number.POSITIVE_INFINITY
     ? headers
     : imageHeaders(image, fromMemory, cacheControl(expires, now), download);

@@ -1,18 +1,19 @@
+import { percentEncode } from './source-url.ts';
 import type { Value } from './values.ts';
 
-/** Longest name that is accepted, in characters. */
+/** Maximum length of the parameter. */
 const maxCharacters = 200;
-/** File systems take 255 bytes, with the extension. */
+/** File systems allow 255 bytes with the extension. */
 const maxBytes = 200;
 
-/** Path separators, and what Windows does not take in a name. */
+/** Path separators and other characters that Windows does not allow. */
 const separators = /[/\\:*?"<>|]/g;
-/** Controls, line ends, and marks that would show the name in another order than it has. */
+/** Control characters, line ends, and marks that change the displayed order. */
 const invisible = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
-/** A leading dot hides a file; Windows drops dots and spaces at the end. */
+/** A leading dot hides a file; Windows removes trailing dots and spaces. */
 const ends = /^[. ]+|[. ]+$/g;
 
-/** A name for a file on any system, whatever was asked for; empty when nothing is left. */
+/** A file name that is valid on every system; empty when no character is left. */
 function safeName(text: string): string {
   const plain = text
     .normalize('NFC')
@@ -34,7 +35,7 @@ export const fileName: Value<string> = {
   parse: (text) => ([...text].length > maxCharacters ? undefined : safeName(text) || undefined),
 };
 
-/** The first one is used for new names. */
+/** Extensions by media type; the first one is added to names without one. */
 const extensions: Readonly<Record<string, readonly [string, ...string[]]>> = {
   'image/jpeg': ['jpg', 'jpeg', 'jpe'],
   'image/png': ['png'],
@@ -44,11 +45,11 @@ const extensions: Readonly<Record<string, readonly [string, ...string[]]>> = {
   'text/plain': ['txt'],
   'application/json': ['json'],
 };
-/** Of sources that no output has the format of. */
+/** Extensions of sources in formats that are never an output. */
 const otherExtensions = ['tif', 'tiff', 'svg', 'heic', 'heif', 'bmp', 'ico', 'jxl'];
 const imageExtensions = new Set([...Object.values(extensions).flat(), ...otherExtensions]);
 
-/** The name with the extension of what is delivered, in place of another image's. */
+/** The name with the extension of the delivered type; replaces the extension of another image type. */
 function withExtension(name: string, contentType: string): string {
   const own = extensions[contentType.split(';')[0] ?? ''];
   if (own === undefined) return name;
@@ -58,11 +59,9 @@ function withExtension(name: string, contentType: string): string {
   return `${imageExtensions.has(written) ? stem : name}.${own[0]}`;
 }
 
-const percentEncoded = (one: string): string => `%${one.charCodeAt(0).toString(16).toUpperCase()}`;
-
 /**
- * The Content-Disposition header (RFC 6266) of a download: the name in ASCII for old clients, and as it
- * is (RFC 8187).
+ * The Content-Disposition header (RFC 6266) of a download: the name in ASCII for old clients, and in full
+ * (RFC 8187).
  *
  * @param name as `fileName` reads it
  */
@@ -71,8 +70,7 @@ export function attachment(name: string, contentType: string): string {
   const ascii = full
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
-    // Some clients decode what looks percent-encoded.
+    // Some clients decode percent signs.
     .replace(/[^ -~]|[%"\\]/gu, '_');
-  const extended = encodeURIComponent(full).replace(/['()*]/g, percentEncoded);
-  return `attachment; filename="${ascii}"; filename*=UTF-8''${extended}`;
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${percentEncode(full)}`;
 }

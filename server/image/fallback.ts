@@ -3,8 +3,8 @@ import { plainVariant, type Variant } from '../../pool/variant.ts';
 import type { Headers } from '../http/request.ts';
 
 /**
- * The errors of a source in whose place another one may be used. No others: those of the request are to
- * be seen, and a source that is limited, or a service with too much to do, must not get more of it.
+ * The errors of a source for which the fallback is delivered. Errors of the request must be visible, and
+ * a source or service that is overloaded must not get more work.
  */
 const replaceable: ReadonlySet<ErrorCode> = new Set([
   'source_unauthorized',
@@ -20,25 +20,30 @@ const replaceable: ReadonlySet<ErrorCode> = new Set([
 export const isReplaceable = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && replaceable.has(error.code);
 
-/** A variant for another source, without what is about places in the first one. */
-export function ofAnotherSource(variant: Variant): Variant {
+/** A variant for another source: without the crop, page and focal point of the first one. */
+export function withoutSourceArea(variant: Variant): Variant {
   const { position } = variant;
-  const placed = typeof position === 'object' ? plainVariant.position : position;
-  return { ...variant, crop: null, page: null, position: placed };
+  const isPoint = typeof position === 'object';
+  return {
+    ...variant,
+    crop: null,
+    page: null,
+    position: isPoint ? plainVariant.position : position,
+  };
 }
 
-/** The error of a request whose fallback failed too. */
+/** The error of a request whose source and fallback both failed. */
 export function bothFailed(first: ServiceError, second: unknown): unknown {
-  const itsOwn = second instanceof ServiceError && second.code.startsWith('source_');
-  if (!itsOwn) return second;
+  const isOfSource = second instanceof ServiceError && second.code.startsWith('source_');
+  if (!isOfSource) return second;
   const message = `${first.message} The fallback cannot be used either. ${second.message}`;
   return new ServiceError(first.code, message, first, first.details);
 }
 
-/** Of the image of the URL's own source: those of another image would let the two be mixed up. */
-const ofOwnImage: ReadonlySet<string> = new Set(['etag', 'accept-ranges']);
+/** Headers that would let a client mix up the fallback's image and the source's. */
+const sourceHeaders: ReadonlySet<string> = new Set(['etag', 'accept-ranges']);
 
-/** The headers of an image that takes the place of one that failed with an error. */
+/** The headers of a fallback that replaces an image with this error. */
 export function fallbackHeaders(headers: Headers, { code }: ServiceError): Headers {
-  return [...headers.filter(([name]) => !ofOwnImage.has(name)), ['x-fallback', code]];
+  return [...headers.filter(([name]) => !sourceHeaders.has(name)), ['x-fallback', code]];
 }

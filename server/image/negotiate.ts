@@ -2,17 +2,6 @@ import { LRUCache } from 'lru-cache';
 import type { OutputFormat } from '../../pool/variant.ts';
 import { maxAccept } from '../http/accept.ts';
 
-/** The request headers that negotiation reads; '' for one that was not sent. */
-export interface NegotiationHeaders {
-  readonly accept: string;
-  readonly 'sec-ch-dpr': string;
-  readonly dpr: string;
-  readonly 'sec-ch-width': string;
-  readonly width: string;
-  readonly 'sec-ch-viewport-width': string;
-  readonly 'viewport-width': string;
-}
-
 /** Formats that `auto` may choose; among equal weights the first one wins. */
 const negotiable: ReadonlyArray<readonly [type: string, format: OutputFormat]> = [
   ['image/avif', 'avif'],
@@ -22,17 +11,17 @@ const negotiable: ReadonlyArray<readonly [type: string, format: OutputFormat]> =
 /** RFC 9110, 12.4.2: 0 to 1 with at most three decimals. */
 const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
-/** What an Accept header says about the formats that not every client shows. */
+/** The negotiable formats of an Accept header. */
 export interface Accepted {
-  /** The formats that it names, the highest weight first. */
+  /** Named formats with a weight above 0, the highest weight first. */
   readonly formats: readonly OutputFormat[];
-  /** WebP, when it has the weight 0. AVIF needs no refusal: a client has to name it. */
+  /** WebP, when its weight is 0. AVIF is sent only to clients that name it. */
   readonly refused: readonly OutputFormat[];
 }
 
 /**
- * Reads an Accept header (RFC 9110, 12.5.1). Wildcards do not count: browsers send them whatever they
- * can show. A malformed weight counts as 0.
+ * Reads an Accept header (RFC 9110, 12.5.1). Wildcards do not count: browsers send them regardless of
+ * the formats that they support. A malformed weight counts as 0.
  */
 export function readAccept(accept: string): Accepted {
   const weights = new Map<string, number>();
@@ -49,94 +38,81 @@ export function readAccept(accept: string): Accepted {
   return { formats, refused: weights.get('image/webp') === 0 ? ['webp'] : [] };
 }
 
-/** The size that client hints ask for. */
+/** Client hints; null for each that was not sent. */
 export interface Hints {
-  /** Device pixel ratio, 1 to 3; null without a hint. */
+  /** Device pixel ratio, 1 to 3. */
   readonly dpr: number | null;
-  /** Width at which the client shows the image, in device pixels, on the ladder; null without a hint. */
+  /** Width of the image in the client's layout, in device pixels, rounded up to a step. */
   readonly width: number | null;
-  /** Viewport width in CSS pixels; null without a hint. */
+  /** Viewport width in CSS pixels. */
   readonly viewport: number | null;
 }
 
 /**
- * Hinted values are rounded up to these steps, because every kind of device sends other hints and each
- * value would be a cache entry. Steps of about a fifth make an image at most that much too wide.
+ * Steps to which hinted widths are rounded up: hints differ between devices, and each value would be a
+ * cache entry. Steps of about a fifth make an image at most that much too wide.
  */
-const ladder = [
+const widths = [
   16, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 480, 560, 640, 750, 828, 960, 1080, 1280, 1440,
   1600, 1920, 2048, 2560, 3072, 3840, 5120, 7680, 10_000,
 ];
-const dprLadder = [1, 1.5, 2, 2.5, 3];
+const ratios = [1, 1.5, 2, 2.5, 3];
 
 function snapUp(steps: readonly number[], value: number): number {
   return steps.find((step) => step >= value) ?? (steps.at(-1) as number);
 }
 
-/** The next step of the ladder for a width in device pixels. */
-export const snapWidth = (width: number): number => snapUp(ladder, width);
+/** The next step for a width in device pixels. */
+export const snapWidth = (width: number): number => snapUp(widths, width);
 
-/** A positive RFC 8941 integer or decimal; any other value counts as no hint. */
-function hintedNumber(...texts: string[]): number | null {
-  const text = texts.find((one) => one !== '') ?? '';
+/** A positive RFC 8941 integer or decimal; other values are ignored. */
+function readHint(text: string): number | null {
   const value = /^\d{1,6}(?:\.\d{1,6})?$/.test(text) ? Number(text) : 0;
   return value > 0 ? value : null;
 }
 
-/** Reads client hints; the `Sec-CH-` names take precedence over the older ones. */
-export function readHints(headers: NegotiationHeaders): Hints {
-  const dpr = hintedNumber(headers['sec-ch-dpr'], headers.dpr);
-  const width = hintedNumber(headers['sec-ch-width'], headers.width);
-  return {
-    dpr: dpr === null ? null : snapUp(dprLadder, dpr),
-    width: width === null ? null : snapWidth(width),
-    viewport: hintedNumber(headers['sec-ch-viewport-width'], headers['viewport-width']),
-  };
-}
-
-/** What a request's headers ask for. */
+/** The formats and the size that a request's headers ask for. */
 export interface Negotiated {
   readonly accepted: Accepted;
   readonly hints: Hints;
-  /** The same text for all headers that ask for the same, which are many: no two browsers agree. */
+  /** Equal for all headers with the same result; browsers' headers differ from each other. */
   readonly form: string;
 }
-
-interface ReadAccept {
-  readonly accepted: Accepted;
-  readonly form: string;
-}
-
-/** Clients send few different Accept headers. */
-const acceptsRead = new LRUCache<string, ReadAccept>({ max: 512 });
 
 const noHints: Hints = { dpr: null, width: null, viewport: null };
 
-export function negotiate(headers: NegotiationHeaders): Negotiated {
-  const { accepted, form } = acceptOnce(headers.accept);
-  const hinted =
-    headers['sec-ch-dpr'] +
-    headers.dpr +
-    headers['sec-ch-width'] +
-    headers.width +
-    headers['sec-ch-viewport-width'] +
-    headers['viewport-width'];
-  if (hinted === '') return { accepted, hints: noHints, form };
-  const hints = readHints(headers);
-  const { dpr, width, viewport } = hints;
-  const hintsForm = `${dpr ?? ''},${width ?? ''},${viewport ?? ''}`;
+/**
+ * Reads Accept and client hints; the `Sec-CH-` names take precedence over the older ones.
+ * @param header the value of a header, '' for none
+ */
+export function negotiate(header: (name: string) => string): Negotiated {
+  const { accepted, form } = readAcceptCached(header('accept'));
+  const dprText = header('sec-ch-dpr') || header('dpr');
+  const widthText = header('sec-ch-width') || header('width');
+  const viewportText = header('sec-ch-viewport-width') || header('viewport-width');
+  if (dprText + widthText + viewportText === '') return { accepted, hints: noHints, form };
+  const dpr = readHint(dprText);
+  const width = readHint(widthText);
+  const hints = {
+    dpr: dpr === null ? null : snapUp(ratios, dpr),
+    width: width === null ? null : snapWidth(width),
+    viewport: readHint(viewportText),
+  };
+  const hintsForm = `${hints.dpr ?? ''},${hints.width ?? ''},${hints.viewport ?? ''}`;
   return { accepted, hints, form: hintsForm === ',,' ? form : `${form},${hintsForm}` };
 }
 
-/** The formats that stand in the first `maxAccept` characters; what follows them is ignored. */
-function acceptOnce(sent: string): ReadAccept {
+/** Clients send few different Accept headers. */
+const acceptCache = new LRUCache<string, Pick<Negotiated, 'accepted' | 'form'>>({ max: 512 });
+
+/** Reads the media ranges within the first `maxAccept` characters. */
+function readAcceptCached(sent: string): Pick<Negotiated, 'accepted' | 'form'> {
   const accept =
     sent.length <= maxAccept ? sent : sent.slice(0, sent.lastIndexOf(',', maxAccept) + 1);
-  const known = acceptsRead.get(accept);
+  const known = acceptCache.get(accept);
   if (known !== undefined) return known;
   const accepted = readAccept(accept);
-  const form = `${accepted.formats.join()}-${accepted.refused.join()}`;
-  const read = { accepted, form };
-  acceptsRead.set(accept, read);
+  const read = { accepted, form: `${accepted.formats.join()}-${accepted.refused.join()}` };
+  acceptCache.set(accept, read);
   return read;
 }

@@ -3,7 +3,7 @@ import { type Parameter, type ParameterName, parameterNames, parameters } from '
 
 type ValueOf<P> = P extends Parameter<infer T> ? T : never;
 
-/** The options of a query, by canonical names; an option that the query does not have is absent. */
+/** The options of a query, by canonical names; absent options have no key. */
 export type Options = { readonly [N in ParameterName]?: ValueOf<(typeof parameters)[N]> };
 
 /** Canonical names by every accepted name. */
@@ -13,14 +13,14 @@ const canonicalNames = new Map<string, ParameterName>(
   ),
 );
 
-/** Every name that means something, canonical or an alias. */
+/** Canonical names and aliases of all parameters. */
 export const parameterSpellings: readonly string[] = [...canonicalNames.keys()];
 
 /** Whether a name is a parameter's canonical name or an alias. */
 export const isParameter = (name: string): boolean => canonicalNames.has(name);
 
 /**
- * Options of a query's parameters. Names that are not in the table are ignored.
+ * Reads the options of a query; unknown names are ignored.
  * @throws ServiceError parameter_invalid naming the parameter and what it accepts
  */
 export function readOptions(query: ReadonlyMap<string, string>): Options {
@@ -29,19 +29,13 @@ export function readOptions(query: ReadonlyMap<string, string>): Options {
     const name = canonicalNames.get(spelling);
     if (name === undefined) continue;
     if (name in options) {
-      throw new ServiceError(
-        'parameter_invalid',
-        `${name} is given more than once, as ${spelling} too.`,
-      );
+      throw invalid(`${name} is given more than once, as ${spelling} too.`);
     }
     const value = parameters[name].parse(text);
-    if (value === undefined) {
-      throw new ServiceError(
-        'parameter_invalid',
-        `${spelling} must be ${parameters[name].accepts}.`,
-      );
-    }
+    if (value === undefined) throw invalid(`${spelling} must be ${parameters[name].accepts}.`);
     options[name] = value;
   }
   return options as Options;
 }
+
+const invalid = (message: string) => new ServiceError('parameter_invalid', message);

@@ -19,11 +19,13 @@ import {
   flag,
   flagOr,
   integer,
+  neutral,
   number,
   orWord,
   parts,
   text,
   type Value,
+  wrapped,
 } from './values.ts';
 
 /** One transform parameter of the image endpoint. */
@@ -31,11 +33,11 @@ export interface Parameter<T> extends Value<T> {
   readonly aliases: readonly string[];
   readonly meaning: string;
   readonly example: string;
-  /** The other parameters of a query that shows the example well. */
+  /** The other parameters of a query that demonstrates the example. */
   readonly beside: string;
   /**
-   * `transform`: part of the variant, and so of the cache key. `delivery`: which source is used, and how
-   * the image is sent.
+   * `transform`: part of the variant, and so of the cache key. `delivery`: selects the source, or affects
+   * the response only.
    */
   readonly role: 'transform' | 'delivery';
 }
@@ -53,7 +55,7 @@ function ofDelivery<T>(value: Value<T>, meaning: string, example: string): Param
   return { ...parameter(value, meaning, example), role: 'delivery' };
 }
 
-/** sharp's positions, as other names of its gravities. */
+/** sharp's positions, as other names of its gravities; of two sides in either order. */
 const positions: Readonly<Record<string, Position>> = {
   centre: 'center',
   top: 'north',
@@ -67,18 +69,18 @@ const positions: Readonly<Record<string, Position>> = {
 };
 
 function corner(side: string, end: string, position: Position): Record<string, Position> {
-  const spellings = [' ', '-', '_', ','].flatMap((between) => [
-    [side + between + end, position],
-    [end + between + side, position],
+  const names = [' ', '-', '_', ','].flatMap((between) => [
+    side + between + end,
+    end + between + side,
   ]);
-  return Object.fromEntries(spellings);
+  return Object.fromEntries(names.map((name) => [name, position]));
 }
 
 const pixels = integer(0, 100_000);
 const side = integer(1, 100_000);
 const edge = integer(0, 2_000);
 const factor = number(0, 10);
-const degrees = integer(-360, 360);
+const degrees = wrapped(integer(-360, 360), 360);
 const lightness = number(-100, 100);
 const fraction = number(0, 1);
 
@@ -109,9 +111,7 @@ export const parameters = {
   fmt: parameter(
     choice<OutputFormat | 'auto' | PlaceholderKind>(
       ['auto', ...outputFormats, ...placeholderKinds],
-      {
-        jpg: 'jpeg',
-      },
+      { jpg: 'jpeg' },
     ),
     'Format of the output; `auto` takes the best one that the client names in Accept. `blurhash`, ' +
       '`thumbhash` and `lqip` return a text to show while the picture loads, `json` ' +
@@ -153,14 +153,9 @@ export const parameters = {
     '0a84ff80',
     { aliases: ['background', 'b'], beside: 'w=300&h=300&fit=contain' },
   ),
-  enlarge: parameter(
-    flag,
-    'Scales a picture that is smaller than the requested size up to it.',
-    '',
-    {
-      beside: 'w=600&animated=0',
-    },
-  ),
+  enlarge: parameter(flag, 'Scales up a picture that is smaller than the requested size.', '', {
+    beside: 'w=600&animated=0',
+  }),
   kernel: parameter(
     choice(kernels),
     `Interpolation when the picture is scaled; the default is ${plainVariant.kernel}.`,
@@ -179,7 +174,7 @@ export const parameters = {
     '25',
   ),
   rotate: parameter(
-    number(-360, 360),
+    wrapped(number(-360, 360), 360),
     'Rotates clockwise by degrees, before the resize; bg fills the corners.',
     '-12',
     { beside: 'w=400&bg=fff' },
@@ -201,7 +196,7 @@ export const parameters = {
     aliases: ['normalise'],
   }),
   gamma: parameter(
-    number(1, 3),
+    neutral(number(1, 3), 1),
     'Gamma correction around the resize: darkens before it and brightens after it.',
     '2.2',
   ),
@@ -222,7 +217,7 @@ export const parameters = {
     '128',
   ),
   median: parameter(
-    integer(1, 15),
+    neutral(integer(1, 15), 1),
     'Median filter over a square with sides of this length, which removes specks.',
     '5',
   ),
@@ -237,7 +232,7 @@ export const parameters = {
     '2',
   ),
   opacity: parameter(
-    number(0, 1),
+    neutral(number(0, 1), 1),
     "Multiplies the picture's opacity; the watermark's does not change.",
     '0.4',
   ),
@@ -250,7 +245,7 @@ export const parameters = {
   ),
   lenient: parameter(
     flag,
-    'Shows what there is of a truncated or damaged JPEG, PNG or GIF, as browsers do.',
+    'Decodes a truncated or damaged JPEG, PNG or GIF as far as possible, as browsers do.',
     '',
   ),
   animated: parameter(flag, '0 makes a still picture of an animation; the default is 1.', '0', {
@@ -259,25 +254,23 @@ export const parameters = {
   }),
   lossless: parameter(
     flag,
-    'Changes no pixel, in WebP and AVIF. 0 prevents what happens without it: a drawing is delivered ' +
-      'without loss where that has fewer bytes.',
+    'Lossless encoding, in WebP and AVIF. By default a drawing is encoded without loss if that takes ' +
+      'fewer bytes; 0 prevents this.',
     '',
-    {
-      beside: 'w=200&fmt=webp',
-    },
+    { beside: 'w=200&fmt=webp' },
   ),
   maxbytes: parameter(
     integer(1, 100_000_000),
-    'Bytes that a JPEG, WebP or AVIF may have: the best quality that fits, q at most, or one near it, ' +
-      'found in at most five attempts. If nothing fits it is the smallest that there is, at quality 1. PNG, GIF and ' +
-      '`lossless` have no quality to lower.',
+    'Maximum size of a JPEG, WebP or AVIF in bytes: the quality is the highest that fits, at most q, or ' +
+      'near it, found in at most five attempts; quality 1 if none fits. PNG, GIF and `lossless` have no ' +
+      'quality to lower.',
     '9000',
     { beside: 'w=400&fmt=webp' },
   ),
   keep: parameter(
     choice(['copyright']),
-    "Of the source's metadata, keeps the author, copyright and licence and nothing else (no place, " +
-      'no camera), whatever the project says; as EXIF and XMP, in every format but GIF.',
+    "Keeps only the author, copyright and licence of the source's metadata (no location, no camera), " +
+      "regardless of the project's settings; as EXIF and XMP, in every format but GIF.",
     'copyright',
   ),
   icc: parameter(
@@ -288,19 +281,19 @@ export const parameters = {
   ),
   hdr: parameter(
     choice(['keep']),
-    'Keeps the gain map of a JPEG that has one (Ultra HDR), for screens that show more light; the ' +
-      'output is a JPEG. An error where the gain map could not follow, as with fmt=webp, blur or trim.',
+    'Keeps the gain map of a JPEG that has one (Ultra HDR), for HDR screens; the output is a JPEG. ' +
+      'Rejected with options that the gain map cannot follow, such as fmt=webp, blur or trim.',
     'keep',
   ),
   preset: ofDelivery(
     text('a name', 40),
-    'Parameters that the project keeps under this name; those of the URL take precedence.',
+    "The project's preset of this name; parameters of the URL take precedence.",
     'card',
   ),
   fallback: ofDelivery(
     sourceUrl,
-    'Another source on an allowed host, for when the source cannot be had or is no image. The response ' +
-      'then has `X-Fallback` with the code of the error, and is not to be stored.',
+    'Another source on an allowed host, used when the source cannot be fetched or is not an image. The ' +
+      'response then has `X-Fallback` with the code of the error, and is not stored by caches.',
     'https://shop.example.com/no-picture.png',
   ),
   download: ofDelivery(

@@ -5,8 +5,8 @@ import type { Project } from '../../store/projects.ts';
 import { type Options, readOptions } from './options.ts';
 import type { ParameterName } from './parameters.ts';
 
-/** Parameters of a preset that would take precedence over one that the URL names. */
-const takesPrecedence: Partial<Record<ParameterName, readonly ParameterName[]>> = {
+/** The parameters of a preset that a parameter of the URL replaces although the names differ. */
+const replacedBy: Partial<Record<ParameterName, readonly ParameterName[]>> = {
   pos: ['fp'],
   animated: ['page'],
   modulate: ['brightness', 'saturation', 'hue', 'lightness'],
@@ -34,27 +34,22 @@ export function findPreset(
   );
 }
 
-function readable(name: string, parameters: PresetParameters): Options {
-  try {
-    return presetOptions(parameters);
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    throw new ServiceError(error.code, `The preset ${name} must be changed: ${error.message}`);
-  }
-}
-
 /**
- * The options of a URL together with those of the preset that it names, if any; the URL's own ones take
- * precedence.
+ * The options of a URL and of the preset that it names; the URL takes precedence.
  * @throws ServiceError preset_not_found; parameter_invalid for a preset of an older release
  */
 export function withPreset(options: Options, project: Pick<Project, 'presets'>): Options {
   const { preset: name } = options;
   if (name === undefined) return options;
   const named = Object.keys(options) as ParameterName[];
-  const replaced = new Set(named.flatMap((one) => takesPrecedence[one] ?? []));
+  const replaced = new Set(named.flatMap((one) => replacedBy[one] ?? []));
   const parameters = Object.entries(findPreset(project, name)).filter(
     ([one]) => !replaced.has(one as ParameterName),
   );
-  return { ...readable(name, Object.fromEntries(parameters)), ...options };
+  try {
+    return { ...presetOptions(Object.fromEntries(parameters)), ...options };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new ServiceError(error.code, `The preset ${name} must be changed: ${error.message}`);
+  }
 }

@@ -1,17 +1,17 @@
 import { RangeNotSatisfiable } from '../http/range-not-satisfiable.ts';
 
-/** A part of a body, from its first to its last byte, both inclusive, counted from 0. */
+/** A part of a body: its first and last byte, both inclusive, counted from 0. */
 export interface ByteRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** A single range is shorter, in characters. */
+/** Longer headers hold more than a single range, in characters. */
 const maxLength = 512;
 
 /**
- * The part of a body that a Range header asks for (RFC 9110, 14.1.2), or null for the whole body: what
- * is malformed or in another unit has to be ignored, and several ranges may be.
+ * Reads a Range header (RFC 9110, 14.1.2). Null for the whole body: malformed ranges and other units must
+ * be ignored, several ranges may be.
  *
  * @param length of the body in bytes
  */
@@ -32,8 +32,8 @@ export function readRange(range: string, length: number): ByteRange | RangeNotSa
 }
 
 /**
- * Whether a range may be taken from a body with this entity tag (RFC 9110, 13.1.5): strong comparison,
- * so that no weak tag matches; no date does either, as an image has no Last-Modified.
+ * Whether If-Range is absent or matches an entity tag (RFC 9110, 13.1.5). The comparison is strong, and
+ * dates never match, because images have no Last-Modified.
  */
 export function ifRangeMatches(ifRange: string, etag: string): boolean {
   return ifRange === '' || ifRange === etag;

@@ -1,138 +1,104 @@
 import {
   type Edges,
-  type Fit,
   type Modulation,
   type PlaceholderKind,
   placeholderKinds,
   plainVariant,
   type Variant,
-  type Watermark,
 } from '../../pool/variant.ts';
 import type { ProjectSettings } from '../../store/projects.ts';
 import { type Accepted, type Hints, snapWidth } from './negotiate.ts';
 import type { Options } from './options.ts';
 
-/** Device pixels of a CSS length; the smallest picture has one. */
-const devicePixels = (css: number, dpr: number): number => Math.max(1, Math.round(css * dpr));
+/** The compiler names each option that is not a field of the variant: its field has the type `never`. */
+type VariantFields<T> = { [N in keyof T]: N extends keyof Variant ? Variant[N] : never };
 
-function minimum(...bounds: ReadonlyArray<number | null>): number | null {
-  const given = bounds.filter((bound) => bound !== null);
-  return given.length === 0 ? null : Math.min(...given);
-}
-
-/**
- * Device pixels for each CSS pixel of lengths in the query, and of a hinted viewport.
- *
- * Lengths in the query are multiplied by a hint only when the query says so: a `srcset` names the
- * pixels that it wants, and browsers that have seen Accept-CH send the hint with each of its images.
- */
-function pixelRatios(asked: Options['dpr'], hints: Hints, { defaultDpr }: ProjectSettings) {
-  const hinted = hints.dpr ?? defaultDpr;
-  if (asked === undefined) return { dpr: defaultDpr, viewportDpr: hinted };
-  const dpr = asked === 'auto' ? hinted : asked;
-  return { dpr, viewportDpr: dpr };
-}
-
-/**
- * The effective values of a request: the query over client hints over the project's defaults.
- */
+/** The variant of a request: the query takes precedence over client hints, then project settings. */
 export function resolveVariant(
   options: Options,
   hints: Hints,
   accepted: Accepted,
   project: ProjectSettings,
 ): Variant {
-  const { dpr, viewportDpr } = pixelRatios(options.dpr, hints, project);
-  const sized = options.w !== undefined || options.h !== undefined;
-  // With a height in the query, a hinted width would crop or stretch the image.
-  const hintedWidth = sized ? null : hints.width;
-  const viewport =
-    sized || hintedWidth !== null || hints.viewport === null
-      ? null
-      : snapWidth(hints.viewport * viewportDpr);
-  const fit = options.fit ?? project.defaultFit;
+  const { preset, fallback, download, ...transform } = options;
+  const { w, h, dpr, extend, fit = project.defaultFit, pos, fp, ...appearance } = transform;
+  const { bg, modulate, brightness, saturation, hue, lightness, ...encoding } = appearance;
+  const { q, fmt, maxbytes, keep, icc, hdr, ...others } = encoding;
+  const fields: VariantFields<typeof others> = others;
+  const ratio = pixelRatio(dpr, hints, project);
+  const stripMetadata = project.stripMetadata || keep === 'copyright';
   return {
     ...plainVariant,
-    crop: options.crop ?? null,
-    trim: options.trim ?? null,
-    rotate: ((options.rotate ?? 0) + 360) % 360,
-    flip: options.flip ?? false,
-    flop: options.flop ?? false,
-    width: options.w === undefined ? hintedWidth : devicePixels(options.w, dpr),
-    height: options.h === undefined ? null : devicePixels(options.h, dpr),
+    ...fields,
+    ...box(options, ratio, hints, project),
     fit,
-    position: positionOf(options, fit),
-    enlarge: options.enlarge ?? false,
-    kernel: options.kernel ?? plainVariant.kernel,
-    maxWidth: minimum(project.maxWidth, viewport),
-    extend: border(options.extend, dpr),
-    background: options.bg ?? null,
-    flatten: options.flatten ?? false,
-    grayscale: options.grayscale ?? false,
-    negate: options.negate ?? false,
-    normalize: options.normalize ?? false,
-    gamma: nullIf(1, options.gamma),
+    position: position(options, fit),
+    extend: border(extend, ratio),
+    background: bg ?? null,
     modulate: modulation(options),
-    tint: options.tint ?? null,
-    threshold: options.threshold ?? null,
-    median: nullIf(1, options.median),
-    blur: options.blur ?? null,
-    sharpen: options.sharpen ?? null,
-    opacity: nullIf(1, options.opacity),
-    watermark: watermarkOf(project),
-    ...output(options.fmt, accepted, project.autoFormat),
-    page: options.page ?? null,
-    lenient: options.lenient ?? false,
-    animated: options.animated ?? true,
-    quality: options.q ?? project.defaultQuality,
-    maxBytes: options.maxbytes ?? null,
-    lossless: options.lossless ?? null,
-    ...metadataOf(options, project),
-  };
-}
-
-/** What of the source's metadata is kept: `keep=copyright` nothing else, whatever the project says. */
-function metadataOf({ keep, icc, hdr }: Options, project: ProjectSettings) {
-  const copyright = keep === 'copyright';
-  const stripMetadata = project.stripMetadata || copyright;
-  return {
+    watermark: watermark(project),
+    ...output(fmt, accepted, project.autoFormat),
+    quality: q ?? project.defaultQuality,
+    maxBytes: maxbytes ?? null,
     stripMetadata,
-    copyright,
+    copyright: keep === 'copyright',
     keepProfile: icc === 'keep' && stripMetadata,
     gainMap: hdr === 'keep',
   };
 }
 
-/** The centre as a point is what `center` is, so that both share one cache entry. */
-function positionOf({ fp, pos }: Options, fit: Fit): Variant['position'] {
+/**
+ * Device pixels for each CSS pixel in the query. The hint counts only for `dpr=auto`: the URLs of a
+ * `srcset` state the pixels they need, and browsers that received Accept-CH send the hint with each.
+ */
+function pixelRatio(dpr: Options['dpr'], hints: Hints, { defaultDpr }: ProjectSettings): number {
+  return dpr === 'auto' ? (hints.dpr ?? defaultDpr) : (dpr ?? defaultDpr);
+}
+
+/** The size in device pixels. A hinted width next to a height in the query would crop the image. */
+function box({ w, h, dpr }: Options, ratio: number, hints: Hints, project: ProjectSettings) {
+  const devicePixels = (css: number) => Math.max(1, Math.round(css * ratio));
+  const { maxWidth, defaultDpr } = project;
+  if (w !== undefined || h !== undefined) {
+    return {
+      width: w === undefined ? null : devicePixels(w),
+      height: h === undefined ? null : devicePixels(h),
+      maxWidth,
+    };
+  }
+  if (hints.width !== null || hints.viewport === null) return { width: hints.width, maxWidth };
+  const viewportRatio = dpr === undefined ? (hints.dpr ?? defaultDpr) : ratio;
+  const viewportWidth = snapWidth(hints.viewport * viewportRatio);
+  return { maxWidth: Math.min(viewportWidth, maxWidth ?? viewportWidth) };
+}
+
+/** The centre as a focal point equals `center`: both have one cache entry. */
+function position({ fp, pos }: Options, fit: Variant['fit']): Variant['position'] {
   if (fp === undefined || fit !== 'cover') return pos ?? plainVariant.position;
   return fp.x === 0.5 && fp.y === 0.5 ? 'center' : fp;
 }
 
-/** A value, or null for the neutral value, which changes nothing. */
-const nullIf = (neutral: number, value: number | undefined): number | null =>
-  value === undefined || value === neutral ? null : value;
-
-function border(edges: Edges | undefined, dpr: number): Edges | null {
+function border(edges: Edges | undefined, ratio: number): Edges | null {
   if (edges === undefined) return null;
   const { top, right, bottom, left } = edges;
   if (top + right + bottom + left === 0) return null;
-  const scaled = (length: number) => Math.round(length * dpr);
+  const scaled = (length: number) => Math.round(length * ratio);
   return { top: scaled(top), right: scaled(right), bottom: scaled(bottom), left: scaled(left) };
 }
 
 function modulation(options: Options): Modulation | null {
-  const effective = {
-    brightness: options.brightness ?? options.modulate?.brightness ?? 1,
-    saturation: options.saturation ?? options.modulate?.saturation ?? 1,
-    hue: ((options.hue ?? options.modulate?.hue ?? 0) + 360) % 360,
-    lightness: options.lightness ?? options.modulate?.lightness ?? 0,
-  };
-  const { brightness, saturation, hue, lightness } = effective;
-  return brightness === 1 && saturation === 1 && hue === 0 && lightness === 0 ? null : effective;
+  const { modulate } = options;
+  const {
+    brightness = modulate?.brightness ?? 1,
+    saturation = modulate?.saturation ?? 1,
+    hue = modulate?.hue ?? 0,
+    lightness = modulate?.lightness ?? 0,
+  } = options;
+  const isNeutral = brightness === 1 && saturation === 1 && hue === 0 && lightness === 0;
+  return isNeutral ? null : { brightness, saturation, hue, lightness };
 }
 
-function watermarkOf(project: ProjectSettings): Watermark | null {
+function watermark(project: ProjectSettings): Variant['watermark'] {
   if (!project.watermarkEnabled || project.watermarkUrl === null) return null;
   return {
     url: project.watermarkUrl,
@@ -146,7 +112,7 @@ function watermarkOf(project: ProjectSettings): Watermark | null {
 const isPlaceholder = (format: string): format is PlaceholderKind =>
   placeholderKinds.some((placeholder) => placeholder === format);
 
-/** The formats that the response may have; `json` describes the image of the request without `fmt`. */
+/** The accepted output formats. `json` describes the image that the request without `fmt` returns. */
 function output(
   fmt: Options['fmt'],
   accepted: Accepted,

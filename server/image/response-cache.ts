@@ -3,27 +3,26 @@ import type { MemoryEntry } from '../../pool/cache/memory.ts';
 import type { Headers } from '../http/request.ts';
 import type { ProjectState } from '../project-cache.ts';
 
-/** A response, and what decides whether it is still valid. */
+/** A response and the state that it depends on. */
 export interface CachedResponse {
   readonly project: ProjectState;
   readonly entry: MemoryEntry;
   readonly headers: Headers;
-  /** See `imageHeaders`. */
   readonly download: string | null;
-  /** Until when a signed URL may be used, Unix ms; infinite for others. */
+  /** When the signed URL expires, Unix ms; infinite for unsigned URLs. */
   readonly expires: number;
 }
 
 /** Some 16,000 entries of average requests. */
 const maxBytes = 24 * 1024 * 1024;
-/** Estimated size of an entry besides its key: the response's headers and the cache's own fields. */
+/** Estimated size of an entry without its key. */
 const entryBytes = 1_536;
 /** Longer requests are rare, and their entries would be large. */
 const maxKeyLength = 2_048;
 
 /**
- * A map from requests to finished responses, so that a repeated hit skips the parsing of its URL and hashing.
- * It holds no bodies: the memory cache does, and an evicted entry there has no image any more.
+ * Finished responses by request: a repeated hit needs no parsing and no hashing. Bodies are in the memory
+ * cache; the entry of an evicted image has no image.
  */
 export class ResponseCache {
   readonly #responses = new LRUCache<string, CachedResponse>({
@@ -44,7 +43,7 @@ export class ResponseCache {
     if (requestKey.length <= maxKeyLength) this.#responses.set(requestKey, response);
   }
 
-  /** Bytes of the entries, as they are estimated. */
+  /** Estimated bytes of the entries. */
   get bytes(): number {
     return this.#responses.calculatedSize;
   }

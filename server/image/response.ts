@@ -7,16 +7,15 @@ import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
 import { attachment } from './download.ts';
 import { ifRangeMatches, readRange } from './range.ts';
 
-/** Spec 4.3, rule 3: another image has another URL. */
+/** For unsigned URLs: another image has another URL. */
 const immutable = 'public, max-age=31536000, immutable';
 const maxAgeSeconds = 31_536_000;
 
 /**
  * The Cache-Control header of an image.
  *
- * @param expires when the URL expires, Unix ms: infinite for a project without signed URLs, and null for
- *   a worker's request, which needs no signature even for projects that require one, so that a CDN
- *   between the worker and the service must not store the response for other clients
+ * @param expires when the URL expires, Unix ms: infinite without signed URLs, and null for a background
+ *   request, which needs no signature: a CDN must not store its response for clients that need one
  * @param now Unix ms
  */
 export function cacheControl(expires: number | null, now: number): string {
@@ -26,7 +25,7 @@ export function cacheControl(expires: number | null, now: number): string {
   return `public, max-age=${seconds}`;
 }
 
-/** The other headers of every image (spec 4.3, rule 3), also those that let any page embed it. */
+/** The headers of every image. */
 const constantHeaders: Headers = [
   ['accept-ch', 'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width'],
   ['vary', 'Accept, Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, DPR, Width, Viewport-Width'],
@@ -35,13 +34,14 @@ const constantHeaders: Headers = [
   ...embeddableAnywhere,
 ];
 
-const ofBody: ReadonlySet<string> = new Set([
+const bodyHeaders: ReadonlySet<string> = new Set([
   'content-type',
   'content-disposition',
   'accept-ranges',
 ]);
 /** RFC 9110, 15.4.5: a 304 has the headers that a 200 would have, except those of the body. */
-const withoutBody = (headers: Headers): Headers => headers.filter(([name]) => !ofBody.has(name));
+const withoutBody = (headers: Headers): Headers =>
+  headers.filter(([name]) => !bodyHeaders.has(name));
 
 /** Server-Timing metrics (W3C), durations in ms. */
 function serverTiming({ tier, timings }: Pick<CacheResult, 'tier' | 'timings'>): string {
@@ -52,19 +52,18 @@ function serverTiming({ tier, timings }: Pick<CacheResult, 'tier' | 'timings'>):
 /**
  * The headers of an image response.
  *
- * @param cacheControl see the function of that name
- * @param download the name under which clients are to save the image; null for none
+ * @param download the file name for clients that save the image; null for none
  */
 export function imageHeaders(
   image: Pick<Image, 'contentType' | 'etag'>,
   origin: Pick<CacheResult, 'tier' | 'timings'>,
-  cacheControl: string,
+  control: string,
   download: string | null = null,
 ): Headers {
   return [
     ['content-type', image.contentType],
     ['etag', image.etag],
-    ['cache-control', cacheControl],
+    ['cache-control', control],
     ...(download === null
       ? []
       : [['content-disposition', attachment(download, image.contentType)] as const]),
@@ -74,7 +73,7 @@ export function imageHeaders(
   ];
 }
 
-/** More images than a client has under one URL. */
+/** More entity tags than a client has for one URL. */
 const maxTags = 100;
 
 /** Whether If-None-Match names an entity tag (RFC 9110, 13.1.2: weak comparison, lists, `*`). */
@@ -85,21 +84,20 @@ export function isNotModified(ifNoneMatch: string, etag: string): boolean {
 }
 
 /**
- * The response to a worker, for which the image was put into the caches: 204, as there is no image of
- * no bytes (RFC 9110, 15.3.5). A cache in between that keeps it all the same has no image to give away.
+ * The response to a background request, whose image is now in the caches: 204 (RFC 9110, 15.3.5), so that
+ * a cache on the path that ignores Cache-Control has no image to serve.
  */
-export function warmResponse(headers: Headers): HttpResponse {
+export function backgroundResponse(headers: Headers): HttpResponse {
   return { status: 204, headers: withoutBody(headers), body: null };
 }
 
-/** The headers that make a request conditional or partial; empty when it does not have them. */
+/** The headers of conditional and range requests; '' for each that was not sent. */
 export interface Conditions {
   readonly ifNoneMatch: string;
   readonly range: string;
   readonly ifRange: string;
 }
 
-/** The conditions of a request, copied because the request is invalid after an await. */
 export function readConditions(request: HttpRequest): Conditions {
   // RFC 9110, 14.2: ranges are defined only for GET.
   const range = request.method === 'GET' ? request.header('range') : '';
@@ -111,8 +109,8 @@ export function readConditions(request: HttpRequest): Conditions {
 }
 
 /**
- * The response with an image, by the order of RFC 9110, 13.2.2: 304 when the client has it, 206 with the
- * part that it asks for or 416 when there is none, else 200 with the whole body.
+ * The response with an image, in the order of RFC 9110, 13.2.2: 304 for a matching If-None-Match, 206 or
+ * 416 for a range, else 200.
  */
 export function imageResponse(
   image: Image,

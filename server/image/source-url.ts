@@ -2,37 +2,33 @@ import { ServiceError } from '../../contract/errors.ts';
 import { authorityOf, isLongAuthority } from '../../contract/hosts.ts';
 import type { Value } from './values.ts';
 
-/** The longest source URL that is accepted, in characters. */
+/** Maximum length of a source URL, in characters. */
 export const maxSourceLength = 8_192;
+
+const invalid = (message: string) => new ServiceError('source_invalid', message);
 
 /** @throws ServiceError source_invalid */
 export function readSource(text: string): URL {
   const written = text.trim();
   if (written.length > maxSourceLength) {
-    throw new ServiceError(
-      'source_invalid',
-      `The source URL has more than ${maxSourceLength} characters.`,
-    );
+    throw invalid(`The source URL has more than ${maxSourceLength} characters.`);
   }
   if (isLongAuthority(authorityOf(written))) {
-    throw new ServiceError('source_invalid', 'The host of the source URL is too long.');
+    throw invalid('The host of the source URL is too long.');
   }
-  // WHATWG parsing would accept even `https:example.com`.
+  // The WHATWG parser accepts even `https:example.com`.
   if (!/^https?:\/\/[^/]/i.test(written) || !URL.canParse(written)) {
-    throw new ServiceError('source_invalid', 'The source must be an absolute http or https URL.');
+    throw invalid('The source must be an absolute http or https URL.');
   }
   const source = new URL(written);
   if (source.username !== '' || source.password !== '') {
-    throw new ServiceError(
-      'source_invalid',
-      'The source URL must not hold a user name or password.',
-    );
+    throw invalid('The source URL must not hold a user name or password.');
   }
   source.hash = '';
   return source;
 }
 
-/** The value of `fallback`, as the URL standard writes it. */
+/** The value of `fallback`, serialised by the URL standard. */
 export const sourceUrl: Value<string> = {
   accepts: 'an absolute http or https URL',
   schema: { type: 'string', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/]', maxLength: maxSourceLength },
@@ -45,3 +41,10 @@ export const sourceUrl: Value<string> = {
     }
   },
 };
+
+/** Percent-encodes all but unreserved characters (RFC 3986, 2.3), as most languages do. */
+export const percentEncode = (text: string): string =>
+  encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );

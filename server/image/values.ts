@@ -2,8 +2,8 @@ import colourNames from 'color-name';
 import type { Colour } from '../../pool/variant.ts';
 
 /**
- * A JSON Schema (2020-12) in the form that client generators understand. A validator reads the text
- * of a query as the type that the schema has, as OpenAPI 3.1 does.
+ * A JSON Schema (2020-12) in a form that client generators understand. As in OpenAPI 3.1, a validator
+ * converts a query's text to the schema's type.
  */
 export interface ValueSchema {
   readonly type?: 'integer' | 'number' | 'boolean' | 'string';
@@ -21,8 +21,8 @@ export interface Value<T> {
   /** The accepted texts, in words. */
   readonly accepts: string;
   /**
-   * Accepts every text that `parse` accepts, words in lower case. What a schema cannot state without
-   * confusing generators is left to `parse`: the ranges of parts, and which colour names there are.
+   * Accepts every text that `parse` accepts, words in lower case. Only `parse` checks the ranges of parts
+   * and the names of colours, because their schemas would confuse generators.
    */
   readonly schema: ValueSchema;
   /** The value of a text, or undefined when the text is not accepted. */
@@ -57,7 +57,25 @@ export function integer(minimum: number, maximum: number): Value<number> {
   };
 }
 
-/** Any text of a length that is not zero, in characters. @param what it is, for descriptions */
+/** Maps the value that changes nothing to null. */
+export function neutral(value: Value<number>, unchanged: number): Value<number | null> {
+  const parse = (given: string) => {
+    const number = value.parse(given);
+    return number === unchanged ? null : number;
+  };
+  return { ...value, parse };
+}
+
+/** An angle, at least 0 and below a full turn. */
+export function wrapped(value: Value<number>, turn: number): Value<number> {
+  const parse = (given: string) => {
+    const number = value.parse(given);
+    return number === undefined ? undefined : (number + turn) % turn;
+  };
+  return { ...value, parse };
+}
+
+/** A non-empty text. @param what its description; @param maxLength in characters */
 export function text(what: string, maxLength: number): Value<string> {
   return {
     accepts: `${what}, of 1 to ${maxLength} characters`,
@@ -66,7 +84,7 @@ export function text(what: string, maxLength: number): Value<string> {
   };
 }
 
-/** @param spellings other texts for some of the values, in lower case */
+/** One of several words. @param spellings other words for some of the values, in lower case */
 export function choice<T extends string>(
   values: readonly T[],
   spellings: Readonly<Record<string, T>> = {},
@@ -83,8 +101,8 @@ export function choice<T extends string>(
 }
 
 /**
- * Plain words as an enum. Others, such as `left-top` and `left_top`, as a pattern: generators make the
- * same identifier of several of them, and some fail then.
+ * Plain words as an enum, others as a pattern: some generators fail when `left-top` and `left_top` become
+ * the same identifier.
  */
 function wordsSchema(words: readonly string[]): ValueSchema {
   const isPlain = (word: string): boolean => /^[a-z0-9]+$/.test(word);
@@ -94,7 +112,7 @@ function wordsSchema(words: readonly string[]): ValueSchema {
   return { anyOf: [plain, { type: 'string', pattern: `^(?:${others.join('|')})$` }] };
 }
 
-/** A value, or one word in its place. */
+/** A value or a word. */
 export function orWord<T, W extends string>(value: Value<T>, word: W): Value<T | W> {
   return {
     accepts: `${value.accepts}, or ${word}`,
@@ -112,7 +130,7 @@ const flagWords: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 const boolean = { type: 'boolean' } as const;
-/** The texts of a flag that are no JSON boolean. */
+/** Texts of a flag other than JSON booleans. */
 const flagTexts = { type: 'string', enum: ['', '1', '0'] } as const;
 
 export const flag: Value<boolean> = {
@@ -122,9 +140,8 @@ export const flag: Value<boolean> = {
 };
 
 /**
- * A flag or a number. 1 and 0 are always the flag, even if they are in the number's range.
- *
- * @param on the number that the flag stands for; off is null
+ * A flag or a number; 1 and 0 are always flags. A false flag is null.
+ * @param on the value of a true flag
  */
 export function flagOr(value: Value<number>, on: number): Value<number | null> {
   return {

@@ -6,10 +6,10 @@ const everyMs = 60_000;
 const maxProjects = 10_000;
 
 /**
- * Logs images that are delivered without their watermark, for each project at most once a minute. The
- * watermark's URL is not logged: it may contain a signature.
+ * Logs images that are delivered without their watermark, at most once a minute for each project. The
+ * watermark's URL is not logged, because it may contain a signature.
  *
- * @param now clock in ms, which must start above 0
+ * @param now ms; must start above 0
  */
 export function logWatermarkFailures(
   log: Pick<Logger, 'warn'>,

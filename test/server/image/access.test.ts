@@ -24,7 +24,7 @@ function check(of: Project, query: string, at = path): number {
   return checkSignature(of, address, at, query, now);
 }
 
-/** Why a request is refused; fails when it is not. */
+/** The error of a request; the code `accepted` for none. */
 function refusal(of: Project, query: string, at = path): { code: string; message: string } {
   try {
     check(of, query, at);
@@ -38,7 +38,7 @@ function refusal(of: Project, query: string, at = path): { code: string; message
 const sign = (query: string, at = path, by = secret): string =>
   `${query}&sig=${createHmac('sha256', by).update(`${at}?${query}`).digest('base64url')}`;
 
-t.test('hosts are compared as they are stored, however a URL spells them', async (t) => {
+t.test('hosts are compared in canonical form', async (t) => {
   const of = project({
     allowedOrigins: ['e.com', '*.pictures.example', 'xn--bcher-kva.example', '[2001:db8::1]'],
   });
@@ -66,7 +66,7 @@ t.test('hosts are compared as they are stored, however a URL spells them', async
   t.notOk(allows(project({ allowedOrigins: [] }), 'e.com'), 'an empty list allows nothing');
 });
 
-t.test('a source off the allowlist is refused by name, signed or not', async (t) => {
+t.test('a source that is not on the allowlist is rejected, signed or not', async (t) => {
   const elsewhere = '/img/https://elsewhere.example/a.jpg';
   const query = sign(`project=p&exp=${seconds + 60}`, elsewhere);
   for (const of of [project(), signing]) {
@@ -77,19 +77,19 @@ t.test('a source off the allowlist is refused by name, signed or not', async (t)
   }
 });
 
-t.test('without signed URLs a request holds for ever, and sig and exp say nothing', async (t) => {
+t.test('projects without signed URLs ignore sig and exp', async (t) => {
   t.equal(check(project(), 'project=p'), Number.POSITIVE_INFINITY);
   t.equal(check(project(), 'project=p&sig=x&exp=1'), Number.POSITIVE_INFINITY);
 });
 
-t.test('a signed URL holds until its exp', async (t) => {
+t.test('a signed URL is valid until its exp', async (t) => {
   t.equal(check(signing, sign(`project=p&w=4&exp=${seconds + 60}`)), now + 60_000);
   t.equal(check(signing, sign(`project=p&exp=${seconds + 1}`)), now + 1_000);
   t.match(refusal(signing, sign(`project=p&exp=${seconds}`)), { code: 'signature_invalid' });
   t.match(refusal(signing, sign(`project=p&exp=${seconds - 1}`)), { message: /expired/ });
 });
 
-t.test('the signature may stand anywhere in the query, and covers all the rest', async (t) => {
+t.test('the signature covers path and query, at any position in the query', async (t) => {
   const query = `project=p&exp=${seconds + 60}&w=4`;
   const sig = sign(query).slice(query.length + 1);
   t.ok(check(signing, `${sig}&${query}`));
@@ -108,7 +108,7 @@ t.test('the signature may stand anywhere in the query, and covers all the rest',
   t.match(refusal(signing, `${query}&${sig}`, other), { code: 'signature_invalid' });
 });
 
-t.test('what is no signature is refused', async (t) => {
+t.test('malformed signatures and expiries are rejected', async (t) => {
   const query = `project=p&exp=${seconds + 60}`;
   const whole = sign(query);
   const queries = [
@@ -132,7 +132,7 @@ t.test('what is no signature is refused', async (t) => {
   for (const one of queries) t.match(refusal(signing, one), { code: 'signature_invalid' }, one);
 });
 
-t.test('a project without a secret accepts no signature, least of all an empty key', async (t) => {
+t.test('a project without a secret accepts no signature', async (t) => {
   const query = `project=p&exp=${seconds + 60}`;
   const of = project({ requireSignedUrls: true, signingSecret: null });
   for (const by of ['', 'null', secret]) {
@@ -140,7 +140,7 @@ t.test('a project without a secret accepts no signature, least of all an empty k
   }
 });
 
-t.test('a signature stays valid whatever of the same path a proxy makes', async (t) => {
+t.test('a signature stays valid when a proxy rewrites the path', async (t) => {
   const query = `project=p&exp=${seconds + 60}`;
   const direct = path;
   const collapsed = path.replace('://', ':/');
@@ -171,14 +171,14 @@ t.test('a signature stays valid whatever of the same path a proxy makes', async 
   for (const [signed, received] of others) {
     t.match(refusal(signing, sign(query, signed), received), { code: 'signature_invalid' }, signed);
   }
-  // The signed text of one source must not be read as that of another with a query of its own.
+  // The signed text of one source must not be valid for a source with a query.
   const split = `project=p&exp=${seconds + 60}?project=p&exp=${seconds + 60}`;
   const whole = encodeURIComponent(`https://pictures.example.com/a.jpg?${query}`);
   const sig = sign(split, direct).slice(split.length);
   t.match(refusal(signing, query + sig, `/img/${whole}`), { code: 'signature_invalid' });
 });
 
-t.test('during a rotation two secrets are valid, and no third', async (t) => {
+t.test('during a rotation exactly two secrets are valid', async (t) => {
   const query = `project=p&exp=${seconds + 60}`;
   const of = { ...signing, signingSecret: 'new', previousSigningSecret: 'old' };
   t.ok(check(of, sign(query, path, 'new')));
@@ -199,7 +199,7 @@ t.test('during a rotation two secrets are valid, and no third', async (t) => {
   }
 });
 
-t.test("exp may be as far ahead as the project's lifetime says", async (t) => {
+t.test("exp is limited by the project's maximum lifetime", async (t) => {
   const of = { ...signing, signedUrlTtlSeconds: 60 };
   t.equal(check(of, sign(`project=p&exp=${seconds + 60}`)), now + 60_000);
   t.match(refusal(of, sign(`project=p&exp=${seconds + 61}`)), {
@@ -208,7 +208,7 @@ t.test("exp may be as far ahead as the project's lifetime says", async (t) => {
   });
 });
 
-t.test('what is signed is public knowledge: path and query without sig', async (t) => {
+t.test('the signature is the HMAC-SHA256 of path and query without sig', async (t) => {
   t.equal(signedText('/img/', 'a=1&sig=x&b=2'), '/img/?a=1&b=2');
   t.equal(signedText('/img/', 'signature=1&sig=x'), '/img/?signature=1');
   // RFC 4231, test case 2.

@@ -17,7 +17,7 @@ function refusal(query: string): ServiceError {
   throw new Error(`${query} was accepted`);
 }
 
-t.test('values are read under their names and all aliases', async (t) => {
+t.test('values are read under canonical names and aliases', async (t) => {
   const readings: readonly (readonly [string, object])[] = [
     ['', {}],
     ['w=1', { w: 1 }],
@@ -54,10 +54,10 @@ t.test('values are read under their names and all aliases', async (t) => {
     ['crop=1,2,3,4', { crop: { left: 1, top: 2, width: 3, height: 4 } }],
     ['extend=0_1_2_2000', { extend: { top: 0, right: 1, bottom: 2, left: 2_000 } }],
     ['trim=0.5', { trim: 0.5 }],
-    ['rotate=-12.5', { rotate: -12.5 }],
+    ['rotate=-12.5', { rotate: 347.5 }],
     [
       'modulate=0,10,-360,-0.5',
-      { modulate: { brightness: 0, saturation: 10, hue: -360, lightness: -0.5 } },
+      { modulate: { brightness: 0, saturation: 10, hue: 0, lightness: -0.5 } },
     ],
     ['threshold=0', { threshold: 0 }],
     ['opacity=0', { opacity: 0 }],
@@ -84,7 +84,7 @@ t.test('names that are not in the table are ignored', async (t) => {
   t.same(read('utm=1&W=5&exp=9&sig=x&__proto__=1&constructor=2&toString=3'), {});
 });
 
-t.test('what is out of range or unknown is refused, naming the parameter', async (t) => {
+t.test('values out of range and unknown words are rejected by parameter name', async (t) => {
   const refused = {
     w: ['', '0', '-1', '10001', '1.5', '1e3', '0x10', ' 5', '5 ', '+5', '1,000', 'ten', '१'],
     h: ['', '0', '10001', 'NaN', 'Infinity'],
@@ -130,18 +130,18 @@ t.test('what is out of range or unknown is refused, naming the parameter', async
   }
 });
 
-t.test('a refusal speaks of the name that was used and says what it accepts', async (t) => {
+t.test('an error names the alias of the query and the accepted values', async (t) => {
   const { message } = refusal('quality=0');
   t.match(message, /quality/);
   t.match(message, /1 to 100/);
   t.match(refusal('f=bmp').message, /avif, webp, jpeg, png, gif/);
 });
 
-t.test('a parameter under two of its names has no one meaning', async (t) => {
+t.test('a parameter under two of its names is rejected', async (t) => {
   t.match(refusal('w=5&width=5'), { code: 'parameter_invalid', message: /\bw\b.*\bwidth\b/ });
 });
 
-t.test('every name leads to one parameter, and every example is accepted', async (t) => {
+t.test('every name belongs to one parameter, and every example is accepted', async (t) => {
   const spellings = parameterNames.flatMap((name) => [name, ...parameters[name].aliases]);
   t.equal(new Set(spellings).size, spellings.length);
   for (const name of parameterNames) {
@@ -154,7 +154,7 @@ t.test('every name leads to one parameter, and every example is accepted', async
   }
 });
 
-t.test('whatever is sent, options or a ServiceError come of it', async () => {
+t.test('any query yields valid options or a ServiceError', async () => {
   const spellings = parameterNames.flatMap((name) => [name, ...parameters[name].aliases]);
   const name = fc.oneof(fc.constantFrom(...spellings, '__proto__', 'hasOwnProperty'), fc.string());
   const value = fc.oneof(
@@ -178,12 +178,7 @@ t.test('whatever is sent, options or a ServiceError come of it', async () => {
   );
 });
 
-t.test('the order of the parameters does not matter', async (t) => {
-  const orders = ['w=1&q=2&fmt=png', 'fmt=png&w=1&q=2', 'q=2&fmt=png&w=1'];
-  for (const order of orders) t.same(read(order), { w: 1, q: 2, fmt: 'png' });
-});
-
-t.test('the schema of a parameter accepts the texts that the service accepts', async (t) => {
+t.test('the schema of a parameter accepts the same texts as its parser', async (t) => {
   const number = fc.tuple(fc.integer({ min: -400, max: 20_000 }), fc.integer({ min: 0, max: 99 }));
   const decimal = number.map(([whole, part]) => (part < 50 ? `${whole}` : `${whole / 100}`));
   const small = fc.integer({ min: -50, max: 400 }).map((value) => String(value / 100));
@@ -194,19 +189,9 @@ t.test('the schema of a parameter accepts the texts that the service accepts', a
     fc.array(fc.nat(9), { minLength: 4, maxLength: 4 }).map(String),
     fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), maxLength: 9 }),
     fc.string({ maxLength: 5 }),
-    fc.constantFrom(
-      '',
-      '0',
-      '1',
-      'true',
-      'false',
-      'auto',
-      'jpg',
-      'tomato',
-      'left,top',
-      'right top',
-    ),
+    fc.constantFrom('', '0', '1', 'true', 'false', 'auto', 'jpg', 'tomato', 'left,top'),
     fc.constantFrom('centre', 'entropy', 'contain', 'mks2021', 'lqip', 'transparent', 'lanczos3'),
+    fc.constant('right top'),
   );
   // A validator of requests reads the text as the type of the schema, where it can.
   const ajv = new Ajv2020({ strict: false, coerceTypes: true });

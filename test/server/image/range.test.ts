@@ -2,7 +2,7 @@ import t from 'tap';
 import { RangeNotSatisfiable } from '../../../server/http/range-not-satisfiable.ts';
 import { ifRangeMatches, readRange } from '../../../server/image/range.ts';
 
-t.test('one range of bytes is read as RFC 9110, 14.1.2 has it', async (t) => {
+t.test('a single range of bytes (RFC 9110, 14.1.2)', async (t) => {
   const ranges: Readonly<Record<string, readonly [number, number]>> = {
     'bytes=0-0': [0, 0],
     'bytes=0-9': [0, 9],
@@ -24,7 +24,7 @@ t.test('one range of bytes is read as RFC 9110, 14.1.2 has it', async (t) => {
   }
 });
 
-t.test('a range that begins after the end is refused', async (t) => {
+t.test('a range that begins after the end is not satisfiable', async (t) => {
   for (const range of ['bytes=10-', 'bytes=10-20', 'bytes=-0', `bytes=${'9'.repeat(400)}-`]) {
     const refused = readRange(range, 10);
     t.type(refused, RangeNotSatisfiable, range);
@@ -32,34 +32,16 @@ t.test('a range that begins after the end is refused', async (t) => {
   }
 });
 
-t.test('what is malformed, in another unit, or several ranges is ignored', async (t) => {
-  for (const range of [
-    '',
-    'bytes',
-    'bytes=',
-    'bytes=-',
-    'bytes=,',
-    'bytes=5-4',
-    'bytes=a-b',
-    'bytes=1-2x',
-    'bytes=--1',
-    'bytes=+1-2',
-    'bytes=1 - 2',
-    'bytes=0x1-2',
-    'bytes=1',
-    'bytes 0-1',
-    'items=0-1',
-    'xbytes=0-1',
-    'bytes=0-1,3-4',
-    'bytes=99-,0-1',
-    'bytes=1-2,1-2',
-    `bytes=1-2${','.repeat(512)}`,
-  ]) {
+t.test('malformed ranges, other units and several ranges are ignored', async (t) => {
+  const malformed = ['', '-', ',', '5-4', 'a-b', '1-2x', '--1', '+1-2', '1 - 2', '0x1-2', '1'];
+  const several = ['0-1,3-4', '99-,0-1', '1-2,1-2', `1-2${','.repeat(512)}`];
+  const others = ['', 'bytes', 'bytes 0-1', 'items=0-1', 'xbytes=0-1'];
+  for (const range of [...others, ...[...malformed, ...several].map((one) => `bytes=${one}`)]) {
     t.equal(readRange(range, 10), null, range);
   }
 });
 
-t.test('If-Range is compared strongly, and no date matches', async (t) => {
+t.test('If-Range matches strong tags, never dates', async (t) => {
   const readings = {
     '': true,
     '"abc"': true,

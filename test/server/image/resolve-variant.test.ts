@@ -20,19 +20,10 @@ interface Request {
   readonly settings?: Parameters<typeof project>[0];
 }
 
-const variant = ({
-  options = {},
-  hints = {},
-  accepted = [],
-  refused = [],
-  settings = {},
-}: Request): Variant =>
-  resolveVariant(
-    options,
-    { ...noHints, ...hints },
-    { formats: accepted, refused },
-    project(settings),
-  );
+function variant({ options = {}, hints, accepted = [], refused = [], settings }: Request): Variant {
+  const formats = { formats: accepted, refused };
+  return resolveVariant(options, { ...noHints, ...hints }, formats, project(settings));
+}
 
 const key = (request: Request): string => variantKey('prj_1', source, variant(request));
 
@@ -45,7 +36,7 @@ t.test("without options the variant has the project's defaults", async (t) => {
   });
 });
 
-t.test('the query wins over hints, and hints win over the project', async (t) => {
+t.test('the query takes precedence over hints, and hints over the project', async (t) => {
   const settings = { defaultDpr: 3, defaultQuality: 40, defaultFit: 'inside' as const };
   const widths: readonly (readonly [Request, number | null])[] = [
     [{ options: { w: 100 }, settings }, 300],
@@ -63,12 +54,12 @@ t.test('the query wins over hints, and hints win over the project', async (t) =>
   t.match(variant({ options: { q: 1, fit: 'fill' }, settings }), { quality: 1, fit: 'fill' });
 });
 
-t.test('lengths are device pixels, rounded, and never nothing', async (t) => {
+t.test('lengths are device pixels, rounded, at least 1', async (t) => {
   t.match(variant({ options: { w: 33, h: 21, dpr: 1.5 } }), { width: 50, height: 32 });
   t.match(variant({ options: { w: 1, h: 1, dpr: 1 } }), { width: 1, height: 1 });
 });
 
-t.test('a viewport bounds the width from above, and only where nothing else says', async (t) => {
+t.test('a viewport is the maximum width if nothing else determines the width', async (t) => {
   const bounds: readonly (readonly [Request, number | null])[] = [
     [{ hints: { viewport: 400 } }, 480],
     [{ hints: { viewport: 400, dpr: 2 } }, 828],
@@ -83,7 +74,7 @@ t.test('a viewport bounds the width from above, and only where nothing else says
   for (const [request, bound] of bounds) t.equal(variant(request).maxWidth, bound);
 });
 
-t.test('fmt wins, else the project says whether Accept counts', async (t) => {
+t.test('fmt takes precedence; else the project decides whether Accept counts', async (t) => {
   const accepted = ['avif', 'webp'] as const;
   const formats: readonly (readonly [Request, Variant['formats'], boolean])[] = [
     [{ options: { fmt: 'png' }, accepted }, ['png'], false],
@@ -92,13 +83,11 @@ t.test('fmt wins, else the project says whether Accept counts', async (t) => {
     [{ options: { fmt: 'auto' }, accepted, settings: { autoFormat: false } }, accepted, true],
   ];
   for (const [request, wanted, negotiated] of formats) {
-    const { formats: got, negotiated: by } = variant(request);
-    t.same(got, wanted);
-    t.equal(by, negotiated);
+    t.match(variant(request), { formats: wanted, negotiated });
   }
 });
 
-t.test('what cannot matter does not make another key', async (t) => {
+t.test('values without an effect do not change the key', async (t) => {
   const alike: readonly (readonly [string, Request, Request])[] = [
     ['fit without a box', { options: { w: 9, fit: 'fill' } }, { options: { w: 9, fit: 'inside' } }],
     ['dpr that is multiplied in', { options: { w: 100, dpr: 2 } }, { options: { w: 200, dpr: 1 } }],
@@ -119,7 +108,7 @@ t.test('what cannot matter does not make another key', async (t) => {
   for (const [what, one, other] of alike) t.equal(key(one), key(other), what);
 });
 
-t.test('everything that changes the bytes makes another key', async (t) => {
+t.test('everything that changes the bytes changes the key', async (t) => {
   const box = { w: 40, h: 30 };
   const requests: Request[] = [
     {},
@@ -149,7 +138,7 @@ t.test('everything that changes the bytes makes another key', async (t) => {
   t.equal(new Set(requests.map(key)).size, requests.length);
 });
 
-t.test('a key is of one version of the renderer, which knows its libraries', async (t) => {
+t.test('the key depends on the version of the renderer, which depends on sharp', async (t) => {
   const key = variantKey('prj_1', source, variant({}));
   t.not(key, variantKey('prj_1', source, variant({}), rendererVersion - 1));
   const { dependencies } = JSON.parse(await readFile('package.json', 'utf8'));
@@ -157,11 +146,11 @@ t.test('a key is of one version of the renderer, which knows its libraries', asy
   t.equal(
     decided[rendererVersion],
     dependencies.sharp,
-    'another sharp may make other pixels: look, count the version up if so, and note it here',
+    'another sharp may render other pixels: compare, increment the version if so, and record it here',
   );
 });
 
-t.test('a key is of one project and one source', async (t) => {
+t.test('the key depends on the project and the source', async (t) => {
   const same = variant({});
   const keys = [
     variantKey('prj_1', source, same),
@@ -175,28 +164,17 @@ t.test('a key is of one project and one source', async (t) => {
 });
 
 t.test("the canonical form does not depend on the order of the variant's fields", async () => {
-  const variants = fc
-    .record({
-      width: fc.option(fc.integer({ min: 1, max: 30_000 })),
-      height: fc.option(fc.integer({ min: 1, max: 30_000 })),
-      fit: fc.constantFrom('contain', 'cover', 'fill', 'inside', 'outside'),
-      maxWidth: fc.option(fc.integer({ min: 1, max: 10_000 })),
-      formats: fc.uniqueArray(fc.constantFrom('avif', 'webp', 'png'), { maxLength: 2 }),
-      negotiated: fc.boolean(),
-      quality: fc.integer({ min: 1, max: 100 }),
-      blur: fc.option(fc.double({ min: 0.3, max: 100, noNaN: true })),
-      stripMetadata: fc.boolean(),
-    })
-    .map((changed): Variant => ({ ...plainVariant, ...changed }));
+  const fields = fc.shuffledSubarray(
+    Object.entries(variant({ options: { w: 9, h: 8, blur: 2 } })),
+    {
+      minLength: Object.keys(plainVariant).length,
+    },
+  );
+  const expected = canonicalForm(variant({ options: { w: 9, h: 8, blur: 2 } }));
   fc.assert(
-    fc.property(variants, fc.infiniteStream(fc.nat()), (one, order) => {
-      const shuffled = Object.entries(one)
-        .map((entry) => ({ entry, at: order.next().value }))
-        .sort((a, b) => a.at - b.at)
-        .map(({ entry }) => entry);
-      return (
-        canonicalForm(Object.fromEntries(shuffled) as unknown as Variant) === canonicalForm(one)
-      );
-    }),
+    fc.property(
+      fields,
+      (shuffled) => canonicalForm(Object.fromEntries(shuffled) as unknown as Variant) === expected,
+    ),
   );
 });

@@ -14,7 +14,7 @@ const now = Date.UTC(2026, 10, 20);
 const exp = now / 1_000 + 600;
 const call = JSON.stringify([target, secret, exp]).slice(1, -1);
 
-/** How each language runs the code of docs/signing.md, followed by one that prints its result. */
+/** The command of each language that runs the code of docs/signing.md and prints the signed URL. */
 const languages = {
   js: (code: string) => [
     process.execPath,

@@ -2,7 +2,7 @@ import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
 import { logWatermarkFailures } from '../../../server/image/watermark-failures.ts';
 
-t.test('each project has one line a minute, whatever it asks for', async (t) => {
+t.test('each project logs one line a minute', async (t) => {
   const lines: unknown[] = [];
   let now = 1;
   const unmarked = logWatermarkFailures(
