@@ -1,9 +1,6 @@
 import sharp from 'sharp';
 
-/**
- * libvips' classes of the decoders that the service never uses. sharp's own binaries have only some
- * of them, but sharp may be built against a libvips that has all.
- */
+/** libvips' decoders that the service never uses. sharp's own binaries have only some of them. */
 const unused = [
   'Analyze',
   'Csv',
@@ -24,23 +21,21 @@ const unused = [
   'Vips',
 ].map((name) => `VipsForeignLoad${name}`);
 
-/** Those of the sources that are only decoded in processes. */
+/** Decoders of sources that are only decoded in processes. */
 const isolated = ['VipsForeignLoadSvg', 'VipsForeignLoadJxl'];
 
-/** Without it an Ultra HDR image is decoded as the JPEG that it also is. */
+/** While it is blocked, an Ultra HDR image is decoded as a JPEG. */
 const ultraHdr = ['VipsForeignLoadUhdr'];
 
-/** Makes the decoder of gain maps usable, or not, in a process that renders one image at a time. */
+/** Enables or blocks the decoder of gain maps, in a process that renders one image at a time. */
 export function allowGainMaps(allowed: boolean): void {
   if (allowed) sharp.unblock({ operation: ultraHdr });
   else sharp.block({ operation: ultraHdr });
 }
 
 /**
- * Makes decoders unusable in this process, whatever the bytes of a source say. Each is blocked by
- * its name, because to block all and then unblock some would disturb other threads.
- *
- * @param onThread whether those are blocked too that only run in processes
+ * Blocks decoders in this process by name: blocking all and then unblocking some would disturb other
+ * threads. On a thread it also blocks those that only run in processes.
  */
 export function blockDecoders({ onThread }: { readonly onThread: boolean }): void {
   sharp.block({ operation: [...unused, ...ultraHdr, ...(onThread ? isolated : [])] });

@@ -5,8 +5,8 @@ import type { TransformResult, TransformTask } from './task.ts';
 import { type Run, ThreadPool } from './thread-pool.ts';
 
 /**
- * Runs tasks on threads, or in processes where they must be killable. A task in a process stands for
- * one on a thread, which stays idle, so that no more cores are in use than threads.
+ * Runs tasks on threads, or in processes where they must be killable. While a task runs in a process, one
+ * thread stays idle, so that no more cores are in use than threads.
  */
 export class Executor {
   readonly #threads: ThreadPool;
@@ -34,16 +34,15 @@ export class Executor {
       isolated = this.#processes.run(task, ending.signal);
       return isolated;
     };
-    // A thread tells the cost of such a source, if by its header alone.
-    if (task.onlyLight !== true && needsProcess(task.source)) {
-      return { result: isolate(), terminate: () => abort(ending, isolated) };
-    }
-    const first = this.#threads.run(task);
+    // A thread finds the cost first, from the header.
+    const direct = task.onlyLight !== true && needsProcess(task.source);
+    const onThread = direct ? null : this.#threads.run(task);
     return {
-      result: first.result.then((result) => result ?? isolate()),
+      result: onThread?.result.then((result) => result ?? isolate()) ?? isolate(),
       terminate: async () => {
-        // A thread may just have refused the task, which then must not start in a process.
-        await Promise.all([abort(ending, isolated), isolated === null ? first.terminate() : null]);
+        // The thread may just have returned the task, which then must not start in a process.
+        ending.abort();
+        await Promise.allSettled([isolated ?? onThread?.terminate()]);
       },
     };
   }
@@ -51,9 +50,4 @@ export class Executor {
   async close(): Promise<void> {
     await Promise.all([this.#threads.close(), this.#processes.close()]);
   }
-}
-
-async function abort(ending: AbortController, run: Promise<unknown> | null): Promise<void> {
-  ending.abort();
-  await Promise.allSettled([run]);
 }

@@ -13,17 +13,14 @@ export interface TransformTask {
   readonly watermark: Uint8Array | null;
   readonly variant: Variant;
   readonly limits: Omit<RenderLimits, 'isolated'>;
-  /** True to do it only if it is light, and else to return its cost. */
+  /** True returns the cost of a transform that is not light instead of running it. */
   readonly onlyLight?: boolean;
 }
 
-/**
- * The response. Errors are sent as plain data because they would lose their code between threads
- * and processes.
- */
+/** The response. Errors are plain data, because a structured clone of an error has no code. */
 export type TransformResult =
   | (RenderedImage & { readonly ok: true; readonly transformMs: number })
-  /** Not done, because it is not light. */
+  /** Not run, because it is not light. */
   | { readonly ok: false; readonly exceeds: Cost }
   | {
       readonly ok: false;
@@ -34,7 +31,7 @@ export type TransformResult =
 
 const maxDetail = 2000;
 
-/** @returns null when the transform must run in a process of its own, and `isolated` is false */
+/** @returns null when the transform needs a process of its own, and `isolated` is false */
 export async function runTask(
   { source, watermark, variant, limits, onlyLight }: TransformTask,
   isolated: boolean,

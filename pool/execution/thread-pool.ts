@@ -1,4 +1,3 @@
-import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { TransformTask } from './task.ts';
 import type { ThreadResult } from './thread.ts';
@@ -15,67 +14,61 @@ export interface Run<Result> {
 }
 
 /**
- * JavaScript heap per thread; small, because pixels are outside the heap. A young generation of 3
- * megabytes (three times a semi-space) in place of 48 is collected before its dead buffers of pixels
- * add up: two threads have 40 MiB less RSS after 200 JPEGs, in the same CPU time.
+ * JavaScript heap of a thread; small, because pixels are outside the heap. A young generation of 3 MB
+ * instead of 48 is collected before unreachable pixel buffers accumulate: two threads have 40 MiB less RSS
+ * after 200 JPEGs, in the same CPU time.
  */
 const heap = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 3 };
 
 /**
- * A bounded number of threads, each with one task at a time. The caller queues tasks and calls `run`
- * when a thread is `available`; Piscina's own queue is a fallback.
+ * A limited number of threads with one task each. The caller queues tasks and calls `run` when a thread is
+ * `available`; Piscina's own queue is a fallback.
  */
 export class ThreadPool {
   readonly #piscina: Piscina<TransformTask, ThreadResult>;
   readonly #count: number;
   readonly #running = new Set<AbortController>();
   #closing = false;
-  #replaced = 0;
+  /** Total threads that exited or were terminated, and were replaced. */
+  replaced = 0;
 
   /** @param onAvailable called when a thread may have become available */
   constructor(entry: URL, count: number, onAvailable: () => void) {
     this.#count = count;
     this.#piscina = new Piscina({
       filename: entry.href,
-      // One for the first task; the others start when tasks need them, and stay.
+      // The others start when tasks need them, and are kept.
       minThreads: 1,
       maxThreads: count,
       idleTimeout: Number.POSITIVE_INFINITY,
       concurrentTasksPerWorker: 1,
       maxQueue: count,
       recordTiming: false,
-      // Modules that this process preloads are not meant for its threads, where each costs start-up time
-      // and memory. TypeScript sources need the loader.
+      // Threads do not preload this process's modules, which cost start-up time and memory. TypeScript
+      // sources need the loader.
       ...(entry.pathname.endsWith('.js') ? { execArgv: [] } : {}),
       resourceLimits: heap,
     });
     this.#piscina.on('workerDestroy', () => {
-      if (!this.#closing) this.#replaced += 1;
+      if (!this.#closing) this.replaced += 1;
     });
     // The event is emitted just before the thread counts as ready.
     this.#piscina.on('workerCreate', () => queueMicrotask(onAvailable));
     this.#piscina.on('error', () => {
-      // A thread failed while it had no task. If no thread is left, the entry file cannot be
-      // loaded, and tasks in Piscina's queue would wait forever.
-      if (this.#piscina.threads.length === 0) {
+      // A thread without a task failed. If none is left, the entry file cannot be loaded, and tasks in
+      // Piscina's queue would wait forever.
+      if (this.#piscina.threads.length === 0)
         for (const controller of this.#running) controller.abort();
-      }
       onAvailable();
     });
   }
 
   /**
-   * False while all threads are busy or starting, so that the start of a replacement thread does
-   * not count against a task's timeout. True when a thread is missing, because the next task starts
-   * it.
+   * False while all threads are busy or starting, so that the start of a replacement does not count
+   * against a task's timeout. True when a thread is missing, because the next task starts it.
    */
   get available(): boolean {
     return this.#piscina.idleThreads > 0 || this.#piscina.threads.length < this.#count;
-  }
-
-  /** Total threads that exited or were terminated, and were replaced. */
-  get replaced(): number {
-    return this.#replaced;
   }
 
   run(task: TransformTask): Run<ThreadResult> {
@@ -89,7 +82,7 @@ export class ThreadPool {
       controller.abort();
       const after = new Set(this.#piscina.threads);
       const ended = before.filter((thread) => !after.has(thread));
-      await Promise.all(ended.map((thread) => exit(thread)));
+      await Promise.all(ended.map((thread) => new Promise((exit) => thread.once('exit', exit))));
     };
     return { result, terminate };
   }
@@ -99,10 +92,4 @@ export class ThreadPool {
     this.#closing = true;
     await this.#piscina.destroy();
   }
-}
-
-function exit(thread: Worker): Promise<void> {
-  return new Promise((resolve) => {
-    thread.once('exit', () => resolve());
-  });
 }

@@ -4,14 +4,13 @@ import { blockDecoders } from './decoders.ts';
 import { lowerPriority } from './priority.ts';
 import { runTask, type TransformResult, type TransformTask } from './task.ts';
 
-/** Null when the task must run in a process of its own. */
+/** Null when the task needs a process of its own. */
 export type ThreadResult = TransformResult | null;
 
-// A source is hardly ever processed twice by the same thread, so the cache would only use memory.
+// A thread rarely processes a source twice, so the cache would only use memory.
 sharp.cache(false);
 // One core per transform; the number of threads determines the total.
 sharp.concurrency(1);
-// Some run only in processes that can be killed.
 blockDecoders({ onThread: true });
 lowerPriority({ onThread: true });
 

@@ -18,50 +18,45 @@ export interface Transformed extends Image {
 }
 
 export interface TransformOptions {
-  /** The id of the project, which has its turns in the queue. */
+  /** The project's id. Projects take turns. */
   readonly project: string;
   /** When it aborts, the promise immediately rejects with its reason. */
   readonly signal: AbortSignal;
-  /** Background work has lower priority: it runs when no live work is queued, or after much of it. */
+  /** Background work has lower priority than live work. */
   readonly background?: boolean;
-  /**
-   * Aborts when a live request begins to wait for background work, which then becomes live work.
-   */
+  /** Aborts when a live request begins to wait for background work, which then becomes live work. */
   readonly promoted?: AbortSignal;
   /** The bytes of the variant's watermark, when it has one. */
   readonly watermark?: Uint8Array | null;
   /**
-   * Called when a thread begins to read the source and the watermark. It may go on after the promise is
-   * settled; the returned function is called when it has ended.
+   * Called when a thread begins to read the source and the watermark. The returned function is called when
+   * it has ended, which may be after the promise has settled.
    */
   readonly hold?: () => () => void;
-  /** Told how long the transform waited and ran. */
   readonly stages?: StageObserver;
 }
 
 export interface TransformQueueStats {
   /** Busy threads, including those whose callers have aborted. */
   readonly active: number;
-  /** Estimated memory of the costly transforms that run, and its limit, in bytes. */
+  /** Estimated memory of the running costly transforms, and its limit, in bytes. */
   readonly costlyBytes: number;
   readonly costlyMaxBytes: number;
-  /** Live transforms that wait for a thread. */
   readonly queued: number;
   readonly backgroundQueued: number;
   readonly concurrency: number;
   readonly maxQueue: number;
   /** Total refused as `overloaded`. */
   readonly rejected: number;
-  /** Total that ended on a thread, successfully or not. */
+  /** Total that ended, successfully or not. */
   readonly completed: number;
   /**
-   * Threads that were told to end a second ago or longer, and are still in native code. Their number
-   * includes the additional one.
+   * Threads, including the additional one, that are still in native code a second after their termination.
    */
   readonly stuck: number;
   /**
-   * ms since a transform last ended, while some are queued or running, else 0: shows a stuck pool. While as
-   * many threads are stuck as `concurrency`, what the additional one ends does not count.
+   * While transforms are queued or running, ms since one last ended; else 0. While as many threads are stuck
+   * as `concurrency`, transforms of the additional one do not count.
    */
   readonly stalledMs: number;
   readonly threadsReplaced: number;
@@ -80,9 +75,6 @@ type TransformQueueSettings = Pick<
 /** A thread that runs JavaScript ends within milliseconds. */
 const stuckAfterMs = 1_000;
 
-/** For bytes that stay as they are. */
-const noHold = () => () => {};
-
 type Finished = Exclude<TransformResult, { exceeds: Cost }>;
 
 interface QueuedTransform extends Scheduled {
@@ -91,19 +83,15 @@ interface QueuedTransform extends Scheduled {
   readonly variant: Variant;
   readonly stages: StageObserver;
   readonly hold: () => () => void;
-  /** True when its caller has left, or was told that the transform took too long. */
+  /** True when its promise was rejected while it ran. */
   abandoned: boolean;
-  /** Timer that rejects the task when it waits too long; cleared when the task starts. */
-  deadline: NodeJS.Timeout | null;
-  /** Both have no effect after the promise is settled. */
+  /** Rejects the task when it waits too long. */
+  deadline: NodeJS.Timeout | undefined;
   readonly resolve: (transformed: Transformed) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/**
- * Maximum time in the queue. A client that is refused can retry, a client without a response
- * cannot. Background work may wait longer because no client waits for it.
- */
+/** Maximum time in the queue. Background work may wait longer, because no client waits for it. */
 export interface WaitLimits {
   readonly liveMs: number;
   readonly backgroundMs: number;
@@ -114,26 +102,23 @@ const defaultWaitLimits = (transformTimeoutMs: number): WaitLimits => ({
   backgroundMs: 10 * transformTimeoutMs,
 });
 
-/**
- * Limit of CPU time of a transform process, as a multiple of the timeout. The timeout ends it much
- * earlier, unless this process is stopped.
- */
+/** CPU limit of a process in timeouts. The timeout ends it earlier, unless this process is stopped. */
 const cpuTimeouts = 6;
 
 const defaultEntry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * Runs transforms on threads, in the order of {@link Schedule}. Whether a transform is light is found
- * by the thread that would do it: one that is not waits again, with its cost.
+ * Runs transforms on threads, in the order of {@link Schedule}. A thread first estimates the cost; a
+ * transform that is not light waits again.
  */
 export class TransformQueue {
   readonly #settings: TransformQueueSettings;
   readonly #limits: TransformTask['limits'];
   readonly #waitLimits: WaitLimits;
-  readonly #renderers: Executor;
+  readonly #executor: Executor;
   readonly #schedule: Schedule<QueuedTransform>;
   readonly #runs = new Set<Promise<void>>();
-  /** Transforms whose threads were told to end and have not, and when. */
+  /** Transforms whose threads are being terminated, and since when. */
   readonly #ending = new Map<QueuedTransform, number>();
   #rejected = 0;
   #completed = 0;
@@ -150,17 +135,16 @@ export class TransformQueue {
     this.#schedule = new Schedule(settings);
     this.#limits = {
       sourceMaxPixels: settings.sourceMaxPixels,
-      // Where possible in whole seconds, before the hard timeout, because it does not lose the
-      // thread; otherwise it still ends the native call of a thread that is being terminated.
+      // In whole seconds. Where possible before the hard timeout, because it keeps the thread; otherwise it
+      // still ends the native call of a thread that is being terminated.
       softTimeoutSeconds: Math.max(1, Math.ceil(settings.transformTimeoutMs / 1000) - 1),
     };
     const processLimits = {
       memoryBytes: settings.processMemoryBytes,
       cpuSeconds: Math.ceil((cpuTimeouts * settings.transformTimeoutMs) / 1000),
     };
-    this.#renderers = new Executor(entry, settings.threads + 1, processLimits, () =>
-      this.#startNext(),
-    );
+    const onAvailable = () => this.#startNext();
+    this.#executor = new Executor(entry, settings.threads + 1, processLimits, onAvailable);
   }
 
   /** True when a project's live transform will be refused, so that its fetch can be skipped. */
@@ -169,16 +153,15 @@ export class TransformQueue {
   }
 
   /**
-   * Announces a live transform whose source is being fetched, so that not more are fetched than have a
-   * place. The function takes it back.
+   * Reserves a place for a live transform whose source is being fetched, until the returned function is
+   * called.
    */
   reserve(project: string): () => void {
     return this.#schedule.reserve(project);
   }
 
   /**
-   * @param source not changed, and copied to the thread unless its memory is shared; the same applies to a
-   *   watermark
+   * @param source not changed, and copied to the thread unless its memory is shared, as is a watermark
    * @throws ServiceError overloaded, transform_timeout, source_unsupported, source_corrupt,
    *   source_too_large, parameter_invalid, internal_error
    */
@@ -189,7 +172,8 @@ export class TransformQueue {
   ): Promise<Transformed> {
     const { project, signal, background = false, promoted, watermark = null } = options;
     signal.throwIfAborted();
-    if (this.#closed || (background ? this.#isBackgroundFull : this.#schedule.isFull(project))) {
+    const { isBackgroundFull } = this.#schedule;
+    if (this.#closed || (background ? isBackgroundFull : this.#schedule.isFull(project))) {
       this.#rejected += 1;
       throw new ServiceError('overloaded', 'Too many transforms are waiting.');
     }
@@ -207,17 +191,16 @@ export class TransformQueue {
           watermark,
           variant,
           stages: options.stages ?? noObserver,
-          hold: options.hold ?? noHold,
+          hold: options.hold ?? (() => () => {}),
           background: background && promoted?.aborted !== true,
           queuedAt,
           abandoned: false,
-          deadline: null,
+          deadline: undefined,
           resolve,
           reject,
         };
-        // A running transform continues without its caller: terminating a thread in native code
-        // takes as long as the native call, and a new thread has to load all modules. The thread
-        // counts as busy until the transform is done.
+        // A running transform continues: terminating a thread in native code takes as long as the native
+        // call, and a new thread has to load all modules.
         abandon = () => {
           task.abandoned = true;
           this.#leaveQueue(task);
@@ -250,37 +233,31 @@ export class TransformQueue {
       completed: this.#completed,
       stuck: this.#stuck,
       stalledMs: this.#schedule.idle ? 0 : Math.round(performance.now() - this.#lastProgress),
-      threadsReplaced: this.#renderers.replaced,
+      threadsReplaced: this.#executor.replaced,
     };
   }
 
-  /** Rejects queued and new tasks, waits for running ones (the timeout bounds it), then stops. */
+  /** Rejects queued and new tasks, and waits for running ones, which the timeout limits. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const task of [...this.#schedule.waiting()]) {
       this.#leaveQueue(task);
-      task.reject(new ServiceError('overloaded', 'The service is shutting down.'));
+      task.reject(shuttingDown());
     }
     await Promise.all(this.#runs);
-    await this.#renderers.close();
+    await this.#executor.close();
   }
 
   get #stuck(): number {
     const before = performance.now() - stuckAfterMs;
-    let stuck = 0;
-    for (const since of this.#ending.values()) if (since <= before) stuck += 1;
-    return stuck;
-  }
-
-  get #isBackgroundFull(): boolean {
-    return this.#closed || this.#schedule.isBackgroundFull;
+    return [...this.#ending.values()].filter((since) => since <= before).length;
   }
 
   #startNext(): void {
-    while (this.#renderers.available) {
+    while (this.#executor.available) {
       const task = this.#schedule.start();
       if (task === undefined) return;
-      if (task.deadline !== null) clearTimeout(task.deadline);
+      clearTimeout(task.deadline);
       const run = this.#run(task).finally(() => this.#runs.delete(run));
       this.#runs.add(run);
     }
@@ -295,7 +272,7 @@ export class TransformQueue {
   }
 
   #setDeadline(task: QueuedTransform): void {
-    if (task.deadline !== null) clearTimeout(task.deadline);
+    clearTimeout(task.deadline);
     const { liveMs, backgroundMs } = this.#waitLimits;
     task.deadline = setTimeout(
       () => this.#refuse(task, 'The transform waited too long for a thread.'),
@@ -303,11 +280,10 @@ export class TransformQueue {
     );
   }
 
-  /** Queues a transform that was found not to be light again, in its place. */
+  /** Queues a transform that is not light again, in its place. */
   #waitAgain(task: QueuedTransform, cost: Cost): void {
     if (task.abandoned) return;
-    if (this.#closed)
-      return task.reject(new ServiceError('overloaded', 'The service is shutting down.'));
+    if (this.#closed) return task.reject(shuttingDown());
     task.cost = cost;
     this.#schedule.addAgain(task);
     this.#setDeadline(task);
@@ -315,7 +291,7 @@ export class TransformQueue {
 
   #leaveQueue(task: QueuedTransform): void {
     this.#schedule.remove(task);
-    if (task.deadline !== null) clearTimeout(task.deadline);
+    clearTimeout(task.deadline);
   }
 
   #promote(task: QueuedTransform): void {
@@ -328,30 +304,24 @@ export class TransformQueue {
     const { source, watermark, variant } = task;
     const release = task.hold();
     const startedAt = performance.now();
-    const run = this.#renderers.run({
-      source,
-      watermark,
-      variant,
-      limits: this.#limits,
-      onlyLight: task.cost === null,
-    });
+    const limits = this.#limits;
+    const onlyLight = task.cost === null;
+    const run = this.#executor.run({ source, watermark, variant, limits, onlyLight });
     let exceeds: Cost | null = null;
     let terminated: Promise<void> | undefined;
     let stage: Stage | null = null;
-    // Not before it is known whether the thread does the transform or returns it to the queue.
+    // Called when it is known that the thread does not return the transform to the queue.
     const ran = (): Stage => {
       if (stage !== null) return noObserver.begin('transform');
       task.stages.begin('queue', {}, task.queuedAt).end({}, startedAt);
       stage = task.stages.begin('transform', {}, startedAt);
       return stage;
     };
-    // Starts when the thread receives the task. Only a process's first tasks may find threads
-    // starting.
     const timer = setTimeout(() => {
       const error = new ServiceError('transform_timeout', 'The transform took too long.');
       ran().fail(error);
       task.reject(error);
-      // Its bytes are no longer its caller's to lend: it must not wait again.
+      // Its caller releases its bytes, so it must not wait again.
       task.abandoned = true;
       this.#ending.set(task, performance.now());
       terminated = run.terminate();
@@ -393,6 +363,8 @@ function settle(task: QueuedTransform, result: Finished, queueMs: number, stage:
     task.reject(error);
   }
 }
+
+const shuttingDown = () => new ServiceError('overloaded', 'The service is shutting down.');
 
 /** The thread's error as text, wrapped in an Error because the logger shows only such causes. */
 function threadError(detail: string): Error {

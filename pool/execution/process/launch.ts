@@ -22,10 +22,7 @@ const nodeOptions = [
   '--disable-wasm-trap-handler',
 ];
 
-/**
- * The variables that a transform process gets: those that say where fonts and temporary files are,
- * and how native libraries are found. All others may hold secrets.
- */
+/** The variables passed on, for fonts, temporary files and native libraries. Others may hold secrets. */
 const passedVariables = [
   'HOME',
   'TMPDIR',
@@ -44,10 +41,10 @@ const passedVariables = [
 ];
 
 /**
- * Starts a process of `entry` with limits of the operating system; it has no descriptor but the
- * channel. `ulimit -v` is not available on macOS, where the process only checks its own memory.
+ * Starts a process of `entry` with limits of the operating system and no descriptor but the channel. macOS
+ * has no `ulimit -v`, so there only the process itself checks its memory.
  *
- * @param addressSpaceLimited false leaves out `ulimit -v`, for a Node that reserves more
+ * @param addressSpaceLimited false omits `ulimit -v`, for a Node that reserves more
  */
 export function launch(
   entry: URL,
@@ -61,7 +58,7 @@ export function launch(
     'ulimit -c 0',
   ];
   const limited = limits.map((limit) => `${limit} 2>/dev/null;`).join(' ');
-  // Tools that observe child processes add it; what it preloads is not meant for these limits.
+  // Tools such as test runners set it, and the modules that it preloads may exceed these limits.
   const script = `unset NODE_OPTIONS; ${limited} exec "$@"`;
   // TypeScript sources need the loader that this process was started with.
   const loader = entry.pathname.endsWith('.ts') ? process.execArgv : [];

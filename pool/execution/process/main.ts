@@ -2,18 +2,18 @@ import sharp from 'sharp';
 import { plainVariant } from '../../variant.ts';
 import { allowGainMaps, blockDecoders } from '../decoders.ts';
 import { lowerPriority } from '../priority.ts';
-import { runTask } from '../task.ts';
-import type { FromProcess, ToProcess } from './messages.ts';
+import { runTask, type TransformTask } from '../task.ts';
+import type { FromProcess } from './transform-process.ts';
 
 /**
- * The entry point of a transform process: transforms one image at a time, and ends when its memory
- * exceeds the limit or the front end is gone. Native code runs on threads of libuv, so this thread
- * can always do both.
+ * The entry point of a transform process. It transforms one image at a time, and ends when its memory
+ * exceeds the limit or the front end is gone. Native code runs on libuv's threads, so this thread can
+ * always do both.
  */
 
 const [maxMemoryBytes = 0, maxCpuSeconds = 0] = process.argv.slice(2).map(Number);
 
-/** Between two checks of the memory, in ms; a core fills some 50 MB in this time. */
+/** Interval of the memory checks, in ms. A core fills about 50 MB in this time. */
 const checkEveryMs = 20;
 
 sharp.cache(false);
@@ -29,8 +29,8 @@ process.on('disconnect', () => end('SIGKILL'));
 
 const send = (message: FromProcess) => void process.send?.(message);
 
-process.on('message', async (task: ToProcess) => {
-  // The signal that a failed allocation in native code ends with.
+process.on('message', async (task: TransformTask) => {
+  // SIGABRT is also the signal after a failed allocation in native code.
   const check = () => void (process.memoryUsage.rss() > maxMemoryBytes && end('SIGABRT'));
   const timer = setInterval(check, checkEveryMs);
   allowGainMaps(task.variant.gainMap);
@@ -40,28 +40,19 @@ process.on('message', async (task: ToProcess) => {
   send({ type: 'done', result, spent: isSpent() });
 });
 
-/** Native memory is not always returned to the system, and the limit of CPU time is for a life. */
+/** Native memory is not always returned to the system, and the CPU limit is for the whole life. */
 function isSpent(): boolean {
   const { user, system } = process.cpuUsage();
   const halfCpu = (user + system) / 1e6 > maxCpuSeconds / 2;
   return halfCpu || process.memoryUsage.rss() > maxMemoryBytes / 3;
 }
 
-/**
- * Shows that this Node and libvips work within the limits, before there is a task that could have
- * another reason to fail; and loads what the first SVG needs.
- */
+/** Exits if this Node and libvips do not work within the limits; loads what the first SVG needs. */
 async function requireWorking(): Promise<void> {
-  const probe = await runTask(
-    {
-      source: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'),
-      watermark: null,
-      variant: plainVariant,
-      limits: { sourceMaxPixels: 1, softTimeoutSeconds: 60 },
-    },
-    true,
-  );
-  if (probe?.ok !== true) process.exit(1);
+  const source = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>');
+  const limits = { sourceMaxPixels: 1, softTimeoutSeconds: 60 };
+  const result = await runTask({ source, watermark: null, variant: plainVariant, limits }, true);
+  if (result?.ok !== true) process.exit(1);
 }
 
 await requireWorking();

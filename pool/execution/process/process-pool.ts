@@ -6,7 +6,7 @@ import { TransformProcess } from './transform-process.ts';
 const addressSpaceWarning =
   'The transform processes cannot start with a limit of their address space, so only their resident memory is limited.';
 
-/** An idle process, with sharp loaded, has 60 to 75 MB. */
+/** How long an idle process is kept, in ms. With sharp loaded it has 60 to 75 MB. */
 const idleMs = 60_000;
 
 /** A start takes 0.3 s on an idle machine. */
@@ -15,15 +15,14 @@ const startWithinMs = 30_000;
 const defaultEntry = new URL(`./main${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * The processes for transforms that must be killable. They are started when they are needed, and
- * kept for the next transform until they were idle for a minute. The caller bounds their number by
- * the number of its tasks.
+ * The processes for transforms that must be killable. They start on demand and are kept until they were
+ * idle for a minute. The caller limits their number by the number of its tasks.
  */
 export class ProcessPool {
   readonly #limits: ProcessLimits;
   readonly #entry: URL;
   readonly #all = new Set<TransformProcess>();
-  /** The one used last is at the end, so that those that are not needed stay idle. */
+  /** The process used last is at the end and is used next, so that surplus ones time out. */
   readonly #idle = new Map<TransformProcess, NodeJS.Timeout>();
   #addressSpaceLimited = true;
   #closing = false;
@@ -34,14 +33,17 @@ export class ProcessPool {
   }
 
   /**
-   * @param signal ends the task's process when it aborts; the promise then rejects when it has ended
+   * @param signal kills the task's process when it aborts; the promise rejects when the process has ended
    * @throws ServiceError source_too_large, source_corrupt, transform_timeout, internal_error
    */
   async run(task: TransformTask, signal: AbortSignal): Promise<TransformResult> {
     const used = await this.#take(signal);
+    const kill = () => void used.kill();
+    signal.addEventListener('abort', kill, { once: true });
     try {
-      return await abortable(used, signal, () => used.run(task));
+      return await used.run(task);
     } finally {
+      signal.removeEventListener('abort', kill);
       if (used.spent) this.#replace(used);
       else this.#keep(used);
     }
@@ -58,8 +60,8 @@ export class ProcessPool {
     const kept = [...this.#idle.keys()].at(-1);
     if (kept !== undefined) this.#unkeep(kept);
     let failed: unknown;
-    // A process that ends before it has a task was killed, or this Node reserves more address space
-    // than the limit.
+    // A process that ends before its first task was killed, or this Node reserves more address space than
+    // the limit.
     for (const limited of [true, true, false]) {
       const taken = failed === undefined && kept ? kept : this.#start(limited);
       try {
@@ -94,7 +96,7 @@ export class ProcessPool {
     return started;
   }
 
-  /** Starts the successor now, so that the next task does not have to wait for it. */
+  /** Starts the successor now, so that the next task need not wait for it. */
   #replace(used: TransformProcess): void {
     void used.kill();
     if (!this.#closing && this.#idle.size === 0) this.#keep(this.#start(true));
@@ -111,21 +113,6 @@ export class ProcessPool {
   #unkeep(idle: TransformProcess): void {
     clearTimeout(this.#idle.get(idle));
     this.#idle.delete(idle);
-  }
-}
-
-/** Kills the process when the signal aborts during the action. */
-async function abortable<Result>(
-  used: TransformProcess,
-  signal: AbortSignal,
-  action: () => Promise<Result>,
-): Promise<Result> {
-  const kill = () => void used.kill();
-  signal.addEventListener('abort', kill, { once: true });
-  try {
-    return await action();
-  } finally {
-    signal.removeEventListener('abort', kill);
   }
 }
 

@@ -1,18 +1,28 @@
 import type { ChildProcess } from 'node:child_process';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { TransformResult, TransformTask } from '../task.ts';
-import type { FromProcess } from './messages.ts';
 
-/** The signals of a process whose allocation failed, and of the kernel when memory is short. */
+/** A message from a transform process to the front end. */
+export type FromProcess =
+  /** Sent once, when the process works within its limits. */
+  | { readonly type: 'ready' }
+  | {
+      readonly type: 'done';
+      readonly result: TransformResult;
+      /** True when the process has used so much CPU time or memory that it must be replaced. */
+      readonly spent: boolean;
+    };
+
+/** The signals after a failed allocation, and of the kernel when memory is short. */
 const outOfMemory: ReadonlySet<string> = new Set(['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGKILL']);
 
-/** A process that transforms one image at a time, seen from the front end. */
+/** The front end's handle of a process that transforms one image at a time. */
 export class TransformProcess {
-  /** Resolves when it can take a task; rejects when it ends before. */
+  /** Resolves when the process can take a task; rejects when it ends before. */
   readonly ready: Promise<void>;
-  /** Resolves when it has ended. */
+  /** Resolves when the process has ended. */
   readonly ended: Promise<void>;
-  /** True when it must not get another task. */
+  /** True when the process must not get another task. */
   spent = false;
   readonly #child: ChildProcess;
   #settle: ((result: TransformResult | ServiceError) => void) | null = null;
@@ -26,7 +36,7 @@ export class TransformProcess {
       isReady = resolve;
       cannotStart = reject;
     });
-    // Without a task nobody waits for it.
+    // A process that was started in advance has no caller that handles the rejection.
     this.ready.catch(() => {});
     child.on('message', (message: FromProcess) => {
       if (message.type === 'ready') return isReady();
@@ -40,29 +50,32 @@ export class TransformProcess {
         this.#settle?.(error);
         resolve();
       };
-      child.once('error', (error) => end(failed('cannot be started', error)));
+      child.once('error', (error) => {
+        const message = 'The transform process cannot be started.';
+        end(new ServiceError('internal_error', message, error));
+      });
       child.once('exit', (code, signal) => end(this.#errorOf(code, signal)));
     });
   }
 
   /**
-   * Only when it is ready.
+   * Must be called only after `ready` has resolved, and not again before it has settled.
    *
    * @throws ServiceError source_too_large, source_corrupt, transform_timeout, internal_error
    */
   async run(task: TransformTask): Promise<TransformResult> {
     const result = await new Promise<TransformResult | ServiceError>((resolve) => {
       this.#settle = resolve;
-      // When the task cannot be sent the process is ending, which settles the promise.
+      // When the task cannot be sent, the process is ending, which settles the promise.
       this.#child.send(task, () => {});
     });
     this.#settle = null;
     if (result instanceof ServiceError) throw result;
-    // The buffers of the channel are larger than the message.
+    // A copy, because the buffers of the channel are larger than the message.
     return result.ok ? { ...result, body: new Uint8Array(result.body) } : result;
   }
 
-  /** Ends it at once, whatever it does; resolves when it has ended. */
+  /** Kills the process; resolves when it has ended. */
   kill(): Promise<void> {
     this.#killed = true;
     this.#child.kill('SIGKILL');
@@ -80,8 +93,4 @@ export class TransformProcess {
     }
     return new ServiceError('source_corrupt', 'The source makes its decoder fail.', cause);
   }
-}
-
-function failed(what: string, cause: unknown): ServiceError {
-  return new ServiceError('internal_error', `The transform process ${what}.`, cause);
 }
