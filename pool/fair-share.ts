@@ -1,31 +1,31 @@
-/** Who holds a part of something limited: a project, and the host that its source is on. */
+/** The holder of a part of something limited: a project, and the host of its source. */
 export interface Owner {
   readonly project: string;
   /** With its port. */
   readonly host: string;
 }
 
-/** The most that one owner may hold, as a multiple of what then stays free. */
+/** Maximum that one owner may hold, as a multiple of the free amount. */
 const factor = 3;
 
 /**
- * Divides a limited quantity among projects and hosts, so that none can take all of it. An owner may
- * hold at most three times of what stays free (dynamic thresholds: Choudhury and Hahne, "Dynamic
- * queue length thresholds for shared-memory packet switches", 1998): alone three quarters, two
- * owners three sevenths each. Some always stays free, however many owners there are.
+ * Divides a limited quantity among projects and hosts. An owner may hold at most three times the amount
+ * that stays free (dynamic thresholds: Choudhury and Hahne, "Dynamic queue length thresholds for
+ * shared-memory packet switches", 1998): alone three quarters, two owners three sevenths each. Some always
+ * stays free, however many owners there are.
  *
- * A project that holds little may always take what is free: the bound of a host protects other
- * hosts, and must not let one project use up the host of another.
+ * A project that holds little may take any free amount: a host's limit protects other hosts, and must not
+ * let one project use up the host of another.
  */
 export class FairShare {
   readonly limit: number;
   readonly #guaranteed: number;
-  // Only owners that hold something, so there are at most as many entries as things that are held.
+  // Only owners that hold something have entries.
   readonly #projects = new Map<string, number>();
   readonly #hosts = new Map<string, number>();
   #held = 0;
 
-  /** @param guaranteed what a project may hold regardless of its share, while there is enough */
+  /** @param guaranteed amount that a project may hold regardless of its share, while it is free */
   constructor(limit: number, guaranteed: number) {
     this.limit = limit;
     this.#guaranteed = guaranteed;
@@ -35,12 +35,12 @@ export class FairShare {
     return this.#held;
   }
 
-  /** Owners that hold something now. */
+  /** The number of projects and hosts that hold something. */
   get owners(): number {
     return this.#projects.size + this.#hosts.size;
   }
 
-  /** Whether `take` would succeed. */
+  /** True when `take` would succeed. */
   allows({ project, host }: Owner, amount: number): boolean {
     const free = this.limit - this.#held - amount;
     if (free < 0) return false;
@@ -49,21 +49,20 @@ export class FairShare {
     return own <= factor * free && (this.#hosts.get(host) ?? 0) + amount <= factor * free;
   }
 
-  /** Takes an amount and returns true, or returns false when it is beyond the owner's share. */
+  /** Takes an amount and returns true, or returns false when it exceeds the owner's share. */
   take(owner: Owner, amount: number): boolean {
-    if (!this.allows(owner, amount)) return false;
-    this.add(owner, amount);
-    return true;
+    const allowed = this.allows(owner, amount);
+    if (allowed) this.add(owner, amount);
+    return allowed;
   }
 
-  /** Counts what is held already, even beyond the limit. */
+  /** Counts an amount that is already held, even beyond the limit. */
   add({ project, host }: Owner, amount: number): void {
     this.#held += amount;
     change(this.#projects, project, amount);
     change(this.#hosts, host, amount);
   }
 
-  /** Gives back what the same owner has taken. */
   release(owner: Owner, amount: number): void {
     this.add(owner, -amount);
   }

@@ -1,6 +1,6 @@
 /**
  * @param signal aborts when no caller waits any more
- * @param promoted aborted as soon as a caller waits that is not background work
+ * @param promoted aborted as soon as a live caller waits
  */
 type Work<V> = (signal: AbortSignal, promoted: AbortSignal) => Promise<V>;
 
@@ -10,20 +10,20 @@ interface Call<V> {
   readonly controller: AbortController;
   /** Aborted from the start, unless the call began as background work. */
   readonly promotion: AbortController;
-  /** Number of callers that wait for the result, and of callers of `retain`. */
+  /** Number of waiting callers, and of calls of `retain`. */
   waiting: number;
 }
 
 /**
- * The promotion of calls that were never background work. One for all, because each abort without a
- * reason makes a DOMException with its stack, 0.2 ms of a miss.
+ * The promotion of calls that were live from the start. They share it, because an abort without a reason
+ * creates a DOMException with its stack, 0.2 ms of a miss.
  */
 const live = new AbortController();
 live.abort(new Error('A live request waits.'));
 
 /**
- * Single flight: concurrent callers for the same key share one execution of the work. Each caller
- * can abort by its own signal; the work is aborted only when no caller waits any more.
+ * Single flight: concurrent callers for a key share one execution of the work. Each caller has its own
+ * signal; the work is aborted only when no caller waits any more.
  */
 export class SingleFlight<K, V> {
   readonly #calls = new Map<K, Call<V>>();
@@ -33,17 +33,15 @@ export class SingleFlight<K, V> {
     return this.#calls.size;
   }
 
-  /** Whether there is a call for `key` that can be joined. */
   has(key: K): boolean {
     return this.#calls.has(key);
   }
 
   /**
-   * Joins the call for `key`, or starts one with `work`, which is called synchronously. Rejects
-   * with `signal.reason` as soon as this caller's signal aborts, else settles as the work does. If
-   * the signal is already aborted, nothing is started or joined.
+   * Joins the call for `key`, or starts one and calls `work` synchronously. Rejects with `signal.reason` as
+   * soon as the caller's signal aborts, else settles as the work does. An aborted signal starts nothing.
    *
-   * @param background whether this caller is background work
+   * @param background true when the caller is background work
    */
   run(key: K, work: Work<V>, signal?: AbortSignal, background = false): Promise<V> {
     if (signal?.aborted) return Promise.reject(signal.reason);
@@ -60,7 +58,7 @@ export class SingleFlight<K, V> {
     });
   }
 
-  /** Whether only background work waits for the call for `key`. */
+  /** True when only background work waits for `key`. */
   isBackground(key: K): boolean {
     return this.#calls.get(key)?.promotion.signal.aborted === false;
   }
@@ -72,8 +70,8 @@ export class SingleFlight<K, V> {
   }
 
   /**
-   * Keeps the call for `key` from being aborted while another process waits for it. Returns a
-   * release function (idempotent), or null when there is no such call.
+   * Prevents the abort of the call for `key` while another process waits for it, until the returned function
+   * is called (idempotent). Returns null when no call is in progress.
    */
   retain(key: K): (() => void) | null {
     const call = this.#calls.get(key);
@@ -94,8 +92,8 @@ export class SingleFlight<K, V> {
     const result = (async () => work(controller.signal, promotion.signal))();
     const call: Call<V> = { result, controller, promotion, waiting: 0 };
     this.#calls.set(key, call);
-    // Registered first, so that the key is free when callers see the result. It also handles a
-    // rejection for which no caller waits any more.
+    // Registered first, so that the key is free when callers get the result. It also handles a rejection
+    // without a waiting caller.
     const forget = () => this.#forget(key, call);
     result.then(forget, forget);
     return call;
@@ -104,8 +102,7 @@ export class SingleFlight<K, V> {
   #leave(key: K, call: Call<V>, reason?: unknown): void {
     call.waiting -= 1;
     if (call.waiting > 0 || this.#calls.get(key) !== call) return;
-    // Removed before the abort, so that the next caller starts the work again instead of joining
-    // an aborted call that has not settled yet.
+    // Removed before the abort, so that the next caller does not join an aborted call.
     this.#forget(key, call);
     call.controller.abort(reason);
   }

@@ -1,7 +1,6 @@
 /**
- * The stages of an image request, in order. `coalesce` is the wait for the same image or source that
- * another request is already producing, or for the permission to produce it; `queue` is the wait for
- * a transform thread.
+ * The stages of an image request, in order. `coalesce` is the wait for another request that produces the
+ * same image or source, or for the leader's role; `queue` is the wait for a transform thread.
  */
 export const stageNames = [
   'parse',
@@ -16,9 +15,9 @@ export const stageNames = [
 ] as const;
 export type StageName = (typeof stageNames)[number];
 
-/** What is known of a stage. It must not contain secrets, such as the query of a source's URL. */
+/** They must not contain secrets, such as the query of a source's URL. */
 export interface StageAttributes {
-  /** Whether a cache had the image. */
+  /** True when a cache had the image. */
   readonly hit?: boolean;
   readonly role?: 'leader' | 'follower';
   readonly host?: string;
@@ -32,14 +31,14 @@ export interface StageAttributes {
 export interface Stage {
   /** The headers that connect a request made in this stage to its trace (W3C Trace Context). */
   readonly headers: Readonly<Record<string, string>>;
-  end(facts?: StageAttributes, at?: number): void;
+  end(attributes?: StageAttributes, at?: number): void;
   fail(error: unknown, at?: number): void;
 }
 
-/** Is told the stages of one image request: the source of its metrics, its trace and its log line. */
+/** Observer of one request's stages, for metrics, traces and log lines. */
 export interface StageObserver {
-  /** @param at when it began, `performance.now()`, if not now */
-  begin(name: StageName, facts?: StageAttributes, at?: number): Stage;
+  /** @param at start time, `performance.now()` by default */
+  begin(name: StageName, attributes?: StageAttributes, at?: number): Stage;
 }
 
 const unobservedStage: Stage = { headers: {}, end() {}, fail() {} };
@@ -47,17 +46,17 @@ const unobservedStage: Stage = { headers: {}, end() {}, fail() {} };
 /** For work without a request. */
 export const noObserver: StageObserver = { begin: () => unobservedStage };
 
-/** Does one stage, and tells when it began and how it ended. */
+/** Runs one stage and reports its start and its end. */
 export async function runStage<T>(
   stages: StageObserver,
   name: StageName,
   work: (stage: Stage) => T | Promise<T>,
-  factsOf?: (result: T) => StageAttributes,
+  attributesOf?: (result: T) => StageAttributes,
 ): Promise<T> {
   const stage = stages.begin(name);
   try {
     const result = await work(stage);
-    stage.end(factsOf?.(result));
+    stage.end(attributesOf?.(result));
     return result;
   } catch (error) {
     stage.fail(error);

@@ -6,11 +6,11 @@ import { promisify } from 'node:util';
 import type { Image } from '../image.ts';
 import { decodeFile, encodeFile } from './file.ts';
 
-/** Events for the index of the disk cache, which enforces the byte limit. */
+/** Events for the index of the disk cache, which enforces its size limit. */
 export interface DiskCacheEvents {
-  /** A file is about to be written, at first under a name in the temporary folder. */
+  /** Before a file is written in the temporary folder, under this name. */
   writing(name: string, key: string): void;
-  /** The write of that name has ended, successfully or not, after `stored` or `failed`. */
+  /** After the write of that name, and after `stored` or `failed`. */
   written(name: string): void;
   stored(key: string, bytes: number): void;
   read(key: string): void;
@@ -21,24 +21,24 @@ export interface DiskCacheEvents {
 }
 
 /**
- * Two levels of 16 folders each. A million files are 4,000 in each, which file systems with indexed
- * folders (ext4, XFS, APFS) do not notice; more folders would have to be created during misses.
+ * The path of a file, in two levels of 16 folders each. A million files are 4,000 in each, which is no load
+ * for indexed folders (ext4, XFS, APFS); more folders would have to be created during misses.
  */
 export function cacheFilePath(folder: string, key: string): string {
   return join(folder, 'files', key.slice(0, 1), key.slice(1, 2), key);
 }
 
-/** Files being written; a file found here at startup is incomplete and can be deleted. */
+/** The folder of files being written. At startup its files are incomplete and can be deleted. */
 export function cacheTemporaryFolder(folder: string): string {
   return join(folder, 'tmp');
 }
 
-/** Maximum concurrent writes; more would keep too many bodies in memory, so they are skipped. */
+/** Maximum concurrent writes. Further ones are skipped, because they would keep bodies in memory. */
 const maxWrites = 64;
 
 /**
- * By callbacks: those of `fs/promises` take a FileHandle, and make the stack of an absent file's error,
- * 0.1 ms each. They are kept where they are rare.
+ * Callback functions: those of `fs/promises` create a FileHandle, and a stack for the error of an absent
+ * file, 0.1 ms each.
  */
 const files = {
   open: promisify(open),
@@ -51,15 +51,15 @@ const errorCode = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined;
 
 /**
- * The disk cache, shared by all processes of the machine. Each image is one file, written under a
- * temporary name and renamed, so that readers never see a partial file. Files are not synced: a
- * file truncated by a crash is detected by its digests and replaced. Keys are hexadecimal digests.
+ * The disk cache, shared by all processes of the machine. Each image is one file, written under a temporary
+ * name and renamed, so that readers never see a partial file. Files are not synced: digests detect a file
+ * truncated by a crash, and it is replaced. Keys are hexadecimal digests.
  */
 export class DiskCache {
   readonly #folder: string;
   readonly #events: DiskCacheEvents;
   readonly #writes = new Set<Promise<void>>();
-  /** Of the temporary names of this process, which no other has. */
+  /** Makes the temporary names of this process unique. */
   readonly #prefix = randomBytes(12).toString('hex');
   #stored = 0;
 
@@ -130,13 +130,13 @@ export class DiskCache {
   }
 }
 
-/** Creates the folder only after ENOENT; this also covers a cache that was emptied at run time. */
-async function creatingFolder<T>(path: string, attempt: () => Promise<T>): Promise<T> {
+/** Creates the folder after ENOENT and tries again; also covers a cache that was emptied at run time. */
+async function creatingFolder<T>(path: string, operation: () => Promise<T>): Promise<T> {
   try {
-    return await attempt();
+    return await operation();
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error;
     await mkdir(dirname(path), { recursive: true });
-    return attempt();
+    return operation();
   }
 }

@@ -11,8 +11,8 @@ import { entityTag, type Image } from '../image.ts';
  *     header    JSON: key, content type, entity tag, width, height
  *     body      the image
  *
- * The header is verified by its digest, and the body by the entity tag in the header, which is a
- * digest of the body. A truncated, foreign or corrupt file is therefore not accepted.
+ * The digest verifies the header, and the entity tag in the header, which is a digest of the body, verifies
+ * the body. So truncated, foreign and corrupt files are not accepted.
  */
 const magic = Buffer.from('IMGCACH1', 'latin1');
 const fixedBytes = magic.length + 4 + 4 + 32;
@@ -21,7 +21,7 @@ interface Header extends Omit<Image, 'body'> {
   readonly key: string;
 }
 
-/** The parts of the file in order, for `writev`; the body is not copied. */
+/** The parts of the file in order, for `writev`. The body is not copied. */
 export function encodeFile(key: string, image: Image): [Buffer, Uint8Array] {
   const { body, ...fields } = image;
   const header = Buffer.from(JSON.stringify({ key, ...fields } satisfies Header));
@@ -33,7 +33,7 @@ export function encodeFile(key: string, image: Image): [Buffer, Uint8Array] {
   return [Buffer.concat([fixed, header]), body];
 }
 
-/** The image in a file, or null when the file is incomplete, corrupt or of another key. */
+/** The image in a file; null when the file is incomplete, corrupt or of another key. */
 export function decodeFile(key: string, file: Buffer): Image | null {
   if (file.length < fixedBytes || !file.subarray(0, 8).equals(magic)) return null;
   const headerEnd = fixedBytes + file.readUInt32BE(8);
@@ -49,7 +49,7 @@ export function decodeFile(key: string, file: Buffer): Image | null {
   return { body, contentType, etag, width, height };
 }
 
-/** The fields of a header; empty when it is not a JSON object, although its digest matched. */
+/** The fields of a header; empty when it is not a JSON object. */
 function readHeader(bytes: Buffer): Partial<Record<keyof Header, unknown>> {
   try {
     const header: unknown = JSON.parse(bytes.toString());

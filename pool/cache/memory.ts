@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import type { Image } from '../image.ts';
 
 /**
- * An entry of the memory cache. Other objects may keep references to an entry: the cache sets
- * `image` to null on eviction, so that such a reference does not keep the evicted bytes in memory.
+ * An entry of the memory cache. The cache sets `image` to null on eviction, so that references to the entry
+ * do not keep the evicted bytes in memory.
  */
 export interface MemoryEntry {
   readonly key: string;
@@ -23,9 +23,10 @@ export class MemoryCache {
   readonly #entries: LRUCache<string, MemoryEntry> | null;
   readonly #onHit: (key: string) => void;
   readonly maxBytes: number;
-  #evictions = 0;
+  /** Total entries evicted since the start. */
+  evictions = 0;
 
-  /** @param onHit called for hits, for each key at most once a second */
+  /** @param onHit called for hits, at most once a second for each key */
   constructor(maxBytes: number, onHit: (key: string) => void) {
     this.maxBytes = maxBytes;
     this.#onHit = onHit;
@@ -36,7 +37,7 @@ export class MemoryCache {
             maxSize: maxBytes,
             sizeCalculation: (entry) => (entry.image?.body.byteLength ?? 0) + overheadBytes,
             dispose: (entry, _, reason) => {
-              if (reason === 'evict') this.#evictions += 1;
+              if (reason === 'evict') this.evictions += 1;
               entry.image = null;
             },
           });
@@ -49,7 +50,7 @@ export class MemoryCache {
     return entry as MemoryEntry & { image: Image };
   }
 
-  /** Counts a hit on an entry to which the caller kept a reference. */
+  /** Counts a hit on an entry that the caller has kept. */
   touch(entry: MemoryEntry, now: number): void {
     if (now - entry.touchedAt < touchEveryMs) return;
     entry.touchedAt = now;
@@ -66,11 +67,6 @@ export class MemoryCache {
 
   get bytes(): number {
     return this.#entries?.calculatedSize ?? 0;
-  }
-
-  /** Entries that were removed for others, since the start. */
-  get evictions(): number {
-    return this.#evictions;
   }
 
   get count(): number {
