@@ -1,8 +1,7 @@
-/** The formats that the engine can write. */
 export const outputFormats = ['avif', 'webp', 'jpeg', 'png', 'gif'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
-/** Responses instead of the image: a text placeholder, or JSON metadata. */
+/** Responses instead of the image: text placeholders, and JSON metadata. */
 export const placeholderKinds = ['blurhash', 'thumbhash', 'lqip', 'json'] as const;
 export type PlaceholderKind = (typeof placeholderKinds)[number];
 
@@ -10,7 +9,7 @@ export type PlaceholderKind = (typeof placeholderKinds)[number];
 export const fits = ['contain', 'cover', 'fill', 'inside', 'outside'] as const;
 export type Fit = (typeof fits)[number];
 
-/** The part of the image that `cover` keeps, or its position in the box for `contain`. */
+/** The part of the image that `cover` keeps, or the position of the image for `contain`. */
 export const gravities = [
   'center',
   'north',
@@ -82,8 +81,8 @@ export interface Watermark {
 }
 
 /**
- * Everything that determines the bytes of an output, except the source: effective values, after
- * query, client hints and project defaults were merged. Plain data, because it is sent to threads.
+ * All properties of a request that determine the bytes of an output, except the source, after query, client
+ * hints and project defaults were merged. Plain data, because it is sent to threads.
  */
 export interface Variant {
   /** The area of the upright source to use, in its pixels; clipped to the source. */
@@ -96,12 +95,9 @@ export interface Variant {
   readonly flip: boolean;
   /** Mirrors horizontally. */
   readonly flop: boolean;
-  /**
-   * Box width in device pixels (CSS width x dpr, rounded, at least 1); null when it follows from
-   * the height.
-   */
+  /** Box width in device pixels (CSS width x dpr, rounded, at least 1); null derives it from the height. */
   readonly width: number | null;
-  /** Box height in device pixels; null when it follows from the width. */
+  /** Box height in device pixels; null derives it from the width. */
   readonly height: number | null;
   readonly fit: Fit;
   /** A point only for `cover`; of the image after crop, trim, flip, flop and rotate. */
@@ -109,11 +105,11 @@ export interface Variant {
   /** True scales small images up. */
   readonly enlarge: boolean;
   readonly kernel: Kernel;
-  /** Upper bound of the output's width in device pixels; null for none. */
+  /** Maximum width of the output in device pixels; null for none. */
   readonly maxWidth: number | null;
   /** Border added after resizing, in device pixels. */
   readonly extend: Edges | null;
-  /** Background colour; null for transparency, or white in formats without transparency. */
+  /** Null for transparency, or white in formats without transparency. */
   readonly background: Colour | null;
   /** Flattens transparency on the background. */
   readonly flatten: boolean;
@@ -136,86 +132,97 @@ export interface Variant {
   /** 0..1, multiplied with the image's own opacity. */
   readonly opacity: number | null;
   readonly watermark: Watermark | null;
-  /**
-   * Formats in order of preference. The first one suitable for the source is used, or the source's
-   * own format when none is suitable. A negotiated AVIF must be among them.
-   */
+  /** In order of preference; the source's own format when none is suitable. */
   readonly formats: readonly OutputFormat[];
-  /**
-   * True when the formats were negotiated and not requested: animated sources then skip formats
-   * without animation.
-   */
+  /** True when the formats were negotiated; animated sources then skip formats without animation. */
   readonly negotiated: boolean;
-  /** Formats that the client refuses, so that a negotiated output has none of them. */
+  /** Formats that the client refuses; a negotiated output has none of them. */
   readonly refused: readonly OutputFormat[];
-  /**
-   * The only page (or frame of an animation) that is used, from 0; null for all frames, and for the
-   * first page or the primary image of other sources.
-   */
+  /** The only page or frame to use, from 0; null for all frames, or the first page or primary image. */
   readonly page: number | null;
-  /** True shows what there is of a source with missing or corrupt pixels. */
+  /** True accepts a source with missing or corrupt pixels. */
   readonly lenient: boolean;
   /** False uses only the first frame of an animation. */
   readonly animated: boolean;
   /** Response instead of the image that the other fields describe. */
   readonly placeholder: PlaceholderKind | null;
-  /** 1..100, or `auto` for the quality with which the output looks as good as any other. */
+  /** 1..100, or `auto` for the quality with which the output looks as good as others. */
   readonly quality: number | 'auto';
-  /** Bytes of a lossy output, for which the quality is lowered as far as it takes; null for any. */
+  /** Maximum bytes of a lossy output, for which the quality is lowered as far as possible. */
   readonly maxBytes: number | null;
-  /** Null keeps pixels exactly where that has fewer bytes, which drawn images may have. */
+  /** Null keeps pixels exactly when that takes fewer bytes, as for drawings. */
   readonly lossless: boolean | null;
   /** False keeps EXIF, XMP and ICC. */
   readonly stripMetadata: boolean;
-  /** Keeps the author, copyright and licence of metadata that is stripped. */
+  /** Keeps author, copyright and licence of stripped metadata. */
   readonly copyright: boolean;
-  /** Keeps a profile of RGB colours, and the colours in it. */
+  /** Keeps an RGB profile, and the colours in it. */
   readonly keepProfile: boolean;
   /** Keeps the gain map of a JPEG that has one (ISO 21496-1, Ultra HDR). */
   readonly gainMap: boolean;
 }
 
-/** The variant that changes nothing but the encoding. */
-export const plainVariant: Variant = {
-  crop: null,
-  trim: null,
-  rotate: 0,
-  flip: false,
-  flop: false,
-  width: null,
-  height: null,
-  fit: 'cover',
-  position: 'center',
-  enlarge: false,
-  kernel: 'lanczos3',
-  maxWidth: null,
-  extend: null,
-  background: null,
-  flatten: false,
-  grayscale: false,
-  negate: false,
-  normalize: false,
-  gamma: null,
-  modulate: null,
-  tint: null,
-  threshold: null,
-  median: null,
-  blur: null,
-  sharpen: null,
-  opacity: null,
-  watermark: null,
-  formats: [],
-  negotiated: false,
-  refused: [],
-  page: null,
-  lenient: false,
-  animated: true,
-  placeholder: null,
-  quality: 80,
-  maxBytes: null,
-  lossless: null,
-  stripMetadata: true,
-  copyright: false,
-  keepProfile: false,
-  gainMap: false,
+/**
+ * How a field changes pixels: `plan` by the numbers of the plan or not at all, `trim` by the plan's area,
+ * `turn` by moving them, `pixels` by changing them. A gain map follows only `plan` and `turn`.
+ */
+type Effect = 'plan' | 'trim' | 'turn' | 'pixels';
+
+/** The value of each field that changes nothing but the encoding, and the effect of others. */
+const fields: { readonly [Field in keyof Variant]: readonly [Variant[Field], Effect] } = {
+  crop: [null, 'plan'],
+  trim: [null, 'trim'],
+  rotate: [0, 'turn'],
+  flip: [false, 'turn'],
+  flop: [false, 'turn'],
+  width: [null, 'plan'],
+  height: [null, 'plan'],
+  fit: ['cover', 'plan'],
+  position: ['center', 'plan'],
+  enlarge: [false, 'plan'],
+  kernel: ['lanczos3', 'plan'],
+  maxWidth: [null, 'plan'],
+  extend: [null, 'plan'],
+  background: [null, 'plan'],
+  flatten: [false, 'plan'],
+  grayscale: [false, 'pixels'],
+  negate: [false, 'pixels'],
+  normalize: [false, 'pixels'],
+  gamma: [null, 'pixels'],
+  modulate: [null, 'pixels'],
+  tint: [null, 'pixels'],
+  threshold: [null, 'pixels'],
+  median: [null, 'pixels'],
+  blur: [null, 'pixels'],
+  sharpen: [null, 'pixels'],
+  opacity: [null, 'pixels'],
+  watermark: [null, 'pixels'],
+  formats: [[], 'plan'],
+  negotiated: [false, 'plan'],
+  refused: [[], 'plan'],
+  page: [null, 'plan'],
+  lenient: [false, 'plan'],
+  animated: [true, 'plan'],
+  placeholder: [null, 'plan'],
+  quality: [80, 'plan'],
+  maxBytes: [null, 'plan'],
+  lossless: [null, 'plan'],
+  stripMetadata: [true, 'plan'],
+  copyright: [false, 'plan'],
+  keepProfile: [false, 'plan'],
+  gainMap: [false, 'plan'],
 };
+
+type Field = keyof Variant;
+
+/** The variant that changes nothing but the encoding. */
+export const plainVariant = Object.fromEntries(
+  Object.entries(fields).map(([field, [value]]) => [field, value]),
+) as unknown as Variant;
+
+/** The fields of a variant that request one of the effects. */
+export function changedFields(variant: Variant, ...effects: readonly Effect[]): readonly Field[] {
+  return (Object.keys(fields) as Field[]).filter(
+    (field) => effects.includes(fields[field][1]) && variant[field] !== plainVariant[field],
+  );
+}

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { SourceFacts } from '../formats/facts.ts';
 import { sniff } from '../formats/sniff.ts';
-import { strategies, type Variant } from '../variant.ts';
+import { changedFields, strategies, type Variant } from '../variant.ts';
 import { keepsGainMap } from './format.ts';
 import type { Plan } from './plan.ts';
 
@@ -12,11 +12,11 @@ declare module 'sharp' {
   }
 }
 
-/** Where they say that there is one (Adobe's specification 1.0, ISO 21496-1), near the beginning. */
+/** Strings near the beginning of a JPEG with a gain map (Adobe's specification 1.0, ISO 21496-1). */
 const marks = ['http://ns.adobe.com/hdr-gain-map/1.0/', 'urn:iso:std:iso:ts:21496:-1'] as const;
 const headBytes = 2 ** 20;
 
-/** Whether a source may have a gain map; only its decoder says for certain. */
+/** True when a source may have a gain map; only its decoder can verify it. */
 export function mayHaveGainMap(source: Uint8Array): boolean {
   if (sniff(source) !== 'jpeg') return false;
   const length = Math.min(source.byteLength, headBytes);
@@ -24,28 +24,11 @@ export function mayHaveGainMap(source: Uint8Array): boolean {
   return marks.some((mark) => head.includes(mark));
 }
 
-/** Changes of pixels that the gain map would not follow, so that it would show what was there. */
-const effects = [
-  'trim',
-  'grayscale',
-  'negate',
-  'normalize',
-  'gamma',
-  'modulate',
-  'tint',
-  'threshold',
-  'median',
-  'blur',
-  'sharpen',
-  'opacity',
-  'watermark',
-] as const satisfies readonly (keyof Variant)[];
-
 /**
- * Refuses what would lose the gain map, or move it against the image: sharp 0.35 writes one only in a
- * JPEG that is made in one pass of scaling, cutting, extending and quarter turns.
+ * sharp 0.35 keeps a gain map only in a JPEG made in one pass of scaling, cropping, extending and quarter
+ * turns.
  *
- * @throws ServiceError parameter_invalid with the reason
+ * @throws ServiceError parameter_invalid when a variant would lose the gain map, or move it against the image
  */
 export function requireKeptGainMap(facts: SourceFacts, plan: Plan, variant: Variant): void {
   if (!keepsGainMap(variant, facts)) return;
@@ -59,14 +42,14 @@ export function requireKeptGainMap(facts: SourceFacts, plan: Plan, variant: Vari
 
 function hindrance(facts: SourceFacts, plan: Plan, variant: Variant): string | null {
   if (plan.format !== 'jpeg') return `a gain map is only written in JPEG, not in ${plan.format}`;
-  const effect = effects.find((name) => variant[name] !== null && variant[name] !== false);
+  const [effect] = changedFields(variant, 'trim', 'pixels');
   if (effect !== undefined) return `the gain map would not follow ${effect}`;
   if (variant.maxBytes !== null) return 'it is read once, and maxbytes needs several attempts';
   if (variant.rotate % 90 !== 0) return 'rotate is not a multiple of 90';
   const chosen = plan.resize?.fit === 'cover' ? plan.resize.position : '';
   if (strategies.some((strategy) => strategy === chosen)) return `of pos=${chosen}`;
-  // Here sharp 0.35 turns the gain map otherwise than the image: it forgets the orientation beside
-  // another turn, and mirrors before it turns and not after.
+  // sharp 0.35 ignores the orientation of the gain map beside another turn, and mirrors it before the turn
+  // and not after.
   const isTurned = facts.orientation >= 3;
   if (isTurned && variant.rotate !== 0)
     return 'the source is stored turned, and rotate turns it too';

@@ -2,38 +2,19 @@ import { withoutMetadata } from '../formats/container/strip.ts';
 import type { SourceFacts } from '../formats/facts.ts';
 import type { Copyright } from '../formats/metadata/copyright.ts';
 import type { KeptMetadata } from '../formats/metadata/kept-metadata.ts';
-import { type OutputFormat, plainVariant, type Variant } from '../variant.ts';
+import { changedFields, type OutputFormat, type Variant } from '../variant.ts';
 import { ownFormat } from './format.ts';
 import type { Plan } from './plan.ts';
 
-/** A source that is delivered as it is. */
+/** A source delivered without a new encoding. */
 export interface Original {
   readonly bytes: Uint8Array;
   readonly format: OutputFormat;
 }
 
-/** What changes pixels and is not in the plan. */
-const effects = [
-  'rotate',
-  'flip',
-  'flop',
-  'grayscale',
-  'negate',
-  'normalize',
-  'gamma',
-  'modulate',
-  'tint',
-  'threshold',
-  'median',
-  'blur',
-  'sharpen',
-  'opacity',
-  'watermark',
-] as const satisfies readonly (keyof Variant)[];
-
 /**
- * The source, where a request asks for no other pixels and the client can show it: it may have fewer
- * bytes than the same picture encoded again. Without its metadata where they must not be delivered.
+ * The source, if the variant does not change its pixels and the client can show its format: it may have
+ * fewer bytes than a new encoding. Metadata that must not be delivered is removed.
  */
 export function originalOf(
   source: Uint8Array,
@@ -43,7 +24,7 @@ export function originalOf(
   metadata: KeptMetadata | null,
   copyright: Copyright | null,
 ): Original | null {
-  // What is to be kept would be left out with all else.
+  // `stripped` would remove what must be kept.
   if (copyright !== null || plan.gainMap) return null;
   const format = ownFormat(variant, facts);
   if (format === null || !(format === plan.format || variant.negotiated)) return null;
@@ -59,20 +40,20 @@ function isUnchanged(facts: SourceFacts, plan: Plan, variant: Variant): boolean 
   return (
     facts.orientation === 1 &&
     facts.colour.model !== 'other' &&
-    // An incomplete source is not shown by every client.
+    // Not every client shows an incomplete source.
     !variant.lenient &&
     (facts.page === null || facts.pages === 1) &&
     (facts.frames === 1 || animated) &&
     [extract, resize, border].every((change) => change === null) &&
     !flatten &&
-    effects.every((effect) => variant[effect] === plainVariant[effect])
+    changedFields(variant, 'turn', 'pixels').length === 0
   );
 }
 
 const isAsKept = (source: Uint8Array, { source: kept, exif, xmp }: KeptMetadata): boolean =>
   kept === source && exif !== 'left out' && xmp === null;
 
-/** True when the colours would be others without the profile. */
+/** True when the colours depend on the profile. */
 function isNeeded({ kind, colour }: SourceFacts): boolean {
   return colour.hasProfile && !(colour.isSrgb && kind !== 'avif');
 }

@@ -4,105 +4,94 @@ export type Mode = 'jpeg' | 'jpegFull' | 'webp' | 'webpSharp' | 'avif' | 'avifGr
 /** Pixels of the output for which the columns of the curves were measured. */
 const columns = [25_000, 100_000, 400_000, 1_600_000] as const;
 
-/** An encoder's own qualities for one requested quality, in the columns' order. */
-type Own = readonly [number, number, number, number];
-type Curve = readonly (readonly [requested: number, own: Own])[];
+/** The encoder's own qualities for the requested ones, by the columns. */
+interface Curve {
+  readonly requested: readonly number[];
+  readonly own: readonly (readonly number[])[];
+}
 
-const avif: Curve = [
-  [1, [1, 1, 1, 1]],
-  [10, [18, 14, 10, 8]],
-  [20, [35, 32, 30, 28]],
-  [30, [41, 40, 39, 37]],
-  [40, [45, 44, 43, 42]],
-  [50, [50, 49, 48, 48]],
-  [60, [53, 53, 53, 53]],
-  [70, [58, 58, 58, 58]],
-  [80, [64, 66, 66, 67]],
-  [90, [72, 75, 78, 79]],
-  [95, [82, 86, 87, 86]],
-  [100, [100, 100, 100, 100]],
-];
+const requested = [1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 100];
+
+const avif: Curve = {
+  requested,
+  own: [
+    [1, 18, 35, 41, 45, 50, 53, 58, 64, 72, 82, 100],
+    [1, 14, 32, 40, 44, 49, 53, 58, 66, 75, 86, 100],
+    [1, 10, 30, 39, 43, 48, 53, 58, 66, 78, 87, 100],
+    [1, 8, 28, 37, 42, 48, 53, 58, 67, 79, 86, 100],
+  ],
+};
 
 /**
- * Requested quality is on the scale of JPEG with the standard's tables (Annex K) and 4:2:0. These curves
- * convert it to the qualities of the encoders at the service's settings that have the same
- * SSIMULACRA2: means over 28 photographs (21 at 1600 px), whose longer side is 200, 400, 800 and 1600 px
- * (bench/encoders/README.md names them). `npm run bench:encoders -- --photographs FOLDER --ssimulacra2
- * COMMAND --calibrate` prints the points. Those of WebP and of AVIF, whose quality has steps, were then
- * changed by up to 4 by the scores that the service's encoder had on these, on ten more photographs and
- * on 35 others (14 at 1600 px). JPEG with our own table and 4:2:0 differs from the scale by
- * at most 2 and needs no curve. Below 10 and from 95 to 100 the curves are only monotonic.
+ * The requested quality is on the scale of JPEG with the standard's tables (Annex K) and 4:2:0. These curves
+ * convert it to the encoders' qualities, at the service's settings, with the same SSIMULACRA2: means over 28
+ * photographs (21 at 1600 px), whose longer side is 200, 400, 800 and 1600 px (bench/encoders/README.md
+ * lists them). `npm run bench:encoders -- --photographs FOLDER --ssimulacra2 COMMAND --calibrate` prints the
+ * points. Those of WebP and AVIF, whose quality has steps, were then changed by up to 4 by the scores of the
+ * service's encoder on these, on ten more photographs and on 35 others (14 at 1600 px). JPEG with our own
+ * table and 4:2:0 differs from the scale by at most 2 and needs no curve. Below 10 and from 95 to 100 the
+ * curves are only monotonic.
  */
 const curves: Readonly<Partial<Record<Mode, Curve>>> = {
-  jpegFull: [
-    [1, [1, 1, 1, 1]],
-    [10, [10, 10, 10, 10]],
-    [20, [19, 19, 18, 18]],
-    [30, [27, 28, 27, 27]],
-    [40, [33, 35, 36, 36]],
-    [50, [40, 43, 43, 44]],
-    [60, [45, 50, 51, 52]],
-    [70, [56, 61, 63, 63]],
-    [80, [67, 72, 74, 73]],
-    [90, [81, 84, 85, 85]],
-    [95, [88, 89, 90, 90]],
-    [100, [100, 100, 100, 100]],
-  ],
-  webp: [
-    [1, [1, 1, 1, 1]],
-    [10, [3, 3, 3, 3]],
-    [20, [14, 14, 13, 13]],
-    [30, [29, 29, 28, 30]],
-    [40, [41, 42, 44, 46]],
-    [50, [52, 56, 58, 61]],
-    [60, [61, 64, 69, 72]],
-    [70, [74, 77, 79, 81]],
-    [80, [81, 84, 86, 87]],
-    [90, [89, 91, 92, 94]],
-    [95, [96, 97, 98, 98]],
-    [100, [100, 100, 100, 100]],
-  ],
-  webpSharp: [
-    [1, [1, 1, 1, 1]],
-    [30, [22, 22, 22, 22]],
-    [40, [31, 33, 36, 37]],
-    [50, [43, 49, 53, 54]],
-    [60, [54, 60, 65, 66]],
-    [70, [66, 74, 77, 78]],
-    [80, [77, 81, 83, 85]],
-    [90, [86, 89, 91, 92]],
-    [95, [92, 94, 95, 96]],
-    [100, [100, 100, 100, 100]],
-  ],
+  jpegFull: {
+    requested,
+    own: [
+      [1, 10, 19, 27, 33, 40, 45, 56, 67, 81, 88, 100],
+      [1, 10, 19, 28, 35, 43, 50, 61, 72, 84, 89, 100],
+      [1, 10, 18, 27, 36, 43, 51, 63, 74, 85, 90, 100],
+      [1, 10, 18, 27, 36, 44, 52, 63, 73, 85, 90, 100],
+    ],
+  },
+  webp: {
+    requested,
+    own: [
+      [1, 3, 14, 29, 41, 52, 61, 74, 81, 89, 96, 100],
+      [1, 3, 14, 29, 42, 56, 64, 77, 84, 91, 97, 100],
+      [1, 3, 13, 28, 44, 58, 69, 79, 86, 92, 98, 100],
+      [1, 3, 13, 30, 46, 61, 72, 81, 87, 94, 98, 100],
+    ],
+  },
+  webpSharp: {
+    requested: [1, 30, 40, 50, 60, 70, 80, 90, 95, 100],
+    own: [
+      [1, 22, 31, 43, 54, 66, 77, 86, 92, 100],
+      [1, 22, 33, 49, 60, 74, 81, 89, 94, 100],
+      [1, 22, 36, 53, 65, 77, 83, 91, 95, 100],
+      [1, 22, 37, 54, 66, 78, 85, 92, 96, 100],
+    ],
+  },
   avif,
   avifGraphic: avif,
 };
 
 /**
- * @param requested 1..100 on JPEG's scale
+ * @param quality 1..100 on JPEG's scale
  * @param pixels of the output
  * @returns 1..100, whole, on the encoder's own scale
  */
-export function ownQuality(mode: Mode, requested: number, pixels: number): number {
+export function ownQuality(mode: Mode, quality: number, pixels: number): number {
   const curve = curves[mode];
-  if (curve === undefined) return requested;
-  const after = Math.max(
-    1,
-    curve.findIndex(([quality]) => requested <= quality),
-  );
-  const [low, lowOwn] = curve[after - 1] ?? [1, [1, 1, 1, 1]];
-  const [high, highOwn] = curve[after] ?? [100, [100, 100, 100, 100]];
-  const part = (requested - low) / (high - low);
-  return Math.round(mix(bySize(lowOwn, pixels), bySize(highOwn, pixels), part));
+  if (curve === undefined) return quality;
+  const { low, part } = segmentOf(curve.requested, quality);
+  return Math.round(mix(bySize(curve, low, pixels), bySize(curve, low + 1, pixels), part));
 }
 
-/** Linear in the logarithm of the pixels; the outer columns hold beyond them. */
-function bySize(own: Own, pixels: number): number {
-  const [first] = columns;
-  const at = Math.log(Math.max(1, pixels) / first) / Math.log(4);
+/** The segment of a piecewise linear function that contains `x`: its first point, and the part before `x`. */
+export function segmentOf(xs: readonly number[], x: number): { low: number; part: number } {
+  const high = Math.max(
+    1,
+    xs.findIndex((at) => x <= at),
+  );
+  const [from = 1, to = 100] = xs.slice(high - 1, high + 1);
+  return { low: high - 1, part: (x - from) / (to - from) };
+}
+
+/** One point of a curve: linear in the logarithm of the pixels, and constant beyond the outer columns. */
+function bySize({ own }: Curve, point: number, pixels: number): number {
+  const at = Math.log(Math.max(1, pixels) / columns[0]) / Math.log(4);
   const within = Math.min(Math.max(at, 0), columns.length - 1);
   const column = Math.min(Math.floor(within), columns.length - 2);
-  return mix(own[column] ?? 0, own[column + 1] ?? 0, within - column);
+  return mix(own[column]?.[point] ?? 0, own[column + 1]?.[point] ?? 0, within - column);
 }
 
-const mix = (from: number, to: number, part: number): number => from + part * (to - from);
+export const mix = (from: number, to: number, part: number): number => from + part * (to - from);
