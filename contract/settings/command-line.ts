@@ -14,14 +14,13 @@ import {
 const optionOf = ({ variable }: Setting<unknown>): string =>
   `--${variable.replace('SERVICE_', '').toLowerCase().replaceAll('_', '-')}`;
 
-/** Markdown's backticks are left out, and so is the full stop, because more follows. */
+/** Removes the backticks of Markdown. */
 const plain = (text: string): string => text.replaceAll('`', '');
 
 function toOption(setting: Setting<unknown>): Option {
-  const value = setting.schema['type'] === 'integer' ? 'number' : 'text';
-  const { meaning, variable } = setting;
+  const { kind, meaning, variable } = setting;
   return new Option(
-    `${optionOf(setting)} <${value}>`,
+    `${optionOf(setting)} <${kind}>`,
     plain(`${meaning} ${variable}; default: ${defaultInWords(setting)}`),
   );
 }
@@ -39,10 +38,10 @@ Each option is also an environment variable, which a .env file in the working di
 take precedence over the environment, and that over the file.`;
 
 /**
- * Adds an option for each setting that is no secret to a command, parses the command line, and ends the
- * process when it or a setting is wrong. Options become environment variables of this process, so that
- * they take precedence over the environment and `.env`, and so that child processes have them too.
- * @param listeners those that the command starts
+ * Adds an option for each setting that is not secret to a command and parses the command line. Exits
+ * when an option or a setting is not valid. Options become environment variables of this process, which
+ * take precedence over `.env` and are inherited by child processes.
+ * @param listeners that the command starts
  */
 export function settingsFromCommandLine(
   command: Command,
@@ -60,8 +59,8 @@ export function settingsFromCommandLine(
 }
 
 /**
- * As {@link settingsFromCommandLine}, for a command that has only some of the settings.
- * @returns the variables whose options were given, too
+ * As {@link settingsFromCommandLine}, for a command with options for some settings.
+ * @returns also the given options, by variable
  */
 export function someSettingsFromCommandLine(
   command: Command,

@@ -1,41 +1,33 @@
-import type { SettingName, Settings } from './table.ts';
+/** The setting of each listener's host, by that of its port: public, operations, worker. */
+export const hostSettings = { port: 'host', opsPort: 'opsHost', workerPort: 'workerHost' } as const;
 
-/** A listener, by the setting of its port: the public one, the service's and the worker's for operators. */
-export type Listener = 'port' | 'opsPort' | 'workerPort';
+/** A listener, named by the setting of its port. */
+export type Listener = keyof typeof hostSettings;
 
-const hostOf = { port: 'host', opsPort: 'opsHost', workerPort: 'workerHost' } as const;
-
-/** These listen on all addresses of the machine. */
-const everywhere = new Set(['0.0.0.0', '::']);
-
-const overlap = (host: string, other: string): boolean =>
-  host === other || everywhere.has(host) || everywhere.has(other);
-
-export interface SharedPortsOptions {
-  /** Those that the program starts. */
-  readonly listeners: readonly Listener[];
-  /** Whether the value of a setting is one that it accepts. */
-  readonly isValid: (name: SettingName) => boolean;
-  /** Under which a setting was given, or would be. */
-  readonly nameOf: (name: SettingName) => string;
+export interface ListenerAddress {
+  /** The variable or option that set the port. */
+  readonly name: string;
+  readonly host: string;
+  /** Null for the default, 0 for none: these two conflict with no other port. */
+  readonly port: number | null;
 }
 
-/**
- * A message for each two listeners that have one port at one address: the second to start could not
- * listen. No port (null) and none wanted (0) are no port.
- */
-export function sharedPorts(
-  settings: Settings,
-  { listeners, isValid, nameOf }: SharedPortsOptions,
-): string[] {
-  const known = listeners.filter((one) => settings[one] && isValid(one) && isValid(hostOf[one]));
-  return known.flatMap((one, index) =>
-    known.slice(index + 1).flatMap((other) => {
-      const [host, otherHost] = [settings[hostOf[one]], settings[hostOf[other]]];
-      if (settings[one] !== settings[other] || !overlap(host, otherHost)) return [];
-      return [
-        `${nameOf(one)} and ${nameOf(other)} are both ${settings[one]}, on ${host} and ${otherHost}: set different ports`,
-      ];
-    }),
+/** Hosts that listen on all addresses of the machine. */
+const wildcards = new Set(['0.0.0.0', '::']);
+
+const overlap = (host: string, other: string): boolean =>
+  host === other || wildcards.has(host) || wildcards.has(other);
+
+/** A message for each pair of listeners with the same port and address. */
+export function sharedPorts(addresses: readonly ListenerAddress[]): string[] {
+  const used = addresses.filter(({ port }) => port);
+  return used.flatMap((one, index) =>
+    used
+      .slice(index + 1)
+      .filter((other) => one.port === other.port && overlap(one.host, other.host))
+      .map(
+        (other) =>
+          `${one.name} and ${other.name} are both ${one.port}, on ${one.host} and ${other.host}: set different ports`,
+      ),
   );
 }

@@ -1,47 +1,119 @@
 import { availableParallelism } from 'node:os';
-import { type Network, parseNetwork } from '../networks.ts';
-import { defaultPorts, type Ports } from '../private-sources.ts';
+import { fullFormats } from 'ajv-formats/dist/formats.js';
+import { isDnsServer, type Network, parseNetwork } from '../networks.ts';
+import { defaultPorts, type Ports, parsePort, parsePrivateSource } from '../private-sources.ts';
 
-/**
- * One setting: its environment variable, the accepted values (as a JSON Schema for ajv, and in
- * words for messages), the default and the description.
- */
+/** One setting: its environment variable, the values that it accepts, the default and the meaning. */
 export interface Setting<T> {
   readonly variable: `SERVICE_${string}`;
-  readonly schema: Readonly<Record<string, unknown>>;
+  readonly kind: 'number' | 'text';
+  /** The accepted values, for messages. */
   readonly accepts: string;
-  /** A function where the default depends on settings above this one in the table. */
+  /** Parses a value that is not empty; undefined for one that is not accepted. */
+  readonly parse: (text: string) => T | undefined;
+  /** A function if the default depends on settings above this one in the table. */
   readonly default: T | ((above: { readonly [name: string]: unknown }) => T);
-  /** The default as shown in the documentation, where it is computed or null. */
+  /** The default as shown in the documents, if it is computed or an object. */
   readonly defaultInWords?: string;
   readonly meaning: string;
-  /** Converts the validated value to the one that the code uses. */
-  readonly convert?: (value: never) => T;
-  /** Redacted in logs, and no option of the commands, because all users of a machine see those. */
+  /** Redacted in logs. Not an option of commands, because all users of a machine can read those. */
   readonly secret?: true;
-  /** A variable that platforms set, for when the setting's own is not set. */
+  /** A variable that platforms set; used if the setting's own is not set. */
   readonly platformVariable?: string;
 }
 
-type Details<T> = Omit<Setting<T>, 'variable' | 'schema' | 'accepts'> & { accepts?: string };
+type Details<T> = Omit<Setting<T>, 'variable' | 'kind' | 'accepts' | 'parse'>;
 
-function integer<T = number>(
+function integer<T extends number | null = number>(
   variable: Setting<T>['variable'],
   minimum: number,
   maximum: number,
-  details: Details<T>,
+  details: Details<NoInfer<T>>,
 ): Setting<T> {
   const accepts = `a whole number from ${minimum} to ${maximum}`;
-  return { variable, schema: { type: 'integer', minimum, maximum }, accepts, ...details };
+  const parse = (text: string) => {
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    return number >= minimum && number <= maximum ? (number as T) : undefined;
+  };
+  return { variable, kind: 'number', accepts, parse, ...details };
 }
 
 function text<T>(
   variable: Setting<T>['variable'],
-  accepts: string,
-  schema: Readonly<Record<string, unknown>>,
+  details: Omit<Setting<T>, 'variable' | 'kind'>,
+): Setting<T> {
+  return { variable, kind: 'text', ...details };
+}
+
+function choice<T extends string | null>(
+  variable: Setting<T>['variable'],
+  words: readonly (T & string)[],
   details: Details<T>,
 ): Setting<T> {
-  return { variable, accepts, schema: { type: 'string', ...schema }, ...details };
+  const parse = (text: string) => words.find((word) => word === text);
+  return text(variable, { accepts: words.join(', '), parse, ...details });
+}
+
+function onOff(variable: Setting<boolean>['variable'], meaning: string): Setting<boolean> {
+  const parse = (word: string) => (word === 'on' ? true : word === 'off' ? false : undefined);
+  return text(variable, {
+    accepts: 'on, off',
+    parse,
+    default: true,
+    defaultInWords: 'on',
+    meaning,
+  });
+}
+
+function listenHost(
+  variable: Setting<string>['variable'],
+  host: string,
+  meaning: string,
+): Setting<string> {
+  const accepts = 'a host name or IP address to listen on';
+  return text(variable, { accepts, parse: (name) => name, default: host, meaning });
+}
+
+const isUri = fullFormats.uri as (text: string) => boolean;
+
+function httpUrl(variable: Setting<string>['variable'], details: Details<string>): Setting<string> {
+  const accepts = 'an absolute http or https URL without query';
+  const parse = (url: string) =>
+    isUri(url) && /^https?:\/\/[^?#]+$/.test(url) ? url.replace(/\/+$/, '') : undefined;
+  return text(variable, { accepts, parse, ...details });
+}
+
+/** A text that matches a pattern. */
+const matching = (pattern: RegExp) => (value: string) => (pattern.test(value) ? value : undefined);
+
+/**
+ * Parses a comma-separated list; undefined when an entry is not valid.
+ * @param parse returns null for an entry that is not valid
+ */
+function parseList<E>(list: string, parse: (entry: string) => E | null): E[] | undefined {
+  const texts = list.split(',').map((entry) => entry.trim());
+  const entries = texts.filter((entry) => entry !== '').map(parse);
+  const valid = entries.filter((entry) => entry !== null);
+  return valid.length === entries.length ? valid : undefined;
+}
+
+function parsePorts(list: string): Ports | undefined {
+  const ports = parseList(list, (entry) => (entry === '*' ? entry : parsePort(entry)));
+  if (ports === undefined || ports.length === 0) return undefined;
+  const numbers = ports.filter((port) => port !== '*');
+  return numbers.length === ports.length ? numbers : null;
+}
+
+function parseDnsServers(list: string): readonly string[] | undefined {
+  const servers = parseList(list, (entry) => (isDnsServer(entry) ? entry : null));
+  return servers?.length === 0 ? undefined : servers;
+}
+
+function parsePictures(list: string): ConsolePictures | undefined {
+  if (list.length > maxPicturesText || !/^[\w-]+( +https?:\/\/[^ ]+)*$/u.test(list))
+    return undefined;
+  const [project = '', ...urls] = list.split(/ +/);
+  return { project, urls };
 }
 
 const httpEngines = ['auto', 'uws', 'node'] as const;
@@ -53,23 +125,17 @@ export type LogLevel = (typeof logLevels)[number];
 const logFormats = ['auto', 'json', 'text'] as const;
 export type LogFormat = (typeof logFormats)[number];
 
-/** What the playground opens with; '' for no project. */
+/** The project ('' for none) and picture URLs that the playground opens with. */
 export interface ConsolePictures {
   readonly project: string;
   readonly urls: readonly string[];
 }
-/** All of it is in the page. Linux bounds a variable of the environment at 128 KiB. */
+/** Longest value, all of which is in the page. Linux limits an environment variable to 128 KiB. */
 export const maxPicturesText = 65_536;
 
 const atLeastOne = (n: number): number => Math.max(1, Math.floor(n));
-/** The port of the operations listener where none is set. */
+/** Default port of the operations listener. */
 export const defaultOpsPort = 9_090;
-const trimSlashes = (url: string): string => url.replace(/\/+$/, '');
-export const splitList = (list: string): readonly string[] =>
-  list
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== '');
 
 /**
  * The settings of all processes of a deployment. The processes share one environment and reject
@@ -77,107 +143,51 @@ export const splitList = (list: string): readonly string[] =>
  * the table of docs/settings.md derive from it.
  */
 export const settingsTable = {
-  host: text<string>(
-    'SERVICE_HOST',
-    'a host name or IP address to listen on',
-    { minLength: 1 },
-    {
-      default: '0.0.0.0',
-      meaning: 'Address of the public listener.',
-    },
-  ),
+  host: listenHost('SERVICE_HOST', '0.0.0.0', 'Address of the public listener.'),
   port: integer('SERVICE_PORT', 1, 65_535, {
     default: 3000,
     defaultInWords: '`PORT`, else 3000',
     meaning: 'Port of the public listener. Cloud Run, Heroku and others name it in `PORT`.',
     platformVariable: 'PORT',
   }),
-  baseUrl: text<string>(
-    'SERVICE_BASE_URL',
-    'an absolute http or https URL without query',
-    { format: 'uri', pattern: '^https?://[^?#]+$' },
-    {
-      default: (above) => `http://localhost:${above['port']}`,
-      defaultInWords: 'http://localhost:<port>',
-      meaning: 'Base of the delivery URLs, as clients or the CDN reach the service.',
-      convert: trimSlashes,
-    },
-  ),
-  internalUrl: text<string>(
-    'SERVICE_INTERNAL_URL',
-    'an absolute http or https URL without query',
-    { format: 'uri', pattern: '^https?://[^?#]+$' },
-    {
-      default: (above) => String(above['baseUrl']),
-      defaultInWords: 'SERVICE_BASE_URL',
-      meaning: 'Base of the URLs by which workers reach the service, past a CDN.',
-      convert: trimSlashes,
-    },
-  ),
-  trustedProxies: text<readonly Network[]>(
-    'SERVICE_TRUSTED_PROXIES',
-    'a comma-separated list of CIDRs and IP addresses',
-    { format: 'network-list' },
-    {
-      default: [],
-      defaultInWords: '(none)',
-      meaning:
-        'CIDRs or addresses of proxies whose `X-Forwarded-For` names the client, comma-separated. Limits for each client address need it behind a proxy.',
-      convert: (list: string) =>
-        splitList(list)
-          .map(parseNetwork)
-          .filter((network) => network !== null),
-    },
-  ),
-  httpEngine: text<HttpEngineSetting>(
-    'SERVICE_HTTP_ENGINE',
-    httpEngines.join(', '),
-    { enum: httpEngines },
-    {
-      default: 'auto',
-      meaning:
-        "The HTTP server: `uws` is uWebSockets.js, `node` is Node's own, `auto` the first where its binary loads and else the second.",
-    },
-  ),
-  console: text<boolean>(
+  baseUrl: httpUrl('SERVICE_BASE_URL', {
+    default: (above) => `http://localhost:${above['port']}`,
+    defaultInWords: 'http://localhost:<port>',
+    meaning: 'Base of the delivery URLs, as clients or the CDN reach the service.',
+  }),
+  internalUrl: httpUrl('SERVICE_INTERNAL_URL', {
+    default: (above) => String(above['baseUrl']),
+    defaultInWords: 'SERVICE_BASE_URL',
+    meaning: 'Base of the URLs by which workers reach the service, past a CDN.',
+  }),
+  trustedProxies: text<readonly Network[]>('SERVICE_TRUSTED_PROXIES', {
+    accepts: 'a comma-separated list of CIDRs and IP addresses',
+    parse: (list) => parseList(list, parseNetwork),
+    default: [],
+    meaning:
+      'CIDRs or addresses of proxies whose `X-Forwarded-For` names the client, comma-separated. Limits for each client address need it behind a proxy.',
+  }),
+  httpEngine: choice<HttpEngineSetting>('SERVICE_HTTP_ENGINE', httpEngines, {
+    default: 'auto',
+    meaning:
+      "The HTTP server: `uws` is uWebSockets.js, `node` is Node's own, `auto` the first where its binary loads and else the second.",
+  }),
+  console: onOff(
     'SERVICE_CONSOLE',
-    'on, off',
-    { enum: ['on', 'off'] },
-    {
-      default: true,
-      defaultInWords: 'on',
-      meaning:
-        'The page at `/`, the API reference at `/docs`, and error pages for browsers; `off` for none of them.',
-      convert: (word: string) => word === 'on',
-    },
+    'The page at `/`, the API reference at `/docs`, and error pages for browsers; `off` for none of them.',
   ),
-  crossSite: text<boolean>(
+  crossSite: onOff(
     'SERVICE_CROSS_SITE',
-    'on, off',
-    { enum: ['on', 'off'] },
-    {
-      default: true,
-      defaultInWords: 'on',
-      meaning:
-        "Whether pages of any site may embed and read images. `off` refuses requests that such pages send, and those for a Host that is neither an IP address nor `localhost` nor the base URL's.",
-      convert: (word: string) => word === 'on',
-    },
+    "Whether pages of any site may embed and read images. `off` refuses requests that such pages send, and those for a Host that is neither an IP address nor `localhost` nor the base URL's.",
   ),
-  consolePictures: text<ConsolePictures>(
-    'SERVICE_CONSOLE_PICTURES',
-    `the id of a project and URLs of pictures, separated by spaces, of at most ${maxPicturesText} characters`,
-    { pattern: '^[\\w-]+( +https?://[^ ]+)*$', maxLength: maxPicturesText },
-    {
-      default: { project: '', urls: [] },
-      defaultInWords: '(none)',
-      meaning:
-        'What the playground opens with: the id of a project and the URLs of pictures that it offers, separated by spaces. Everybody who reaches the page sees them.',
-      convert: (list: string) => {
-        const [project = '', ...urls] = list.split(/ +/);
-        return { project, urls };
-      },
-    },
-  ),
+  consolePictures: text<ConsolePictures>('SERVICE_CONSOLE_PICTURES', {
+    accepts: `the id of a project and URLs of pictures, separated by spaces, of at most ${maxPicturesText} characters`,
+    parse: parsePictures,
+    default: { project: '', urls: [] },
+    defaultInWords: '(none)',
+    meaning:
+      'What the playground opens with: the id of a project and the URLs of pictures that it offers, separated by spaces. Everybody who reaches the page sees them.',
+  }),
   processes: integer('SERVICE_PROCESSES', 1, 256, {
     default: () => atLeastOne(availableParallelism() / 4),
     defaultInWords: 'cores / 4, at least 1',
@@ -218,82 +228,59 @@ export const settingsTable = {
     meaning:
       'Free bytes that the disk cache leaves on its disk, for the embedded store and others; below them it deletes images whatever its own limit.',
   }),
-  dataDir: text<string>(
-    'SERVICE_DATA_DIR',
-    'a folder',
-    { minLength: 1 },
-    {
-      default: './data',
-      meaning: 'Folder of the disk cache and the embedded store.',
-    },
-  ),
-  mongodbUrl: text<string | null>(
-    'SERVICE_MONGODB_URL',
-    'a mongodb:// or mongodb+srv:// URL',
-    { pattern: '^mongodb(\\+srv)?://.+' },
-    {
-      default: null,
-      defaultInWords: '(the embedded store)',
-      meaning: 'The MongoDB server. Its path names the database, `image_delivery` when empty.',
-      secret: true,
-    },
-  ),
+  dataDir: text<string>('SERVICE_DATA_DIR', {
+    accepts: 'a folder',
+    parse: (folder) => folder,
+    default: './data',
+    meaning: 'Folder of the disk cache and the embedded store.',
+  }),
+  mongodbUrl: text<string | null>('SERVICE_MONGODB_URL', {
+    accepts: 'a mongodb:// or mongodb+srv:// URL',
+    parse: matching(/^mongodb(\+srv)?:\/\/.+/),
+    default: null,
+    defaultInWords: '(the embedded store)',
+    meaning: 'The MongoDB server. Its path names the database, `image_delivery` when empty.',
+    secret: true,
+  }),
   staleProjectsSeconds: integer('SERVICE_STALE_PROJECTS_SECONDS', 0, 31_536_000, {
     default: 86_400,
     meaning:
       'While the store is unavailable, projects are served for this long after the store has last confirmed them, in seconds. Then, and for all others, images are 503 `store_unavailable`.',
   }),
-  rootApiKey: text<string | null>(
-    'SERVICE_ROOT_API_KEY',
-    '8 to 256 visible ASCII characters (best: `sk_` and 43 random base64url characters)',
-    { pattern: '^[\\x21-\\x7e]{8,256}$' },
-    {
-      default: null,
-      defaultInWords: '(none)',
-      meaning:
-        'An all-project read-write key, added to the store at start. Without it, and with no key in the store, the first start creates a key and prints it once.',
-      secret: true,
-    },
-  ),
+  rootApiKey: text<string | null>('SERVICE_ROOT_API_KEY', {
+    accepts: '8 to 256 visible ASCII characters (best: `sk_` and 43 random base64url characters)',
+    parse: matching(/^[\x21-\x7e]{8,256}$/),
+    default: null,
+    meaning:
+      'An all-project read-write key, added to the store at start. Without it, and with no key in the store, the first start creates a key and prints it once.',
+    secret: true,
+  }),
   apiRateLimit: integer('SERVICE_API_RATE_LIMIT', 1, 1_000_000, {
     default: 600,
     meaning: 'Maximum control-plane requests per minute for each key.',
   }),
-  privateSources: text<readonly string[]>(
-    'SERVICE_PRIVATE_SOURCES',
-    'a comma-separated list of CIDRs, IP addresses and host names, each with an optional port or `:*`',
-    { format: 'source-list' },
-    {
-      default: [],
-      defaultInWords: '(none)',
-      meaning:
-        'CIDRs, addresses or host names, comma-separated, that sources may use even though they are not public. A port (`10.0.0.5:9000`, `[fd00::/8]:9000`) or all (`:*`) may follow; without one, 80 and 443 are meant.',
-      convert: splitList,
-    },
-  ),
-  sourcePorts: text<Ports>(
-    'SERVICE_SOURCE_PORTS',
-    'a comma-separated list of ports, or `*`',
-    { format: 'port-list' },
-    {
-      default: defaultPorts,
-      defaultInWords: '80,443',
-      meaning: 'Ports of public sources, comma-separated; `*` allows all.',
-      convert: (list: string) =>
-        splitList(list).includes('*') ? null : splitList(list).map(Number),
-    },
-  ),
-  dnsServers: text<readonly string[] | null>(
-    'SERVICE_DNS_SERVERS',
-    'a comma-separated list of IP addresses, each with an optional port',
-    { format: 'dns-server-list' },
-    {
-      default: null,
-      defaultInWords: "(the system's)",
-      meaning: 'DNS servers that resolve the names of source hosts.',
-      convert: splitList,
-    },
-  ),
+  privateSources: text<readonly string[]>('SERVICE_PRIVATE_SOURCES', {
+    accepts:
+      'a comma-separated list of CIDRs, IP addresses and host names, each with an optional port or `:*`',
+    parse: (list) => parseList(list, (entry) => parsePrivateSource(entry) && entry),
+    default: [],
+    meaning:
+      'CIDRs, addresses or host names, comma-separated, that sources may use even though they are not public. A port (`10.0.0.5:9000`, `[fd00::/8]:9000`) or all (`:*`) may follow; without one, 80 and 443 are meant.',
+  }),
+  sourcePorts: text<Ports>('SERVICE_SOURCE_PORTS', {
+    accepts: 'a comma-separated list of ports, or `*`',
+    parse: parsePorts,
+    default: defaultPorts,
+    defaultInWords: '80,443',
+    meaning: 'Ports of public sources, comma-separated; `*` allows all.',
+  }),
+  dnsServers: text<readonly string[] | null>('SERVICE_DNS_SERVERS', {
+    accepts: 'a comma-separated list of IP addresses, each with an optional port',
+    parse: parseDnsServers,
+    default: null,
+    defaultInWords: "(the system's)",
+    meaning: 'DNS servers that resolve the names of source hosts.',
+  }),
   sourceMaxBytes: integer('SERVICE_SOURCE_MAX_BYTES', 1, 2 ** 31, {
     default: 33_554_432,
     meaning: 'Maximum size of a source, in bytes.',
@@ -321,74 +308,48 @@ export const settingsTable = {
     meaning:
       'Maximum memory in bytes of each transform process, which renders an SVG or encodes a large AVIF; there are at most as many as transform threads.',
   }),
-  logLevel: text<LogLevel | null>(
-    'SERVICE_LOG_LEVEL',
-    logLevels.join(', '),
-    { enum: logLevels },
-    {
-      default: null,
-      defaultInWords: 'info; warn on a terminal',
-      meaning: 'Minimum level of logged messages; `silent` for none.',
-    },
-  ),
-  logFormat: text<LogFormat>(
-    'SERVICE_LOG_FORMAT',
-    logFormats.join(', '),
-    { enum: logFormats },
-    {
-      default: 'auto',
-      meaning:
-        'Log lines are `json` objects or readable `text`; `auto` is text on a terminal and JSON elsewhere.',
-    },
-  ),
+  logLevel: choice<LogLevel | null>('SERVICE_LOG_LEVEL', logLevels, {
+    default: null,
+    defaultInWords: 'info; warn on a terminal',
+    meaning: 'Minimum level of logged messages; `silent` for none.',
+  }),
+  logFormat: choice<LogFormat>('SERVICE_LOG_FORMAT', logFormats, {
+    default: 'auto',
+    meaning:
+      'Log lines are `json` objects or readable `text`; `auto` is text on a terminal and JSON elsewhere.',
+  }),
   opsPort: integer<number | null>('SERVICE_OPS_PORT', 0, 65_535, {
     default: null,
     defaultInWords: '9090, if it is free',
     meaning: "Port of the service's operations listener, which has `/metrics`; 0 disables it.",
   }),
-  opsHost: text<string>(
+  opsHost: listenHost(
     'SERVICE_OPS_HOST',
-    'a host name or IP address to listen on',
-    { minLength: 1 },
-    {
-      default: '127.0.0.1',
-      meaning: "Address of the service's operations listener.",
-    },
+    '127.0.0.1',
+    "Address of the service's operations listener.",
   ),
   workerPort: integer('SERVICE_WORKER_PORT', 1, 65_535, {
     default: 3001,
     meaning: "Port of the worker's operations server.",
   }),
-  workerHost: text<string>(
+  workerHost: listenHost(
     'SERVICE_WORKER_HOST',
-    'a host name or IP address to listen on',
-    { minLength: 1 },
-    {
-      default: '127.0.0.1',
-      meaning: "Address of the worker's operations server.",
-    },
+    '127.0.0.1',
+    "Address of the worker's operations server.",
   ),
-  workbenchUsername: text<string | null>(
-    'SERVICE_WORKBENCH_USERNAME',
-    'a user name without a colon',
-    { pattern: '^[^:]+$' },
-    {
-      default: null,
-      defaultInWords: '(none)',
-      meaning: 'User name of the queue dashboard; set both this and the password, or neither.',
-    },
-  ),
-  workbenchPassword: text<string | null>(
-    'SERVICE_WORKBENCH_PASSWORD',
-    'a password',
-    { minLength: 1 },
-    {
-      default: null,
-      defaultInWords: '(none)',
-      meaning: 'Password of the queue dashboard.',
-      secret: true,
-    },
-  ),
+  workbenchUsername: text<string | null>('SERVICE_WORKBENCH_USERNAME', {
+    accepts: 'a user name without a colon',
+    parse: matching(/^[^:]+$/),
+    default: null,
+    meaning: 'User name of the queue dashboard; set both this and the password, or neither.',
+  }),
+  workbenchPassword: text<string | null>('SERVICE_WORKBENCH_PASSWORD', {
+    accepts: 'a password',
+    parse: (password) => password,
+    default: null,
+    meaning: 'Password of the queue dashboard.',
+    secret: true,
+  }),
   prewarmQueue: integer('SERVICE_PREWARM_QUEUE', 1, 10_000_000, {
     default: 20_000,
     meaning: 'Maximum sources that wait to be prewarmed, for each project.',
@@ -411,7 +372,9 @@ export const settingRows = Object.entries(settingsTable) as ReadonlyArray<
   readonly [SettingName, Setting<unknown>]
 >;
 
-/** The default as the documents show it. */
+/** The default as shown in the documents. */
 export function defaultInWords(setting: Setting<unknown>): string {
-  return setting.defaultInWords ?? String(setting.default);
+  const { defaultInWords: words, default: value } = setting;
+  const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
+  return words ?? (isEmpty ? '(none)' : String(value));
 }

@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import { Ajv } from 'ajv';
 import t from 'tap';
 import { loadSettings } from '../../../contract/settings/load.ts';
 import { settingRows } from '../../../contract/settings/table.ts';
@@ -127,9 +126,4 @@ t.test("a platform's PORT is the port unless the setting is given", async (t) =>
 
 t.test('settings cannot be changed after the start', async (t) => {
   t.throws(() => Object.assign(loadSettings({}), { port: 1 }), TypeError);
-});
-
-t.test('every schema is valid, which a start does not check', async (t) => {
-  const ajv = new Ajv();
-  for (const [name, { schema }] of settingRows) t.ok(ajv.validateSchema(schema), name);
 });

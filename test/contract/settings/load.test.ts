@@ -15,7 +15,7 @@ function mistakes(
     loadSettings(environment, { listeners });
     return [];
   } catch (error) {
-    if (error instanceof SettingsInvalid) return error.mistakes;
+    if (error instanceof SettingsInvalid) return error.errors;
     throw error;
   }
 }
