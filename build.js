@@ -22,7 +22,7 @@ const dist = join(root, forTests ? 'dist-test' : 'dist');
 const stampFile = join(dist, '.built-from');
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
 const installedPackages = join(root, 'node_modules/.package-lock.json');
-/** Modules for browsers, with other types. */
+/** The console's page: modules for browsers, with other types. */
 const page = join(root, 'server/console/page');
 const copied = /\.(?:css|svg|jpg|png|gif|webp)$/;
 /** Beside dist/: files can be renamed into it, and the relative paths of source maps hold. */
@@ -170,11 +170,26 @@ const require = __createRequire(import.meta.url), __filename = import.meta.filen
   }
 }
 
+/** Its types are checked by `compile`, which emits nothing for it. */
+async function bundlePage(outDir) {
+  if (!fs.existsSync(page)) return;
+  const esbuild = await import('esbuild');
+  await esbuild.build({
+    entryPoints: [join(page, 'main.tsx'), join(page, 'docs.ts')],
+    outdir: join(outDir, relative(root, page)),
+    bundle: true,
+    format: 'esm',
+    charset: 'utf8',
+    logLevel: 'warning',
+  });
+}
+
 async function build(builtFrom) {
   const fresh = fs.mkdtempSync(join(root, freshPrefix));
   try {
     const status = compile(configFile, fresh) || (fs.existsSync(page) ? compile(page, fresh) : 0);
     if (status !== 0) return status;
+    await bundlePage(fresh);
     for (const file of sources().filter((name) => copied.test(name))) {
       const copy = join(fresh, relative(root, file));
       fs.mkdirSync(dirname(copy), { recursive: true });

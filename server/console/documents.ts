@@ -1,7 +1,7 @@
 import type { ServiceError } from '../../contract/errors.ts';
 import type { ConsolePictures } from '../../contract/settings/table.ts';
 
-/** The path below which the pages' files are, with the version of the files as the next segment. */
+/** The path of the pages' files; the next segment is the version of the files. */
 export const consolePrefix = '/console/';
 
 const policy = (...directives: readonly string[]): string =>
@@ -14,10 +14,9 @@ const policy = (...directives: readonly string[]): string =>
   ].join('; ');
 
 /**
- * The Content-Security-Policy (CSP Level 3) of each page. Files and requests are of this origin only, and
- * nothing inline is run. The images of the playground are blobs, because a page reads the headers of
- * an image only where it fetches it; no text can become markup (Trusted Types). The viewer of `/docs`
- * makes markup of the document's descriptions, and its style sheet has icons as data URIs.
+ * The Content-Security-Policy (CSP Level 3) of each page: only this origin, no inline code. The images of
+ * the playground are blobs, because only fetched images have readable headers; Trusted Types prevent text
+ * from becoming markup. Swagger UI renders Markdown as markup, and its style sheet has data URIs.
  */
 export const policies = {
   index: policy(
@@ -45,7 +44,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** A text as HTML that shows it, in an element or in an attribute with quotes. */
+/** Escapes a text for an HTML element or a quoted attribute. */
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (one) => entities[one] ?? '');
 
 /** @param files the relative URL of the folder of the files, with a slash at the end */
@@ -70,23 +69,14 @@ const script = (url: string): string => `<script type="module" src="${url}"></sc
 const needsScript =
   '<noscript><p class="notice">This page needs JavaScript. The service itself does not: see <a href="openapi.json">openapi.json</a>.</p></noscript>';
 
-/**
- * The playground and the console.
- *
- * @param modules the relative URLs of all modules that it loads
- * @param pictures what the playground opens with
- */
-export function indexPage(
-  files: string,
-  modules: readonly string[],
-  { project, urls }: ConsolePictures,
-): string {
-  const preloads = modules.map((url) => `<link rel="modulepreload" href="${url}">`).join('\n');
+/** The playground and the console. */
+export function indexPage(files: string, { project, urls }: ConsolePictures): string {
   const sheets = ['controls', 'playground', 'app']
     .map((name) => `<link rel="stylesheet" href="${files}${name}.css">`)
     .join('\n');
   const head = `${sheets}
-<meta name="description" content="Transformed images: playground and console.">\n${preloads}\n${script(`${files}main.js`)}`;
+<meta name="description" content="Transformed images: playground and console.">
+${script(`${files}main.js`)}`;
   return page(
     'Image delivery',
     files,
@@ -95,7 +85,7 @@ export function indexPage(
   );
 }
 
-/** The reference of the interface, by Swagger UI. */
+/** The API reference, by Swagger UI. */
 export function docsPage(files: string): string {
   const head = `<link rel="stylesheet" href="${files}library/swagger-ui.css">
 <script defer src="${files}library/swagger-ui.js"></script>
@@ -107,10 +97,9 @@ ${needsScript}`;
 }
 
 /**
- * The page of a failure, with what its JSON has.
- *
+ * The page of an error, with the fields of its JSON.
  * @param root the relative URL of `/`
- * @param id of the request
+ * @param id the id of the request
  */
 export function failurePage(
   failure: ServiceError,

@@ -10,9 +10,9 @@ import type {
 import sharp from 'sharp';
 import t from 'tap';
 import { pictures, picture as samplePicture } from '../../bench/origin/pictures.ts';
-import { endpoints as controlOperations } from '../../server/control/endpoints.ts';
+import { changeInWords } from '../../server/console/page/figures.ts';
+import { endpoints } from '../../server/control/endpoints.ts';
 import { parameterNames } from '../../server/image/parameters.ts';
-import { root } from '../root.ts';
 import { patienceMs, until } from '../until.ts';
 import { noChromium, startChromium } from './chromium.ts';
 import { baseUrl, rootKey, startControl } from './control/control.ts';
@@ -61,8 +61,7 @@ async function shoot(page: Page, name: string): Promise<void> {
 }
 
 t.test('a change of a size in words', async (t) => {
-  const { changeInWords } = await import(new URL('dist/server/console/page/figures.js', root).href);
-  const changes = [
+  const changes: ReadonlyArray<readonly [from: number, to: number]> = [
     [1_000, 60],
     [1_000_000, 800],
     [1_000_000, 4_990],
@@ -381,7 +380,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await page.goto(`${url}/docs`);
     const operations = page.locator('.opblock');
     // The image endpoint in its two forms, and the health.
-    const count = Object.keys(controlOperations).length + 3;
+    const count = Object.keys(endpoints).length + 3;
     await operations.nth(count - 1).waitFor();
     t.equal(await operations.count(), count);
     const health = operations.filter({ hasText: '/api/health' });

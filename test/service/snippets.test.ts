@@ -3,25 +3,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import sharp from 'sharp';
 import t from 'tap';
-import { root } from '../root.ts';
+import { snippets } from '../../server/console/page/snippets.ts';
 import { temporaryRoot } from '../temporary-root.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { startService } from './service.ts';
-
-/** As `server/console/page` has them; its modules are for browsers, and built apart. */
-interface Page {
-  snippets(
-    baseUrl: string,
-    wanted: { source: string; project: string; options: Readonly<Record<string, string>> },
-    accept: string,
-    known: {
-      site: string;
-      result: { width: number; height: number } | null;
-      dpr: number;
-      source: { pages: number; hasAlpha: boolean } | null;
-    },
-  ): ReadonlyArray<{ title: string; code: string }>;
-}
 
 /** What `@nuxt/image/runtime` 2 has, as far as a provider needs it. */
 const nuxtRuntime = `
@@ -31,9 +16,6 @@ export const createOperationsGenerator = () => (modifiers) =>
 `;
 
 t.test('the code that the playground offers', async (t) => {
-  const { snippets }: Page = await import(
-    new URL('dist/server/console/page/snippets.js', root).href
-  );
   const origin = await startTestOrigin(t);
   origin.serve('/hero.jpg', await picture(1600, 1000));
   origin.serve('/small.jpg', await picture(500, 300));
