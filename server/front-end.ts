@@ -34,8 +34,8 @@ import { ProjectCache } from './project-cache.ts';
 import { routes } from './routes.ts';
 import { logFailures } from './telemetry/failure-log.ts';
 import { ImageTelemetry } from './telemetry/image-telemetry.ts';
-import { startTracing } from './telemetry/start-tracing.ts';
-import type { Tracing } from './telemetry/tracing.ts';
+import type { Tracing } from './telemetry/otlp.ts';
+import { startTracing } from './telemetry/tracing.ts';
 
 const reportEveryMs = 1_000;
 const projectsEveryMs = 1_000;
@@ -228,7 +228,7 @@ class FrontEnd {
         onEnd: (request, status, ms) => {
           const { id, method, path, tier } = request;
           this.#metrics.ended(request, status, ms);
-          request.trace?.end({ status, tier });
+          request.trace?.end(status, tier);
           if (!logsRequests) return;
           log.debug(
             { requestId: id, method, path, status, ms: Math.round(ms * 10) / 10 },

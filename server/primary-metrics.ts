@@ -19,8 +19,8 @@ const chooseEveryMs = 60_000;
 /** The metrics of the machine: those of the front ends together, and the primary's own. */
 export class PrimaryMetrics {
   readonly #parts: PrimaryParts;
-  readonly #cells = new MetricsRegistry();
-  readonly #process = new ProcessMetrics(this.#cells, 'primary');
+  readonly #registry = new MetricsRegistry();
+  readonly #process = new ProcessMetrics(this.#registry, 'primary');
   readonly #frontEnds = new MetricSums();
   readonly #projects = new BusiestProjects();
 
@@ -47,19 +47,19 @@ export class PrimaryMetrics {
   /** All metrics in Prometheus' text format. */
   text(): string {
     const { supervisor, processes, disk, diskFull } = this.#parts;
-    const cells = this.#cells;
+    const registry = this.#registry;
     const { died, unresponsive, stuck } = supervisor.restarts;
-    cells.gauge('frontEnds').value = supervisor.listening;
-    cells.gauge('frontEndsWanted').value = processes;
-    cells.counter('restarts', 'died').value = died;
-    cells.counter('restarts', 'unresponsive').value = unresponsive;
-    cells.counter('restarts', 'stuck').value = stuck;
-    cells.gauge('cacheBytes', 'disk').value = disk.bytes;
-    cells.gauge('cacheLimit', 'disk').value = disk.maxBytes;
-    cells.gauge('cacheEntries', 'disk').value = disk.count;
-    cells.counter('cacheEvictions', 'disk').value = disk.evictions;
-    cells.gauge('diskFull').value = diskFull() ? 1 : 0;
-    const own = { ...cells.snapshot(), ...this.#projects.snapshot() };
+    registry.gauge('frontEnds').value = supervisor.listening;
+    registry.gauge('frontEndsWanted').value = processes;
+    registry.counter('restarts', 'died').value = died;
+    registry.counter('restarts', 'unresponsive').value = unresponsive;
+    registry.counter('restarts', 'stuck').value = stuck;
+    registry.gauge('cacheBytes', 'disk').value = disk.bytes;
+    registry.gauge('cacheLimit', 'disk').value = disk.maxBytes;
+    registry.gauge('cacheEntries', 'disk').value = disk.count;
+    registry.counter('cacheEvictions', 'disk').value = disk.evictions;
+    registry.gauge('diskFull').value = diskFull() ? 1 : 0;
+    const own = { ...registry.snapshot(), ...this.#projects.snapshot() };
     return exposition(this.#frontEnds.total(own));
   }
 }

@@ -159,7 +159,7 @@ export class Delivery {
       const variant = withoutSourceArea(order.variant);
       try {
         const { result } = await this.#getOrUnmarked({ ...order, source: fallback, variant });
-        order.stages.replaced(error);
+        order.stages.failed(error);
         return { result, complete: false, sourceError: error };
       } catch (second) {
         throw bothFailed(error, second);

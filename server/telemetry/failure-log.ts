@@ -10,20 +10,20 @@ export interface ImageFailure {
   readonly cause: string;
 }
 
-/** Lines in one second; an origin that is down would fill the log with the same one. */
+/** Limit of lines: an origin that is down would fill the log. */
 const linesPerSecond = 10;
 
-/** 502 and 504: a source's server, or a source, is at fault. The others have log lines of their own. */
+/** 502 and 504 are errors of a source or its server. Other errors have log lines of their own. */
 const isWarning = ({ code }: ImageFailure): boolean =>
   errorCatalogue[code].status === 502 || errorCatalogue[code].status === 504;
 
 /**
- * Logs image requests that failed by a fault of the service or of a source's server: at most some in
- * a second, and then how many were left out.
+ * Logs image requests that failed by an error of the service or of a source's server. Beyond a limit for
+ * each second, only their number is logged.
  */
 export function logFailures(log: Pick<Logger, 'info' | 'warn'>): (failure: ImageFailure) => void {
   let inSecond = 0;
-  /** Of the most severe failure in this second. */
+  /** Level of the most severe failure in this second. */
   let level: 'info' | 'warn' = 'info';
   const endSecond = (): void => {
     const leftOut = inSecond - linesPerSecond;

@@ -18,7 +18,7 @@ interface ImageRequest extends RequestTelemetry {
 
 export interface TelemetryEnvironment {
   readonly registry: MetricsRegistry;
-  /** Called for failures of the service or of a source's server. */
+  /** Called for errors of the service or of a source's server. */
   readonly onFailure: (failure: ImageFailure) => void;
 }
 
@@ -28,7 +28,7 @@ export class ImageTelemetry {
   readonly #registry: MetricsRegistry;
   readonly #stages: Readonly<Record<StageName, Histogram>>;
   readonly #onFailure: TelemetryEnvironment['onFailure'];
-  /** The stage that an error was thrown in. Requests that share work get the same error. */
+  /** The stage that threw an error. Requests that share work get the same error. */
   readonly #failedIn = new WeakMap<object, StageName>();
 
   constructor({ registry, onFailure }: TelemetryEnvironment) {
@@ -38,19 +38,19 @@ export class ImageTelemetry {
     this.#stages = Object.fromEntries(histograms);
   }
 
-  /** A repeated request is answered with an image from the memory. */
+  /** Records a repeated request that the memory cache answers. */
   hit(request: ImageRequest, project: string): void {
     request.tier = 'memory';
     if (request.trace !== null) request.trace.project = project;
     this.projects.count(project, 'memory');
   }
 
-  /** Any other request begins. */
+  /** Observes any other request. */
   observe(request: ImageRequest): ObservedRequest {
     return new ObservedRequest(this, request);
   }
 
-  /** A failure that the client is told. */
+  /** Records an error sent to the client. */
   failed(error: ServiceError, thrown: unknown, about: About): void {
     const { code, status, message } = error;
     const stage = this.#stageOf(thrown) ?? stageOfCode[code] ?? 'request';
@@ -58,7 +58,7 @@ export class ImageTelemetry {
     if (status >= 500) this.#onFailure({ ...about, stage, code, cause: message });
   }
 
-  /** The stage that an error was thrown in, or the error that it stands for. */
+  /** The stage that threw an error or its cause. */
   #stageOf(thrown: unknown): StageName | undefined {
     if (!(thrown instanceof Error)) return undefined;
     return this.#failedIn.get(thrown) ?? this.#stageOf(thrown.cause);
@@ -74,13 +74,13 @@ export class ImageTelemetry {
     if (name === 'transform') {
       this.#registry.histogram('transformDuration', format).observe(ms / 1_000);
     }
-    // The first stage is the innermost one. The error of another process comes without its stage.
+    // The first stage is the innermost one. An error of another process has no stage.
     if (name === 'coalesce') return;
     if (error instanceof Error && !this.#failedIn.has(error)) this.#failedIn.set(error, name);
   }
 }
 
-/** The stages of errors that come from another process, or that no stage has thrown. */
+/** Stages of errors from another process, or from outside of a stage. */
 const stageOfCode: Partial<Record<ErrorCode, StageName | 'admission'>> = {
   overloaded: 'admission',
   source_unreachable: 'fetch',
@@ -90,7 +90,7 @@ const stageOfCode: Partial<Record<ErrorCode, StageName | 'admission'>> = {
 
 type About = Pick<ImageFailure, 'requestId' | 'project' | 'host'>;
 
-/** One image request that is not a repeated hit; it is told what happens to it. */
+/** Observer of one image request that is not a repeated hit. */
 export class ObservedRequest implements StageObserver {
   readonly #telemetry: ImageTelemetry;
   readonly #request: ImageRequest;
@@ -116,13 +116,13 @@ export class ObservedRequest implements StageObserver {
     };
   }
 
-  /** What the request's URL names; the project may not exist. */
+  /** Sets the project and host of the URL; the project may not exist. */
   addressed(project: string, host: string): void {
     this.#project = project;
     this.#host = host;
   }
 
-  /** The project exists. */
+  /** The project of the URL exists. */
   found(): void {
     this.#found = true;
     if (this.#request.trace !== null) this.#request.trace.project = this.#project;
@@ -133,18 +133,13 @@ export class ObservedRequest implements StageObserver {
     this.#count(tier);
   }
 
-  /** An image is delivered in place of the one that failed with this error. */
-  replaced(error: unknown): void {
-    this.#failed(error);
-  }
-
-  /** Waits for the request's work, and reports its failure, which it passes on. */
+  /** Waits for the work, and records and rethrows its error. */
   async untilDone(work: Promise<void>): Promise<void> {
     try {
       await work;
     } catch (error) {
       this.#count('none');
-      if (!this.#request.signal.aborted) this.#failed(error);
+      if (!this.#request.signal.aborted) this.failed(error);
       throw error;
     }
   }
@@ -153,7 +148,8 @@ export class ObservedRequest implements StageObserver {
     if (this.#found && this.#project !== null) this.#telemetry.projects.count(this.#project, tier);
   }
 
-  #failed(error: unknown): void {
+  /** Records an error, for which the client gets an error response or another image. */
+  failed(error: unknown): void {
     const about = { requestId: this.#request.id, project: this.#project, host: this.#host };
     this.#telemetry.failed(ServiceError.of(error), error, about);
   }

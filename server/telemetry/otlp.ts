@@ -23,10 +23,10 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import { ServiceError } from '../../contract/errors.ts';
 import type { Logger } from '../../contract/log.ts';
 import type { StageAttributes, StageName } from '../../pool/stages.ts';
+import type { Tier } from './busiest-projects.ts';
 import type { RouteName } from './request-metrics.ts';
-import type { RequestFacts, RequestTrace, TracedRequest, TraceSpan, Tracing } from './tracing.ts';
 
-/** Only one of the kind is logged in this time: an exporter without its collector fails every few seconds. */
+/** Interval of the warnings: an exporter without its collector fails every few seconds. */
 const warnEveryMs = 60_000;
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const routeTexts: Readonly<Record<RouteName, string>> = {
@@ -38,7 +38,7 @@ const routeTexts: Readonly<Record<RouteName, string>> = {
   other: '',
 };
 
-/** The attributes of spans: the semantic conventions' names where they have one. */
+/** Names of the span attributes, by the semantic conventions where they define one. */
 const attributeNames: Readonly<Record<keyof StageAttributes, string>> = {
   host: 'server.address',
   hit: 'image_delivery.cache.hit',
@@ -49,18 +49,33 @@ const attributeNames: Readonly<Record<keyof StageAttributes, string>> = {
   bytes: 'image_delivery.bytes',
 };
 
-/** A carrier of the headers that a request was sent with. */
+/** The part of a request that traces use. */
+export interface TracedRequest {
+  readonly id: string;
+  readonly method: string;
+  /** The values of a header that may be sent several times, joined by commas. */
+  headerList(name: string): string;
+}
+
+interface TraceSpan {
+  /** Headers for a request that belongs to the span (W3C Trace Context). */
+  readonly headers: Readonly<Record<string, string>>;
+  /** @param error null for success */
+  end(facts: StageAttributes, error: unknown, at: number): void;
+}
+
+/** Reads the headers of a request. */
 const headerGetter: TextMapGetter<TracedRequest> = {
   keys: () => ['traceparent', 'tracestate'],
-  // Empty headers count as not sent; the propagator refuses several traceparent headers as one with a comma.
+  // An empty header counts as missing. The propagator rejects several traceparent headers, joined by commas.
   get: (request, name) => request.headerList(name) || undefined,
 };
 
 /**
- * Traces by OpenTelemetry, sent by OTLP over HTTP. The packages read its standard variables for the
- * exporter, batches, limits and samplers themselves.
+ * Sends traces by OTLP over HTTP. The packages of OpenTelemetry read its standard variables for the
+ * exporter, batches, limits and samplers.
  */
-export class OtlpTracing implements Tracing {
+export class Tracing {
   readonly #provider: BasicTracerProvider;
   readonly #tracer: Tracer;
   readonly #propagator = new W3CTraceContextPropagator();
@@ -81,21 +96,24 @@ export class OtlpTracing implements Tracing {
 
   begin(request: TracedRequest, route: RouteName): RequestTrace {
     const parent = this.#propagator.extract(ROOT_CONTEXT, request, headerGetter);
-    return new OtlpTrace(this.#tracer, this.#propagator, parent, request, route);
+    return new RequestTrace(this.#tracer, this.#propagator, parent, request, route);
   }
 
+  /** Sends the spans that have ended. Never rejects. */
   async close(): Promise<void> {
     await this.#provider.shutdown().catch(() => {});
   }
 }
 
-class OtlpTrace implements RequestTrace {
+/** The trace of one request. Times are those of `performance.now()`. */
+export class RequestTrace {
+  /** The request's project, when it exists. */
   project: string | null = null;
   readonly #tracer: Tracer;
   readonly #propagator: W3CTraceContextPropagator;
   readonly #root: Span;
   readonly #context: Context;
-  /** Added to `performance.now()`, whose origin does not follow corrections of the clock, for Unix ms. */
+  /** Converts `performance.now()`, whose origin ignores corrections of the clock, to Unix ms. */
   readonly #offset = Date.now() - performance.now();
 
   constructor(
@@ -109,7 +127,7 @@ class OtlpTrace implements RequestTrace {
     this.#propagator = propagator;
     const known = methods.has(method) ? method : '_OTHER';
     const startTime = performance.now() + this.#offset;
-    // Neither the path nor the query: they have the source's URL, and signatures.
+    // The path and the query are left out: they contain the source's URL and signatures.
     const attributes = {
       'http.request.method': known,
       'http.route': routeTexts[route],
@@ -139,7 +157,8 @@ class OtlpTrace implements RequestTrace {
     };
   }
 
-  end({ status, tier }: RequestFacts): void {
+  /** @param status null when the client left before the response */
+  end(status: number | null, tier: Tier): void {
     const root = this.#root;
     if (this.project !== null) root.setAttribute('image_delivery.project', this.project);
     if (tier !== 'none') root.setAttribute('image_delivery.cache.tier', tier);
@@ -149,7 +168,7 @@ class OtlpTrace implements RequestTrace {
   }
 }
 
-/** The error's message is left out: it may quote what an origin has answered. */
+/** The error's message is left out: it may quote an origin's response. */
 function markFailed(span: Span, type: string): void {
   span.setAttribute('error.type', type);
   span.setStatus({ code: SpanStatusCode.ERROR });
@@ -163,7 +182,7 @@ const attributesOf = (facts: StageAttributes): Record<string, string | number | 
     ]),
   );
 
-/** OpenTelemetry's own complaints, such as spans that could not be sent. */
+/** Logs warnings of OpenTelemetry, such as spans that could not be sent. */
 function logDiagnostics(log: Pick<Logger, 'warn'>): void {
   let warnedAt = Number.NEGATIVE_INFINITY;
   const warn = (message: string): void => {

@@ -6,12 +6,12 @@ import {
   serviceMetrics,
 } from './metrics.ts';
 
-/** The value of a counter or a gauge with certain labels: a plain number, so that counting is cheap. */
+/** The value of a counter or a gauge with certain labels. A plain number, because counting must be cheap. */
 export interface MetricValue {
   value: number;
 }
 
-/** A histogram with certain labels: the count of each bucket, of those above all, and the sum. */
+/** A histogram with certain labels. `values`: the count of each bucket, the count above all, the sum. */
 export class Histogram {
   readonly #bounds: readonly number[];
   readonly values: number[];
@@ -30,38 +30,38 @@ export class Histogram {
   }
 }
 
-/** The values of a process by metric and labels, as they are sent between processes. */
+/** The values of a process by metric and joined labels, for other processes. */
 export type MetricsSnapshot = {
   [N in ServiceMetric]?: Readonly<Record<string, number | readonly number[]>>;
 };
 
-/** Between the values of labels in a snapshot's keys; no label has it. */
+/** Separates the label values in a snapshot's keys; no label contains it. */
 const separator = '\u001f';
 export const joinLabels = (labels: readonly string[]): string => labels.join(separator);
 export const splitLabels = (key: string): string[] => key.split(separator);
 
 /** The metrics of one process. */
 export class MetricsRegistry {
-  readonly #cells = new Map<ServiceMetric, Map<string, MetricValue>>();
+  readonly #values = new Map<ServiceMetric, Map<string, MetricValue>>();
   readonly #histograms = new Map<ServiceMetric, Map<string, Histogram>>();
 
-  /** The cell of a counter; keep it where counting has to be cheap. */
+  /** The value of a counter. Keep the reference where counting must be cheap. */
   counter<N extends MetricOf<'counter'>>(name: N, ...labels: LabelsOf<N>): MetricValue {
-    return this.#cell(name, labels);
+    return this.#value(name, labels);
   }
 
   gauge<N extends MetricOf<'gauge'>>(name: N, ...labels: LabelsOf<N>): MetricValue {
-    return this.#cell(name, labels);
+    return this.#value(name, labels);
   }
 
   histogram<N extends MetricOf<'histogram'>>(name: N, ...labels: LabelsOf<N>): Histogram {
     const { buckets = [] }: Metric = serviceMetrics[name];
-    return cellIn(this.#histograms, name, labels, () => new Histogram(buckets));
+    return entryOf(this.#histograms, name, labels, () => new Histogram(buckets));
   }
 
   snapshot(): MetricsSnapshot {
     const snapshot: MetricsSnapshot = {};
-    for (const [name, cells] of this.#cells) {
+    for (const [name, cells] of this.#values) {
       snapshot[name] = Object.fromEntries([...cells].map(([key, { value }]) => [key, value]));
     }
     for (const [name, cells] of this.#histograms) {
@@ -70,12 +70,12 @@ export class MetricsRegistry {
     return snapshot;
   }
 
-  #cell(name: ServiceMetric, labels: readonly string[]): MetricValue {
-    return cellIn(this.#cells, name, labels, () => ({ value: 0 }));
+  #value(name: ServiceMetric, labels: readonly string[]): MetricValue {
+    return entryOf(this.#values, name, labels, () => ({ value: 0 }));
   }
 }
 
-function cellIn<C>(
+function entryOf<C>(
   all: Map<ServiceMetric, Map<string, C>>,
   name: ServiceMetric,
   labels: readonly string[],

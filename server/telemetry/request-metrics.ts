@@ -6,7 +6,7 @@ export type RouteName = (typeof routeNames)[number];
 
 /** nginx's status for a client that left before the response. */
 const left = 499;
-const beyondStatuses = 600;
+const statusLimit = 600;
 
 interface Counts {
   /** By status. */
@@ -14,9 +14,9 @@ interface Counts {
   readonly duration: Histogram;
 }
 
-/** Counts every request at its end, hits included: a few additions, and no look-up by text. */
+/** Counts every request at its end, hits included: a few additions, without a look-up by text. */
 export class RequestMetrics {
-  readonly #cells: MetricsRegistry;
+  readonly #registry: MetricsRegistry;
   readonly #counts: Readonly<Record<RouteName, Partial<Record<Tier, Counts>>>> = {
     image: {},
     control: {},
@@ -26,8 +26,8 @@ export class RequestMetrics {
     other: {},
   };
 
-  constructor(cells: MetricsRegistry) {
-    this.#cells = cells;
+  constructor(registry: MetricsRegistry) {
+    this.#registry = registry;
   }
 
   /** @param status null when the client left before the response */
@@ -37,21 +37,21 @@ export class RequestMetrics {
     counts.duration.observe(ms / 1_000);
   }
 
-  /** Brings the cells up to date. */
+  /** Updates the registry. */
   collect(): void {
     for (const route of routeNames) {
       for (const tier of tiers) {
         this.#counts[route][tier]?.statuses.forEach((count, status) => {
           if (count === 0) return;
-          this.#cells.counter('requests', route, String(status), tier).value = count;
+          this.#registry.counter('requests', route, String(status), tier).value = count;
         });
       }
     }
   }
 
   #add(route: RouteName, tier: Tier): Counts {
-    const duration = this.#cells.histogram('requestDuration', route, tier);
-    const counts = { statuses: new Float64Array(beyondStatuses), duration };
+    const duration = this.#registry.histogram('requestDuration', route, tier);
+    const counts = { statuses: new Float64Array(statusLimit), duration };
     this.#counts[route][tier] = counts;
     return counts;
   }

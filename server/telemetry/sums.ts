@@ -3,12 +3,12 @@ import type { MetricsSnapshot } from './registry.ts';
 
 type Values = Record<string, number | readonly number[]>;
 
-/** Snapshots of ended processes that are kept apart, because a last one may arrive after the end. */
+/** Snapshots of ended processes that are kept apart: a last report may arrive after the end. */
 const keptApart = 8;
 
 /**
- * The metrics of all front ends together. Counters and histograms keep what ended processes have
- * counted, so that they never decrease; gauges are those of the processes that run.
+ * Sums the metrics of all front ends. Counters and histograms include ended processes, so they never
+ * decrease; gauges are those of running processes.
  */
 export class MetricSums {
   readonly #running = new Map<number, MetricsSnapshot>();

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import t from 'tap';
-import { startTracing, wantsTraces } from '../../../server/telemetry/start-tracing.ts';
+import { startTracing, wantsTraces } from '../../../server/telemetry/tracing.ts';
 import { root } from '../../root.ts';
 
 const endpoint = 'http://127.0.0.1:4318';
