@@ -1,38 +1,33 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { withHeaders } from './cross-origin.ts';
-import { MethodNotAllowed } from './method-not-allowed.ts';
+import { MethodNotAllowed } from './error-response.ts';
 import type { Handler, Headers, HttpRequest, HttpResponse } from './request.ts';
 import type { HttpApp, HttpServer, StartHttpServer } from './server.ts';
 
 export interface Route {
   /** A path, or a prefix of paths that ends with `/*`. */
   readonly path: string;
-  /** Its name in metrics, `other` by default. */
+  /** The name in metrics; default: `other`. */
   readonly name?: HttpRequest['route'];
-  /** The methods that are allowed at a path of this route; with none the path does not exist. */
+  /** The allowed methods at a path of this route; empty for a path that does not exist. */
   readonly methods: (path: string) => readonly string[];
   /** Called only for these methods. */
   readonly handler: Handler;
-  /** Headers of the error responses at these paths, besides their own. */
+  /** Additional headers of error responses. */
   readonly errorHeaders?: Headers;
 }
 
 export interface AppEnvironment {
   /** Called at the end of each request; `status` is null when the client left before the response. */
   readonly onEnd: ((request: HttpRequest, status: number | null, ms: number) => void) | null;
-  /** Begins the trace of a request whose route is known. */
+  /** Begins the trace of a request, after its route is set. */
   readonly trace?: ((request: HttpRequest) => HttpRequest['trace']) | null;
-  /** Called first with each request; throws a ServiceError for one that is refused. */
+  /** Called before the handler; throws a ServiceError to refuse a request. */
   readonly admit?: ((request: HttpRequest) => void) | null;
-  /** Called with an error of a handler that is not the client's fault. */
+  /** Called with an unexpected error of a handler. */
   readonly onError: (request: HttpRequest, error: unknown) => void;
-  /** The response to a failure of a request; null for one that is not readable. */
-  readonly errorResponse: (failure: ServiceError, request: HttpRequest | null) => HttpResponse;
-}
-
-/** The failure of a request for which there is no route. */
-function endpointNotFound(method: string, path: string): ServiceError {
-  return new ServiceError('endpoint_not_found', `There is no ${method} ${path.slice(0, 200)}.`);
+  /** @param request null for a request that could not be parsed */
+  readonly errorResponse: (error: ServiceError, request: HttpRequest | null) => HttpResponse;
 }
 
 /** Routing, error responses, and the count of requests, over either HTTP server. */
@@ -46,8 +41,8 @@ export class App implements HttpApp {
   #closing = false;
 
   /**
-   * @param routes the first one that matches a path is used
-   * @param idPrefix makes request ids unique over processes and restarts
+   * @param routes the first match is used
+   * @param idPrefix makes request ids unique across processes and restarts
    */
   constructor(routes: readonly Route[], environment: AppEnvironment, idPrefix: string) {
     this.#environment = environment;
@@ -72,13 +67,12 @@ export class App implements HttpApp {
     return this.#closing;
   }
 
-  /** Shares the port with the other processes that listen on it. False when it cannot listen. */
   listen(start: StartHttpServer, host: string, port: number): Promise<boolean> {
     this.#server = start(this);
     return this.#server.listen(host, port);
   }
 
-  /** Stops listening; every response from now on closes its connection. */
+  /** Stops listening; each further response closes its connection. */
   stopListening(): void {
     this.#closing = true;
     this.#server?.stopListening();
@@ -105,15 +99,15 @@ export class App implements HttpApp {
     }
   }
 
-  errorResponse(failure: ServiceError): HttpResponse {
-    const path = failure instanceof MethodNotAllowed ? failure.path : '';
-    return this.#errorResponse(failure, path, null);
+  errorResponse(error: ServiceError): HttpResponse {
+    const path = error instanceof MethodNotAllowed ? error.path : '';
+    return this.#errorResponse(error, path, null);
   }
 
   refusal(method: string, path: string): ServiceError {
     const allowed = this.#route(path)?.methods(path) ?? [];
     return allowed.length === 0
-      ? endpointNotFound(method, path)
+      ? new ServiceError('endpoint_not_found', `There is no ${method} ${path.slice(0, 200)}.`)
       : new MethodNotAllowed(method, path, allowed);
   }
 
@@ -135,15 +129,15 @@ export class App implements HttpApp {
     return undefined;
   }
 
-  #fail(request: HttpRequest, error: unknown): void {
+  #fail(request: HttpRequest, thrown: unknown): void {
     if (request.signal.aborted) return;
-    const failure = ServiceError.of(error);
-    if (failure.code === 'internal_error') this.#environment.onError(request, error);
-    request.respond(this.#errorResponse(failure, request.path, request));
+    const error = ServiceError.of(thrown);
+    if (error.code === 'internal_error') this.#environment.onError(request, thrown);
+    request.respond(this.#errorResponse(error, request.path, request));
   }
 
-  #errorResponse(failure: ServiceError, path: string, request: HttpRequest | null): HttpResponse {
-    const response = this.#environment.errorResponse(failure, request);
+  #errorResponse(error: ServiceError, path: string, request: HttpRequest | null): HttpResponse {
+    const response = this.#environment.errorResponse(error, request);
     return withHeaders(response, this.#route(path)?.errorHeaders ?? []);
   }
 }

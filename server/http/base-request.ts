@@ -2,11 +2,11 @@ import type { HttpRequest, HttpResponse } from './request.ts';
 import type { HttpApp } from './server.ts';
 
 /**
- * Whether a request must be the last one of its connection: a GET or HEAD with a body, which means
- * nothing there (RFC 9110, 9.3.1 and 9.3.2). A proxy that forwards the length of a body and not the body
- * would otherwise have the next request, perhaps another client's, read as that body.
- * @param length the value of Content-Length, or ''
- * @param coding the value of Transfer-Encoding, or ''
+ * Whether a request is a GET or HEAD with a body, which has no meaning (RFC 9110, 9.3.1 and 9.3.2). It must
+ * be the last one of its connection: if a proxy forwards the length of a body without the body, the next
+ * request, perhaps another client's, would be read as that body.
+ * @param length Content-Length, or ''
+ * @param coding Transfer-Encoding, or ''
  */
 export function hasMeaninglessBody(method: string, length: string, coding: string): boolean {
   return (method === 'GET' || method === 'HEAD') && (coding !== '' || Number(length) > 0);
@@ -18,7 +18,7 @@ export abstract class BaseRequest implements HttpRequest {
   abstract readonly method: string;
   abstract readonly path: string;
   abstract readonly query: string;
-  protected readonly host: HttpApp;
+  protected readonly app: HttpApp;
   route: HttpRequest['route'] = 'other';
   tier: HttpRequest['tier'] = 'none';
   trace: HttpRequest['trace'] = null;
@@ -27,9 +27,9 @@ export abstract class BaseRequest implements HttpRequest {
   #responded = false;
   #ended = false;
 
-  constructor(host: HttpApp) {
-    this.host = host;
-    this.id = host.begin();
+  constructor(app: HttpApp) {
+    this.app = app;
+    this.id = app.begin();
   }
 
   abstract readonly accept: string;
@@ -42,12 +42,12 @@ export abstract class BaseRequest implements HttpRequest {
   /** Writes the response; called at most once, and never after the client has left. */
   protected abstract write(response: HttpResponse): void;
 
-  /** Whether the whole response was sent or the client has left. */
+  /** The whole response was sent, or the client has left. */
   get ended(): boolean {
     return this.#ended;
   }
 
-  /** Whether a response was sent, or handed over to be sent. */
+  /** A response was sent or is being sent. */
   protected get responded(): boolean {
     return this.#responded;
   }
@@ -64,12 +64,12 @@ export abstract class BaseRequest implements HttpRequest {
     this.write(response);
   }
 
-  /** To be called when the whole response was sent. */
+  /** Call it when the whole response was sent. */
   protected finish(status: number): void {
     if (!this.#ended) this.#end(status);
   }
 
-  /** To be called when the client has left. */
+  /** Call it when the client has left. */
   leave(): void {
     if (this.#ended) return;
     this.#end(null);
@@ -78,6 +78,6 @@ export abstract class BaseRequest implements HttpRequest {
 
   #end(status: number | null): void {
     this.#ended = true;
-    this.host.onEnd(this, status, performance.now() - this.#startedAt);
+    this.app.onEnd(this, status, performance.now() - this.#startedAt);
   }
 }

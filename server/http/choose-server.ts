@@ -2,7 +2,7 @@ import type { HttpEngineSetting } from '../../contract/settings/table.ts';
 import type { StartHttpServer } from './server.ts';
 import { loadUws } from './uws-library.ts';
 
-/** The HTTP server of a front end. */
+/** The HTTP server of a front end, as it is logged. */
 export interface ChosenServer {
   /** Its value of SERVICE_HTTP_ENGINE. */
   readonly engine: 'uws' | 'node';
@@ -30,13 +30,13 @@ export async function chooseHttpServer(
     const { UwsServer } = await import('./uws-server.ts');
     return {
       chosen: { engine: 'uws', release: uws.release },
-      start: (host) => new UwsServer(host, uws),
+      start: (app) => new UwsServer(app, uws),
     };
   }
   if (setting === 'uws') throw new HttpServerUnavailable(`${uws}; ${remedy}`);
   const { NodeServer } = await import('./node-server.ts');
   return {
     chosen: uws === null ? { engine: 'node' } : { engine: 'node', because: uws },
-    start: (host) => new NodeServer(host),
+    start: (app) => new NodeServer(app),
   };
 }

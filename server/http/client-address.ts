@@ -2,13 +2,13 @@ import { isIP } from 'node:net';
 import { type Address, type Network, parseAddress, within } from '../../contract/networks.ts';
 import type { HttpRequest } from './request.ts';
 
-/** More proxies than any client comes through. */
+/** Entries of X-Forwarded-For that are read; real chains are shorter. */
 const maxHops = 16;
 
 /**
- * The address that a request comes from: the peer's, and when that is a trusted proxy, the last one in
- * X-Forwarded-For that is none, because each proxy appends the address of its own peer and all before
- * the first trusted proxy's entry is what the client claims. Null when the peer's is not known.
+ * The client's address. If the peer is a trusted proxy, this is the last address in X-Forwarded-For that
+ * is not a trusted proxy: each proxy appends the address of its peer, and a client can forge all entries
+ * before. Null when the peer's address is unknown.
  */
 export function clientAddress(
   request: Pick<HttpRequest, 'peerAddress' | 'headerList'>,
@@ -19,7 +19,7 @@ export function clientAddress(
   const hops = request.headerList('x-forwarded-for').split(',').slice(-maxHops);
   for (const hop of hops.reverse()) {
     const address = parseAddress(withoutPort(hop.trim()));
-    // What a trusted proxy does not know stays unknown; the proxy's own address then stands for it.
+    // A proxy that does not know its peer stands for it.
     if (address === null) break;
     client = address;
     if (!within(client, trusted)) break;
@@ -35,8 +35,8 @@ function withoutPort(hop: string): string {
 }
 
 /**
- * The part of an address that stands for one client: of IPv6 the first 64 bits, because a client has
- * all addresses of such a network (RFC 4291, 2.5.4).
+ * The part of an address that identifies one client: the first 64 bits of IPv6, because a client has all
+ * addresses of such a network (RFC 4291, 2.5.4).
  */
 export function clientNetwork(address: Address | null): string {
   if (address === null) return '';

@@ -4,9 +4,9 @@ import type { App } from './app.ts';
 const pollEveryMs = 20;
 
 /**
- * Stops listening and resolves when all requests have ended and no new one has arrived for `graceMs`:
- * a client that is about to reuse a connection still gets a response, which closes the connection.
- * @param withinMs resolves after this time even if requests are still in progress
+ * Stops listening; resolves when no request is in progress and none has arrived for `graceMs`. During this
+ * time a client that reuses its connection still gets a response, which closes the connection.
+ * @param withinMs resolves after this time even if requests are in progress
  */
 export async function drainRequests(
   app: Pick<App, 'stopListening' | 'open' | 'count'>,

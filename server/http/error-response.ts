@@ -1,11 +1,35 @@
-import type { ServiceError } from '../../contract/errors.ts';
-import { MethodNotAllowed } from './method-not-allowed.ts';
-import { RangeNotSatisfiable } from './range-not-satisfiable.ts';
-import type { Headers, HttpResponse } from './request.ts';
+import { ServiceError } from '../../contract/errors.ts';
+import type { HttpResponse } from './request.ts';
+
+/** The path exists, but not with this method. */
+export class MethodNotAllowed extends ServiceError {
+  readonly path: string;
+  readonly allowed: readonly string[];
+
+  constructor(method: string, path: string, allowed: readonly string[]) {
+    super(
+      'method_not_allowed',
+      `${method.slice(0, 40)} is not allowed at ${path.slice(0, 200)}, only ${allowed.join(', ')}.`,
+    );
+    this.path = path;
+    this.allowed = allowed;
+  }
+}
+
+/** The requested range begins after the end of the body. */
+export class RangeNotSatisfiable extends ServiceError {
+  /** Of the body, in bytes. */
+  readonly length: number;
+
+  constructor(length: number) {
+    super('range_not_satisfiable', `The range is outside of the ${length} bytes that there are.`);
+    this.length = length;
+  }
+}
 
 /**
- * Seconds. Overload usually passes quickly, and otherwise the client should slow down anyway; a full
- * queue takes longer. The end of an outage of the store is noticed within two.
+ * Retry-After in seconds. Overload usually ends quickly; a full queue takes longer. The service notices
+ * the end of a store outage within two seconds.
  */
 export const retryAfter: Partial<Record<ServiceError['code'], number>> = {
   overloaded: 1,
@@ -13,35 +37,26 @@ export const retryAfter: Partial<Record<ServiceError['code'], number>> = {
   store_unavailable: 2,
 };
 
-/**
- * The challenges of a 401 (RFC 9110, 11.6.1; RFC 6750, 3). Only a request with a key is told that its
- * key is what is wrong.
- */
+/** WWW-Authenticate of a 401 (RFC 9110, 11.6.1; RFC 6750, 3), with an error only if a key was sent. */
 export const challenges: Partial<Record<ServiceError['code'], string>> = {
   api_key_missing: 'Bearer realm="image-delivery"',
   api_key_invalid: 'Bearer realm="image-delivery", error="invalid_token"',
 };
 
-/**
- * The response to a failure: an ApiError, which must not be cached. Without the headers that let
- * scripts of other origins read it, which a route has or has not for all its responses.
- */
-export function errorResponse(failure: ServiceError): HttpResponse {
-  const wait = failure.details.retryAfter ?? retryAfter[failure.code];
-  const challenge = challenges[failure.code];
-  const headers: Headers = [
+/** The response to an error, without CORS headers, which depend on the route. */
+export function errorResponse(error: ServiceError): HttpResponse {
+  const headers: [string, string][] = [
     ['content-type', 'application/json'],
     ['cache-control', 'no-store'],
     ['x-content-type-options', 'nosniff'],
-    ...(wait === undefined ? [] : ([['retry-after', String(wait)]] as const)),
-    ...(challenge === undefined ? [] : ([['www-authenticate', challenge]] as const)),
-    ...(failure instanceof MethodNotAllowed
-      ? ([['allow', failure.allowed.join(', ')]] as const)
-      : []),
-    // RFC 9110, 15.5.17.
-    ...(failure instanceof RangeNotSatisfiable
-      ? ([['content-range', `bytes */${failure.length}`]] as const)
-      : []),
   ];
-  return { status: failure.status, headers, body: JSON.stringify(failure.toBody()) };
+  const wait = error.details.retryAfter ?? retryAfter[error.code];
+  if (wait !== undefined) headers.push(['retry-after', String(wait)]);
+  const challenge = challenges[error.code];
+  if (challenge !== undefined) headers.push(['www-authenticate', challenge]);
+  if (error instanceof MethodNotAllowed) headers.push(['allow', error.allowed.join(', ')]);
+  // RFC 9110, 15.5.17.
+  if (error instanceof RangeNotSatisfiable)
+    headers.push(['content-range', `bytes */${error.length}`]);
+  return { status: error.status, headers, body: JSON.stringify(error.toBody()) };
 }

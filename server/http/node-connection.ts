@@ -4,31 +4,31 @@ import type { ServiceError } from '../../contract/errors.ts';
 import type { HttpResponse } from './request.ts';
 import type { HttpApp } from './server.ts';
 
-/** A client that is still sending when its connection is closed may not receive the response. */
+/** Time for a client that is still sending to receive the response before its connection is closed. */
 const lingerMs = 1_000;
 
 /** A request without a complete response. */
 export interface Waiting {
-  /** Whether its body has not arrived completely. */
+  /** Part of its body has not arrived. */
   readonly incomplete: boolean;
   respond(response: HttpResponse): void;
   leave(): void;
 }
 
-/** A connection of Node's HTTP server, with its requests in progress. */
+/** A connection of Node's HTTP server and its requests in progress. */
 export class NodeConnection {
   readonly socket: Socket;
   readonly open = new Set<Waiting>();
-  readonly #host: HttpApp;
+  readonly #app: HttpApp;
   readonly #stalledTimeout: number;
   #refused = false;
   /** Written before the connection is closed. */
   #finalResponse: string | null = null;
 
-  /** @param stalledTimeout ms after which a client that reads nothing of a response is disconnected */
-  constructor(socket: Socket, host: HttpApp, stalledTimeout: number) {
+  /** @param stalledTimeout ms until a client that does not read a response is disconnected */
+  constructor(socket: Socket, app: HttpApp, stalledTimeout: number) {
     this.socket = socket;
-    this.#host = host;
+    this.#app = app;
     this.#stalledTimeout = stalledTimeout;
     socket.on('error', () => {});
     socket.once('close', () => {
@@ -37,17 +37,16 @@ export class NodeConnection {
     });
   }
 
-  /** Whether no further request is read from it. */
+  /** No further request is read. */
   get refused(): boolean {
     return this.#refused;
   }
 
-  /** Reads no further request. */
   refuseNext(): void {
     this.#refused = true;
   }
 
-  /** To be called when a response was written. */
+  /** Call it when a response was written. */
   onWrite(): void {
     if (this.socket.writableLength > 0) this.socket.setTimeout(this.#stalledTimeout);
   }
@@ -59,13 +58,13 @@ export class NodeConnection {
   }
 
   /**
-   * Responds to bytes that cannot be parsed, and closes the connection. Bytes inside a body belong to a
-   * request in progress; any others follow those requests, so the response waits for theirs.
+   * Responds to bytes that cannot be parsed, and closes the connection. Bytes in a body belong to a request
+   * in progress; other bytes follow those requests, and so does the response.
    */
-  refuse(failure: ServiceError): void {
+  refuse(error: ServiceError): void {
     if (this.#refused) return;
     this.#refused = true;
-    const response = this.#host.errorResponse(failure);
+    const response = this.#app.errorResponse(error);
     const unfinished = [...this.open].find((request) => request.incomplete);
     if (unfinished === undefined) this.#finalResponse = asText(response);
     else unfinished.respond(response);

@@ -5,8 +5,8 @@ import type { HttpResponse } from './request.ts';
 import type { HttpApp } from './server.ts';
 
 /**
- * The path and the query of a request target. RFC 9112, 3.2.2: a server must accept an absolute URL
- * as the target; its authority is ignored, as the Host header is.
+ * The path and the query of a request target. A server must accept an absolute URL (RFC 9112, 3.2.2); its
+ * authority is ignored, as the Host header is.
  */
 export function pathOf(target: string): { path: string; query: string } {
   let origin = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
@@ -19,12 +19,12 @@ export function pathOf(target: string): { path: string; query: string } {
     : { path: origin.slice(0, mark), query: origin.slice(mark + 1) };
 }
 
-/** A request to Node's HTTP server, which keeps the order of the responses to pipelined requests. */
+/** A request to Node's HTTP server, which keeps responses to pipelined requests in order. */
 export class NodeHttpRequest extends BaseRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  /** Whether it must be the last one of its connection. */
+  /** The request must be the last one of its connection. */
   readonly isLast: boolean;
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
@@ -33,10 +33,10 @@ export class NodeHttpRequest extends BaseRequest {
   constructor(
     req: IncomingMessage,
     res: ServerResponse,
-    host: HttpApp,
+    app: HttpApp,
     connection: NodeConnection,
   ) {
-    super(host);
+    super(app);
     this.#req = req;
     this.#res = res;
     this.#connection = connection;
@@ -48,7 +48,7 @@ export class NodeHttpRequest extends BaseRequest {
     this.isLast = hasMeaninglessBody(this.method, length, coding);
   }
 
-  /** Whether its body has not arrived completely. */
+  /** Part of its body has not arrived. */
   get incomplete(): boolean {
     return !this.#req.complete;
   }
@@ -80,7 +80,7 @@ export class NodeHttpRequest extends BaseRequest {
       let bytes = 0;
       this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true });
       this.#req.on('data', (chunk: Buffer) => {
-        // Read to its end in any case, because the next request follows it.
+        // The body is read to its end in any case: the next request follows it.
         bytes += chunk.byteLength;
         if (!this.ended && bytes <= maxBytes) return void chunks.push(chunk);
         chunks = [];
@@ -99,11 +99,11 @@ export class NodeHttpRequest extends BaseRequest {
     if (body !== null) fields.push('content-length', String(Buffer.byteLength(body)));
     else if (status !== 204 && status !== 304) fields.push('content-length', '0');
     const lastOne = this.isLast || (this.#connection.refused && this.incomplete);
-    if (this.host.closing || lastOne) fields.push('connection', 'close');
-    // A write can fail between the client's leaving and the connection's 'close' event.
+    if (this.app.closing || lastOne) fields.push('connection', 'close');
+    // A write can fail after the client has left and before the connection's 'close' event.
     res.on('error', () => {});
     res.once('finish', () => {
-      // Also emitted when the connection is destroyed; its 'close' event then ends this request.
+      // Also emitted for a destroyed connection, whose 'close' event ends this request.
       if (this.#connection.socket.destroyed) return;
       this.finish(status);
       this.#connection.onEnd(this);

@@ -7,16 +7,16 @@ import type { HttpApp, HttpServer } from './server.ts';
 
 const maxHeaderSize = 16_384;
 
-/** How long the server waits for a client, in ms. */
+/** Limits of the time that the server waits for a client, in ms. */
 export interface NodeTimeouts {
   /** Idle between two requests. */
   readonly keepAliveTimeout: number;
   readonly headersTimeout: number;
   /** From the first byte of a request to the last byte of its body. */
   readonly requestTimeout: number;
-  /** How often the two before are checked. */
+  /** Interval of the checks of the two limits above. */
   readonly connectionsCheckingInterval: number;
-  /** A client that reads nothing of a response for this long is disconnected. */
+  /** A client that does not read its response. */
   readonly stalledTimeout: number;
 }
 
@@ -38,12 +38,12 @@ interface ParserError extends Error {
 
 /** Node's own HTTP server. */
 export class NodeServer implements HttpServer {
-  readonly #host: HttpApp;
+  readonly #app: HttpApp;
   readonly #server: Server;
   readonly #connections = new WeakMap<Socket, NodeConnection>();
 
-  constructor(host: HttpApp, timeouts = defaultTimeouts) {
-    this.#host = host;
+  constructor(app: HttpApp, timeouts = defaultTimeouts) {
+    this.#app = app;
     const { stalledTimeout, ...serverTimeouts } = timeouts;
     const accept = (req: IncomingMessage, res: ServerResponse): void => this.#accept(req, res);
     this.#server = createServer({
@@ -51,17 +51,17 @@ export class NodeServer implements HttpServer {
       maxHeaderSize,
       noDelay: true,
       insecureHTTPParser: false,
-      // Checked in `faultOf`, for a response with the service's error body.
+      // `syntaxError` checks it, and the response has the service's error body.
       requireHostHeader: false,
     })
       .on('request', accept)
       // RFC 9110, 10.1.1: expectations other than 100-continue may be ignored.
       .on('checkExpectation', accept)
       .on('connection', (socket: Socket) =>
-        this.#connections.set(socket, new NodeConnection(socket, host, stalledTimeout)),
+        this.#connections.set(socket, new NodeConnection(socket, app, stalledTimeout)),
       )
       .on('connect', (req, socket) =>
-        this.#refuse(socket as Socket, host.refusal('CONNECT', req.url ?? '')),
+        this.#refuse(socket as Socket, app.refusal('CONNECT', req.url ?? '')),
       )
       .on('clientError', (error, socket) => this.#clientError(error, socket as Socket));
   }
@@ -74,35 +74,34 @@ export class NodeServer implements HttpServer {
   }
 
   stopListening(): void {
-    // Not the close of http.Server, which also closes idle connections: a client that is about to
-    // reuse one gets a response that closes it.
+    // http.Server's own close also closes idle connections; a client that reuses one shall get a response.
     NetServer.prototype.close.call(this.#server);
   }
 
   #accept(req: IncomingMessage, res: ServerResponse): void {
     const connection = this.#connections.get(req.socket);
-    // Nothing that follows a refused request can be trusted to be one.
+    // Bytes after a malformed request may not be a request.
     if (connection === undefined || connection.refused) return;
-    const request = new NodeHttpRequest(req, res, this.#host, connection);
+    const request = new NodeHttpRequest(req, res, this.#app, connection);
     connection.open.add(request);
     if (request.isLast) connection.refuseNext();
-    const fault = faultOf(req);
-    if (fault === null) return this.#host.handle(request);
-    connection.refuse(new ServiceError('invalid_request', fault));
+    const malformed = syntaxError(req);
+    if (malformed === null) return this.#app.handle(request);
+    connection.refuse(new ServiceError('invalid_request', malformed));
   }
 
-  #refuse(socket: Socket, failure: ServiceError): void {
-    this.#connections.get(socket)?.refuse(failure);
+  #refuse(socket: Socket, error: ServiceError): void {
+    this.#connections.get(socket)?.refuse(error);
   }
 
   #clientError(error: ParserError, socket: Socket): void {
-    const failure = this.#failureOf(error);
-    // Without a failure of the request, the connection itself has failed.
-    if (failure === null || !socket.writable) socket.destroy();
-    else this.#refuse(socket, failure);
+    const requestError = this.#requestError(error);
+    // Null for an error of the connection.
+    if (requestError === null || !socket.writable) socket.destroy();
+    else this.#refuse(socket, requestError);
   }
 
-  #failureOf(error: ParserError): ServiceError | null {
+  #requestError(error: ParserError): ServiceError | null {
     const { code = '' } = error;
     if (code === 'HPE_HEADER_OVERFLOW') {
       const message = `The request line and the headers have more than ${maxHeaderSize} bytes.`;
@@ -112,15 +111,15 @@ export class NodeServer implements HttpServer {
       return new ServiceError('request_timeout', 'The request was not complete in time.');
     }
     const unknown = code === 'HPE_INVALID_METHOD' ? requestLineOf(error) : null;
-    if (unknown !== null) return this.#host.refusal(unknown.method, pathOf(unknown.target).path);
+    if (unknown !== null) return this.#app.refusal(unknown.method, pathOf(unknown.target).path);
     return code.startsWith('HPE_')
       ? new ServiceError('invalid_request', 'This is not a well-formed HTTP request.')
       : null;
   }
 }
 
-/** Faults that the parser accepts although RFC 9112 (2.3 and 3.2) does not. */
-function faultOf({ httpVersion, rawHeaders }: IncomingMessage): string | null {
+/** Syntax that the parser accepts although RFC 9112 (2.3 and 3.2) does not; null when correct. */
+function syntaxError({ httpVersion, rawHeaders }: IncomingMessage): string | null {
   if (httpVersion === '1.0') return null;
   if (httpVersion !== '1.1')
     return `HTTP/${httpVersion} is not supported, only HTTP/1.1 and HTTP/1.0.`;
@@ -132,7 +131,7 @@ function faultOf({ httpVersion, rawHeaders }: IncomingMessage): string | null {
   return hosts === 1 ? null : 'A request of HTTP/1.1 must have one Host header.';
 }
 
-/** The request line whose method the parser does not know, or null if the line is malformed. */
+/** The request line with a method unknown to the parser; null for a malformed line. */
 function requestLineOf(error: ParserError): { method: string; target: string } | null {
   const { rawPacket = Buffer.alloc(0), bytesParsed = 0 } = error;
   const begin = rawPacket.lastIndexOf('\n', bytesParsed) + 1;

@@ -9,26 +9,25 @@ export interface HttpResponse {
   readonly body: Uint8Array | string | null;
 }
 
-/** One request and its `respond` method, without the server library's rules about lifetimes. */
+/** One request and its `respond` method, independent of the HTTP server. */
 export interface HttpRequest extends RequestTelemetry {
   /** Identifies this request in logs and in `x-request-id`. */
   readonly id: string;
   /** As it was sent: methods are case-sensitive. */
   readonly method: string;
-  /** The undecoded path, as it was sent. */
+  /** The path as it was sent, undecoded. */
   readonly path: string;
-  /** The undecoded query without `?`; empty when there is none. */
+  /** The undecoded query without `?`, or ''. */
   readonly query: string;
   /**
-   * The address that the connection comes from, which may be a proxy's; '' when it is not known. Only
-   * before the handler's first await.
+   * The peer's address, which may be a proxy's; '' when unknown. Only before the handler's first await.
    */
   readonly peerAddress: string;
   /** The value of a header named in lower case, or ''. Only before the handler's first await. */
   header(name: string): string;
-  /** The Accept header, or ''; unlike `header` at any time before the response. */
+  /** The Accept header, or ''; readable at any time before the response. */
   readonly accept: string;
-  /** The values of a header that may be sent several times, joined by commas; else as `header`. */
+  /** As `header`, for a header that may be sent several times: its values joined by commas. */
   headerList(name: string): string;
   /**
    * Checks the head; a malformed request gets 400 and its connection is closed. Call it before the
@@ -38,8 +37,8 @@ export interface HttpRequest extends RequestTelemetry {
    */
   isWellFormed(): boolean;
   /**
-   * The whole body, or null when it has more than `maxBytes`. To be called before the handler's first
-   * await; rejects when the client leaves.
+   * The whole body, or null above `maxBytes`. Call it before the handler's first await; rejects when the
+   * client leaves.
    */
   readBody(maxBytes: number): Promise<Uint8Array | null>;
   /** Aborts when the client leaves before the response was sent. */
@@ -48,5 +47,5 @@ export interface HttpRequest extends RequestTelemetry {
   respond(response: HttpResponse): void;
 }
 
-/** Responds to a request, synchronously or later; errors that it throws become error responses. */
+/** Responds to a request, synchronously or later. Its errors become error responses. */
 export type Handler = (request: HttpRequest) => void | Promise<void>;

@@ -22,7 +22,7 @@ export function isSameHost(origin: string, host: string): boolean {
 
 const policy = 'cross-origin-resource-policy';
 
-/** Without what lets pages of other sites read or embed a response. */
+/** Removes permission for pages of other sites to read or embed a response. */
 const ofOneSite = (headers: Headers): Headers =>
   headers
     .filter(([name]) => !name.startsWith('access-control-'))
@@ -31,11 +31,10 @@ const ofOneSite = (headers: Headers): Headers =>
     );
 
 /**
- * Admits requests of this service's own pages, of pages of the same host, and of no page, as programs
- * and the address bar of a browser send them.
- * @param baseUrl whose host is one that requests may name
- * @returns throws ServiceError host_not_allowed or origin_not_allowed for another request; the response
- *   to any lets no other site read or embed it
+ * Admits requests of pages of this host, and requests without a page, as of programs and a browser's
+ * address bar. No response lets other sites read or embed it.
+ * @param baseUrl its host is allowed in requests
+ * @returns a function that throws ServiceError host_not_allowed or origin_not_allowed
  */
 export function sameSiteOnly(baseUrl: string): (request: HttpRequest) => void {
   const own = hostOf(new URL(baseUrl).host);

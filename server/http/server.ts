@@ -1,11 +1,11 @@
 import type { ServiceError } from '../../contract/errors.ts';
 import type { HttpRequest, HttpResponse } from './request.ts';
 
-/** An HTTP server library: it handles the sockets and the protocol for the app. */
+/** An HTTP server: it handles the sockets and the protocol for the app. */
 export interface HttpServer {
   /** Shares the port with the other processes that listen on it. False when it cannot listen. */
   listen(host: string, port: number): Promise<boolean>;
-  /** Accepts no more connections. Open ones stay, so that each gets a response that closes it. */
+  /** Accepts no more connections. Open connections stay until a response closes them. */
   stopListening(): void;
 }
 
@@ -20,9 +20,9 @@ export interface HttpApp {
   /** Called at the end of each request; `status` is null when the client left before the response. */
   onEnd(request: HttpRequest, status: number | null, ms: number): void;
   /** The response to a request that no handler gets. */
-  errorResponse(failure: ServiceError): HttpResponse;
-  /** The failure of a request with a method that is not allowed at a path. */
+  errorResponse(error: ServiceError): HttpResponse;
+  /** The error of a request whose method is not allowed at a path. */
   refusal(method: string, path: string): ServiceError;
 }
 
-export type StartHttpServer = (host: HttpApp) => HttpServer;
+export type StartHttpServer = (app: HttpApp) => HttpServer;

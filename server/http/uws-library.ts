@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** uWebSockets.js, as one of the packages that have it. */
+/** The binary of uWebSockets.js. */
 export interface UwsLibrary {
   readonly App: typeof App;
   readonly us_listen_socket_close: typeof us_listen_socket_close;
@@ -11,14 +11,14 @@ export interface UwsLibrary {
   readonly release: string;
 }
 
-/** The first can be replaced by a release of upstream; npm installs the second from Node 22 on. */
+/** The first can be replaced by an upstream release; npm installs the second from Node 22 on. */
 const packages = ['uWebSockets.js', 'uws-pack'];
 const installed = (): string[] => packages.map(mainOf).filter((main) => main !== null);
-/** From a package's main file: in upstream's release, uws-pack and @trufflesuite/uws-js-unofficial. */
+/** Relative to the main file of upstream's release, uws-pack and @trufflesuite/uws-js-unofficial. */
 const binaryFolders = ['./', './bin/', '../binaries/'];
 const manifests = ['./package.json', '../package.json'];
 
-/** Absolute paths of those that exist. */
+/** Absolute paths of the existing files. */
 const existing = (main: string, paths: readonly string[]): string[] =>
   paths.map((path) => fileURLToPath(new URL(path, main))).filter((path) => existsSync(path));
 
@@ -37,18 +37,17 @@ function releaseOf(main: string): string {
 }
 
 /**
- * The library of the first package that has a binary for this Node and platform, or why there is none. The
- * binary is loaded without the module of its package: where it does not load, that of
- * @trufflesuite/uws-js-unofficial prints warnings and falls back to an incomplete implementation in
- * JavaScript, which fails on every request.
- * @param mains the URLs of the packages' main files, in the order of preference
+ * Loads the first package with a binary for this Node and platform; returns the reason when none works. The
+ * module of the package is not used: without a working binary, that of @trufflesuite/uws-js-unofficial
+ * prints warnings and falls back to an incomplete implementation in JavaScript that fails on every request.
+ * @param mains the URLs of the packages' main files, in order of preference
  */
 export function loadUws(mains: readonly string[] = installed()): UwsLibrary | string {
   const failure = (why: string): string =>
     `uWebSockets.js has no native binary for Node ${process.versions.node} on ${process.platform}-${process.arch} that loads: ${why}`;
   if (process.env['UWS_USE_FALLBACK'] !== undefined) return failure('UWS_USE_FALLBACK is set');
   const file = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
-  let why = `there is no ${file}`;
+  let why = `${file} does not exist`;
   for (const main of mains) {
     const paths = binaryFolders.map((folder) => folder + file);
     for (const path of existing(main, paths)) {

@@ -16,32 +16,32 @@ const statusLines = new Map(
   Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
 );
 
-/** A larger body is written in chunks as the client reads it; a smaller one is copied at once. */
+/** Larger bodies are written in chunks as the client reads them; smaller ones are copied at once. */
 const chunkedAboveBytes = 64 * 1024;
 
 /**
- * uWebSockets.js. Only this file uses it, and it keeps that library's rules: the abort handler is
- * attached before the handler returns, the request is not read after the handler's first await, writes
- * are corked, and nothing is written after an abort.
+ * uWebSockets.js, which only this file uses. It follows the library's rules: the abort handler is attached
+ * before the handler returns, the request is not read after the handler's first await, writes are corked,
+ * and nothing is written after an abort.
  */
 export class UwsServer implements HttpServer {
   readonly #uws: UwsLibrary;
-  readonly #app: TemplatedApp;
+  readonly #templatedApp: TemplatedApp;
   #listenSocket: us_listen_socket | null = null;
 
-  constructor(host: HttpApp, uws: UwsLibrary) {
+  constructor(app: HttpApp, uws: UwsLibrary) {
     this.#uws = uws;
-    this.#app = uws.App();
-    this.#app.any('/*', (res, req) => {
-      const request = new UwsHttpRequest(res, req, host);
-      if (!hasBody(req) || request.takeBody()) host.handle(request);
+    this.#templatedApp = uws.App();
+    this.#templatedApp.any('/*', (res, req) => {
+      const request = new UwsHttpRequest(res, req, app);
+      if (!hasBody(req) || request.takeBody()) app.handle(request);
       request.seal();
     });
   }
 
   listen(host: string, port: number): Promise<boolean> {
     return new Promise((resolve) => {
-      this.#app.listen(host, port, (socket) => {
+      this.#templatedApp.listen(host, port, (socket) => {
         this.#listenSocket = socket || null;
         resolve(this.#listenSocket !== null);
       });
@@ -51,20 +51,20 @@ export class UwsServer implements HttpServer {
   stopListening(): void {
     const socket = this.#listenSocket;
     this.#listenSocket = null;
-    // After the event loop has accepted the connections of the backlog, which closing would reset.
+    // Closing resets the connections of the backlog; before, the event loop accepts them.
     if (socket !== null) setImmediate(() => this.#uws.us_listen_socket_close(socket));
   }
 }
 
-/** Whether a request has the header of a body; one with an empty value is found by `faultOf`. */
+/** Whether a request has the header of a body; `syntaxError` finds one with an empty value. */
 const hasBody = (req: UwsRequest): boolean =>
   req.getHeader('transfer-encoding') !== '' || req.getHeader('content-length') !== '';
 
 /**
- * Faults that uWebSockets.js 20.30 accepts although RFC 9112 (3.2 and 6.3) does not: a proxy in front
- * that reads such a request in another way would take the rest of it for another request.
+ * Syntax that uWebSockets.js 20.30 accepts although RFC 9112 (3.2 and 6.3) does not; null when correct. A
+ * proxy that parses it differently would read the rest of it as another request.
  */
-function faultOf(req: UwsRequest): string | null {
+function syntaxError(req: UwsRequest): string | null {
   const coding = req.getHeader('transfer-encoding');
   const count = { host: 0, 'content-length': 0, 'transfer-encoding': 0 };
   let emptyLength = false;
@@ -91,8 +91,8 @@ class UwsHttpRequest extends BaseRequest {
   #accept = '';
   #last = false;
 
-  constructor(res: UwsResponse, req: UwsRequest, host: HttpApp) {
-    super(host);
+  constructor(res: UwsResponse, req: UwsRequest, app: HttpApp) {
+    super(app);
     this.#res = res;
     this.#req = req;
     this.method = req.getCaseSensitiveMethod();
@@ -121,7 +121,7 @@ class UwsHttpRequest extends BaseRequest {
     return values.join();
   }
 
-  /** To be called for a request with a body; false when it was refused. */
+  /** Call it for a request with a body. False when it was refused. */
   takeBody(): boolean {
     if (!this.isWellFormed()) return false;
     const [length, coding] = [this.header('content-length'), this.header('transfer-encoding')];
@@ -130,9 +130,9 @@ class UwsHttpRequest extends BaseRequest {
   }
 
   isWellFormed(): boolean {
-    const fault = faultOf(this.#readable('host'));
-    if (fault !== null) this.#refuse(new ServiceError('invalid_request', fault));
-    return fault === null;
+    const malformed = syntaxError(this.#readable('host'));
+    if (malformed !== null) this.#refuse(new ServiceError('invalid_request', malformed));
+    return malformed === null;
   }
 
   #readable(name: string): UwsRequest {
@@ -146,7 +146,7 @@ class UwsHttpRequest extends BaseRequest {
       let bytes = 0;
       this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true });
       this.#res.onData((chunk, isLast) => {
-        // Called until the client has sent the whole body, even when the response was already sent.
+        // Called until the client has sent the whole body, even after the response.
         bytes += chunk.byteLength;
         if (this.ended || bytes > maxBytes) {
           chunks = [];
@@ -160,27 +160,26 @@ class UwsHttpRequest extends BaseRequest {
   }
 
   /** Responds with an error and closes the connection. */
-  #refuse(failure: ServiceError): void {
+  #refuse(error: ServiceError): void {
     this.#last = true;
-    this.respond(this.host.errorResponse(failure));
+    this.respond(this.app.errorResponse(error));
   }
 
-  /** To be called at the end of the handler: the request must not be read from now on. */
+  /** Call it at the end of the handler; the request cannot be read from then on. */
   seal(): void {
-    // Only now, because a response that was sent at once needs none: a call of the library takes about
-    // 1 % of a hit.
+    // A response that was sent at once needs no abort handler: the call takes about 1 % of a hit.
     if (!this.ended) this.#res.onAborted(() => this.leave());
-    // A failure that is still to come is answered by what the client accepts.
+    // Later error responses depend on it.
     if (!this.responded) this.#accept = this.accept;
     this.#req = null;
   }
 
   protected write(response: HttpResponse): void {
     const corked = () => this.#res.cork(() => this.#write(response));
-    // Not at once: uWebSockets.js would go on with what it has read after this request, while it ends a
-    // connection that sends on before the response.
+    // Not at once: uWebSockets.js would parse the bytes after this request. It ends a connection that sends
+    // more before the response.
     if (this.#last) setImmediate(() => this.ended || corked());
-    // Within the handler the library has corked the response already.
+    // Within the handler the response is already corked.
     else if (this.#req !== null) this.#write(response);
     else corked();
   }
@@ -195,9 +194,9 @@ class UwsHttpRequest extends BaseRequest {
 
   #send(status: number, body: Uint8Array | string | null): void {
     const res = this.#res;
-    // An unread request body is no reason to close: the library discards the rest of it, while a client
-    // whose connection is closed before it has sent its whole body may not receive the response.
-    const end = this.host.closing || this.#last;
+    // An unread body does not close the connection: the library discards it, and a client whose connection
+    // is closed before it has sent its body may not receive the response.
+    const end = this.app.closing || this.#last;
     if (this.#last && (body === null || this.method === 'HEAD'))
       return this.#sendLast(status, body);
     if (body === null || this.method === 'HEAD') {
@@ -215,8 +214,8 @@ class UwsHttpRequest extends BaseRequest {
   }
 
   /**
-   * Ends a response without a body and its connection, which `endWithoutBody` does not. What has the
-   * length of a HEAD's body is never finished, so its connection is closed once it is written.
+   * Ends a response without a body and its connection, which `endWithoutBody` does not. A response with the
+   * length of a HEAD's body never finishes, so its connection is closed after it is written.
    */
   #sendLast(status: number, body: Uint8Array | string | null): void {
     const res = this.#res;
@@ -234,7 +233,7 @@ class UwsHttpRequest extends BaseRequest {
     });
   }
 
-  /** Writes as the client reads, so that a slow client costs a reference to the body and no copy. */
+  /** Writes as the client reads: a slow client holds a reference to the body and no copy. */
   #sendInChunks(status: number, body: Uint8Array): void {
     const total = body.byteLength;
     const [, done] = this.#res.tryEnd(body, total);

@@ -1,4 +1,4 @@
-import { RangeNotSatisfiable } from '../http/range-not-satisfiable.ts';
+import { RangeNotSatisfiable } from '../http/error-response.ts';
 
 /** A part of a body: its first and last byte, both inclusive, counted from 0. */
 export interface ByteRange {

@@ -1,8 +1,7 @@
 import type { CacheResult } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
 import { embeddableAnywhere, withHeaders } from '../http/cross-origin.ts';
-import { errorResponse } from '../http/error-response.ts';
-import { RangeNotSatisfiable } from '../http/range-not-satisfiable.ts';
+import { errorResponse, RangeNotSatisfiable } from '../http/error-response.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
 import { attachment } from './download.ts';
 import { ifRangeMatches, readRange } from './range.ts';

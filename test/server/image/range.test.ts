@@ -1,5 +1,5 @@
 import t from 'tap';
-import { RangeNotSatisfiable } from '../../../server/http/range-not-satisfiable.ts';
+import { RangeNotSatisfiable } from '../../../server/http/error-response.ts';
 import { ifRangeMatches, readRange } from '../../../server/image/range.ts';
 
 t.test('a single range of bytes (RFC 9110, 14.1.2)', async (t) => {
