@@ -20,21 +20,21 @@ export class FrontEndMetrics {
   readonly #requests = new RequestMetrics(this.registry);
   readonly #process = new ProcessMetrics(this.registry, 'front_end');
 
-  /** To be called at the end of every request. */
+  /** Call it at the end of every request. */
   ended({ route, tier }: HttpRequest, status: number | null, ms: number): void {
     this.#requests.ended(route, tier, status, ms);
   }
 
-  /** To be called for every command that the store has answered or failed. */
+  /** Call it for every command that the store has answered or failed. */
   readonly onCommand: OnCommand = (command, ms, ok) =>
     this.registry.histogram('storeLatency', command, ok ? 'ok' : 'error').observe(ms / 1_000);
 
-  /** To be called when the HTTP server listens. */
+  /** Call it when the HTTP server listens. */
   listens(httpServer: 'uws' | 'node'): void {
     this.registry.gauge('info', process.version, httpServer).value = 1;
   }
 
-  /** All metrics. To be called every second. */
+  /** All metrics. Call it every second. */
   snapshot(figures: FrontEndFigures): MetricsSnapshot {
     this.#requests.collect();
     this.#process.collect();

@@ -10,10 +10,10 @@ function serverLine({ engine, release, because }: ChosenServer): string {
     : `Node's own server, which serves fewer hits: ${because} (docs/http-engines.md)`;
 }
 
-/** What the person who starts the service is told: the address, the first key, and what to do next. */
+/** The output of a start: the address, the first key, and the next step. */
 export class Greeting {
   readonly #settings: Settings;
-  /** Null when there is none to show, or when it has been shown. */
+  /** Null without a new key, or after it was printed. */
   #firstKey: string | null;
 
   constructor(settings: Settings, firstKey: string | null) {
@@ -21,7 +21,7 @@ export class Greeting {
     this.#firstKey = firstKey;
   }
 
-  /** Prints the first key among log lines, once: it cannot be seen later. */
+  /** Prints the first key between log lines, once. */
   printKey(): void {
     if (this.#firstKey === null) return;
     print(
@@ -30,7 +30,7 @@ export class Greeting {
     this.#firstKey = null;
   }
 
-  /** A few lines, for a terminal. */
+  /** Prints a few lines to a terminal. */
   print(httpServer: ChosenServer | null): void {
     const { baseUrl, host, port } = this.#settings;
     const key = this.#firstKey;

@@ -1,15 +1,14 @@
 import { settingsOrExit } from '../contract/settings/load.ts';
 
 /**
- * `node dist/server/health-check.js [worker]`: exit code 0 when the service (or the worker) of this
- * machine answers, for the health checks of containers. Not whether its store does: what is done to an
- * unhealthy container, which still serves images, does not help then.
+ * `node dist/server/health-check.js [worker]`: exits with 0 when the service (or the worker) of this
+ * machine answers, for the health checks of containers. The state of the store does not count: restarting
+ * a container that still serves images does not repair the store.
  */
 
 const withinMs = 4_000;
 
 const { host, port, workerHost, workerPort } = settingsOrExit();
-const ofWorker = process.argv[2] === 'worker';
 
 /** The address at which a listener of this machine is reached. */
 function addressOf(listener: string): string {
@@ -18,18 +17,16 @@ function addressOf(listener: string): string {
   return listener.includes(':') ? `[${listener}]` : listener;
 }
 
-const url = ofWorker
-  ? `http://${addressOf(workerHost)}:${workerPort}/health/live`
-  : `http://${addressOf(host)}:${port}/api/health/live`;
-try {
-  const response = await fetch(url, { signal: AbortSignal.timeout(withinMs) });
-  if (!response.ok) {
-    process.stderr.write(`${url} answered ${response.status}: ${await response.text()}\n`);
-    process.exitCode = 1;
-  }
-} catch (error) {
-  process.stderr.write(
-    `${url} does not answer: ${error instanceof Error ? error.message : error}\n`,
-  );
+const url =
+  process.argv[2] === 'worker'
+    ? `http://${addressOf(workerHost)}:${workerPort}/health/live`
+    : `http://${addressOf(host)}:${port}/api/health/live`;
+const problem = await fetch(url, { signal: AbortSignal.timeout(withinMs) }).then(
+  async (response) =>
+    response.ok ? null : `answered ${response.status}: ${await response.text()}`,
+  (error: unknown) => `does not answer: ${error instanceof Error ? error.message : error}`,
+);
+if (problem !== null) {
+  process.stderr.write(`${url} ${problem}\n`);
   process.exitCode = 1;
 }

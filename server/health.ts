@@ -6,12 +6,12 @@ import { readableAnywhere } from './http/cross-origin.ts';
 import type { HttpRequest } from './http/request.ts';
 import type { ProjectCache } from './project-cache.ts';
 
-/** A database that takes longer to reply is reported as unavailable. */
+/** A database that does not answer in this time is unavailable. */
 const databaseWithinMs = 1_500;
-/** A monitor may call ten times a second; the database is pinged at most this often. */
+/** Interval of the pings: monitors may call ten times a second. */
 const databaseEveryMs = 500;
 const queueEveryMs = 1_000;
-/** The queue is backlogged when a job that could run has waited for longer than this. */
+/** The queue is backlogged when a runnable job has waited for longer than this. */
 const backlogAfterMs = 60_000;
 
 interface DatabaseCheck {
@@ -23,13 +23,13 @@ type Status = 'ok' | 'degraded' | 'unavailable' | 'draining';
 
 interface Condition {
   readonly status: Status;
-  /** For people; null when all is well. */
+  /** For people; null for `ok`. */
   readonly reason: string | null;
 }
 
 export interface HealthEnvironment {
   readonly store: Pick<Store, 'ping'>;
-  /** Whether the store can be asked; health does not wait for one that is known not to answer. */
+  /** Whether the store is available; health does not wait for an unavailable one. */
   readonly storeAvailable: () => boolean;
   readonly projects: Pick<ProjectCache, 'knowledge'>;
   readonly queue: Pick<JobQueue, 'stats'>;
@@ -38,9 +38,9 @@ export interface HealthEnvironment {
   /** The latest stats of the whole machine. */
   readonly machine: () => MachineStats;
   readonly draining: () => boolean;
-  /** The formats that sources may have in this installation. */
+  /** The formats of sources that this installation reads. */
   readonly sourceFormats: readonly string[];
-  /** A transform may take this long; a pool where none finishes for longer is stuck. */
+  /** Time limit of a transform; a pool without a finished one for longer is stuck. */
   readonly transformTimeoutMs: number;
 }
 
@@ -132,7 +132,7 @@ export class Health {
     const { draining, transformTimeoutMs } = this.#environment;
     if (draining()) return { status: 'draining', reason: 'The service is shutting down.' };
     if (!database.ok) return { status: 'unavailable', reason: 'The store does not answer.' };
-    // One of them is enough to report the machine as degraded.
+    // One front end is enough to report the machine as degraded.
     if (frontEnds.some(({ transforms }) => transforms.stuck >= transforms.concurrency)) {
       return {
         status: 'degraded',
@@ -191,7 +191,7 @@ export class Health {
     return { ok, latencyMs: Math.round(performance.now() - startedAt) };
   }
 
-  /** The machine's stats; those of this process are current, the others up to a second old. */
+  /** The figures of all front ends; those of this process are current, the others up to a second old. */
   #frontEnds(): readonly FrontEndStats[] {
     const { machine, stats } = this.#environment;
     return Object.values({ ...machine().frontEnds, [process.pid]: stats() });

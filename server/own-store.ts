@@ -10,8 +10,7 @@ import { RateLimit } from './control/rate-limit.ts';
 import type { Shutdown } from './shutdown.ts';
 
 /**
- * Opens the store as its owner, without waiting for it. An error that waiting cannot repair ends the
- * process.
+ * Opens the store as its owner, without waiting for it. A permanent error ends the process.
  */
 export async function ownStore(
   settings: Settings,
@@ -33,9 +32,9 @@ export async function ownStore(
 }
 
 /**
- * Waits until the store is available, and prepares it for the front ends. An error that waiting
- * cannot repair ends the process.
- * @returns the key that was created because there was none, else null
+ * Waits until the store is available, and prepares it for the front ends. A permanent error ends the
+ * process.
+ * @returns the new key of a store without keys, else null
  */
 export async function prepareStore(
   store: Store,
@@ -54,7 +53,7 @@ export async function prepareStore(
   }
 }
 
-/** Logs outages, and writes the first one to standard error for the person who starts the service. */
+/** Logs outages, and writes the first one to standard error. */
 function reportOutages(settings: Settings, log: Logger): (cause: string | null) => void {
   const logOutage = logOutages(log);
   let written = isOnTerminal(settings);
@@ -87,7 +86,7 @@ async function prepare(store: Store, settings: Settings, log: Logger): Promise<s
   return ensureRootKey(store, settings, log);
 }
 
-/** Makes sure that there is an API key: the one of the settings, or a new one, which is returned. */
+/** Stores the API key of the settings, or else creates and returns the first key. */
 async function ensureRootKey(
   { keys, organisations }: Store,
   { rootApiKey, mongodbUrl }: Settings,
@@ -96,7 +95,7 @@ async function ensureRootKey(
   const { _id: orgId } = await organisations.default();
   if (rootApiKey !== null) {
     await keys.adoptFromEnvironment(rootApiKey, orgId);
-    // The embedded store is this machine's alone, so nobody else has the key before.
+    // Only this machine uses the embedded store, so its earlier keys are not in use elsewhere.
     if (mongodbUrl === null) {
       await keys.revokeOthersFromEnvironment(rootApiKey);
       return null;

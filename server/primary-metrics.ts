@@ -16,7 +16,7 @@ export interface PrimaryParts {
 const collectEveryMs = 1_000;
 const chooseEveryMs = 60_000;
 
-/** The metrics of the machine: those of the front ends together, and the primary's own. */
+/** The metrics of the machine: the sums of the front ends, and the primary's own. */
 export class PrimaryMetrics {
   readonly #parts: PrimaryParts;
   readonly #registry = new MetricsRegistry();
@@ -33,13 +33,12 @@ export class PrimaryMetrics {
     setInterval(() => this.#projects.choose(), chooseEveryMs).unref();
   }
 
-  /** A front end reports its metrics, and its requests by project since its last report. */
+  /** @param projects the front end's requests since its last report */
   report(frontEnd: number, metrics: MetricsSnapshot, projects: ProjectCounts): void {
     this.#frontEnds.report(frontEnd, metrics);
     this.#projects.add(projects);
   }
 
-  /** A front end has ended. */
   end(frontEnd: number): void {
     this.#frontEnds.end(frontEnd);
   }

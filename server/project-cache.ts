@@ -14,45 +14,45 @@ export function projectNotFound(id: string): ServiceError {
   return new ServiceError('project_not_found', `There is no project ${shown}.`);
 }
 
-/** A project at one revision. `stale` becomes true when the cache has a later revision, or none. */
+/** A project at one revision. `stale` is set when the cache has a later revision, or none. */
 export interface ProjectState {
   readonly project: Project;
   stale: boolean;
 }
 
-/** Some ten thousand projects with the hosts of an average one. */
+/** About ten thousand average projects. */
 export const knownBytes = 32 * 1024 * 1024;
-/** Unknown ids are cached too: old pages and scanners request them again and again. */
+/** Unknown ids are cached: old pages and scanners repeat them. */
 const unknownTtlMs = 1_000;
 const unknownBytes = 2 * 1024 * 1024;
-/** Estimated size of an entry: its id, the cache's own fields, and a project's other fields. */
+/** Estimated size of an entry without the project's JSON. */
 const entryBytes = { unknown: 256, known: 2_048 };
 /** The estimated size of a known project. */
 export const bytesOfProject = (project: Project): number =>
   entryBytes.known + 2 * JSON.stringify(project).length;
-/** Look-ups that may wait for the store: requests with random ids must not pile up without bound. */
+/** Limit of look-ups that wait for the store, against requests with random ids. */
 const maxLookups = 256;
-/** Projects that each poll compares with the store besides those that changed. */
+/** Projects that each poll compares with the store in addition to changed ones. */
 const comparedPerPoll = 100;
 const comparedAtOnce = 1_000;
 
 export interface ProjectCacheEnvironment {
   readonly pollEveryMs: number;
-  /** For how long projects are served while the store is unavailable. */
+  /** Time limit for serving projects while the store is unavailable. */
   readonly maxAgeMs: number;
-  /** Called with the error when polling begins to fail, and with null when it works again. */
+  /** Called with an error when polling begins to fail, and with null when it works again. */
   readonly onOutage: (error: unknown | null) => void;
-  /** Called with what this process has learned from the store, for other processes. */
+  /** Called with news of the store, for other processes. */
   readonly onNews: (news: ProjectNews) => void;
 }
 
 /**
- * The projects that one process knows. A project is loaded when a request first needs it, and
- * updated by polling the store for changes, or at once when this or another process reports a
- * change. While the store is unavailable, known projects are still served.
+ * The known projects of one process. A project is loaded for its first request, and updated by polling the
+ * store for changes, or at once when this or another process reports a change. While the store is
+ * unavailable, known projects are still served.
  *
- * What other processes have told is *unverified*: it is served while the store is unavailable, and
- * otherwise only after a comparison with the store.
+ * Projects of other processes are *unverified*: they are served while the store is unavailable, and otherwise
+ * only after a comparison with the store.
  */
 export class ProjectCache {
   readonly #projects: Projects;
@@ -66,11 +66,11 @@ export class ProjectCache {
     ttl: unknownTtlMs,
   });
   readonly #lookups = new SingleFlight<string, ProjectState | null>();
-  /** How often each id is being loaded now. */
+  /** Number of loads in progress by id. */
   readonly #loading = new Map<string, number>();
-  /** The known projects that are still to be compared in this round. */
+  /** Ids that remain to be compared in this round. */
   #round: string[] = [];
-  /** Until when the known projects are known to be current, Unix ms. */
+  /** The time at which the known projects were last known to be current, Unix ms. */
   #confirmedAt = 0;
   #store: 'available' | 'unknown' | 'unavailable' = 'available';
   #lateAnswers = 0;
@@ -85,7 +85,7 @@ export class ProjectCache {
     this.#known = new LRUCache({
       maxSize: knownBytes,
       sizeCalculation: ({ project }) => bytesOfProject(project),
-      // An evicted project is no longer updated, so a response that refers to it could be out of date.
+      // An evicted project is not updated, so a response that refers to it could be out of date.
       dispose: (state, id, reason) => {
         state.stale = true;
         if (reason === 'set') return;
@@ -95,12 +95,12 @@ export class ProjectCache {
     });
   }
 
-  /** Whether the store is known to be unavailable, so that asking it would only take time. */
+  /** The store is known to be unavailable. */
   get storeAway(): boolean {
     return this.#store === 'unavailable';
   }
 
-  /** How many projects are known, and how long ago they were last confirmed: null for never. */
+  /** Number of known projects, and time since their last confirmation, or null. */
   get knowledge(): { readonly count: number; readonly confirmedAgoMs: number | null } {
     const at = this.#confirmedAt;
     return {
@@ -110,7 +110,7 @@ export class ProjectCache {
   }
 
   /**
-   * The project of an id, or null when there is none.
+   * The project of an id, or null.
    * @throws ServiceError overloaded, store_unavailable
    */
   find(id: string): ProjectState | null | Promise<ProjectState | null> {
@@ -143,7 +143,7 @@ export class ProjectCache {
     return state;
   }
 
-  /** Caches projects that other processes know; `confirmedAt` is the time of their confirmation. */
+  /** Caches projects of other processes. `confirmedAt` is the time of their confirmation. */
   remember(projects: readonly Project[], confirmedAt = this.#confirmedAt): void {
     this.#confirmedAt = Math.max(this.#confirmedAt, confirmedAt);
     for (const project of projects) {
@@ -151,13 +151,13 @@ export class ProjectCache {
       const known = this.#known.peek(id);
       if (known !== undefined && known.project.revision >= project.revision) continue;
       this.#unknown.delete(id);
-      // Changes of a project that was known before are followed, so a later revision is current.
+      // The changes of a known project are followed, so a later revision is current.
       if (known === undefined) this.#unverified.add(id);
       this.#known.set(id, { project, stale: false });
     }
   }
 
-  /** Bytes of the entries, as they are estimated. */
+  /** Estimated bytes of the entries. */
   get bytes(): { readonly known: number; readonly unknown: number } {
     return { known: this.#known.calculatedSize, unknown: this.#unknown.calculatedSize };
   }
@@ -169,8 +169,8 @@ export class ProjectCache {
   }
 
   /**
-   * Serves also what is unverified until a poll succeeds.
-   * @param certain whether the store is known to be unavailable, and not only slow so far
+   * Serves unverified projects too, until a poll succeeds.
+   * @param certain whether the store is known to be unavailable, not only slow
    */
   assumeStoreAway(certain: boolean): void {
     this.#store = certain ? 'unavailable' : 'unknown';
@@ -207,7 +207,7 @@ export class ProjectCache {
   async #read(id: string): Promise<ProjectState | null> {
     const project = await this.#projects.find(id);
     if (project !== null) return this.apply(project);
-    // Before the id counts as unknown, so that nobody is told that it exists.
+    // Before the id counts as unknown: no request may find it.
     this.#known.delete(id);
     this.#unknown.set(id, true);
     return null;
@@ -231,7 +231,7 @@ export class ProjectCache {
   }
 
   #pollFailed(error: unknown): void {
-    // One late answer may be due to a busy machine; look-ups then have their own deadline.
+    // One late answer may be due to a busy machine; look-ups have a deadline of their own.
     this.#lateAnswers += error instanceof StoreUnavailable ? 1 : 2;
     this.assumeStoreAway(this.storeAway || this.#lateAnswers >= 2);
     if (!this.storeAway || this.#reported || this.#stopped) return;
@@ -258,8 +258,8 @@ export class ProjectCache {
   }
 
   /**
-   * The unverified projects and some of the others, in turn: an older release of the service, or a
-   * person, may change a project without marking the change, or delete one.
+   * The unverified projects and some others, in turn: an older release of the service, or a person, may
+   * change or delete a project without marking the change.
    */
   #nextToCompare(): string[] {
     if (this.#round.length === 0) this.#round = [...this.#known.keys()];
@@ -274,17 +274,17 @@ export class ProjectCache {
       if (revision === known) {
         this.#unverified.delete(id);
       } else if (revision < known && this.#unverified.has(id)) {
-        // Known from before a backup was restored.
+        // The known revision is from before a restored backup.
         this.#known.delete(id);
         await this.#load(id);
       } else if (revision > known || revision === 0) {
-        // A project that is missing may have been created in the meantime.
+        // A missing project may have been created in the meantime.
         await this.#load(id);
       }
     }
   }
 
-  /** Forgets the known projects when they are too old to be served. */
+  /** Removes the known projects when they are too old to be served. */
   #expire(): void {
     if ((this.knowledge.confirmedAgoMs ?? 0) > this.#environment.maxAgeMs) this.#known.clear();
   }

@@ -18,7 +18,7 @@ export interface Endpoints {
   readonly webConsole: WebConsole | null;
 }
 
-/** All routes of the public listener, with their handlers. */
+/** All routes of the public listener. */
 export function routes({ delivery, control, health, baseUrl, webConsole }: Endpoints): Route[] {
   const openApi = wellFormed(openApiHandler(baseUrl));
   const image: Handler = (request) => delivery.handle(request);
@@ -44,8 +44,8 @@ export function routes({ delivery, control, health, baseUrl, webConsole }: Endpo
     ),
     readable('/openapi.json', 'openapi', openApi),
     readable(`${prefix}/openapi.json`, 'openapi', openApi),
-    // Without OPTIONS, so that no CORS preflight succeeds, and without headers by which pages could read a
-    // response: API keys are for backends.
+    // API keys are for backends: without OPTIONS no CORS preflight succeeds, and without CORS headers pages
+    // cannot read a response.
     {
       path: `${prefix}/*`,
       name: 'control',
@@ -63,7 +63,7 @@ export function routes({ delivery, control, health, baseUrl, webConsole }: Endpo
   ];
 }
 
-/** A handler that is not called for a malformed request. */
+/** Refuses malformed requests before they reach the handler. */
 const wellFormed =
   (handler: Handler): Handler =>
   (request) =>
@@ -71,27 +71,26 @@ const wellFormed =
 
 const noContent: HttpResponse = { status: 204, headers: [], body: null };
 
-/**
- * For proxies and container platforms: this process answers, whatever it depends on. One that takes out
- * every machine whose store is away takes out all of them.
- */
-const alive: HttpResponse = {
+const readableJson = (cacheControl: string, body: string): HttpResponse => ({
   status: 200,
   headers: [
     ['content-type', 'application/json'],
-    ['cache-control', 'no-store'],
+    ['cache-control', cacheControl],
     ['x-content-type-options', 'nosniff'],
     ...readableAnywhere,
   ],
-  body: JSON.stringify({ ok: true, status: 'ok' }),
-};
+  body,
+});
+
+/**
+ * Liveness for proxies and container platforms, independent of the store: otherwise its outage would take
+ * every machine out of service.
+ */
+const alive = readableJson('no-store', JSON.stringify({ ok: true, status: 'ok' }));
 
 const readMethods = ['GET', 'HEAD', 'OPTIONS'];
 
-/**
- * A route that anyone may read, including scripts of other origins; its handler adds the same headers
- * to what succeeds.
- */
+/** A route that scripts of any origin may read. Its handler adds the headers for success. */
 function readable(
   path: string,
   name: HttpRequest['route'],
@@ -108,7 +107,7 @@ function readable(
   };
 }
 
-/** A browser sends a preflight before a request whose headers are not CORS-safelisted. */
+/** The response to the preflight of a request with headers that are not CORS-safelisted. */
 const preflightResponse: HttpResponse = {
   status: 204,
   headers: [
@@ -122,18 +121,9 @@ const preflightResponse: HttpResponse = {
 };
 
 function openApiHandler(baseUrl: string): Handler {
-  let body: string | null = null;
+  let response: HttpResponse | null = null;
   return (request) => {
-    body ??= JSON.stringify(openApiDocument(baseUrl), null, 2);
-    request.respond({
-      status: 200,
-      headers: [
-        ['content-type', 'application/json'],
-        ['cache-control', 'no-cache'],
-        ['x-content-type-options', 'nosniff'],
-        ...readableAnywhere,
-      ],
-      body,
-    });
+    response ??= readableJson('no-cache', JSON.stringify(openApiDocument(baseUrl), null, 2));
+    request.respond(response);
   };
 }

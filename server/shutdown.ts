@@ -17,7 +17,7 @@ export class Shutdown {
   readonly #controller = new AbortController();
   readonly #steps: (() => Promise<unknown>)[] = [];
 
-  /** @param onTerminal whether a person reads both the log, as text, and standard error */
+  /** @param onTerminal the log is text, and a terminal shows it together with standard error */
   constructor(log: Logger, onTerminal: boolean) {
     this.#log = log;
     this.#onTerminal = onTerminal;
@@ -39,7 +39,7 @@ export class Shutdown {
     return this.#controller.signal;
   }
 
-  /** Adds a step of the shutdown; the steps run in the reverse order of their addition. */
+  /** Adds a step of the shutdown; steps run in reverse order. */
   add(end: () => Promise<unknown>): void {
     this.#steps.push(end);
   }
@@ -54,11 +54,11 @@ export class Shutdown {
   }
 
   /**
-   * Logs a fatal error, writes its reason to standard error, and ends the process with code 1. On a
-   * terminal, where both are read, one of the two.
+   * Logs a fatal error or, on a terminal, writes its reason to standard error, and ends the process with
+   * code 1. Elsewhere it does both.
    */
   async fail(reason: string, error?: unknown): Promise<never> {
-    // An error during the shutdown is a consequence of it, so it is not reported.
+    // Errors during the shutdown are consequences of it.
     if (!this.signal.aborted) {
       if (!this.#onTerminal || error !== undefined) this.#log.fatal({ err: error }, reason);
       if (!this.#onTerminal || error === undefined) process.stderr.write(`${reason}\n`);

@@ -9,12 +9,12 @@ import { RestartPolicy } from './cluster/restart-policy.ts';
 import { endsWithTerminal } from './shutdown.ts';
 
 /**
- * `npm start`: runs the service and its worker, each as a process that is restarted when it dies.
- * Each can also be deployed alone (`start:server`, `start:worker`).
+ * `npm start`: runs the service and its worker as processes, and restarts them when they die. Each can also
+ * run alone (`start:server`, `start:worker`).
  */
 
 const restartLimits = { immediate: 0, firstMs: 1_000, mostMs: 30_000, failedStarts: 12 };
-/** When a part that was never ready cannot even read its settings, no restart helps. */
+/** A part that was never ready and exits with 1 in this time has wrong settings; a restart does not help. */
 const cannotStartWithinMs = 30_000;
 
 const settings = settingsFromCommandLine(
@@ -29,9 +29,9 @@ const here = fileURLToPath(import.meta.url);
 interface Part {
   readonly name: string;
   readonly entry: string;
-  /** When this part cannot start, the others are ended too. */
+  /** The other parts end when this one cannot start. */
   readonly essential: boolean;
-  /** Whether it ever was; it has said so. */
+  /** It has been ready once. */
   wasReady: boolean;
   child: ChildProcess | null;
   readonly restarts: RestartPolicy;
@@ -50,10 +50,9 @@ let exitCode: number | null = null;
 
 function run(part: Part): void {
   const startedAt = performance.now();
-  // In its own process group, so that a terminal's Ctrl-C does not reach it: this process signals it.
+  // In its own process group, which a terminal's Ctrl-C does not reach: this process signals it.
   const child = spawn(process.execPath, [...process.execArgv, part.entry], {
-    // A part says by its only message that it is ready. The channel's closing tells the part that this
-    // process has ended.
+    // A part sends one message, when it is ready. It ends when the channel closes, with this process.
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     detached: true,
   });
@@ -85,14 +84,14 @@ function run(part: Part): void {
 }
 
 /**
- * Ends what a dead part has left: a process that is stopped or blocked cannot notice that its primary has
- * ended, and would keep the port from the next one.
+ * Kills the processes that a dead part has left: a stopped or blocked process does not notice the end of its
+ * primary, and would keep the port in use.
  */
 function endGroupOf({ pid = 0 }: ChildProcess): void {
   try {
     if (pid > 0) process.kill(-pid, 'SIGKILL');
   } catch {
-    // None is left.
+    // No process is left.
   }
 }
 

@@ -1,12 +1,12 @@
 import { ServiceError } from '../contract/errors.ts';
 import { isOutage } from '../store/outage.ts';
 
-/** The failure of a request that needs the store. The cause is for the log: it names hosts. */
+/** The error of a request that needs the store. The cause is only logged, because it names hosts. */
 export function storeUnavailable(cause?: unknown): ServiceError {
   return new ServiceError('store_unavailable', 'The store is unavailable.', cause);
 }
 
-/** The failure of a request by whatever was thrown; an outage of the store is not our mistake. */
+/** The error response to a thrown value; a store outage is not an internal error. */
 export function failureOf(error: unknown): ServiceError {
   return isOutage(error) ? storeUnavailable(error) : ServiceError.of(error);
 }

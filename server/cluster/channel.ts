@@ -6,11 +6,11 @@ import type { ChosenServer } from '../http/choose-server.ts';
 import type { ProjectCounts } from '../telemetry/busiest-projects.ts';
 import type { MetricsSnapshot } from '../telemetry/registry.ts';
 
-/** How a render ended, for its followers in other processes. */
+/** The end of a render, for its followers in other processes. */
 export type RenderOutcome =
   | { readonly image: Image }
   | { readonly error: ErrorData }
-  /** The leader stopped for a reason that does not concern the followers: one of them has to lead. */
+  /** The leader stopped for a reason of its own: a follower has to lead. */
   | { readonly abandoned: true };
 
 /** The figures of one front end's image engine, which health sums and `/metrics` exports. */
@@ -22,37 +22,37 @@ export interface MachineStats {
   readonly frontEnds: Readonly<Record<number, FrontEndStats>>;
   readonly diskBytes: number;
   readonly diskMaxBytes: number;
-  /** The disk has too little space to keep images on it. */
+  /** The disk has too little space for more images. */
   readonly diskFull: boolean;
 }
 
-/** Projects, and until when they are known to be current (Unix ms). */
+/** Projects, and the time at which they were last known to be current (Unix ms). */
 export interface Knowledge {
   readonly confirmedAt: number;
   readonly projects: readonly Project[];
 }
 
-/** What a front end has learned from the store about projects. */
+/** News of a front end about the projects of the store. */
 export type ProjectNews =
   | { readonly type: 'project-known'; readonly project: Project }
-  /** It is gone, or the front end follows its changes no more. */
+  /** The project was deleted, or the front end does not follow its changes any more. */
   | { readonly type: 'project-forgotten'; readonly id: string }
-  /** All projects that the front end knows were current at this time, Unix ms. */
+  /** The time at which all known projects of the front end were current, Unix ms. */
   | { readonly type: 'projects-confirmed'; readonly at: number };
 
 /** From a front end to the primary. */
 export type ToPrimary =
-  /** Has loaded its modules, and waits for `welcome`. */
+  /** The front end has loaded its modules and waits for `welcome`. */
   | { readonly type: 'started' }
-  /** Listens. */
+  /** The front end listens. */
   | { readonly type: 'ready'; readonly httpServer: ChosenServer }
-  /** Has an answer of the store, after the primary has prepared it. */
+  /** The store has answered, after the primary has prepared it. */
   | { readonly type: 'store-reached' }
-  /** A restart of the front end would not help. */
+  /** A restart would not help. */
   | { readonly type: 'cannot-start'; readonly reason: string }
   | FrontEndReport
   | ProjectNews
-  /** A file is about to be written, as `written` of the changes will say again. */
+  /** Sent before a file is written; `written` of the changes follows. */
   | { readonly type: 'disk-cache-write'; readonly name: string; readonly key: string }
   | {
       readonly type: 'disk-cache-changes';
@@ -64,15 +64,15 @@ export type ToPrimary =
   | CoalescerRequest;
 
 /**
- * A front end's message about the render of a key. `joinId` identifies one participation: a front end
- * may join for a key again before the primary has received that it left.
+ * A front end's message about the render of a key. `joinId` identifies one participation: a front end may
+ * join again before the primary has received its `render-leave`.
  */
 export type CoalescerRequest = { readonly key: string; readonly joinId: number } & (
-  | /** Requests the image of a key: the front end leads its render, or follows. */
+  | /** Requests the image: the front end leads the render, or follows. */
   { readonly type: 'render-join'; readonly live: boolean }
-  /** Does not need the image any more. */
+  /** The image is not needed any more. */
   | { readonly type: 'render-leave' }
-  /** The leader has the image; it sends it only when the primary says that followers want it. */
+  /** The leader has the image, and sends it only if the primary replies that followers wait for it. */
   | { readonly type: 'render-succeeded' }
   | { readonly type: 'render-outcome'; readonly outcome: RenderOutcome }
 );
@@ -80,10 +80,10 @@ export type CoalescerRequest = { readonly key: string; readonly joinId: number }
 /** The primary's message to one participant of the render of a key. */
 export type CoalescerReply = { readonly key: string; readonly joinId: number } & (
   | { readonly type: 'render-follow' }
-  /** `mayBeStored`: another front end may have stored the image after this one has looked for it. */
+  /** `mayBeStored`: another front end may have stored the image after this one looked for it. */
   | { readonly type: 'render-lead'; readonly mayBeStored: boolean }
   | { readonly type: 'render-outcome'; readonly outcome: RenderOutcome }
-  /** Other front ends follow: do not cancel, even when all requests of the leading process have left. */
+  /** Other front ends follow: do not cancel the render when all own requests have left. */
   | { readonly type: 'render-retain' }
   | { readonly type: 'render-release' }
   /** Live requests follow: continue as live work. */
@@ -92,7 +92,7 @@ export type CoalescerReply = { readonly key: string; readonly joinId: number } &
   | { readonly type: 'render-acknowledged'; readonly wanted: boolean }
 );
 
-/** Sent every second, and before the end of a front end. */
+/** Sent every second, and at the end of a drain. */
 export interface FrontEndReport {
   readonly type: 'stats';
   readonly stats: FrontEndStats;
@@ -103,10 +103,10 @@ export interface FrontEndReport {
 
 /** From the primary to a front end. */
 export type ToFrontEnd =
-  /** Finish the requests in progress and exit; `graceMs` is how long to wait for connections in use. */
+  /** Finish the requests in progress and exit; `graceMs`: see `drainRequests`. */
   | { readonly type: 'drain'; readonly graceMs: number }
   | { readonly type: 'machine-stats'; readonly stats: MachineStats }
-  /** The answer to `started`, when the primary has opened the store. */
+  /** The reply to `started`, after the primary has opened the store. */
   | Welcome
   /** The store has its indexes and the root key. */
   | { readonly type: 'store-prepared' }
@@ -121,20 +121,20 @@ export interface Welcome {
   readonly knowledge: Knowledge;
 }
 
-/** The front end's end of the channel to the primary. */
+/** Sends messages to the primary. */
 export interface PrimaryChannel {
   send(message: ToPrimary): void;
 }
 
-/** The channel of a forked front end. A closed channel is no error: the front end then ends too. */
+/** The channel of a front end. A closed channel is not an error: the front end ends with it. */
 export interface FrontEndChannel extends PrimaryChannel {
-  /** Says that this process has started; resolves with the answer, which `receive` gets too. */
+  /** Sends `started`; resolves with the reply, which the receiver gets too. */
   start(): Promise<Welcome>;
-  /** Calls a function with each message, those from before this call included. */
+  /** Calls a function with each message, earlier ones included. */
   receive(receiver: (message: ToFrontEnd) => void): void;
 }
 
-/** The primary replaces a process that says nothing for longer. */
+/** Shorter than the time after which the primary replaces a silent process. */
 const startedEveryMs = 5_000;
 
 export function channelToPrimary(): FrontEndChannel {

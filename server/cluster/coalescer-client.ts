@@ -3,10 +3,10 @@ import { Cancelled, type Coalescer, type Participant, type Role } from '../../po
 import type { Image } from '../../pool/image.ts';
 import type { CoalescerReply, PrimaryChannel, RenderOutcome } from './channel.ts';
 
-/** When the primary does not reply within this time, this process leads without its permission. */
+/** Without a reply of the primary in this time, this process leads. */
 const replyWithinMs = 2_000;
 
-/** One participation of this process, until every process that needs the outcome has it. */
+/** One participation of this process, until every process that needs the outcome has received it. */
 interface Join {
   readonly key: string;
   readonly participant: Participant;
@@ -14,11 +14,11 @@ interface Join {
   replyTimer: NodeJS.Timeout | null;
   /** Set while followers in other processes retain the render of this process. */
   release: (() => void) | null;
-  /** Set from success until the primary has said whether followers want the image. */
+  /** Set from success until `render-acknowledged`. */
   image: Image | null;
 }
 
-/** The front end's side of rendering each key once on the machine (see RenderCoalescer). */
+/** Lets the machine render each key once: the front end's side of RenderCoalescer. */
 export class CoalescerClient implements Coalescer {
   readonly #channel: PrimaryChannel;
   readonly #joins = new Map<number, Join>();
@@ -65,7 +65,7 @@ export class CoalescerClient implements Coalescer {
     const { key, joinId } = reply;
     const join = this.#joins.get(joinId);
     if (join === undefined) {
-      // The primary sent this before it received that this process has left: a follower has to lead.
+      // The primary sent this before it received `render-leave`: a follower has to lead.
       if (reply.type === 'render-lead') this.#report(key, joinId, { abandoned: true });
       return;
     }
@@ -106,7 +106,7 @@ export class CoalescerClient implements Coalescer {
       },
       fail: (error) => {
         this.#end(joinId);
-        // A cancelled or overloaded leader says nothing about the image, so the followers do not fail.
+        // The followers do not fail when their leader was cancelled or overloaded.
         const abandoned = error instanceof Cancelled || error.code === 'overloaded';
         this.#report(key, joinId, abandoned ? { abandoned } : { error: error.toData() });
       },

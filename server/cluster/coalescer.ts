@@ -5,7 +5,7 @@ import type { CoalescerReply, CoalescerRequest, RenderOutcome } from './channel.
 interface Member {
   readonly frontEnd: number;
   readonly joinId: number;
-  /** False for background work. Only `render-join` carries it; in other messages it is not used. */
+  /** False for background work. Only `render-join` carries it. */
   live: boolean;
 }
 
@@ -16,10 +16,10 @@ interface Render {
   followers: Member[];
 }
 
-/** As many as are rendered in the time that a message to the primary may take, and many more. */
-const mostStored = 10_000;
+/** Far more than are rendered while a message to the primary is on its way. */
+const maxStored = 10_000;
 
-/** A reply before it is addressed; Omit alone would not distribute over the union. */
+/** A reply without its address. (Omit alone does not distribute over the union.) */
 type Reply = CoalescerReply extends infer R
   ? R extends unknown
     ? Omit<R, 'key' | 'joinId'>
@@ -29,17 +29,17 @@ type Reply = CoalescerReply extends infer R
 const same = (a: Member, b: Member): boolean => a.frontEnd === b.frontEnd && a.joinId === b.joinId;
 
 /**
- * The primary's side of rendering each key once on the machine: the first front end that joins leads,
- * the others follow, and when the leader ends or abandons the render the next follower leads. A render
- * that succeeded stays registered until its image was passed to the followers, so that no front end
- * starts a second render before it can find the image in a cache.
+ * Lets the machine render each key once: the first front end that joins leads, the others follow, and the
+ * next follower leads when the leader ends or abandons the render. A successful render stays registered
+ * until the followers have its image; otherwise a front end could start a second render before it finds
+ * the image in a cache.
  */
 export class RenderCoalescer {
   readonly #renders = new Map<string, Render>();
-  /** A front end may have looked for one of these on the disk just before it was stored. */
-  readonly #stored = new LRUCache<string, true>({ max: mostStored });
+  /** Recently stored keys: a front end may have looked for one on the disk just before. */
+  readonly #stored = new LRUCache<string, true>({ max: maxStored });
   readonly #send: (frontEnd: number, reply: CoalescerReply) => void;
-  /** Front ends that have ended. Their late messages are ignored: followers would wait for ever. */
+  /** Ended front ends. Their late messages are ignored: followers of theirs would wait forever. */
   readonly #ended = new Set<number>();
 
   constructor(send: (frontEnd: number, reply: CoalescerReply) => void) {
@@ -66,7 +66,7 @@ export class RenderCoalescer {
     }
   }
 
-  /** A front end has ended: followers lead its renders, and it leaves those that it followed. */
+  /** Followers lead the renders of an ended front end, and it leaves those that it followed. */
   forget(frontEnd: number): void {
     this.#ended.add(frontEnd);
     for (const [key, render] of this.#renders) {
@@ -90,7 +90,7 @@ export class RenderCoalescer {
     this.#promote(key, render);
   }
 
-  /** A leader of background work that live requests follow becomes live. */
+  /** Makes the leader of background work live when live requests follow. */
   #promote(key: string, { leader, followers }: Render): void {
     if (leader.live || !followers.some(({ live }) => live)) return;
     leader.live = true;
@@ -112,7 +112,7 @@ export class RenderCoalescer {
     const wanted = leads && render.followers.length > 0;
     if (leads) this.#stored.set(key, true);
     if (leads && !wanted) this.#renders.delete(key);
-    // A follower that waited too long for a reply, and led without permission, leaves.
+    // This follower got no reply in time and rendered itself, so it does not wait any more.
     if (!leads) this.#leave(member, key);
     this.#reply(member, key, { type: 'render-acknowledged', wanted });
   }

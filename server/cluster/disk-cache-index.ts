@@ -6,11 +6,11 @@ import { cacheFilePath, cacheTemporaryFolder } from '../../pool/cache/disk.ts';
 
 /** Files occupy whole blocks; ext4, XFS and APFS default to this size. */
 const blockBytes = 4_096;
-/** Part of the limit: clearing down to it makes room for many writes instead of one. */
+/** Part of the limit to which it clears, to make room for many writes. */
 const lowWaterMark = 0.9;
 const privateMode = 0o700;
 const keyPattern = /^[0-9a-f]{64}$/;
-/** Concurrent `lstat` calls of the scan: few enough to leave libuv threads for requests. */
+/** Concurrent `lstat` calls of the scan: few, to leave libuv threads for requests. */
 const scanBatch = 16;
 
 const occupied = (bytes: number): number => Math.ceil(bytes / blockBytes) * blockBytes;
@@ -22,16 +22,16 @@ interface Found {
 }
 
 /**
- * The disk cache's index: which files there are, their sizes, and which were used last. The primary
- * owns it, receives the writes and hits of the front ends, and keeps the folder below its limit.
+ * The index of the disk cache: its files with their sizes, in the order of their use. The primary owns it,
+ * receives the writes and hits of the front ends, and keeps the folder below its limit.
  */
 export class DiskCacheIndex {
   readonly maxBytes: number;
   readonly #folder: string;
   readonly #onError: (error: Error) => void;
-  /** Sizes by key. Unbounded: this class enforces the limit itself, with a low-water mark. */
+  /** Sizes by key. This class enforces the limit itself, with a low-water mark. */
   #files = DiskCacheIndex.#newIndex();
-  /** Keys that were used or removed while a scan runs, which it may find or have found. */
+  /** Keys that were used or removed while a scan runs. */
   #duringScan: { readonly used: Set<string>; readonly removed: Set<string> } | null = null;
   #deleting: Promise<void> = Promise.resolve();
   #closed = false;
@@ -47,7 +47,7 @@ export class DiskCacheIndex {
     return this.#files.calculatedSize;
   }
 
-  /** Images that were deleted to make room, since the start. */
+  /** Images that were deleted to make room. */
   get evictions(): number {
     return this.#evictions;
   }
@@ -56,17 +56,17 @@ export class DiskCacheIndex {
     return this.#files.size;
   }
 
-  /** Creates the folders and removes incomplete temporary files. To be called before any write. */
+  /** Creates the folders and removes temporary files. Call it before any write. */
   async prepare(): Promise<void> {
     const temporary = cacheTemporaryFolder(this.#folder);
     await rm(temporary, { recursive: true, force: true });
-    // Images of projects that require signed URLs are not for other users of the machine.
+    // Other users of the machine must not read images of projects that require signed URLs.
     await makeFolder(this.#folder, privateMode);
     await chmod(this.#folder, privateMode);
     await mkdir(temporary, { recursive: true });
   }
 
-  /** Adds the files that are on the disk, oldest first, while the service already runs. */
+  /** Adds the files on the disk, oldest first, while the service runs. */
   async scan(): Promise<void> {
     const duringScan = { used: new Set<string>(), removed: new Set<string>() };
     this.#duringScan = duringScan;
@@ -96,8 +96,7 @@ export class DiskCacheIndex {
   }
 
   /**
-   * A front end has removed a damaged file. The image may have been rendered and reported again since,
-   * by this front end or another, so the folder decides. Never rejects.
+   * A front end has removed a damaged file. It may exist again, so the folder is checked. Never rejects.
    */
   async removed(key: string): Promise<void> {
     const facts = await lstat(cacheFilePath(this.#folder, key)).catch(() => null);
@@ -106,8 +105,8 @@ export class DiskCacheIndex {
   }
 
   /**
-   * A front end has died while it wrote a file, or before it said so. Never rejects.
-   * @param name of its temporary file
+   * A front end has died before it reported that a file was written. Never rejects.
+   * @param name of the temporary file
    */
   async abandoned(name: string, key: string): Promise<void> {
     const temporary = join(cacheTemporaryFolder(this.#folder), name);
@@ -115,7 +114,7 @@ export class DiskCacheIndex {
     await this.removed(key);
   }
 
-  /** Deletes the images that were not used for the longest time until the others have this size. */
+  /** Deletes the least recently used images until the others have this size. */
   shrinkTo(bytes: number): void {
     const keys: string[] = [];
     while (this.bytes > bytes) {
@@ -129,12 +128,12 @@ export class DiskCacheIndex {
     this.#deleting = this.#deleting.then(() => this.#delete(keys));
   }
 
-  /** Resolves when the deletions in progress are done. */
+  /** Resolves after the deletions in progress. */
   get settled(): Promise<void> {
     return this.#deleting;
   }
 
-  /** As {@link settled}; and ends a scan. */
+  /** Ends a scan; resolves as {@link settled}. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#deleting;
@@ -159,7 +158,7 @@ export class DiskCacheIndex {
 
   async #delete(keys: readonly string[]): Promise<void> {
     for (const key of keys) {
-      // The file was written again after it was chosen, so it is new and stays.
+      // A file that was written again stays.
       if (this.#files.has(key)) continue;
       await rm(cacheFilePath(this.#folder, key), { force: true }).catch(this.#onError);
     }
@@ -190,7 +189,7 @@ export class DiskCacheIndex {
     return { key: name, bytes: facts.size, modifiedMs: facts.mtimeMs };
   }
 
-  /** Moves a file that an earlier version has written, into two levels of 256 folders. */
+  /** Moves a file of an earlier version, which had two levels of 256 folders. */
   async #isInPlace(key: string, path: string): Promise<boolean> {
     const place = cacheFilePath(this.#folder, key);
     if (path === place) return true;

@@ -3,10 +3,10 @@ import type { DiskCacheEvents } from '../../pool/cache/disk.ts';
 import type { PrimaryChannel } from './channel.ts';
 
 const flushEveryMs = 250;
-/** A failing disk fails for every request; this bounds the log lines. */
+/** Interval of the log lines: a broken disk fails for every request. */
 const logEveryMs = 10_000;
 
-/** Reports to the primary's index of the disk cache, in batches, what this process wrote, used and removed. */
+/** Reports the written, used and removed files of this process to the primary's index, in batches. */
 export class DiskCacheReporter implements DiskCacheEvents {
   readonly #channel: PrimaryChannel;
   readonly #log: Logger;
@@ -22,7 +22,7 @@ export class DiskCacheReporter implements DiskCacheEvents {
     this.#log = log;
   }
 
-  /** Sent at once: the primary looks for what is left of it when this process dies. */
+  /** Sent at once: when this process dies, the primary looks for the file. */
   writing(name: string, key: string): void {
     this.#channel.send({ type: 'disk-cache-write', name, key });
   }

@@ -1,14 +1,14 @@
 import type { DiskCacheIndex } from './disk-cache-index.ts';
 
 /**
- * The files of the disk cache that each front end is writing, or has written without the index knowing. A
- * front end announces each before it begins, so that none is lost to the index when the front end dies.
+ * Files of the disk cache that front ends write and have not reported as written. A front end announces each
+ * file, so the index finds it when the front end dies.
  */
 export class DiskCacheWrites {
   readonly #index: Pick<DiskCacheIndex, 'abandoned'>;
   /** Cache keys by the names of the temporary files, by front end. */
   readonly #open = new Map<number, Map<string, string>>();
-  /** Front ends that have ended, of which messages may still arrive. */
+  /** Ended front ends, whose messages may still arrive. */
   readonly #ended = new Set<number>();
 
   constructor(index: Pick<DiskCacheIndex, 'abandoned'>) {
@@ -21,7 +21,7 @@ export class DiskCacheWrites {
     this.#open.set(frontEnd, open.set(name, key));
   }
 
-  /** The index knows what became of these. */
+  /** The front end has reported these files. */
   settled(frontEnd: number, names: readonly string[]): void {
     const open = this.#open.get(frontEnd);
     for (const name of names) open?.delete(name);

@@ -2,9 +2,9 @@ import { statfs } from 'node:fs/promises';
 import type { Logger } from '../../contract/log.ts';
 import type { DiskCacheIndex } from './disk-cache-index.ts';
 
-/** In this time the cache writes far less than the reserve. */
+/** The cache writes far less than the reserve in this time. */
 const checkEveryMs = 1_000;
-const mostReservedBytes = 512 * 2 ** 20;
+const maxReservedBytes = 512 * 2 ** 20;
 const reservedPart = 0.05;
 
 export interface DiskSpaceOptions {
@@ -14,13 +14,13 @@ export interface DiskSpaceOptions {
   readonly reserveBytes: number | null;
   readonly index: Pick<DiskCacheIndex, 'bytes' | 'shrinkTo' | 'settled'>;
   readonly log: Logger;
-  /** For tests: how many bytes there are on the disk of a folder, and how many of them are free. */
+  /** For tests: the size and free space of the disk of a folder. */
   readonly measure?: (folder: string) => Promise<{ totalBytes: number; freeBytes: number }>;
 }
 
 /**
- * Keeps a reserve free on the disk of the cache: the store is on the same disk, and a full one refuses
- * its writes. The cache shrinks when others use the disk, too.
+ * Keeps a reserve free on the disk of the cache: the store is on the same disk, and its writes fail on a full
+ * one. The cache also shrinks when others fill the disk.
  */
 export class DiskSpace {
   readonly #options: DiskSpaceOptions;
@@ -32,7 +32,7 @@ export class DiskSpace {
     this.#options = options;
   }
 
-  /** Less than half of the reserve is free, and deleting images has not changed that. */
+  /** Less than half of the reserve is free, even after deleting images. */
   get scarce(): boolean {
     return this.#scarce;
   }
@@ -71,7 +71,7 @@ export class DiskSpace {
     const space = await measure(folder).catch(() => null);
     if (space === null) return null;
     const { totalBytes, freeBytes } = space;
-    const reserve = reserveBytes ?? Math.min(mostReservedBytes, totalBytes * reservedPart);
+    const reserve = reserveBytes ?? Math.min(maxReservedBytes, totalBytes * reservedPart);
     return { freeBytes, reserveBytes: reserve };
   }
 }

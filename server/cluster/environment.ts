@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Settings } from '../../contract/settings/table.ts';
 
-/** Where Linux distributions put jemalloc. */
+/** Paths of jemalloc in Linux distributions. */
 const jemallocPaths = [
   '/usr/lib/x86_64-linux-gnu/libjemalloc.so.2',
   '/usr/lib/aarch64-linux-gnu/libjemalloc.so.2',
@@ -10,13 +10,13 @@ const jemallocPaths = [
 ];
 
 /**
- * The environment variables that a front end needs before it starts.
+ * Environment variables of a front end.
  *
- * libuv's thread pool runs sharp's work, file reads and DNS: it gets one thread for each transform
- * that can run (one more than the setting, for light ones) and six more, so that a disk hit never waits for an encode. glibc's allocator keeps
- * freed memory in an arena for each thread; jemalloc where it is installed, else a limit of two
- * arenas, keeps memory use constant. uWebSockets.js after 20.30 reads its limit for a request's head
- * from the environment; its default is 4 KB.
+ * libuv's thread pool runs sharp, file reads and DNS. It gets a thread for each transform (one more than the
+ * setting, for light ones) and six more, so that a disk hit never waits for an encode. glibc's allocator
+ * keeps freed memory in an arena for each thread; jemalloc where installed, else a limit of two arenas,
+ * keeps memory use constant. uWebSockets.js after 20.30 reads its limit for a request's head here; its
+ * default is 4 KB.
  */
 export function frontEndEnvironment(settings: Settings): Readonly<Record<string, string>> {
   const jemalloc =
@@ -31,8 +31,8 @@ export function frontEndEnvironment(settings: Settings): Readonly<Record<string,
 }
 
 /**
- * Node's arguments for a front end. V8 counts the buffers that a source arrives in, as many bytes as it has,
- * against a limit that follows its heap of 24 MB, and collects all of it when that is reached. A limit of 2.5
- * times the heap takes 2 % less CPU time for a miss, for 15 MiB of RSS.
+ * Node's arguments for a front end. V8 counts the buffers of arriving sources against a limit proportional to
+ * its heap of 24 MB, and collects the whole heap at the limit. A limit of 2.5 times the heap takes 2 % less
+ * CPU time for a miss, for 15 MiB of RSS.
  */
 export const frontEndArguments: readonly string[] = ['--heap-growing-percent=150'];

@@ -4,15 +4,15 @@ import { deserialize, serialize } from 'node:v8';
 import type { Knowledge } from './channel.ts';
 import type { KnownProjects } from './known-projects.ts';
 
-/** Changes with the format or with the fields of a project; other files are not read. */
+/** Incremented with the format or the fields of a project; files with another header are not read. */
 const format = Buffer.from('known-projects 2\n');
 const cipher = 'aes-256-gcm';
 const [saltBytes, keyBytes, ivBytes, tagBytes] = [16, 32, 12, 16];
 
-/** What is known at the first write of a burst is soon on disk, and a burst is one write. */
+/** Delay and interval of the writes: a burst of changes is one write. */
 const writeAfterMs = 500;
 const writeEveryMs = 5_000;
-/** How much older than it is the knowledge may seem after a restart. */
+/** The time of confirmation in the file is this much too old at most. */
 const confirmEveryMs = 60_000;
 
 export interface KnownProjectsFileOptions {
@@ -24,11 +24,11 @@ export interface KnownProjectsFileOptions {
 }
 
 /**
- * A file with what is known about projects, for a start while the store is unavailable.
+ * A file of the known projects, for a start while the store is unavailable.
  *
- * It includes the secrets of signed URLs, without which no signature could be checked. So it is
- * encrypted, with a key made from the store's URL: who has the URL can read the same in the store,
- * and the knowledge about one store is never used for another.
+ * It includes the secrets of signed URLs, which checks of signatures need. It is encrypted with a key derived
+ * from the store's URL: the URL gives access to the same data, and the projects of one store
+ * are never used for another.
  */
 export class KnownProjectsFile {
   readonly #options: KnownProjectsFileOptions;
@@ -44,7 +44,7 @@ export class KnownProjectsFile {
     this.#options = options;
   }
 
-  /** Null when there is no file that belongs to this store and is whole. */
+  /** Null without a complete file of this store. */
   async read(): Promise<Knowledge | null> {
     const bytes = await readFile(this.#options.path).catch(() => null);
     if (bytes === null || !bytes.subarray(0, format.length).equals(format)) return null;
@@ -58,7 +58,7 @@ export class KnownProjectsFile {
       const key = this.#keyOf(salt);
       const decipher = createDecipheriv(cipher, key, iv).setAAD(format).setAuthTag(tag);
       const text = Buffer.concat([decipher.update(body), decipher.final()]);
-      // Authentic, so it was written by this module.
+      // Safe: the content is authenticated, so this module wrote it.
       const knowledge = deserialize(text) as Knowledge;
       [this.#salt, this.#key] = [Buffer.from(salt), key];
       this.#confirmedAt = knowledge.confirmedAt;
@@ -68,7 +68,7 @@ export class KnownProjectsFile {
     }
   }
 
-  /** The projects have changed: they are written soon. */
+  /** Schedules a write after a change. */
   changed(): void {
     const elapsedMs = performance.now() - this.#writtenAt;
     this.#timer ??= setTimeout(
@@ -77,14 +77,14 @@ export class KnownProjectsFile {
     );
   }
 
-  /** The projects were confirmed; that is written now and then. */
+  /** Schedules a write when the time of confirmation in the file is too old. */
   confirmed(): void {
     if (Math.abs(this.#options.known.confirmedAt - this.#confirmedAt) >= confirmEveryMs) {
       this.changed();
     }
   }
 
-  /** Writes what is not written yet. */
+  /** Writes the last changes. */
   async close(): Promise<void> {
     const confirmed = this.#options.known.confirmedAt !== this.#confirmedAt;
     if (confirmed || this.#timer !== null) this.#write();
@@ -112,7 +112,7 @@ export class KnownProjectsFile {
       );
   }
 
-  /** Writes a new file and renames it, so that a reader sees the old one or the new one. */
+  /** Writes a new file and renames it, so a reader sees a complete one. */
   async #replace(): Promise<void> {
     const { path, known } = this.#options;
     const current = known.knowledge;
@@ -135,7 +135,7 @@ export class KnownProjectsFile {
     this.#confirmedAt = current.confirmedAt;
   }
 
-  /** Slow on purpose, about 50 ms: the password in the URL may be short. */
+  /** Takes about 50 ms on purpose: the password in the URL may be short. */
   #keyOf(salt: Uint8Array): Buffer {
     return scryptSync(this.#options.storeUrl, salt, keyBytes, { N: 2 ** 14, r: 8, p: 1 });
   }

@@ -3,14 +3,14 @@ import type { Project } from '../../store/projects.ts';
 import type { Knowledge, ProjectNews } from './channel.ts';
 
 /**
- * What the front ends of this machine know about projects, kept in the primary for front ends that
- * start while the store is unavailable.
+ * The known projects of the front ends of this machine, for front ends that start while the store is
+ * unavailable.
  */
 export class KnownProjects {
   readonly #projects: LRUCache<string, Project>;
   #confirmedAt = 0;
 
-  /** @param maxBytes as much as a front end knows, by its own estimate */
+  /** @param maxBytes the limit of a front end */
   constructor(maxBytes: number, bytesOf: (project: Project) => number) {
     this.#projects = new LRUCache({ maxSize: maxBytes, sizeCalculation: bytesOf });
   }
@@ -23,13 +23,13 @@ export class KnownProjects {
     return this.#confirmedAt;
   }
 
-  /** Adds what was known before this process started. */
+  /** Adds the projects of an earlier process. */
   restore({ confirmedAt, projects }: Knowledge): void {
     this.#confirmedAt = confirmedAt;
     for (const project of projects) this.#projects.set(project._id, project);
   }
 
-  /** Takes a front end's news. Returns whether a project has changed. */
+  /** Returns whether a project has changed. */
   receive(news: ProjectNews): boolean {
     switch (news.type) {
       case 'project-known': {

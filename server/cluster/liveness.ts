@@ -1,9 +1,9 @@
-/** A front end sends its stats every second; without a message for this long it is unresponsive. */
+/** Front ends send their stats every second; without a message in this time one is unresponsive. */
 const unresponsiveAfterMs = 15_000;
 const checkEveryMs = 1_000;
 /**
- * When the check itself runs this late, this process was blocked, by a suspended machine for
- * example, and has not yet read the messages that the front ends have sent.
+ * A check that runs this late shows that this process was blocked, as by a suspended machine, and has not
+ * read the messages of the front ends.
  */
 const lateCheckMs = 5_000;
 
@@ -14,7 +14,7 @@ export interface LivenessOptions {
   readonly now?: () => number;
 }
 
-/** Detects front ends that are unresponsive: they hold connections, but send no response. */
+/** Detects unresponsive front ends, which hold connections and send no response. */
 export class Liveness {
   readonly #options: LivenessOptions;
   readonly #now: () => number;
@@ -37,7 +37,7 @@ export class Liveness {
     if (this.#timer !== null) clearInterval(this.#timer);
   }
 
-  /** A front end has sent a message; it is watched from the first one on. */
+  /** Records a message of a front end, which is watched from the first one on. */
   messageReceived(frontEnd: number): void {
     this.#lastMessageAt.set(frontEnd, this.#now());
   }

@@ -1,4 +1,4 @@
-/** A process that ran this long has started well. */
+/** An earlier exit counts as early. */
 const healthyAfterMs = 30_000;
 
 export interface RestartLimits {
@@ -7,13 +7,13 @@ export interface RestartLimits {
   /** The delay doubles from `firstMs` up to `mostMs`. */
   readonly firstMs: number;
   readonly mostMs: number;
-  /** It is given up after so many early exits in a row of processes that were not ready. */
+  /** Limit of early exits in a row before the process was ready. */
   readonly failedStarts: number;
 }
 
 /**
- * When a process that has ended is started again: later each time that it ended soon after its start. One
- * that was ready is always started again, because a request may have ended it, and the next start works.
+ * Delays the restarts of a process, longer after each early exit. A process that was ready is always
+ * restarted: a request may have ended it, and the next start works.
  */
 export class RestartPolicy {
   readonly #limits: RestartLimits;
@@ -25,9 +25,9 @@ export class RestartPolicy {
   }
 
   /**
-   * Notes that the process has ended.
-   * @param ranMs how long it ran
-   * @param wasReady whether it has listened, or whatever else its start is for
+   * Records an exit.
+   * @param ranMs lifetime of the process
+   * @param wasReady whether its start was complete
    * @returns the delay before its restart in ms
    */
   ended(ranMs: number, wasReady: boolean): number {
@@ -39,7 +39,7 @@ export class RestartPolicy {
     return doubled < 0 ? 0 : Math.min(firstMs * 2 ** doubled, mostMs);
   }
 
-  /** Why it is of no use to start the process again, or null. */
+  /** The reason not to restart the process, or null. */
   get giveUpReason(): string | null {
     if (this.#failedStarts < this.#limits.failedStarts) return null;
     return `it ended ${this.#failedStarts} times in a row before it was ready`;

@@ -10,24 +10,24 @@ const defaultRestartLimits: RestartLimits = {
   mostMs: 10_000,
   failedStarts: 12,
 };
-/** Time for a front end to load and listen. */
+/** Time limit for a front end to load and listen. */
 const startWithinMs = 60_000;
-/** A front end that has not drained within this time is killed. */
+/** Time limit of a drain; then the front end is killed. */
 const drainWithinMs = 35_000;
 /**
- * In a rolling replacement, clients keep connections to the old process for about this long
- * (uWebSockets.js closes idle ones after 10 s); the next response on each closes it.
+ * Time for which clients keep connections to a replaced process (uWebSockets.js closes idle ones after 10 s);
+ * the next response on each closes it.
  */
 const connectionGraceMs = 11_000;
 
 const replacing = 'a front end died and is replaced';
 
-/** A front end was ended by a signal before it listened. */
+/** A signal ended a front end before it listened. */
 class KilledEarly extends Error {}
 
 const stuckDrainWithinMs = connectionGraceMs + 1_000;
 
-/** One of the N slots for front ends, and the process that fills it now. */
+/** One of the N slots for front ends, with its current process. */
 interface FrontEndSlot {
   readonly number: number;
   worker: Worker | null;
@@ -43,7 +43,7 @@ export interface SupervisorOptions {
   /** Added to the environment of every front end. */
   readonly environment: Readonly<Record<string, string>>;
   readonly log: Logger;
-  /** A front end whose transform pool has made no progress for this long, ms, is replaced. */
+  /** A front end without progress of its transforms for this long, ms, is replaced. */
   readonly stalledAfterMs: number;
   readonly restartLimits?: RestartLimits;
 }
@@ -52,19 +52,19 @@ export interface FrontEndListener {
   /** Messages other than `cannot-start`. */
   onMessage(frontEnd: number, message: ToPrimary): void;
   onEnd(frontEnd: number): void;
-  /** No front end runs, and each has ended so often before it listened that none is started again. */
+  /** No front end runs, and none is restarted, because each ended too often before it listened. */
   onGiveUp(reason: string): void;
 }
 
-/** Starts the front ends, replaces those that die, rolls and drains them. */
+/** Starts, replaces and drains the front ends. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #slots: FrontEndSlot[];
-  /** All processes that run, those that drain included, by cluster id. */
+  /** Running processes by cluster id, draining ones included. */
   readonly #workers = new Map<number, Worker>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #liveness: Liveness;
-  /** Those that listen, or have listened. */
+  /** Front ends that listen or have listened. */
   readonly #listening = new Set<number>();
   /** Stuck front ends whose replacements are starting. */
   readonly #stuck = new Set<number>();
@@ -85,16 +85,16 @@ export class Supervisor {
     this.#liveness = new Liveness({
       onUnresponsive: (frontEnd) => this.#killUnresponsive(frontEnd),
     });
-    // The front ends accept from one socket: a blocked primary delays no connection, and a front end
-    // that stops listening resets none. (uWebSockets.js opens a socket in each process instead.)
+    // The front ends accept from one socket: a blocked primary delays no connection, and no connection is
+    // reset when a front end stops listening. (uWebSockets.js opens a socket in each process instead.)
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     const execArgv = [...process.execArgv, ...(options.execArgv ?? [])];
     cluster.setupPrimary({ exec: options.entry, execArgv, serialization: 'advanced' });
   }
 
   /**
-   * Resolves when a front end listens in every slot; rejects when one of them cannot start. One that is
-   * killed before it listens is replaced; one that ended by itself would do so again.
+   * Resolves when a front end listens in every slot; rejects when one cannot start. A front end that is killed
+   * before it listens is replaced; one that exits would exit again.
    */
   async start(listener: FrontEndListener): Promise<void> {
     this.#listener = listener;
@@ -104,7 +104,7 @@ export class Supervisor {
 
   send(frontEnd: number, message: ToFrontEnd): void {
     const worker = this.#workers.get(frontEnd);
-    // A front end that is ending has closed its channel and does not need the message.
+    // A front end without a channel is ending.
     if (worker?.isConnected()) worker.send(message, () => {});
   }
 
@@ -112,17 +112,16 @@ export class Supervisor {
     for (const id of this.#workers.keys()) if (id !== except) this.send(id, message);
   }
 
-  /** How many front ends listen, without those that drain. */
+  /** Number of listening front ends, without draining ones. */
   get listening(): number {
     return this.#slots.filter(({ worker }) => worker !== null).length;
   }
 
-  /** Front ends that were replaced, by reason; those of a rolling replacement do not count. */
+  /** Number of replaced front ends by reason, without rolling replacements. */
   get restarts(): Readonly<Record<'died' | 'unresponsive' | 'stuck', number>> {
     return this.#restarts;
   }
 
-  /** The process id of a front end that runs or drains. */
   pidOf(frontEnd: number): number | undefined {
     return this.#workers.get(frontEnd)?.process.pid;
   }
@@ -241,7 +240,7 @@ export class Supervisor {
     });
   }
 
-  /** Its clients get no response, and a stopped process (SIGSTOP) does not handle SIGTERM. */
+  /** SIGKILL, because a stopped process (SIGSTOP) does not handle SIGTERM. */
   #killUnresponsive(frontEnd: number): void {
     const worker = this.#workers.get(frontEnd);
     const child = worker?.process.pid;
@@ -251,8 +250,8 @@ export class Supervisor {
   }
 
   /**
-   * Replaces a front end whose threads are all stuck in native code. Until its replacement listens, it
-   * still serves cached images.
+   * Replaces a front end whose threads are all stuck in native code. It serves cached images until its
+   * replacement listens.
    */
   #requireProgress(slot: FrontEndSlot, worker: Worker, stats: FrontEndStats): void {
     const { stalledMs } = stats.transforms;
@@ -272,7 +271,7 @@ export class Supervisor {
     });
   }
 
-  /** Drains a front end whose replacement listens; a stuck one would not exit by itself. */
+  /** Drains a front end whose replacement listens. A stuck one does not exit by itself. */
   #retire(worker: Worker): Promise<void> {
     return this.#stuck.has(worker.id)
       ? this.#drain(worker, connectionGraceMs, stuckDrainWithinMs)
@@ -282,7 +281,7 @@ export class Supervisor {
   async #drain(worker: Worker, graceMs: number, withinMs = drainWithinMs): Promise<void> {
     if (worker.isDead()) return;
     const ended = new Promise((resolve) => worker.once('exit', resolve));
-    // One that does not listen yet has no requests, and may not receive messages either.
+    // A front end that does not listen has no requests, and may not receive messages.
     if (!this.#listening.has(worker.id)) worker.process.kill('SIGKILL');
     this.send(worker.id, { type: 'drain', graceMs });
     const killTimer = setTimeout(() => worker.process.kill('SIGKILL'), withinMs);

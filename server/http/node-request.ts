@@ -30,12 +30,7 @@ export class NodeHttpRequest extends BaseRequest {
   readonly #res: ServerResponse;
   readonly #connection: NodeConnection;
 
-  constructor(
-    req: IncomingMessage,
-    res: ServerResponse,
-    app: HttpApp,
-    connection: NodeConnection,
-  ) {
+  constructor(req: IncomingMessage, res: ServerResponse, app: HttpApp, connection: NodeConnection) {
     super(app);
     this.#req = req;
     this.#res = res;

@@ -77,7 +77,7 @@ export class BusiestProjects {
     }
   }
 
-  /** Gives busier candidates the series of the least busy projects. To be called every minute. */
+  /** Gives busier candidates the series of the least busy projects. Call it every minute. */
   choose(): void {
     const series = [...this.#series].sort(([, a], [, b]) => b.score - a.score);
     const candidates = [...this.#candidates.entries()].sort(([, a], [, b]) => b.score - a.score);

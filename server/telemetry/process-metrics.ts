@@ -16,7 +16,7 @@ export class ProcessMetrics {
     this.#delay.enable();
   }
 
-  /** Updates the registry. To be called every second. */
+  /** Updates the registry. Call it every second. */
   collect(): void {
     const registry = this.#registry;
     const kind = this.#kind;
