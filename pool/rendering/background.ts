@@ -8,7 +8,7 @@ export interface Rgba {
   readonly alpha: number;
 }
 
-/** For formats without transparency: white, because most pages are white. */
+/** The backdrop in formats without transparency: most pages are white. */
 const white: Rgba = { r: 255, g: 255, b: 255, alpha: 1 };
 const transparent: Rgba = { r: 0, g: 0, b: 0, alpha: 0 };
 

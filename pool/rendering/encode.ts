@@ -5,13 +5,13 @@ import { type Mode, ownQuality } from './encode/quality.ts';
 export interface EncodeOptions {
   /** 1..100, as requested, on JPEG's scale. */
   readonly quality: number;
-  /** Keeps visible pixels exactly, in formats that can; quality is then ignored. */
+  /** Keeps visible pixels exactly, where the format supports it; quality is then ignored. */
   readonly lossless: boolean;
-  /** True where chroma needs more than half of the resolution, whatever the quality. */
+  /** True when chroma needs more than half of the resolution at any quality. */
   readonly sharpChroma: boolean;
   /** True for a flat image with saturated edges, such as coloured text on a colour. */
   readonly graphic: boolean;
-  /** True when the image has all frames of an animation. */
+  /** True for all frames of an animation. */
   readonly animated: boolean;
   /** Width times height of the output, of one frame. */
   readonly pixels: number;
@@ -28,10 +28,10 @@ interface Encoding {
   encode(image: Sharp, options: EncodeOptions): Sharp;
 }
 
-/** From this quality on chroma has the resolution of luma, or what is nearest to it in the format. */
+/** From this quality on chroma has the resolution of luma, or the format's closest one. */
 export const fullChromaFrom = 90;
 
-/** The lossy encoders; here with their own quality. */
+/** The lossy encoders with their own quality scales. */
 export const ownScale: Readonly<
   Record<Mode, (image: Sharp, quality: number, pixels: number) => Sharp>
 > = {
@@ -40,7 +40,7 @@ export const ownScale: Readonly<
   jpegFull: (image, quality) =>
     image.jpeg({ quality, quantisationTable, chromaSubsampling: '4:4:4', mozjpeg: false }),
   webp: (image, quality, pixels) =>
-    image.webp({ quality, effort: pixels <= mostThumbnailPixels ? 4 : 2 }),
+    image.webp({ quality, effort: pixels <= maxThumbnailPixels ? 4 : 2 }),
   webpSharp: (image, quality) => image.webp({ quality, effort: 2, smartSubsample: true }),
   avif: (image, quality) =>
     image.avif({ quality, effort: 1, chromaSubsampling: '4:4:4', tune: 'iq' }),
@@ -51,8 +51,8 @@ export const ownScale: Readonly<
 /** Of mozjpeg's tables, number 2 is tuned for MS-SSIM. */
 const quantisationTable = 2;
 
-/** WebP needs effort 4 to be smaller than JPEG up to this size, which takes up to 8 ms more. */
-const mostThumbnailPixels = 150_000;
+/** Up to this size WebP needs effort 4 to be smaller than JPEG, which takes up to 8 ms more. */
+const maxThumbnailPixels = 150_000;
 
 function lossy(image: Sharp, modes: readonly [Mode, Mode], options: EncodeOptions): Sharp {
   const { quality, pixels, sharpChroma } = options;

@@ -2,25 +2,29 @@ import { kinds, type SourceKind } from '../formats/kinds.ts';
 import type { OutputFormat, Variant } from '../variant.ts';
 import { encodings } from './encode.ts';
 
-/** What the choice of a format depends on. */
-interface Choosing {
+/** The properties of a source that the choice of a format depends on. */
+interface FormatSource {
   readonly kind: SourceKind;
   readonly hasAlpha: boolean;
-  /** Not null when it has a gain map. */
+  /** Null without a gain map. */
   readonly gainMap: object | null;
 }
 
-/** Whether the output is to have the source's gain map. */
+/** True when the output has the source's gain map. */
 export function keepsGainMap(
   { gainMap, placeholder }: Variant,
-  source: Pick<Choosing, 'gainMap'>,
+  source: Pick<FormatSource, 'gainMap'>,
 ): boolean {
   return gainMap && placeholder === null && source.gainMap !== null;
 }
 
-/** @param animation whether the output may have several frames */
-export function chooseFormat(variant: Variant, source: Choosing, animation: boolean): OutputFormat {
-  // No other format has one.
+/** @param animation true when the output may have several frames */
+export function chooseFormat(
+  variant: Variant,
+  source: FormatSource,
+  animation: boolean,
+): OutputFormat {
+  // sharp writes no gain map in other formats.
   if (variant.negotiated && keepsGainMap(variant, source)) return 'jpeg';
   const suits = (format: OutputFormat) =>
     !(variant.negotiated && animation) || encodings[format].animates;
@@ -30,12 +34,12 @@ export function chooseFormat(variant: Variant, source: Choosing, animation: bool
 }
 
 /**
- * The format of the source, if it can be written and, where the format is negotiated, shown by the
- * client: AVIF only by one that names it, WebP by any that does not refuse it.
+ * The format of the source, if it can be written. A negotiated format must be one that the client shows:
+ * AVIF if it names it, others if it does not refuse them.
  */
 export function ownFormat(
   { negotiated, formats, refused }: Variant,
-  { kind }: Choosing,
+  { kind }: FormatSource,
 ): OutputFormat | null {
   const { own } = kinds[kind];
   if (own === null || !negotiated) return own;
@@ -44,7 +48,7 @@ export function ownFormat(
 }
 
 /** A format that every client shows. */
-function plainFormat({ hasAlpha }: Choosing, animation: boolean): OutputFormat {
+function plainFormat({ hasAlpha }: FormatSource, animation: boolean): OutputFormat {
   if (animation) return 'gif';
   return hasAlpha ? 'png' : 'jpeg';
 }

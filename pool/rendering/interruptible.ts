@@ -4,24 +4,20 @@ import { encodingFrame } from './cost.ts';
 import type { Plan } from './plan.ts';
 
 /**
- * Native calls that libvips' timeout does not interrupt, in ms per megapixel: the maximum over
- * photographs and noise at all qualities, measured on a core that resizes 88 photographs of 6
- * megapixels to 800 px per second. All other decoders and encoders end within a second of the
- * timeout.
+ * Native calls that libvips' timeout does not interrupt, in ms per megapixel: the maximum over photographs
+ * and noise at all qualities, on a core that resizes 88 photographs of 6 megapixels to 800 px per second.
+ * Other decoders and encoders end within a second of the timeout.
  */
 const uninterruptible = {
   decode: { avif: 600, heif: 600 },
   encode: { avif: 1900, gif: 500 },
 } as const satisfies Record<'decode' | 'encode', Readonly<Record<string, number>>>;
 
-/**
- * Maximum on a thread, in ms. A thread cannot be ended during a native call, so this bounds how
- * much longer than its timeout a transform can occupy one.
- */
+/** Maximum on a thread, in ms: how long a transform can occupy it after its timeout. */
 const maxUninterruptibleMs = 2000;
 
 /**
- * @param encodes how many times the output may be encoded
+ * @param encodes maximum encoder runs
  * @throws IsolationRequired
  */
 export function requireInterruptible(facts: SourceFacts, plan: Plan, encodes: number): void {

@@ -1,10 +1,10 @@
 import { withoutMetadata } from '../formats/container/strip.ts';
 import type { SourceFacts } from '../formats/facts.ts';
-import type { Copyright } from '../formats/metadata/copyright.ts';
 import type { KeptMetadata } from '../formats/metadata/kept-metadata.ts';
 import { changedFields, type OutputFormat, type Variant } from '../variant.ts';
 import { ownFormat } from './format.ts';
 import type { Plan } from './plan.ts';
+import type { StepContext } from './steps.ts';
 
 /** A source delivered without a new encoding. */
 export interface Original {
@@ -19,10 +19,7 @@ export interface Original {
 export function originalOf(
   source: Uint8Array,
   facts: SourceFacts,
-  plan: Plan,
-  variant: Variant,
-  metadata: KeptMetadata | null,
-  copyright: Copyright | null,
+  { plan, variant, metadata, copyright }: StepContext,
 ): Original | null {
   // `stripped` would remove what must be kept.
   if (copyright !== null || plan.gainMap) return null;

@@ -19,7 +19,7 @@ export interface Opening {
   readonly animated: boolean;
   /** Pixels for each CSS pixel of a vector source; null for other kinds. */
   readonly scale: number | null;
-  /** The form of a source that is pixels, and no file; null or absent for other sources. */
+  /** The form of a source that consists of pixels; null or absent for files. */
   readonly raw?: Omit<RawPixels, 'data'> | null;
   /** See Variant. */
   readonly lenient?: boolean;
@@ -29,10 +29,7 @@ export interface Opening {
 
 export type Pixels = { readonly data: Uint8Array; readonly info: OutputInfo };
 
-/**
- * An image while it is transformed: a sharp pipeline to which operations are added, and which runs
- * when the picture is settled or written.
- */
+/** A sharp pipeline to which operations are added. It runs when it is settled or written. */
 export class Pipeline {
   readonly #kind: SourceKind;
   readonly #unread: (error: unknown) => ServiceError | null;
@@ -43,8 +40,7 @@ export class Pipeline {
   #decoding = true;
   #image: Sharp;
   /**
-   * A new pipeline with the settled pixels, without the copy that `clone()` makes of them; null when the
-   * pipeline has operations that have not run yet.
+   * Opens the settled pixels without the copy that `clone()` makes; null while operations have not run yet.
    */
   #reopen: (() => Sharp) | null = null;
   /** The frames from `eachFrame`, until another operation is added. */
@@ -59,12 +55,12 @@ export class Pipeline {
     this.#keepsExif = opening.keepsExif ?? false;
     const { scale } = opening;
     this.#image = sharp(scale === null ? source : sizedSvg(source, facts, scale), {
-      // Missing or corrupt pixels are an error if nothing else is asked for; decoder warnings are not,
-      // because browsers show such images too.
+      // Missing or corrupt pixels are errors unless `lenient`. Decoder warnings are not, because browsers
+      // show such images too.
       failOn: opening.lenient === true ? 'none' : 'error',
       unlimited: false,
-      // Already checked by `inspect`; this is a second safeguard. The sides of a rasterised SVG are
-      // rounded up, by less than a pixel each, so they may exceed the plan.
+      // A second safeguard after `inspect`. The sides of a rasterised SVG are rounded up, by less than a
+      // pixel each, so they may exceed the plan.
       limitInputPixels: limits.sourceMaxPixels + (vector ? 2 * maxSide + 1 : 0),
       ...(opening.animated ? { pages: -1 } : pageOption(facts.page)),
       ...(scale === null ? {} : { density: svgDensity }),
@@ -82,8 +78,8 @@ export class Pipeline {
   /** Runs the pipeline; later operations start from its pixels. */
   async settle(): Promise<void> {
     if (this.#reopen !== null) return;
-    // Unlike raw pixels a TIFF keeps frames separate, the profile, the metadata, and the
-    // transparency of images that were converted to grey.
+    // Unlike raw pixels a TIFF keeps frames, profile, metadata, and the transparency of images that were
+    // converted to grey.
     const { data } = await this.#toBuffer(
       this.#keepsExif && !this.#animated
         ? this.#image.png({ compressionLevel: 0 })
@@ -110,8 +106,8 @@ export class Pipeline {
       const frame = fromRaw(pixels, { ...info, height });
       const done = await this.#rgba(operations(frame));
       const length = done.data.byteLength;
-      // All output frames have the same size. If it is not larger than the input, they overwrite
-      // the input frames: the stacked frames are by far the largest buffer.
+      // All output frames have the same size. If it is not larger than the input, they overwrite the input
+      // frames, which are by far the largest buffer.
       if (length > size && index === 0) all = new Uint8Array(length * frames);
       all.set(done.data, index * length);
       made = done.info;
@@ -123,22 +119,22 @@ export class Pipeline {
     this.#frames = { data: all, info: stacked };
   }
 
-  /** For output that is computed from the pixels of a settled picture, such as placeholders. */
+  /** For output that is computed from settled pixels, such as placeholders. */
   read<T>(reading: (image: Sharp) => Promise<T>): Promise<T> {
     return reading(this.#image);
   }
 
-  /** Raw pixels of a settled picture with 8 bits per channel, whatever the depth of the source. */
+  /** Raw settled pixels with 8 bits per channel, whatever the depth of the source. */
   pixels(): Promise<Pixels> {
     const image = this.#reopen === null ? this.#image.clone() : this.#reopen();
     return this.#toBuffer(image.raw({ depth: 'uchar' }));
   }
 
   /**
-   * The same pixels as from `pixels`, which become the picture's own: cheaper than `settle`, where
-   * `Plan.plainPixels` says that nothing is lost.
+   * Settles the pipeline as raw pixels and returns them: cheaper than `settle`, and lossless if
+   * `Plan.plainPixels`.
    *
-   * @param size the picture's; what sharp tells is too small where a border follows a window
+   * @param size of the image; sharp reports one that is too small for a border around a window
    */
   async rasterise({ width, height }: Size): Promise<Pixels> {
     const { data, info } = await this.#toBuffer(this.#image.raw({ depth: 'uchar' }));
@@ -147,15 +143,15 @@ export class Pipeline {
     return pixels;
   }
 
-  /** Runs the pipeline with further operations, which a settled picture does not keep. */
-  attempt(operations: (image: Sharp) => Sharp): Promise<Pixels> {
+  /** Runs the pipeline with further operations, which a settled pipeline does not keep. */
+  writeWith(operations: (image: Sharp) => Sharp): Promise<Pixels> {
     return this.#toBuffer(operations(this.#reopen === null ? this.#image : this.#reopen()));
   }
 
   /**
-   * Runs the pipeline and returns its output. It avoids `toUint8Array()`: sharp 0.35.5 never frees
-   * that memory, because src/pipeline.cc passes the pointer as `hint` to `FreeCallback(hint,
-   * data)`. A Buffer from sharp is not transferable to another thread, so the caller must copy it.
+   * Runs the pipeline and returns its output. A Buffer from sharp is not transferable to another thread, so
+   * the caller must copy it. `toUint8Array()` would leak: sharp 0.35.5 never frees that memory, because
+   * src/pipeline.cc passes the pointer as `hint` to `FreeCallback(hint, data)`.
    *
    * @throws ServiceError source_corrupt, transform_timeout
    */
@@ -181,8 +177,7 @@ export class Pipeline {
       this.#decoding = false;
       return pixels;
     } catch (error) {
-      // sharp's errors differ only by message, so the elapsed time distinguishes a timeout from
-      // corrupt pixels.
+      // sharp's errors have no codes, so the elapsed time distinguishes a timeout from corrupt pixels.
       if (performance.now() - startedAt >= softTimeoutSeconds * 1000) {
         throw new ServiceError('transform_timeout', 'The transform took too long.', error);
       }
@@ -203,7 +198,7 @@ function fromRaw(
   { width, height, channels }: Pick<OutputInfo, 'width' | 'height' | 'channels'>,
   pageHeight = height,
 ): Sharp {
-  // Not for a single frame: libvips keeps the page height when the frame is resized.
+  // Omitted for a single frame: libvips keeps the page height when the frame is resized.
   const raw = { width, height, channels, ...(pageHeight < height ? { pageHeight } : {}) };
   return sharp(data, { raw, limitInputPixels: false });
 }

@@ -4,7 +4,7 @@ import { rgbaToThumbHash } from 'thumbhash';
 import type { OutputFormat, PlaceholderKind } from '../variant.ts';
 
 export interface SourceDescription {
-  /** The detected source format, such as `jpeg`. */
+  /** Such as `jpeg`. */
   readonly format: string;
   /** Size of one frame in pixels, upright. */
   readonly width: number;
@@ -32,18 +32,14 @@ export interface Description {
 
 interface Placeholder {
   readonly contentType: string;
-  /**
-   * @param image one transformed frame, not yet encoded; it is cloned, so that it can be written later
-   */
+  /** @param image one transformed frame, which can still be written later */
   make(image: Sharp, description: Description): Promise<Uint8Array>;
 }
 
 const text = 'text/plain; charset=utf-8';
 
-/** Placeholders for an image while it loads, and its metadata. */
 export const placeholders = {
-  // https://blurha.sh: it has no transparency, so the image is flattened on white, as on most
-  // pages.
+  // https://blurha.sh. It has no transparency, so the image is flattened on white, as on most pages.
   blurhash: {
     contentType: text,
     async make(image) {
@@ -86,7 +82,7 @@ export const placeholders = {
 
 /** The maximum of ThumbHash; the time of both hashes grows with the square of the side. */
 const hashSide = 100;
-/** The least of a ThumbHash on its shorter side; the longer one has enough pixels for its own. */
+/** Minimum cosines of a ThumbHash on its shorter side; the longer one always has enough pixels. */
 const hashCosines = 3;
 const previewSide = 20;
 
@@ -98,7 +94,7 @@ interface Pixels {
 }
 
 async function shrink(image: Sharp, side: number, background?: string): Promise<Pixels> {
-  // Rendered first: a second resize in the same pipeline would replace the first one.
+  // A second resize in the same pipeline would replace the first one.
   const rendered = await image
     .clone()
     .ensureAlpha()
@@ -116,8 +112,8 @@ async function shrink(image: Sharp, side: number, background?: string): Promise<
 }
 
 /**
- * Repeats the pixels of a small or narrow picture. Both hashes are sums of cosines that are sampled at the
- * pixels: with fewer pixels than cosines, a picture of one colour decodes to others.
+ * Repeats the pixels of a small or narrow image. Both hashes are sums of cosines sampled at the pixels: with
+ * fewer pixels than cosines, an image of one colour decodes to others.
  */
 async function spread({ data, width, height }: Pixels): Promise<Pixels> {
   const times = Math.max(1, Math.floor(hashSide / Math.max(width, height)));

@@ -7,8 +7,8 @@ import type { SourceFacts } from '../formats/facts.ts';
 import { inspect } from '../formats/inspect.ts';
 import { IsolationRequired, isIsolated } from '../formats/isolation.ts';
 import { kinds } from '../formats/kinds.ts';
-import { type Copyright, copyrightOf } from '../formats/metadata/copyright.ts';
-import { type KeptMetadata, keptMetadata } from '../formats/metadata/kept-metadata.ts';
+import { copyrightOf } from '../formats/metadata/copyright.ts';
+import { keptMetadata } from '../formats/metadata/kept-metadata.ts';
 import { type Size, scaledSize } from '../geometry.ts';
 import { entityTag, type Image } from '../image.ts';
 import { type OutputFormat, plainVariant, type Variant, type Watermark } from '../variant.ts';
@@ -19,45 +19,47 @@ import {
   decodingCost,
   isLight,
   isolatedCost,
-  noCost,
   sum,
 } from './cost.ts';
 import { bestOutput } from './encode/choose.ts';
-import { mostEncodes } from './encode/within-bytes.ts';
+import { maxEncodes } from './encode/within-bytes.ts';
 import { encodings } from './encode.ts';
 import { mayHaveGainMap, requireKeptGainMap } from './gain-map.ts';
 import { requireInterruptible } from './interruptible.ts';
 import { type Original, originalOf } from './original.ts';
 import { Pipeline, type RenderLimits } from './pipeline.ts';
-import { placeholders, type SourceDescription } from './placeholders.ts';
+import { placeholders } from './placeholders.ts';
 import { makePlan, type Plan, upright } from './plan.ts';
-import { applySteps, imagePasses, passes, type StepContext } from './steps.ts';
-import { findUsedArea } from './used-area.ts';
+import { applySteps, imagePasses, passes, type Step, type StepContext } from './steps.ts';
+import { croppedArea, findUsedArea } from './used-area.ts';
 import { overlayOf, watermarkVariant } from './watermark.ts';
 
-/**
- * An image whose body has an ArrayBuffer of its own, which can be transferred to another thread.
- */
+/** An image whose body has an ArrayBuffer of its own, which can be transferred to another thread. */
 export type RenderedImage = Image & { readonly body: Uint8Array<ArrayBuffer> };
+
+type EncodedImage = RenderedImage & { readonly format: OutputFormat };
+
+interface Prepared {
+  readonly facts: SourceFacts;
+  /** Of the area before `trim`. */
+  readonly plan: Plan;
+}
 
 /** A transformed source, without the watermark. */
 interface Transformed {
   readonly pipeline: Pipeline;
   readonly facts: SourceFacts;
-  readonly plan: Plan;
-  /** Null when it is stripped. */
-  readonly metadata: KeptMetadata | null;
-  /** Null where there is none to keep. */
-  readonly copyright: Copyright | null;
+  readonly context: StepContext;
 }
 
 /**
  * Renders one variant of a source.
  *
- * @param watermark the bytes of the variant's watermark; null when it has none
+ * @param givenWatermark the bytes of the variant's watermark; null when it has none
+ * @param onlyLight true throws CostExceeded for a transform that is not light
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid,
- *   transform_timeout, IsolationRequired
- * @throws CostExceeded when a light transform is asked for and this one is not
+ *   transform_timeout
+ * @throws IsolationRequired when the transform needs a process of its own
  */
 export async function render(
   given: Uint8Array,
@@ -67,31 +69,35 @@ export async function render(
   onlyLight = false,
 ): Promise<RenderedImage> {
   const source = withoutExcessMetadata(openContainer(given), variant);
-  const watermark = givenWatermark === null ? null : openWatermark(givenWatermark);
-  const inspected = onlyLight ? await requireLight(source, watermark, variant, limits) : null;
-  const transformed = await transform(source, variant, limits, inspected);
-  const { pipeline: picture, facts, plan, metadata, copyright } = transformed;
-  if (watermark !== null && variant.watermark !== null) {
-    const overlay = await transformWatermark(watermark, variant.watermark, plan, limits);
-    await picture.settle();
-    const context = { plan, variant, overlay, metadata, copyright };
-    picture.apply((image) => applySteps(image, passes.watermark, context));
+  const watermark =
+    givenWatermark === null
+      ? null
+      : await ofWatermark(() => withoutExcessMetadata(openContainer(givenWatermark), plainVariant));
+  const prepared = onlyLight ? await requireLight(source, watermark, variant, limits) : null;
+  const { pipeline, facts, context } = await transform(source, variant, limits, prepared);
+  const { plan } = context;
+  const mark = variant.watermark;
+  if (watermark !== null && mark !== null) {
+    const overlay = await ofWatermark(() => overlayFrom(watermark, mark, plan, limits));
+    await pipeline.settle();
+    pipeline.apply((image) => applySteps(image, passes.watermark, { ...context, overlay }));
   }
-  const original = originalOf(source.bytes, facts, plan, variant, metadata, copyright);
-  const encoded = () =>
-    smallest(picture, { plan, variant, metadata, copyright, overlay: null }, original);
+  const original = originalOf(source.bytes, facts, context);
   if (variant.placeholder === null) {
-    const { format, ...image } = await encoded();
+    const { format, ...image } = await smallest(pipeline, context, original);
     return image;
   }
 
   const { contentType, make } = placeholders[variant.placeholder];
-  await picture.settle();
-  const text = await picture.read((image) =>
+  await pipeline.settle();
+  const { kind, pages, hasAlpha } = facts;
+  // The size of an SVG may have a fraction.
+  const size = scaledSize(upright(facts), 1);
+  const text = await pipeline.read((image) =>
     make(image, {
-      source: describe(facts, given),
+      source: { format: kind, ...size, bytes: given.byteLength, pages, hasAlpha },
       output: async () => {
-        const { body, format, width, height } = await encoded();
+        const { body, format, width, height } = await smallest(pipeline, context, original);
         return { format, width, height, bytes: body.byteLength };
       },
     }),
@@ -99,17 +105,17 @@ export async function render(
   return imageOf(text, contentType, plan);
 }
 
-/** @throws ServiceError of the watermark */
-function openWatermark(bytes: Uint8Array): Container {
+/** Converts the errors of work on the watermark. */
+async function ofWatermark<T>(work: () => T | Promise<T>): Promise<T> {
   try {
-    return withoutExcessMetadata(openContainer(bytes), plainVariant);
+    return await work();
   } catch (error) {
     throw error instanceof ServiceError ? error.ofWatermark() : error;
   }
 }
 
 /**
- * @returns what it has found out about the source; null for one that must not be opened for it
+ * @returns null for a source that must not be opened on a thread
  * @throws CostExceeded
  */
 async function requireLight(
@@ -117,46 +123,39 @@ async function requireLight(
   watermark: Container | null,
   variant: Variant,
   limits: RenderLimits,
-): Promise<SourceFacts | null> {
+): Promise<Prepared | null> {
   try {
-    const facts = kinds[source.kind].vector ? null : await inspect(source, limits, variant);
-    const cost = facts === null ? isolatedCost : costOf(facts, variant, limits.sourceMaxPixels);
-    const added = watermark === null ? noCost : await watermarkCost(watermark, limits);
-    const whole = sum(cost, added);
-    if (!isLight(whole)) throw new CostExceeded(whole);
-    return facts;
+    const prepared = kinds[source.kind].vector ? null : await prepare(source, variant, limits);
+    const own = prepared === null ? isolatedCost : costOf(prepared.facts, prepared.plan, variant);
+    const cost = watermark === null ? own : sum(own, await watermarkCost(watermark, limits));
+    if (!isLight(cost)) throw new CostExceeded(cost);
+    return prepared;
   } catch (error) {
     throw error instanceof IsolationRequired ? new CostExceeded(isolatedCost) : error;
   }
 }
 
-/** None where it cannot be opened: the error is thrown when it is used. */
+/** Zero for a watermark that cannot be opened: its error is thrown when it is used. */
 async function watermarkCost(watermark: Container, limits: RenderLimits): Promise<Cost> {
   if (kinds[watermark.kind].vector) return isolatedCost;
   return inspect(watermark, limits).then(decodingCost, (error: unknown) => {
     if (error instanceof IsolationRequired) throw error;
-    return noCost;
+    return { ms: 0, bytes: 0 };
   });
 }
 
-type Encoded = RenderedImage & { readonly format: OutputFormat };
-
-/** The output, or the source in its place where that has fewer bytes. */
+/** The output, or the source if that has fewer bytes. */
 async function smallest(
-  picture: Pipeline,
+  pipeline: Pipeline,
   context: StepContext,
   original: Original | null,
-): Promise<Encoded> {
-  const output = await encode(picture, context);
-  if (original === null || original.bytes.byteLength >= output.body.byteLength) return output;
-  const { bytes, format } = original;
-  return { ...imageOf(bytes, encodings[format].contentType, output), format };
-}
-
-async function encode(picture: Pipeline, context: StepContext): Promise<Encoded> {
-  const { data, format } = await bestOutput(picture, context);
-  // Not the size that sharp tells, which is too small where a border follows a window.
-  return { ...imageOf(data, encodings[format].contentType, context.plan), format };
+): Promise<EncodedImage> {
+  const { data, format } = await bestOutput(pipeline, context);
+  const isOriginal = original !== null && original.bytes.byteLength < data.byteLength;
+  const output = isOriginal ? { data: original.bytes, format: original.format } : { data, format };
+  // sharp reports a size that is too small for a border around a window, so the plan's is used.
+  const image = imageOf(output.data, encodings[output.format].contentType, context.plan);
+  return { ...image, format: output.format };
 }
 
 function imageOf(data: Uint8Array, contentType: string, { width, height }: Size): RenderedImage {
@@ -165,84 +164,79 @@ function imageOf(data: Uint8Array, contentType: string, { width, height }: Size)
   return { body, contentType, etag: entityTag(body), width, height };
 }
 
-function describe(facts: SourceFacts, source: Uint8Array): SourceDescription {
-  const { kind, pages, hasAlpha } = facts;
-  const size = scaledSize(upright(facts), 1);
-  return { format: kind, ...size, bytes: source.byteLength, pages, hasAlpha };
+async function prepare(
+  container: Container,
+  variant: Variant,
+  limits: RenderLimits,
+): Promise<Prepared> {
+  const facts = await inspect(container, limits, variant);
+  const area = croppedArea(facts, variant);
+  return { facts, plan: makePlan(facts, area, variant, limits.sourceMaxPixels) };
 }
 
 async function transform(
   container: Container,
   variant: Variant,
   limits: RenderLimits,
-  inspected: SourceFacts | null = null,
+  given: Prepared | null = null,
 ): Promise<Transformed> {
   const { bytes } = container;
   const isolates = isIsolated(container.kind) || (variant.gainMap && mayHaveGainMap(bytes));
   if (!limits.isolated && isolates) throw new IsolationRequired();
   const { lenient } = variant;
-  const facts = inspected ?? (await inspect(container, limits, variant));
+  const { sourceMaxPixels } = limits;
+  const prepared = given ?? (await prepare(container, variant, limits));
+  const { facts } = prepared;
   const isFile = kinds[facts.kind].decoder !== null;
   const metadata = variant.stripMetadata || !isFile ? null : await keptMetadata(container);
   const copyright = variant.copyright && isFile ? await copyrightOf(bytes, facts.kind) : null;
   const { bytes: source, raw } = decoderInput(metadata?.source ?? bytes, facts.kind);
-  const content = await findUsedArea(
-    facts,
-    variant,
-    limits.sourceMaxPixels,
-    (scale) => new Pipeline(source, facts, { animated: false, lenient, scale, raw }, limits),
-  );
-  const plan = makePlan(facts, content, variant, limits.sourceMaxPixels);
+  let { plan } = prepared;
+  if (variant.trim !== null) {
+    const open = (scale: number | null) =>
+      new Pipeline(source, facts, { animated: false, lenient, scale, raw }, limits);
+    const area = await findUsedArea(facts, variant, sourceMaxPixels, open);
+    plan = makePlan(facts, area, variant, sourceMaxPixels);
+  }
   requireKeptGainMap(facts, plan, variant);
   if (!limits.isolated) {
-    requireInterruptible(facts, plan, variant.maxBytes === null ? 1 : mostEncodes);
+    requireInterruptible(facts, plan, variant.maxBytes === null ? 1 : maxEncodes);
   }
   const context = { plan, variant, overlay: null, metadata, copyright };
   const keepsExif = metadata?.exif === 'kept' && !facts.colour.deep;
-  const opening = { ...plan, lenient, raw, keepsExif };
-  const picture = new Pipeline(source, facts, opening, limits);
-  if (facts.extraSamples) {
-    await picture.apply((image) => applySteps(image, passes.dropSamples, context)).settle();
-  }
-  if (plan.depthReduced) {
-    await picture.apply((image) => applySteps(image, passes.reduceDepth, context)).settle();
-  }
+  const pipeline = new Pipeline(source, facts, { ...plan, lenient, raw, keepsExif }, limits);
+  const apply = (steps: readonly Step[]) =>
+    pipeline.apply((image) => applySteps(image, steps, context));
+  if (facts.extraSamples) await apply(passes.dropSamples).settle();
+  if (plan.depthReduced) await apply(passes.reduceDepth).settle();
   if (plan.prepared !== null) {
-    picture.apply((image) => applySteps(image, passes.prepare, context));
-    if (!plan.byFrame) await picture.settle();
+    apply(passes.prepare);
+    if (!plan.byFrame) await pipeline.settle();
   }
   for (const [index, steps] of imagePasses(context).entries()) {
-    if (plan.byFrame) await picture.eachFrame((frame) => applySteps(frame, steps, context));
+    if (plan.byFrame) await pipeline.eachFrame((frame) => applySteps(frame, steps, context));
     else {
-      if (index > 0) await picture.settle();
-      picture.apply((image) => applySteps(image, steps, context));
+      if (index > 0) await pipeline.settle();
+      apply(steps);
     }
   }
   if (variant.opacity !== null) {
-    await picture.settle();
-    picture.apply((image) => applySteps(image, passes.opacity, context));
+    await pipeline.settle();
+    apply(passes.opacity);
   }
-  return { pipeline: picture, facts, plan, metadata, copyright };
+  return { pipeline, facts, context };
 }
 
-async function transformWatermark(
+async function overlayFrom(
   source: Container,
   watermark: Watermark,
   plan: Plan,
   limits: RenderLimits,
 ): Promise<OverlayOptions> {
-  try {
-    const { pipeline: picture } = await transform(
-      source,
-      watermarkVariant(watermark, plan),
-      limits,
-    );
-    const { data, info } = await picture.apply((image) => image.ensureAlpha().raw()).write();
-    const pixels = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-    plan.space?.convert(pixels);
-    const rendered = { pixels, width: info.width, height: info.height };
-    return await overlayOf(rendered, watermark, plan, plan.animated);
-  } catch (error) {
-    throw error instanceof ServiceError ? error.ofWatermark() : error;
-  }
+  const { pipeline } = await transform(source, watermarkVariant(watermark, plan), limits);
+  const { data, info } = await pipeline.apply((image) => image.ensureAlpha().raw()).write();
+  const pixels = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  plan.space?.convert(pixels);
+  const rendered = { pixels, width: info.width, height: info.height };
+  return overlayOf(rendered, watermark, plan, plan.animated);
 }

@@ -6,20 +6,20 @@ import type { Rgba } from './background.ts';
 import { encodings } from './encode.ts';
 import type { Plan } from './plan.ts';
 
-/** Input of a step: all numbers were computed in the plan. */
+/** Input of a step. The plan has all numbers. */
 export interface StepContext {
   readonly plan: Plan;
   readonly variant: Variant;
   /** The watermark, transformed and positioned. */
   readonly overlay: OverlayOptions | null;
-  /** Null when it is stripped. */
+  /** Null when metadata is stripped. */
   readonly metadata: KeptMetadata | null;
-  /** Null where there is none to keep. */
+  /** Null when the source has none, or it is not kept. */
   readonly copyright: Copyright | null;
 }
 
 /** Adds one operation to the pipeline, or nothing when the variant does not request it. */
-type Step = (image: Sharp, context: StepContext) => Sharp;
+export type Step = (image: Sharp, context: StepContext) => Sharp;
 
 /** Applies the EXIF orientation, and sets the tag to 1 in case the metadata is kept. */
 const orient: Step = (image) => image.autoOrient();
@@ -29,10 +29,9 @@ const crop: Step = (image, { plan }) =>
 const cropUnlessPrepared: Step = (image, context) =>
   context.plan.prepared === null ? crop(image, context) : image;
 
-/** sharp takes one sample after the other for alpha until only colours are left. */
+/** sharp removes all samples that are not colours, one after the other, as alpha. */
 const dropSamples: Step = (image) => image.removeAlpha();
 
-/** Scales down to the size that the following steps need. */
 const shrink: Step = (image, { plan, variant }) =>
   plan.prepared === null
     ? image
@@ -54,11 +53,11 @@ function premultiplied({ r, g, b, alpha }: Rgba): Rgba {
 const flatten: Step = (image, { plan }) =>
   plan.flatten ? image.flatten({ background: plan.background }) : image;
 
-/** A tint uses the luminance alone, and sharp adds no colour to grey pixels. */
+/** Omitted before a tint, which uses only the luminance: sharp adds no colour to grey pixels. */
 const grayscale: Step = (image, { variant }) =>
   variant.grayscale && variant.tint === null ? image.grayscale() : image;
 
-/** sharp darkens before the resize and brightens after it, so that it averages linear light. */
+/** sharp darkens before the resize and brightens after it, so that the resize averages linear light. */
 const gamma: Step = (image, { variant }) =>
   variant.gamma === null ? image : image.gamma(variant.gamma);
 
@@ -88,7 +87,7 @@ const extend: Step = (image, { plan }) =>
 const median: Step = (image, { plan, variant }) =>
   variant.median === null ? image : image.median(Math.min(variant.median, plan.width, plan.height));
 
-/** A linear function so steep that it has two values; sharp's own threshold changes alpha too. */
+/** A linear function so steep that it has two values. sharp's own threshold also changes alpha. */
 const threshold: Step = (image, { variant }) =>
   variant.threshold === null ? image : image.grayscale().linear(255, 255 * (1 - variant.threshold));
 
@@ -117,7 +116,7 @@ const tint: Step = (image, { plan }) => (plan.tint === null ? image : image.tint
 const negate: Step = (image, { variant }) =>
   variant.negate ? image.negate({ alpha: false }) : image;
 
-/** Where the output cannot be transparent, the image is blended with the background. */
+/** Blends an image that cannot be transparent with the background. */
 const opacity: Step = (image, { plan, variant }) => {
   const factor = variant.opacity ?? 1;
   if (variant.flatten || !encodings[plan.format].alpha) {
@@ -152,41 +151,40 @@ const metadata: Step = (image, { metadata: kept }) => {
   return kept.xmp === '' ? withExif : withExif.withXmp(kept.xmp);
 };
 
-/** In the last pass alone, because passes between lose EXIF. */
+/** Only in the last pass, because further passes would lose EXIF. */
 const copyright: Step = (image, { copyright: notice }) =>
   notice === null ? image : image.withExif({ IFD0: { ...notice.exif } }).withXmp(notice.xmp);
 
 const gainMap: Step = (image, { plan }) => (plan.gainMap ? image.keepGainMap() : image);
 
-/** sharp's maximum for delays (in ms) and loop counts; decoders may return larger values. */
-const mostTiming = 65_535;
+/** sharp's maximum for delays (in ms) and loop counts. Decoders may return larger values. */
+const maxTiming = 65_535;
 
-/** Delays and loops of an animation; set explicitly, because they are lost when frames are processed one by one. */
+/** Sets delays and loops of an animation, which are lost when frames are processed one by one. */
 export const withTiming = (image: Sharp, plan: Plan): Sharp => {
   if (plan.timing === null) return image;
-  const delay = plan.timing.delay.map((ms) => Math.min(ms, mostTiming));
-  const options = { delay, loop: Math.min(plan.timing.loop, mostTiming) };
+  const delay = plan.timing.delay.map((ms) => Math.min(ms, maxTiming));
+  const options = { delay, loop: Math.min(plan.timing.loop, maxTiming) };
   return plan.format === 'gif' ? image.gif(options) : image.webp(options);
 };
 
 /**
- * The passes of a transform, in order. sharp runs the operations of one pipeline in a fixed order,
- * which each list follows; where the service needs a different order, the image is rendered and the
- * next pass starts from the result.
+ * The passes of a transform, in order. sharp runs the operations of a pipeline in a fixed order, which each
+ * list follows. Where another order is needed, the next pass starts from the rendered result.
  */
 export const passes = {
-  /** Without samples that are neither colours nor alpha, which most operations cannot handle. */
+  /** Removes samples that are neither colours nor alpha, which most operations cannot handle. */
   dropSamples: [orient, dropSamples, colour, metadata],
   /** From 16 to 8 bits in the source's own profile; see Plan. */
   reduceDepth: [colour, metadata],
-  /** Extracts and scales the used area, where that needs a separate pass. */
+  /** Extracts and scales the used area in a separate pass. */
   prepare: [orient, crop, shrink, colour, metadata],
   opacity: [opacity, colour, metadata],
   watermark: [watermark, colour, metadata],
   encode: [colour, metadata, copyright, gainMap],
 } satisfies Readonly<Record<string, readonly Step[]>>;
 
-/** The passes that transform the image: more than one only where sharp's order would be wrong. */
+/** The passes that transform the image: more than one only when sharp's order would be wrong. */
 export function imagePasses({ plan, variant }: StepContext): readonly (readonly Step[])[] {
   const begin = [orient, flip, flop, rotate, cropUnlessPrepared, flatten, gamma, grayscale];
   const shaping = plan.separatePadding

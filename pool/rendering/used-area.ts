@@ -9,12 +9,12 @@ import type { Area, Variant } from '../variant.ts';
 import type { Pipeline } from './pipeline.ts';
 import { upright } from './plan.ts';
 
-/** Opens the first frame of the source; an SVG with this many pixels for each of its own, else null. */
+/** Opens the first frame of the source; an SVG at this scale, else null. */
 type Open = (scale: number | null) => Pipeline;
 
 /**
- * In images with more pixels than this, borders are searched in a smaller copy, and found with its
- * precision: the search takes 0.2 s per megapixel, in a step that libvips does not interrupt.
+ * Maximum pixels in which borders are searched; larger images are scaled down, and so is the precision. The
+ * search takes 0.2 s per megapixel, and libvips does not interrupt it.
  */
 const maxTrimmedPixels = 8_000_000;
 
@@ -22,29 +22,41 @@ const maxTrimmedPixels = 8_000_000;
 const minTrimmedSide = 3;
 
 /**
- * The area of the upright source that a variant uses, after `crop` and `trim`; null for the whole
- * source.
+ * The area of the upright source after `crop`; null for the whole source.
+ *
+ * @throws ServiceError parameter_invalid when the crop is outside the source
+ */
+export function croppedArea(facts: SourceFacts, { crop }: Variant): Area | null {
+  if (crop === null) return null;
+  const whole = upright(facts);
+  const area = clipArea(crop, whole);
+  if (area !== null) return unlessWhole(area, whole);
+  throw new ServiceError(
+    'parameter_invalid',
+    `crop is outside the source, which is ${whole.width} x ${whole.height}.`,
+  );
+}
+
+/**
+ * The area of the upright source after `crop` and `trim`; null for the whole source.
  *
  * @throws ServiceError parameter_invalid when the crop is outside the source, or an error of decoding
  */
 export async function findUsedArea(
   facts: SourceFacts,
-  { crop, trim }: Variant,
+  variant: Variant,
   sourceMaxPixels: number,
   open: Open,
 ): Promise<Area | null> {
-  if (crop === null && trim === null) return null;
+  const cropped = croppedArea(facts, variant);
+  if (variant.trim === null) return cropped;
   const whole = upright(facts);
-  const cropped = clipArea(crop ?? { left: 0, top: 0, ...whole }, whole);
-  if (cropped === null) {
-    throw new ServiceError(
-      'parameter_invalid',
-      `crop is outside the source, which is ${whole.width} x ${whole.height}.`,
-    );
-  }
-  const area = trim === null ? cropped : await trimmed(facts, cropped, trim, sourceMaxPixels, open);
-  return area.width === whole.width && area.height === whole.height ? null : area;
+  const area = cropped ?? { left: 0, top: 0, ...whole };
+  return unlessWhole(await trimmed(facts, area, variant.trim, sourceMaxPixels, open), whole);
 }
+
+const unlessWhole = (area: Area, whole: Size): Area | null =>
+  area.width === whole.width && area.height === whole.height ? null : area;
 
 async function trimmed(
   facts: SourceFacts,
@@ -54,31 +66,26 @@ async function trimmed(
   open: Open,
 ): Promise<Area> {
   const scale = Math.min(1, scaleWithin(area, maxSide, maxTrimmedPixels));
-  const { picture, size } = kinds[facts.kind].vector
+  const { pipeline, size } = kinds[facts.kind].vector
     ? openSvg(facts, area, scale, sourceMaxPixels, open)
     : openPixels(area, scale, open);
   if (size.width < minTrimmedSide || size.height < minTrimmedSide) return area;
   // A separate pass, because sharp trims before it crops and scales.
-  await picture.settle();
+  await pipeline.settle();
   // Only the size is used, so the pixels are written in the cheapest form.
   const trim = (image: Sharp) => image.trim({ threshold }).grayscale().raw();
-  const { info } = await picture.apply(trim).write();
-  const found = {
-    left: -(info.trimOffsetLeft ?? 0),
-    top: -(info.trimOffsetTop ?? 0),
-    width: info.width,
-    height: info.height,
-  };
-  return inOriginal(area, found, size);
+  const { info } = await pipeline.apply(trim).write();
+  const { trimOffsetLeft = 0, trimOffsetTop = 0, width, height } = info;
+  return inOriginal(area, { left: -trimOffsetLeft, top: -trimOffsetTop, width, height }, size);
 }
 
 function openPixels(area: Area, scale: number, open: Open) {
   const size = scaledSize(area, scale);
-  const picture = open(null).apply((image) => {
+  const pipeline = open(null).apply((image) => {
     const part = image.autoOrient().extract(area);
     return scale === 1 ? part : part.resize({ ...size, fit: 'fill' });
   });
-  return { picture, size };
+  return { pipeline, size };
 }
 
 function openSvg(
@@ -89,10 +96,9 @@ function openSvg(
   open: Open,
 ) {
   const whole = upright(facts);
-  const pixels = svgPixels(whole, facts.svg, sourceMaxPixels);
-  const opened = svgScale(scale, whole, pixels);
+  const opened = svgScale(scale, whole, svgPixels(whole, facts.svg, sourceMaxPixels));
   const size = scaledArea(area, opened, whole);
-  return { picture: open(opened).apply((image) => image.extract(size)), size };
+  return { pipeline: open(opened).apply((image) => image.extract(size)), size };
 }
 
 /** Converts an area of a scaled copy to pixels of the original, rounded outwards. */

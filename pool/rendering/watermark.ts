@@ -7,7 +7,7 @@ export interface RenderedWatermark extends Size {
   readonly pixels: Buffer;
 }
 
-/** The watermark's own transform: its share of the output's width, at most the output's height. */
+/** The variant of the watermark: `scale` percent of the output's width, at most the output's height. */
 export function watermarkVariant(
   { scale, opacity }: Pick<Watermark, 'scale' | 'opacity'>,
   frame: Size,
@@ -24,7 +24,7 @@ export function watermarkVariant(
   };
 }
 
-/** The overlay that puts a watermark at its position, on each frame. */
+/** The overlay with the watermark at its position, on each frame. */
 export async function overlayOf(
   rendered: RenderedWatermark,
   watermark: Watermark,
@@ -49,9 +49,7 @@ export async function overlayOf(
   return { input: canvas, raw: size, tile: true, gravity: 'northwest' };
 }
 
-/**
- * The offset from the top left: `margin` from the edges that the position names, if there is room.
- */
+/** The offset from the top left, with the margin from the position's edges if it fits. */
 function offsetOf({ position, margin }: Watermark, size: Size, frame: Size) {
   const [across, down] = sides[position];
   return {

@@ -1,52 +1,49 @@
 import type { RawImage } from './indexed-png.ts';
 
-/**
- * The quality with which photographs have the target's SSIMULACRA2 of 77 in the mean: what `auto` is
- * where no pixels are at hand.
- */
+/** The quality with which photographs have a mean SSIMULACRA2 of 77, the target of `auto`. */
 export const typicalQuality = 77;
 
-/** Qualities outside were not needed by any photograph, or need full chroma, which costs bytes. */
+/** No photograph needed a lower quality. A higher one would have full chroma, which costs bytes. */
 const bounds = { least: 45, most: 89 } as const;
-/** The most that photographs have: what has more is noise. */
-const mostGrain = 16;
+/** Maximum of photographs; images with more are noise. */
+const maxGrain = 16;
 
 /**
- * The quality, on the scale of `q`, with which an image is expected to have a SSIMULACRA2 of 77: least
- * squares over 34 photographs at 200, 400 and 800 px. On 22 others at 800 and 1600 px the standard
- * deviation of the score is 1.5 to 2.2, and 2.4 to 3.0 with one quality for all; at 400 px there are sets
- * without a gain, whose mean is up to 1.5 below (bench/encoders/README.md). Takes about 1.4 ms.
+ * The quality, on the scale of `q`, that gives an image an expected SSIMULACRA2 of 77: least squares over 34
+ * photographs at 200, 400 and 800 px. On 22 others at 800 and 1600 px the standard deviation of the score is
+ * 1.5 to 2.2, and 2.4 to 3.0 with one quality for all; at 400 px some sets have no gain, and a mean of up to
+ * 1.5 less (bench/encoders/README.md). Takes about 1.4 ms.
  */
 export function autoQuality(image: RawImage): number {
   const texture = textureOf(image);
   if (texture === null) return typicalQuality;
   const { fineness, chroma, grain } = texture;
   const more =
-    11.7 + 29.6 * fineness + 4.28 * Math.log1p(chroma) - 0.46 * Math.min(grain, mostGrain);
+    11.7 + 29.6 * fineness + 4.28 * Math.log1p(chroma) - 0.46 * Math.min(grain, maxGrain);
   const quality = Math.round(typicalQuality + more);
   return Math.min(Math.max(quality, bounds.least), bounds.most);
 }
 
-/** Blocks of 8 x 8 pixels that are read. */
-const mostBlocks = 1_024;
+/** Maximum blocks of 8 x 8 pixels that are read. */
+const maxBlocks = 1_024;
 const side = 8;
 const area = side * side;
 
-/** What of an image's texture tells how much a lossy encoder does to it. */
+/** Texture measures from which the loss of a lossy encoder can be estimated. */
 export interface Texture {
   /** Mean of the logarithm of the gradient by the contrast of a block: low for edges, high for grain. */
   readonly fineness: number;
   /** Mean deviation of chroma within a block, in levels of 0..255. */
   readonly chroma: number;
-  /** Mean of the Laplacian, in levels, that a tenth of the blocks do not exceed. */
+  /** The first decile over the blocks of the mean Laplacian, in levels. */
   readonly grain: number;
 }
 
-/** Null where the image has no whole block of visible pixels. */
+/** Null for an image without a whole block of visible pixels. */
 export function textureOf({ data, width, height, channels }: RawImage): Texture | null {
   const columns = Math.floor(width / side);
   const total = columns * Math.floor(height / side);
-  const step = Math.max(1, Math.ceil(total / mostBlocks));
+  const step = Math.max(1, Math.ceil(total / maxBlocks));
   const [green, blue] = channels < 3 ? [0, 0] : [1, 2];
   const alpha = channels === 2 || channels === 4 ? channels - 1 : null;
   const luma = new Float32Array(area);

@@ -8,31 +8,30 @@ export interface RawImage {
   readonly channels: number;
 }
 
-const mostColours = 256;
+const maxColours = 256;
 /** With more greys an index is not smaller than the grey value, and grey values compress better. */
-const mostGreys = 16;
+const maxGreys = 16;
 
 /**
- * Encodes an image losslessly as an indexed PNG (PNG specification, third edition, colour type 3),
- * if it has at most 256 colours. Null when it has more, which for a photograph is detected within
- * the first rows, or when it has so few pixels that the palette would cost more than it saves.
+ * Encodes an image losslessly as an indexed PNG (PNG specification, third edition, colour type 3). Returns
+ * null when it has more than 256 colours, which the first rows of a photograph show, or so few pixels that
+ * the palette would cost more than it saves.
  *
- * sharp's palettes come from a quantiser, which changes colours even where a palette could contain
- * all of them. Compared with truecolour a frame of a GIF had 0.36 x the bytes, a black-and-white
- * photo 0.45 x. There is no lossy palette: for fewer bytes clients can use WebP and AVIF.
+ * sharp's palettes come from a quantiser, which changes colours even if a palette could contain all of them.
+ * Compared with truecolour a frame of a GIF had 0.36 x the bytes, a black-and-white photo 0.45 x.
  */
 export function indexedPng(image: RawImage): Uint8Array<ArrayBuffer> | null {
   const { width, height } = image;
   const indexed = toIndexes(image);
   if (indexed === null) return null;
   const { indexes, colours } = indexed;
-  const most = image.channels === 1 ? mostGreys : (width * height) / 4;
+  const most = image.channels === 1 ? maxGreys : (width * height) / 4;
   if (colours.length > most) return null;
 
   // Entries that are not opaque come first, because tRNS may omit trailing opaque entries.
   const opaque = (entry: number) => (alphaOf(colours[entry] ?? 0) === 255 ? 1 : 0);
   const order = [...colours.keys()].sort((a, b) => opaque(a) - opaque(b));
-  const newIndexes = new Uint8Array(mostColours);
+  const newIndexes = new Uint8Array(maxColours);
   for (const [to, from] of order.entries()) newIndexes[from] = to;
   const palette = order.map((from) => colours[from] ?? 0);
   const alphas = palette.map(alphaOf).filter((alpha) => alpha < 255);
@@ -64,9 +63,7 @@ export function indexedPng(image: RawImage): Uint8Array<ArrayBuffer> | null {
 
 const alphaOf = (colour: number) => colour & 255;
 
-/**
- * Colours are numbers 0xrrggbbaa, in the order of their first pixels; null for too many colours.
- */
+/** Colours are numbers 0xrrggbbaa, in the order of their first pixels; null for too many colours. */
 function toIndexes({ data, width, height, channels }: RawImage) {
   const indexes = new Uint8Array(width * height);
   const known = new Map<number, number>();
@@ -83,7 +80,7 @@ function toIndexes({ data, width, height, channels }: RawImage) {
     if (colour !== last) {
       last = colour;
       const found = known.get(colour);
-      if (found === undefined && known.size === mostColours) return null;
+      if (found === undefined && known.size === maxColours) return null;
       index = found ?? known.size;
       if (found === undefined) known.set(colour, index);
     }

@@ -1,22 +1,22 @@
 import type { RawImage } from './indexed-png.ts';
 
-/** What the encoders have to know of an image's pixels. */
+/** Properties of an image's pixels that the choice of an encoder depends on. */
 export interface PixelTraits {
-  /** True where half the resolution of chroma (4:2:0) would visibly blur saturated edges. */
+  /** True when half the resolution of chroma (4:2:0) would visibly blur saturated edges. */
   readonly sharpChroma: boolean;
-  /** True where most of the image has no texture. */
+  /** True when most of the image has no texture. */
   readonly flat: boolean;
   /**
-   * True for flat images without many colours, such as logos and text, and for all with few, such as
-   * patterns and dithered ones: without loss they may be smaller.
+   * True for flat images with some colours, such as logos and text, and for all images with few, such as
+   * patterns and dithered ones. They may be smaller with lossless encoding.
    */
   readonly drawn: boolean;
 }
 
-/** Blocks of 2 x 2 pixels that are read: enough for shares of 0.2 %, in about half a millisecond. */
-const mostBlocks = 4_096;
+/** Maximum blocks of 2 x 2 pixels that are read: enough for shares of 0.2 %, in about 0.5 ms. */
+const maxBlocks = 4_096;
 
-/** In levels of 0..255. Decoded JPEGs have flat areas that differ by a level or two. */
+/** In levels of 0..255. Flat areas of decoded JPEGs differ by a level or two. */
 const flatRange = 2;
 const harshRange = 80;
 
@@ -38,22 +38,22 @@ const limits = {
 };
 
 /**
- * A photograph hardly pays for it: reading the pixels, and encoding from them in a second pass of sharp,
- * take 1.0 ms of CPU time in all at 800 px from a JPEG of 12 megapixels. That is 2 % for JPEG (51 ms
- * without), and less than 1 % for WebP (68 ms) and AVIF (135 ms); each the least of 25 to 40 runs, alternating.
+ * Reading the pixels and encoding from them in a second pass take 1.0 ms of CPU time at 800 px from a JPEG of
+ * 12 megapixels: 2 % of a JPEG (51 ms), and less than 1 % of WebP (68 ms) and AVIF (135 ms); minimum of 25 to
+ * 40 alternating runs.
  */
 export function classifyPixels(image: RawImage): PixelTraits {
   const { data, width, height, channels } = image;
   const columns = Math.max(1, width >> 1);
   const total = columns * Math.max(1, height >> 1);
-  const step = Math.ceil(total / mostBlocks);
+  const step = Math.ceil(total / maxBlocks);
   const colours = new Set<number>();
   const greys = new Set<number>();
   let blocks = 0;
   let flat = 0;
   let harsh = 0;
   for (let index = 0; index < total; index += step) {
-    // By turns with odd places, because a pattern may have its edges at even ones alone.
+    // At even and odd positions in turn, because a pattern may have edges only at even ones.
     const x = (index % columns) * 2 + (blocks & 1);
     const y = Math.floor(index / columns) * 2 + ((blocks >> 1) & 1);
     const { range, chroma } = ranges(image, x, y);
@@ -62,7 +62,7 @@ export function classifyPixels(image: RawImage): PixelTraits {
     if (chroma > harshRange) harsh += 1;
     if (colours.size <= limits.flatColours) {
       const at = (Math.min(y, height - 1) * width + Math.min(x, width - 1)) * channels;
-      // Of grey pixels with their neighbours, which photographs have more of than greys.
+      // Grey pixels count with their neighbours: photographs have more such combinations than greys.
       colours.add(((data[at] ?? 0) << 16) | ((data[at + 1] ?? 0) << 8) | (data[at + 2] ?? 0));
       if (channels < 3) greys.add(data[at] ?? 0);
     }

@@ -2,7 +2,7 @@ import type { OutputFormat } from '../../variant.ts';
 import { mix, segmentOf } from './quality.ts';
 
 /** Maximum encoder runs, which take most of the time of a transform. */
-export const mostEncodes = 5;
+export const maxEncodes = 5;
 
 /** An output of this part of the limit is accepted: one point of quality is about as much. */
 const nearEnough = 0.98;
@@ -80,7 +80,7 @@ function nextQuality(
 ): number | null {
   const sorted = [...runs].sort((a, b) => a.quality - b.quality);
   const above = sorted.find(({ bytes }) => bytes > most);
-  const left = mostEncodes - runs.length;
+  const left = maxEncodes - runs.length;
   if (above === undefined || left === 0) return null;
   // Bytes may shrink at a higher quality, which then does not enclose the limit.
   const below = sorted.filter(({ quality }) => quality < above.quality).at(-1);

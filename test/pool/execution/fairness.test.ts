@@ -2,6 +2,7 @@ import t from 'tap';
 import type { TransformQueue } from '../../../pool/execution/transform-queue.ts';
 import type { SourceFacts } from '../../../pool/formats/facts.ts';
 import { costOf, isLight } from '../../../pool/rendering/cost.ts';
+import { makePlan } from '../../../pool/rendering/plan.ts';
 import type { OutputFormat, Variant } from '../../../pool/variant.ts';
 import { until } from '../../until.ts';
 import { noise, shared, variant } from '../rendering/pictures.ts';
@@ -178,8 +179,10 @@ t.test('what is light', (t) => {
     colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
     ...more,
   });
-  const light = (source: SourceFacts, format: OutputFormat, more: Partial<Variant> = {}) =>
-    isLight(costOf(source, variant({ formats: [format], ...more }), 100e6));
+  const light = (source: SourceFacts, format: OutputFormat, more: Partial<Variant> = {}) => {
+    const asked = variant({ formats: [format], ...more });
+    return isLight(costOf(source, makePlan(source, null, asked, 100e6), asked));
+  };
   const photo = facts(4000, 3000);
   for (const format of ['avif', 'webp', 'jpeg', 'png'] as const) {
     t.ok(light(photo, format, { width: 800 }), format);

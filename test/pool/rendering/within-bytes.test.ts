@@ -5,7 +5,7 @@ import { picture } from '../../../bench/origin/pictures.ts';
 import { ownQuality } from '../../../pool/rendering/encode/quality.ts';
 import {
   type LossyFormat,
-  mostEncodes,
+  maxEncodes,
   withinBytes,
 } from '../../../pool/rendering/encode/within-bytes.ts';
 import { ownScale } from '../../../pool/rendering/encode.ts';
@@ -46,7 +46,7 @@ t.test('what fits is found in five attempts, whatever the encoder does', async (
         ).data;
         const smallest = bytes[1] ?? 0;
         return (
-          tried.length <= mostEncodes &&
+          tried.length <= maxEncodes &&
           tried[0] === q &&
           tried.every((at) => at >= 1 && at <= q) &&
           (smallest > most ? length === smallest : length <= most)
