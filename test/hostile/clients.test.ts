@@ -122,11 +122,11 @@ eachHttpServer('hostile clients', async (t, { environment }) => {
   t.test(`heads of seed ${seed}`, { skip: only !== '' }, async (t) => {
     const targets = [image, image, '/', '/api/health', '/openapi.json', `${prefix}/projects`];
     const found = await findings('heads', 24, async (number) => {
-      const { what, pieces, isGood } = hostileHead(targets, seed, number);
-      const { answer, ms } = await exchange(service.port, pieces, isGood ? /\r\n\r\n/ : null);
-      const isMissing = isGood && answer === '';
+      const { what, pieces, isValid } = hostileHead(targets, seed, number);
+      const { answer, ms } = await exchange(service.port, pieces, isValid ? /\r\n\r\n/ : null);
+      const isMissing = isValid && answer === '';
       const fault = isMissing ? 'no answer' : faultOf(Buffer.concat(pieces), answer);
-      return { what, fault, ms: isGood ? ms : 0 };
+      return { what, fault, ms: isValid ? ms : 0 };
     });
     t.same(found, []);
     t.same(await attacked.problems(), []);

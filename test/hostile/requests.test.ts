@@ -6,7 +6,7 @@ import { startDnsServer } from '../pool/source/dns-server.ts';
 import { startTestOrigin } from '../service/origin.ts';
 import { type RawResponse, StrictConnection } from '../service/raw-http.ts';
 import { json } from '../service/service.ts';
-import { bombs } from './inputs/all-bombs.ts';
+import { bombs } from './inputs/bombs.ts';
 import { mutant } from './inputs/mutations.ts';
 import { pictures } from './inputs/pictures.ts';
 import { addresses, allowedHosts, hostileUrls, hostileValues } from './inputs/urls.ts';

@@ -1,10 +1,24 @@
-/** A picture that is small on the wire and meant to cost much. */
+import type { Kind } from './pictures.ts';
+
+/** A small file that is expensive to process. */
 export interface Bomb {
   readonly what: string;
-  /** Made when it is needed, because some have 30 MB. */
+  /** Created on demand, because some have 30 MB. */
   readonly bytes: () => Buffer;
-  /** The parameters that it is meant for. */
   readonly query?: string;
-  /** Whether it is meant for a project that keeps metadata. */
+  /** True for a project that keeps metadata. */
   readonly keepsMetadata?: boolean;
 }
+
+/** An intact picture of each kind. */
+export type Original = (kind: Kind) => Buffer;
+
+/** Contents by description. */
+export type Files = Readonly<Record<string, () => Buffer>>;
+
+export const bombsOf = (files: Files, prefix = ''): Bomb[] =>
+  Object.entries(files).map(([what, bytes]) => ({ what: prefix + what, bytes }));
+
+/** A part many times, in one buffer. */
+export const repeated = (count: number, part: Buffer): Buffer =>
+  Buffer.alloc(count * part.length, part);

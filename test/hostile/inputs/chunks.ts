@@ -68,15 +68,6 @@ export function withSegments(jpeg: Buffer, ...segments: readonly Buffer[]): Buff
   return Buffer.concat([jpeg.subarray(0, 2), ...segments, jpeg.subarray(2)]);
 }
 
-/** Where the segments of a JPEG with a marker begin; entropy-coded data has no such bytes. */
-export function jpegMarkers(jpeg: Buffer, ...markers: readonly number[]): number[] {
-  const found: number[] = [];
-  for (let at = 0; at + 1 < jpeg.length; at++) {
-    if (jpeg[at] === 0xff && markers.includes(jpeg[at + 1] ?? 0)) found.push(at);
-  }
-  return found;
-}
-
 export type RiffChunk = readonly [type: string, data: Buffer];
 
 /** The chunks of a WebP (RFC 9649, 2.3), or those inside of one from an offset on. */

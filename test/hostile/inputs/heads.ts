@@ -1,202 +1,76 @@
+import { METHODS } from 'node:http';
 import { type Random, seeded } from '../../../bench/load/random.ts';
 
-/** Requests as bytes, of which hardly any is as it should be. */
+/** Malformed requests as bytes. */
 export interface HostileHead {
   readonly what: string;
   /** Sent one after the other. */
   readonly pieces: readonly Buffer[];
-  /** True for requests that get an answer from any server. */
-  readonly isGood: boolean;
+  /** True for a valid request, which any server answers. */
+  readonly isValid: boolean;
 }
 
+type Made = string | ((random: Random) => string);
+
 const lengths = [1, 10, 100, 1_000, 4_500, 10_000, 20_000, 100_000];
+const counts = [10, 100, 1_000, 5_000];
 const repeat = (part: string) => (random: Random) => part.repeat(random.pick(lengths));
 const counted = (part: (i: number) => string) => (random: Random) =>
-  Array.from({ length: random.pick([10, 100, 1_000, 5_000]) }, (_, i) => part(i)).join('');
-type Made = string | ((random: Random) => string);
+  Array.from({ length: random.pick(counts) }, (_, i) => part(i)).join('');
 const made = (value: Made, random: Random) => (typeof value === 'string' ? value : value(random));
+/** A list of strings without white space. */
+export const words = (text: string): string[] => text.trim().split(/\s+/);
 
-const methods: readonly Made[] = [
-  'GET',
-  'GET',
-  'GET',
-  'HEAD',
-  'OPTIONS',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'TRACE',
-  'CONNECT',
-  'PRI',
-  'get',
-  'BREW',
-  '',
-  'GET\0',
-  'G ET',
-  'PROPFIND',
-  repeat('A'),
-];
+const oddMethods: readonly Made[] = ['PRI', 'get', 'BREW', '', 'GET\0', 'G ET', repeat('A')];
+const methods = [...METHODS, ...oddMethods];
 const versions = [
-  'HTTP/1.1',
-  'HTTP/1.1',
-  'HTTP/1.1',
-  'HTTP/1.1',
-  'HTTP/1.0',
-  'HTTP/0.9',
-  'HTTP/2.0',
-  'HTTP/1.',
-  'http/1.1',
+  ...words('HTTP/1.1 HTTP/1.1 HTTP/1.1 HTTP/1.1 HTTP/1.0 HTTP/0.9 HTTP/2.0 HTTP/1. http/1.1'),
+  ...words('HTTP/11 FTP/1.1 HTTP/9999999999.1'),
   'HTTP/1.1 ',
-  'HTTP/11',
-  '',
   'HTTP/1.1\0',
-  'FTP/1.1',
-  'HTTP/9999999999.1',
-];
-const names: readonly Made[] = [
-  'Host',
-  'Accept',
-  'Accept-Encoding',
-  'Accept-Language',
-  'Authorization',
-  'Cache-Control',
-  'Connection',
-  'Content-Length',
-  'Content-Type',
-  'Cookie',
-  'DPR',
-  'Expect',
-  'Forwarded',
-  'If-Match',
-  'If-Modified-Since',
-  'If-None-Match',
-  'If-Range',
-  'Keep-Alive',
-  'Origin',
-  'Range',
-  'Referer',
-  'Sec-CH-DPR',
-  'Sec-CH-Width',
-  'Sec-Fetch-Site',
-  'TE',
-  'Trailer',
-  'Transfer-Encoding',
-  'Upgrade',
-  'Upgrade-Insecure-Requests',
-  'Via',
-  'Width',
-  'X-Forwarded-For',
-  'X-Request-Id',
-  'X-Service-Api-Key',
-  'baggage',
-  'traceparent',
-  'tracestate',
-  ':path',
-  '__proto__',
   '',
-  ' X',
-  'X Y',
-  'X\0',
-  'X:',
-  '\xff',
-  '{}',
-  repeat('x'),
 ];
+const fieldNames = words(`
+  Host Accept Accept-Encoding Accept-Language Authorization Cache-Control Connection Content-Length
+  Content-Type Cookie DPR Expect Forwarded If-Match If-Modified-Since If-None-Match If-Range Keep-Alive
+  Origin Range Referer Sec-CH-DPR Sec-CH-Width Sec-Fetch-Site TE Trailer Transfer-Encoding Upgrade
+  Upgrade-Insecure-Requests Via Width X-Forwarded-For X-Request-Id X-Service-Api-Key baggage traceparent
+  tracestate :path __proto__ X: \xff {}`);
+const names: readonly Made[] = [...fieldNames, '', ' X', 'X Y', 'X\0', repeat('x')];
+const fieldValues = words(`
+  x 0 1 -1 +5 0x10 18446744073709551616 chunked close keep-alive Upgrade 100-continue identity * */*
+  image/avif,image/webp,*/*;q=0.8 image/*;q=9e999 image/webp;q=1.00000000000000001
+  bytes=0-0 bytes=-1 bytes=9-1 bytes=0-99999999999999999999 W/"x" " "\0" 2.0 99999 NaN ::1
+  00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 00-0-0-0
+  websocket h2c \0 \x7f \xff\xfe %0d%0a null {jndi:x} ../../x`);
+const spacedValues = ['', ' ', '5, 5', 'gzip, chunked', 'x, chunked', 'Bearer ', 'Bearer sk_x'];
 const values: readonly Made[] = [
-  'x',
-  '',
-  ' ',
-  '0',
-  '1',
-  '-1',
-  '+5',
-  '0x10',
-  '5, 5',
-  '18446744073709551616',
-  'chunked',
-  'close',
-  'keep-alive',
-  'Upgrade',
-  '100-continue',
-  'gzip, chunked',
-  'identity',
-  'x, chunked',
-  '*',
-  '*/*',
-  'image/avif,image/webp,*/*;q=0.8',
-  'image/*;q=9e999',
-  'image/webp;q=1.00000000000000001',
-  'bytes=0-0',
-  'bytes=-1',
-  'bytes=9-1',
-  'bytes=0-99999999999999999999',
-  'W/"x"',
-  '"',
-  '"\0"',
-  'Bearer ',
-  'Bearer sk_x',
+  ...fieldValues,
+  ...spacedValues,
   'Basic OjpA',
-  '2.0',
-  '99999',
-  'NaN',
-  '::1',
   '127.0.0.1, ::1, x',
-  '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-  '00-0-0-0',
-  'websocket',
-  'h2c',
   '\r',
   '\n',
-  '\0',
-  '\x7f',
-  '\xff\xfe',
   '\t',
-  '%0d%0a',
-  'null',
-  '{jndi:x}',
-  '../../x',
   repeat('a'),
   repeat('a,'),
   repeat(' '),
   repeat('"'),
   repeat('\xe4'),
   repeat('a=b; '),
+  repeat('127.0.0.1, '),
   counted((i) => `bytes=${i}-${i + 1},`),
   counted((i) => `${i}-${i},`),
   counted((i) => `image/x${i};q=0.${i},`),
   counted((i) => `"${i}",`),
-  repeat('127.0.0.1, '),
 ];
-/** What is put into a target, or behind it. */
+const inserted = words(`
+  %00 % %zz %c0%af %2e%2e/ ../ // \\ # ? & = ; @ : \0 \x01 \x7f \xff %ff %u0041 [ %5b {{7*7}} \u4f60
+  %f0%9f%98%80 &project=x &url=http://127.0.0.1/ &w &w= &exp=1&sig=x &w=1e9 &bg=\0`);
+/** Inserted into a target or appended to it. */
 const inTarget: readonly Made[] = [
-  '%00',
-  '%',
-  '%zz',
-  '%c0%af',
-  '%2e%2e/',
-  '../',
-  '//',
-  '\\',
-  '#',
-  '?',
-  '&',
-  '=',
-  ';',
-  '@',
-  ':',
+  ...inserted,
   ' ',
-  '\0',
-  '\x01',
-  '\x7f',
-  '\xff',
-  '%ff',
-  '%u0041',
-  '[',
-  '%5b',
-  '{{7*7}}',
-  '\u4f60',
-  '%f0%9f%98%80',
   repeat('a'),
   repeat('/'),
   repeat('%41'),
@@ -206,33 +80,18 @@ const inTarget: readonly Made[] = [
   counted((i) => `&a${i}=1`),
   counted((i) => `&wdith${i}=1`),
   counted((i) => `&w=${i}`),
-  '&project=x',
-  '&url=http://127.0.0.1/',
-  '&w',
-  '&w=',
-  '&exp=1&sig=x',
-  '&w=1e9',
-  '&bg=\0',
 ];
 const ends = ['\r\n', '\r\n', '\r\n', '\r\n', '\r\n', '\n', '\r', '\r\r\n', '\r\n ', '\0\r\n'];
 const colons = [': ', ': ', ': ', ': ', ':', ' : ', ':\t', ':\x0b', '', ' ', '::'];
-const bodies: readonly Made[] = [
-  '',
-  '',
-  '',
-  '{}',
-  '0\r\n\r\n',
-  '5\r\nabcde\r\n0\r\n\r\n',
-  '-1\r\n',
-  repeat('x'),
-];
+const chunked = ['0\r\n\r\n', '5\r\nabcde\r\n0\r\n\r\n', '-1\r\n'];
+const bodies: readonly Made[] = ['', '', '', '{}', ...chunked, repeat('x')];
 
-/** More than any server reads of a head. */
-const mostBytes = 200_000;
+/** More than any server reads. */
+const maxBytes = 200_000;
 const usual = 'Host: x\r\n';
 const hosts = ['', 'Host: x\r\nHost: y\r\n', 'host:\r\n', 'Host: \xff\r\n', 'Host: x:99999\r\n'];
 
-/** @param targets of requests that are right */
+/** @param targets of valid requests */
 export function hostileHead(targets: readonly string[], seed: number, number: number): HostileHead {
   const random = seeded(Math.imul(seed, 0x85ebca6b) + number);
   const odd = (usually: string, chance: number, other: () => Made): string =>
@@ -252,22 +111,22 @@ export function hostileHead(targets: readonly string[], seed: number, number: nu
     let head = `${method} ${form} ${odd('HTTP/1.1', 8, () => random.pick(versions))}\r\n`;
     head += odd(usual, 15, () => random.pick(hosts));
     for (let left = random.pick([0, 0, 1, 1, 2, 4, 30, 300]); left > 0; left--) {
-      if (head.length < mostBytes) head += field();
+      if (head.length < maxBytes) head += field();
     }
     head = odd(head, 20, () => head + head.repeat(random.below(9)));
     const end = odd('\r\n', 15, () => random.pick(['', '\n', '\r', '\0', '\r\n\r\n\r\n']));
-    const whole = head.slice(0, 2 * mostBytes) + end + made(random.pick(bodies), random);
+    const whole = head.slice(0, 2 * maxBytes) + end + made(random.pick(bodies), random);
     return odd(whole, 12, () => whole.slice(0, random.below(whole.length)));
   };
-  const isGood = random.below(12) === 0;
-  const good = `GET ${random.pick(targets)} HTTP/1.1\r\n${usual}\r\n`;
+  const isValid = random.below(12) === 0;
+  const valid = `GET ${random.pick(targets)} HTTP/1.1\r\n${usual}\r\n`;
   const count = random.below(5) === 0 ? 1 + random.below(20) : 1;
-  const text = isGood ? good : Array.from({ length: count }, request).join('');
-  const bytes = Buffer.from(text.slice(0, 5 * mostBytes), 'latin1');
+  const text = isValid ? valid : Array.from({ length: count }, request).join('');
+  const bytes = Buffer.from(text.slice(0, 5 * maxBytes), 'latin1');
   const cuts = Array.from({ length: random.pick([0, 0, 0, 1, 3, 6]) }, () =>
     random.below(bytes.length),
   ).sort((a, b) => a - b);
   const pieces = [0, ...cuts].map((from, index) => bytes.subarray(from, cuts[index]));
-  const what = `${isGood ? 'one that is right' : `${count} requests`} in ${pieces.length} pieces, ${JSON.stringify(text.slice(0, 300))}`;
-  return { what, pieces, isGood };
+  const what = `${isValid ? 'a valid one' : `${count} requests`} in ${pieces.length} pieces, ${JSON.stringify(text.slice(0, 300))}`;
+  return { what, pieces, isValid };
 }

@@ -1,9 +1,8 @@
 import { crc32 } from 'node:zlib';
-import type { Bomb } from './bomb.ts';
-import { type PngChunk, withPngChunks, zeros } from './chunks.ts';
+import { type Bomb, type Original, repeated } from './bomb.ts';
+import { be32, type PngChunk, withPngChunks, zeros } from './chunks.ts';
 import { type Carrier, carriers, dataSet, embedded, type Metadata, resourceOf } from './embed.ts';
 import { hostileTags, withTags } from './icc.ts';
-import type { Kind } from './pictures.ts';
 import {
   crossedDirectories,
   type Directory,
@@ -12,29 +11,29 @@ import {
   text,
   tiffOf,
   tiffPicture,
-  withThumbnail,
 } from './tiff.ts';
 
-const mebibyte = 1024 * 1024;
-/** A little less than the largest source. */
-const mostBytes = 31 * mebibyte;
+const mebibyte = 2 ** 20;
+/** Slightly less than the largest source. */
+const maxBytes = 31 * mebibyte;
 const artist = 0x013b;
 const copyright = 0x8298;
 
 const latin = (value: string) => Buffer.from(value, 'latin1');
-const same = (length: number, byte: string | number) => Buffer.alloc(length, byte, 'latin1');
-const repeated = (times: number, part: (index: number) => string) =>
-  Array.from({ length: times }, (_, index) => part(index)).join('');
+const filled = (length: number, bytes: string | number) => Buffer.alloc(length, bytes, 'latin1');
+const each = (count: number, part: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => part(index)).join('');
+/** EXIF with an empty directory for a thumbnail. */
+const withThumbnail = (entries: Entry[]): Directory => ({ entries, next: { entries: [] } });
 
-/** EXIF that is to be costly. */
+/** Expensive EXIF. */
 const exifs: Readonly<Record<string, () => Buffer>> = {
-  'EXIF whose entries name one value of 4 MB 60,000 times': () => {
-    const value = same(4 * mebibyte, 'x');
-    const entries = Array.from({ length: 60_000 }, (_, i): Entry => text(i, value));
-    return tiffOf(withThumbnail(entries), false);
+  'EXIF whose entries share one value of 4 MB 60,000 times': () => {
+    const value = filled(4 * mebibyte, 'x');
+    return tiffOf(withThumbnail(Array.from({ length: 60_000 }, (_, i) => text(i, value))), false);
   },
-  'EXIF whose directories lie inside of each other': crossedDirectories,
-  'EXIF with 250 directories of 10,000 entries that name each other': () => {
+  'EXIF with overlapping directories': crossedDirectories,
+  'EXIF with 250 directories of 10,000 entries that refer to each other': () => {
     const all = Array.from({ length: 250 }, (): Directory => ({ entries: [] }));
     for (const one of all) {
       const to = (i: number) => all[i % all.length] ?? one;
@@ -44,193 +43,211 @@ const exifs: Readonly<Record<string, () => Buffer>> = {
     return tiffOf(all[0] ?? { entries: [] });
   },
   'EXIF with 60,000 entries of one author': () => {
-    const value = same(mebibyte, '\0');
+    const value = filled(mebibyte, '\0');
     return tiffOf({ entries: Array.from({ length: 60_000 }, () => text(artist, value)) });
   },
-  'EXIF whose author has 4 MB of NULs': () =>
-    tiffOf({ entries: [text(artist, same(4 * mebibyte, '\0'))] }),
-  'EXIF of 31 MB': () => tiffOf({ entries: [text(artist, same(mostBytes, '\0'))] }),
+  'EXIF with an author of 4 MB of NULs': () =>
+    tiffOf({ entries: [text(artist, filled(4 * mebibyte, '\0'))] }),
+  'EXIF of 31 MB': () => tiffOf({ entries: [text(artist, filled(maxBytes, '\0'))] }),
 };
 
-const description = (attributes: string, content: string, end = '') =>
-  latin(
-    `<x:xmpmeta xmlns:x="adobe:ns:meta/"><r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:d="http://purl.org/dc/elements/1.1/" xmlns:g="http://ns.adobe.com/hdr-gain-map/1.0/" g:v="1"><r:Description${attributes}>${content}</r:Description></r:RDF></x:xmpmeta>${end}`,
-  );
-/** XMP that is to be costly; all of it may be kept, and it names a gain map. */
-const xmps: Readonly<Record<string, () => Buffer>> = {
+const packet = (attributes: string, content: string) =>
+  `<x:xmpmeta xmlns:x="adobe:ns:meta/"><r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:d="http://purl.org/dc/elements/1.1/" xmlns:g="http://ns.adobe.com/hdr-gain-map/1.0/" g:v="1"><r:Description${attributes}>${content}</r:Description></r:RDF></x:xmpmeta>`;
+/** Expensive XMP in allowed namespaces, with a gain map's. */
+const xmps: Readonly<Record<string, () => string>> = {
   'XMP 100,000 elements deep': () =>
-    description('', '<r:li>'.repeat(100_000) + '</r:li>'.repeat(100_000)),
-  'XMP 2,500,000 elements deep that do not end': () =>
-    latin(`${description('', '<r:li>').toString().split('</')[0]}${'<r:li>'.repeat(2_500_000)}`),
-  'XMP 9,000 elements deep': () => description('', '<d:a>'.repeat(9_000)).subarray(0, 45_000),
+    packet('', '<r:li>'.repeat(100_000) + '</r:li>'.repeat(100_000)),
+  'XMP 2,500,000 unclosed elements deep': () =>
+    `${packet('', '<r:li>').split('</')[0]}${'<r:li>'.repeat(2_500_000)}`,
+  'XMP 9,000 elements deep': () => packet('', '<d:a>'.repeat(9_000)).slice(0, 45_000),
   'XMP with 100,000 namespaces in one element': () =>
-    description(
-      repeated(100_000, (i) => ` xmlns:n${i}="n:${i}"`),
+    packet(
+      each(100_000, (i) => ` xmlns:n${i}="n:${i}"`),
       '',
     ),
-  'XMP with 10,000 namespaces inside of each other': () =>
-    description(
-      '',
-      repeated(10_000, (i) => `<r:li xmlns:n${i}="n:${i}">`) + '</r:li>'.repeat(10_000),
-    ),
+  'XMP with 10,000 nested namespaces': () =>
+    packet('', each(10_000, (i) => `<r:li xmlns:n${i}="n:${i}">`) + '</r:li>'.repeat(10_000)),
   'XMP with 100,000 attributes': () =>
-    description(
-      repeated(100_000, (i) => ` d:n${i}="${i}"`),
+    packet(
+      each(100_000, (i) => ` d:n${i}="${i}"`),
       '',
     ),
-  'XMP with 300,000 authors': () => description('', '<d:creator>a</d:creator>'.repeat(300_000)),
+  'XMP with 300,000 authors': () => packet('', '<d:creator>a</d:creator>'.repeat(300_000)),
   'XMP with a text of 31 MB': () =>
-    description('', `<d:creator>${'&amp;'.repeat(6_000_000)}</d:creator>`),
-  'XMP with 31 MB of what is left out': () => description('', `<r:li>${'\0'.repeat(30_000_000)}`),
-  'XMP with a processing instruction of 30 MB': () => latin(`<?x ${'?'.repeat(30_000_000)}`),
-  'XMP with a comment of 30 MB': () => description('', `<!--${'- '.repeat(15_000_000)}-->`),
-  'XMP with 3,000,000 entities': () => description('', '&#x41;'.repeat(3_000_000)),
+    packet('', `<d:creator>${'&amp;'.repeat(6_000_000)}</d:creator>`),
+  'XMP with 31 MB to remove': () => packet('', `<r:li>${'\0'.repeat(30_000_000)}`),
+  'XMP with a processing instruction of 30 MB': () => `<?x ${'?'.repeat(30_000_000)}`,
+  'XMP with a comment of 30 MB': () => packet('', `<!--${'- '.repeat(15_000_000)}-->`),
+  'XMP with 3,000,000 entities': () => packet('', '&#x41;'.repeat(3_000_000)),
 };
 
+/** Expensive IPTC and Photoshop resources. */
 const iptcs: Readonly<Record<string, () => Metadata>> = {
-  'IPTC with 3,000,000 authors': () => {
-    const iptc = same(
-      8 * 3_000_000,
-      latin(dataSet(2, 80, latin('abc')).toString('latin1')).toString('latin1'),
-    );
-    return { iptc };
-  },
-  'Photoshop resources that are 2,000,000 empty ones': () => ({
-    resources: same(12 * 2_000_000, resourceOf(0x0405, latin('')).toString('latin1')),
+  'IPTC with 3,000,000 authors': () => ({
+    iptc: repeated(3_000_000, dataSet(2, 80, latin('abc'))),
   }),
-  'Photoshop resources of 31 MB without a signature': () => ({ resources: same(mostBytes, '8BI') }),
+  '2,000,000 empty Photoshop resources': () => ({
+    resources: repeated(2_000_000, resourceOf(0x0405, latin(''))),
+  }),
+  'Photoshop resources of 31 MB without a signature': () => ({
+    resources: filled(maxBytes, '8BI'),
+  }),
   'Photoshop resources with IPTC of 30 MB': () => ({
-    resources: resourceOf(0x0404, same(30_000_000, dataSet(2, 116, latin('')).toString('latin1'))),
+    resources: resourceOf(0x0404, repeated(6_000_000, dataSet(2, 116, latin('')))),
   }),
 };
 
-/** Metadata of each kind in each format that can have so much of it. */
-export function metadataBombs(
-  original: (kind: Kind) => Buffer,
-  honestIcc: Buffer,
-): readonly Bomb[] {
-  const carrying = (
+const forCopyright = { query: 'keep=copyright' };
+const forKeeping = { keepsMetadata: true };
+
+/** Metadata of each kind in each format that can contain so much. */
+export function metadataBombs(original: Original, icc: Buffer): Bomb[] {
+  const inEach = (
+    formats: readonly Carrier[],
     what: string,
     make: () => Metadata,
-    most: Partial<Record<Carrier, number>>,
-    more: Partial<Bomb>,
+    ...requests: readonly Partial<Bomb>[]
   ): Bomb[] =>
-    carriers
-      .filter((carrier) => most[carrier] !== 0)
-      .map((carrier) => ({
-        what: `${carrier} with ${what}`,
-        ...more,
-        bytes: () => embedded[carrier](original(carrier === 'tiff' ? 'png' : carrier), make()),
-      }));
-  const asCopyright = { query: 'keep=copyright' };
-  const asKept = { keepsMetadata: true };
-  const ofTiff = (
-    what: string,
-    entries: () => Entry[],
-    more: Partial<Bomb> = asCopyright,
-  ): Bomb => ({
-    what: `tiff with ${what}`,
-    ...more,
-    bytes: () => tiffOf(tiffPicture(entries())),
-  });
-  const nul = (megabytes: number) => same(megabytes * 1_000_000, '\0');
+    formats.flatMap((format) => {
+      const picture = format === 'tiff' ? 'png' : format;
+      const bytes = () => embedded[format](original(picture), make());
+      return requests.map((request) => ({ what: `${format} with ${what}`, ...request, bytes }));
+    });
+  const exceptJpeg = carriers.filter((carrier) => carrier !== 'jpeg');
+  const exifFormats = exceptJpeg.filter((carrier) => carrier !== 'tiff');
   return [
-    ...[20, 31].map((megabytes) =>
-      ofTiff(`an author of ${megabytes} MB of NULs`, () => [text(artist, nul(megabytes))]),
-    ),
-    ofTiff('a copyright of 31 MB of NULs', () => [text(copyright, nul(31))]),
-    ofTiff('an author of 31 MB of spaces and NULs', () => [text(artist, same(31_000_000, ' \0'))]),
-    ofTiff('an author of 31 MB of broken UTF-8', () => [text(artist, same(31_000_000, 0xc3))]),
-    ofTiff('60,000 authors of 31 MB', () => {
-      const value = same(30_000_000, '\0');
-      return Array.from({ length: 60_000 }, () => text(artist, value));
-    }),
+    ...tiffTexts(),
     ...Object.entries(hostileTags()).flatMap(([what, tags]) => {
       const isLarge = /4,000,000|15,000,000|30 MB|12 MB|2,000,000/.test(what);
-      return carrying(
-        `a profile with ${what}`,
-        () => ({ icc: withTags(honestIcc, tags()) }),
-        { jpeg: isLarge ? 0 : 1 },
-        {},
-      );
+      const make = () => ({ icc: withTags(icc, tags()) });
+      return inEach(isLarge ? exceptJpeg : carriers, `a profile with ${what}`, make, {});
     }),
     ...Object.entries(exifs).flatMap(([what, make]) =>
-      [asCopyright, asKept].flatMap((how) =>
-        carrying(what, () => ({ exif: make() }), { jpeg: 0, tiff: 0 }, how),
-      ),
+      inEach(exifFormats, what, () => ({ exif: make() }), forCopyright, forKeeping),
     ),
-    ...Object.entries(xmps).flatMap(([what, make]) =>
-      [asCopyright, asKept].flatMap((how) =>
-        carrying(what, () => ({ xmp: make() }), { jpeg: / 9,000/.test(what) ? 1 : 0 }, how),
-      ),
-    ),
-    ...Object.entries(iptcs).flatMap(([what, make]) =>
-      carrying(what, make, { jpeg: 0, png: 0, webp: 0, avif: 0 }, asCopyright),
-    ),
+    ...Object.entries(xmps).flatMap(([what, make]) => {
+      const formats = / 9,000/.test(what) ? carriers : exceptJpeg;
+      return inEach(formats, what, () => ({ xmp: latin(make()) }), forCopyright, forKeeping);
+    }),
+    ...Object.entries(iptcs).flatMap(([what, make]) => inEach(['tiff'], what, make, forCopyright)),
     ...searches(original),
-    ...texts(original('png')),
+    ...pngTexts(original('png')),
   ];
 }
 
+/** Texts in the first directory of a TIFF. */
+function tiffTexts(): Bomb[] {
+  const texts: Readonly<Record<string, () => Entry[]>> = {
+    'an author of 20 MB of NULs': () => [text(artist, filled(20_000_000, '\0'))],
+    'an author of 31 MB of NULs': () => [text(artist, filled(31_000_000, '\0'))],
+    'a copyright of 31 MB of NULs': () => [text(copyright, filled(31_000_000, '\0'))],
+    'an author of 31 MB of spaces and NULs': () => [text(artist, filled(31_000_000, ' \0'))],
+    'an author of 31 MB of invalid UTF-8': () => [text(artist, filled(31_000_000, 0xc3))],
+    '60,000 authors of 31 MB': () => {
+      const value = filled(30_000_000, '\0');
+      return Array.from({ length: 60_000 }, () => text(artist, value));
+    },
+  };
+  return Object.entries(texts).map(([what, entries]) => ({
+    what: `tiff with ${what}`,
+    ...forCopyright,
+    bytes: () => tiffOf(tiffPicture(entries())),
+  }));
+}
+
 /**
- * EXIF that a search compares with all of its zeros at each of millions of places. Node searches from the
- * end of what it looks for once it has found so many beginnings of it (V8's Boyer-Moore-Horspool).
+ * EXIF of zeros in a file of almost equal bytes: a search compares all of them at each of millions of
+ * offsets (V8's Boyer-Moore-Horspool, after many partial matches).
  */
-function searches(original: (kind: Kind) => Buffer): Bomb[] {
-  const exif = () => tiffOf(withThumbnail([text(0x010e, same(mebibyte, '\0'))]));
+function searches(original: Original): Bomb[] {
+  const exif = () => tiffOf(withThumbnail([text(0x010e, filled(mebibyte, '\0'))]));
   const before = () => {
     const almost = Buffer.concat([exif().subarray(0, mebibyte - 9), latin('x')]);
-    return Buffer.concat([...new Array<Buffer>(5).fill(almost), same(6 * mebibyte, '\0')]);
+    return Buffer.concat([repeated(5, almost), filled(6 * mebibyte, '\0')]);
   };
-  const bomb = (what: string, bytes: () => Buffer): Bomb => ({
-    what: `${what} with EXIF of 1 MB that is searched in 12 MB`,
-    keepsMetadata: true,
-    bytes,
-  });
-  return [
-    bomb('png', () =>
+  const files: Readonly<Record<string, () => Buffer>> = {
+    png: () =>
       withPngChunks(original('png'), [
         { type: 'prVt', data: before() },
         { type: 'eXIf', data: exif() },
       ]),
-    ),
-    bomb('webp', () => embedded.webp(original('webp'), { icc: before(), exif: exif() })),
-    bomb('avif', () => {
-      const avif = embedded.avif(original('avif'), { xmp: before() });
-      return embedded.avif(avif, { exif: exif() });
-    }),
-  ];
+    webp: () => embedded.webp(original('webp'), { icc: before(), exif: exif() }),
+    avif: () => embedded.avif(embedded.avif(original('avif'), { xmp: before() }), { exif: exif() }),
+  };
+  return Object.entries(files).map(([format, bytes]) => ({
+    what: `${format} with EXIF of 1 MB that is searched in 12 MB`,
+    ...forKeeping,
+    bytes,
+  }));
 }
 
-/** Texts of a PNG that are compressed about a thousandfold. */
-function texts(png: Buffer): Bomb[] {
-  const inflating = (count: number, megabytes: number, type: string, head: string): PngChunk[] => {
+/** Texts of a PNG that inflate a thousandfold. */
+function pngTexts(png: Buffer): Bomb[] {
+  const inflating = (count: number, megabytes: number, type: string, head: string) => () => {
     const data = Buffer.concat([latin(head), zeros(megabytes * 1_000_000)]);
     return new Array<PngChunk>(count).fill({ type, data });
   };
-  const bomb = (what: string, chunks: () => PngChunk[], query?: string): Bomb => ({
-    what: `png with ${what}`,
-    bytes: () => withPngChunks(png, chunks()),
-    ...(query === undefined ? {} : { query }),
-  });
-  return [
-    bomb('20 zTXt of 50 MB', () => inflating(20, 50, 'zTXt', 'Comment\0\0')),
-    bomb('20 zTXt of 8 MB', () => inflating(20, 8, 'zTXt', 'Comment\0\0')),
-    bomb('20 iTXt of 50 MB', () => inflating(20, 50, 'iTXt', 'Comment\0\x01\0\0\0')),
-    bomb('20 XMP of 50 MB', () => inflating(20, 50, 'iTXt', 'XML:com.adobe.xmp\0\x01\0\0\0')),
-    bomb('an author of 200 MB', () => inflating(1, 200, 'zTXt', 'Author\0\0'), 'keep=copyright'),
-    bomb('an iCCP of 60 MB', () => inflating(1, 60, 'iCCP', 'p\0\0')),
-    bomb('20 iCCP of 60 MB', () => inflating(20, 60, 'iCCP', 'p\0\0')),
-    bomb('300,000 texts', () =>
-      Array.from({ length: 300_000 }, (_, i) => ({ type: 'tEXt', data: latin(`k${i}\0v`) })),
-    ),
-    bomb(
+  const chunks: readonly (readonly [what: string, () => PngChunk[], request?: Partial<Bomb>])[] = [
+    ['20 zTXt of 50 MB', inflating(20, 50, 'zTXt', 'Comment\0\0')],
+    ['20 zTXt of 8 MB', inflating(20, 8, 'zTXt', 'Comment\0\0')],
+    ['20 iTXt of 50 MB', inflating(20, 50, 'iTXt', 'Comment\0\x01\0\0\0')],
+    ['20 XMP of 50 MB', inflating(20, 50, 'iTXt', 'XML:com.adobe.xmp\0\x01\0\0\0')],
+    ['an author of 200 MB', inflating(1, 200, 'zTXt', 'Author\0\0'), forCopyright],
+    ['20 iCCP of 60 MB', inflating(20, 60, 'iCCP', 'p\0\0')],
+    [
+      '300,000 texts',
+      () => Array.from({ length: 300_000 }, (_, i) => ({ type: 'tEXt', data: latin(`k${i}\0v`) })),
+    ],
+    [
       'a profile of IPTC in a text',
-      () => inflating(1, 60, 'zTXt', 'Raw profile type iptc\0\0'),
-      'keep=copyright',
-    ),
-    bomb('a text with a wrong checksum', () => [
-      { type: 'tEXt', data: latin(`a\0${crc32('a')}`).subarray(1) },
-    ]),
+      inflating(1, 60, 'zTXt', 'Raw profile type iptc\0\0'),
+      forCopyright,
+    ],
+    [
+      'a text without a keyword',
+      () => [{ type: 'tEXt', data: latin(`a\0${crc32('a')}`).subarray(1) }],
+    ],
   ];
+  return chunks.map(([what, make, request]) => ({
+    what: `png with ${what}`,
+    bytes: () => withPngChunks(png, make()),
+    ...request,
+  }));
+}
+
+/** Malformed metadata, which strict decoders refuse. */
+export function damagedMetadata(original: Original): Bomb[] {
+  const [jpeg, png] = [original('jpeg'), original('png')];
+  const damages: Readonly<Record<string, Metadata>> = {
+    'truncated EXIF': { exif: latin('MM\0*\0\0\0\x08\0\x05\x01') },
+    'EXIF of an unknown byte order': { exif: latin('XX\0*\0\0\0\x08') },
+    'EXIF with values outside of the file': {
+      exif: tiffOf({ entries: [{ ...text(0x010e, latin('abcdefgh')), count: 0x7fffffff }] }),
+    },
+    'truncated IPTC': {
+      resources: resourceOf(0x0404, dataSet(2, 80, latin('abc')).subarray(0, 6)),
+    },
+    'IPTC of 4 thousand million bytes': {
+      resources: Buffer.concat([
+        resourceOf(0x0404, latin('')).subarray(0, 8),
+        be32(0xffffffff),
+        latin('\x1c\x02'),
+      ]),
+    },
+    'a truncated resource': { resources: latin('8BIM\x04\x04') },
+    'a resource with an unknown signature': { resources: latin('8BPS\x04\x04\0\0\0\0\0\0') },
+    'a truncated profile': { icc: Buffer.alloc(40, 1) },
+    'XMP that is not XML': { xmp: latin('\xff\xfe<<<') },
+  };
+  return Object.entries(damages).flatMap(([what, metadata]) =>
+    ['', 'keep=copyright'].flatMap((query): Bomb[] => {
+      const inJpeg = {
+        what: `a JPEG with ${what}`,
+        bytes: () => embedded.jpeg(jpeg, metadata),
+        query,
+      };
+      const inPng = { what: `a PNG with ${what}`, bytes: () => embedded.png(png, metadata), query };
+      return [inJpeg, { ...inJpeg, keepsMetadata: true }, inPng];
+    }),
+  );
 }

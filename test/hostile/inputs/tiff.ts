@@ -99,9 +99,6 @@ export function tiffPicture(more: readonly Entry[]): Directory {
   return { entries: entries.sort((a, b) => a.tag - b.tag) };
 }
 
-/** Calls a directory's thumbnail, which the first directory is followed by, an empty one. */
-export const withThumbnail = (entries: Entry[]): Directory => ({ entries, next: { entries: [] } });
-
 /**
  * EXIF of 4 MB whose directories lie inside of each other: each of 350,000 entries names another
  * directory, whose number of entries is the lower half of an offset.

@@ -1,13 +1,13 @@
 import sharp from 'sharp';
 import type { Bomb } from './bomb.ts';
-import { containerBombs, damaged } from './container-bombs.ts';
-import { metadataBombs } from './metadata-bombs.ts';
+import { containerBombs } from './container-bombs.ts';
+import { damagedMetadata, metadataBombs } from './metadata-bombs.ts';
 import { pictureBombs } from './picture-bombs.ts';
 import { type Kind, plainPictures } from './pictures.ts';
 
 /**
- * @param scale 1 for what a slow machine does in seconds; 10 for ten times the frames, scans and bytes, and
- *   for those of tens of megabytes too
+ * @param scale 1 for files that a slow machine processes in seconds; 10 for ten times the frames, scans and
+ *   bytes, and for files of tens of megabytes
  */
 export async function bombs(scale: number): Promise<readonly Bomb[]> {
   const originals = await plainPictures();
@@ -18,7 +18,7 @@ export async function bombs(scale: number): Promise<readonly Bomb[]> {
   };
   const { icc } = await sharp(original('png')).metadata();
   if (icc === undefined) throw new Error('no profile');
-  const small = [...pictureBombs(original, scale), ...damaged(original('jpeg'), original('png'))];
+  const small = [...pictureBombs(original, scale), ...damagedMetadata(original)];
   if (scale === 1) return small;
   return [...small, ...containerBombs(original), ...metadataBombs(original, icc)];
 }
