@@ -68,7 +68,10 @@ export async function startControl(
   const store = await joinStore(loadSettings(service.environment));
   t.teardown(() => store.close());
   const call: Control['call'] = async (method, path, options = {}) => {
-    const answer = await send(service.port, method, prefix + path, options);
+    let answer = await send(service.port, method, prefix + path, options);
+    for (let left = mostRetries; left > 0 && isRetryable(method, answer); left--) {
+      answer = await send(service.port, method, prefix + path, options);
+    }
     check(answer, path);
     if (method !== 'HEAD') judge.check(method, prefix + path, answer.status, answer.body);
     return answer;
@@ -90,6 +93,12 @@ export async function startControl(
     },
   };
 }
+
+const mostRetries = 10;
+
+/** On a busy machine many writes at once miss the store's deadline; clients repeat them. */
+const isRetryable = (method: string, { status, body }: Answer) =>
+  method !== 'POST' && status === 503 && body?.code === 'store_unavailable';
 
 /** What every answer of the control plane has, whatever its status. */
 function check({ headers, status }: Answer, path: string): void {
