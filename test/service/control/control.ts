@@ -98,7 +98,9 @@ const mostRetries = 10;
 
 /** On a busy machine many writes at once miss the store's deadline; clients repeat them. */
 const isRetryable = (method: string, { status, body }: Answer) =>
-  method !== 'POST' && status === 503 && body?.code === 'store_unavailable';
+  ['PUT', 'PATCH', 'DELETE'].includes(method) &&
+  status === 503 &&
+  body?.code === 'store_unavailable';
 
 /** What every answer of the control plane has, whatever its status. */
 function check({ headers, status }: Answer, path: string): void {
