@@ -2,13 +2,14 @@ import sharp from 'sharp';
 import t from 'tap';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
 import { ultraHdr } from '../pool/rendering/ultra-hdr.ts';
-import { picture, startTestOrigin } from './origin.ts';
-import { json, startService } from './service.ts';
+import { startFrontEnd } from './front-end.ts';
+import { picture } from './origin.ts';
+import { json } from './service.ts';
 
 const textual = new Set(['blurhash', 'thumbhash', 'lqip', 'json']);
 
-t.test('the example of every parameter of the transform is answered, and shows', async (t) => {
-  const origin = await startTestOrigin(t);
+t.test('the example of every transform parameter changes the image', async (t) => {
+  const { url, origin, image } = await startFrontEnd(t);
   // Wider than the examples' crop, with a border to trim and transparency to lay on a background.
   const detail = await picture(500, 420);
   const framed = sharp(detail).extend({ top: 9, bottom: 9, background: '#fff' });
@@ -30,8 +31,6 @@ t.test('the example of every parameter of the transform is answered, and shows',
     .withIccProfile('p3');
   origin.serve('/wide.png', await wide.png().toBuffer());
   origin.serve('/bright.jpg', await ultraHdr(await sharp(detail).toBuffer()));
-  const service = await startService(t);
-  const project = await service.project();
   origin.serve('/cut.jpg', detail.subarray(0, detail.length / 2));
   const sources: Partial<Record<string, string>> = {
     flatten: 'glass.png',
@@ -46,29 +45,28 @@ t.test('the example of every parameter of the transform is answered, and shows',
   for (const name of parameterNames) {
     const { example, beside, aliases, role } = parameters[name];
     if (role === 'delivery') continue;
-    const source = `${origin.url}/${sources[name] ?? 'photo.png'}`;
     const ask = async (query: string) => {
-      const response = await fetch(`${service.url}/img/${source}?project=${project}&${query}`);
+      const response = await fetch(url + image(`/${sources[name] ?? 'photo.png'}`, query));
       return { response, body: Buffer.from(await response.arrayBuffer()) };
     };
     const { response, body } = await ask(`${beside}&${name}=${example}`);
     t.equal(response.status, 200, name);
-    t.match(await sharp(body).metadata(), { width: Number, height: Number }, `${name}: a picture`);
+    t.match(await sharp(body).metadata(), { width: Number, height: Number }, name);
     const plain = await ask(beside);
-    t.notOk(body.equals(plain.body), `${name} shows`);
+    t.notOk(body.equals(plain.body), `${name} changes the image`);
     for (const alias of aliases) {
       const { response } = await ask(`${alias}=${example}&${beside}`);
       t.equal(response.headers.get('x-cache'), 'memory', `${alias} is ${name}`);
     }
   }
 
-  t.test('what stands for a picture is answered as what it is', async (t) => {
+  t.test('placeholders and JSON have their own content types', async (t) => {
     for (const format of textual) {
-      const url = `${service.url}/img/${origin.url}/photo.png?project=${project}&w=100&fmt=${format}`;
-      const response = await fetch(url);
+      const target = url + image('/photo.png', `w=100&fmt=${format}`);
+      const response = await fetch(target);
       t.equal(response.status, 200, format);
       t.match(response.headers.get('content-type'), format === 'json' ? /json/ : /^text\/plain/);
-      const again = await fetch(url);
+      const again = await fetch(target);
       t.equal(again.headers.get('x-cache'), 'memory');
       t.equal(again.headers.get('etag'), response.headers.get('etag'));
       if (format === 'json') {
@@ -81,9 +79,8 @@ t.test('the example of every parameter of the transform is answered, and shows',
     }
   });
 
-  t.test('a crop outside of the source is the fault of the request', async (t) => {
-    const url = `${service.url}/img/${origin.url}/photo.png?project=${project}&crop=600,0,10,10`;
-    const response = await fetch(url);
+  t.test('a crop outside of the source gets 400', async (t) => {
+    const response = await fetch(url + image('/photo.png', 'crop=600,0,10,10'));
     t.equal(response.status, 400);
     t.match(await json(response), { code: 'parameter_invalid', message: /500 x 438/ });
   });

@@ -2,11 +2,11 @@ import sharp from 'sharp';
 import t from 'tap';
 import { ssim, toReference } from '../../bench/encoders/ssim.ts';
 import { redAndBlueError, redOnBlue } from '../pool/rendering/red-on-blue.ts';
-import { picture, startTestOrigin } from './origin.ts';
-import { startService } from './service.ts';
+import { startFrontEnd } from './front-end.ts';
+import { picture } from './origin.ts';
 
-t.test('the client and the project decide what the query leaves open', async (t) => {
-  const origin = await startTestOrigin(t);
+t.test('headers of the client decide what the query leaves open', async (t) => {
+  const { url, origin, image } = await startFrontEnd(t);
   origin.serve('/a.jpg', await picture(1200, 800));
   const frames = Buffer.concat([Buffer.alloc(40 * 40 * 3, 20), Buffer.alloc(40 * 40 * 3, 220)]);
   origin.serve(
@@ -18,22 +18,16 @@ t.test('the client and the project decide what the query leaves open', async (t)
   origin.serve('/letters.png', await redOnBlue());
   const textures = { smooth: await dunes(), busy: await grain() };
   for (const [name, body] of Object.entries(textures)) origin.serve(`/${name}.png`, body);
-  const service = await startService(t);
-  const project = await service.project();
 
   async function load(path: string, query: string, accept = '*/*') {
-    const url = `${service.url}/img/${origin.url}${path}?project=${project}&${query}`;
-    const response = await fetch(url, { headers: { accept } });
+    const response = await fetch(url + image(path, query), { headers: { accept } });
     const body = Buffer.from(await response.arrayBuffer());
     const { status, headers } = response;
     return { status, type: headers.get('content-type'), cache: headers.get('x-cache'), body };
   }
 
   async function get(query: string, headers: Record<string, string>, path = '/a.jpg') {
-    const response = await fetch(
-      `${service.url}/img/${origin.url}${path}?project=${project}&${query}`,
-      { headers },
-    );
+    const response = await fetch(url + image(path, query), { headers });
     const { format, width, pages } = await sharp(await response.arrayBuffer()).metadata();
     const type = response.headers.get('content-type');
     return { type, format, width, pages };
@@ -58,7 +52,7 @@ t.test('the client and the project decide what the query leaves open', async (t)
     t.equal((await get('w=60&f=jpg', { accept: 'image/avif' })).type, 'image/jpeg');
   });
 
-  t.test('an animation stays one', async (t) => {
+  t.test('animations stay animated', async (t) => {
     const accept = 'image/avif,image/webp';
     t.match(await get('w=20', { accept }, '/a.gif'), { type: 'image/webp', pages: 2, width: 20 });
     const own = await get('w=20', { accept: '*/*' }, '/a.gif');
@@ -86,7 +80,7 @@ t.test('the client and the project decide what the query leaves open', async (t)
     }
   });
 
-  t.test('q=auto takes the quality that the pixels need', async (t) => {
+  t.test('q=auto chooses the quality by the pixels', async (t) => {
     const loss = async (name: keyof typeof textures, body: Buffer) =>
       1 - (await ssim(await toReference(sharp(textures[name])), body));
     for (const format of ['jpeg', 'webp', 'avif'] as const) {
@@ -120,7 +114,7 @@ t.test('the client and the project decide what the query leaves open', async (t)
     }
   });
 
-  t.test('client hints, where the query is silent', async (t) => {
+  t.test('client hints apply to what the query leaves open', async (t) => {
     const width = async (query: string, headers: Record<string, string>) =>
       (await get(query, { accept: '*/*', ...headers })).width;
     t.equal(await width('w=100', { 'sec-ch-dpr': '2' }), 100, 'as a srcset asks for it');
@@ -138,9 +132,8 @@ t.test('the client and the project decide what the query leaves open', async (t)
     t.equal(await width('q=80', { 'viewport-width': '5000' }), 1200, 'nothing is scaled up');
   });
 
-  t.test('the project', async (t) => {
-    const natural = await get('', { accept: '*/*' });
-    t.match(natural, { format: 'jpeg', width: 1200 });
+  t.test('without a query the image keeps its format and size', async (t) => {
+    t.match(await get('', { accept: '*/*' }), { format: 'jpeg', width: 1200 });
   });
 });
 

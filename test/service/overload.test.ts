@@ -1,34 +1,32 @@
 import t from 'tap';
 import { until } from '../until.ts';
+import { startFrontEnd } from './front-end.ts';
 import { held } from './held.ts';
-import { picture, startTestOrigin } from './origin.ts';
-import { json, startService } from './service.ts';
+import { picture } from './origin.ts';
+import { json } from './service.ts';
 
-t.test('beyond its bounds the service refuses at once, and still serves hits', async (t) => {
-  const origin = await startTestOrigin(t);
+t.test('a full transform queue refuses misses at once and still serves hits', async (t) => {
+  const { url, origin, image } = await startFrontEnd(t, {
+    SERVICE_POOL_THREADS: '1',
+    SERVICE_POOL_QUEUE: '2',
+  });
   const body = await picture(1600, 1200);
   const source = held(body);
   origin.serve('/a.jpg', body);
   origin.serve('/b.jpg', source.reply);
-  const service = await startService(t, {
-    environment: { SERVICE_POOL_THREADS: '1', SERVICE_POOL_QUEUE: '2' },
-  });
-  const project = await service.project();
-  const url = (path: string, more: string) =>
-    `${service.url}/img/${origin.url}${path}?project=${project}&${more}`;
-  t.equal((await fetch(url('/a.jpg', 'w=50'))).status, 200);
+  t.equal((await fetch(url + image('/a.jpg', 'w=50'))).status, 200);
 
-  // They wait for one source, and then for the pool, all at the same moment.
+  // All wait for one source, and at the same moment for the transform queue.
   const flood = Array.from({ length: 40 }, (_, i) =>
-    fetch(url('/b.jpg', `w=${1200 + i}&fmt=avif`)),
+    fetch(url + image('/b.jpg', `w=${1200 + i}&fmt=avif`)),
   );
   await until('all wait for the source', async () => {
-    const { checks } = await json(await fetch(`${service.url}/api/health`));
+    const { checks } = await json(await fetch(`${url}/api/health`));
     return checks.transformQueue.misses === 40;
   });
   source.release();
   await Promise.race(flood);
-  const hit = await fetch(url('/a.jpg', 'w=50'));
+  const hit = await fetch(url + image('/a.jpg', 'w=50'));
   const answers = await Promise.all(flood);
   const refused = answers.filter((answer) => answer.status === 503);
   const served = answers.filter((answer) => answer.status === 200);
@@ -41,29 +39,26 @@ t.test('beyond its bounds the service refuses at once, and still serves hits', a
   }
   t.equal(hit.status, 200);
   t.equal(hit.headers.get('x-cache'), 'memory');
-  const health = await fetch(`${service.url}/api/health`);
-  t.equal(health.status, 200, 'a full queue alone is no failure');
+  const health = await fetch(`${url}/api/health`);
+  t.equal(health.status, 200, 'a full queue alone is not an outage');
   t.match((await json(health)).checks.transformQueue, { rejected: refused.length });
 });
 
-t.test('fetches are bounded too', async (t) => {
-  const origin = await startTestOrigin(t);
+t.test('the number of fetches is bounded', async (t) => {
+  const { url, origin, image } = await startFrontEnd(t, { SERVICE_FETCH_CONCURRENCY: '4' });
   const source = held(await picture(100, 100));
   origin.serve('/a.jpg', source.reply);
-  const service = await startService(t, { environment: { SERVICE_FETCH_CONCURRENCY: '4' } });
-  const project = await service.project();
   const statuses: number[] = [];
   const all = Array.from({ length: 30 }, async (_, i) => {
-    const url = `${service.url}/img/?url=${origin.url}/a.jpg%3F${i}&project=${project}&w=10`;
-    statuses.push((await fetch(url)).status);
+    statuses.push((await fetch(url + image(`/a.jpg%3F${i}`, 'w=10'))).status);
   });
   await until('all others are refused', () => statuses.length === 27);
   await until('the others are asked for', () => source.waiting >= 3);
-  t.equal(source.waiting, 3, 'of one project three quarters of four');
+  t.equal(source.waiting, 3, 'three quarters of four for one project');
   source.release();
   await Promise.all(all);
   t.equal(statuses.filter((status) => status === 200).length, 3);
   t.equal(statuses.filter((status) => status === 503).length, 27);
-  const { checks } = await json(await fetch(`${service.url}/api/health`));
+  const { checks } = await json(await fetch(`${url}/api/health`));
   t.match(checks.sources, { concurrency: 4, rejected: 27, fetching: 0 });
 });

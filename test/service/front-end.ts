@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { loadSettings } from '../../contract/settings/load.ts';
+import type { FrontEndChannel, Welcome } from '../../server/cluster/channel.ts';
+import { createFrontEnd } from '../../server/front-end.ts';
+import { joinStore } from '../../store/open.ts';
+import { embeddedUrl } from '../store/connection.ts';
+import { temporaryRoot } from '../temporary-root.ts';
+import { startTestOrigin, type TestOrigin } from './origin.ts';
+import { freePort } from './service.ts';
+
+export interface TestFrontEnd {
+  readonly url: string;
+  readonly port: number;
+  readonly origin: TestOrigin;
+  /** The id of a project that may use the origin. */
+  readonly project: string;
+  /** The path and query of an image of the origin. */
+  image(path: string, query?: string): string;
+}
+
+/**
+ * Starts a front end in this process, without a disk cache: for tests of responses. Tests of processes use
+ * `startService`.
+ */
+export async function startFrontEnd(
+  t: Test,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<TestFrontEnd> {
+  const origin = await startTestOrigin(t);
+  const port = await freePort();
+  const dataDir = await mkdtemp(join(temporaryRoot, 'image-delivery-'));
+  const storeUrl = process.env['SERVICE_MONGODB_URL'] || (await embeddedUrl());
+  const settings = loadSettings({
+    SERVICE_HOST: '127.0.0.1',
+    SERVICE_PORT: String(port),
+    SERVICE_DATA_DIR: dataDir,
+    SERVICE_MONGODB_URL: storeUrl,
+    SERVICE_PROCESSES: '1',
+    SERVICE_DISK_CACHE_BYTES: '0',
+    SERVICE_LOG_LEVEL: 'silent',
+    // Slow work on a busy machine is not an error here.
+    SERVICE_SOURCE_TIMEOUT_MS: '100000',
+    SERVICE_TRANSFORM_TIMEOUT_MS: '100000',
+    SERVICE_PRIVATE_SOURCES: '127.0.0.0/8:*,localhost:*',
+    ...environment,
+  });
+  const store = await joinStore(settings);
+  const { _id: orgId } = await store.organisations.default();
+  const { _id: project } = await store.projects.create({
+    orgId,
+    name: 'Test',
+    origin: 'http://127.0.0.1/',
+    allowedOrigins: ['127.0.0.1', 'localhost'],
+  });
+  const welcome: Welcome = {
+    type: 'welcome',
+    storeUrl,
+    storePrepared: true,
+    knowledge: { confirmedAt: 0, projects: [] },
+  };
+  let reason: string | null = null;
+  const channel: FrontEndChannel = {
+    send: (message) => {
+      if (message.type === 'cannot-start') reason = message.reason;
+    },
+    start: async () => welcome,
+    receive: (receiver) => receiver(welcome),
+  };
+  const frontEnd = await createFrontEnd(settings, channel);
+  await frontEnd.start();
+  if (reason !== null) throw new Error(reason);
+  t.teardown(async () => {
+    await frontEnd.drain(0);
+    await store.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    origin,
+    project,
+    image: (path, query = '') =>
+      `/img/${origin.url}${path}?project=${project}${query === '' ? '' : `&${query}`}`,
+  };
+}
