@@ -13,8 +13,8 @@ import type { FrontEndChannel, MachineStats, ToFrontEnd } from './cluster/channe
 import { CoalescerClient } from './cluster/coalescer-client.ts';
 import { DiskCacheReporter } from './cluster/disk-cache-reporter.ts';
 import { WebConsole } from './console/console.ts';
-import { ControlPlane } from './control/api.ts';
 import { Authentication } from './control/authenticate.ts';
+import { ControlPlane } from './control/control-plane.ts';
 import { PresetResource } from './control/preset-resource.ts';
 import { ProjectResource } from './control/project-resource.ts';
 import { RateLimit } from './control/rate-limit.ts';
@@ -266,8 +266,8 @@ class FrontEnd {
       authentication: new Authentication(keys, organisations),
       rateLimit: new RateLimit(db, apiRateLimit),
       storeAvailable: this.#storeAvailable,
-      projects,
-      operations: new ProjectResource({
+      storedProjects: projects,
+      projects: new ProjectResource({
         projects,
         guard,
         checkWatermark: (url, signal) => this.#engine.checkWatermark(url, signal),

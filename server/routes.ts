@@ -1,6 +1,6 @@
 import type { WebConsole } from './console/console.ts';
 import { consolePrefix } from './console/documents.ts';
-import type { ControlPlane } from './control/api.ts';
+import type { ControlPlane } from './control/control-plane.ts';
 import { methodsAt, prefix } from './control/endpoints.ts';
 import { openApiDocument } from './control/openapi.ts';
 import type { Health } from './health.ts';

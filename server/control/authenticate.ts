@@ -16,16 +16,16 @@ export interface Credential {
 }
 
 /**
- * How long a look-up is valid: long enough that a busy client does not cause a query for every call,
- * short enough that a revocation takes effect in all processes within two seconds.
+ * Validity of a look-up: busy clients do not cause a query for each call, and a revocation takes effect in
+ * all processes within two seconds.
  */
 const ttlMs = 1_000;
 const knownBytes = 8 * 1024 * 1024;
-/** Estimated size of an entry: a digest, and a key with its organisation. */
+/** Estimated size of an entry. */
 const entryBytes = 1_024;
 const maxKeyLength = 256;
 
-/** The API key of a request: `Authorization` takes precedence over `X-Service-Api-Key` (spec part 5). */
+/** The API key of a request: `Authorization` takes precedence over `X-Service-Api-Key`. */
 export function readKey(authorization: string, serviceApiKey: string): string {
   if (authorization === '') {
     if (serviceApiKey !== '') return serviceApiKey;
@@ -38,18 +38,18 @@ export function readKey(authorization: string, serviceApiKey: string): string {
 
 interface Known {
   readonly credential: Credential;
-  /** When the store was asked for it, by the clock of `performance`. */
+  /** Start of the query, by the clock of `performance`. */
   readonly at: number;
 }
 
 /**
- * Finds the credential of a request, by the keys and organisations of the store. A key that was valid
- * before is looked up again whatever others send; only keys that are new here have limits.
+ * Finds the credential of a request in the store. Look-ups are limited only for keys that were not valid
+ * before, so that unknown keys do not block known ones.
  */
 export class Authentication {
   readonly #keys: Keys;
   readonly #organisations: Organisations;
-  /** The keys that were valid when they were last looked up, which nobody without one can displace. */
+  /** Keys that were valid at their last look-up; unknown keys do not evict them. */
   readonly #known: LRUCache<string, Known>;
   readonly #unknown = new UnknownKeys(ttlMs);
   readonly #lookups = new SingleFlight<string, Credential | null>();
@@ -60,13 +60,13 @@ export class Authentication {
     this.#known = new LRUCache({ maxSize: knownBytes, sizeCalculation: () => entryBytes });
   }
 
-  /** Bytes of the cached look-ups, as they are estimated. */
+  /** Estimated bytes of the cached look-ups. */
   get bytes(): { readonly known: number; readonly unknown: number } {
     return { known: this.#known.calculatedSize, unknown: this.#unknown.bytes };
   }
 
   /**
-   * @param client the client's network, which limits the keys that are not known (`clientNetwork`)
+   * @param client the client's network (`clientNetwork`), which limits its unknown keys
    * @throws ServiceError api_key_missing, api_key_invalid, rate_limited; the driver's error when the
    *   store is unavailable
    */
@@ -95,7 +95,7 @@ export class Authentication {
   }
 
   async #lookUp(secret: string, hash: string): Promise<Credential | null> {
-    // The age counts from the query: a slow store returns the state of that time.
+    // Measured from the start of the query: a slow store returns an old state.
     const at = performance.now();
     const credential = await this.#load(secret, hash);
     if (credential === null) this.#known.delete(hash);
@@ -122,23 +122,23 @@ export function requireProductAccess({ productAccess }: Credential): void {
 }
 
 /**
- * Whether a key may do an operation on a project, which need not exist.
+ * Checks that a key may use an operation on a project, which need not exist.
  * @throws ServiceError project_forbidden, write_access_required
  */
 export async function authorise(
   key: ApiKey,
-  operation: Endpoint,
+  endpoint: Endpoint,
   projectId: string | null,
   projects: Pick<Projects, 'organisationOf'>,
 ): Promise<void> {
-  // Also for a project that does not exist, so that a key cannot find out which other projects do.
+  // Also for missing projects: a key must not reveal which other projects exist.
   if (key.projectId !== null && projectId !== null && key.projectId !== projectId) {
     throw new ServiceError('project_forbidden', 'The API key is for another project.');
   }
-  if (operation.keys === 'all' && key.projectId !== null) {
+  if (endpoint.allProjects && key.projectId !== null) {
     throw new ServiceError('project_forbidden', 'This operation needs a key for all projects.');
   }
-  if (operation.access === 'write' && key.access !== 'write') {
+  if (endpoint.method !== 'GET' && key.access !== 'write') {
     throw new ServiceError('write_access_required', 'The API key may only read.');
   }
   if (key.projectId !== null || key.allOrganisations || projectId === null) return;

@@ -13,14 +13,14 @@ import {
 
 type Status = (typeof errorCatalogue)[ErrorCode]['status'];
 
-const meanings: Readonly<Record<Status, string>> = {
+const descriptions: Readonly<Record<Status, string>> = {
   400: 'The JSON body or a request parameter is not valid.',
   401: 'The API key is missing or not valid.',
   402: 'The key is valid, but its organisation has no active product access.',
   403: 'The key cannot access the project or the operation.',
-  404: 'There is no such project, preset or endpoint.',
-  405: 'There is no such method at this path.',
-  408: 'The request took too long to come.',
+  404: 'The project, preset or endpoint does not exist.',
+  405: 'The path does not support the method.',
+  408: 'The request was not received in time.',
   413: 'The source has too many bytes or pixels.',
   415: 'The source is not an image in a supported format.',
   416: 'The requested range begins after the end of the image.',
@@ -33,18 +33,18 @@ const meanings: Readonly<Record<Status, string>> = {
   504: 'The source or the transform took too long.',
 };
 
-/** Where the image endpoint means something else. */
-const imageMeanings: Partial<Record<Status, string>> = {
+/** Descriptions for the image endpoint, where they differ. */
+const imageDescriptions: Partial<Record<Status, string>> = {
   400: 'The source or the project is missing, or a parameter is not valid.',
   403: 'The source is not allowed or needs a login, or the signature is not valid.',
-  404: 'There is no such project, preset or source.',
-  429: 'The source server gets too many requests.',
+  404: 'The project, preset or source does not exist.',
+  429: 'The source server receives too many requests.',
 };
 
-/** Codes that only the worker has. */
-const ofWorker: readonly ErrorCode[] = ['workbench_unauthorized', 'workbench_forbidden'];
-/** Codes that only the control plane has. */
-const ofControl: readonly ErrorCode[] = [
+/** Codes of the worker only. */
+const workerCodes: readonly ErrorCode[] = ['workbench_unauthorized', 'workbench_forbidden'];
+/** Codes of the control plane only. */
+const ownControlCodes: readonly ErrorCode[] = [
   'invalid_request',
   'api_key_missing',
   'api_key_invalid',
@@ -55,8 +55,8 @@ const ofControl: readonly ErrorCode[] = [
   'rate_limited',
   'prewarm_queue_full',
 ];
-/** Codes that it has besides, as the image endpoint does, which has every code that is not named here. */
-const ofBoth: readonly ErrorCode[] = [
+/** Codes of the control plane and the image endpoint, which has every code that is not named here. */
+const sharedCodes: readonly ErrorCode[] = [
   'project_not_found',
   'preset_not_found',
   'internal_error',
@@ -64,9 +64,9 @@ const ofBoth: readonly ErrorCode[] = [
   'overloaded',
 ];
 
-const controlCodes = [...ofControl, ...ofBoth];
+const controlCodes = [...ownControlCodes, ...sharedCodes];
 const imageCodes = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
-  (code) => !ofWorker.includes(code) && !ofControl.includes(code),
+  (code) => !workerCodes.includes(code) && !ownControlCodes.includes(code),
 );
 
 const statusesOf = (codes: readonly ErrorCode[]): Status[] =>
@@ -75,21 +75,21 @@ const controlStatuses = statusesOf(controlCodes);
 const imageStatuses = statusesOf(imageCodes);
 
 const controlName = (status: number): string => `Error${status}`;
-/** Statuses that both have are responses of their own: the codes and headers differ. */
+/** Statuses of both have separate responses, because codes and headers differ. */
 const imageName = (status: Status): string =>
   controlStatuses.includes(status) ? `ImageError${status}` : `Error${status}`;
 
 function errorResponse(
   status: Status,
   codes: readonly ErrorCode[],
-  meaning: string,
+  summary: string,
   headers: object,
 ): object {
   const possible = codes.filter((code) => errorCatalogue[code].status === status);
   const [code = 'internal_error'] = possible;
   const named = possible.map((one) => `\`${one}\``).join(', ');
   return {
-    description: `${meaning} Code: ${named}.`,
+    description: `${summary} Code: ${named}.`,
     headers,
     content: {
       'application/json': {
@@ -97,7 +97,7 @@ function errorResponse(
         example: {
           error: STATUS_CODES[status],
           code,
-          message: meaning,
+          message: summary,
           resolution_hint: errorCatalogue[code].hint,
         },
       },
@@ -106,19 +106,20 @@ function errorResponse(
 }
 
 const controlError = (status: Status): object =>
-  errorResponse(status, controlCodes, meanings[status], {
+  errorResponse(status, controlCodes, descriptions[status], {
     ...plainHeaders,
     ...(status === 401 ? challengeHeader : rateLimitHeaders),
     ...(status === 429 || status === 503 ? retryAfterHeader : {}),
   });
 
-/** Whether a failure of the image endpoint can say how long to wait; the second repeats what the source says. */
-const waits = (code: ErrorCode): boolean => code in retryAfter || code === 'source_rate_limited';
+/** Codes of the image endpoint with Retry-After; for the last one it repeats the source's. */
+const isRetryable = (code: ErrorCode): boolean =>
+  code in retryAfter || code === 'source_rate_limited';
 
 const imageError = (status: Status): object =>
-  errorResponse(status, imageCodes, imageMeanings[status] ?? meanings[status], {
+  errorResponse(status, imageCodes, imageDescriptions[status] ?? descriptions[status], {
     ...imageErrorHeaders,
-    ...(imageCodes.some((code) => errorCatalogue[code].status === status && waits(code))
+    ...(imageCodes.some((code) => errorCatalogue[code].status === status && isRetryable(code))
       ? retryAfterHeader
       : {}),
     ...(status === 405 ? allowHeader : {}),

@@ -10,7 +10,6 @@ import type {
   ProjectSettingsInput,
 } from './schemas.ts';
 
-/** The examples of the OpenAPI document; a test validates each with its schema. */
 const project: ProjectBody = {
   id: 'prj_32gx1acb9wtykf3m',
   orgId: 'org_23i6fhnera87cmlx',
@@ -36,61 +35,58 @@ const project: ProjectBody = {
   createdAt: 'November 20, 2026',
 };
 
-const configuration: ProjectConfiguration = {
-  projectId: project.id,
-  projectName: project.name,
-  origin: project.origin,
-  allowedOrigins: project.allowedOrigins,
-  imageBaseUrl: 'https://images.example.com/img',
-  transformUrlTemplate:
-    'https://images.example.com/img/{source}?project=prj_32gx1acb9wtykf3m{&w,h,q,fmt,fit,dpr,blur}',
-  defaults: {
-    autoFormat: true,
-    defaultQuality: 80,
-    stripMetadata: true,
-    watermarkEnabled: false,
-  },
-  watermark: {
-    enabled: false,
-    margin: 16,
-    opacity: 60,
-    position: 'southeast',
-    scale: 20,
-    url: null,
-  },
-  supportedParameters: ['w', 'h', 'q', 'fmt', 'fit', 'dpr', 'blur'],
-};
-
-const createProjectInput: CreateProjectInput = {
-  name: 'My shop',
-  origin: 'https://shop.example.com/',
-  allowedOrigins: ['*.cdn.example.com'],
-};
-
-const projectSettingsInput: ProjectSettingsInput = { defaultQuality: 70, maxWidth: 2_000 };
-
-const prewarmInput: PrewarmInput = {
-  sources: ['https://shop.example.com/a.jpg', 'https://shop.example.com/b.jpg'],
-  widths: [400, 800],
-  formats: ['auto'],
-};
-
-const prewarmReceipt: PrewarmReceipt = { accepted: true, sourceCount: 2, variantCount: 4 };
-
-const domainInput: DomainInput = { host: 'static.example.com' };
-
 const presetInput: PresetInput = { parameters: { w: 400, h: 300, fit: 'cover', sharpen: true } };
 
-const preset: Preset = { name: 'card', ...presetInput };
-
-export const examples = {
+/** The examples of the OpenAPI document, by schema; a test validates them. */
+export const examples: {
+  readonly Project: ProjectBody;
+  readonly ProjectConfiguration: ProjectConfiguration;
+  readonly CreateProjectInput: CreateProjectInput;
+  readonly ProjectSettingsInput: ProjectSettingsInput;
+  readonly PrewarmInput: PrewarmInput;
+  readonly PrewarmReceipt: PrewarmReceipt;
+  readonly DomainInput: DomainInput;
+  readonly PresetInput: PresetInput;
+  readonly Preset: Preset;
+} = {
   Project: project,
-  ProjectConfiguration: configuration,
-  CreateProjectInput: createProjectInput,
-  ProjectSettingsInput: projectSettingsInput,
-  PrewarmInput: prewarmInput,
-  PrewarmReceipt: prewarmReceipt,
-  DomainInput: domainInput,
+  ProjectConfiguration: {
+    projectId: project.id,
+    projectName: project.name,
+    origin: project.origin,
+    allowedOrigins: project.allowedOrigins,
+    imageBaseUrl: 'https://images.example.com/img',
+    transformUrlTemplate:
+      'https://images.example.com/img/{source}?project=prj_32gx1acb9wtykf3m{&w,h,q,fmt,fit,dpr,blur}',
+    defaults: {
+      autoFormat: true,
+      defaultQuality: 80,
+      stripMetadata: true,
+      watermarkEnabled: false,
+    },
+    watermark: {
+      enabled: false,
+      margin: 16,
+      opacity: 60,
+      position: 'southeast',
+      scale: 20,
+      url: null,
+    },
+    supportedParameters: ['w', 'h', 'q', 'fmt', 'fit', 'dpr', 'blur'],
+  },
+  CreateProjectInput: {
+    name: 'My shop',
+    origin: 'https://shop.example.com/',
+    allowedOrigins: ['*.cdn.example.com'],
+  },
+  ProjectSettingsInput: { defaultQuality: 70, maxWidth: 2_000 },
+  PrewarmInput: {
+    sources: ['https://shop.example.com/a.jpg', 'https://shop.example.com/b.jpg'],
+    widths: [400, 800],
+    formats: ['auto'],
+  },
+  PrewarmReceipt: { accepted: true, sourceCount: 2, variantCount: 4 },
+  DomainInput: { host: 'static.example.com' },
   PresetInput: presetInput,
-  Preset: preset,
+  Preset: { name: 'card', ...presetInput },
 };

@@ -18,7 +18,7 @@ const bytes = { type: 'integer', minimum: 1 };
 /** The body of a response to `fmt=json`. */
 const imageFactsSchema = {
   type: 'object',
-  description: 'Facts about a source, and the image that the request would give without `fmt`.',
+  description: 'Facts about the source, and about the output of the same request without `fmt`.',
   properties: {
     source: {
       type: 'object',
@@ -47,15 +47,15 @@ const imageFactsSchema = {
   required: ['source', 'output', 'dominant'],
 };
 
-/** Schemas that several parameters have, or that need a name of their own. */
+/** Schemas of several parameters. */
 const sharedNames: ReadonlyMap<ValueSchema, string> = new Map([
   [flag.schema, 'ImageFlag'],
   [colour.schema, 'ImageColour'],
 ]);
 
 /**
- * The name of a parameter's schema among the components, or null for a plain number: generators for Go
- * make types of use only of alternatives that have a name.
+ * The name of a parameter's schema in the components, or null for a plain number: generators for Go need
+ * named schemas for alternatives.
  */
 function schemaName(name: ParameterName): string | null {
   const { schema } = parameters[name];
@@ -65,7 +65,7 @@ function schemaName(name: ParameterName): string | null {
   return sharedNames.get(schema) ?? `Image${name[0]?.toUpperCase()}${name.slice(1)}`;
 }
 
-/** The schema of a parameter: a reference where it has a name. */
+/** The schema of a parameter, or a reference to it. */
 export function parameterSchema(name: ParameterName): object {
   const key = schemaName(name);
   return key === null ? parameters[name].schema : { $ref: `#/components/schemas/${key}` };
@@ -88,7 +88,7 @@ const inPath = {
   in: 'path',
   required: true,
   description: 'The absolute source URL, encoded as a whole.',
-  // A slash may be missing: proxies that normalise paths remove it.
+  // Proxies that normalise paths remove a slash.
   schema: { ...source, pattern: '^[Hh][Tt][Tt][Pp][Ss]?:/{1,2}[^/]' },
   example: 'https://shop.example.com/a.jpg',
 };
@@ -126,15 +126,12 @@ const ranges = [
   {
     name: 'If-Range',
     in: 'header',
-    description: 'The ETag of the image that the range is of; of any other image all is sent.',
+    description: 'The ETag of the image; another image is sent as a whole.',
     schema: { type: 'string' },
   },
 ];
 
-/**
- * Without `default`, which is in the description: generated clients send every default that they know,
- * and each image would have a long URL of its own at a CDN.
- */
+/** Has no `default`: generated clients would send all defaults, which makes long URLs for CDNs. */
 function parameterObject(name: ParameterName): object {
   const { meaning, accepts, aliases, example, schema } = parameters[name];
   const also = aliases.length === 0 ? '' : ` Also: ${aliases.join(', ')}.`;
@@ -144,12 +141,12 @@ function parameterObject(name: ParameterName): object {
     description: `${meaning} Accepts ${accepts}.${also}`,
     schema: parameterSchema(name),
     example: exampleValue(example, schema),
-    // What the description is made of, for programs that make controls of the parameters.
+    // The parts of the description, for programs that generate controls.
     'x-transform': { meaning, accepts, aliases },
   };
 }
 
-/** An example as a value of its schema's type. */
+/** An example, as a number if the schema allows one. */
 function exampleValue(text: string, { type, anyOf }: ValueSchema): string | number {
   const isNumber = [type, ...(anyOf ?? []).map((one) => one.type)].some(
     (one) => one === 'integer' || one === 'number',
@@ -170,7 +167,7 @@ const operation = (operationId: string, source: object) => ({
   tags: ['Images'],
   summary: 'A transformed image',
   description:
-    "Needs no key: the project's allowlist decides. Options that the query does not have come from client hints, Accept and the project's defaults. Words may be in upper case too. HEAD is answered as well.",
+    "Needs no key: the project's allowlist decides. Missing options come from client hints, Accept and the project's defaults. Words are case-insensitive. HEAD is supported.",
   security: [],
   parameters: [
     source,
@@ -192,19 +189,19 @@ const operation = (operationId: string, source: object) => ({
       content,
     },
     206: {
-      description: 'The part of the image that Range asks for, as bytes of its type.',
+      description: 'The requested range of the image.',
       headers: { ...imageHeaders, ...contentRangeHeader },
       content,
     },
     304: {
-      description: 'The client has it already (If-None-Match).',
+      description: 'The client has the image (If-None-Match).',
       headers: notModifiedHeaders,
     },
     ...imageErrors,
   },
 });
 
-/** The public image endpoint (spec part 4.3). */
+/** The public image endpoint. */
 export const imagePaths: Readonly<Record<string, object>> = {
   '/img/{source}': { get: operation('getImage', inPath) },
   '/img/': { get: operation('getImageByQuery', inQuery) },

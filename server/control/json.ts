@@ -1,24 +1,23 @@
 import { type Token, tokenize } from '@humanwhocodes/momoa';
 
-/** Valid bodies nest at most 2 levels; up to this depth, unknown fields are reported by their names. */
+/** Valid bodies nest at most 2 levels; up to this depth, unknown fields are reported by name. */
 const maxDepth = 16;
 
 /**
- * Values, names and marks between them: a list of 1,000 hosts has 2,000. A body of 64 KiB has room for
- * 65,000, which take a tenth of a second to read and to check.
+ * Values, names and punctuation: a list of 1,000 hosts has 2,000. A body of 64 KiB has room for 65,000, which
+ * take 0.1 s to read and check.
  */
 const maxTokens = 4_000;
 
 /** Names that enable prototype pollution. */
 const unsafeNames = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** The body is not acceptable; the message says why, for the client. */
+/** A rejected body; the message is for the client. */
 export class InvalidJson extends Error {}
 
 /**
- * Parses JSON (RFC 8259) strictly: UTF-8 only, no name twice in an object (the RFC leaves open which
- * one counts, so two readers could disagree), no NUL or lone surrogate in a string (a database may
- * change them), no unsafe names, bounded nesting and number of values.
+ * Parses JSON (RFC 8259) strictly: UTF-8 only; no repeated names, which parsers read differently; no NUL or
+ * lone surrogate in strings, which databases may change; no unsafe names; bounded nesting and size.
  * @throws JsonInvalid
  */
 export function parseJson(bytes: Uint8Array): unknown {
@@ -40,8 +39,8 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * Checks for repeated names, which the parsed value does not show, and for deep nesting, before a parser
- * recurses. The tokens are enough for both; JSON.parse checks the grammar.
+ * Checks for repeated names, which a parsed value does not contain, and for deep nesting before a parser
+ * recurses. JSON.parse checks the grammar.
  */
 function checkStructure(text: string): void {
   const open: Set<string>[] = [];

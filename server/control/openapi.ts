@@ -52,9 +52,7 @@ const schemas = {
 type SchemaName = keyof typeof schemas;
 
 const ref = (name: SchemaName) => ({ $ref: `#/components/schemas/${name}` });
-const json = (schema: unknown, example?: unknown) => ({
-  'application/json': { schema, ...(example === undefined ? {} : { example }) },
-});
+const json = (schema: unknown, example?: unknown) => ({ 'application/json': { schema, example } });
 
 function successBody({ success }: Endpoint): object {
   const name = success.schema as SchemaName & keyof typeof examples;
@@ -86,68 +84,59 @@ const presetNameParameter = {
 const hostParameter = {
   name: 'host',
   in: 'query',
-  description: 'The host to remove; wins over the body.',
+  description: 'The host to remove; takes precedence over the body.',
   schema: domainSchema.properties.host,
   example: examples.DomainInput.host,
 };
 
-function operationObject(id: string, operation: Endpoint): object {
-  const parametersOf = [
-    ...(operation.path.includes('{projectId}') ? [projectIdParameter] : []),
-    ...(operation.path.includes('{presetName}') ? [presetNameParameter] : []),
-    ...(operation.inputOptional ? [hostParameter] : []),
+/** JSON omits the undefined fields. */
+function operationObject(id: string, endpoint: Endpoint): object {
+  const { path, input, inputOptional = false, success, summary, description } = endpoint;
+  const parameters = [
+    ...(path.includes('{projectId}') ? [projectIdParameter] : []),
+    ...(path.includes('{presetName}') ? [presetNameParameter] : []),
+    ...(inputOptional ? [hostParameter] : []),
   ];
   return {
     operationId: id,
     tags: ['Control plane'],
-    summary: operation.summary,
-    description: operation.description,
+    summary,
+    description,
     security: [{ bearer: [] }, { serviceApiKey: [] }],
-    ...(parametersOf.length === 0 ? {} : { parameters: parametersOf }),
-    ...(operation.input === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: operation.inputOptional !== true,
-            content: json(ref(operation.input), examples[operation.input]),
-          },
-        }),
+    parameters: parameters.length === 0 ? undefined : parameters,
+    requestBody: input && { required: !inputOptional, content: json(ref(input), examples[input]) },
     responses: {
-      [operation.success.status]: {
+      [success.status]: {
         description: 'Done.',
         headers: { ...plainHeaders, ...rateLimitHeaders },
-        content: successBody(operation),
+        content: successBody(endpoint),
       },
-      ...controlErrors(operation.errors),
+      ...controlErrors(endpoint.errors),
     },
   };
 }
 
 function controlPaths(): Record<string, object> {
   const paths: Record<string, Record<string, object>> = {};
-  for (const [id, operation] of Object.entries(endpoints)) {
-    const path = `${prefix}${operation.path}`;
-    paths[path] = {
-      ...paths[path],
-      [operation.method.toLowerCase()]: operationObject(id, operation),
-    };
+  for (const [id, endpoint] of Object.entries(endpoints)) {
+    const path = `${prefix}${endpoint.path}`;
+    paths[path] ??= {};
+    paths[path][endpoint.method.toLowerCase()] = operationObject(id, endpoint);
   }
   return paths;
 }
 
+const healthResponse = (description: string) => ({
+  description,
+  headers: readableHeaders,
+  content: json(ref('HealthStatus')),
+});
 const health = {
   operationId: 'getHealth',
   tags: ['Health'],
   summary: 'Health of the service and what it depends on',
   security: [],
-  responses: {
-    200: { description: 'Healthy.', headers: readableHeaders, content: json(ref('HealthStatus')) },
-    503: {
-      description: 'Not healthy.',
-      headers: readableHeaders,
-      content: json(ref('HealthStatus')),
-    },
-  },
+  responses: { 200: healthResponse('Healthy.'), 503: healthResponse('Not healthy.') },
 };
 
 /** The OpenAPI 3.1 document, generated from the tables and schemas that the code uses. */

@@ -1,13 +1,13 @@
 import type { PresetParameters } from '../../store/preset.ts';
 import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
 
-/** The parameters that a preset may have: all but the one that names it. */
+/** The parameters of presets: all except the one that names a preset. */
 export const presetParameterNames = parameterNames.filter((name) => name !== 'preset');
 
-/** Longest preset, as JSON: image requests of the project keep all its presets in memory. */
+/** Maximum length as JSON: all presets of a project are in memory with it. */
 const maxCharacters = 1_024;
 
-/** The schema of a preset's parameters, each with its type in JSON. */
+/** The schema of a preset's parameters as JSON values. */
 export function presetParametersSchema(schemaOf: (name: ParameterName) => object) {
   return {
     type: 'object',
@@ -18,14 +18,14 @@ export function presetParametersSchema(schemaOf: (name: ParameterName) => object
   } as const;
 }
 
-/** With the rule in words, for error messages. */
+/** A parameter's schema with its rule in words, for error messages. */
 export const ruledSchema = (name: ParameterName): object => ({
   ...parameters[name].schema,
   'x-rule': `must be ${parameters[name].accepts}`,
 });
 
-/** The faults of parameters that are valid by their schema, in words. */
-export function presetFaults(preset: PresetParameters): string[] {
+/** The errors that the schema does not find, in words. */
+export function presetErrors(preset: PresetParameters): string[] {
   if (JSON.stringify(preset).length > maxCharacters) {
     return [`parameters must have at most ${maxCharacters} characters as JSON`];
   }

@@ -3,11 +3,11 @@ import type { Project, Projects } from '../../store/projects.ts';
 import { allows } from '../image/access.ts';
 import { findPreset, presetOptions } from '../image/preset.ts';
 import { projectNotFound } from '../project-cache.ts';
-import { presetFaults } from './preset-input.ts';
+import { presetErrors } from './preset-input.ts';
 import { rejectInvalid } from './project-resource.ts';
 import type { Preset, PresetInput } from './schemas.ts';
 
-/** All of them are in memory with the project. */
+/** Bounded, because all presets are in memory with their project. */
 const maxPresets = 100;
 
 export interface PresetsEnvironment {
@@ -16,14 +16,12 @@ export interface PresetsEnvironment {
   readonly onChange: (project: Project) => void;
 }
 
-/** The presets of a project: part of it in the store, and a resource of their own for clients. */
+/** The presets of a project: a part of it in the store, resources of their own for clients. */
 export class PresetResource {
-  readonly #projects: PresetsEnvironment['projects'];
-  readonly #onChange: (project: Project) => void;
+  readonly #environment: PresetsEnvironment;
 
-  constructor({ projects, onChange }: PresetsEnvironment) {
-    this.#projects = projects;
-    this.#onChange = onChange;
+  constructor(environment: PresetsEnvironment) {
+    this.#environment = environment;
   }
 
   async list(projectId: string): Promise<Preset[]> {
@@ -37,7 +35,7 @@ export class PresetResource {
   /** Creates or replaces a preset. */
   async put(projectId: string, name: string, { parameters }: PresetInput): Promise<Preset> {
     requirePresetName(name);
-    rejectInvalid(presetFaults(parameters));
+    rejectInvalid(presetErrors(parameters));
     const project = await this.#find(projectId);
     const { fallback } = presetOptions(parameters);
     if (fallback !== undefined && !allows(project, new URL(fallback).hostname)) {
@@ -48,27 +46,28 @@ export class PresetResource {
     if (names.length >= maxPresets && !names.includes(name)) {
       rejectInvalid([`a project must not have more than ${maxPresets} presets`]);
     }
-    const changed = await this.#projects.setPreset(projectId, name, parameters);
+    const changed = await this.#environment.projects.setPreset(projectId, name, parameters);
     return presetBody(this.#changed(projectId, changed), name);
   }
 
-  /** The presets that are left. */
+  /** Deletes a preset. @returns the remaining presets */
   async remove(projectId: string, name: string): Promise<Preset[]> {
     requirePresetName(name);
     const project = await this.#find(projectId);
     if (!Object.hasOwn(project.presets ?? {}, name)) return presetsOf(project);
-    return presetsOf(this.#changed(projectId, await this.#projects.removePreset(projectId, name)));
+    const changed = await this.#environment.projects.removePreset(projectId, name);
+    return presetsOf(this.#changed(projectId, changed));
   }
 
   async #find(projectId: string): Promise<Project> {
-    const project = await this.#projects.find(projectId);
+    const project = await this.#environment.projects.find(projectId);
     if (project === null) throw projectNotFound(projectId);
     return project;
   }
 
   #changed(projectId: string, project: Project | null): Project {
     if (project === null) throw projectNotFound(projectId);
-    this.#onChange(project);
+    this.#environment.onChange(project);
     return project;
   }
 }
@@ -80,12 +79,13 @@ function requirePresetName(name: string): void {
   ]);
 }
 
-function presetBody(project: Project, name: string): Preset {
-  return { name, parameters: { ...findPreset(project, name) } };
-}
+const presetBody = (project: Project, name: string): Preset => ({
+  name,
+  parameters: { ...findPreset(project, name) },
+});
 
 /** By name. */
-function presetsOf(project: Project): Preset[] {
-  const names = Object.keys(project.presets ?? {}).sort();
-  return names.map((name) => presetBody(project, name));
-}
+const presetsOf = (project: Project): Preset[] =>
+  Object.keys(project.presets ?? {})
+    .sort()
+    .map((name) => presetBody(project, name));

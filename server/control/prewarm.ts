@@ -1,18 +1,17 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
-import { type JobQueue, type PrewarmJob, QueueFull } from '../../store/jobs.ts';
+import { type JobQueue, QueueFull } from '../../store/jobs.ts';
 import type { Project } from '../../store/projects.ts';
 import { allows } from '../image/access.ts';
+import { privateHostError, readUrl, urlRule } from './hosts-and-urls.ts';
 import { rejectInvalid } from './project-resource.ts';
 import type { PrewarmInput, PrewarmReceipt } from './schemas.ts';
-import { publicHostError, readUrl, urlRule } from './urls.ts';
 import { excerpt } from './validation-messages.ts';
 
 /**
- * Queues one prewarm job for each source of a request, or none if any source is invalid or too many
+ * Queues a prewarm job for each source of a request, or none if any source is invalid or too many jobs
  * would wait.
- * @throws ServiceError invalid_request naming every source that the project may not use;
- *   prewarm_queue_full
+ * @throws ServiceError invalid_request naming every invalid source; prewarm_queue_full
  */
 export async function queuePrewarm(
   project: Project,
@@ -20,33 +19,30 @@ export async function queuePrewarm(
   guard: AddressGuard,
   queue: Pick<JobQueue, 'add'>,
 ): Promise<PrewarmReceipt> {
-  const faults: string[] = [];
+  const errors: string[] = [];
   const sources = new Set<string>();
   const read = (text: string, field: string) => {
     const source = readUrl(text);
-    const fault = faultOf(source, project, guard);
-    if (fault !== null) faults.push(`${field} (${excerpt(text)}) ${fault}`);
+    const error = sourceError(source, project, guard);
+    if (error !== null) errors.push(`${field} (${excerpt(text)}) ${error}`);
     else if (source !== null) sources.add(source.href);
   };
   if (input.src !== undefined) read(input.src, 'src');
   for (const [index, text] of (input.sources ?? []).entries()) read(text, `sources[${index}]`);
-  rejectInvalid(faults);
+  rejectInvalid(errors);
 
-  // Sorted, because the queue finds duplicates of a waiting job by comparing the job data.
+  // Sorted, because the queue compares the data of jobs to find duplicates.
   const widths = [...new Set(input.widths ?? [])].sort((a, b) => a - b);
   const formats = [...new Set(input.formats ?? ['auto'])].sort();
-  const common: Omit<PrewarmJob, 'source'> = {
-    projectId: project._id,
-    widths,
-    formats,
-    quality: input.quality ?? null,
-    fit: input.fit ?? null,
-    dpr: input.dpr ?? null,
-  };
+  const { quality = null, fit = null, dpr = null } = input;
+  const common = { projectId: project._id, widths, formats, quality, fit, dpr };
   try {
     await queue.add([...sources].map((source) => ({ ...common, source })));
   } catch (error) {
-    throw error instanceof QueueFull ? refusal(error) : error;
+    if (!(error instanceof QueueFull)) throw error;
+    const { waiting, added, maxWaiting } = error;
+    const message = `${waiting} sources of the project wait to be prewarmed, of at most ${maxWaiting}; this request would add ${added}. None of it was queued.`;
+    throw new ServiceError('prewarm_queue_full', message);
   }
   return {
     accepted: true,
@@ -55,15 +51,10 @@ export async function queuePrewarm(
   };
 }
 
-function refusal({ waiting, added, maxWaiting }: QueueFull): ServiceError {
-  const message = `${waiting} sources of the project wait to be prewarmed, of at most ${maxWaiting}; this request would add ${added}. None of it was queued.`;
-  return new ServiceError('prewarm_queue_full', message);
-}
-
-/** The fault of a source, in words, or null. The image endpoint makes the same checks in this order. */
-function faultOf(source: URL | null, project: Project, guard: AddressGuard): string | null {
+/** The rule that a source breaks, or null; the same checks in the same order as the image endpoint. */
+function sourceError(source: URL | null, project: Project, guard: AddressGuard): string | null {
   if (source === null) return urlRule;
   const { hostname } = source;
   if (!allows(project, hostname)) return `must be on an allowed host; ${hostname} is not`;
-  return publicHostError(source, guard);
+  return privateHostError(source, guard);
 }

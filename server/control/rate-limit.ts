@@ -11,13 +11,13 @@ const collectionName = 'rateWindows';
 export interface RateLimitResult {
   /** `RateLimit-*` (IETF draft-ietf-httpapi-ratelimit-headers-06), and `Retry-After` above the limit. */
   readonly headers: Headers;
-  /** Set when the call is above the limit. */
+  /** Null unless the call is above the limit. */
   readonly failure: ServiceError | null;
 }
 
 /**
- * Limits the calls per minute of each key, counted in the store and so over all processes and machines.
- * There is no local fallback: while the store is unavailable no call could succeed anyway.
+ * Limits the calls per minute of each key, counted in the store for all processes and machines. No local
+ * fallback is needed: no call succeeds while the store is unavailable.
  */
 export class RateLimit {
   readonly #db: Db;
@@ -38,7 +38,7 @@ export class RateLimit {
     });
   }
 
-  /** May be repeated, also by several processes at once. */
+  /** Idempotent; several processes may call it at once. */
   async ensureIndexes(): Promise<void> {
     await this.#db.collection(collectionName).createIndex({ expire: 1 }, { expireAfterSeconds: 0 });
   }
@@ -73,9 +73,9 @@ interface Window {
 }
 
 /**
- * The limiter's collection, with the key as `_id`. The limiter's own way, a unique index, makes
- * concurrent upserts of a new key on FerretDB wait for a deadlock's end, a second each. The limiter
- * expects duplicate keys, and knows them by the code 11000.
+ * The limiter's collection, with the key as `_id`. The limiter would use a unique index, with which
+ * concurrent upserts of a new key deadlock on FerretDB for a second each. The limiter handles duplicate
+ * keys, which have the code 11000.
  */
 class Windows {
   readonly #collection: Collection<Window>;

@@ -1,40 +1,22 @@
 import type { Project } from '../../store/projects.ts';
 import { parameterNames } from '../image/parameters.ts';
-import type { ProjectBody, ProjectConfiguration } from './schemas.ts';
+import { type ProjectBody, type ProjectConfiguration, projectSchema } from './schemas.ts';
 
-const creationDate = new Intl.DateTimeFormat('en-US', {
-  year: 'numeric',
-  month: 'long',
-  day: 'numeric',
-  timeZone: 'UTC',
-});
+const creationDate = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
 
-/** A project as the control plane returns it: only the fields of the interface. */
+function pick<T, K extends keyof T>(object: T, names: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(names.map((name) => [name, object[name]])) as Pick<T, K>;
+}
+
+/** A project in responses: only the fields of the schema, no secrets. */
 export function projectBody(project: Project): ProjectBody {
-  return {
+  const fields = {
+    ...project,
     id: project._id,
-    orgId: project.orgId,
-    name: project.name,
-    origin: project.origin,
     allowedOrigins: [...project.allowedOrigins],
-    color1: project.color1,
-    color2: project.color2,
-    autoFormat: project.autoFormat,
-    defaultQuality: project.defaultQuality,
-    defaultDpr: project.defaultDpr,
-    defaultFit: project.defaultFit,
-    maxWidth: project.maxWidth,
-    requireSignedUrls: project.requireSignedUrls,
-    signedUrlTtlSeconds: project.signedUrlTtlSeconds,
-    stripMetadata: project.stripMetadata,
-    watermarkEnabled: project.watermarkEnabled,
-    watermarkUrl: project.watermarkUrl,
-    watermarkPosition: project.watermarkPosition,
-    watermarkOpacity: project.watermarkOpacity,
-    watermarkScale: project.watermarkScale,
-    watermarkMargin: project.watermarkMargin,
     createdAt: creationDate.format(project.createdAt),
   };
+  return pick(fields, projectSchema.required);
 }
 
 /** The configuration that an integration needs to build delivery URLs. */
@@ -46,12 +28,7 @@ export function configurationBody(project: Project, baseUrl: string): ProjectCon
     allowedOrigins: [...project.allowedOrigins],
     imageBaseUrl: `${baseUrl}/img`,
     transformUrlTemplate: `${baseUrl}/img/{source}?project=${project._id}{&w,h,q,fmt,fit,dpr,blur}`,
-    defaults: {
-      autoFormat: project.autoFormat,
-      defaultQuality: project.defaultQuality,
-      stripMetadata: project.stripMetadata,
-      watermarkEnabled: project.watermarkEnabled,
-    },
+    defaults: pick(project, ['autoFormat', 'defaultQuality', 'stripMetadata', 'watermarkEnabled']),
     watermark: {
       enabled: project.watermarkEnabled,
       margin: project.watermarkMargin,

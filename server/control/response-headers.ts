@@ -12,8 +12,8 @@ const integer = (description: string, example: number) => ({
 });
 
 /**
- * The headers of responses, for the OpenAPI document. Without Content-Type, which OpenAPI states by the
- * media type of the body, and those of the connection (RFC 9110, 7.6.1).
+ * The response headers of the OpenAPI document, without those of the connection (RFC 9110, 7.6.1) and
+ * Content-Type, which OpenAPI derives from the body.
  */
 export const headerComponents = {
   'Accept-CH': text(
@@ -22,24 +22,24 @@ export const headerComponents = {
   ),
   'Accept-Ranges': text('Ranges of bytes may be asked for.', 'bytes'),
   'Access-Control-Allow-Origin': text('Scripts of any page may read the response.', '*'),
-  Allow: text('The methods that there are.', 'GET, HEAD, OPTIONS'),
+  Allow: text('The supported methods.', 'GET, HEAD, OPTIONS'),
   'Cache-Control': text(
-    'A signed URL has the seconds until it expires as its max-age; a picture without its watermark, or of a fallback, is no-store.',
+    'max-age of a signed URL is the time until it expires; an image without its watermark, or of a fallback, is no-store.',
     'public, max-age=31536000, immutable',
   ),
   'Content-Disposition': text(
-    'The name under which to save the image, when the request has `download`.',
+    'The file name of the image, if the request has `download`.',
     'attachment; filename="My landscape.webp"; filename*=UTF-8\'\'My%20landscape.webp',
   ),
   'Content-Length': integer('Bytes of the body.', 48_213),
   'Content-Range': text(
-    'The part that is sent, if any, and the length of the whole image.',
+    'The range that is sent, if any, and the length of the image.',
     'bytes 0-1023/48213',
   ),
   'Cross-Origin-Resource-Policy': text('Any page may embed the image.', 'cross-origin'),
   ETag: text('A strong entity tag of the bytes, for If-None-Match.', '"pYb2wTQBUvjGWPyXc3nMGQ"'),
-  'RateLimit-Limit': integer('Calls that the key may make per minute.', 600),
-  'RateLimit-Remaining': integer('Calls that are left in this minute.', 599),
+  'RateLimit-Limit': integer('Allowed calls of the key per minute.', 600),
+  'RateLimit-Remaining': integer('Calls left in this minute.', 599),
   'RateLimit-Reset': integer('Seconds until the limit resets.', 60),
   'Retry-After': integer('Seconds to wait before the next try.', 1),
   'Server-Timing': text(
@@ -55,14 +55,14 @@ export const headerComponents = {
     'Bearer realm="image-delivery", error="invalid_token"',
   ),
   'X-Cache': {
-    description: 'Where the image was found.',
+    description: 'The cache that had the image.',
     schema: { type: 'string', enum: ['memory', 'disk', 'miss'] },
   },
   'X-Fallback': text(
-    'The image is that of `fallback`: the code of the error for which its source was not used.',
+    'The image is the fallback: the error code of the source.',
     'source_not_found',
   ),
-  'X-Content-Type-Options': text('The content type is right.', 'nosniff'),
+  'X-Content-Type-Options': text('Clients must not guess the content type.', 'nosniff'),
   'X-Request-Id': text('Identifies the request in the log of the service.', 'f50-mwqs2vgz-2'),
 } as const;
 
@@ -78,20 +78,20 @@ const noStore = {
   },
 };
 
-/** On every response with a body that is not an image. */
+/** Headers of responses without an image. */
 export const plainHeaders = {
   ...noStore,
   ...references('Content-Length', 'X-Content-Type-Options', 'X-Request-Id'),
 };
 
-/** On every response to a valid key. */
+/** Headers of responses to a valid key. */
 export const rateLimitHeaders = references(
   'RateLimit-Limit',
   'RateLimit-Remaining',
   'RateLimit-Reset',
 );
 
-/** On every response that pages may read. */
+/** Headers of responses that web pages may read. */
 export const readableHeaders = {
   ...plainHeaders,
   ...references('Access-Control-Allow-Origin'),
@@ -104,7 +104,7 @@ export const challengeHeader = references('WWW-Authenticate');
 export const allowHeader = references('Allow');
 export const retryAfterHeader = references('Retry-After');
 
-/** On a 304, which has no body. */
+/** Headers of 304, which has no body. */
 export const notModifiedHeaders = references(
   'Cache-Control',
   'ETag',
@@ -121,9 +121,9 @@ export const imageHeaders = {
   ...notModifiedHeaders,
   ...references('Content-Length', 'Content-Disposition', 'Accept-Ranges'),
 };
-/** On 200, which is the only response with the image of a fallback. */
+/** Headers of 200, the only status of a fallback. */
 export const wholeImageHeaders = { ...imageHeaders, ...references('X-Fallback') };
-/** On 206 and 416. */
+/** Headers of 206 and 416. */
 export const contentRangeHeader = references('Content-Range');
 
 /** The media types of images. */

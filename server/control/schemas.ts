@@ -4,15 +4,15 @@ import { organisationIdPattern, projectIdPattern } from '../../store/identifiers
 import { type PresetParameters, presetNamePattern } from '../../store/preset.ts';
 import { projectFits, watermarkPositions } from '../../store/projects.ts';
 import type { ParameterName } from '../image/parameters.ts';
-import { bareHostRule } from './hosts.ts';
+import { bareHostRule } from './hosts-and-urls.ts';
 import { presetParametersSchema } from './preset-input.ts';
 
 /**
- * The schemas of the control plane's bodies (spec part 2 and 7): requests are validated with them, the
- * TypeScript types derive from them, and the OpenAPI document contains them.
+ * The schemas of the control plane's bodies: requests are validated with them, the TypeScript types are
+ * derived from them, and the OpenAPI document contains them.
  *
- * `x-rule` states the rule of an `anyOf`, or of a `pattern`, in words. The `anyOf` is inside an `allOf`, because client
- * generators read an `anyOf` next to `properties` as a choice between those and any value.
+ * `x-rule` states the rule of an `anyOf` or a `pattern` in words. An `anyOf` is inside an `allOf`, because
+ * client generators read an `anyOf` next to `properties` as an alternative to the properties.
  */
 type Extension = { 'x-rule'?: string };
 type Schema = ExtendedJSONSchema<Extension>;
@@ -25,14 +25,23 @@ const ratio = { type: 'integer', minimum: 1, maximum: 3 } as const;
 const margin = { type: 'integer', minimum: 0, maximum: 500 } as const;
 const fit = { type: 'string', enum: projectFits } as const;
 const position = { type: 'string', enum: watermarkPositions } as const;
-/** As the service returns them. */
+/** As in responses: in canonical form. */
 const hosts = {
   type: 'array',
   items: { type: 'string', pattern: canonicalHostPatternSource },
 } as const;
-/** As clients send them: in upper case, internationalised, with a trailing dot. */
+/** As in requests: also in upper case, internationalised, with a trailing dot. */
 const hostText = { type: 'string', pattern: hostTextSource, 'x-rule': bareHostRule } as const;
 const nullableUri = { type: ['string', 'null'], format: 'uri' } as const;
+
+/** An object with exactly these fields, all of them required. */
+const closed = <const P extends Readonly<Record<string, Schema>>>(properties: P) =>
+  ({
+    type: 'object',
+    properties,
+    required: Object.keys(properties) as (keyof P & string)[],
+    additionalProperties: false,
+  }) as const;
 
 export const projectIdSchema = {
   type: 'string',
@@ -41,9 +50,8 @@ export const projectIdSchema = {
 } as const satisfies Schema;
 
 export const projectSchema = {
-  type: 'object',
   description: 'A project: transform defaults and the hosts that sources may come from.',
-  properties: {
+  ...closed({
     id: projectIdSchema,
     orgId: {
       type: 'string',
@@ -75,32 +83,7 @@ export const projectSchema = {
     watermarkScale: { ...percent, description: "Percent of the output's width." },
     watermarkMargin: { ...margin, description: 'Pixels.' },
     createdAt: { type: 'string', description: 'For display, such as `November 20, 2026` (UTC).' },
-  },
-  required: [
-    'id',
-    'orgId',
-    'name',
-    'origin',
-    'allowedOrigins',
-    'color1',
-    'color2',
-    'autoFormat',
-    'defaultQuality',
-    'defaultDpr',
-    'defaultFit',
-    'maxWidth',
-    'requireSignedUrls',
-    'signedUrlTtlSeconds',
-    'stripMetadata',
-    'watermarkEnabled',
-    'watermarkUrl',
-    'watermarkPosition',
-    'watermarkOpacity',
-    'watermarkScale',
-    'watermarkMargin',
-    'createdAt',
-  ],
-  additionalProperties: false,
+  }),
 } as const satisfies Schema;
 
 export const createProjectSchema = {
@@ -175,79 +158,46 @@ export const prewarmSchema = {
   additionalProperties: false,
 } as const satisfies Schema;
 
-export const domainSchema = {
-  type: 'object',
-  properties: {
-    host: {
-      ...hostText,
-      description: 'A bare host name; `*.example.com` allows all its subdomains.',
-    },
+export const domainSchema = closed({
+  host: {
+    ...hostText,
+    description: 'A bare host name; `*.example.com` allows all its subdomains.',
   },
-  required: ['host'],
-  additionalProperties: false,
-} as const satisfies Schema;
+});
 
 export const projectConfigurationSchema = {
-  type: 'object',
   description: 'The configuration that an integration needs to build delivery URLs.',
-  properties: {
+  ...closed({
     projectId: projectIdSchema,
     projectName: { type: 'string' },
     origin: uri,
     allowedOrigins: hosts,
     imageBaseUrl: uri,
     transformUrlTemplate: { type: 'string', description: 'A URI template (RFC 6570).' },
-    defaults: {
-      type: 'object',
-      properties: {
-        autoFormat: { type: 'boolean' },
-        defaultQuality: { type: 'integer' },
-        stripMetadata: { type: 'boolean' },
-        watermarkEnabled: { type: 'boolean' },
-      },
-      required: ['autoFormat', 'defaultQuality', 'stripMetadata', 'watermarkEnabled'],
-      additionalProperties: false,
-    },
-    watermark: {
-      type: 'object',
-      properties: {
-        enabled: { type: 'boolean' },
-        margin,
-        opacity: percent,
-        position,
-        scale: percent,
-        url: nullableUri,
-      },
-      required: ['enabled', 'margin', 'opacity', 'position', 'scale', 'url'],
-      additionalProperties: false,
-    },
+    defaults: closed({
+      autoFormat: { type: 'boolean' },
+      defaultQuality: { type: 'integer' },
+      stripMetadata: { type: 'boolean' },
+      watermarkEnabled: { type: 'boolean' },
+    }),
+    watermark: closed({
+      enabled: { type: 'boolean' },
+      margin,
+      opacity: percent,
+      position,
+      scale: percent,
+      url: nullableUri,
+    }),
     supportedParameters: { type: 'array', items: { type: 'string' } },
-  },
-  required: [
-    'projectId',
-    'projectName',
-    'origin',
-    'allowedOrigins',
-    'imageBaseUrl',
-    'transformUrlTemplate',
-    'defaults',
-    'watermark',
-    'supportedParameters',
-  ],
-  additionalProperties: false,
+  }),
 } as const satisfies Schema;
 
-export const prewarmReceiptSchema = {
-  type: 'object',
-  properties: {
-    // Without `const: true`, which some generators misread: their clients refuse every receipt.
-    accepted: { type: 'boolean', description: 'Always true.' },
-    sourceCount: { type: 'integer', minimum: 1 },
-    variantCount: { type: 'integer', minimum: 1 },
-  },
-  required: ['accepted', 'sourceCount', 'variantCount'],
-  additionalProperties: false,
-} as const satisfies Schema;
+export const prewarmReceiptSchema = closed({
+  // Not `const: true`: some generated clients would reject every receipt.
+  accepted: { type: 'boolean', description: 'Always true.' },
+  sourceCount: { type: 'integer', minimum: 1 },
+  variantCount: { type: 'integer', minimum: 1 },
+});
 
 export const presetNameSchema = {
   type: 'string',

@@ -2,23 +2,23 @@ import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../contract/errors.ts';
 
 const windowMs = 60_000;
-/** Look-ups in a window for keys that nobody has: more than anyone's mistakes, and no load for a store. */
+/** Look-ups of unknown keys in a window: more than a client's mistakes, and little load for the store. */
 export const lookupsPerWindow = 120;
-/** Look-ups that may wait for the store at a time, from whatever addresses. */
+/** Concurrent look-ups of all clients. */
 export const lookupsAtOnce = 128;
-/** Estimated bytes of an entry: a short text, a number, and the cache's own fields. */
+/** Estimated bytes of an entry. */
 const entryBytes = 256;
 const clientsBytes = 2 * 1024 * 1024;
 const unknownBytes = 1024 * 1024;
 
 /**
- * Bounds what keys that nobody has cost: the look-ups of each client, the look-ups at a time, and the
- * memory for what was found out. Counted in this process, because the store is what is to be spared.
+ * Limits the cost of unknown keys: look-ups of each client, concurrent look-ups, and memory. Counted in
+ * this process, because the limits protect the store.
  */
 export class UnknownKeys {
-  /** Digests of keys that nobody had a moment ago. */
+  /** Digests of keys that the store did not have a moment ago. */
   readonly #unknown: LRUCache<string, true>;
-  /** Look-ups by client, from the first one of a window on. */
+  /** Look-ups by client since the start of its window. */
   readonly #clients = new LRUCache<string, { count: number; readonly since: number }>({
     maxSize: clientsBytes,
     sizeCalculation: () => entryBytes,
@@ -26,7 +26,7 @@ export class UnknownKeys {
   });
   #waiting = 0;
 
-  /** @param ttlMs how long a key that nobody had is not looked up again */
+  /** @param ttlMs validity of a look-up */
   constructor(ttlMs: number) {
     this.#unknown = new LRUCache({
       maxSize: unknownBytes,
@@ -35,7 +35,7 @@ export class UnknownKeys {
     });
   }
 
-  /** Bytes of the caches, as they are estimated. */
+  /** Estimated bytes of the caches. */
   get bytes(): number {
     return this.#unknown.calculatedSize + this.#clients.calculatedSize;
   }
@@ -45,7 +45,7 @@ export class UnknownKeys {
   }
 
   /**
-   * Looks a key up that is not known in this process. Only one that nobody has counts.
+   * Looks up a key that was not valid in this process before. Only unknown keys count.
    * @param client see `clientNetwork`
    * @throws ServiceError rate_limited
    */
@@ -53,7 +53,7 @@ export class UnknownKeys {
     if (this.#waiting >= lookupsAtOnce) {
       throw tooMany('Too many API keys are being looked up.', 1);
     }
-    // Counted before the result is there, so that a client cannot send all its keys at once.
+    // Counted before the result is known: a client may send many keys at once.
     const counter = this.#counterOf(client);
     this.#waiting += 1;
     counter.count += 1;
@@ -61,7 +61,7 @@ export class UnknownKeys {
     try {
       const start = performance.now();
       result = await lookUp();
-      // The age counts from the query: a slow store returns the state of that time.
+      // Measured from the start of the query: a slow store returns an old state.
       if (result === null) this.#unknown.set(hash, true, { start });
       return result;
     } finally {

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { bareHostRule } from './hosts.ts';
+import { bareHostRule } from './hosts-and-urls.ts';
 import { ruledSchema } from './preset-input.ts';
 import {
   type CreateProjectInput,
@@ -16,7 +16,7 @@ import {
 } from './schemas.ts';
 import { errorMessage, maxErrors } from './validation-messages.ts';
 
-/** OpenAPI 3.1 has the same dialect, so that one schema serves both. */
+/** The dialect of OpenAPI 3.1. */
 const ajv = new Ajv2020({ allErrors: true, verbose: true, strictTypes: false });
 formats.default(ajv, ['uri', 'date-time']);
 ajv.addKeyword('x-rule');
@@ -33,16 +33,16 @@ export type InputName = keyof typeof validators;
 export type Input<N extends InputName> =
   (typeof validators)[N] extends ValidateFunction<infer T> ? T : never;
 
-/** The faults of a body, such as `name is required`. Empty when it is valid. */
+/** The errors of a body, such as `name is required`; empty when it is valid. */
 export function validationErrors(name: InputName, body: unknown): string[] {
   const validate = validators[name];
   if (validate(body)) return [];
-  // The operations check hosts, by the whole rule and with the faults that a schema cannot state.
+  // The operations check hosts completely, with errors that a schema cannot state.
   const errors = (validate.errors ?? []).filter(
     ({ keyword, parentSchema }) =>
       keyword !== 'pattern' || parentSchema?.['x-rule'] !== bareHostRule,
   );
-  // An anyOf is described by its `x-rule`; the errors of its branches would only confuse.
+  // An anyOf is described by its `x-rule`, not by the errors of its branches.
   const anyOfPaths = errors
     .filter((error) => error.keyword === 'anyOf')
     .map((error) => error.schemaPath);

@@ -1,10 +1,10 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { nearestName } from '../../contract/near-miss.ts';
 
-/** The most faults that are listed; a hostile body can have thousands. */
+/** The most errors of a response; a hostile body can have thousands. */
 export const maxErrors = 20;
 
-/** The longest part of a value and of a name that an error message repeats, in UTF-16 code units. */
+/** The most UTF-16 code units of a value and of a name in an error message. */
 const maxValue = 100;
 const maxName = 80;
 
@@ -29,8 +29,8 @@ export const formatNames: Readonly<Record<string, string>> = {
   'date-time': 'a date and time of RFC 3339',
 };
 
-/** What was sent: its value where it is short, else its type. */
-function sent(value: unknown): string {
+/** A rejected value if it is short, else its type. */
+function shown(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object' && value !== null) return 'an object';
   if (typeof value !== 'string') return String(value);
@@ -38,89 +38,81 @@ function sent(value: unknown): string {
   return `"${excerpt(value)}"${withoutUserinfo(value).length > maxValue ? ' …' : ''}`;
 }
 
-/** The same, with the type of a value that could be mistaken for one of another type. */
-function sentType(value: unknown): string {
-  if (typeof value === 'string')
-    return value === '' ? 'an empty string' : `the string ${sent(value)}`;
-  return typeof value === 'number' ? `the number ${value}` : sent(value);
+/** A rejected value with its type, if values of several types look alike. */
+function shownWithType(value: unknown): string {
+  if (value === '') return 'an empty string';
+  if (typeof value === 'string') return `the string ${shown(value)}`;
+  return typeof value === 'number' ? `the number ${value}` : shown(value);
 }
 
-const count = (number: number, singular: string, plural = `${singular}s`): string =>
-  `${number} ${number === 1 ? singular : plural}`;
+const counted = (count: number, unit: string): string =>
+  `${count} ${unit}${count === 1 ? '' : 's'}`;
 
-const orNothing = (number: number): string => (number === 0 ? 'none' : String(number));
+/** A length as JSON Schema counts it: characters, items or fields. */
+function lengthOf(value: unknown): number {
+  if (typeof value === 'string') return [...value].length;
+  return Array.isArray(value) ? value.length : Object.keys(Object(value)).length;
+}
 
-const listed = (values: readonly unknown[]): string => values.map(String).join(', ');
+const tooShort =
+  (unit: string): Describe =>
+  ({ params, data }) =>
+    `must have at least ${counted(params['limit'], unit)}, and has ${lengthOf(data) || 'none'}`;
+const tooLong =
+  (unit: string): Describe =>
+  ({ params, data }) =>
+    `must have at most ${counted(params['limit'], unit)}, and has ${lengthOf(data)}`;
 
-/** As JSON Schema counts them. */
-const characters = (value: unknown): number => [...String(value)].length;
-
-const fieldsOf = (value: unknown): number => Object.keys(Object(value)).length;
-
-const itemsOf = (value: unknown): number => (Array.isArray(value) ? value.length : 0);
-
-/** The rule of a schema in words, which schemas state where a keyword's value does not tell. */
+/** The rule of a schema in words. */
 const rule = ({ parentSchema }: ErrorObject): string | undefined => parentSchema?.['x-rule'];
 
 type Describe = (error: ErrorObject) => string;
 
-/**
- * The fault of a value for each keyword of JSON Schema that the schemas of bodies use, as a sentence
- * without its subject: the rule, then what was sent.
- */
+/** The message for each JSON Schema keyword of bodies, without its subject: the rule, then the value. */
 export const keywordMessages: Readonly<Record<string, Describe>> = {
   type: ({ params, data }) => {
-    const wanted: readonly string[] = [params['type']].flat();
-    return `must be ${wanted.map((type) => typeNames[type] ?? type).join(' or ')}, and is ${sentType(data)}`;
+    const types: readonly string[] = [params['type']].flat();
+    return `must be ${types.map((type) => typeNames[type] ?? type).join(' or ')}, and is ${shownWithType(data)}`;
   },
   enum: ({ params, data }) =>
-    `must be one of ${listed(params['allowedValues'])}, and is ${sent(data)}`,
-  const: ({ params, data }) => `must be ${params['allowedValue']}, and is ${sent(data)}`,
+    `must be one of ${params['allowedValues'].join(', ')}, and is ${shown(data)}`,
+  const: ({ params, data }) => `must be ${params['allowedValue']}, and is ${shown(data)}`,
   format: ({ params, data }) =>
-    `must be ${formatNames[params['format']] ?? params['format']}, and is ${sent(data)}`,
+    `must be ${formatNames[params['format']] ?? params['format']}, and is ${shown(data)}`,
   pattern: (error) =>
-    `${rule(error) ?? `must match ${error.params['pattern']}`}, and is ${sent(error.data)}`,
-  minimum: ({ params, data }) => `must be at least ${params['limit']}, and is ${sent(data)}`,
-  maximum: ({ params, data }) => `must be at most ${params['limit']}, and is ${sent(data)}`,
-  minLength: ({ params, data }) =>
-    `must have at least ${count(params['limit'], 'character')}, and has ${orNothing(characters(data))}`,
-  maxLength: ({ params, data }) =>
-    `must have at most ${count(params['limit'], 'character')}, and has ${characters(data)}`,
-  minItems: ({ params, data }) =>
-    `must have at least ${count(params['limit'], 'item')}, and has ${orNothing(itemsOf(data))}`,
-  maxItems: ({ params, data }) =>
-    `must have at most ${count(params['limit'], 'item')}, and has ${itemsOf(data)}`,
-  minProperties: ({ params, data }) =>
-    `must have at least ${count(params['limit'], 'field')}, and has ${orNothing(fieldsOf(data))}`,
+    `${rule(error) ?? `must match ${error.params['pattern']}`}, and is ${shown(error.data)}`,
+  minimum: ({ params, data }) => `must be at least ${params['limit']}, and is ${shown(data)}`,
+  maximum: ({ params, data }) => `must be at most ${params['limit']}, and is ${shown(data)}`,
+  minLength: tooShort('character'),
+  maxLength: tooLong('character'),
+  minItems: tooShort('item'),
+  maxItems: tooLong('item'),
+  minProperties: tooShort('field'),
   anyOf: (error) => {
-    const scalar = typeof error.data !== 'object' || error.data === null;
-    return `${rule(error) ?? error.message}${scalar ? `, and is ${sent(error.data)}` : ''}`;
+    const isScalar = typeof error.data !== 'object' || error.data === null;
+    return `${rule(error) ?? error.message}${isScalar ? `, and is ${shown(error.data)}` : ''}`;
   },
-  // These two have another subject: the field that is missing, or that is not known.
+  // The subject of these two is the missing or unknown field.
   required: () => 'is required',
   additionalProperties: ({ params, parentSchema }) => {
     const known = Object.keys(parentSchema?.['properties'] ?? {});
-    const meant = nearestName(String(params['additionalProperty']).slice(0, maxName), known);
-    return `is not a known field${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
+    const near = nearestName(String(params['additionalProperty']).slice(0, maxName), known);
+    return `is not a known field${near === undefined ? '' : ` (did you mean ${near}?)`}`;
   },
 };
 
-/** What an error is about, in the notation of JavaScript: `sources[0]`, or `the body`. */
+/** The subject of an error in JavaScript notation: `sources[0]`, or `the body`. */
 function subjectOf({ instancePath, params }: ErrorObject): string {
-  const field = instancePath
-    .slice(1)
-    .replaceAll(/\/(\d+)/g, '[$1]')
-    .replaceAll('/', '.');
+  const path = instancePath.replaceAll(/\/(\d+)/g, '[$1]').replaceAll('/', '.');
   const inner = params['missingProperty'] ?? params['additionalProperty'];
-  if (inner === undefined) return field === '' ? 'the body' : field;
-  const name = String(inner).slice(0, maxName).toWellFormed();
-  return field === '' ? name : `${field}.${name}`;
+  const name = inner === undefined ? '' : `.${String(inner).slice(0, maxName).toWellFormed()}`;
+  return `${path}${name}`.replace(/^\./, '') || 'the body';
 }
 
 /** An error of ajv in words, such as `maxWidth must be at most 10000, and is 10001`. */
 export function errorMessage(error: ErrorObject): string {
-  const words = Object.hasOwn(keywordMessages, error.keyword)
+  const describe = Object.hasOwn(keywordMessages, error.keyword)
     ? keywordMessages[error.keyword]
     : undefined;
-  return `${subjectOf(error)} ${words?.(error) ?? error.message}`;
+  return `${subjectOf(error)} ${describe?.(error) ?? error.message}`;
 }
