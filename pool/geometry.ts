@@ -12,9 +12,9 @@ export interface BoxLimits extends Size {
 
 /** The size of the resized image, without its border. */
 export interface Box extends Size {
-  /** How the image fits the box: `fill` where both have the same aspect ratio or it is ignored. */
+  /** `fill` when the aspect ratios are equal, or ignored. */
   readonly fit: 'contain' | 'cover' | 'fill';
-  /** The factor by which the image is scaled; the larger one where the sides differ. */
+  /** The scale of the image; the larger one when the sides differ. */
   readonly scale: number;
   readonly border: Edges;
 }
@@ -24,20 +24,18 @@ export interface RequestedBox {
   readonly width: number | null;
   readonly height: number | null;
   readonly fit: Fit;
-  /** Added around the box; scaled down with the box where a limit applies. */
+  /** Added around the box; limits scale it down with the box. */
   readonly border: Edges | null;
 }
 
 const noBorder: Edges = { top: 0, right: 0, bottom: 0, left: 0 };
 
 /**
- * The size of the output. Sides are rounded only at the end: to the nearest pixel, halves up, and
- * to at least 1, or down where the pixel limit would be exceeded. A requested side that no limit
- * applies to is kept exactly.
+ * The size of the output. Sides are rounded only at the end: to the nearest pixel, halves up, at least 1, or
+ * down when the pixel limit would be exceeded. A requested side within the limits is kept exactly.
  *
  * @param natural the size of the upright image
- * @param enlargement the maximum factor by which the image may be scaled; where the requested box
- *   needs more, the box shrinks and keeps its aspect ratio
+ * @param enlargement maximum scale of the image; a box that needs more shrinks and keeps its aspect ratio
  */
 export function fitBox(
   natural: Size,
@@ -78,7 +76,7 @@ export function boundsOfRotated({ width, height }: Size, angle: number): Size {
   return { width: width * cos + height * sin, height: width * sin + height * cos };
 }
 
-/** The part of an area within an image; null when the area is outside. */
+/** The part of an area inside an image; null when the area is outside. */
 export function clipArea({ left, top, width, height }: Area, within: Size): Area | null {
   const clipped = {
     left,
@@ -107,10 +105,7 @@ export function scaledArea(area: Area, scale: number, whole: Size): Area {
   return { left, top, width, height };
 }
 
-/**
- * The size to which `cover` scales an image, and the part of it that fills the box: centred on the
- * point as far as the image allows.
- */
+/** The size to which `cover` scales an image, and its part around the point that fills the box. */
 export function windowAround(
   point: FocalPoint,
   natural: Size,
@@ -165,7 +160,7 @@ function scaled(size: Size, factor: number): Size {
   return { width: size.width * factor, height: size.height * factor };
 }
 
-/** Rounds box and border to whole pixels that together are within the limits. */
+/** Rounds box and border to whole pixels within the limits. */
 function round(exact: Size, border: Edges, shrink: number, limits: BoxLimits) {
   const nearest = rounded(exact, border, shrink, Math.round);
   return fits(nearest, limits) ? nearest : rounded(exact, border, shrink, Math.floor);
@@ -179,7 +174,7 @@ function rounded(exact: Size, edges: Edges, shrink: number, whole: (value: numbe
     left: whole(edges.left * shrink),
   };
   const size = { width: whole(exact.width), height: whole(exact.height) };
-  // A side that was rounded to 0 becomes 1 pixel, which is subtracted from the border.
+  // A side that was rounded to 0 becomes 1 pixel, taken from the border.
   return {
     width: atLeastOne(size.width),
     height: atLeastOne(size.height),

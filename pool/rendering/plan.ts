@@ -31,50 +31,45 @@ import { chooseFormat, keepsGainMap } from './format.ts';
 /** The parameters of one transform, computed from the source and the variant. */
 export interface Plan {
   readonly format: OutputFormat;
-  /** True when all frames are transformed. */
+  /** True for all frames. */
   readonly animated: boolean;
   /** Null for a still image. */
   readonly timing: Timing | null;
-  /** Size of the output (of each frame), in pixels. */
+  /** Size of each frame of the output, in pixels. */
   readonly width: number;
   readonly height: number;
   /** Pixels for each CSS pixel of a vector source; null for other sources. */
   readonly scale: number | null;
   /**
-   * True when 16 bits per channel are first reduced to 8: sharp loses a profile that is to be kept
-   * when such an image is rotated, blurred or normalised in the same pass.
+   * True when 16 bits per channel are first reduced to 8: sharp loses the profile of such an image when it is
+   * rotated, blurred or normalised in the same pass.
    */
   readonly depthReduced: boolean;
-  /**
-   * The area to extract from the upright image, in pixels after opening; null for the whole image.
-   */
+  /** The area of the upright image, in pixels after opening; null for the whole image. */
   readonly extract: Area | null;
-  /** Size to which that area is scaled in a first pass; null where no such pass is needed. */
+  /** Size to which a first pass scales that area; null without such a pass. */
   readonly prepared: Size | null;
-  /** True when the frames of an animation are processed one by one. */
+  /** True when frames are processed one by one. */
   readonly byFrame: boolean;
   /** The resize after the rotation, without the border; null when the size is already right. */
   readonly resize: Resize | null;
   readonly border: Edges | null;
-  /** True when background is added in a separate pass after the resize. */
+  /** True when a separate pass after the resize adds background. */
   readonly separatePadding: boolean;
   /** True when each filter runs in a separate pass. */
   readonly separateFilters: boolean;
-  /** Colour of the area that the image does not cover. */
   readonly background: Rgba;
   /** True when transparency must be flattened on the background. */
   readonly flatten: boolean;
   readonly profile: ProfileHandling;
   /**
-   * True when raw pixels with 8 bits per channel have all of the result: there is neither profile nor
-   * metadata to keep, and it is not grey, of which they have no transparency.
+   * True when raw pixels with 8 bits per channel contain the whole result: no profile, no metadata, and not
+   * grey, whose transparency they lose.
    */
   readonly plainPixels: boolean;
-  /** The space of the pixels, into which added colours must be converted; null for sRGB. */
+  /** Colour space of the output, and of `tint` and `background`; null for sRGB. */
   readonly space: ColourSpace | null;
-  /** In that space, as the background is. */
   readonly tint: Rgba | null;
-  /** True when the gain map is kept beside the image. */
   readonly gainMap: boolean;
 }
 
@@ -87,13 +82,12 @@ export interface Resize extends Size {
 }
 
 /**
- * `keep` keeps the colours in the source's profile and attaches it; `convert` converts them to
- * sRGB. `convert-deep` does the same for 16-bit colours with a profile, which sharp by default
- * converts to Display P3 and leaves untagged.
+ * `keep` keeps and attaches the source's profile; `convert` converts colours to sRGB. `convert-deep` does so
+ * for 16-bit colours with a profile, which sharp by default converts to Display P3 and leaves untagged.
  */
 export type ProfileHandling = 'keep' | 'convert' | 'convert-deep';
 
-/** Placeholders show no detail: additional pixels would only be averaged. */
+/** More pixels of a placeholder would only be averaged. */
 const maxPlaceholderSide = 200;
 
 /**
@@ -127,8 +121,8 @@ export function makePlan(
     ),
   };
   const rotated = boundsOfRotated(part, variant.rotate);
-  // An SVG does not lose sharpness when scaled up, but it is limited to the pixels that may be
-  // rasterised, because with a crop or `cover` many more pixels than the output are rasterised.
+  // An SVG can be scaled up, but only to the pixels that may be rasterised: a crop or `cover` may rasterise
+  // many more pixels than the output has.
   const enlargement = vector
     ? scaleWithin(whole, maxSide, rasterPixels)
     : variant.enlarge
@@ -142,19 +136,19 @@ export function makePlan(
   const freeAngle = variant.rotate % 90 !== 0;
   const rotatesOrFlips = variant.rotate !== 0 || variant.flip || variant.flop;
   const padded = box.fit === 'contain' || variant.extend !== null;
-  // `gamma` darkens the image before the resize and brightens it after; background that is added in
-  // between would only be brightened.
+  // `gamma` darkens before the resize and brightens after it. Background added in between would only be
+  // brightened.
   const separatePadding = padded && variant.gamma !== null;
   const byFrame = animated && needsSingleFrames(variant, box.fit);
   const asked = backgroundOf(variant, alpha);
   const flatten = facts.hasAlpha && (variant.flatten || !alpha);
-  // sharp adds no colour to grey pixels; the pixels of a first pass are RGB.
+  // sharp adds no colour to grey pixels, so a first pass converts them to RGB.
   const coloured =
     facts.colour.model === 'grey' &&
     (variant.tint !== null || ((padded || flatten) && !isGrey(asked)));
   const inPasses = freeAngle || byFrame || coloured || (content !== null && rotatesOrFlips);
-  // Rotation by a free angle resamples again, so it gets twice the scale of the output; in either
-  // case no more pixels than an output may have.
+  // Rotation by a free angle resamples again, so it gets twice the scale of the output. The limit of output
+  // pixels applies.
   const shrink = Math.min(
     1,
     (box.scale / opened) * (freeAngle ? 2 : 1),
@@ -200,14 +194,14 @@ export function upright({ width, height, orientation }: SourceFacts): Size {
 }
 
 /**
- * sharp opens frames as one tall image, which cannot be rotated, so an animation that is not stored
- * upright is treated as a still image: its first frame.
+ * sharp opens frames as one tall image, which cannot be rotated, so only the first frame is used of an
+ * animation that is not stored upright.
  */
 function isAnimation(facts: SourceFacts): boolean {
   return facts.frames > 1 && kinds[facts.kind].animates && facts.orientation === 1;
 }
 
-/** For operations that would mix adjacent frames of the tall image, or are impossible on it. */
+/** True for operations that would mix frames of the tall image, or are impossible on it. */
 function needsSingleFrames(variant: Variant, fit: Box['fit']): boolean {
   const { flip, rotate, blur, median, sharpen } = variant;
   const smart = fit === 'cover' && isStrategy(variant.position);
@@ -215,11 +209,9 @@ function needsSingleFrames(variant: Variant, fit: Box['fit']): boolean {
 }
 
 /**
- * sharp premultiplies colours with alpha while it scales, blurs and sharpens, which is wrong for
- * colour operations in between. And it does not premultiply when the input has no alpha, so that
- * blurred edges would be mixed with the black of transparent pixels.
- *
- * @param mayBeTransparent whether there may be transparent pixels
+ * sharp premultiplies colours with alpha from scaling to sharpening, which is wrong for colour operations in
+ * between. It does not premultiply input without alpha, which would mix blurred edges with the black of
+ * transparent pixels.
  */
 function needsSeparateFilters(
   variant: Variant,
@@ -243,7 +235,7 @@ function resizeOf(natural: Size, box: Box, variant: Variant, stacked: boolean): 
     const { size, window } = windowAround(position, natural, box);
     return { ...size, fit: 'fill', position: 'center', kernel, window };
   }
-  // A strategy chooses the part to keep, so it has no effect where nothing is cropped.
+  // A strategy has no effect when nothing is cropped.
   const effective = isStrategy(position) && (fit !== 'cover' || stacked) ? 'center' : position;
   return { width, height, fit, position: effective, kernel, window: null };
 }
@@ -254,11 +246,10 @@ function hasPlainPixels({ model, deep }: SourceColour, variant: Variant): boolea
 }
 
 /**
- * Outputs are RGB, so the profile of a grey or CMYK source would be wrong.
+ * Outputs are RGB, so the profile of a grey or CMYK source is not kept.
  *
- * @param possible false when frames are processed one by one from raw pixels, which have no profile,
- *   and for a format without
- * @param addsColour true for colours that would have to be converted to the profile
+ * @param possible false for a format without profiles, and for frames processed as raw pixels
+ * @param addsColour true for added colours, which would have to be converted to the profile
  */
 function profileHandling(
   colour: SourceColour,

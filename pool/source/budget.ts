@@ -2,18 +2,19 @@ import { FairShare, type Owner } from '../fair-share.ts';
 
 /** The bytes of one fetch, counted for its owner. */
 export interface Reservation {
-  /** Counts `bytes` and returns true, or returns false when they are beyond the owner's share. */
+  /** Counts `bytes` and returns true, or returns false when they exceed the owner's share. */
   reserve(bytes: number): boolean;
   release(bytes: number): void;
 }
 
-/** Part of the limit that a project may hold however much others hold: an average source or more. */
+/** Part of the limit that each project may hold: an average source or more. */
 const guaranteedPart = 1 / 8;
 
-/** Counts bytes of sources in memory against a limit that projects and hosts share. */
+/** Counts bytes of sources in memory against a limit shared by projects and hosts. */
 export class ByteBudget {
   readonly #share: FairShare;
-  #rejected = 0;
+  /** Total refused reservations. */
+  rejected = 0;
 
   constructor(limit: number) {
     this.#share = new FairShare(limit, Math.floor(limit * guaranteedPart));
@@ -27,23 +28,18 @@ export class ByteBudget {
     return this.#share.held;
   }
 
-  /** Total reservations that were refused. */
-  get rejected(): number {
-    return this.#rejected;
-  }
-
   for(owner: Owner): Reservation {
     return {
       reserve: (bytes) => {
         const taken = this.#share.take(owner, bytes);
-        if (!taken) this.#rejected += 1;
+        if (!taken) this.rejected += 1;
         return taken;
       },
       release: (bytes) => this.#share.release(owner, bytes),
     };
   }
 
-  /** Counts bytes that are in memory already, even beyond the limit. */
+  /** Counts bytes that are already in memory, even beyond the limit. */
   add(owner: Owner, bytes: number): void {
     this.#share.add(owner, bytes);
   }

@@ -11,10 +11,9 @@ const decoders: Readonly<Record<string, () => Transform>> = {
 };
 
 /**
- * Decodes the content coding of a body. The request accepts only `identity`, but object stores send
- * objects that are stored compressed (often SVG) regardless. This function limits the encoded bytes
- * and the reader limits the decoded bytes, which stops decompression bombs. Null for an unknown
- * coding or for several codings.
+ * Decodes the content coding of a body: object stores send compressed objects (often SVG) although the
+ * request accepts only `identity`. Limits the encoded bytes; the reader limits the decoded bytes. Null for an
+ * unknown coding or several codings.
  */
 export function decode(
   chunks: AsyncIterable<Uint8Array>,
@@ -28,7 +27,7 @@ export function decode(
 }
 
 async function* decoded(chunks: AsyncIterable<Uint8Array>, decoder: Transform) {
-  // Errors are thrown by the loop: a failed pipeline destroys its last stream with the error.
+  // A failed pipeline destroys its last stream with the error, which the loop throws.
   pipeline(chunks, decoder, () => {});
   try {
     yield* decoder;

@@ -12,9 +12,9 @@ export interface ConnectionLimits {
   readonly timeoutMs: number;
 }
 
-/** The connections to all origins. An origin without a connection takes no memory. */
+/** The connections to all origins. */
 export interface Connections {
-  /** Open connections, in use or kept. */
+  /** Number of open connections, in use or kept. */
   readonly open: number;
   request(options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData>;
   destroy(): Promise<void>;
@@ -28,12 +28,11 @@ interface Open {
 const keepAliveMs = 4_000;
 /** The maximum that an origin can set by its Keep-Alive header, in ms. */
 const keepAliveMaxMs = 30_000;
-/** More than regular origins send. */
 const maxHeaderBytes = 16 * 1024;
 
 /**
- * HTTP/1.1 connections, only to addresses that the guard allows. Proxy settings of the environment
- * are ignored: a proxy would resolve host names itself and bypass the guard.
+ * Opens HTTP/1.1 connections to addresses that the guard allows. Proxy settings of the environment are
+ * ignored: a proxy would resolve host names itself and bypass the guard.
  */
 export function openConnections(guard: AddressGuard, limits: ConnectionLimits): Connections {
   const open: Open = { count: 0 };
@@ -45,8 +44,7 @@ export function openConnections(guard: AddressGuard, limits: ConnectionLimits): 
         pipelining: 1,
         allowH2: false,
         maxHeaderSize: maxHeaderBytes,
-        // Fallbacks: the timeout of the whole fetch is shorter and has a more specific error
-        // message.
+        // Fallbacks: the timeout of the whole fetch is shorter and has a more specific error message.
         headersTimeout: 2 * limits.timeoutMs,
         bodyTimeout: 2 * limits.timeoutMs,
         keepAliveTimeout: keepAliveMs,
@@ -57,7 +55,7 @@ export function openConnections(guard: AddressGuard, limits: ConnectionLimits): 
     get open() {
       return open.count;
     },
-    // A client decides how many origins there are, each of which may keep connections.
+    // Clients determine the number of origins, each of which may keep connections.
     request: (options) => agent.request({ ...options, reset: open.count > limits.kept }),
     destroy: () => agent.destroy(),
   };
@@ -74,9 +72,8 @@ function connector(
   return (options, callback) =>
     connect(options, (...[error, socket]) => {
       if (error !== null) return callback(asFailure(error, options), null);
-      // undici completes a connection whose request was aborted in the meantime, and then neither
-      // uses it nor closes it after a timeout (nodejs/undici#5845). An active request is never idle
-      // this long.
+      // undici completes a connection whose request was aborted in the meantime, and then neither uses nor
+      // closes it (nodejs/undici#5845). An active request is never idle this long.
       socket.setTimeout(timeout, () => socket.destroy());
       open.count += 1;
       socket.once('close', () => {
@@ -96,16 +93,13 @@ function asFailure(error: Error, { hostname, protocol }: buildConnector.Options)
       error,
     );
   }
-  const connected = !('syscall' in error && error.syscall === 'connect') && !isAggregate(error);
+  // An AggregateError has the errors of all addresses of a host.
+  const isConnect = 'syscall' in error && error.syscall === 'connect';
+  const connected = !isConnect && !(error instanceof AggregateError);
   const stage = connected && protocol === 'https:' ? 'TLS' : 'connect';
   return new ServiceError(
     'source_unreachable',
     fetchFailureText(stage, error, hostname, `no connection to ${hostname}`),
     error,
   );
-}
-
-/** A host name has several addresses, and the connection attempts to all of them failed. */
-function isAggregate(error: Error): boolean {
-  return error instanceof AggregateError;
 }

@@ -1,10 +1,11 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { FairShare, type Owner } from '../fair-share.ts';
 import { RoundRobin } from '../round-robin.ts';
+import { unlessAborted } from '../unless-aborted.ts';
 
 /** Maximum background fetches that wait for a slot; further ones are refused as overloaded. */
 const maxWaiting = 1024;
-/** Part of the slots that a project gets however many others have, while any is free. */
+/** Part of the slots that each project may take while any is free. */
 const guaranteedPart = 1 / 16;
 
 type State = 'waiting' | 'running' | 'released';
@@ -14,9 +15,8 @@ export interface FetchSlot {
   /** Resolves when the fetch may start; rejects when the signal aborts first. */
   admitted(signal: AbortSignal): Promise<void>;
   /**
-   * Promotes a background fetch to a live one of this owner, when its live request begins to wait
-   * for it. False when the owner may have no more slots: the fetch then keeps waiting as a
-   * background fetch.
+   * Makes a background fetch a live one of this owner, whose live request begins to wait for it. Returns false
+   * when the owner may have no more slots: the fetch stays a background fetch.
    */
   promote(owner: Owner): boolean;
   /** Frees the slot. Idempotent. */
@@ -24,16 +24,16 @@ export interface FetchSlot {
 }
 
 /**
- * Limits concurrent fetches, of all together and of each project and host. A live fetch gets a slot
- * at once or is refused. Background fetches wait for a slot, by turns among projects, and use at
- * most half of them, so that the other half is reserved for live fetches.
+ * Limits concurrent fetches, in total and of each project and host. A live fetch gets a slot at once or is
+ * refused. Background fetches wait for slots, in turn among projects, and use at most half of them.
  */
 export class FetchSlots {
   readonly #slots: FairShare;
   readonly #backgroundSlots: FairShare;
   readonly #queue = new RoundRobin<() => void>();
   readonly #ownerOf = new WeakMap<() => void, Owner>();
-  #rejected = 0;
+  /** Total refused live fetches. */
+  rejected = 0;
 
   constructor(limit: number) {
     this.#slots = shared(limit);
@@ -46,11 +46,6 @@ export class FetchSlots {
 
   get running(): number {
     return this.#slots.held;
-  }
-
-  /** Total live fetches that were refused. */
-  get rejected(): number {
-    return this.#rejected;
   }
 
   /** @throws ServiceError overloaded */
@@ -98,13 +93,7 @@ export class FetchSlots {
       }
       return true;
     };
-    const admitted = (signal: AbortSignal) =>
-      new Promise<void>((resolve, reject) => {
-        if (signal.aborted) reject(signal.reason);
-        const abort = () => reject(signal.reason);
-        signal.addEventListener('abort', abort, { once: true });
-        ready.then(resolve).finally(() => signal.removeEventListener('abort', abort));
-      });
+    const admitted = (signal: AbortSignal) => unlessAborted(ready, signal);
 
     if (live) run();
     else {
@@ -117,7 +106,7 @@ export class FetchSlots {
 
   /** Counts a refused live fetch and returns its error. */
   overloaded(): ServiceError {
-    this.#rejected += 1;
+    this.rejected += 1;
     return new ServiceError('overloaded', 'Too many sources are being fetched.');
   }
 

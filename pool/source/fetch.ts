@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { authorityOf, canonicalHost, isLongAuthority } from '../../contract/hosts.ts';
+import { unlessAborted } from '../unless-aborted.ts';
 import { readBody, tooLarge } from './body.ts';
 import type { Reservation } from './budget.ts';
 import { decode } from './coding.ts';
@@ -12,13 +13,10 @@ import type { SharedMemory } from './shared-memory.ts';
 
 export interface FetchOptions {
   readonly guard: AddressGuard;
-  /**
-   * Identifies this service in CDN-Loop, so that it detects its own requests, even through proxies.
-   */
+  /** The identifier of this deployment in CDN-Loop. */
   readonly loopId: string;
-  /** The headers of the request's trace, which the origin gets. */
+  /** The headers of the request's trace, sent to the origin. */
   readonly traceHeaders?: Readonly<Record<string, string>>;
-  /** Connections restricted by the guard; see openConnections. */
   readonly connections: Pick<Connections, 'request'>;
   /** Called with the canonical host of every redirect. */
   readonly allowed: (host: string) => boolean;
@@ -31,18 +29,18 @@ export interface FetchOptions {
 }
 
 export interface Fetched {
-  /** In a buffer of their own, reserved in the budget and allocated until the caller releases them. */
+  /** Reserved in the budget and allocated until the caller releases them. */
   readonly bytes: Uint8Array;
-  /** The media type that the origin named, such as `text/html`; null when it named no valid one. */
+  /** The media type of the response, such as `text/html`; null when it is absent or invalid. */
   readonly contentType: string | null;
 }
 
 const maxRedirects = 5;
 
-/** Error codes of a connection that was closed before any part of the response arrived. */
+/** Error codes of a connection that was closed before the response. */
 const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** Statuses that tell more than that the source could not be fetched. */
+/** Statuses with an error code of their own. */
 const statuses: Readonly<Record<number, { readonly code: ErrorCode; readonly text: string }>> = {
   401: { code: 'source_unauthorized', text: 'The source requires a login' },
   403: { code: 'source_forbidden', text: 'The source server refuses access to the source' },
@@ -53,19 +51,15 @@ const statuses: Readonly<Record<number, { readonly code: ErrorCode; readonly tex
 
 const headers = {
   'user-agent': 'image-delivery/0.1',
-  // The formats in which originals are stored come first, so that an origin that negotiates sends
-  // its original and not a version converted for browsers.
+  // Formats of originals first, so that an origin that negotiates does not send a version for browsers.
   accept: 'image/png,image/jpeg,image/gif,image/svg+xml,image/tiff,image/*;q=0.8,*/*;q=0.1',
   'accept-encoding': 'identity',
 };
 
 /**
- * One guarded fetch. It follows at most 5 redirects. Each is checked like the first URL, and by
- * `allowed`. The size limit is enforced while the body arrives.
- *
- * 200 and 203 are accepted. 404 and 410 are source_not_found; 401, 403 and 429 have codes of their
- * own. Every other status is source_unreachable, including 206, because no range was requested. A
- * redirect that cannot be followed is an origin error, so it is source_unreachable too.
+ * Fetches a source. Follows at most 5 redirects, each of which is checked like the first URL, and by
+ * `allowed`. Accepts the statuses 200 and 203. Other statuses without a code of their own are
+ * source_unreachable, including 206, because no range was requested, and redirects that cannot be followed.
  *
  * @throws ServiceError, or the signal's reason
  */
@@ -89,7 +83,7 @@ export async function fetchSource(url: URL, options: FetchOptions): Promise<Fetc
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
-    // Cancels the unread body of a redirect or of a failed response.
+    // Cancels the unread body of a redirect or a failed response.
     ending.abort();
   }
 }
@@ -109,7 +103,7 @@ async function follow(
     const location = redirectTarget(response);
     if (location === null) return read(response, url, options);
 
-    // A short body is read to its end, so that the connection can be reused.
+    // Reads a short body, so that the connection can be reused.
     response.body.dump({ limit: 16 * 1024, signal: options.signal }).catch(() => {});
     if (redirects >= maxRedirects) throw badResponse(url, 'redirects too often');
     const next = resolve(location, url);
@@ -124,7 +118,7 @@ async function follow(
   }
 }
 
-/** The URL as requested and as cache key: without the fragment and a trailing dot of the host. */
+/** The URL without its fragment and a trailing dot of the host, for requests and cache keys. */
 export function canonical(url: URL): URL {
   const copy = new URL(url);
   copy.hash = '';
@@ -142,7 +136,7 @@ export function notAllowed(host: string): ServiceError {
 async function request(url: URL, options: FetchOptions): Promise<Dispatcher.ResponseData> {
   const { connections, signal } = options;
   const send = () =>
-    // undici handles an abort only after the request was assigned to a connection.
+    // undici handles an abort only after it has assigned the request to a connection.
     unlessAborted(
       connections.request({
         origin: url.origin,
@@ -185,8 +179,7 @@ async function read(
   url: URL,
   { maxBytes, budget, memory }: FetchOptions,
 ): Promise<Fetched> {
-  // An unread body emits an error when the fetch is cancelled; without a listener it would be
-  // thrown.
+  // A cancelled unread body emits an error, which would be thrown without a listener.
   body.on('error', () => {});
   if (statusCode !== 200 && statusCode !== 203) throw badStatus(url, statusCode, headers);
 
@@ -211,18 +204,9 @@ async function* failing(body: AsyncIterable<Uint8Array>, url: URL) {
   }
 }
 
-/** undici verified that there is at most one, and verifies that the body has this length. */
+/** undici accepts at most one, and verifies the length of the body. */
 function contentLength(header: string | string[] | undefined): number | null {
   return typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : null;
-}
-
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    const abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }
 
 function asFailure(error: unknown, url: URL, what: string): ServiceError {

@@ -8,17 +8,17 @@ interface Range {
 }
 
 /**
- * Memory that this thread and the transform threads see, so that a source is not copied to each thread that
- * reads it, and leaves no garbage. Whoever allocates must free: the garbage collector knows nothing
- * of it. V8 does not count the bytes of SharedArrayBuffers when it schedules collections, so many small ones
- * accumulate (2,000 of 5 MB sent to a thread peaked at 2 GB); this is a single one that is used again and
- * again. The operating system provides its pages when they are first written to, the lowest first.
+ * An allocator in memory shared with the transform threads, so that sources are not copied to threads and
+ * leave no garbage. The caller must free each allocation. V8 does not count SharedArrayBuffers when it
+ * schedules collections, so many small ones accumulate (2,000 of 5 MB sent to a thread peaked at 2 GB); this
+ * is a single one that is reused. The operating system provides its pages on the first write, the lowest
+ * first.
  */
 export class SharedMemory {
   readonly #memory: SharedArrayBuffer;
-  /** What is free, by address; no two ranges touch. */
+  /** Free ranges by address; no two are adjacent. */
   readonly #free: Range[];
-  /** What is allocated: the ends by the beginnings. */
+  /** The ends of the allocated ranges by their starts. */
   readonly #allocated = new Map<number, number>();
 
   constructor(bytes: number) {
@@ -26,14 +26,14 @@ export class SharedMemory {
     this.#free = [{ from: 0, to: this.#memory.byteLength }];
   }
 
-  /** Bytes that are allocated, in whole blocks. */
+  /** Allocated bytes, in whole blocks. */
   get used(): number {
     let used = 0;
     for (const [from, end] of this.#allocated) used += end - from;
     return used;
   }
 
-  /** Bytes of any content, in the first range that is large enough; null where there is none. */
+  /** Allocates bytes of any content in the first range that is large enough; null without one. */
   allocate(bytes: number): Uint8Array | null {
     const size = Math.max(1, Math.ceil(bytes / blockBytes)) * blockBytes;
     const index = this.#free.findIndex(({ from, to }) => to - from >= size);
@@ -46,7 +46,7 @@ export class SharedMemory {
     return new Uint8Array(this.#memory, from, bytes);
   }
 
-  /** Frees what `allocate` has returned; other bytes are left to the garbage collector. */
+  /** Frees bytes from `allocate`, and ignores others. */
   free({ buffer, byteOffset }: Uint8Array): void {
     if (buffer !== this.#memory) return;
     const end = this.#allocated.get(byteOffset);
@@ -65,7 +65,7 @@ export class SharedMemory {
     this.#free.splice(start, Number(joinsBefore) + Number(joinsAfter), whole);
   }
 
-  /** The index of the first free range that begins at an address or after it. */
+  /** The index of the first free range at or after an address. */
   #firstFrom(address: number): number {
     let [low, high] = [0, this.#free.length];
     while (low < high) {

@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { unlessAborted } from '../../unless-aborted.ts';
 import type { TransformResult, TransformTask } from '../task.ts';
 import { launch, type ProcessLimits } from './launch.ts';
 import { TransformProcess } from './transform-process.ts';
@@ -113,19 +114,5 @@ export class ProcessPool {
   #unkeep(idle: TransformProcess): void {
     clearTimeout(this.#idle.get(idle));
     this.#idle.delete(idle);
-  }
-}
-
-/** Rejects with the signal's reason as soon as it aborts. */
-async function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  let abort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-  });
-  try {
-    await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 }
