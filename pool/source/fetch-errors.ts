@@ -1,16 +1,13 @@
-/**
- * The codes of failed name look-ups, connections and TLS handshakes in words, as Node, undici
- * and OpenSSL report them. Each completes a sentence.
- */
-type Words = Readonly<Record<string, (host: string) => string>>;
+/** Texts for the error codes of Node, undici and OpenSSL. Each completes a sentence. */
+type Texts = Readonly<Record<string, (host: string) => string>>;
 
-const look: Words = {
+const lookup: Texts = {
   ENOTFOUND: (host) => `there is no host of the name ${host}`,
   ENODATA: (host) => `the host name ${host} has no address`,
   EAI_AGAIN: (host) => `no name server answered for the host name ${host}`,
 };
 
-const connect: Words = {
+const connect: Texts = {
   ECONNREFUSED: (host) => `${host} refuses connections on this port`,
   ECONNRESET: (host) => `${host} closed the connection`,
   ETIMEDOUT: (host) => `${host} does not answer on this port`,
@@ -25,7 +22,7 @@ const noTls = (host: string) => `${host} does not speak TLS on this port`;
 const incompleteChain = (host: string) =>
   `the certificate of ${host} is issued by an unknown authority, or the server does not send the intermediate certificates`;
 
-const tls: Words = {
+const tls: Texts = {
   DEPTH_ZERO_SELF_SIGNED_CERT: (host) => `the certificate of ${host} is self-signed`,
   SELF_SIGNED_CERT_IN_CHAIN: (host) =>
     `the certificate of ${host} is issued by an authority that is not known here`,
@@ -51,7 +48,7 @@ const tls: Words = {
   EPIPE: (host) => `${host} closed the connection during the TLS handshake`,
 };
 
-const response: Words = {
+const response: Texts = {
   UND_ERR_SOCKET: (host) => `${host} closed the connection before its answer was complete`,
   ECONNRESET: (host) => `${host} closed the connection before its answer was complete`,
   UND_ERR_HEADERS_OVERFLOW: (host) => `the headers of the answer of ${host} are too long`,
@@ -59,15 +56,15 @@ const response: Words = {
     `the answer of ${host} is not as long as its Content-Length`,
 };
 
-const stages = { DNS: look, connect, TLS: tls, response };
+const stages = { DNS: lookup, connect, TLS: tls, response };
 
-/** The part of a fetch that failed, as error messages name it. */
+/** The failed part of a fetch, as error messages name it. */
 export type Stage = keyof typeof stages;
 
 /**
- * A failure in one sentence that ends with its code, which documentation can be searched for.
+ * An error message that ends with the code, for a search in documentation.
  *
- * @param otherwise the words for a code that has none here
+ * @param otherwise the text for other codes
  */
 export function fetchFailureText(
   stage: Stage,
@@ -77,15 +74,12 @@ export function fetchFailureText(
 ): string {
   const code = codeOf(error);
   const known = stages[stage];
-  const words = code !== null && Object.hasOwn(known, code) ? known[code] : undefined;
-  const what = words?.(host) ?? otherwise;
+  const text = code !== null && Object.hasOwn(known, code) ? known[code] : undefined;
+  const what = text?.(host) ?? otherwise;
   return `The source could not be fetched (${stage}): ${what}${code === null ? '' : ` (${code})`}.`;
 }
 
-/**
- * An error's code when it is an identifier such as ECONNREFUSED, which discloses no address. OpenSSL's
- * may contain a slash.
- */
+/** An error's code if it is an identifier, which discloses no address. OpenSSL's may contain a slash. */
 export function codeOf(error: unknown): string | null {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   return typeof code === 'string' && /^[A-Z][A-Z0-9_/]{1,60}$/.test(code) ? code : null;

@@ -17,7 +17,7 @@ import { NameResolver } from './resolver.ts';
 /** All addresses of a host name. */
 export type Resolver = (name: string) => Promise<readonly LookupAddress[]>;
 
-/** Where this service and its worker are reached. */
+/** The addresses of this service and its worker. */
 export interface OwnAddresses {
   /** The base URL, and others that lead to the service. */
   readonly urls: readonly string[];
@@ -26,11 +26,11 @@ export interface OwnAddresses {
 }
 
 export interface GuardOptions {
-  /** What to allow even though it is not public, as {@link parsePrivateSource} reads it. */
+  /** Hosts and networks allowed in addition to public ones, as in {@link parsePrivateSource}. */
   readonly privateSources: readonly string[];
   /** The ports of public sources. */
   readonly sourcePorts: Ports;
-  /** What is never a source, regardless of the other options. */
+  /** Never allowed as sources. */
   readonly own: OwnAddresses;
   /** Default: the system's DNS servers. */
   readonly resolve?: Resolver;
@@ -39,13 +39,13 @@ export interface GuardOptions {
 const systemNames = new NameResolver({ servers: null });
 const systemResolver: Resolver = (name) => systemNames.resolve(name);
 
-/** The port that a URL names or that its scheme implies. */
+/** The port of a URL, or the default one of its scheme. */
 export function portOf(url: URL): number {
   if (url.port !== '') return Number(url.port);
   return url.protocol === 'https:' ? 443 : 80;
 }
 
-/** Decides which hosts and addresses sources may be fetched from. */
+/** Decides from which hosts and addresses sources may be fetched. */
 export class AddressGuard {
   readonly #privateSources: readonly PrivateSource[];
   readonly #sourcePorts: Ports;
@@ -67,8 +67,8 @@ export class AddressGuard {
   }
 
   /**
-   * Checks a URL before its host is resolved. For an IP literal this is the only check, because
-   * Node does not call `lookup` for it.
+   * Checks a URL before its host is resolved. For an IP literal Node does not call `lookup`, so this is the
+   * only check.
    * @throws ServiceError source_invalid | source_blocked
    */
   check(url: URL): void {
@@ -110,11 +110,11 @@ export class AddressGuard {
     return namesHost(this.#privateSources, host, null);
   }
 
-  /** True when a host may be reached at an address that it resolved to. */
+  /** True when a host may be used at an address that it resolved to. */
   allowsAddress(address: string, host: string, port: number): boolean {
     const parsed = parseAddress(address);
     if (parsed === null) return false;
-    // Services of the cloud, with credentials: a network has to name them, whatever a host resolves to.
+    // Cloud services with credentials have link-local addresses, which only a network can allow.
     if (isLinkLocal(parsed)) return this.#hasAddress(parsed, port);
     const canonical = canonicalHost(host);
     if (canonical !== null && namesHost(this.#privateSources, canonical, port)) return true;
@@ -123,9 +123,9 @@ export class AddressGuard {
   }
 
   /**
-   * The `lookup` for sockets to one port. It checks every address: one address that is not allowed
-   * refuses the name, because a mix of public and private addresses suggests an attack. The socket
-   * connects to the returned addresses, so the DNS answer cannot change after the check.
+   * The `lookup` for sockets to one port. One address that is not allowed refuses the name, because a mix of
+   * public and private addresses suggests an attack. The socket connects to the returned addresses, so the
+   * DNS answer cannot change after the check.
    */
   lookupFor(port: number): LookupFunction {
     return (name, options, callback) => {
@@ -162,7 +162,7 @@ export class AddressGuard {
 
   #hasAddress(address: Address, port: number | null): boolean {
     const linkLocal = isLinkLocal(address);
-    // A network that has link-local addresses among others, such as 0.0.0.0/0, is not meant for them.
+    // A larger network that contains link-local addresses, such as 0.0.0.0/0, does not allow them.
     const sources = this.#privateSources.filter(
       (source) => 'network' in source && (!linkLocal || isLinkLocal(source.network[0])),
     );
@@ -173,7 +173,7 @@ export class AddressGuard {
     return this.#sourcePorts === null || this.#sourcePorts.includes(port);
   }
 
-  /** For a name, whether it may be used at any address that the name could resolve to. */
+  /** For a name: true when it may be used at any address to which it could resolve. */
   #allowsPort(host: string, port: number): boolean {
     const address = addressOfHost(host);
     if (address !== null) return this.allowsAddress(address.toString(), host, port);

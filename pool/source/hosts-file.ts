@@ -3,9 +3,9 @@ import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
 const hostsPath = '/etc/hosts';
-/** How often the file's time of change is read, in ms. */
+/** Interval of the checks for changes, in ms. */
 const checkEveryMs = 5_000;
-/** A larger file is not read: blocklists of this size hold no sources. */
+/** A larger file is not read: it is a blocklist. */
 const maxBytes = 4 * 1024 * 1024;
 
 const loopback: readonly LookupAddress[] = [
@@ -13,7 +13,7 @@ const loopback: readonly LookupAddress[] = [
   { address: '::1', family: 6 },
 ];
 
-/** The names of hosts(5), read again when the file has changed. */
+/** The names of hosts(5), reloaded when the file has changed. */
 export class HostsFile {
   readonly #path: string;
   readonly #now: () => number;
@@ -29,8 +29,8 @@ export class HostsFile {
   }
 
   /**
-   * The addresses of a canonical name, or null when the file does not have it. Without the file too
-   * `localhost` and the names below it are loopback (RFC 6761, 6.3).
+   * The addresses of a canonical name; null when the file does not contain it. `localhost` and its subdomains
+   * are loopback by default (RFC 6761, 6.3).
    */
   async find(name: string): Promise<readonly LookupAddress[] | null> {
     if (this.#now() - this.#checkedAt >= checkEveryMs) {

@@ -1,5 +1,6 @@
 import { promises as dns, type LookupAddress, NODATA, NOTFOUND } from 'node:dns';
 import { networkInterfaces } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { SingleFlight } from '../single-flight.ts';
 import { HostsFile } from './hosts-file.ts';
@@ -10,31 +11,31 @@ type Family = 4 | 6;
 export interface NameResolverOptions {
   /** `address` or `address:port`; null for the servers of the system (resolv.conf). */
   readonly servers: readonly string[] | null;
-  /** Whether the system's search domains apply to a name: those that the operator has named. */
+  /** True for names to which the system's search domains apply: those that the operator configured. */
   readonly searched?: (name: string) => boolean;
-  /** Time for the answer of one server, and for a whole resolution, in ms. */
+  /** Timeouts of one server's answer and of a whole resolution, in ms. */
   readonly tryMs?: number;
   readonly withinMs?: number;
   readonly hosts?: HostsFile;
   readonly resolvConf?: string;
-  /** Default: those that this machine has addresses of. */
+  /** Default: the families of this machine's addresses. */
   readonly families?: readonly Family[];
   readonly cacheBytes?: number;
   /** Clock of the cache, in ms. */
   readonly now?: () => number;
 }
 
-/** Long enough for a slow recursive resolver; a lost packet is sent again after it. */
+/** Long enough for a slow recursive resolver; then the query is sent again. */
 const defaultTryMs = 2_000;
 const tries = 2;
-/** Within the default timeout of a fetch, so that its error names the stage. */
+/** Less than the default timeout of a fetch, so that the error names the stage. */
 const defaultWithinMs = 5_000;
-/** How long one family's answer waits for the other's (RFC 8305, 3: 50 ms). */
+/** How long one family's answer waits for the other's (RFC 8305, 3). */
 const otherFamilyMs = 50;
 
-/** Bounds of the time to live that an answer may ask for, in ms. */
+/** Limits of the time to live of an answer, in ms. */
 const keptMs = { least: 1_000, most: 60_000 };
-/** Short, because a name may be repaired; a dead one then costs a resolution in 5 s. */
+/** Short, because a name may be repaired. A dead one costs a resolution every 5 s. */
 const failedMs = 5_000;
 const defaultCacheBytes = 2 * 1024 * 1024;
 /** Estimated overhead of an entry, of each of its addresses, and of an error with its stack. */
@@ -45,13 +46,10 @@ type Resolution =
   | { readonly failure: unknown };
 
 /**
- * Resolves host names by DNS queries of this process (c-ares) instead of getaddrinfo, which would
- * keep one of libuv's few threads for as long as a dead name's servers do not answer. Concurrent
- * and repeated resolutions of a name share one, which the caller's timeout does not end, but its
- * own does.
- *
- * Like getaddrinfo it reads the hosts file first and knows `localhost` (RFC 6761, 6.3). It has no
- * other sources of the system, such as mDNS.
+ * Resolves host names by DNS queries of this process (c-ares). getaddrinfo would keep one of libuv's few
+ * threads while a dead name's servers do not answer. Concurrent resolutions of a name share one, which has
+ * its own timeout. As getaddrinfo it reads the hosts file first, and resolves `localhost` (RFC 6761, 6.3). It
+ * does not use mDNS.
  */
 export class NameResolver {
   readonly #options: NameResolverOptions;
@@ -91,13 +89,12 @@ export class NameResolver {
 
   async #resolve(name: string): Promise<Resolution> {
     const { tryMs = defaultTryMs, withinMs = defaultWithinMs, servers } = this.#options;
-    // One for each name: `cancel` ends all queries of a resolver.
+    // Not shared between names, because `cancel` ends all queries of a resolver.
     const resolver = new dns.Resolver({ timeout: tryMs, tries });
     if (servers !== null) resolver.setServers(servers);
     const timer = setTimeout(() => resolver.cancel(), withinMs);
-    const resolution = await this.#search(resolver, name).catch((failure: unknown) => ({
-      failure,
-    }));
+    const failed = (failure: unknown) => ({ failure });
+    const resolution = await this.#search(resolver, name).catch(failed);
     clearTimeout(timer);
     resolver.cancel();
     const ttl = 'failure' in resolution ? failedMs : resolution.ttlMs;
@@ -105,41 +102,37 @@ export class NameResolver {
     return resolution;
   }
 
-  /** As getaddrinfo does: a name with few dots is first looked for in the search domains. */
+  /** As getaddrinfo: names with few dots are first resolved in the search domains. */
   async #search(resolver: dns.Resolver, name: string): Promise<Resolution> {
     const { families = ownFamilies() } = this.#options;
-    if (this.#options.searched?.(name)) {
-      const { domains, dots } = await searchDomains(this.#options.resolvConf);
-      const candidates = domains.map((domain) => `${name}.${domain}`);
-      const absoluteFirst = name.split('.').length - 1 >= dots;
-      const order = absoluteFirst ? [name, ...candidates] : [...candidates, name];
-      for (const candidate of order.slice(0, -1)) {
-        const found = await query(resolver, candidate, families).catch(unlessMissing);
-        if (found !== null) return found;
-      }
-      return query(resolver, order.at(-1) ?? name, families);
+    if (!this.#options.searched?.(name)) return query(resolver, name, families);
+    const { domains, dots } = await searchDomains(this.#options.resolvConf);
+    const candidates = domains.map((domain) => `${name}.${domain}`);
+    const absoluteFirst = name.split('.').length - 1 >= dots;
+    const order = absoluteFirst ? [name, ...candidates] : [...candidates, name];
+    for (const candidate of order.slice(0, -1)) {
+      const found = await query(resolver, candidate, families).catch(nullIfMissing);
+      if (found !== null) return found;
     }
-    return query(resolver, name, families);
+    return query(resolver, order.at(-1) ?? name, families);
   }
 }
 
-/** Both families at once; as soon as one has answered, the other has a moment to. */
+/** Queries both families at once. After the first answer the other one has 50 ms. */
 async function query(
   resolver: dns.Resolver,
   name: string,
   families: readonly Family[],
 ): Promise<Resolution> {
   const queries = families.map((family) => queryFamily(resolver, name, family));
-  const moment = (): Promise<null> =>
-    new Promise((resolve) => setTimeout(() => resolve(null), otherFamilyMs));
   const answers = await Promise.any(queries).then(
-    () => Promise.allSettled(queries.map((one) => Promise.race([one, moment()]))),
+    () => Promise.allSettled(queries.map((one) => Promise.race([one, delay(otherFamilyMs, null)]))),
     () => Promise.allSettled(queries),
   );
   const records = answers.flatMap((one) => (one.status === 'fulfilled' ? (one.value ?? []) : []));
   if (records.length === 0) {
     const failures = answers.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
-    // That one family has no address says nothing if the other's answer did not come.
+    // A missing address of one family does not explain a failed query of the other.
     throw failures.find((failure) => !isMissing(failure)) ?? failures[0];
   }
   const ttl = 1_000 * Math.min(...records.map(({ ttl }) => ttl));
@@ -157,7 +150,7 @@ async function queryFamily(resolver: dns.Resolver, name: string, family: Family)
   return records.map(({ address, ttl }) => ({ address, ttl, family }));
 }
 
-/** The families that this machine has addresses of besides loopback; both when it has none. */
+/** The families of this machine's addresses besides loopback; both when it has none. */
 function ownFamilies(): readonly Family[] {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   const has = (family: 'IPv4' | 'IPv6') =>
@@ -172,7 +165,7 @@ function isMissing(error: unknown): boolean {
   );
 }
 
-function unlessMissing(error: unknown): null {
+function nullIfMissing(error: unknown): null {
   if (isMissing(error)) return null;
   throw error;
 }

@@ -1,4 +1,4 @@
-/** What a client can be asked to wait, in seconds; an origin that names more is passed on as this. */
+/** Maximum wait that is passed on to clients, in seconds. */
 const maxRetryAfter = 3_600;
 
 /**
@@ -14,7 +14,7 @@ export function retryAfter(header: string | string[] | undefined, now: number): 
   return seconds >= 1 ? Math.min(seconds, maxRetryAfter) : null;
 }
 
-/** NaN for a text that is no HTTP date; Date.parse alone reads many others, such as `-5`. */
+/** NaN for a text that is not an HTTP date. Date.parse also accepts others, such as `-5`. */
 function secondsUntil(date: string, now: number): number {
   return /^[A-Z][a-z]+,? .*\d{2}:\d{2}:\d{2}/.test(date)
     ? Math.ceil((Date.parse(date) - now) / 1_000)
@@ -22,9 +22,8 @@ function secondsUntil(date: string, now: number): number {
 }
 
 /**
- * The media type of a Content-Type header (RFC 9110, 8.3) in lower case without its parameters; null
- * when there is none. Only names that a registration may have (RFC 6838, 4.2) count as one, so that
- * it can stand in an error message.
+ * The media type of a Content-Type header (RFC 9110, 8.3) in lower case without parameters; null when it is
+ * absent, or not a name that can be registered (RFC 6838, 4.2), so that error messages may contain it.
  */
 export function mediaType(header: string | string[] | undefined): string | null {
   if (typeof header !== 'string') return null;

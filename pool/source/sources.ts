@@ -38,58 +38,53 @@ export interface AcquireOptions {
   /** The project's allowlist; called with the canonical host of every redirect. */
   readonly allowed: (host: string) => boolean;
   readonly signal: AbortSignal;
-  /** Lower priority than live requests: waits for a slot instead of being refused … */
+  /** Lower priority than live requests: waits for a slot instead of being refused. */
   readonly background?: boolean;
-  /** … until this aborts, when a live request begins to wait for it. */
+  /** Aborts when a live request begins to wait for background work. */
   readonly promoted?: AbortSignal;
-  /** Told when this request fetches the source, or waits for the fetch of another. */
   readonly stages?: StageObserver;
 }
 
-/** A source's bytes, which must not be changed. They count as in use until released. */
+/** A source's bytes, which must not be changed. They count as held until released. */
 export interface SourceLease {
-  /** Usually in memory that is used again after the last release: they must not be read then. */
+  /** Must not be read after `release`, because their memory is reused. */
   readonly bytes: Uint8Array;
-  /** The media type that the origin named; null when it named none. */
+  /** The media type of the response; null when it is absent or invalid. */
   readonly contentType: string | null;
   /** Duration of the fetch, in ms; null when the bytes came from the cache. */
   readonly fetchMs: number | null;
   /** Idempotent. */
   release(): void;
-  /** Keeps the bytes for a reader that may go on after `release`; the function ends that. */
+  /** Keeps the bytes for a reader beyond `release`, until the returned function is called. */
   hold(): () => void;
 }
 
 /** Long enough for the variants that one page requests. The origin's Cache-Control is not used. */
 const cacheMs = 30_000;
-/**
- * A few hundred average sources, as many as pages show in half a minute. Images have other caches.
- */
+/** A few hundred average sources, as many as pages show in half a minute. */
 const defaultCacheBytes = 64 * 1024 * 1024;
 /** Estimated overhead of a cache entry besides its bytes and key. */
 const entryOverhead = 512;
-/**
- * Long enough to protect a failing origin from repeated requests, short enough after its recovery.
- */
+/** Long enough to protect a failing origin, short enough after its recovery. */
 const failureMs = 5_000;
-/** Connections that may stay open for the next fetch, as a multiple of those for fetches. */
+/** Maximum idle connections, as a multiple of the fetch slots. */
 const keptFactor = 4;
-/** Memory for sources that are not in the cache any more, or not yet. */
-const mostBytesInUse = 64 * 1024 * 1024;
+/** Memory for sources in use that are not in the cache. */
+const maxBytesInUse = 64 * 1024 * 1024;
 const failureBytes = 4 * 1024 * 1024;
-/** Attempts of a request whose fetch was started, and limited, by another project. */
+/** Maximum fetches that a request joins while the shares of other projects are used up. */
 const maxAttempts = 3;
-/** Of a cached failure besides its key: its hosts, and an error with its stack and its cause. */
+/** Estimated size of a cached failure besides its key: hosts, and an error with stack and cause. */
 const failureOverhead = 4_096;
 
-/** Errors of this service or of one request, which are not cached as failures of the source. */
+/** Errors that are not failures of the source. */
 const notCached = new Set(['overloaded', 'source_not_allowed', 'internal_error']);
 
 interface Source extends Fetched {
   readonly hosts: readonly string[];
   leases: number;
   cached: boolean;
-  /** Whose share the leased bytes count against: the project of the first lease. */
+  /** The leased bytes count against the share of the first lease's project. */
   owner: Owner;
 }
 
@@ -97,15 +92,15 @@ interface Failed {
   readonly failure: ServiceError;
   /** The project whose request started the fetch. */
   readonly project: string;
-  /** Hosts that the fetch was redirected through before the failure. */
+  /** The hosts of the redirects before the failure. */
   readonly hosts: readonly string[];
 }
 
-/** Whether its bytes are still its own. */
+/** True until its bytes are freed. */
 const isAllocated = ({ leases, cached }: Source): boolean => leases > 0 || cached;
 
 type Outcome =
-  | ({ readonly fetchMs: number } & Pick<Source, 'hosts'> & { readonly source: Source })
+  | { readonly source: Source; readonly hosts: readonly string[]; readonly fetchMs: number }
   | Failed
   /** None of the waiting requests may use the host that the source redirects to. */
   | { readonly refused: string; readonly hosts: readonly string[] };
@@ -115,11 +110,11 @@ interface Fetch {
   readonly slot: FetchSlot;
   readonly owner: Owner;
   readonly controller: AbortController;
-  /** Requests that wait for the fetch. */
+  /** The waiting requests. */
   readonly waiting: Set<Pick<AcquireOptions, 'allowed'>>;
 }
 
-/** Fetches sources: with single flight, address checks, limits and a short cache. */
+/** Fetches sources, with single flight, address checks, limits and a short cache. */
 export class Sources {
   readonly guard: AddressGuard;
   readonly #loopId: string;
@@ -156,7 +151,7 @@ export class Sources {
       timeoutMs: sourceTimeoutMs,
     });
     const clock = now && { perf: { now }, ttlResolution: 0 };
-    this.#memory = new SharedMemory(cacheBytes + Math.min(sourceHeldBytes, mostBytesInUse));
+    this.#memory = new SharedMemory(cacheBytes + Math.min(sourceHeldBytes, maxBytesInUse));
     this.#cache = new LRUCache({
       maxSize: cacheBytes,
       sizeCalculation: ({ bytes }, key) => bytes.byteLength + 2 * key.length + entryOverhead,
@@ -177,9 +172,8 @@ export class Sources {
   }
 
   /**
-   * The bytes of a source, from the cache or from the shared fetch for its URL. A redirect is
-   * followed as long as one waiting request may use its host; the other requests get
-   * source_not_allowed.
+   * The bytes of a source, from the cache or from the shared fetch for its URL. A redirect is followed if one
+   * of the waiting requests may use its host; the others get source_not_allowed.
    * @throws ServiceError, or the signal's reason
    */
   async acquire(url: URL, options: AcquireOptions): Promise<SourceLease> {
@@ -189,7 +183,7 @@ export class Sources {
     const key = target.href;
     for (let attempt = 1; ; attempt += 1) {
       if (this.#closed !== null) throw this.#closed;
-      // Prewarming requests many variants one after the other; this keeps their source cached.
+      // Keeps a source cached while its variants are prewarmed one after the other.
       const cached = this.#cache.get(key, { updateAgeOnGet: options.background === true });
       if (cached !== undefined) {
         checkHosts(cached.hosts, options);
@@ -202,12 +196,12 @@ export class Sources {
         return this.#lease(outcome.source, options.project, outcome.fetchMs);
       }
       if ('failure' in outcome) {
-        // Another project's share was used up, not this one's.
+        // The share of another project was used up.
         const retry = outcome.failure.code === 'overloaded' && outcome.project !== options.project;
         if (retry && attempt < maxAttempts) continue;
         throw outcome.failure;
       }
-      // If this request may use the host, it joined after the redirect was refused: try again.
+      // A request that may use the host has joined after the redirect was refused, and tries again.
       if (!options.allowed(outcome.refused)) throw notAllowed(outcome.refused);
     }
   }
@@ -226,20 +220,20 @@ export class Sources {
       connections: this.#connections.open,
       cacheBytes: this.#cache.calculatedSize,
       cacheEntries: this.#cache.size,
-      /** Bytes of shared memory that the cache, leases and fetches in flight occupy. */
+      /** Shared memory of the cache, leases and fetches in flight. */
       sharedBytes: this.#memory.used,
       failureBytes: this.#failures.calculatedSize,
-      /** Bytes of fetches in flight and of leases, their limit, and fetches refused by it. */
+      /** Bytes of fetches in flight and of leases, their limit, and refused fetches. */
       heldBytes: this.#budget.held,
       heldMaxBytes: this.#budget.limit,
       heldRejected: this.#budget.rejected,
-      /** Total fetches started, and requests that waited for the fetch of another. */
+      /** Total fetches started, and requests that waited for another one's fetch. */
       fetches: this.#fetchCount,
       followers: this.#followers,
     };
   }
 
-  /** Aborts fetches in flight with `overloaded` and closes all connections. */
+  /** Aborts fetches in flight with `overloaded`, and closes all connections. */
   async close(): Promise<void> {
     this.#closed = new ServiceError('overloaded', 'The service is shutting down.');
     for (const { controller } of this.#fetches.values()) controller.abort(this.#closed);
@@ -264,7 +258,7 @@ export class Sources {
     if (!background && this.#fetches.get(key)?.slot.promote(owner) === false) {
       throw this.#slots.overloaded();
     }
-    // Outside of the shared call: a refusal of this project is no result for others.
+    // Outside of the shared call: others must not get the refusal of this project.
     const slot = this.#sharedFetches.has(key) ? null : this.#slots.enter(owner, background);
     const joined = this.#sharedFetches.run(
       key,
@@ -297,32 +291,26 @@ export class Sources {
     await fetch.slot.admitted(signal);
     this.#fetchCount += 1;
     const stage = stages.begin('fetch', { host: url.hostname });
-    const outcome = this.#attempt(key, url, fetch, stage);
-    return outcome.then(
-      (outcome) => {
-        if ('source' in outcome) stage.end({ bytes: outcome.source.bytes.byteLength });
-        else stage.fail('failure' in outcome ? outcome.failure : notAllowed(outcome.refused));
-        return outcome;
-      },
-      (error: unknown) => {
-        stage.fail(error);
-        throw error;
-      },
-    );
+    try {
+      const outcome = await this.#fetchInStage(key, url, fetch, stage);
+      if ('source' in outcome) stage.end({ bytes: outcome.source.bytes.byteLength });
+      else stage.fail('failure' in outcome ? outcome.failure : notAllowed(outcome.refused));
+      return outcome;
+    } catch (error) {
+      stage.fail(error);
+      throw error;
+    }
   }
 
-  async #attempt(key: string, url: URL, fetch: Fetch, stage: Stage): Promise<Outcome> {
+  async #fetchInStage(key: string, url: URL, fetch: Fetch, stage: Stage): Promise<Outcome> {
     const { signal } = fetch.controller;
     const hosts = [url.hostname];
     let refused: string | null = null;
     const allowed = (host: string) => {
-      for (const request of fetch.waiting) {
-        if (!request.allowed(host)) continue;
-        hosts.push(host);
-        return true;
-      }
-      refused = host;
-      return false;
+      const isAllowed = [...fetch.waiting].some((request) => request.allowed(host));
+      if (isAllowed) hosts.push(host);
+      else refused = host;
+      return isAllowed;
     };
     const started = performance.now();
     try {
@@ -354,8 +342,8 @@ export class Sources {
   }
 
   #keep(key: string, fetched: Fetched, hosts: readonly string[], owner: Owner): Source {
-    // The fetch's reservation becomes a first lease until the waiting requests have their own
-    // leases, which happens in microtasks before setImmediate.
+    // The fetch's reservation becomes a first lease until the waiting requests have theirs, which happens in
+    // microtasks before setImmediate.
     const source: Source = { ...fetched, hosts, leases: 1, cached: false, owner };
     setImmediate(() => this.#release(source));
     if (this.#closed === null) {
@@ -366,8 +354,8 @@ export class Sources {
   }
 
   /**
-   * Bytes count once, however many leases they have. Bytes from the cache count even beyond the
-   * limit: they are in memory already, and the size of the cache bounds them.
+   * Bytes count once for all leases. Bytes from the cache count even beyond the limit: they are already in
+   * memory, and the size of the cache limits them.
    */
   #lease(source: Source, project: string, fetchMs: number | null): SourceLease {
     if (source.leases === 0) {
@@ -377,9 +365,8 @@ export class Sources {
     source.leases += 1;
     let released = false;
     const release = () => {
-      if (released) return;
+      if (!released) this.#release(source);
       released = true;
-      this.#release(source);
     };
     const hold = () => {
       source.leases += 1;
@@ -400,10 +387,7 @@ export class Sources {
   }
 }
 
-/**
- * Every host of the redirects must be allowed for this request, whichever request started the
- * fetch.
- */
+/** Requires that this request may use every host of the redirects. */
 function checkHosts(hosts: readonly string[], { allowed }: AcquireOptions): void {
   for (const host of hosts) if (!allowed(host)) throw notAllowed(host);
 }
