@@ -1,10 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * The request header by which a worker marks its requests as background work: `<Unix
- * seconds>.<base64url HMAC-SHA256>` over the time and the request target, keyed with the
- * deployment's secret. Without access to the store no one can create a token, and an intercepted
- * token is valid for one URL and a few minutes.
+ * Request header by which a worker marks its requests as background work: `<Unix seconds>.<base64url
+ * HMAC-SHA256>` of the time and the request target, keyed with the deployment's secret. Only processes
+ * with access to the store can create a token. An intercepted token is valid for one URL and a few minutes.
  */
 export const backgroundHeader = 'x-image-delivery-background';
 

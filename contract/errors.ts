@@ -1,177 +1,112 @@
 import { STATUS_CODES } from 'node:http';
 
+/** Each error code by its HTTP status, with a next step for the reader that any client may see. */
+const hintsByStatus = {
+  400: {
+    invalid_request: 'Correct the fields that the message names and send the request again.',
+    source_missing: 'Put the absolute source URL after /img/ or in the url parameter.',
+    project_missing: 'Add the project parameter with the id of your project.',
+    source_invalid: 'Use an absolute http or https URL; encode it whole when it contains ? or #.',
+    parameter_invalid: 'Correct the parameter that the message names.',
+  },
+  401: {
+    api_key_missing:
+      'Send an API key as "Authorization: Bearer <API_KEY>" or in X-Service-Api-Key.',
+    api_key_invalid: 'Check that the API key was copied whole and has not been revoked.',
+    workbench_unauthorized: 'Log in with the credentials that the operator has set.',
+  },
+  402: {
+    product_access_required: "Restore the organisation's product access, then try again.",
+  },
+  403: {
+    project_forbidden: 'Use a key of this project, or one for all projects.',
+    write_access_required: 'Use a key with write access to what this operation changes.',
+    source_not_allowed: "Add the host to the project's allowlist, or use a source on it.",
+    source_blocked:
+      'Use a source on a public address; an operator can name private ones in SERVICE_PRIVATE_SOURCES.',
+    source_unauthorized: 'Let the source be read without a login, or use a presigned URL of it.',
+    source_forbidden:
+      'Let the source server answer this service. Expired presigned URLs and, on some object stores, missing files are answered so too.',
+    host_not_allowed: 'Use localhost or the IP address of the service in the URL.',
+    origin_not_allowed: 'Open the URL directly, or embed it in a page of the same host.',
+    signature_invalid: "Sign the URL with the project's secret and an exp that has not passed.",
+    workbench_forbidden: 'Set SERVICE_WORKBENCH_USERNAME and SERVICE_WORKBENCH_PASSWORD.',
+  },
+  404: {
+    project_not_found: 'Check the project id; listing the projects shows those that exist.',
+    preset_not_found:
+      "Check the preset's name; listing the project's presets shows those that exist.",
+    endpoint_not_found: 'Check the path against the interface specification at /openapi.json.',
+    source_not_found: 'Check that the source URL opens in a browser.',
+  },
+  405: {
+    method_not_allowed: 'Use one of the methods that the Allow header names.',
+  },
+  408: {
+    request_timeout: 'Send the whole request without long pauses.',
+  },
+  413: {
+    source_too_large: 'Use a source with fewer bytes or pixels.',
+  },
+  415: {
+    source_unsupported:
+      'Use a source in JPEG, PNG, WebP, GIF, AVIF, TIFF, SVG, BMP or ICO; /api/health lists all that this service reads.',
+  },
+  416: {
+    range_not_satisfiable:
+      'Ask for a range that begins within the length that Content-Range names, or for the whole.',
+  },
+  422: {
+    source_corrupt:
+      'Check that the source file is complete and opens in an image viewer. lenient=1 shows what there is of a truncated JPEG, PNG or GIF.',
+  },
+  429: {
+    rate_limited: 'Wait for the time in Retry-After, then try again.',
+    prewarm_queue_full:
+      "Wait until some of the project's prewarming is done, then send the same request again, or one with fewer sources.",
+    source_rate_limited:
+      'Wait for the time in Retry-After, or let the source server answer this service more often.',
+  },
+  431: {
+    headers_too_large: 'Send fewer or shorter headers, or a shorter URL.',
+  },
+  500: {
+    internal_error:
+      'Try again; if the error persists, give the operator the x-request-id of this response.',
+  },
+  502: {
+    source_unreachable: 'Check that the source server answers, then try again.',
+  },
+  503: {
+    overloaded: 'Wait for the time in Retry-After, then try again.',
+    store_unavailable: 'Try again in a few seconds.',
+  },
+  504: {
+    source_timeout: 'Check how fast the source server answers, then try again.',
+    transform_timeout: 'Ask for a smaller output or use a smaller source.',
+  },
+} as const;
+
+type HintsByStatus = typeof hintsByStatus;
+type ErrorStatus = keyof HintsByStatus;
+export type ErrorCode = { [S in ErrorStatus]: keyof HintsByStatus[S] }[ErrorStatus];
+
 interface CatalogueEntry {
-  readonly status: number;
-  /** A next step for the reader of the error; safe to show to any client. */
+  readonly status: ErrorStatus;
   readonly hint: string;
 }
 
 /**
- * Every `code` of an error body, of the service and of its worker, with its HTTP status and a hint.
- * Codes are stable because clients distinguish errors by them.
+ * Status and hint of every `code` in error bodies of the service and its worker. Codes are stable
+ * because clients distinguish errors by them.
  */
-export const errorCatalogue = {
-  invalid_request: {
-    status: 400,
-    hint: 'Correct the fields that the message names and send the request again.',
-  },
-  api_key_missing: {
-    status: 401,
-    hint: 'Send an API key as "Authorization: Bearer <API_KEY>" or in X-Service-Api-Key.',
-  },
-  api_key_invalid: {
-    status: 401,
-    hint: 'Check that the API key was copied whole and has not been revoked.',
-  },
-  product_access_required: {
-    status: 402,
-    hint: "Restore the organisation's product access, then try again.",
-  },
-  project_forbidden: {
-    status: 403,
-    hint: 'Use a key of this project, or one for all projects.',
-  },
-  write_access_required: {
-    status: 403,
-    hint: 'Use a key with write access to what this operation changes.',
-  },
-  project_not_found: {
-    status: 404,
-    hint: 'Check the project id; listing the projects shows those that exist.',
-  },
-  preset_not_found: {
-    status: 404,
-    hint: "Check the preset's name; listing the project's presets shows those that exist.",
-  },
-  endpoint_not_found: {
-    status: 404,
-    hint: 'Check the path against the interface specification at /openapi.json.',
-  },
-  method_not_allowed: {
-    status: 405,
-    hint: 'Use one of the methods that the Allow header names.',
-  },
-  request_timeout: {
-    status: 408,
-    hint: 'Send the whole request without long pauses.',
-  },
-  rate_limited: {
-    status: 429,
-    hint: 'Wait for the time in Retry-After, then try again.',
-  },
-  prewarm_queue_full: {
-    status: 429,
-    hint: "Wait until some of the project's prewarming is done, then send the same request again, or one with fewer sources.",
-  },
-  headers_too_large: {
-    status: 431,
-    hint: 'Send fewer or shorter headers, or a shorter URL.',
-  },
-  internal_error: {
-    status: 500,
-    hint: 'Try again; if the error persists, give the operator the x-request-id of this response.',
-  },
-  source_missing: {
-    status: 400,
-    hint: 'Put the absolute source URL after /img/ or in the url parameter.',
-  },
-  project_missing: {
-    status: 400,
-    hint: 'Add the project parameter with the id of your project.',
-  },
-  source_invalid: {
-    status: 400,
-    hint: 'Use an absolute http or https URL; encode it whole when it contains ? or #.',
-  },
-  parameter_invalid: {
-    status: 400,
-    hint: 'Correct the parameter that the message names.',
-  },
-  source_not_allowed: {
-    status: 403,
-    hint: "Add the host to the project's allowlist, or use a source on it.",
-  },
-  source_blocked: {
-    status: 403,
-    hint: 'Use a source on a public address; an operator can name private ones in SERVICE_PRIVATE_SOURCES.',
-  },
-  source_unauthorized: {
-    status: 403,
-    hint: 'Let the source be read without a login, or use a presigned URL of it.',
-  },
-  source_forbidden: {
-    status: 403,
-    hint: 'Let the source server answer this service. Expired presigned URLs and, on some object stores, missing files are answered so too.',
-  },
-  host_not_allowed: {
-    status: 403,
-    hint: 'Use localhost or the IP address of the service in the URL.',
-  },
-  origin_not_allowed: {
-    status: 403,
-    hint: 'Open the URL directly, or embed it in a page of the same host.',
-  },
-  signature_invalid: {
-    status: 403,
-    hint: "Sign the URL with the project's secret and an exp that has not passed.",
-  },
-  source_not_found: {
-    status: 404,
-    hint: 'Check that the source URL opens in a browser.',
-  },
-  source_too_large: {
-    status: 413,
-    hint: 'Use a source with fewer bytes or pixels.',
-  },
-  range_not_satisfiable: {
-    status: 416,
-    hint: 'Ask for a range that begins within the length that Content-Range names, or for the whole.',
-  },
-  source_unsupported: {
-    status: 415,
-    hint: 'Use a source in JPEG, PNG, WebP, GIF, AVIF, TIFF, SVG, BMP or ICO; /api/health lists all that this service reads.',
-  },
-  source_corrupt: {
-    status: 422,
-    hint: 'Check that the source file is complete and opens in an image viewer. lenient=1 shows what there is of a truncated JPEG, PNG or GIF.',
-  },
-  source_rate_limited: {
-    status: 429,
-    hint: 'Wait for the time in Retry-After, or let the source server answer this service more often.',
-  },
-  source_unreachable: {
-    status: 502,
-    hint: 'Check that the source server answers, then try again.',
-  },
-  overloaded: {
-    status: 503,
-    hint: 'Wait for the time in Retry-After, then try again.',
-  },
-  source_timeout: {
-    status: 504,
-    hint: 'Check how fast the source server answers, then try again.',
-  },
-  transform_timeout: {
-    status: 504,
-    hint: 'Ask for a smaller output or use a smaller source.',
-  },
-  store_unavailable: {
-    status: 503,
-    hint: 'Try again in a few seconds.',
-  },
-  workbench_unauthorized: {
-    status: 401,
-    hint: 'Log in with the credentials that the operator has set.',
-  },
-  workbench_forbidden: {
-    status: 403,
-    hint: 'Set SERVICE_WORKBENCH_USERNAME and SERVICE_WORKBENCH_PASSWORD.',
-  },
-} as const satisfies Readonly<Record<string, CatalogueEntry>>;
+export const errorCatalogue = Object.fromEntries(
+  Object.entries(hintsByStatus).flatMap(([status, hints]) =>
+    Object.entries(hints).map(([code, hint]) => [code, { status: Number(status), hint }]),
+  ),
+) as Readonly<Record<ErrorCode, CatalogueEntry>>;
 
-export type ErrorCode = keyof typeof errorCatalogue;
-
-/** The error body of the service and its worker (spec part 7). */
+/** The error body of the service and its worker: `ApiError` in the OpenAPI document. */
 export interface ApiError {
   readonly error: string;
   readonly code: ErrorCode;
@@ -180,20 +115,18 @@ export interface ApiError {
 }
 
 interface ErrorDetails {
-  /** Seconds after which a retry may succeed, as the source server says; whole and positive. */
+  /** From the source server's Retry-After: whole seconds, at least 1. */
   readonly retryAfter?: number;
-  /** True when the source of the project's watermark failed, and not the request's own source. */
+  /** Whether the source of the project's watermark failed instead of the request's own. */
   readonly watermark?: boolean;
 }
 
-/**
- * An error as plain data: class instances do not survive a message to another thread or process.
- */
+/** An error as plain data, for messages to other threads and processes. */
 export type ErrorData = Pick<ApiError, 'code' | 'message'> & ErrorDetails;
 
 /**
- * Thrown in any process or thread when a request cannot be fulfilled. The message is sent to the
- * client and must not contain secrets; `cause` is only logged.
+ * An error with which a request ends. The message is sent to the client and must not contain secrets;
+ * `cause` is only logged.
  */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
@@ -224,12 +157,12 @@ export class ServiceError extends Error {
     return { code: this.code, message: this.message, ...this.details };
   }
 
-  /** @param cause of the error in the process or thread that the data came to; only logged */
+  /** @param cause in the thread or process that received the data; only logged */
   static fromData({ code, message, ...details }: ErrorData, cause?: unknown): ServiceError {
     return new ServiceError(code, message, cause, details);
   }
 
-  /** Wraps any thrown value. An unexpected error does not disclose its message to the client. */
+  /** Wraps any thrown value. The client does not see the message of an unexpected error. */
   static of(error: unknown): ServiceError {
     if (error instanceof ServiceError) return error;
     return new ServiceError('internal_error', 'The request could not be completed.', error);

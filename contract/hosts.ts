@@ -1,21 +1,18 @@
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 
-/**
- * RFC 1035: 63 octets per label, 253 in total. Underscores are invalid in host names but in use.
- */
+/** RFC 1035: 63 octets per label, 253 in total. Underscores are invalid in host names but in use. */
 const labelSource = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
 const label = new RegExp(`^${labelSource}$`);
 
-/** The longest text that is read as a URL's authority or as a host, in characters. */
+/** Longest authority or host that is parsed, in characters. */
 const maxAuthority = 1_024;
-/** The same with letters outside of ASCII: no name has more than 253 octets. */
+/** Longest one with letters outside of ASCII: no name has more than 253 octets. */
 const maxInternational = 253;
 
 /**
- * Whether a text is too long to be read as an authority or as a host. The conversion of an
- * internationalised name takes a time that grows with the square of its length, some 40 ms for 4,500
- * letters, so that it must not begin.
+ * Whether an authority or a host is too long to be parsed. The time to convert an internationalised name
+ * grows with the square of its length: 40 ms for 4,500 letters.
  */
 export function isLongAuthority(text: string): boolean {
   if (text.length <= maxInternational) return false;
@@ -23,20 +20,19 @@ export function isLongAuthority(text: string): boolean {
 }
 
 /**
- * The authority of a URL or of a reference to one as the URL standard finds it, before anything is
- * parsed: its user information, host and port; '' for a path, which has none.
+ * The authority (user information, host and port) of a URL or a relative reference, without parsing the
+ * URL; '' for a path.
  */
 export function authorityOf(reference: string): string {
-  // The standard ignores these characters, and reads a backslash as a slash.
+  // The URL standard ignores these characters and treats a backslash as a slash.
   const text = reference.replace(/^[\0-\x20]+|[\t\n\r]/g, '');
   return /^(?:[a-z][a-z\d+.-]*:[/\\]*|[/\\]{2,})([^/\\?#]*)/i.exec(text)?.[1] ?? '';
 }
 
 /**
- * The form in which host names are stored and compared: lower-case ASCII (internationalised names
- * converted, UTS #46), no trailing dot; IP addresses in their canonical form, IPv6 in brackets.
- * Null when the text is not a bare host name: it has a port, scheme, path, userinfo or empty label, or
- * it is too long for one.
+ * The form in which hosts are stored and compared: lower-case ASCII (UTS #46) without a trailing dot;
+ * IP addresses in canonical form, IPv6 in brackets. Null for a text that is not a bare host: with a port,
+ * scheme, path, user information or empty label, or too long.
  */
 export function canonicalHost(text: string): string | null {
   if (isLongAuthority(text)) return null;
@@ -51,8 +47,8 @@ export function canonicalHost(text: string): string | null {
 }
 
 /**
- * An allowlist entry in canonical form: a host, or `*.example.com`, which matches one or more
- * labels in place of the `*`. Null when the text is neither.
+ * An allowlist entry in canonical form: a host, or `*.example.com`, whose `*` matches one or more labels.
+ * Null for other texts.
  */
 export function canonicalHostPattern(text: string): string | null {
   if (!text.startsWith('*.')) return canonicalHost(text);
@@ -60,10 +56,10 @@ export function canonicalHostPattern(text: string): string | null {
   return host === null || host.startsWith('[') || isIP(host) !== 0 ? null : `*.${host}`;
 }
 
-/** What every canonical pattern matches, as a regular expression of any language (ECMA-262 to RE2). */
+/** Matches every canonical pattern; valid in all dialects of regular expressions, from ECMA-262 to RE2. */
 export const canonicalHostPatternSource = `^(?:(?:\\*\\.)?${labelSource}(?:\\.${labelSource})*|\\[[0-9a-f:]+\\])$`;
 
-/** What every text matches that `canonicalHostPattern` accepts, likewise. */
+/** Matches every text that `canonicalHostPattern` accepts; valid in the same dialects. */
 export const hostTextSource = '^(?:[^\\s/\\\\:@?#\\[\\]%]+|\\[[0-9A-Fa-f:.]+\\])$';
 
 /** Whether a canonical host matches one of the canonical patterns. */

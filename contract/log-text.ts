@@ -12,13 +12,13 @@ const levels: Readonly<Record<number, readonly [name: string, style: Style]>> = 
   60: ['FATAL', 'red'],
 };
 
-/** Fields that have a place of their own, or that say nothing to a person. */
+/** Fields with a fixed place in the line, or without meaning for a person. */
 const placed = new Set(['level', 'time', 'pid', 'part', 'msg', 'err']);
 
-/** A terminal executes control characters, and the text of others may have them (also C1, and bidi). */
+/** Replaces control characters (also C1 and bidi), which a terminal would execute. */
 const printable = (text: string): string => text.replaceAll(/\p{C}/gu, '\u{fffd}');
 
-/** A value without quotes where they add nothing. */
+/** A value, quoted only if it has blanks, quotes or equals signs. */
 function valueInWords(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value) ?? '';
   return value === '' || /[\s"=]/.test(value) ? JSON.stringify(value) : value;
@@ -29,7 +29,7 @@ interface LoggedError {
   readonly stack?: unknown;
 }
 
-/** The stack, which begins with the message, or the message alone; each line indented. */
+/** The stack, which begins with the message, or else the message; each line is indented. */
 function errorInWords(error: LoggedError): string {
   const text = typeof error.stack === 'string' ? error.stack : valueInWords(error.message ?? error);
   return text
@@ -39,9 +39,8 @@ function errorInWords(error: LoggedError): string {
 }
 
 /**
- * A line of JSON that pino has made, as text for a person: `12:34:56 WARN front-end: message (key
- * value, key value)`, with the stack of an error below it. Anything else is returned as it is.
- * @param colours whether the terminal shows colours
+ * Converts a JSON line of pino to text: `12:34:56 WARN front-end: message (key value, key value)`, and
+ * the stack of an error below it. Returns other lines unchanged.
  */
 export function logLineInWords(line: string, colours: boolean): string {
   const fields = parsed(line);

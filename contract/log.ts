@@ -4,10 +4,10 @@ import { type Settings, settingRows } from './settings/table.ts';
 
 export type { Logger } from 'pino';
 
-/** Shorter values are not real secrets, and could occur by chance in every log line. */
+/** Shorter values could occur by chance in any log line. */
 const minSecretLength = 4;
 
-/** The values that the settings table marks as secret, and passwords in URLs among them. */
+/** The values of secret settings, and the passwords of URLs among them. */
 function secretsOf(settings: Settings): string[] {
   const values = settingRows
     .filter(([, { secret }]) => secret === true)
@@ -17,10 +17,10 @@ function secretsOf(settings: Settings): string[] {
   return [...values, ...passwords].filter(({ length }) => length >= minSecretLength);
 }
 
-/** Of lines that cannot be written now. */
+/** Maximum bytes of lines that wait to be written. */
 const heldBytes = 64 * 1024;
 
-/** Whether a person reads the standard output: it is a terminal, and JSON is not set. */
+/** Whether a person reads the log: standard output is a terminal, and the format is not JSON. */
 export const isOnTerminal = ({ logFormat }: Pick<Settings, 'logFormat'>): boolean =>
   process.stdout.isTTY === true && logFormat !== 'json';
 
@@ -29,11 +29,11 @@ const hasColours = (): boolean =>
   process.stdout.isTTY === true && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb';
 
 /**
- * Lines on standard output, as JSON or text, written synchronously so that the last lines before a
- * crash are not lost. Secret settings are redacted, including where an error message quotes them.
- * On a terminal only warnings and errors are logged, unless a level is set. Lines that cannot be written
- * are no reason to end: the disk is full (ENOSPC), the terminal has closed (EIO), or nobody reads the
- * pipe (EPIPE). Some are held and written later, and it is said how many were lost.
+ * A logger to standard output, as JSON or text. It writes synchronously, because the last lines before a
+ * crash matter most, and redacts secret settings, also within error messages. On a terminal the default
+ * level is `warn`. Write errors do not end the process: a full disk (ENOSPC), a closed terminal (EIO), a
+ * pipe without a reader (EPIPE). Some lines are then held and written later; a warning has the number of
+ * lost ones.
  *
  * @param part the kind of process: `primary`, `front-end`, `worker`, `start`
  */
@@ -43,9 +43,9 @@ export function createLogger(settings: Settings, part: string): Logger {
   const terminal = isOnTerminal(settings);
   const colours = hasColours();
   const inWords = terminal || settings.logFormat === 'text';
-  // Without a least length, `flush` would do nothing.
+  // `flush` does nothing if `minLength` is 0.
   const output = pino.destination({ sync: true, minLength: 1, maxLength: heldBytes });
-  // Each line is written at once, and pino's flush after a fatal line would never end on a full disk.
+  // pino's flush after a fatal line would never return on a full disk; each line is written at once.
   output.flushSync = () => {};
   const log = pino(
     {
@@ -60,7 +60,7 @@ export function createLogger(settings: Settings, part: string): Logger {
     },
     output,
   );
-  // The next line tries again.
+  // The next line retries the write.
   output.on('error', () => {});
   let lost = 0;
   output.on('drop', () => {
@@ -68,11 +68,11 @@ export function createLogger(settings: Settings, part: string): Logger {
       output.once('drain', () => {
         const lines = lost;
         lost = 0;
-        log.warn({ lines }, 'lines of this log were lost: it could not be written');
+        log.warn({ lines }, 'lines of this log were lost because they could not be written');
       });
     }
     lost += 1;
-    // A line that is not held does not try to write those that are.
+    // A dropped line does not cause the held ones to be written.
     output.flush();
   });
   return log;

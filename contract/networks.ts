@@ -6,24 +6,24 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** A network: its base address and prefix length in bits. */
 export type Network = readonly [Address, number];
 
-/** True when one of the networks contains the address. */
+/** Whether one of the networks contains the address. */
 export function within(address: Address, list: readonly Network[]): boolean {
   return list.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
 }
 
 /**
- * An IP address in its standard text form, or null for any other text. An IPv4-mapped IPv6 address
- * is returned as the IPv4 address, because that is the address a socket connects to.
+ * Parses an IP address in its standard text form; null for other texts. An IPv4-mapped IPv6 address
+ * becomes the IPv4 address, to which a socket connects.
  */
 export function parseAddress(text: string): Address | null {
   const version = isIP(text);
   if (version === 0) return null;
   if (version === 4 || !text.includes('.')) return ipaddr.process(text);
-  // ipaddr.js mistakes ::192.0.2.1 for the mapped ::ffff:192.0.2.1, so convert it to hex groups.
+  // ipaddr.js treats ::192.0.2.1 as the mapped ::ffff:192.0.2.1, so convert it to hex groups.
   return ipaddr.process(domainToASCII(`[${text.replace(/%.*/, '')}]`).slice(1, -1));
 }
 
-/** "10.0.0.0/8", "fd00::/8" or one address; null for anything else, short forms included. */
+/** Parses `10.0.0.0/8`, `fd00::/8` or an address; null for other texts, also for short forms. */
 export function parseNetwork(text: string): Network | null {
   const [base = '', bits, more] = text.split('/');
   const address = parseAddress(base);

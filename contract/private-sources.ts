@@ -4,26 +4,25 @@ import { type Network, parseNetwork } from './networks.ts';
 /** The ports of http and https. */
 export const defaultPorts: readonly number[] = [80, 443];
 
-/** Ports that sources may use; null stands for all. */
+/** Ports that sources may use; null for all. */
 export type Ports = readonly number[] | null;
 
-/** An entry of SERVICE_PRIVATE_SOURCES: a network, or else a host pattern in canonical form. */
+/** An entry of SERVICE_PRIVATE_SOURCES: a network, or a host pattern in canonical form. */
 export type PrivateSource = { readonly ports: Ports } & (
   | { readonly network: Network }
   | { readonly hosts: string }
 );
 
-/** A port, as a number from 1 to 65,535; null for any other text. */
+/** Parses a port from 1 to 65,535; null for other texts. */
 export function parsePort(text: string): number | null {
   const port = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : null;
   return port !== null && port <= 65_535 ? port : null;
 }
 
 /**
- * Reads a network, an address or a host pattern, which a port or `:*` (all ports) may follow. Without
- * one, the ports of http and https are meant. An IPv6 address or network with a port is in brackets:
- * `[fd00::/8]:9000`.
- * @returns null when the text is none of them
+ * Parses a network, an address or a host pattern, with an optional port or `:*` for all ports; the default
+ * are the ports of http and https. An IPv6 address or network with a port is in brackets:
+ * `[fd00::/8]:9000`. Null for other texts.
  */
 export function parsePrivateSource(text: string): PrivateSource | null {
   const { base, port } = splitPort(text);

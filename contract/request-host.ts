@@ -3,38 +3,38 @@ import { ServiceError } from './errors.ts';
 import { parseAddress } from './networks.ts';
 
 /**
- * What the Host and Origin of a request say about the page that a browser sends it for. A page of
- * anyone can have a name of its own lead to an address of this machine or of its network (DNS rebinding):
- * its requests then have that name as their Host, and an address or `localhost` is none.
+ * Protection against DNS rebinding: the name of any website can resolve to an address of this machine or
+ * its network. Requests of that site's pages then have the name in their Host header, instead of an
+ * address or `localhost`.
  */
 
-/** The longest header that is read, in characters. */
+/** Longest Host header that is parsed, in characters. */
 const maxLength = 300;
 
-/** The host of a Host header, in lower case, without the port and the brackets of an IPv6 address. */
+/** The host of a Host header: lower case, without port and IPv6 brackets; '' for a malformed one. */
 export function hostOf(header: string): string {
   if (header.length > maxLength) return '';
   const [, six, other] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/.exec(header.toLowerCase()) ?? [];
   return six ?? other ?? '';
 }
 
-/** Whether a host is an address, other than those for none, or `localhost`. */
+/** Whether a host is `localhost` or an address other than the unspecified ones. */
 export const isAddressOrLocalhost = (host: string): boolean =>
   host === 'localhost' || (isIP(host) !== 0 && parseAddress(host)?.range() !== 'unspecified');
 
-/** Whether a host is an address of this machine's own loopback network, or `localhost`. */
+/** Whether a host is `localhost` or a loopback address. */
 export const isLoopbackHost = (host: string): boolean =>
   host === 'localhost' || (isIP(host) !== 0 && parseAddress(host)?.range() === 'loopback');
 
 /**
- * Whether a Host header names what nobody calls a listener at a loopback address: neither an address nor
- * `localhost`. One at another address has names that only its operator knows.
- * @param listensOn the address or the name that the listener was given
+ * Whether a request to a loopback listener has a Host that is neither an address nor `localhost`. False
+ * for other listeners: they may have names that only the operator can list.
+ * @param listensOn host in the listener's setting
  */
 export const isForeignToLoopback = (header: string, listensOn: string): boolean =>
   isLoopbackHost(listensOn) && !isAddressOrLocalhost(hostOf(header));
 
-/** The failure of a request for a host that is not this service's, whose page may be anyone's. */
+/** The error for a request whose Host header is not a host of this service. */
 export const hostNotAllowed = (header: string): ServiceError => {
   const shown = hostOf(header).slice(0, 80).toWellFormed();
   return new ServiceError('host_not_allowed', `The host ${shown} is not allowed here.`);
