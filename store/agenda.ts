@@ -13,8 +13,8 @@ import {
 } from './waiting-jobs.ts';
 
 const reconnectEveryMs = 1_000;
-/** How often a consumer looks for expired locks, and for jobs whose pause is over. */
-const lookEveryMs = 500;
+/** Interval at which a consumer polls for expired locks and for delayed jobs that are due, ms. */
+const pollEveryMs = 500;
 
 /** Thrown when a worker saves the state of a job that another worker has locked in the meantime. */
 export class LockLost extends Error {
@@ -25,20 +25,19 @@ type Job = Parameters<MongoJobRepository['saveJobState']>[0];
 type By = Parameters<MongoJobRepository['saveJobState']>[1];
 
 /**
- * Agenda's repository with other ways to take a job and to save its state:
+ * Agenda's repository, with three changes:
  *
- * - Jobs are taken in the order of their turns, by an index that serves filter and order. Agenda's own
+ * - Jobs are taken in the order of their turns, by an index for both filter and order. Agenda's own
  *   query examines all jobs.
- * - The state is saved only while the lock is held. Agenda does not check it (agenda/agenda#589), so a
- *   worker that was paused for longer than its lock would overwrite the state of the worker that runs
- *   the job now.
- * - A job that waits again has its `waitingKey` again.
+ * - The state is saved only while the lock is held. Agenda does not check it (agenda/agenda#589): a worker
+ *   that was suspended for longer than its lock would overwrite the state of the job's next worker.
+ * - A job that waits again gets its `waitingKey` back.
  */
 class QueueJobs extends MongoJobRepository {
   readonly #lowest: LowestTurn;
   readonly #turns: JobTurns;
-  #lookAt = 0;
-  /** The ids of jobs that were taken and have not begun. */
+  #pollAt = 0;
+  /** Ids of jobs that were taken and have not started. */
   readonly #taken = new Set<string>();
 
   readonly #jobs: Jobs;
@@ -69,7 +68,7 @@ class QueueJobs extends MongoJobRepository {
         { sort, returnDocument: 'before' },
       );
     const takeNext = () => this.#lowest.find((filter) => take(filter, { turn: 1 }));
-    if (performance.now() >= this.#lookAt) {
+    if (performance.now() >= this.#pollAt) {
       const expired = { name, lockedAt: { $gt: never, $lte: lockDeadline } };
       const abandoned = await take(expired, { lockedAt: 1 });
       if (abandoned !== null) return this.#take(abandoned, lock);
@@ -79,10 +78,10 @@ class QueueJobs extends MongoJobRepository {
     return next === null ? undefined : this.#take(next, lock);
   }
 
-  /** Gives jobs their turn whose time has come; returns whether there were any. */
+  /** Gives turns to delayed jobs that are due; returns whether it found any. */
   async #admit(now: Date): Promise<boolean> {
     const admitted = await this.#turns.admit(now);
-    this.#lookAt = admitted > 0 ? 0 : performance.now() + lookEveryMs;
+    this.#pollAt = admitted > 0 ? 0 : performance.now() + pollEveryMs;
     return admitted > 0;
   }
 
@@ -93,7 +92,7 @@ class QueueJobs extends MongoJobRepository {
   }
 
   override async saveJobState(job: Job, by: By): Promise<void> {
-    // The state of a job that begins is that of one that was taken.
+    // A job that starts has the state that was stored when it was taken.
     if (this.#taken.delete(String(job._id))) return;
     const date = (value: Date | null | undefined) => (value ? new Date(value) : null);
     const _id = new ObjectId(String(job._id));
@@ -118,7 +117,7 @@ class QueueJobs extends MongoJobRepository {
     if (!saved) throw new LockLost();
   }
 
-  /** Agenda does not wait for it, so it does not reject: the lock expires. */
+  /** Never rejects, because Agenda does not await it; the lock would expire. */
   override async unlockJob(job: JobParameters): Promise<void> {
     this.#taken.delete(String(job._id));
     const found = { _id: new ObjectId(String(job._id)), data: job.data as JobDocument['data'] };
@@ -126,7 +125,7 @@ class QueueJobs extends MongoJobRepository {
   }
 }
 
-/** As Agenda's repository returns jobs: without nulls. */
+/** A job in the form of Agenda's repository: without null fields. */
 function parametersOf(job: JobDocument, lock: Partial<JobDocument>): JobParameters {
   const { _id, turn: _, waitingKey: __, ...fields } = { ...job, ...lock };
   const present = Object.entries(fields).filter(([, value]) => value !== null);
@@ -143,7 +142,7 @@ class StoreBackend implements AgendaBackend {
     this.repository = new QueueJobs(db);
   }
 
-  /** Agenda connects in its constructor and does not handle a failure, so this retries. */
+  /** Retries, because Agenda connects in its constructor and does not handle a failure. */
   async connect(): Promise<void> {
     for (;;) {
       try {

@@ -1,13 +1,13 @@
 import { type Db, MongoClient } from 'mongodb';
 import { StoreUrlInvalid } from './outage.ts';
 
-/** The database in the URL, else `image_delivery` instead of the driver's default `test`. */
+/** The URL's database, or else `image_delivery` (the driver's default is `test`). */
 function databaseOf(url: string): string {
   const named = /^mongodb(?:\+srv)?:\/\/[^/]*\/([^?]+)/.exec(url)?.[1];
   return named === undefined ? 'image_delivery' : decodeURIComponent(named);
 }
 
-/** Called for each command that the server has answered, or that failed; ms are whole. */
+/** Called for each command after its reply or failure; ms are whole. */
 export type OnCommand = (command: string, ms: number, ok: boolean) => void;
 
 /** Long enough for an election after a failover, short enough for a pending HTTP request. */
@@ -18,7 +18,7 @@ const timeoutMs = 5_000;
  * @throws StoreUrlInvalid
  */
 export function clientOf(url: string, onCommand?: OnCommand): { client: MongoClient; db: Db } {
-  // With several @ the driver would parse a part of the credentials as host, and show it in errors.
+  // The driver would parse a part of the credentials as a host, and show it in errors.
   if (/^[^?]*@[^?]*@/.test(url)) {
     throw new StoreUrlInvalid('an @ within the user name or the password must be written as %40');
   }
@@ -27,7 +27,7 @@ export function clientOf(url: string, onCommand?: OnCommand): { client: MongoCli
       appName: 'image-delivery',
       serverSelectionTimeoutMS: timeoutMs,
       connectTimeoutMS: timeoutMs,
-      // For a server that accepts connections but does not respond.
+      // A server may accept connections but not respond.
       socketTimeoutMS: timeoutMs,
       waitQueueTimeoutMS: timeoutMs,
       maxPoolSize: 10,

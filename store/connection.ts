@@ -21,10 +21,10 @@ interface RetryOptions {
 /**
  * Runs an operation, and retries it until the outage of the store ends.
  *
- * The backoff grows because some errors, such as refused credentials, are immediate. It is measured
- * from the start of an attempt: an attempt without a server lasts as long as the driver's server
- * selection, which keeps looking for the server, and is soon followed by the next one. A server
- * that becomes available is thus found within a second.
+ * The backoff grows because some errors, such as rejected credentials, are immediate. It is measured
+ * from the start of an attempt: without a server an attempt lasts as long as the driver's server
+ * selection, which polls the servers, and the next attempt follows soon. A server that becomes
+ * available is found within a second.
  */
 export async function retryDuringOutages<T>(
   attempt: () => Promise<T>,
@@ -54,9 +54,9 @@ export async function retryDuringOutages<T>(
 /**
  * Connects a client, and retries until it succeeds.
  *
- * The driver connects automatically on first use, but only once: after a failure it rejects every
- * operation until `connect()` is called. After the first success it reconnects automatically,
- * except after a heartbeat that never ends (see watchHeartbeats); then this class reconnects it.
+ * The driver connects on first use, but only once: after a failure it rejects every operation until
+ * `connect()` is called. After the first success it reconnects by itself, except after a heartbeat that
+ * never ends (see watchHeartbeats); this class reconnects it then.
  */
 export class Connection {
   readonly #client: MongoClient;
@@ -117,7 +117,7 @@ export class Connection {
     return retryDuringOutages(() => connect(this.#client), {
       signal: this.#closing.signal,
       onOutage: this.#onOutage,
-      // Also a host name without DNS records, or a certificate file that does not exist yet.
+      // Also a host name without DNS records, and a certificate file that does not exist yet.
       retries: () => true,
     });
   }
@@ -139,8 +139,8 @@ async function connect(client: MongoClient): Promise<void> {
 }
 
 /**
- * Pings a store every few seconds until the signal is aborted, to report outages while it is used.
- * A worker would otherwise not report them: Agenda retries without saying so.
+ * Pings a store every few seconds until the signal is aborted, to report outages. Agenda retries
+ * without reporting them.
  */
 export async function watchForOutages(
   ping: (timeoutMs: number) => Promise<unknown>,

@@ -3,10 +3,10 @@ import type { Db } from 'mongodb';
 import { newOrganisationId } from './identifiers.ts';
 import { findOrInsert } from './upsert.ts';
 
-/** Data of the whole deployment; there is one such document. */
+/** The only document with data of the whole deployment. */
 export interface Deployment {
   readonly _id: 'deployment';
-  /** Self-hosted projects and keys belong to this organisation unless another is named. */
+  /** The organisation of projects and keys for which no other is given. */
   readonly defaultOrganisation: string;
   /** Signs the tokens of background requests; see background-token.ts. */
   readonly backgroundSecret: string;

@@ -1,15 +1,15 @@
 import type { MongoClient } from 'mongodb';
 
-/** If this process was suspended, it reads responses that arrived meanwhile within this time. */
+/** A process that was suspended reads the responses that have arrived within this time. */
 const graceMs = 1_000;
 
 /**
  * Detects that the driver has stopped monitoring a server, and calls `onLost` each time.
  *
- * The driver monitors servers by heartbeats with a timeout. But a heartbeat that is written just
- * when the server closes the connection never ends (driver 7.8: `writeCommand` awaits `drain` on a
- * destroyed socket), and the server then stays `Unknown` forever, even after it recovers. This
- * happens when a server that does not stream its state stops while an operation is running.
+ * The driver monitors servers by heartbeats with a timeout. A heartbeat that is written while the server
+ * closes the connection never ends (driver 7.8: `writeCommand` awaits `drain` on a destroyed socket),
+ * and the server stays `Unknown`, even after it recovers. This happens when a server that does not
+ * stream its state stops during an operation.
  */
 export function watchHeartbeats(client: MongoClient, onLost: () => void): void {
   const { connectTimeoutMS, heartbeatFrequencyMS } = client.options;

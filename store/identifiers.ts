@@ -11,7 +11,7 @@ function random36(length: number): string {
 /** `prj_` and 16 base-36 characters. */
 export const newProjectId = (): string => `prj_${random36(16)}`;
 export const projectIdPattern = /^prj_[0-9a-z]{16}$/;
-/** Whether a text has the form of a project id; others need no look-up or cache entry. */
+/** Whether a text has the form of a project id. */
 export const isProjectId = (text: string): boolean => projectIdPattern.test(text);
 /** `org_` and 16 base-36 characters. */
 export const newOrganisationId = (): string => `org_${random36(16)}`;
@@ -23,5 +23,5 @@ export const newApiKey = (): string => `sk_${randomBytes(32).toString('base64url
 /** 256 random bits, base64url: the secret that signs a project's URLs. */
 export const newSigningSecret = (): string => randomBytes(32).toString('base64url');
 
-/** How an API key is stored and looked up. It has 256 random bits, so no salt or stretching. */
+/** The stored form of an API key. Without salt and stretching, because the key has 256 random bits. */
 export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex');

@@ -9,36 +9,35 @@ import {
 } from './waiting-jobs.ts';
 
 /**
- * The order of jobs that are due, so that projects are served by turns: jobs are taken by their
- * `turn`, the lowest first. The turn of a project's next job is that of its last one, plus the number
- * of the job's variants; a project without waiting jobs begins at the lowest turn of all. So every
- * project gets the same number of variants, however many jobs another one has queued. (This is
- * self-clocked fair queuing: Golestani, "A self-clocked fair queueing scheme for broadband
- * applications", INFOCOM 1994.)
+ * Self-clocked fair queuing of the jobs that are due (Golestani, "A self-clocked fair queueing scheme for
+ * broadband applications", INFOCOM 1994): jobs are taken by their `turn`, the lowest first. The turn of a
+ * project's next job is that of its last one plus the number of the job's variants; a project without
+ * waiting jobs starts at the lowest turn of all. So every project gets the same number of variants,
+ * however many jobs another one has queued.
  */
 
-/** Jobs whose pause is over are given their turn in batches of this size. */
+/** Delayed jobs that are due get their turn in batches of this size. */
 const batchSize = 20;
 
 const due = { name: prewarmJobName, disabled: { $ne: true } };
 
-const leastWindow = 8;
+const minWindow = 8;
 
 /**
- * Finds the job with the lowest turn. It asks for turns up to a little more than the last known lowest
- * one, and for more only if there are none: some servers (DocumentDB) sort all that a filter selects,
- * although there is an index in that order.
+ * Finds the job with the lowest turn. Queries turns up to a little above the last lowest one, and higher
+ * turns only if these have no job: some servers (DocumentDB) sort all jobs that a filter selects, even
+ * with an index in that order.
  */
 export class LowestTurn {
   readonly #jobs: Jobs;
   #known = 0;
-  #window = leastWindow;
+  #window = minWindow;
 
   constructor(jobs: Jobs) {
     this.#jobs = jobs;
   }
 
-  /** @param first returns the first job that passes the filter, by turn, as it was stored */
+  /** @param first returns the first job by turn that matches the filter, as it was stored */
   async find(
     first: (filter: Filter<JobDocument>) => Promise<JobDocument | null>,
   ): Promise<JobDocument | null> {
@@ -46,7 +45,7 @@ export class LowestTurn {
       const job = await first({ ...due, turn: { $gte: 0, $lte: this.#known + this.#window } });
       if (job !== null) {
         this.#known = job.turn ?? 0;
-        this.#window = Math.max(leastWindow, Math.floor(this.#window * (15 / 16)));
+        this.#window = Math.max(minWindow, Math.floor(this.#window * (15 / 16)));
         return job;
       }
       const other = await this.#jobs.findOne({ ...due, turn: { $gte: 0 } });
@@ -66,7 +65,7 @@ export class JobTurns {
     this.#lowest = new LowestTurn(jobs);
   }
 
-  /** The turn that a project's next jobs follow. */
+  /** The turn after which a project's next jobs are queued. */
   async last(projectId: string): Promise<number> {
     const own = { 'data.projectId': projectId, turn: { $gte: 0 } };
     const [lowest, last] = await Promise.all([
@@ -77,9 +76,9 @@ export class JobTurns {
   }
 
   /**
-   * Gives jobs their turn whose pause before the next attempt is over, and jobs that an operator has
-   * scheduled in the workbench.
-   * @returns how many there were; there may be more
+   * Gives turns to jobs that are due after a failed attempt, or that an operator has scheduled in the
+   * workbench.
+   * @returns their number; more may be due
    */
   async admit(now: Date): Promise<number> {
     const waiting = { name: prewarmJobName, turn: null, lockedAt: null };

@@ -32,16 +32,16 @@ export interface QueueStats {
   readonly oldestWaitingMs: number;
 }
 
-/** Thrown when more of a project's jobs would wait than may. None has been added then. */
+/** A project's jobs would exceed the maximum of waiting ones. None of the call's jobs was added. */
 export class QueueFull extends Error {
   override readonly name = 'QueueFull';
   readonly waiting: number;
   readonly added: number;
   readonly maxWaiting: number;
 
-  /** @param added how many jobs, which do not wait yet, were to be added to those that wait */
+  /** @param added the number of jobs in the call that do not wait yet */
   constructor(waiting: number, added: number, maxWaiting: number) {
-    super(`${waiting} jobs of the project wait, and ${added} more may not`);
+    super(`${waiting} jobs of the project wait; ${added} more exceed the maximum`);
     this.waiting = waiting;
     this.added = added;
     this.maxWaiting = maxWaiting;
@@ -53,12 +53,12 @@ export class JobQueue {
   readonly #jobs: Jobs;
   readonly #turns: JobTurns;
   readonly #maxWaiting: number;
-  /** Of each project whose jobs are being added now: their number, and the last turn. */
+  /** Projects whose jobs are being added now: the number of jobs, and the last turn. */
   readonly #adding = new Map<string, { jobs: number; turn: number }>();
 
   /**
-   * @param maxWaiting the maximum of a project's waiting jobs. One process never exceeds it; several
-   *   that add jobs at the same moment may, by what each of them adds.
+   * @param maxWaiting the maximum of a project's waiting jobs. Only several processes that add jobs at
+   *   the same time can exceed it, by the number of jobs that each adds.
    */
   constructor(db: Db, maxWaiting = Number.POSITIVE_INFINITY) {
     this.#maxWaiting = maxWaiting;
@@ -91,7 +91,7 @@ export class JobQueue {
     this.#adding.set(projectId, adding);
     adding.jobs += wanted.size;
     try {
-      await this.#refuseTooMany(projectId, wanted.size, adding.jobs);
+      await this.#checkMaximum(projectId, wanted.size, adding.jobs);
       const last = await answered(this.#turns.last(projectId));
       const turns = turnsAfter(Math.max(last, adding.turn), [...wanted.values()]);
       adding.turn = turns.at(-1) ?? 0;
@@ -103,8 +103,8 @@ export class JobQueue {
     }
   }
 
-  /** @param beingAdded by this process now, the added ones included; some may be stored already */
-  async #refuseTooMany(projectId: string, added: number, beingAdded: number): Promise<void> {
+  /** @param beingAdded jobs that this process is adding, including these; some may be stored already */
+  async #checkMaximum(projectId: string, added: number, beingAdded: number): Promise<void> {
     if (!Number.isFinite(this.#maxWaiting)) return;
     const waiting = await answered(this.#jobs.countDocuments(waitingOf(projectId)));
     if (waiting + beingAdded > this.#maxWaiting) {
@@ -112,7 +112,7 @@ export class JobQueue {
     }
   }
 
-  /** The document is one of Agenda's. */
+  /** Inserts a job in the form of Agenda's documents. */
   async #insert(data: PrewarmJobData, turn: number): Promise<void> {
     const job: Omit<JobDocument, '_id'> = {
       name: prewarmJobName,
@@ -135,7 +135,7 @@ export class JobQueue {
     try {
       await writePortably(() => this.#jobs.insertOne(job as JobDocument));
     } catch (error) {
-      // Another process has queued the same work in the meantime.
+      // Another process has queued the same job in the meantime.
       if (!isDuplicateKey(error)) throw error;
     }
   }

@@ -55,10 +55,10 @@ export class Keys {
     return { key, secret };
   }
 
-  /** Stores the key from the environment. Writes nothing when it is there, with all its rights. */
+  /** Stores the key from the environment, unless it is stored with all its rights. */
   async adoptFromEnvironment(secret: string, orgId: string): Promise<void> {
     const hash = hashApiKey(secret);
-    // Also if a key with this secret exists with fewer rights: the setting grants full access.
+    // The setting grants full access to a key that exists with fewer rights.
     const rights = {
       projectId: null,
       allOrganisations: true,
@@ -84,7 +84,7 @@ export class Keys {
     await retryOnDuplicateKey(upsert);
   }
 
-  /** The ids of the valid keys that came from the environment, other than the one of this secret. */
+  /** Ids of the valid keys from the environment with another secret. */
   async othersFromEnvironment(secret: string): Promise<string[]> {
     const others = await this.#collection
       .find({ fromEnvironment: true, hash: { $ne: hashApiKey(secret) }, revokedAt: null })
@@ -92,12 +92,12 @@ export class Keys {
     return others.map(({ _id }) => _id);
   }
 
-  /** Revokes them: where one machine has the store, changing the setting disables the old key. */
+  /** Revokes the valid keys from the environment with another secret. */
   async revokeOthersFromEnvironment(secret: string): Promise<void> {
     for (const id of await this.othersFromEnvironment(secret)) await this.revoke(id);
   }
 
-  /** The key with a secret, revoked or not; null when there is none. */
+  /** The key with a secret, revoked or not; null for an unknown secret. */
   findBySecret(secret: string): Promise<ApiKey | null> {
     return answered(this.#collection.findOne({ hash: hashApiKey(secret) }));
   }
@@ -110,7 +110,7 @@ export class Keys {
     return (await this.#collection.findOne({}, { projection: { _id: 1 } })) === null;
   }
 
-  /** The revoked key; null when the id is unknown. Revoking again keeps the first date. */
+  /** Revokes a key, and keeps the date of an earlier revocation. Null for an unknown id. */
   async revoke(id: string): Promise<ApiKey | null> {
     await this.#collection.updateOne(
       { _id: id, revokedAt: null },

@@ -11,7 +11,7 @@ import { Organisations } from './organisations.ts';
 import { StoreUnavailable } from './outage.ts';
 import { Projects } from './projects.ts';
 
-/** Polling interval while no process owns the embedded store. */
+/** Polling interval while the embedded store has no owner. */
 const pollEveryMs = 500;
 
 export interface Store {
@@ -28,7 +28,7 @@ export interface Store {
   /** Round trip to the server, in ms. Rejects when it does not respond in time. */
   ping(timeoutMs: number): Promise<number>;
   /**
-   * Resolves with the error if an embedded store that this process owns fails; else never settles.
+   * Resolves with the error if an embedded store of this process fails; otherwise never settles.
    */
   readonly failed: Promise<Error>;
   close(): Promise<void>;
@@ -103,8 +103,8 @@ async function withoutRetry(open: (onOutage: OnOutage) => Promise<Store>): Promi
 }
 
 /**
- * Opens the configured store in a process that never owns it: waits for the owner of an embedded
- * store, and for the first response. Rejects with the signal's reason.
+ * Opens the configured store in a process that never owns it: waits for the owner of an embedded store,
+ * and for the first response. Rejects with the signal's reason.
  * @throws StoreUrlInvalid
  */
 export async function awaitStore(

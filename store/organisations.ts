@@ -7,7 +7,7 @@ import { findOrInsert } from './upsert.ts';
 export interface Organisation {
   readonly _id: string;
   readonly name: string;
-  /** Without product access every key of the organisation is answered with 402. */
+  /** Requests with keys of an organisation without product access get 402. */
   readonly productAccess: boolean;
   readonly createdAt: Date;
 }
@@ -32,7 +32,7 @@ export class Organisations {
     return organisation;
   }
 
-  /** The default organisation, created on first use, also when processes call this concurrently. */
+  /** The default organisation, created on first use; safe for concurrent calls. */
   async default(): Promise<Organisation> {
     const { defaultOrganisation: _id } = await findDeployment(this.#db);
     return findOrInsert(this.#collection, _id, {
@@ -50,7 +50,7 @@ export class Organisations {
     return this.#collection.find().sort({ createdAt: 1, _id: 1 }).toArray();
   }
 
-  /** Null when there is no such organisation. */
+  /** Null for an unknown id. */
   setProductAccess(id: string, productAccess: boolean): Promise<Organisation | null> {
     return this.#collection.findOneAndUpdate(
       { _id: id },

@@ -14,7 +14,7 @@ import {
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 
-  /** The cause in words. */
+  /** The cause, without the words around it. */
   readonly reason: string;
 
   constructor(reason: string) {
@@ -73,8 +73,8 @@ const temporaryCodes: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * What the operator can repair in the store while the service waits: credentials (8000 is Atlas's
- * own code), and the permissions of a user.
+ * Errors that the operator can fix in the store while the service waits: permissions and credentials
+ * (8000 is Atlas's own code).
  */
 const refusals: Readonly<Record<string, string>> = {
   13: 'permission denied',
@@ -82,7 +82,7 @@ const refusals: Readonly<Record<string, string>> = {
   8000: 'authentication failed',
 };
 
-/** Errors of the driver about a client that is being connected again; some are not exported. */
+/** Names of the driver's errors while a client reconnects; some classes are not exported. */
 const clientErrors: ReadonlySet<string> = new Set([
   // No connection of the pool became free.
   'MongoWaitQueueTimeoutError',
@@ -92,8 +92,8 @@ const clientErrors: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Codes of a connection that breaks. The driver passes on the socket's own error while it waits for the socket
- * to take a command (mongodb 7.8.0, cmap/connection.js, writeCommand).
+ * Codes of broken connections. The driver rejects with the socket's own error while a command waits to be
+ * written (mongodb 7.8.0, cmap/connection.js, writeCommand).
  */
 const socketCodes: ReadonlySet<unknown> = new Set([
   'EPIPE',
@@ -148,7 +148,7 @@ function topologyInWords({ servers, setName }: TopologyDescription): string {
   return failures.join(', ');
 }
 
-/** Describes the last error that the driver's monitor has seen for a server. */
+/** Describes the last error of the driver's monitor of a server. */
 function serverInWords(error: Error | null): string {
   if (error === null || error instanceof MongoNetworkTimeoutError) return 'does not respond';
   const code = String((error.cause as NodeJS.ErrnoException | undefined)?.code ?? '');

@@ -4,7 +4,7 @@ export type PresetValue = string | number | boolean;
 /** Image parameters under one name, by their canonical names. */
 export type PresetParameters = Readonly<Record<string, PresetValue>>;
 
-/** The source of the pattern of preset names. They are names of fields in the store, without its signs. */
+/** Preset names are field names in the store, so they have no `.` and `$`. */
 export const presetNamePattern = '^[a-z][a-z0-9_-]{0,39}$';
 
 const pattern = new RegExp(presetNamePattern);

@@ -13,41 +13,40 @@ interface Counter {
 
 const counterId = 'projectChanges';
 
-/** A project as it is stored: with the state of its latest change, which only this module reads. */
+/** A stored project with the state of its latest change, which only this module reads. */
 export interface StoredProject extends Project {
-  /** Set by every change, until it has a number. */
+  /** Set by every change until the change has a number. */
   readonly changePending?: true;
-  /** The number of the latest change that has one. */
+  /** The number of the latest numbered change. */
   readonly changeNumber?: number;
 }
 
 /** Part of every change of a project. */
 export const markChange = { changePending: true } as const;
 
-/** The fields of a stored project that are no part of a project. */
+/** Removes the state of changes from a stored project. */
 export function withoutChange({ changePending, changeNumber, ...project }: StoredProject): Project {
   return project;
 }
 
 /**
- * Follows the changes of all projects, by no clock.
+ * Follows the changes of all projects without clocks.
  *
- * A change marks its project as pending, in the same update. A follower that sees a mark at two
- * polls takes a number from a counter in the store and replaces the mark by it. A poll reads, in
- * this order, the counter, the pending projects, and those with a number above the counter of the
- * poll before. So it misses no change, however long anybody pauses between two steps: a project
- * that is no longer pending at the second read has its number since before the third, and a number
- * that was taken after the counter was read is above it, so that the next poll reads it. This
- * requires only that a read sees the writes that ended before it, as reads from a primary do.
+ * A change marks its project as pending, in the same update. A follower that sees a mark at two polls
+ * takes a number from a counter in the store and replaces the mark by it. A poll reads, in this order,
+ * the counter, the pending projects, and the projects with a number above the previous poll's counter.
+ * It misses no change, however long a process is suspended between two steps: a project that is no longer
+ * pending at the second read got its number before the third, and a number taken after the first read
+ * is above that counter, so the next poll reads it. This requires that a read sees the writes that ended
+ * before it, as reads from a primary do.
  *
- * A mark is replaced later, and not by who made the change, so that a change is one write, and so
- * that nothing is lost when its process ends right after it.
+ * A follower replaces the mark, so that a change is one write and survives the end of its process.
  */
 export class ProjectChanges {
   readonly #projects: Collection<StoredProject>;
   readonly #counters: Collection<Counter>;
   #position: number | null = null;
-  /** The revisions of the projects that the poll before has seen pending. */
+  /** Revisions of the projects that were pending at the previous poll. */
   #pending = new Map<string, number>();
 
   constructor(db: Db) {
@@ -56,8 +55,8 @@ export class ProjectChanges {
   }
 
   /**
-   * The projects that changed since the last call; some may be reported again. Null when this
-   * cannot be told: on the first call, and when the counter went back, as after a restored backup.
+   * The projects that changed since the last call; some may be reported again. Null if they are unknown:
+   * on the first call, and after the counter went back, as after a restored backup.
    */
   async next(): Promise<ProjectChange[] | null> {
     const counter = await answered(this.#counters.findOne({ _id: counterId }));
@@ -86,7 +85,7 @@ export class ProjectChanges {
       try {
         await answered(this.#replaceMark(_id, revision));
       } catch {
-        // A store that cannot be written, to a full disk for example, can still be read.
+        // The store may be readable but not writable, for example on a full disk.
         return;
       }
     }

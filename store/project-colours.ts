@@ -13,7 +13,7 @@ function hex(hue: number, saturation: number, lightness: number): string {
   return `#${channel(0)}${channel(8)}${channel(4)}`;
 }
 
-/** Two matching colours, derived from the id, for user interfaces that show projects. */
+/** Two matching colours for a project in user interfaces, derived from its id. */
 export function projectColours(id: string): { color1: string; color2: string } {
   const digest = createHash('sha256').update(id).digest();
   const hue = digest.readUInt16BE(0) % 360;

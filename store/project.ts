@@ -16,7 +16,7 @@ export type WatermarkPosition = (typeof watermarkPositions)[number];
 export const projectFits = ['contain', 'cover', 'fill', 'inside', 'outside'] as const;
 export type ProjectFit = (typeof projectFits)[number];
 
-/** The transform defaults of a project that its owner may change (spec part 2). */
+/** The transform defaults of a project: `ProjectSettings` in the OpenAPI document. */
 export interface ProjectSettings {
   readonly autoFormat: boolean;
   readonly defaultQuality: number;
@@ -36,7 +36,7 @@ export interface ProjectSettings {
   readonly watermarkMargin: number;
 }
 
-/** A project, as all but its changes are stored. */
+/** A stored project, without the state of its changes. */
 export interface Project extends ProjectSettings {
   readonly _id: string;
   readonly orgId: string;
@@ -50,12 +50,12 @@ export interface Project extends ProjectSettings {
   readonly signedUrlTtlSeconds: number | null;
   /** The HMAC secret of signed URLs; null until created. Used only to sign and verify URLs. */
   readonly signingSecret: string | null;
-  /** The secret before the last rotation, which is valid too; none once it was revoked. */
+  /** The secret before the last rotation, also valid until it is revoked. */
   readonly previousSigningSecret?: string | null;
-  /** Image parameters under names of the project's own, by name. */
+  /** The project's image parameters, by preset name. */
   readonly presets?: Readonly<Record<string, PresetParameters>>;
   readonly createdAt: Date;
-  /** By the store's clock. For people: it decides nothing, because clocks may step. */
+  /** By the store's clock. Only for display, because clocks may step. */
   readonly changedAt: Date;
   /** Grows by one with every change. */
   readonly revision: number;

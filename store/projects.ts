@@ -21,7 +21,7 @@ export {
 } from './project.ts';
 
 export interface NewProject {
-  /** Made by this class when it is left out. */
+  /** Default: a new id. */
   readonly id?: string;
   readonly orgId: string;
   readonly name: string;
@@ -45,9 +45,9 @@ const newProjectSettings: ProjectSettings = {
   watermarkMargin: 16,
 };
 
-/** @throws Error for a name that the store would read as something else */
+/** @throws Error for a name that is not valid, which the store could parse as a path */
 function presetField(name: string): `presets.${string}` {
-  if (!isPresetName(name)) throw new Error('no name of a preset');
+  if (!isPresetName(name)) throw new Error('not a preset name');
   return `presets.${name}`;
 }
 
@@ -79,15 +79,15 @@ export class Projects {
       revision: 1,
     };
     // An upsert, because an insert cannot use the store's clock.
-    const made = await answered(
+    const created = await answered(
       this.#collection.findOneAndUpdate(
         { _id },
         { $setOnInsert: project, $set: markChange, $currentDate: { changedAt: true } },
         { upsert: true, returnDocument: 'after' },
       ),
     );
-    if (made === null) throw new Error('the project could not be created');
-    return withoutChange(made);
+    if (created === null) throw new Error('the project could not be created');
+    return withoutChange(created);
   }
 
   async find(id: string): Promise<Project | null> {
@@ -95,7 +95,7 @@ export class Projects {
     return found && withoutChange(found);
   }
 
-  /** The organisation of a project, which never changes; null when there is no such project. */
+  /** The organisation of a project, which never changes; null for an unknown id. */
   async organisationOf(id: string): Promise<string | null> {
     const projection = { orgId: 1 };
     const project = await answered(this.#collection.findOne({ _id: id }, { projection }));
@@ -114,7 +114,7 @@ export class Projects {
     return new ProjectChanges(this.#db);
   }
 
-  /** The revisions of those projects that exist, by id. */
+  /** Revisions by id, of the projects that exist. */
   async revisionsOf(ids: readonly string[]): Promise<Map<string, number>> {
     const found = this.#collection
       .find({ _id: { $in: [...ids] } })
@@ -123,7 +123,7 @@ export class Projects {
     return new Map(entries.map(({ _id, revision }) => [_id, revision]));
   }
 
-  /** Null when there is no such project; the same applies to the methods below. */
+  /** Null for an unknown id, as in the methods below. */
   updateSettings(id: string, settings: Partial<ProjectSettings>): Promise<Project | null> {
     return this.#change(id, { $set: settings });
   }
@@ -136,7 +136,7 @@ export class Projects {
     return this.#change(id, { $pull: { allowedOrigins: host } });
   }
 
-  /** @param name as `isPresetName` takes it */
+  /** @param name for which `isPresetName` is true */
   setPreset(id: string, name: string, parameters: PresetParameters): Promise<Project | null> {
     return this.#change(id, { $set: { [presetField(name)]: parameters } });
   }
@@ -159,8 +159,7 @@ export class Projects {
 
   /**
    * Replaces a project's secret, which stays valid until `revokePreviousSecret`. Null also when the
-   * secrets have changed since the project was read, or two are valid already: a third one would end
-   * the oldest without anybody asking for it.
+   * secrets have changed since the project was read, or two are valid: a third one would end the oldest.
    */
   async rotateSecret({ _id, signingSecret }: Project): Promise<Project | null> {
     if (signingSecret === null) return null;
@@ -183,7 +182,7 @@ export class Projects {
     });
   }
 
-  /** @param state what the project must be like besides, else nothing is changed */
+  /** @param state further conditions on the project for the update */
   async #change(
     id: string,
     update: UpdateFilter<StoredProject>,

@@ -10,14 +10,14 @@ const duplicateKey = 11_000;
 const internalError = 1;
 
 /**
- * PostgreSQL's words for SQLSTATE 23505 and 23P01. FerretDB 2 passes them on as an internal error when
- * a findAndModify inserts a duplicate.
+ * PostgreSQL's messages of SQLSTATE 23505 and 23P01, which FerretDB 2 reports as an internal error when a
+ * findAndModify inserts a duplicate.
  */
 const constraintViolation =
   /^(?:duplicate|conflicting) key value violates (?:unique|exclusion) constraint "/;
-/** PostgreSQL's words for SQLSTATE 40P01, which FerretDB 2 passes on with differing codes. */
+/** PostgreSQL's message of SQLSTATE 40P01, which FerretDB 2 reports with differing codes. */
 const deadlock = 'deadlock detected';
-/** A deadlock ends only after a second (`deadlock_timeout`), and of its writes one succeeds. */
+/** Few, because a deadlock lasts a second (`deadlock_timeout`); one of its writes succeeds. */
 const attempts = 3;
 
 /** Whether a write was refused because another document has the value of a unique index. */
@@ -47,9 +47,8 @@ export async function writePortably<T>(write: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs an upsert, and retries it once after a duplicate key error. Of two concurrent upserts of one
- * key, one may fail (MongoDB manual, "Upsert with Unique Index"); then the other one has inserted
- * the document.
+ * Runs an upsert, and retries it once after a duplicate key error: one of two concurrent upserts of a key
+ * may fail (MongoDB manual, "Upsert with Unique Index") after the other one has inserted the document.
  */
 export function retryOnDuplicateKey<T>(upsert: () => Promise<T>): Promise<T> {
   return writePortably(upsert).catch((error: unknown) => {
@@ -58,7 +57,7 @@ export function retryOnDuplicateKey<T>(upsert: () => Promise<T>): Promise<T> {
   });
 }
 
-/** The document with an id; inserted if there is none, once even with concurrent calls. */
+/** Finds a document by id, or inserts it; concurrent calls insert one. */
 export async function findOrInsert<T extends { readonly _id: string }>(
   collection: Collection<T>,
   _id: T['_id'],

@@ -13,7 +13,7 @@ export interface PrewarmJob {
   /** CSS pixels; empty for the project's own width. */
   readonly widths: readonly number[];
   readonly formats: readonly string[];
-  /** Null leaves it to the project, here and below. */
+  /** Null for the project's default, as in the fields below. */
   readonly quality: number | null;
   readonly fit: string | null;
   readonly dpr: number | null;
@@ -28,12 +28,12 @@ export interface JobCounts {
 
 /** The `data` of a job. */
 export interface PrewarmJobData extends PrewarmJob {
-  /** Identifies equal jobs, so that the same work is not queued twice. */
+  /** Identifies equal jobs, which are not queued twice. */
   readonly fingerprint: string;
   readonly counts?: JobCounts;
 }
 
-/** Agenda's job documents, as far as they are used here, and the queue's own fields. */
+/** Agenda's job document (the fields in use here) with the queue's own fields. */
 export interface JobDocument {
   readonly _id: ObjectId;
   readonly name: string;
@@ -52,18 +52,18 @@ export interface JobDocument {
   readonly disabled: boolean | null;
   /** Name of the last consumer that locked the job. */
   readonly lastModifiedBy: string | null;
-  /** Only in jobs that wait, which it makes unique: see {@link waitingKeyOf}. */
+  /** Only in waiting jobs, with a unique index: see {@link waitingKeyOf}. */
   readonly waitingKey?: string;
-  /** Only in jobs that wait and are due: the order in which they are taken; see turns.ts. */
+  /** Only in waiting jobs that are due: the order in which they are taken; see job-turns.ts. */
   readonly turn?: number | null;
 }
 
 export type Jobs = Collection<JobDocument>;
 
-/** Earlier than any date of a job. Comparisons with it select dates and neither null nor missing. */
+/** Earlier than any date of a job. `$gt` with it excludes null and missing fields. */
 export const never = new Date(0);
 
-/** The value of `waitingKey`: all of a project's begin with its id and a colon. */
+/** The value of `waitingKey`, which begins with the project's id and a colon. */
 export function waitingKeyOf(data: Partial<PrewarmJobData> | undefined, id?: ObjectId): string {
   // A job that an operator created in the workbench may have any data.
   return `${data?.projectId}:${data?.fingerprint ?? id?.toHexString()}`;
@@ -71,13 +71,12 @@ export function waitingKeyOf(data: Partial<PrewarmJobData> | undefined, id?: Obj
 
 /** The filter for a project's waiting jobs, in an index on `waitingKey`. */
 export const waitingOf = (projectId: string): Filter<JobDocument> => ({
-  // A semicolon follows the colon.
+  // In ASCII a semicolon follows the colon.
   waitingKey: { $gte: `${projectId}:`, $lt: `${projectId};` },
 });
 
 /**
- * Updates a job so that it waits. If the same work waits already, as another job, then that one
- * replaces this one, which is deleted.
+ * Updates a job to wait. If an equal job waits already, deletes this one instead.
  * @returns whether a document matched the filter
  */
 export async function makeWait(
@@ -99,7 +98,7 @@ export async function makeWait(
   }
 }
 
-/** Ends a consumer's lock of a job, so that the job is done again at once. */
+/** Releases a consumer's lock of a job, which is then due at once. */
 export async function giveBack(
   jobs: Jobs,
   { _id, data }: Pick<JobDocument, '_id' | 'data'>,

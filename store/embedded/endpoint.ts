@@ -25,12 +25,12 @@ export async function makePrivateFolder(folder: string): Promise<void> {
   await chmod(folder, privateMode);
 }
 
-/** The path of the socket unless it is too long for one. */
+/** The default path of the socket. */
 export const usualSocketPath = (privateFolder: string): string => join(privateFolder, socketName);
 
 /**
- * The path of the socket: in the private folder, or, if that path cannot be used for a socket, in a
- * folder in the system's temporary folder, named by a hash of the path.
+ * The path of the socket: in the private folder, or, if a socket cannot have that path, in a folder of the
+ * system's temporary folder whose name is a hash of it.
  */
 export function socketPath(privateFolder: string): string {
   const inside = usualSocketPath(privateFolder);

@@ -51,7 +51,7 @@ export class ReplyError extends Error {
   }
 }
 
-/** For protocol features that this server does not support: refused by name, never guessed. */
+/** The error for a protocol feature that this server does not support, with its name. */
 export function notSupported(what: string): ReplyError {
   return new ReplyError(115, `${what} is not supported by the embedded store`);
 }

@@ -26,8 +26,8 @@ export async function thisProcess(socket: string): Promise<Holder> {
 
 /**
  * The text of a lock. File systems such as ext4 keep the target of a symbolic link of less than 60
- * bytes in the entry itself, so that it can be created though no block of the disk is free.
- * @param usualSocket left out when it is the holder's
+ * bytes in the entry itself, so it can be created on a full disk.
+ * @param usualSocket omitted from the text if it is the holder's
  */
 export function formatHolder({ pid, started, namespace, socket }: Holder, usualSocket: string) {
   const fields = [pid, started ?? '', namespace ?? ''];
@@ -47,7 +47,7 @@ export async function isAlive(holder: Holder): Promise<boolean> {
   // A pid from another container has no meaning here, so check the socket instead.
   if (holder.namespace !== (await pidNamespace())) return listens(holder.socket);
   const started = await processStart(holder.pid);
-  // Last, because nothing can be read of a process that its parent reaps meanwhile.
+  // Checked last: the parent may reap the process while its start is read.
   try {
     process.kill(holder.pid, 0);
   } catch (error) {
@@ -57,9 +57,8 @@ export async function isAlive(holder: Holder): Promise<boolean> {
 }
 
 /**
- * A constant text that distinguishes a process from others with the same pid: a hash of the boot id
- * and the start time since boot. `dead` for a zombie process. Null where the system does not provide
- * it.
+ * Identifies a process among others with the same pid: a hash of the boot id and the start time since
+ * boot. `dead` for a zombie process; null on systems without /proc.
  */
 async function processStart(pid: number): Promise<string | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);

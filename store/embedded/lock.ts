@@ -35,10 +35,9 @@ const maxAttempts = 100;
  *
  * The lock is a symbolic link `lock.<generation>` whose target describes the holder. Creating a
  * symbolic link is exclusive, and writes its content in the same step. The highest generation is
- * valid, and after the first one there is always one: a new holder creates the next generation
+ * valid, and after the first one at least one always exists: a new holder creates the next generation
  * before it removes lower ones, and a release creates a generation that is marked as released. So
- * no process has to remove a lock that seems stale, which another process may have replaced in the
- * meantime.
+ * no process removes a lock that seems stale but that another process has replaced in the meantime.
  *
  * @param socket the path at which the holder will listen
  * @throws {FolderHeld}
@@ -62,9 +61,7 @@ export async function takeLock(folder: string, socket: string): Promise<HeldLock
 }
 
 /**
- * The connection URL of the process that owns the folder, or null when there is none: for a command
- * or a worker that connects to a running service.
- *
+ * The connection URL of the process that owns the folder; null without an owner.
  * @param folder as given to `startEmbeddedStore`
  */
 export async function runningStoreUrl(folder: string): Promise<string | null> {

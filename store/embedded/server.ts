@@ -20,10 +20,10 @@ import type { ThreadData, ThreadMessage } from './thread.ts';
 /** The file with all documents, in the private folder. */
 export const dataFileIn = (privateFolder: string): string => join(privateFolder, 'documents.lmdb');
 
-/** lmdb's own lock file, which says who reads which pages of a data file. */
+/** lmdb's own lock file, a list of the readers of a data file's pages. */
 export const lockFileOf = (dataFile: string): string => `${dataFile}-lock`;
 
-/** The first pages, the lock file, and as much as is preallocated at first. */
+/** The first pages, the lock file and the first preallocation. */
 const newFileBytes = 2 * 2 ** 20;
 
 export interface EmbeddedStoreOptions {
@@ -32,7 +32,7 @@ export interface EmbeddedStoreOptions {
   readonly backupTimes?: BackupTimes;
 }
 
-/** A small MongoDB protocol server, for this process and others that know the URL. */
+/** A small server with the MongoDB protocol, for this process and others with the URL. */
 export interface EmbeddedStore {
   readonly url: string;
   /** Stops listening, flushes, releases the lock. */
@@ -78,16 +78,16 @@ export async function startEmbeddedStore(
   try {
     return await startThread(data, cleanUp, options.onBackupFailure ?? (() => {}));
   } catch (error) {
-    // What lmdb leaves behind when it could not write its first pages would count as damaged.
+    // lmdb may have failed to write its first pages; the next start would find a damaged file.
     if (isNew) await rm(file, { force: true });
     throw error;
   }
 }
 
 /**
- * lmdb maps the first pages of a new file into memory, and a disk without space for them ends the whole
- * process by a signal.
- * @throws an error with the code ENOSPC, as the file system would
+ * Checks the free space for a new file: lmdb maps its first pages into memory, and a full disk would end
+ * the process by a signal.
+ * @throws an error with the code ENOSPC
  */
 async function requireSpace(folder: string): Promise<void> {
   const { bsize, bavail } = await statfs(folder);
@@ -96,9 +96,9 @@ async function requireSpace(folder: string): Promise<void> {
 }
 
 /**
- * lmdb ends the process by a signal when it cannot write its lock file, and its error about the data file
- * would count as damage.
- * @throws an error of the file system when the file exists and cannot be opened
+ * Checks that a file can be opened for writing, if it exists: lmdb ends the process by a signal when it
+ * cannot write its lock file, and its error about the data file would be taken for damage.
+ * @throws an error of the file system
  */
 async function requireWritable(path: string): Promise<void> {
   try {
@@ -108,7 +108,7 @@ async function requireWritable(path: string): Promise<void> {
   }
 }
 
-/** @param cleanUp called when the thread has exited, for whatever reason */
+/** @param cleanUp called when the thread has exited */
 async function startThread(
   data: ThreadData,
   cleanUp: () => Promise<void>,
@@ -162,7 +162,7 @@ function openThread(data: ThreadData): Worker {
   const extension = extname(import.meta.url);
   const entry = new URL(`./thread${extension}`, import.meta.url);
   const options = { workerData: data, name: 'embedded-store' };
-  // Without what this process preloads.
+  // Without the modules that this process preloads.
   if (extension === '.js') return new Worker(entry, { ...options, execArgv: [] });
   // Running from TypeScript with a preloaded loader: in Node 20 the loader applies to modules that
   // a thread loads by `require`, but not to its entry file or to imports.

@@ -1,6 +1,6 @@
 /**
- * Everything that the server supports. The checks of commands, filters, updates, pipelines and
- * values derive from these tables, and refuse everything else by name.
+ * The supported commands, arguments, operators and types. The checks of commands, filters, updates,
+ * pipelines and values derive from these tables, and reject everything else by name.
  *
  * test/store/embedded/sent.store.test.ts records the commands of the service, Agenda, Agendash, the rate
  * limiter and the driver. It fails when a table misses something, and when a table contains

@@ -16,7 +16,7 @@ export interface ThreadData {
   readonly backupTimes?: BackupTimes | undefined;
 }
 
-/** What the thread tells its owner. */
+/** A message from the thread to its owner. */
 export type ThreadMessage =
   | { readonly type: 'listening' }
   /** The data file could not be loaded; the thread ends. */
@@ -37,19 +37,19 @@ function serve(
   { file, socket: path, backupTimes }: ThreadData,
   owner: NonNullable<typeof parentPort>,
 ): void {
-  const tell = (message: ThreadMessage) => owner.postMessage(message);
+  const send = (message: ThreadMessage) => owner.postMessage(message);
   const cursors = new Cursors();
   let catalog: Catalog;
   try {
     catalog = new Catalog(file, () => cursors.clear());
   } catch (error) {
-    tell({ type: 'unreadable', reason: error instanceof Error ? error.message : String(error) });
+    send({ type: 'unreadable', reason: error instanceof Error ? error.message : String(error) });
     return owner.close();
   }
   const backups = new Backups(
     catalog.journal,
     file,
-    (reason) => tell({ type: 'backup-failed', reason }),
+    (reason) => send({ type: 'backup-failed', reason }),
     backupTimes,
   );
   const store = { catalog, cursors };
@@ -74,14 +74,14 @@ function serve(
 
   server.listen(path, () => {
     chmodSync(path, 0o600);
-    tell({ type: 'listening' });
+    send({ type: 'listening' });
   });
 
   owner.once('message', async () => {
     clearInterval(sweeping);
     server.close();
     for (const connection of connections) connection.finish();
-    // The changes of finished commands are written and their replies sent before connections close.
+    // Finished commands are committed and answered before connections close.
     catalog.journal.commit();
     await new Promise((resolve) => setImmediate(resolve));
     for (const connection of connections) connection.end();

@@ -7,8 +7,7 @@ import {
   parseIndexSpecification,
 } from '../storage/index-specification.ts';
 import type { commandShapes } from '../supported.ts';
-import type { Call } from './call.ts';
-import type { Reply } from './reply.ts';
+import type { Call, Reply } from './call.ts';
 
 export function createIndexes(
   call: Call,

@@ -5,8 +5,7 @@ import { parsePipeline } from '../query/pipeline.ts';
 import { parseProjection } from '../query/projection.ts';
 import { parseSort } from '../query/sort.ts';
 import { type commandShapes, statementShapes } from '../supported.ts';
-import type { Call } from './call.ts';
-import type { Reply } from './reply.ts';
+import type { Call, Reply } from './call.ts';
 
 type Given = {
   readonly [Name in keyof typeof commandShapes]: ArgumentsOf<(typeof commandShapes)[Name]>;

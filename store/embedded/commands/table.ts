@@ -1,14 +1,12 @@
 import { type ArgumentsOf, readArguments, validName } from '../arguments.ts';
 import type { Document } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
+import { maxDocumentBytes, maxMessageBytes, maxStatements } from '../limits.ts';
 import { type CommandName, commandShapes } from '../supported.ts';
-import { Call, type Store } from './call.ts';
+import { Call, type Reply, type Store } from './call.ts';
 import { createIndexes } from './create-indexes.ts';
-import { findAndModify } from './find-and-modify.ts';
-import { helloReply } from './hello.ts';
 import { aggregate, find, getMore, killCursors } from './read.ts';
-import type { Reply } from './reply.ts';
-import { deleteCommand, insert, update } from './write.ts';
+import { deleteCommand, findAndModify, insert, update } from './write.ts';
 
 type Handler<Name extends CommandName> = (
   call: Call,
@@ -73,4 +71,27 @@ function errorReply(error: unknown): Reply {
   if (error instanceof ReplyError) return { ok: 0, ...error.fields };
   const text = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';
   return { ok: 0, ...new ReplyError(1, text).fields };
+}
+
+/** The wire version of MongoDB 7.0. */
+const wireVersion = 21;
+
+/**
+ * Describes a standalone server: neither `setName` nor `msg`. Without
+ * `logicalSessionTimeoutMinutes` drivers do not use sessions, transactions and retryable writes.
+ */
+function helloReply(connectionId: number): Reply {
+  return {
+    helloOk: true,
+    ismaster: true,
+    isWritablePrimary: true,
+    maxBsonObjectSize: maxDocumentBytes,
+    maxMessageSizeBytes: maxMessageBytes,
+    maxWriteBatchSize: maxStatements,
+    localTime: new Date(),
+    connectionId,
+    minWireVersion: 0,
+    maxWireVersion: wireVersion,
+    readOnly: false,
+  };
 }

@@ -2,10 +2,10 @@ import { type ArgumentsOf, readArguments } from '../arguments.ts';
 import { type Document, fieldOf } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
 import { parseFilter } from '../query/filter.ts';
+import { parseSort } from '../query/sort.ts';
 import { type commandShapes, statementShapes } from '../supported.ts';
 import { applyUpdate, parseUpdate, upsertedDocument } from '../update/update.ts';
-import type { Call } from './call.ts';
-import type { Reply } from './reply.ts';
+import type { Call, Reply } from './call.ts';
 
 export function insert(call: Call, given: ArgumentsOf<typeof commandShapes.insert>): Reply {
   return statement({ n: 0 }, () => {
@@ -50,6 +50,34 @@ export function deleteCommand(call: Call, given: ArgumentsOf<typeof commandShape
     for (const entry of found) collection?.remove(entry);
     return { n: found.length };
   });
+}
+
+/** `findAndModify`: finds, changes and returns one document atomically. */
+export function findAndModify(
+  call: Call,
+  given: ArgumentsOf<typeof commandShapes.findAndModify>,
+): Reply {
+  const { findAndModify: name, new: returnNew, upsert } = given;
+  const filter = parseFilter(given.query);
+  const order = parseSort(given.sort ?? {});
+  const update = parseUpdate(given.update);
+
+  const collection = call.collection(name);
+  const [entry] = collection?.search(filter, order, 1) ?? [];
+  const now = new Date();
+  if (collection !== undefined && entry !== undefined) {
+    const before = entry.document;
+    collection.replace(entry, applyUpdate(update, before, now));
+    const value = returnNew ? entry.document : before;
+    return { lastErrorObject: { n: 1, updatedExisting: true }, value };
+  }
+  if (!upsert) return { lastErrorObject: { n: 0, updatedExisting: false }, value: null };
+  const inserted = call.createCollection(name).insert(upsertedDocument(filter, update, now));
+  const upserted = fieldOf(inserted, '_id');
+  return {
+    lastErrorObject: { n: 1, updatedExisting: false, upserted },
+    value: returnNew ? inserted : null,
+  };
 }
 
 /** Runs a command's only statement; its error is reported in `writeErrors`. */

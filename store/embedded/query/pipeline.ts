@@ -16,7 +16,7 @@ import { type Filter, parseFilter } from './filter.ts';
 
 const [matchStage, groupStage, sumOperator] = pipelineOperators;
 
-/** What a pipeline reads; see the collection. */
+/** The part of a collection that a pipeline reads. */
 export interface Source {
   find(filter: Filter): readonly { readonly document: Document }[];
   count(filter: Filter): number;

@@ -1,7 +1,7 @@
-import { closeSync, existsSync, fsyncSync, openSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { rename, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Journal } from './journal.ts';
+import { type Journal, syncPath } from './journal.ts';
 
 export interface BackupTimes {
   /** Until the first backup after a start, and between two, in ms. */
@@ -15,8 +15,8 @@ const hourly: BackupTimes = { firstAfterMs: 60_000, everyMs: 60 * 60_000 };
 export const backupOf = (file: string): string => file.replace(/(\.\w+)?$/, '.backup$1');
 
 /**
- * Copies the data file beside itself, if it has changed since the last copy. The copy is one moment's
- * state, is made by a thread of lmdb's, and replaces the last one when it is complete and synced.
+ * Copies a changed data file to a backup in the same folder. A thread of lmdb copies a consistent
+ * snapshot, which replaces the last backup when it is complete and synced.
  */
 export class Backups {
   readonly #journal: Journal;
@@ -40,7 +40,7 @@ export class Backups {
     this.#timers = [setTimeout(start, times.firstAfterMs), setInterval(start, times.everyMs)];
   }
 
-  /** Ends the schedule; resolves when no copy is being made. */
+  /** Ends the schedule; resolves when a copy in progress has ended. */
   async close(): Promise<void> {
     const [first, others] = this.#timers;
     clearTimeout(first);
@@ -65,16 +65,16 @@ export class Backups {
     await this.#refuseWithoutSpace();
     try {
       await this.#journal.copyTo(temporary);
-      sync(temporary);
+      syncPath(temporary);
       await rename(temporary, target);
-      sync(dirname(target));
+      syncPath(dirname(target));
     } finally {
       await rm(temporary, { force: true });
     }
     this.#copiedTransaction = transaction;
   }
 
-  /** The space that a copy would take may be what the store itself needs next. */
+  /** Leaves space for the store's own writes. */
   async #refuseWithoutSpace(): Promise<void> {
     const { bavail, bsize } = await statfs(dirname(this.#file));
     const neededBytes = 2 * statSync(this.#file).size;
@@ -87,13 +87,4 @@ export class Backups {
 /** Whether a copy does not exist or was made before the last change of the original. */
 function isOlder(copy: string, original: string): boolean {
   return !existsSync(copy) || statSync(copy).mtimeMs < statSync(original).mtimeMs;
-}
-
-function sync(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }

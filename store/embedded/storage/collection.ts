@@ -64,7 +64,7 @@ export class Collection {
   }
 
   /**
-   * The first matching entries in an order; those that are equal in it in any order.
+   * The first matching entries in an order; equal ones are in any order.
    * @throws {ReplyError} as {@link sortDocuments}
    */
   search(filter: Filter, order: SortOrder, limit: number): Entry[] {
@@ -126,7 +126,7 @@ export class Collection {
   }
 
   /**
-   * An index of all documents, which {@link addIndex} puts to use.
+   * An index of all documents, for {@link addIndex}.
    * @throws {ReplyError} 11000 when existing documents have duplicate keys.
    */
   buildIndex(specification: IndexSpecification): Index {

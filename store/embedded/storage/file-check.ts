@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-/** The data file is not what lmdb wrote: it was truncated, overwritten or emptied. */
+/** The data file was truncated, overwritten or emptied. */
 export class DataFileDamaged extends Error {
   override readonly name = 'DataFileDamaged';
   readonly file: string;
@@ -32,7 +32,7 @@ const branchFlag = 0x01;
 const leafFlag = 0x02;
 const overflowFlag = 0x04;
 const metaFlag = 0x08;
-/** Of a node: its data is on overflow pages of its own. */
+/** Flag of a node whose data is on its own overflow pages. */
 const bigDataFlag = 0x01;
 const noRoot = 0xffff_ffff_ffff_ffffn;
 const maxDepth = 32;

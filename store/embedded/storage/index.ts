@@ -35,7 +35,7 @@ export interface Scan {
   readonly size: number;
   /** Whether all entries match, and no others. */
   readonly exact: boolean;
-  /** The number of the index's first fields that have one value in all entries; 0 if there are several. */
+  /** How many of the index's first fields have the same value in all entries. */
   readonly fixed: number;
 }
 
@@ -111,7 +111,7 @@ export class Index {
     this.#put(entry, to);
   }
 
-  /** The part of this index that a filter selects; null when it says nothing about the first field. */
+  /** The part of this index that a filter selects; null without a condition on the first field. */
   scan({ requirements, bounds, exhaustive }: Filter): Scan | null {
     const { paths, sparse } = this.specification;
     let prefixes: Scalar[][] = [[]];
@@ -172,9 +172,9 @@ export class Index {
   #owners(value: Value): Entry[] {
     const { path } = this.specification;
     const key = equalityKey(value);
-    const alike = ({ document }: Entry) =>
+    const hasKey = ({ document }: Entry) =>
       equalityKey(singleValueAt(document, path) ?? null) === key;
-    const unkeyed = [...this.#unkeyed].filter(alike);
+    const unkeyed = [...this.#unkeyed].filter(hasKey);
     if (!isScalar(value)) return unkeyed;
     const keyed = [...this.#keyed.slice(...this.#range([value], []))];
     return [...keyed.map(({ entry }) => entry), ...unkeyed];
@@ -232,7 +232,7 @@ export class Index {
     for (const { value: limit, accepts } of limits) {
       const order = compareScalars(value, limit);
       if (!sameRank(value, limit)) return order * direction;
-      // At the limit itself, a bound that does not accept it is passed on the side it forbids.
+      // A value at an exclusive limit is outside, on the side that the bound excludes.
       if (!accepts(order)) return (order || (accepts(1) ? -1 : 1)) * direction;
     }
     return 0;
@@ -247,7 +247,7 @@ function samePath(a: Path, b: Path): boolean {
   return a.length === b.length && a.every((component, i) => component === b[i]);
 }
 
-/** The values that a filter demands at a path, each once, or null if it demands none that are scalar. */
+/** The distinct scalar values that a filter requires at a path; null if it requires none. */
 function scalarsFor(
   path: Path,
   requirements: Filter['requirements'],

@@ -36,7 +36,7 @@ export class Journal {
       overlappingSync: false,
     });
     this.#preallocation = new Preallocation(file, this.#database);
-    syncFolder(dirname(file));
+    syncPath(dirname(file));
   }
 
   /** @throws {ReplyError} 14031 when the disk is full; then nothing has changed. */
@@ -121,9 +121,9 @@ export class Journal {
   }
 }
 
-/** Syncs a folder's entries; without it a new file may be missing after a power failure. */
-function syncFolder(folder: string): void {
-  const descriptor = openSync(folder, 'r');
+/** Syncs a file, or a folder's entries: a new file may otherwise be missing after a power failure. */
+export function syncPath(path: string): void {
+  const descriptor = openSync(path, 'r');
   try {
     fsyncSync(descriptor);
   } finally {

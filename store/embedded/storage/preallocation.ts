@@ -4,7 +4,7 @@ import { ReplyError } from '../errors.ts';
 
 /** The file grows by at least this much at a time. */
 const stepBytes = 1024 * 1024;
-/** Of a record: its key, and the headers of its node and page. */
+/** A record's key, and the headers of its node and page. */
 const overheadBytes = 64;
 /** The pages from the root to a record (7 levels hold more than 10^9 records), and one for a split. */
 const pathPages = 8;
@@ -13,11 +13,11 @@ const freeListPages = 32;
 
 /**
  * Extends the data file before a commit needs the space, by writing zeros after its last page, where
- * lmdb writes next. So a full disk is found before anything has changed, and lmdb's own writes do not
- * fail: in lmdb 3.5.6 such a failure writes past a buffer of 100 bytes (`mdb_page_flush` in mdb.c,
- * where `last_error` is formatted), which corrupts the heap of the whole process.
+ * lmdb writes next. A full disk is then detected before any change, and lmdb's own writes do not fail: in
+ * lmdb 3.5.6 such a failure writes past a buffer of 100 bytes (`mdb_page_flush` in mdb.c formats
+ * `last_error`), which corrupts the heap of the process.
  *
- * On file systems that copy on write (btrfs, ZFS) allocated space is no guarantee.
+ * On copy-on-write file systems (btrfs, ZFS) allocated space does not guarantee this.
  */
 export class Preallocation {
   readonly #database: Pick<RootDatabase, 'getStats'>;
@@ -38,8 +38,8 @@ export class Preallocation {
   }
 
   /**
-   * Makes sure that one more record of the pending transaction has space.
-   * @param recordBytes 0 when it is removed, which needs space for changed pages all the same
+   * Allocates space for one more record of the pending transaction.
+   * @param recordBytes 0 for a removal, which also needs space for changed pages
    * @throws {ReplyError} 14031 when the disk is full; the record is then not part of the transaction.
    */
   add(recordBytes: number): void {
@@ -83,7 +83,7 @@ export class Preallocation {
         this.#fileBytes += writeSync(this.#descriptor, this.#zeros, 0, length, this.#fileBytes);
       }
     } catch (error) {
-      // What is missing may be less than a whole step.
+      // A part of the step may be enough.
       if (wantedBytes <= this.#fileBytes) return;
       const reason = error instanceof Error ? error.message : String(error);
       throw new ReplyError(14031, `there is no space for the write on the disk: ${reason}`);

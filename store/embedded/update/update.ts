@@ -108,9 +108,9 @@ function applyChange(document: Document, { path, effect, creates }: Change, now:
     }
     if (!creates) return;
     if (next !== undefined) throw notViable(path, component, next);
-    const made: Document = {};
-    setField(parent, component, made);
-    parent = made;
+    const child: Document = {};
+    setField(parent, component, child);
+    parent = child;
   }
   const field = path[path.length - 1] ?? '';
   const current = fieldOf(parent, field);

@@ -1,12 +1,9 @@
 import type { Socket } from 'node:net';
 import type { Document } from '../bson/value.ts';
+import type { Reply } from '../commands/call.ts';
 import { ReplyError } from '../errors.ts';
 import { type Budget, FrameReader } from './frame.ts';
 import { type Request, readRequest, writeReply } from './message.ts';
-
-interface Reply {
-  readonly [field: string]: unknown;
-}
 
 export type Run = (command: Document) => Promise<Reply>;
 
