@@ -2,8 +2,8 @@ import type { JobNotification, NotificationChannel, NotificationHandler } from '
 import { toJobId } from 'agenda';
 
 /**
- * Makes an Agenda claim jobs at once, and not with its next poll. It is a channel for notifications of
- * new jobs, which Agenda answers so; it stays within the process.
+ * Makes an Agenda claim jobs at once instead of at its next poll: a channel, within the process, for
+ * Agenda's notifications of new jobs.
  */
 export class ClaimTrigger implements NotificationChannel {
   readonly state = 'connected';
@@ -17,8 +17,8 @@ export class ClaimTrigger implements NotificationChannel {
   }
 
   /**
-   * Claims as many jobs as may run. Calls during a claim are answered by one more: claims at the same
-   * time would together exceed the limit, and be undone.
+   * Claims as many jobs as may run. Calls during a claim cause one more claim after it, because
+   * concurrent claims exceed the limit together and are undone.
    */
   async claim(): Promise<void> {
     this.#again = true;

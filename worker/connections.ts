@@ -1,10 +1,10 @@
 import { Client } from 'undici';
 
-/** A background request may wait long for a transform thread; this bounds the wait. */
+/** Timeout of a background request, which may wait long for a transform thread, ms. */
 const requestTimeoutMs = 5 * 60_000;
 /**
- * A connection is used for jobs that begin within this time. A connection for each job would take more
- * time than a job whose variants are warm; one for all would tie the jobs to a few of the front ends.
+ * A connection serves the jobs that start within this time. A connection for each job would take longer
+ * than a job whose variants are warm; a permanent one would bind the jobs to a few front ends.
  */
 const reuseWithinMs = 1_000;
 
@@ -29,7 +29,7 @@ export class Connections {
   }
 
   take(): Connection {
-    const { client, openedAt } = this.#fresh() ?? this.#open();
+    const { client, openedAt } = this.#takeIdle() ?? this.#open();
     return {
       client,
       basePath: this.#basePath,
@@ -45,8 +45,7 @@ export class Connections {
     await Promise.all(this.#idle.splice(0).map(({ client }) => client.destroy()));
   }
 
-  /** An idle connection that may still be used. */
-  #fresh() {
+  #takeIdle() {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       if (performance.now() - idle.openedAt < reuseWithinMs) return idle;
       void idle.client.destroy();

@@ -12,20 +12,20 @@ import { warmRequests } from './variants.ts';
 import { WarmingFailed, warm } from './warm.ts';
 
 /**
- * A job whose worker died is run again after this, ms, and within 10 s with what polling takes. A running job
+ * A job whose worker died is retried after this, ms; within 10 s including the polling. A running job
  * renews its lock, by the clock of its machine.
  */
 const defaultLockLifetimeMs = 8_000;
 /** How often a lock is renewed during its lifetime. */
 const renewals = 6;
 /**
- * A job that could not renew its lock for this part of the lifetime is stopped, so that it has ended
- * before another worker runs it.
+ * A job that could not renew its lock for this part of the lifetime is stopped, to end before another
+ * worker runs it.
  */
 const unrenewedPart = 2 / 3;
-/** How often the queue is polled; while jobs end, the next ones are claimed at once. */
+/** Polling interval of the queue; when a job ends, the next one is claimed at once. */
 const pollEveryMs = 500;
-/** Progress is stored at most this often, and at the job's end. */
+/** Minimum interval at which progress is stored, besides the end of the job. */
 const progressEveryMs = 1_000;
 /** Ended jobs are kept this long for the workbench, ms. */
 const keepEndedMs = 24 * 60 * 60 * 1_000;
@@ -33,7 +33,7 @@ const removeEndedEveryMs = 10 * 60 * 1_000;
 /** 2 s, 4 s, 8 s … up to a minute: about five minutes in all. */
 const retries = { first: 2_000, most: 60_000, attempts: 8 };
 
-/** Retries jobs with a temporary failure, with growing pauses, and does not retry the others. */
+/** Retries jobs after retryable errors, with growing pauses. */
 export const backOff: BackoffStrategy = ({ attempt, error }) => {
   if (error instanceof WarmingFailed && !error.retryable) return null;
   if (attempt > retries.attempts) return null;
@@ -42,7 +42,7 @@ export const backOff: BackoffStrategy = ({ attempt, error }) => {
 
 export interface ConsumerOptions {
   readonly store: Pick<Store, 'db'>;
-  /** The service's address, as this worker reaches it. */
+  /** Base URL by which this worker reaches the service. */
   readonly serviceUrl: string;
   readonly concurrency: number;
   readonly log: Logger;
@@ -88,17 +88,17 @@ export class Consumer {
       lockLimit: concurrency,
       lockLifetime: lockLifetimeMs,
       backoff: (context) =>
-        // A job that was stopped has not failed: the next worker continues it at once.
+        // A stopped job has not failed: the next worker continues it at once.
         this.#stopping.signal.aborted ? 0 : backOff(context),
     });
   }
 
-  /** Whether jobs are being taken from the queue. */
+  /** Whether the consumer takes jobs from the queue. */
   get accepting(): boolean {
     return this.#accepting && !this.#stopping.signal.aborted;
   }
 
-  /** May be repeated when it fails, for example while the store is unavailable. */
+  /** May be retried, for example after an outage of the store. */
   async start(): Promise<void> {
     await this.agenda.ready;
     await this.queue.ensureIndexes();
@@ -108,13 +108,13 @@ export class Consumer {
     void this.#removeEnded();
   }
 
-  /** Aborts the jobs in progress and releases their locks, so that another worker can continue them. */
+  /** Aborts the running jobs and releases their locks, for other workers to continue them. */
   async stop(withinMs: number): Promise<void> {
     this.#stopping.abort();
     if (this.#removeTimer !== null) clearInterval(this.#removeTimer);
     if (!this.#accepting) return;
     await this.agenda.drain({ timeout: withinMs, closeConnection: false });
-    // Unlocks jobs that did not start or did not stop in time; otherwise their locks had to expire first.
+    // Jobs that did not start, or did not stop in time; otherwise their locks would have to expire.
     await this.queue.release(this.#name);
     await this.#connections.close();
   }
@@ -122,7 +122,7 @@ export class Consumer {
   async #run(job: Job<PrewarmJobData>): Promise<void> {
     const { log, metrics } = this.#options;
     const { data } = job.attrs;
-    // Without its query, which may have a secret of the source's host.
+    // The query is not logged: it may have a secret of the source's host.
     const [source] = data.source.split('?', 1);
     const about = { job: String(job.attrs._id), project: data.projectId, source };
     const startedAt = performance.now();
@@ -147,7 +147,7 @@ export class Consumer {
       if (this.#stopping.signal.aborted) {
         // A stopped job must not use up an attempt.
         job.attrs.failCount = (job.attrs.failCount ?? 0) - 1;
-        log.info({ ...about, ...counts }, 'a job is left for later');
+        log.info({ ...about, ...counts }, 'a job was released for later');
       } else {
         this.#secret = null;
         metrics.finished('failed', performance.now() - startedAt);
@@ -159,13 +159,13 @@ export class Consumer {
     }
   }
 
-  /** It does not change, but a store may have been replaced by another when jobs fail. */
+  /** Read again after failures, because the store may have been replaced. */
   #backgroundSecret(): Promise<string> {
     this.#secret ??= findDeployment(this.#options.store.db).then((found) => found.backgroundSecret);
     return this.#secret;
   }
 
-  /** Renews a job's lock; `lost` aborts when renewals have failed for so long that it may expire. */
+  /** Renews a job's lock; `lost` aborts before the lock may expire because renewals failed. */
   #holdLock(job: Job<PrewarmJobData>) {
     const lost = new AbortController();
     let renewedAt = performance.now();
@@ -181,7 +181,7 @@ export class Consumer {
       }
       renewedAt = startedAt;
     };
-    // By a timer: a variant may wait long in the service's queue, and the lock must not expire.
+    // A timer, because one variant may wait in the service's queue for longer than the lock's lifetime.
     const timer = setInterval(() => {
       renewing = Promise.all([renewing, renew().catch(() => {})]);
       const unrenewedMs = performance.now() - renewedAt;
@@ -189,13 +189,13 @@ export class Consumer {
     }, this.#lockLifetimeMs / renewals);
     return {
       lost: lost.signal,
-      /** Stores the progress, which renews the lock, if it has not been renewed just now. */
+      /** Stores the progress and renews the lock, unless it was renewed just now. */
       progress: async (now: number) => {
         percent = now;
         job.attrs.progress = now;
         if (performance.now() - renewedAt >= progressEveryMs) await renew();
       },
-      /** Resolves when no renewal is in progress, which could undo the release of the lock. */
+      /** Resolves after a renewal in progress, which could undo the release of the lock. */
       end: async () => {
         clearInterval(timer);
         await renewing;

@@ -10,9 +10,9 @@ import { Consumer } from './consumer.ts';
 import { WorkerMetrics } from './metrics.ts';
 import { operationsServer } from './operations.ts';
 
-/** The prewarm worker: a process of its own, with its operations server. */
+/** The process of the prewarm worker, with its operations server. */
 
-/** Time for the jobs in progress to stop. */
+/** Timeout for the running jobs to stop. */
 const drainWithinMs = 10_000;
 
 const settings = settingsFromCommandLine(
@@ -52,7 +52,7 @@ async function stop(exitCode: number): Promise<void> {
 
 process.on('SIGTERM', () => void stop(0));
 ignoreOutputErrors();
-// The terminal closes; of a daemon there is nothing to replace.
+// The terminal closes. A worker has no child processes to replace, as the service does on SIGHUP.
 process.on('SIGHUP', () => void stop(0));
 // `npm start`, which is the parent process, has ended.
 process.on('disconnect', () => void stop(0));

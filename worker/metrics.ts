@@ -24,7 +24,7 @@ export const workerMetrics = {
   },
 } as const;
 
-/** Gauges with the suffix of counters, which `promtool check metrics` rejects. They are sums of others. */
+/** Sums of other gauges, with the suffix of counters, which `promtool check metrics` rejects. */
 const misnamed = ['handles', 'requests', 'resources'].map((of) => `nodejs_active_${of}_total`);
 
 /** The worker's metrics, for Prometheus and `/health/details`. */

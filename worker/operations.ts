@@ -21,7 +21,7 @@ export interface OperationsEnvironment {
   readonly metrics: WorkerMetrics;
   /** Null until the store is connected. */
   readonly consumer: () => Consumer | null;
-  /** Round trip to the store, ms; rejects when it does not answer. */
+  /** Round trip to the store, ms; rejects after the timeout. */
   readonly pingStore: (withinMs: number) => Promise<number>;
   readonly draining: () => boolean;
 }
@@ -30,7 +30,7 @@ interface Check {
   readonly ok: boolean;
 }
 
-/** The worker's operations server (spec part 4.2). */
+/** The worker's operations server: health, metrics and the workbench (docs/prewarm.md). */
 export function operationsServer(environment: OperationsEnvironment): FastifyInstance {
   const { settings, metrics, consumer, pingStore, draining } = environment;
   const server = fastify({
@@ -52,7 +52,7 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
     return { ok, status, checks: { queue, store } };
   }
 
-  async function refuseForeign({ headers }: FastifyRequest): Promise<void> {
+  async function rejectForeignHosts({ headers }: FastifyRequest): Promise<void> {
     const { host = '' } = headers;
     if (!isForeignToLoopback(host, settings.workerHost)) return;
     throw hostNotAllowed(host);
@@ -68,7 +68,7 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
       return reply.code(body.ok ? 200 : 503).send(body);
     });
   }
-  server.get('/health/details', { onRequest: refuseForeign }, async (_, reply) => {
+  server.get('/health/details', { onRequest: rejectForeignHosts }, async (_, reply) => {
     const body = await readiness();
     const stats = await consumer()
       ?.queue.stats()
@@ -94,7 +94,7 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
       uptimeSeconds: Math.floor(process.uptime()),
     });
   });
-  server.get('/metrics', { onRequest: refuseForeign }, async (_, reply) =>
+  server.get('/metrics', { onRequest: rejectForeignHosts }, async (_, reply) =>
     reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
   );
   addWorkbench(server, { settings, agenda: () => consumer()?.agenda ?? null });
@@ -110,7 +110,7 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
   return server;
 }
 
-/** Errors of fastify and its plugins that a request caused have a status below 500. */
+/** Converts errors of fastify and its plugins: a status below 500 means an invalid request. */
 function toServiceError(error: FastifyError): ServiceError {
   const { statusCode = 500, message } = error;
   if (error instanceof ServiceError || statusCode >= 500) return ServiceError.of(error);

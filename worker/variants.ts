@@ -16,7 +16,7 @@ const autoAccepts = [
   ['auto/plain', '*/*'],
 ] as const;
 
-/** The requests that warm a job's variants, with the same URLs that clients use. */
+/** The requests that warm a job's variants, with the URLs that clients use. */
 export function warmRequests(job: PrewarmJob): WarmRequest[] {
   const widths = job.widths.length === 0 ? [null] : job.widths;
   return widths.flatMap((width) =>

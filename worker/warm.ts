@@ -6,7 +6,7 @@ import type { WarmRequest } from './variants.ts';
 /** The outcome of a request. */
 type Outcome =
   | { readonly kind: 'done' }
-  /** `retryable`: a later attempt may succeed; `all`: all other variants of the job would fail too. */
+  /** `retryable`: a later attempt may succeed; `all`: all variants of the job would fail. */
   | {
       readonly kind: 'failed';
       readonly reason: string;
@@ -14,7 +14,7 @@ type Outcome =
       readonly all: boolean;
     };
 
-/** Thrown when not all of a job's variants are warm. */
+/** Not all variants of a job are warm. */
 export class WarmingFailed extends Error {
   override readonly name = 'WarmingFailed';
   /** Whether a later attempt may succeed. */
@@ -35,16 +35,16 @@ export interface Warming {
 }
 
 const retryableStatuses = new Set([429, 500, 502, 503, 504]);
-/** Statuses whose cause is the service or the source, so that every variant would get them. */
+/** Statuses whose cause is the service or the source, for all variants. */
 const commonStatuses = new Set([403, 404, 413, 415, 422, 429, 502, 503, 504]);
-/** The most bytes of an error's body that are read. */
+/** Maximum bytes of an error body that are read. */
 const errorBytes = 16_384;
-/** The code of a 504 whose cause is the variant: other variants may take less time. */
+/** Code of a 504 whose cause is the variant: others may take less time. */
 const slowVariant = 'transform_timeout';
 
 /**
- * Requests all variants of one source from the service, one after the other over one connection, so
- * that one front end handles them and fetches the source once.
+ * Requests all variants of one source from the service, one after the other over one connection: one
+ * front end handles them and fetches the source once.
  * @throws WarmingFailed with the first reasons
  */
 export async function warm(requests: readonly WarmRequest[], warming: Warming): Promise<JobCounts> {
@@ -88,16 +88,16 @@ async function requestVariant(
     const headers = { accept, [backgroundHeader]: backgroundToken(secret, target, Date.now()) };
     const path = basePath + target;
     const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal });
-    // 204 is the service's answer to marked requests; 200 comes from one that could not check the mark,
-    // or from a cache between the worker and the service.
+    // The service responds 204 to marked requests, or 200 if it could not check the mark; a cache between
+    // them responds 200.
     if (statusCode === 204 || statusCode === 200) {
       await body.dump({ limit: Number.MAX_SAFE_INTEGER });
       return { kind: 'done' };
     }
-    const { code, words } = readError(await readStart(body));
+    const { code, text } = readError(await readStart(body));
     return {
       kind: 'failed',
-      reason: `${statusCode} ${words}`,
+      reason: `${statusCode} ${text}`,
       retryable: retryableStatuses.has(statusCode),
       all: commonStatuses.has(statusCode) && code !== slowVariant,
     };
@@ -107,18 +107,18 @@ async function requestVariant(
   }
 }
 
-/** Code and message of the service's own error body, or the first characters of any other. */
-function readError(text: string): { readonly code: unknown; readonly words: string } {
+/** Code and message of the service's error body, or the first characters of another body. */
+function readError(body: string): { readonly code: unknown; readonly text: string } {
   try {
-    const { code, message } = JSON.parse(text);
-    if (typeof code === 'string') return { code, words: `${code}: ${message}`.slice(0, 300) };
+    const { code, message } = JSON.parse(body);
+    if (typeof code === 'string') return { code, text: `${code}: ${message}`.slice(0, 300) };
   } catch {
-    // Not JSON, so it is from a proxy.
+    // Not JSON: an error of a proxy.
   }
-  return { code: null, words: text.slice(0, 100) };
+  return { code: null, text: body.slice(0, 100) };
 }
 
-/** The first bytes of a body; the service's own errors are never longer. */
+/** The first bytes of a body, which hold all of the service's errors. */
 async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
   const pieces: Buffer[] = [];
   let length = 0;

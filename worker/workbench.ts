@@ -21,7 +21,7 @@ export function addWorkbench(
   server.register(
     async (scope) => {
       await addAccessControl(scope, settings);
-      scope.addHook('onSend', refuseFrames);
+      scope.addHook('onSend', forbidFrames);
       scope.addHook('onRequest', async (request, reply) => {
         // The dashboard's page has URLs relative to this folder.
         if (/^\/workbench(\?|$)/.test(request.url)) return reply.redirect('/workbench/');
@@ -29,7 +29,7 @@ export function addWorkbench(
           throw new ServiceError('store_unavailable', 'The store does not answer yet.');
         }
       });
-      // Unknown paths pass the access control only if the scope has its own handler for them.
+      // The access control applies to unknown paths only if the scope has its own handler for them.
       scope.setNotFoundHandler(notFound);
       await scope.register(await agendashPlugin(lazyAgenda(agenda)));
     },
@@ -37,8 +37,8 @@ export function addWorkbench(
   );
 }
 
-/** No page shows the dashboard in a frame, where it could lead its user to click on what deletes jobs. */
-async function refuseFrames(_: FastifyRequest, reply: FastifyReply): Promise<void> {
+/** Forbids frames, against clickjacking (RFC 7034): the dashboard has buttons that delete jobs. */
+async function forbidFrames(_: FastifyRequest, reply: FastifyReply): Promise<void> {
   const policy = reply.getHeader('content-security-policy') ?? "default-src 'self'";
   reply.header('content-security-policy', `${policy}; frame-ancestors 'none'`);
   reply.header('x-frame-options', 'DENY');
@@ -48,7 +48,7 @@ export async function notFound({ method, url }: FastifyRequest): Promise<never> 
   throw new ServiceError('endpoint_not_found', `There is no ${method} ${url.slice(0, 200)}.`);
 }
 
-/** Requires HTTP Basic authentication when credentials are set, else a client on this machine. */
+/** Requires HTTP Basic authentication if credentials are set, otherwise a client on this machine. */
 async function addAccessControl(
   scope: FastifyInstance,
   { workbenchUsername, workbenchPassword }: WorkbenchEnvironment['settings'],
@@ -69,7 +69,7 @@ async function addAccessControl(
     authenticate: { realm: 'workbench' },
     strictCredentials: false,
     validate: async (username, password) => {
-      // Always compares both, so that the response time does not show which one was wrong.
+      // Compares both in any case: the response time must not show which one was wrong.
       const usernameMatches = sameText(username, workbenchUsername);
       const passwordMatches = sameText(password, workbenchPassword);
       if (!(usernameMatches && passwordMatches)) return new Error('wrong credentials');
@@ -78,13 +78,13 @@ async function addAccessControl(
   scope.addHook('onRequest', scope.basicAuth);
 }
 
-/** Compares digests: they have one length, so that the comparison takes the same time for any text. */
+/** Compares in constant time, by digests, which have the same length. */
 function sameText(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
 }
 
-/** A proxy on this machine connects from a loopback address for any client. */
+/** Whether a proxy forwarded the request: one on this machine has a loopback address for any client. */
 function isForwarded(headers: IncomingHttpHeaders): boolean {
   return Object.keys(headers).some((name) =>
     /^(forwarded|via|x-forwarded-.*|x-real-ip)$/.test(name),
@@ -92,8 +92,8 @@ function isForwarded(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
- * Agendash's fastify plugin. Its entry file imports every web framework that it supports, so the file
- * with the plugin is imported by its path.
+ * Agendash's fastify plugin, imported by its path, because the entry file imports every web framework
+ * that Agendash supports.
  */
 async function agendashPlugin(agenda: Agenda): Promise<FastifyPluginAsync> {
   const entry = import.meta.resolve('agendash');
@@ -105,8 +105,8 @@ async function agendashPlugin(agenda: Agenda): Promise<FastifyPluginAsync> {
 }
 
 /**
- * A proxy of the Agenda. Agendash takes its Agenda when the routes are registered, which is before the
- * store is connected, but uses it only in requests.
+ * A proxy of the Agenda: Agendash needs it when the routes are registered, before the store is
+ * connected, but uses it only in requests.
  */
 function lazyAgenda(agenda: () => Agenda | null): Agenda {
   return new Proxy({} as Agenda, {

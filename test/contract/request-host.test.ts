@@ -1,7 +1,7 @@
 import t from 'tap';
 import { hostOf, isAddressOrLocalhost, isForeignToLoopback } from '../../contract/request-host.ts';
 
-t.test('a Host header is an address or localhost, or a name that anyone may have', async (t) => {
+t.test('a Host header is an address or localhost, or else another name', async (t) => {
   const readings: Readonly<Record<string, readonly [host: string, isOwn: boolean]>> = {
     localhost: ['localhost', true],
     'LocalHost:80': ['localhost', true],
@@ -29,7 +29,7 @@ t.test('a Host header is an address or localhost, or a name that anyone may have
     t.equal(isForeignToLoopback(header, 'localhost'), !isOwn, header);
     t.equal(isForeignToLoopback(header, '::1'), !isOwn, header);
     for (const other of ['0.0.0.0', '::', '192.0.2.1', 'metrics.internal']) {
-      t.notOk(isForeignToLoopback(header, other), 'a listener for a network has names of its own');
+      t.notOk(isForeignToLoopback(header, other), 'other listeners may have any name');
     }
   }
   t.equal(hostOf('a'.repeat(301)), '');

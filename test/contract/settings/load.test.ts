@@ -6,8 +6,8 @@ import {
   SettingsInvalid,
 } from '../../../contract/settings/load.ts';
 
-/** The mistakes of an environment; empty when it is valid. */
-function mistakes(
+/** The errors of an environment; empty if it is valid. */
+function errorsOf(
   environment: Record<string, string>,
   listeners: readonly Listener[] = [],
 ): readonly string[] {
@@ -20,7 +20,7 @@ function mistakes(
   }
 }
 
-t.test('values are read in their types', async (t) => {
+t.test('values are parsed to their types', async (t) => {
   const settings = loadSettings({
     SERVICE_HOST: '127.0.0.1',
     SERVICE_PORT: '8080',
@@ -55,8 +55,8 @@ t.test('values are read in their types', async (t) => {
   t.same(settings.privateSources, ['10.0.0.0/8', 'fd00::/8', '*.pictures.internal', 'localhost']);
 });
 
-t.test('all mistakes are told at once, each by its variable and what it accepts', async (t) => {
-  const found = mistakes({
+t.test('all errors are reported together, with the variable and the accepted values', async (t) => {
+  const found = errorsOf({
     SERVICE_PORT: 'eighty',
     SERVICE_PROCESSES: '0',
     SERVICE_LOG_LEVEL: 'loud',
@@ -82,37 +82,31 @@ t.test('all mistakes are told at once, each by its variable and what it accepts'
   ]) {
     t.match(text, expected);
   }
-});
-
-t.test('the message of the error holds every mistake', async (t) => {
   t.throws(() => loadSettings({ SERVICE_PORT: '0', SERVICE_HOTS: '1' }), {
     name: 'SettingsInvalid',
     message: /SERVICE_HOTS is not[\s\S]*SERVICE_PORT must be/,
   });
 });
 
-t.test(
-  'a variable that is nearly one of a setting is a mistake, even when it is empty',
-  async (t) => {
-    for (const [variable, intended] of [
-      ['SERVICE_port', 'SERVICE_PORT'],
-      ['SERVICE_PORTS', 'SERVICE_PORT'],
-      ['SERVICE_PRIVATE_SOURCE', 'SERVICE_PRIVATE_SOURCES'],
-      ['SERVICE_PRIVAT_SOURCES', 'SERVICE_PRIVATE_SOURCES'],
-      ['SERVICE_ROOT_KEY', 'SERVICE_ROOT_API_KEY'],
-      ['SERVICE_MONGO_URL', 'SERVICE_MONGODB_URL'],
-      ['SERVICE_LOGLEVEL', 'SERVICE_LOG_LEVEL'],
-      ['SERVICE_WORKBENCH_PASS', 'SERVICE_WORKBENCH_PASSWORD'],
-      ['SERVICE_TRUSTED_PROXY', 'SERVICE_TRUSTED_PROXIES'],
-    ] as const) {
-      const expected = `${variable} is not a setting of this service. Did you mean ${intended}?`;
-      t.same(mistakes({ [variable]: '1' }), [expected]);
-      t.same(mistakes({ [variable]: '' }), [expected]);
-    }
-  },
-);
+t.test('a misspelt variable is an error, even if it is empty', async (t) => {
+  for (const [variable, intended] of [
+    ['SERVICE_port', 'SERVICE_PORT'],
+    ['SERVICE_PORTS', 'SERVICE_PORT'],
+    ['SERVICE_PRIVATE_SOURCE', 'SERVICE_PRIVATE_SOURCES'],
+    ['SERVICE_PRIVAT_SOURCES', 'SERVICE_PRIVATE_SOURCES'],
+    ['SERVICE_ROOT_KEY', 'SERVICE_ROOT_API_KEY'],
+    ['SERVICE_MONGO_URL', 'SERVICE_MONGODB_URL'],
+    ['SERVICE_LOGLEVEL', 'SERVICE_LOG_LEVEL'],
+    ['SERVICE_WORKBENCH_PASS', 'SERVICE_WORKBENCH_PASSWORD'],
+    ['SERVICE_TRUSTED_PROXY', 'SERVICE_TRUSTED_PROXIES'],
+  ] as const) {
+    const expected = `${variable} is not a setting of this service. Did you mean ${intended}?`;
+    t.same(errorsOf({ [variable]: '1' }), [expected]);
+    t.same(errorsOf({ [variable]: '' }), [expected]);
+  }
+});
 
-t.test('variables that orchestrators set have no effect, and are named', async (t) => {
+t.test('variables of orchestrators have no effect and are listed', async (t) => {
   // Consul and registrator, Coolify, Kubernetes' service links, Docker's links, and common ones.
   const names = `
     SERVICE_NAME SERVICE_ID SERVICE_TAGS SERVICE_80_NAME SERVICE_CHECK_HTTP SERVICE_REGION
@@ -125,12 +119,12 @@ t.test('variables that orchestrators set have no effect, and are named', async (
     SERVICE_ROOT SERVICE_PATH SERVICE_ SERVICE___x`.match(/\S+/g);
   const environment = Object.fromEntries((names ?? []).map((name) => [name, 'x']));
   const others = { SERVICE: '1', service_port: 'x', XSERVICE_PORT: 'x', SERVICE_PORT: '80' };
-  t.same(mistakes({ ...environment, ...others }), []);
+  t.same(errorsOf({ ...environment, ...others }), []);
   t.same(ignoredVariables({ ...environment, ...others }), names);
 });
 
-t.test("an address in a port's variable is told as what it is", async (t) => {
-  const found = mistakes({
+t.test("an address in a port's variable is explained", async (t) => {
+  const found = errorsOf({
     SERVICE_PORT: 'tcp://10.0.0.1:80',
     SERVICE_WORKER_PORT: 'tcp://[fd00::1]:3001',
   });
@@ -138,7 +132,7 @@ t.test("an address in a port's variable is told as what it is", async (t) => {
     /^SERVICE_PORT must be a whole number .* Kubernetes .* Service named service, .*enableServiceLinks/,
     /^SERVICE_WORKER_PORT .* named service-worker/,
   ]);
-  t.match(mistakes({ PORT: 'x' }), [/^PORT must be a whole number/]);
+  t.match(errorsOf({ PORT: 'x' }), [/^PORT must be a whole number/]);
 });
 
 t.test('an empty variable counts as not set', async (t) => {
@@ -153,7 +147,7 @@ t.test('an empty variable counts as not set', async (t) => {
   t.same(empty, loadSettings({}));
 });
 
-t.test('secrets are never repeated, wherever they stand', async (t) => {
+t.test('error messages have no values, which may be secrets', async (t) => {
   const secret = 'hunter2 hunter2';
   const environment = {
     SERVICE_ROOT_API_KEY: secret,
@@ -164,34 +158,34 @@ t.test('secrets are never repeated, wherever they stand', async (t) => {
     SERVICE_WORKBENCH_PASSWORD: secret,
     SERVICE_ROOT_KEY: secret,
   };
-  t.equal(mistakes(environment).length, 7);
+  t.equal(errorsOf(environment).length, 7);
   t.throws(() => loadSettings(environment), SettingsInvalid);
-  t.notMatch(mistakes(environment).join('\n'), /hunter2/);
+  t.notMatch(errorsOf(environment).join('\n'), /hunter2/);
 });
 
-t.test('the workbench has a user name and a password, or neither', async (t) => {
+t.test('the workbench needs both a user name and a password', async (t) => {
   const username = { SERVICE_WORKBENCH_USERNAME: 'me' };
   const password = { SERVICE_WORKBENCH_PASSWORD: 'x' };
   for (const one of [username, password, { ...username, SERVICE_WORKBENCH_PASSWORD: '' }]) {
-    t.match(mistakes(one), [/both or neither/]);
+    t.match(errorsOf(one), [/both or neither/]);
   }
-  t.same(mistakes({ ...username, ...password }), []);
-  t.same(mistakes({}), []);
+  t.same(errorsOf({ ...username, ...password }), []);
+  t.same(errorsOf({}), []);
 });
 
-t.test('listeners that a program starts have ports of their own', async (t) => {
+t.test('the listeners of a program have different ports', async (t) => {
   const all = ['port', 'opsPort', 'workerPort'] as const;
   const equal = { SERVICE_PORT: '7', SERVICE_OPS_PORT: '7', SERVICE_WORKER_PORT: '7' };
-  t.same(mistakes({ ...equal, SERVICE_PROCESSES: 'x' }, all), [
+  t.same(errorsOf({ ...equal, SERVICE_PROCESSES: 'x' }, all), [
     'SERVICE_OPS_PORT and SERVICE_WORKER_PORT are both 7, on 127.0.0.1 and 127.0.0.1: set different ports',
     'SERVICE_PORT and SERVICE_OPS_PORT are both 7, on 0.0.0.0 and 127.0.0.1: set different ports',
     'SERVICE_PORT and SERVICE_WORKER_PORT are both 7, on 0.0.0.0 and 127.0.0.1: set different ports',
     'SERVICE_PROCESSES must be a whole number from 1 to 256',
   ]);
-  t.match(mistakes(equal, ['port', 'opsPort']), [/^SERVICE_PORT and SERVICE_OPS_PORT are both 7/]);
-  t.same(mistakes(equal, ['workerPort']), []);
-  t.match(mistakes({ PORT: '3001' }, all), [/^PORT and SERVICE_WORKER_PORT are both 3001/]);
-  t.match(mistakes({ ...equal, SERVICE_PORT: 'x' }, all), [
+  t.match(errorsOf(equal, ['port', 'opsPort']), [/^SERVICE_PORT and SERVICE_OPS_PORT are both 7/]);
+  t.same(errorsOf(equal, ['workerPort']), []);
+  t.match(errorsOf({ PORT: '3001' }, all), [/^PORT and SERVICE_WORKER_PORT are both 3001/]);
+  t.match(errorsOf({ ...equal, SERVICE_PORT: 'x' }, all), [
     /^SERVICE_OPS_PORT and SERVICE_WORKER_PORT/,
     /^SERVICE_PORT must be/,
   ]);
@@ -200,55 +194,35 @@ t.test('listeners that a program starts have ports of their own', async (t) => {
     { SERVICE_PORT: '8', SERVICE_OPS_PORT: '0', SERVICE_WORKER_PORT: '9' },
     { SERVICE_PORT: '9090', SERVICE_OPS_PORT: '' },
   ]) {
-    t.same(mistakes({ ...equal, SERVICE_WORKER_PORT: '9', ...other }, all), []);
+    t.same(errorsOf({ ...equal, SERVICE_WORKER_PORT: '9', ...other }, all), []);
   }
 });
 
-t.test('a whole number is written as one', async (t) => {
+t.test('a whole number has only digits', async (t) => {
   for (const text of ['1.5', '-1', '1e3', '0x50', ' 80', '80 ', '+80', '8_0', 'true', '∞', 'NaN']) {
-    t.match(mistakes({ SERVICE_PORT: text }), [/^SERVICE_PORT must be a whole number/], text);
+    t.match(errorsOf({ SERVICE_PORT: text }), [/^SERVICE_PORT must be a whole number/], text);
   }
   t.equal(loadSettings({ SERVICE_PORT: '80' }).port, 80);
 });
 
-t.test('a source that cannot be a network, an address or a host name is a mistake', async (t) => {
-  const lists = [
-    '::ffff:10.0.0.0/104',
-    '10.0.0.0/33',
-    '10.0.0/8',
-    'fd00::/129',
-    'a/b',
-    '10.0.0.0/8/8',
-    'x y',
-    '*',
-    '*.',
-  ];
-  for (const list of [...lists, 'http://10.0.0.1', 'e.com:x', '300.0.0.1', '10.0.0.0/8,::/x']) {
-    t.match(mistakes({ SERVICE_PRIVATE_SOURCES: list }), [/^SERVICE_PRIVATE_SOURCES/], list);
+t.test('a private source is a network, an address or a host name', async (t) => {
+  const lists =
+    '::ffff:10.0.0.0/104 10.0.0.0/33 10.0.0/8 fd00::/129 a/b 10.0.0.0/8/8 * *. http://10.0.0.1 e.com:x 300.0.0.1 10.0.0.0/8,::/x';
+  for (const list of ['x y', ...lists.split(' ')]) {
+    t.match(errorsOf({ SERVICE_PRIVATE_SOURCES: list }), [/^SERVICE_PRIVATE_SOURCES/], list);
   }
-  for (const list of [
-    '10.0.0.0/8',
-    '::1',
-    'fd00::/8,127.0.0.1',
-    'localhost,*.internal',
-    'minio:9000,[fd00::/8]:*',
-  ]) {
-    t.same(mistakes({ SERVICE_PRIVATE_SOURCES: list }), [], list);
+  const valid = '10.0.0.0/8 ::1 fd00::/8,127.0.0.1 localhost,*.internal minio:9000,[fd00::/8]:*';
+  for (const list of valid.split(' ')) {
+    t.same(errorsOf({ SERVICE_PRIVATE_SOURCES: list }), [], list);
   }
 });
 
-t.test('DNS servers are addresses with or without a port', async (t) => {
-  for (const list of [
-    'dns.example',
-    '192.0.2.1:0',
-    '192.0.2.1:70000',
-    '2001:db8::1:x',
-    '[::1',
-    ',',
-  ]) {
-    t.match(mistakes({ SERVICE_DNS_SERVERS: list }), [/^SERVICE_DNS_SERVERS/], list);
+t.test('a DNS server is an address with an optional port', async (t) => {
+  const invalid = 'dns.example 192.0.2.1:0 192.0.2.1:70000 2001:db8::1:x [::1 ,';
+  for (const list of invalid.split(' ')) {
+    t.match(errorsOf({ SERVICE_DNS_SERVERS: list }), [/^SERVICE_DNS_SERVERS/], list);
   }
   for (const list of ['127.0.0.11', '::1', '[::1]:5353']) {
-    t.same(mistakes({ SERVICE_DNS_SERVERS: list }), [], list);
+    t.same(errorsOf({ SERVICE_DNS_SERVERS: list }), [], list);
   }
 });

@@ -63,7 +63,11 @@ t.test('a worker that ends in the middle of a prewarming loses nothing', async (
     await prewarm(['png']);
     await until('two fetches', () => source.waiting === 2);
     t.equal(await worker.end('SIGTERM'), 0);
-    t.equal(worker.logged('a job is left for later').length, 2, 'it does not wait for the source');
+    t.equal(
+      worker.logged('a job was released for later').length,
+      2,
+      'it does not wait for the source',
+    );
     t.equal(await jobs.countDocuments(underWay), 0, 'its jobs are given back at once');
     t.equal(await jobs.countDocuments(toDo), 3);
     t.equal((await worker.get('/health/live')).status, 0, 'nothing listens any more');
