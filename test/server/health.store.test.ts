@@ -49,7 +49,7 @@ const statsWith = (
   },
 });
 
-/** A front end's health with all well, but for what is given; and how often it asked the store. */
+/** The health of a front end with the given differences from normal, and counts of its calls to the store. */
 function openHealth(given: Partial<HealthEnvironment> = {}) {
   const asked = { database: 0, queue: 0 };
   const health = new Health({
@@ -102,7 +102,7 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
   return { ask, asked };
 }
 
-t.test('a pool in which nothing ends for longer than a transform may take', async (t) => {
+t.test('health is degraded when no transform ends within its time limit', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 1 }, puppets);
   const { ask } = openHealth({ stats: () => statsWith(pool.stats()) });
   t.match(await ask(), {
@@ -126,7 +126,7 @@ t.test('a pool in which nothing ends for longer than a transform may take', asyn
   t.match(await ask(), { httpStatus: 200, checks: { transformQueue: { completed: 2 } } });
 });
 
-t.test('one process whose pool is stuck shows in what any other answers', async (t) => {
+t.test('stuck transforms of one process degrade the health of every process', async (t) => {
   const machine = (stalledMs: number) => () => ({
     frontEnds: {
       1: statsWith({ stalledMs }, 3),
@@ -144,7 +144,7 @@ t.test('one process whose pool is stuck shows in what any other answers', async 
   t.equal((await openHealth({ machine: machine(40) }).ask()).status, 'ok');
 });
 
-t.test('a front end whose regular threads are all stuck, though others work', async (t) => {
+t.test('health is degraded when all regular threads of a front end are stuck', async (t) => {
   const machine = (stuck: number) => () => ({
     frontEnds: { 1: statsWith({ concurrency: 2, stuck }), 2: statsWith({ concurrency: 2 }) },
     diskBytes: 5,
@@ -163,26 +163,23 @@ t.test('a front end whose regular threads are all stuck, though others work', as
   t.match(one, { httpStatus: 200, checks: { transformQueue: { stuck: 1 } } });
 });
 
-t.test(
-  'a full queue alone, or a queue of jobs that cannot be counted, is no failure',
-  async (t) => {
-    const full = statsWith({ active: 1, queued: 1 }, 9);
-    const unknown = () => Promise.reject(new Error('away'));
-    const answer = await openHealth({ stats: () => full, queue: { stats: unknown } }).ask();
-    t.match(answer, { httpStatus: 200, ok: true, status: 'ok' });
-    t.equal(answer.checks.transformQueue.status, 'saturated');
-    t.same(answer.checks.prewarmQueue, {
-      active: null,
-      waiting: null,
-      delayed: null,
-      queued: null,
-      failed: null,
-      status: 'unknown',
-    });
-  },
-);
+t.test('a full queue or an unknown job queue does not degrade health', async (t) => {
+  const full = statsWith({ active: 1, queued: 1 }, 9);
+  const unknown = () => Promise.reject(new Error('away'));
+  const answer = await openHealth({ stats: () => full, queue: { stats: unknown } }).ask();
+  t.match(answer, { httpStatus: 200, ok: true, status: 'ok' });
+  t.equal(answer.checks.transformQueue.status, 'saturated');
+  t.same(answer.checks.prewarmQueue, {
+    active: null,
+    waiting: null,
+    delayed: null,
+    queued: null,
+    failed: null,
+    status: 'unknown',
+  });
+});
 
-t.test('draining comes before all else, then the database', async (t) => {
+t.test('draining has precedence over an unavailable store', async (t) => {
   const store = { ping: () => Promise.reject(new Error('away')) };
   const stats = () => statsWith({ stalledMs: 1_000 });
   const away = await openHealth({ store, stats }).ask();
@@ -193,7 +190,7 @@ t.test('draining comes before all else, then the database', async (t) => {
 });
 
 t.test(
-  'while the store is away nobody waits for it, and the age of what is known shows',
+  'health does not wait for an unavailable store, and shows the age of the known projects',
   async (t) => {
     const projects = { knowledge: { count: 3, confirmedAgoMs: 61_900 } };
     const { ask, asked } = openHealth({ storeAvailable: () => false, projects });
@@ -207,14 +204,14 @@ t.test(
   },
 );
 
-t.test('many who ask at once cost the store one question', async (t) => {
+t.test('concurrent health requests share one check of the store', async (t) => {
   const { ask, asked } = openHealth();
   await Promise.all(Array.from({ length: 50 }, ask));
   for (let i = 0; i < 50; i++) await ask();
   t.same(asked, { database: 1, queue: 1 });
 });
 
-t.test('a full disk', async (t) => {
+t.test('health is degraded when the disk is full', async (t) => {
   const { ask } = openHealth({
     machine: () => ({ frontEnds: {}, diskBytes: 0, diskMaxBytes: 9, diskFull: true }),
   });

@@ -13,11 +13,11 @@ const input: NewProject = {
   allowedOrigins: [],
 };
 
-/** Projects whose look-ups are answered when the test lets them be. */
+/** Projects whose look-ups wait until the test releases them. */
 class SlowProjects extends Projects {
   readonly #held: (() => void)[] = [];
   holding = false;
-  /** Whether the store is asked; without it there are no projects. */
+  /** Whether look-ups reach the store; otherwise no project exists. */
   asking = true;
 
   override async find(id: string): Promise<Project | null> {
@@ -36,7 +36,7 @@ class SlowProjects extends Projects {
   }
 }
 
-/** A cache that does not poll, as far as a test waits, and one who changes things behind its back. */
+/** A cache that does not poll during a test, and a store that the test changes. */
 async function cached(t: Test) {
   const link = await storeLink(t);
   const projects = new SlowProjects(link.db);
@@ -51,7 +51,7 @@ async function cached(t: Test) {
   return { ...link, projects, cache, news, others: new Projects(link.other) };
 }
 
-t.test('a project is looked up once, also for many at once', async (t) => {
+t.test('concurrent requests share one look-up of a project', async (t) => {
   const { cache, others, lookups } = await cached(t);
   const project = await others.create(input);
   const found = await Promise.all([1, 2, 3].map(() => cache.find(project._id)));
@@ -61,7 +61,7 @@ t.test('a project is looked up once, also for many at once', async (t) => {
   t.same(lookups, [project._id]);
 });
 
-t.test('that there is no such project is remembered, but not for long', async (t) => {
+t.test('an unknown id is cached for a short time', async (t) => {
   const { cache, lookups, other } = await cached(t);
   const others = new Projects(other);
   const id = 'prj_0000000000000000';
@@ -76,7 +76,7 @@ t.test('that there is no such project is remembered, but not for long', async (t
   t.match(await cache.find(id), { project: { _id: id } });
 });
 
-t.test('who makes a project can have it at once, though it was asked for before', async (t) => {
+t.test('a new project is found at once, even after requests for its id', async (t) => {
   const { cache, others, lookups } = await cached(t);
   const project = await others.create({ ...input });
   const unknown = { ...project, _id: 'prj_0000000000000000' };
@@ -86,7 +86,7 @@ t.test('who makes a project can have it at once, though it was asked for before'
   t.equal(lookups.length, 1);
 });
 
-t.test('a change that is told of with the project takes the place of the old state', async (t) => {
+t.test('a reported project replaces the old state', async (t) => {
   const { cache, others } = await cached(t);
   const { _id } = await others.create(input);
   const before = await cache.find(_id);
@@ -99,7 +99,7 @@ t.test('a change that is told of with the project takes the place of the old sta
   t.notOk(after.stale);
 });
 
-t.test('an older revision never takes the place of a newer one', async (t) => {
+t.test('an older revision never replaces a newer one', async (t) => {
   const { cache, others, projects } = await cached(t);
   const first = await others.create(input);
   projects.holding = true;
@@ -115,7 +115,7 @@ t.test('an older revision never takes the place of a newer one', async (t) => {
   t.equal(cache.find(first._id), state);
 });
 
-t.test('a change that another process tells of takes the place of the old state', async (t) => {
+t.test('a change of another process replaces the old state', async (t) => {
   const { cache, others, lookups } = await cached(t);
   const { _id } = await others.create(input);
   const before = await cache.find(_id);
@@ -127,7 +127,7 @@ t.test('a change that another process tells of takes the place of the old state'
   t.equal(lookups.length, 1);
 });
 
-t.test('a change is not missed by a look-up that began before it', async (t) => {
+t.test('a look-up that began before a change does not hide it', async (t) => {
   const { cache, others, projects } = await cached(t);
   await cache.start();
   const { _id } = await others.create(input);
@@ -142,7 +142,7 @@ t.test('a change is not missed by a look-up that began before it', async (t) => 
   t.match(await cache.find(_id), { project: { revision: 2, allowedOrigins: ['a.example'] } });
 });
 
-t.test('what a process reads it tells the others, once', async (t) => {
+t.test('a process reports a loaded project to the others once', async (t) => {
   const { cache, others, news } = await cached(t);
   const project = await others.create(input);
   await cache.find(project._id);
@@ -156,33 +156,36 @@ t.test('what a process reads it tells the others, once', async (t) => {
   ]);
 });
 
-t.test('what others tell is served without the store, and else compared with it', async (t) => {
-  const { cache, others, other, lookups } = await cached(t);
-  const [same, changed, gone] = await Promise.all([1, 2, 3].map(() => others.create(input)));
-  if (!same || !changed || !gone) throw new Error('no projects');
-  const restored = { ...(await others.create(input)), revision: 9 };
-  await others.addHost(changed._id, 'a.example');
-  await other.collection<Project>('projects').deleteMany({ _id: gone._id });
-  const all = [same, changed, gone, restored];
-  cache.remember(all, Date.now());
-  t.match(await cache.find(changed._id), { project: { revision: 2 } }, 'the store is asked');
-  t.equal(await cache.find(gone._id), null);
-  cache.remember(all, Date.now());
+t.test(
+  'projects of other processes are served without the store, and else compared with it',
+  async (t) => {
+    const { cache, others, other, lookups } = await cached(t);
+    const [same, changed, gone] = await Promise.all([1, 2, 3].map(() => others.create(input)));
+    if (!same || !changed || !gone) throw new Error('no projects');
+    const restored = { ...(await others.create(input)), revision: 9 };
+    await others.addHost(changed._id, 'a.example');
+    await other.collection<Project>('projects').deleteMany({ _id: gone._id });
+    const all = [same, changed, gone, restored];
+    cache.remember(all, Date.now());
+    t.match(await cache.find(changed._id), { project: { revision: 2 } }, 'the store is asked');
+    t.equal(await cache.find(gone._id), null);
+    cache.remember(all, Date.now());
 
-  cache.assumeStoreAway(true);
-  const states = all.map(({ _id }) => cache.find(_id));
-  t.match(states, [{ project: same }, { project: { revision: 2 } }, { project: gone }, {}]);
-  const before = lookups.length;
-  t.throws(() => cache.find(idOf(1)), { code: 'store_unavailable' }, 'others cannot be had');
+    cache.assumeStoreAway(true);
+    const states = all.map(({ _id }) => cache.find(_id));
+    t.match(states, [{ project: same }, { project: { revision: 2 } }, { project: gone }, {}]);
+    const before = lookups.length;
+    t.throws(() => cache.find(idOf(1)), { code: 'store_unavailable' }, 'others cannot be had');
 
-  await cache.start();
-  t.equal(cache.find(same._id), states[0], 'what has not changed stays');
-  t.equal(cache.find(gone._id), null);
-  t.match(cache.find(restored._id), { project: { revision: 1 } }, 'from before a backup');
-  t.same(new Set(lookups.slice(before)), new Set([gone._id, restored._id]));
-});
+    await cache.start();
+    t.equal(cache.find(same._id), states[0], 'what has not changed stays');
+    t.equal(cache.find(gone._id), null);
+    t.match(cache.find(restored._id), { project: { revision: 1 } }, 'from before a backup');
+    t.same(new Set(lookups.slice(before)), new Set([gone._id, restored._id]));
+  },
+);
 
-t.test('a store that says nothing costs a look-up no more than two seconds', async (t) => {
+t.test('a look-up waits at most two seconds for a silent store', async (t) => {
   const { cache, others, hold, release } = await cached(t);
   const [known, told] = [await others.create(input), await others.create(input)];
   await cache.find(known._id);
@@ -193,13 +196,13 @@ t.test('a store that says nothing costs a look-up no more than two seconds', asy
   const startedAt = performance.now();
   await t.rejects(async () => cache.find(idOf(1)), { code: 'store_unavailable' });
   t.match(await cache.find(told._id), { project: told }, 'better than nothing');
-  // Twice the deadline; the driver's own timeouts would take longer than this.
+  // Twice the deadline; the driver's own timeouts are longer.
   t.ok(performance.now() - startedAt < 4_500);
 });
 
 const idOf = (number: number): string => `prj_${String(number).padStart(16, '0')}`;
 
-t.test('what cannot be an id is neither looked up nor kept', async (t) => {
+t.test('an invalid id is neither looked up nor cached', async (t) => {
   const { cache, lookups } = await cached(t);
   const texts = ['', 'prj_', 'x'.repeat(100_000), `${idOf(1)}0`, idOf(1).toUpperCase()];
   for (const text of [...texts, `${idOf(1)}\n`, `org_${'0'.repeat(16)}`, '{"$ne":null}']) {
@@ -210,28 +213,31 @@ t.test('what cannot be an id is neither looked up nor kept', async (t) => {
   t.same(lookups, [idOf(1)], 'what can be one is');
 });
 
-t.test('look-ups that wait are bounded, and known projects are served all the same', async (t) => {
-  const { cache, others, projects } = await cached(t);
-  const { _id } = await others.create(input);
-  await cache.find(_id);
-  projects.holding = true;
-  projects.asking = false;
-  const waiting: unknown[] = [];
-  t.throws(
-    () => {
-      for (let i = 0; i < 2_000; i++) waiting.push(cache.find(idOf(i)));
-    },
-    { code: 'overloaded' },
-  );
-  t.ok(waiting.length >= 64 && waiting.length <= 1_024, `${waiting.length} wait`);
-  t.match(cache.find(_id), { project: { _id } });
-  await projects.held(waiting.length);
-  projects.release();
-  for (const found of await Promise.all(waiting)) t.equal(found, null);
-  t.equal(await cache.find(idOf(2_000)), null, 'and then there is room again');
-});
+t.test(
+  'the number of waiting look-ups is limited, and known projects are still served',
+  async (t) => {
+    const { cache, others, projects } = await cached(t);
+    const { _id } = await others.create(input);
+    await cache.find(_id);
+    projects.holding = true;
+    projects.asking = false;
+    const waiting: unknown[] = [];
+    t.throws(
+      () => {
+        for (let i = 0; i < 2_000; i++) waiting.push(cache.find(idOf(i)));
+      },
+      { code: 'overloaded' },
+    );
+    t.ok(waiting.length >= 64 && waiting.length <= 1_024, `${waiting.length} wait`);
+    t.match(cache.find(_id), { project: { _id } });
+    await projects.held(waiting.length);
+    projects.release();
+    for (const found of await Promise.all(waiting)) t.equal(found, null);
+    t.equal(await cache.find(idOf(2_000)), null, 'and then there is room again');
+  },
+);
 
-t.test('what does not look like an id is in no map and asks nobody', async (t) => {
+t.test('names of object properties are not ids', async (t) => {
   const { cache, lookups } = await cached(t);
   const shapes = [
     'x'.repeat(100_000),
@@ -245,7 +251,7 @@ t.test('what does not look like an id is in no map and asks nobody', async (t) =
   t.same(lookups, []);
 });
 
-t.test('ids that are not known, and projects with many hosts, are bounded in bytes', async (t) => {
+t.test('the caches of unknown ids and of projects are limited in bytes', async (t) => {
   const { cache, projects } = await cached(t);
   const project = await projects.create(input);
   const allowedOrigins = Array.from({ length: 1_000 }, (_, i) => `${'h'.repeat(60)}.n${i}.example`);

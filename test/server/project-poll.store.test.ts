@@ -12,7 +12,7 @@ const input: NewProject = {
   allowedOrigins: [],
 };
 
-/** Projects that count how often a cache asked what has changed. */
+/** Projects that count the polls of a cache. */
 class PolledProjects extends Projects {
   asked = 0;
 
@@ -26,20 +26,20 @@ class PolledProjects extends Projects {
     return changes;
   }
 
-  /** Resolves when a cache has asked so often from now on. */
+  /** Resolves after a number of polls. */
   async asks(times: number): Promise<void> {
     const wanted = this.asked + times;
     await until(`${times} questions`, () => this.asked >= wanted);
   }
 
-  /** Resolves when a cache has polled so often from now on, from beginning to end. */
+  /** Resolves after a number of complete polls. */
   polled(times: number): Promise<void> {
-    // One may be under way.
+    // A poll may be in progress.
     return this.asks(times + 1);
   }
 }
 
-/** A cache that polls, with all that it says about the store. */
+/** A polling cache, with its reports about the store. */
 async function polling(t: Test, maxAgeMs = 600_000) {
   const link = await storeLink(t);
   const outages: unknown[] = [];
@@ -55,14 +55,14 @@ async function polling(t: Test, maxAgeMs = 600_000) {
   return { ...link, cache, projects, outages, others: new Projects(link.other) };
 }
 
-/** Resolves when a cache that polled as often as the ones under test would have polled some times. */
+/** Resolves after the time of several polls. */
 async function meanwhile(t: Test): Promise<void> {
   const { projects, cache } = await polling(t);
   await projects.polled(5);
   cache.stop();
 }
 
-t.test('changes of others are seen, one after the other', async (t) => {
+t.test('changes of other processes are seen in order', async (t) => {
   const { cache, others } = await polling(t);
   const one = await others.create(input);
   const two = await others.create(input);
@@ -80,7 +80,7 @@ t.test('changes of others are seen, one after the other', async (t) => {
   t.equal(cache.find(two._id), untouched);
 });
 
-t.test('the first project of an empty store is followed, too', async (t) => {
+t.test('the first project of an empty store is followed', async (t) => {
   const { cache, others, projects } = await polling(t);
   await projects.polled(2);
   const { _id } = await others.create(input);
@@ -89,7 +89,7 @@ t.test('the first project of an empty store is followed, too', async (t) => {
   await until('the change is seen', () => state?.stale === true);
 });
 
-t.test('projects that nobody here asked for are not fetched', async (t) => {
+t.test('projects that were not requested are not loaded', async (t) => {
   const { others, projects, lookups } = await polling(t);
   const { _id } = await others.create(input);
   for (let turn = 0; turn < 5; turn++) {
@@ -99,7 +99,7 @@ t.test('projects that nobody here asked for are not fetched', async (t) => {
   t.same(lookups, []);
 });
 
-t.test('when the store is away, known projects go on being served', async (t) => {
+t.test('known projects are served while the store is unavailable', async (t) => {
   const { cache, others, cut, mend, projects, outages } = await polling(t);
   const { _id } = await others.create(input);
   const state = await cache.find(_id);
@@ -125,7 +125,7 @@ t.test('when the store is away, known projects go on being served', async (t) =>
   t.equal(outages.length, 2);
 });
 
-t.test('a cache that was stopped asks no more', async (t) => {
+t.test('a stopped cache does not poll', async (t) => {
   const { cache, others, projects, lookups } = await polling(t);
   const { _id } = await others.create(input);
   const state = await cache.find(_id);
@@ -133,7 +133,7 @@ t.test('a cache that was stopped asks no more', async (t) => {
   cache.stop();
   await meanwhile(t);
   const { asked } = projects;
-  // One of these is by a poll, if it has seen the new project while it was looked up.
+  // One is by a poll, if it saw the new project during the look-up.
   const lookedUp = [...lookups];
   await others.addHost(_id, 'a.example');
   await meanwhile(t);
@@ -142,7 +142,7 @@ t.test('a cache that was stopped asks no more', async (t) => {
   t.same(lookups, lookedUp);
 });
 
-t.test('a cache that is stopped while it asks does not ask again', async (t) => {
+t.test('a cache that is stopped during a poll does not poll again', async (t) => {
   const { db } = await storeLink(t);
   const projects = new PolledProjects(db);
   const options = { pollEveryMs: 50, maxAgeMs: 1_000, onOutage: () => {}, onNews: () => {} };
@@ -154,13 +154,13 @@ t.test('a cache that is stopped while it asks does not ask again', async (t) => 
   t.equal(projects.asked, 1);
 });
 
-t.test('no date hides a change, nor does a change that was not marked', async (t) => {
+t.test('changes with any date, and unmarked changes, are found', async (t) => {
   const { cache, others, other } = await polling(t);
   const [one, two, three] = await Promise.all([1, 2, 3].map(() => others.create(input)));
   if (!one || !two || !three) throw new Error('no projects');
   const states = await Promise.all([one, two, three].map(({ _id }) => cache.find(_id)));
   const stored = other.collection<Project>('projects');
-  // As an older release does it, whose machine's clock is ahead.
+  // As an older release on a machine whose clock is ahead does it.
   const changedAt = new Date(Date.now() + 600_000);
   await stored.updateOne({ _id: one._id }, { $set: { changedAt }, $inc: { revision: 1 } });
   await until('it is seen', () => states[0]?.stale === true);
@@ -171,7 +171,7 @@ t.test('no date hides a change, nor does a change that was not marked', async (t
   t.ok(states[2]?.stale);
 });
 
-t.test('known projects are served for a time without the store, and then no more', async (t) => {
+t.test('known projects are served without the store for a limited time', async (t) => {
   const { cache, others, cut, mend } = await polling(t, 4_000);
   const { _id } = await others.create(input);
   const state = await cache.find(_id);

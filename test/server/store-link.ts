@@ -6,29 +6,29 @@ import { testDatabase } from '../store/connection.ts';
 import { until } from '../until.ts';
 
 export interface StoreLink {
-  /** The test's database, over a connection that can be cut. */
+  /** The test's database, over the link. */
   readonly db: Db;
-  /** The same database, over one that cannot. */
+  /** The same database, over a direct connection. */
   readonly other: Db;
-  /** The link as a URL, for processes under test. */
+  /** The URL of the link, for processes under test. */
   readonly url: string;
-  /** Ids that were looked up one by one over the link, in order. */
+  /** Ids of the single look-ups over the link, in order. */
   readonly lookups: readonly unknown[];
-  /** Holds all that is sent, also on new connections, as a server does that is stopped. */
+  /** Holds all bytes, also of new connections, like a stopped server. */
   hold(): void;
-  /** Lets through what was held, and all that follows. */
+  /** Forwards the held bytes and all further ones. */
   release(): void;
-  /** Delays all that is sent from now on, in each direction. */
+  /** Delays all further bytes in each direction. */
   slow(ms: number): void;
-  /** Resets each connection on which something is sent, or does so no more. */
+  /** Switches resets of each connection that sends bytes on or off. */
   reset(on: boolean): void;
-  /** Lets nothing more through, in either direction; resolves when something was sent in vain. */
+  /** Drops all further bytes; resolves after the first dropped ones. */
   freeze(): Promise<void>;
   cut(): Promise<void>;
   mend(): Promise<void>;
 }
 
-/** Where a MongoDB URL leads to, as `net.connect` wants it. */
+/** The options of `net.connect` for a MongoDB URL. */
 function target(url: string): { path: string } | { host: string; port: number } {
   const { hostname, port } = new URL(url.replace(/^mongodb/, 'http').replaceAll('%2F', '!'));
   const path = /^mongodb:\/\/(%2F[^/?]*)/i.exec(url)?.[1];
@@ -36,7 +36,7 @@ function target(url: string): { path: string } | { host: string; port: number } 
   return { host: hostname, port: Number(port === '' ? 27_017 : port) };
 }
 
-/** A store, and a wire to it that a test can cut and mend. */
+/** A store, and a link to it that a test can cut and restore. */
 export async function storeLink(t: Test): Promise<StoreLink> {
   const { url, db: other, databaseName } = await testDatabase(t);
   const sockets = new Set<Socket>();
@@ -91,7 +91,7 @@ export async function storeLink(t: Test): Promise<StoreLink> {
   const client = new MongoClient(`mongodb://127.0.0.1:${port}/${query}`, {
     directConnection: true,
     monitorCommands: true,
-    // An operation fails after this when the wire is cut, and only then, also on a busy machine.
+    // Operations fail after this time only when the link is cut, even on a busy machine.
     serverSelectionTimeoutMS: 1_000,
     connectTimeoutMS: 20_000,
     heartbeatFrequencyMS: 500,

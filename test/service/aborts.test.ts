@@ -8,7 +8,7 @@ import { eachHttpServer, type HttpServerName, httpServers } from './http-servers
 import { picture, startTestOrigin } from './origin.ts';
 import { json, type Service, startService } from './service.ts';
 
-/** Sends a request, and leaves a while after it. */
+/** Sends a request and disconnects after a time. */
 function leave(port: number, target: string, afterMs: number) {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});
@@ -34,14 +34,14 @@ function serviceOf(name: HttpServerName): { service: Service; project: string } 
 }
 
 eachHttpServer(
-  '1,000 clients that leave in the middle leave nothing behind',
+  '1,000 disconnects during requests leave no work and no errors',
   async (t, { name }) => {
     const { service, project } = serviceOf(name);
     const origin = await startTestOrigin(t);
     const body = await picture(800, 600);
     let open = 0;
     let cancelled = 0;
-    // Never answered, so that such a fetch ends when it is cancelled and not before.
+    // Never answered: these fetches end only by cancellation.
     origin.serve('/slow.jpg', (_, response) => {
       open += 1;
       response.once('close', () => {
@@ -54,7 +54,7 @@ eachHttpServer(
       `/img/${encodeURIComponent(origin.url + path)}?project=${project}&${more}`;
     const checks = async () => (await json(await fetch(`${service.url}/api/health`))).checks;
 
-    // One for sure whose fetch is under way when it leaves; how far the others come is chance.
+    // One disconnects during its fetch for certain; the progress of the others is random.
     const early = get(service.url + img('/slow.jpg?early', 'w=90'));
     const broken = t.rejects(early.answer);
     await until('the first fetch is under way', () => open === 1);
@@ -64,7 +64,7 @@ eachHttpServer(
 
     const clients: Promise<void>[] = [];
     for (let i = 0; i < 1_000; i++) {
-      // A few hundred sources and variants: shared misses, waiting transforms, single ones.
+      // Shared misses, waiting transforms and single ones.
       const target =
         i % 2 === 0
           ? img(`/slow.jpg?${i % 40}`, `w=${100 + (i % 3)}`)
@@ -94,28 +94,31 @@ eachHttpServer(
   },
 );
 
-eachHttpServer('one of two clients leaves: the other gets its picture', async (t, { name }) => {
-  const { service, project } = serviceOf(name);
-  const origin = await startTestOrigin(t);
-  const source = held(await picture(800, 600));
-  origin.serve('/a.jpg', source.reply);
-  const url = `${service.url}/img/${origin.url}/a.jpg?project=${project}&w=100`;
-  const leaver = get(url);
-  const broken = t.rejects(leaver.answer);
-  await until('the fetch is under way', () => source.waiting === 1);
-  const stayer = get(url);
-  await stayer.sent;
-  await heard(service);
-  leaver.leave();
-  await broken;
-  await heard(service);
-  t.equal(source.waiting, 1, 'the fetch goes on');
-  source.release();
-  t.equal((await stayer.answer).status, 200);
-  t.equal(origin.requests.get('/a.jpg'), 1);
-});
+eachHttpServer(
+  'the other of two clients gets its image when one disconnects',
+  async (t, { name }) => {
+    const { service, project } = serviceOf(name);
+    const origin = await startTestOrigin(t);
+    const source = held(await picture(800, 600));
+    origin.serve('/a.jpg', source.reply);
+    const url = `${service.url}/img/${origin.url}/a.jpg?project=${project}&w=100`;
+    const leaver = get(url);
+    const broken = t.rejects(leaver.answer);
+    await until('the fetch is under way', () => source.waiting === 1);
+    const stayer = get(url);
+    await stayer.sent;
+    await heard(service);
+    leaver.leave();
+    await broken;
+    await heard(service);
+    t.equal(source.waiting, 1, 'the fetch goes on');
+    source.release();
+    t.equal((await stayer.answer).status, 200);
+    t.equal(origin.requests.get('/a.jpg'), 1);
+  },
+);
 
-eachHttpServer('a client that reads slowly gets all of it', async (t, { name }) => {
+eachHttpServer('a slow client gets the whole body', async (t, { name }) => {
   const { service, project } = serviceOf(name);
   const origin = await startTestOrigin(t);
   const raw = { width: 1_000, height: 1_000, channels: 3 } as const;

@@ -2,7 +2,7 @@ import t from 'tap';
 import { until } from '../until.ts';
 import { startService } from './service.ts';
 
-t.test('the admin command, beside a service that runs', async (t) => {
+t.test('the admin command works beside a running service', async (t) => {
   const environment = { SERVICE_BASE_URL: 'https://cdn.example/assets/' };
   const service = await startService(t, { environment });
   const admin = (...args: string[]) => service.admin(...args);
@@ -15,7 +15,7 @@ t.test('the admin command, beside a service that runs', async (t) => {
   t.match(list, new RegExp(`${id} .*a\\.example \\*\\.b\\.example`));
   t.notOk(list.includes('\u001b'), 'names cannot drive the terminal');
 
-  t.test('it takes what the control plane takes, and says what it does not', async (t) => {
+  t.test('it validates input as the control plane does', async (t) => {
     const refused: readonly (readonly [RegExp, ...string[]])[] = [
       [/origin must be/, '--origin', 'https://u:p@a.example/'],
       [/allowedOrigins\[0\] must be/, '--origin', 'https://a.example/', '--allow', 'a b'],
@@ -66,7 +66,7 @@ t.test('the admin command, beside a service that runs', async (t) => {
     t.match(await admin('keys', 'list'), new RegExp(`${keyId}.*20\\d\\d-`));
   });
 
-  t.test('a signed URL is answered, one that was changed is not', async (t) => {
+  t.test('a changed signed URL is refused', async (t) => {
     const secret = (await admin('projects', 'sign', id, '--ttl', '600')).trim();
     t.ok(secret.length >= 32);
     const url = `${service.url}/img/https://a.example/none.jpg?project=${id}&w=5`;
@@ -78,7 +78,7 @@ t.test('the admin command, beside a service that runs', async (t) => {
     t.equal(await code(signed.replace('w=5', 'w=6')), 'signature_invalid');
     t.not(await code(signed), 'signature_invalid', 'it gets as far as the source');
 
-    // As a client sees it, below the path of the base URL, which the proxy removes.
+    // As clients use it, below the path of the base URL, which a proxy removes.
     const outside = url.replace(service.url, 'https://cdn.example/assets');
     const below = (await admin('projects', 'sign', id, '--url', outside)).trim();
     t.ok(below.startsWith(outside));
@@ -88,10 +88,10 @@ t.test('the admin command, beside a service that runs', async (t) => {
     t.not(
       await code(collapsed),
       'signature_invalid',
-      'nor does a proxy hurt that collapses slashes',
+      'a proxy that merges slashes keeps the signature valid',
     );
 
-    t.test('a secret is rotated without a URL that fails', async (t) => {
+    t.test('no URL fails while a secret is rotated', async (t) => {
       const sign = (...options: string[]) => admin('projects', 'sign', id, ...options);
       const refused = (message: RegExp, ...options: string[]) =>
         t.rejects(sign(...options), { code: 1, stderr: message }, options.join(' '));

@@ -9,8 +9,8 @@ import { picture, startTestOrigin } from './origin.ts';
 import { type Service, startService } from './service.ts';
 
 /**
- * Resolves when an answer of every process is as wanted. Rejects when one that had been is not any
- * more.
+ * Resolves when the predicate holds for a response of every process. Rejects when it ceases to hold for
+ * one.
  */
 async function everywhere(
   service: Service,
@@ -58,7 +58,7 @@ t.test('a changed project takes effect in every process', async (t) => {
   });
 });
 
-t.test('a signed URL that the project’s secret did not make is refused', async (t) => {
+t.test('a URL that was not signed with the project’s secret is refused', async (t) => {
   const origin = await startTestOrigin(t);
   origin.serve('/a.jpg', await picture(400, 300));
   const service = await startService(t);
@@ -91,7 +91,7 @@ t.test('a signed URL that the project’s secret did not make is refused', async
   );
   t.equal((await fetch(tooFar)).status, 403, 'further ahead than the project lets it');
 
-  await t.test('one works until it expires, also from the caches', async (t) => {
+  await t.test('a signed URL works until it expires, also from the caches', async (t) => {
     const store = await joinStore(loadSettings(service.environment));
     t.teardown(() => store.close());
     const { signingSecret } = (await store.projects.find(project)) ?? {};
@@ -100,7 +100,7 @@ t.test('a signed URL that the project’s secret did not make is refused', async
       await response.arrayBuffer();
       return { status: response.status, cache: response.headers.get('x-cache') };
     };
-    // On a machine so busy that it is over before it was asked twice, a longer one follows.
+    // A longer one follows when a busy machine takes too long for two requests.
     const { exp, url } = await until('a URL that was asked for twice', async () => {
       const exp = Math.floor(Date.now() / 1_000) + 4;
       const [path = '', query = ''] = `${target}&exp=${exp}`.split('?');

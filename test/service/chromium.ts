@@ -3,7 +3,7 @@ import { type Browser, chromium } from 'playwright-core';
 
 const executablePath = '/usr/bin/chromium';
 
-/** Why there is no browser to test with, or false. */
+/** The reason to skip tests in a browser, or false. */
 export const noChromium: string | false = await access(executablePath, constants.X_OK).then(
   () => false as const,
   () => `there is no ${executablePath} (Debian: apt-get install chromium)`,

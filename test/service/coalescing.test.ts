@@ -52,13 +52,13 @@ t.test('a follower gets the leader’s error', async (t) => {
   t.equal(origin.requests.get('/a.jpg'), 1, 'no follower asked for itself');
 });
 
-t.test('when the leading process dies, another leads', async (t) => {
+t.test('another process leads when the leading one dies', async (t) => {
   const origin = await startTestOrigin(t);
   const body = await picture(400, 300);
   let calls = 0;
   origin.serve('/a.jpg', (_, response) => {
     calls += 1;
-    // The first fetch never ends: whoever leads it has to die.
+    // The first fetch never ends, so its leader has to die.
     if (calls > 1) response.end(body);
   });
   const service = await startService(t, {

@@ -20,12 +20,12 @@ import { picture, startTestOrigin } from './origin.ts';
 import { json } from './service.ts';
 import { startWorker } from './worker/worker.ts';
 
-/** A folder for pictures of the pages, such as docs/console; with it the sample picture is shown. */
+/** A folder for screenshots, such as docs/console. With it the pages show the sample picture. */
 const shots = process.env['CONSOLE_PICTURES'];
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' } as const;
 
-/** A page, and all that it has complained about or asked of others. */
+/** A page, and its errors and requests to other hosts. */
 async function open(context: BrowserContext, url: string) {
   const page = await context.newPage();
   page.setDefaultTimeout(patienceMs);
@@ -40,7 +40,7 @@ async function open(context: BrowserContext, url: string) {
   return { page, problems };
 }
 
-/** What axe finds, in short. */
+/** The violations that axe finds. */
 async function faultsOf(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   const { violations }: { violations: { id: string; nodes: { html: string }[] }[] } =
@@ -50,7 +50,7 @@ async function faultsOf(page: Page): Promise<string[]> {
   );
 }
 
-/** CSS pixels by which a page is wider than the window. */
+/** The overflow of a page's width, in CSS pixels. */
 const tooWide = (page: Page): Promise<number> =>
   page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
@@ -60,7 +60,7 @@ async function shoot(page: Page, name: string): Promise<void> {
     .toFile(`${shots}/${name}.webp`);
 }
 
-t.test('a change of a size in words', async (t) => {
+t.test('texts of size changes', async (t) => {
   const changes: ReadonlyArray<readonly [from: number, to: number]> = [
     [1_000, 60],
     [1_000_000, 800],
@@ -75,7 +75,7 @@ t.test('a change of a size in words', async (t) => {
   );
 });
 
-/** The element that has the focus, by its id or its text. */
+/** The id or text of the element with the focus. */
 const focused = (page: Page) =>
   page.evaluate('document.activeElement.id || document.activeElement.innerText');
 
@@ -100,7 +100,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     return { context, ...(await open(context, url)) };
   };
 
-  t.test('somebody without a project is told what to do', async (t) => {
+  t.test('a page without projects shows the next step', async (t) => {
     const { page, problems } = await opened();
     await page.goto(url);
     await page.getByText('npm run demo').waitFor();
@@ -194,7 +194,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
       'constructor',
     ];
     for (const name of evil) linked.set(name, '1');
-    // A new page: in one that is open, a link to the same picture changes nothing.
+    // A new page: in an open one a link to the same picture changes nothing.
     await page.goto('about:blank');
     await page.goto(`${url}/#/?${linked}`);
     await figures.getByText('260 × 130').waitFor();
@@ -283,7 +283,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await presets.getByLabel('flip', { exact: true }).selectOption('on');
     await presets.getByLabel('bg', { exact: true }).fill('000');
     const create = presets.getByRole('button', { name: 'Create preset' });
-    /** What is said beside a control. */
+    /** The text beside a control. */
     const besides = async (field: Locator) => {
       const ids = ((await field.getAttribute('aria-describedby')) ?? '').split(' ');
       const texts = ids.map((one) => page.locator(`[id="${one}"]`).innerText());
@@ -379,7 +379,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     const { page, problems } = await opened();
     await page.goto(`${url}/docs`);
     const operations = page.locator('.opblock');
-    // The image endpoint in its two forms, and the health.
+    // The two image endpoints and health.
     const count = Object.keys(endpoints).length + 3;
     await operations.nth(count - 1).waitFor();
     t.equal(await operations.count(), count);
@@ -391,7 +391,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     t.same(problems, []);
   });
 
-  t.test('an error is a page where it is navigated to', async (t) => {
+  t.test('errors of navigations are pages', async (t) => {
     const { page, problems } = await opened();
     for (const path of ['/nothing', `/img/http://other.example/a/b.jpg?project=${project}`]) {
       await page.goto(url + path);
@@ -407,7 +407,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     t.match(problems, [/status of 404/, /status of 403/]);
   });
 
-  t.test('pictures for the documents', { skip: shots === undefined }, async () => {
+  t.test('screenshots for the documents', { skip: shots === undefined }, async () => {
     const input = {
       name: 'My shop',
       origin: `${origin.url}/`,

@@ -13,14 +13,14 @@ import { picture, startTestOrigin } from './origin.ts';
 import { freePort, plainNode, startService } from './service.ts';
 import { startWorker } from './worker/worker.ts';
 
-/** The project that the pages share; each gets one of its own. */
+/** The project id of the pages; each page gets a project of its own. */
 const projectInPages = 'prj_32gx1acb9wtykf3m';
 const isRun = ({ language, mark }: Block): boolean =>
   language === 'console' && !mark.startsWith('not run:');
 const missing = ['bash', 'curl', 'jq'].filter((name) => spawnSync(name, ['--version']).error);
 const skip = missing.length > 0 ? `${missing.join(', ')}: not installed` : false;
 
-// Both wait for processes most of the time.
+// Both mostly wait for processes.
 t.jobs = 2;
 const buffered = true;
 
@@ -29,7 +29,7 @@ t.test(
   { skip, buffered },
   async (t) => {
     const origin = await startTestOrigin(t);
-    // In place of the sample pictures, which take seconds to draw; one page shows the size of the coast.
+    // Replaces the sample pictures; one page shows the size of the coast.
     const [landscape, coast] = await Promise.all([picture(900, 735), picture(2160, 1440)]);
     origin.serve('/landscape.jpg', landscape);
     origin.serve('/coast.jpg', coast);
@@ -55,19 +55,19 @@ t.test(
       return of('active') && of('waiting') && of('delayed');
     };
 
-    /** All pages at once, because they wait most of the time; each in a shell and a project of its own. */
+    /** All pages run concurrently, because they mostly wait; each has a shell and a project of its own. */
     const run = async ({ path, blocks }: Page) => {
       const examples = blocks.filter(isRun);
       if (examples.length === 0) return [];
       const identifiers = new Map([[projectInPages, await service.project()]]);
-      // Elsewhere a private origin stands for a public one; this page says how to allow it.
+      // The other pages use a private origin in place of a public one; this page shows how to allow it.
       const own = path === 'docs/README.md' ? { SERVICE_PRIVATE_SOURCES: '' } : {};
       const environment = { ...service.environment, ...own };
       const options = { environment, addresses, rootKey, identifiers };
       const session = await Session.start(t, options);
       const results: { where: string; wrong: string | null }[] = [];
       for (const { page, line, text, mark } of examples) {
-        // It gives way to the live requests of all pages, and so may take minutes on a busy machine.
+        // Its low priority may delay it for minutes on a busy machine.
         if (mark === 'after: prewarming') {
           await until('the prewarming is done', prewarmed, 2 * patienceMs);
         }
@@ -85,7 +85,7 @@ t.test(
 );
 
 /** `npm run demo`, as README.md has it. */
-t.test('the demo prints URLs of images, and ends without a trace', { buffered }, async (t) => {
+t.test('the demo prints URLs of images and removes its files', { buffered }, async (t) => {
   const [program, ...args] = plainNode;
   const demo = spawn(program, [...args, join(rootPath, 'dist/bench/demo.js')], {
     env: {
@@ -93,7 +93,7 @@ t.test('the demo prints URLs of images, and ends without a trace', { buffered },
       SERVICE_PORT: String(await freePort()),
       SERVICE_WORKER_PORT: String(await freePort()),
       SERVICE_OPS_PORT: '0',
-      // What takes long on a busy machine is no failure here.
+      // Slow work on a busy machine is not an error here.
       SERVICE_SOURCE_TIMEOUT_MS: '100000',
       SERVICE_TRANSFORM_TIMEOUT_MS: '100000',
     },
@@ -112,7 +112,7 @@ t.test('the demo prints URLs of images, and ends without a trace', { buffered },
     page = /^ +(http\S+\/)$/.exec(line)?.[1] ?? page;
     if (line.startsWith('Ctrl-C')) break;
   }
-  // The animation, which is the smallest of the sample pictures.
+  // The animation, which is the smallest sample.
   const response = await fetch(urls.find((url) => url.includes('pulse.gif')) ?? '');
   t.equal(response.status, 200);
   t.match(response.headers.get('content-type'), /^image\//);

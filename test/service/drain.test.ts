@@ -6,7 +6,7 @@ import { picture, startTestOrigin } from './origin.ts';
 import { isAlive, startService } from './service.ts';
 
 eachHttpServer(
-  'SIGTERM: requests in progress are answered, then all end with 0',
+  'SIGTERM completes the requests in progress, then all processes end with 0',
   async (t, engine) => {
     const origin = await startTestOrigin(t);
     const source = held(await picture(400, 300));
@@ -17,7 +17,7 @@ eachHttpServer(
     const project = await service.project();
     const agent = new Agent({ keepAliveTimeout: 60_000 });
     t.teardown(() => agent.close());
-    // A connection that is there before, to see what health says while it drains.
+    // A connection from before the drain, for health during it.
     const health = () => request(`${service.url}/api/health`, { dispatcher: agent });
     await (await health()).body.dump();
     const inFlight = fetch(`${service.url}/img/${origin.url}/slow.jpg?project=${project}&w=50`);
@@ -25,7 +25,7 @@ eachHttpServer(
     const frontEnds = service.frontEnds();
 
     const exit = service.end('SIGTERM');
-    // The log line is of any one process, and the connection leads to a certain one.
+    // The log line may be of the other process.
     const draining = await until('health says so', async () => {
       const answer = await health();
       if (answer.statusCode === 503) return answer;

@@ -7,7 +7,7 @@ import { picture, startTestOrigin } from './origin.ts';
 import { json, startService } from './service.ts';
 import { startTlsOrigins, type TlsOrigins } from './tls.ts';
 
-/** What the error says of a source that speaks TLS, by what is wrong with it. */
+/** The error message for each problem of a TLS source. */
 const untrusted: ReadonlyArray<readonly [origin: keyof TlsOrigins['origins'], words: RegExp]> = [
   ['self-signed', /\(TLS\): the certificate of 127\.0\.0\.1 is self-signed/],
   ['expired', /certificate of 127\.0\.0\.1 has expired/],
@@ -21,7 +21,7 @@ const untrusted: ReadonlyArray<readonly [origin: keyof TlsOrigins['origins'], wo
   ['closed in the handshake', /closed the connection during the TLS handshake/],
 ];
 
-eachHttpServer('every error of the image endpoint says what is wrong', async (t, engine) => {
+eachHttpServer('every error of the image endpoint names its cause', async (t, engine) => {
   const origin = await startTestOrigin(t);
   const image = await picture(400, 300);
   origin.serve('/ok.jpg', image);
@@ -151,15 +151,15 @@ eachHttpServer('every error of the image endpoint says what is wrong', async (t,
     t.equal(response.headers.get('www-authenticate'), null, 'not the login of the source');
   }
   const trusted = await fetch(`${service.url}/img/${tls.origins.good}/?project=${project}`);
-  t.equal(trusted.status, 200, 'an authority that the operator trusts');
+  t.equal(trusted.status, 200, 'a trusted authority of the operator');
 
-  t.test('the service itself is no source, though its address may be one', async (t) => {
+  t.test('the service is not a source, even at an allowed address', async (t) => {
     const loop = `/img/${service.url}/api/health?project=${project}`;
     const response = await fetch(service.url + loop);
     t.equal(response.status, 403);
     t.match(await response.json(), { code: 'source_blocked' });
 
-    // By way of a proxy that knows nothing of it.
+    // Through a proxy.
     origin.serve('/proxy', async (request, response) => {
       const headers = { 'cdn-loop': String(request.headers['cdn-loop']) };
       const onward = await fetch(service.url + of('/proxy'), { headers });
@@ -170,7 +170,7 @@ eachHttpServer('every error of the image endpoint says what is wrong', async (t,
     t.equal(origin.requests.get('/proxy'), 1);
   });
 
-  t.test('a broken origin is not hammered, and is asked again a little later', async (t) => {
+  t.test('a broken origin is fetched again only after some seconds', async (t) => {
     origin.serve('/moody.jpg', (_, response) => void response.writeHead(503).end());
     for (const w of [10, 20, 30])
       t.equal((await fetch(service.url + of('/moody.jpg', `&w=${w}`))).status, 502);
@@ -187,11 +187,11 @@ eachHttpServer('every error of the image endpoint says what is wrong', async (t,
     t.equal(origin.requests.get('/moody.jpg'), 2);
     const { headers } = await replaced();
     t.same([headers.get('x-fallback'), headers.get('x-cache')], [null, 'memory']);
-    t.match(headers.get('cache-control'), /immutable/, 'the fallback had no place of this URL');
+    t.match(headers.get('cache-control'), /immutable/, 'the fallback was not cached for this URL');
     t.equal((await slow).headers.get('x-fallback'), 'source_timeout');
   });
 
-  t.test('a fallback takes the place of a source that cannot be had', async (t) => {
+  t.test('a fallback replaces a source that fails', async (t) => {
     const ask = (path: string, more = or('/spare.png'), init: RequestInit = {}) =>
       fetch(service.url + of(path, `&w=30&fmt=png${more}`), init);
     const replaced = [
@@ -204,7 +204,7 @@ eachHttpServer('every error of the image endpoint says what is wrong', async (t,
       ['/broken', 'source_unreachable'],
     ] as const;
     for (const [path, code] of replaced) {
-      // Nothing that says that it is the image of the URL, which the client may have in part.
+      // No validators: the client may have a part of the URL's own image.
       for (const headers of [{}, { 'if-none-match': '*' }, { range: 'bytes=0-9' }]) {
         const response = await ask(path, undefined, { headers });
         t.equal(response.status, 200, path);
@@ -216,7 +216,7 @@ eachHttpServer('every error of the image endpoint says what is wrong', async (t,
         t.equal(sent('access-control-allow-origin'), '*');
       }
     }
-    t.equal(origin.requests.get('/spare.png'), 1, 'it is an image like any other');
+    t.equal(origin.requests.get('/spare.png'), 1, 'the fallback is cached as an image of its own');
     const itself = await ask('/spare.png', '');
     t.same([itself.headers.get('x-cache'), itself.headers.get('x-fallback')], ['memory', null]);
     const head = await ask('/missing.jpg', undefined, { method: 'HEAD' });
@@ -225,7 +225,11 @@ eachHttpServer('every error of the image endpoint says what is wrong', async (t,
       '/missing.jpg',
       `${or('/spare.png')}&crop=900,0,9,9&page=3&download=a`,
     );
-    t.equal(placed.headers.get('x-fallback'), 'source_not_found', 'no place in the source');
+    t.equal(
+      placed.headers.get('x-fallback'),
+      'source_not_found',
+      'the crop and page of the source do not apply',
+    );
     t.match(placed.headers.get('content-disposition'), /a\.png/);
 
     const failed = async (response: Response, code: string, words = /./) => {
@@ -253,7 +257,7 @@ eachHttpServer('every error of the image endpoint says what is wrong', async (t,
     await failed(await fetch(url.replace('spare', 'spore')), 'signature_invalid');
   });
 
-  t.test('HEAD gets the status and no body, another method is not allowed', async (t) => {
+  t.test('HEAD gets the status without a body; other methods get 405', async (t) => {
     const head = await fetch(service.url + of('/missing.jpg'), { method: 'HEAD' });
     t.equal(head.status, 404);
     t.equal(head.headers.get('cache-control'), 'no-store');
@@ -263,12 +267,12 @@ eachHttpServer('every error of the image endpoint says what is wrong', async (t,
     t.match(await post.json(), { code: 'method_not_allowed' });
   });
 
-  t.test('a browser that navigates gets a page, and everybody else JSON', async (t) => {
+  t.test('navigations of browsers get error pages, other requests JSON', async (t) => {
     const navigation = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
     const ask = (path: string, accept: string) =>
       fetch(service.url + path, { headers: { accept } });
     const hostile = `/img/http://other.example/<b>"&'?project=${project}`;
-    // Some fail before anything is waited for, and some after.
+    // Some fail synchronously.
     for (const path of ['/nothing', `/img/${'/'.repeat(200)}`, hostile, of('/missing.jpg')]) {
       const page = await ask(path, navigation);
       const program = await json(await ask(path, '*/*'));
@@ -286,7 +290,7 @@ eachHttpServer('every error of the image endpoint says what is wrong', async (t,
     const image = await ask(of('/missing.jpg'), 'image/avif,image/webp,image/*,*/*;q=0.8');
     t.match(await json(image), { code: 'source_not_found' });
     const api = await ask('/api/sdk/v1/projects', navigation);
-    t.match(await json(api), { code: 'api_key_missing' }, 'below /api all is JSON');
+    t.match(await json(api), { code: 'api_key_missing' }, 'errors below /api are JSON');
     t.match(await json(await ask('/api/nothing', navigation)), { code: 'endpoint_not_found' });
   });
 

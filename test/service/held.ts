@@ -3,12 +3,12 @@ import { until } from '../until.ts';
 import type { Reply } from './origin.ts';
 import type { Service } from './service.ts';
 
-/** A reply of an origin that is given when the test says so. */
+/** A reply of an origin that waits until the test releases it. */
 export interface HeldReply {
   readonly reply: Reply;
-  /** Requests that wait for it; one whose client has left waits no more. */
+  /** Number of waiting requests, without those whose client has left. */
   readonly waiting: number;
-  /** Answers those that wait, and from now on every other at once. */
+  /** Answers the waiting requests, and further ones at once. */
   release(): void;
 }
 
@@ -35,10 +35,10 @@ export function held(answer: Buffer | Reply): HeldReply {
 }
 
 export interface Sent {
-  /** Resolves when the whole request is on its way. */
+  /** Resolves when the whole request is sent. */
   readonly sent: Promise<void>;
   readonly answer: Promise<{ readonly status: number; readonly body: Buffer }>;
-  /** Breaks the connection. */
+  /** Closes the connection. */
   leave(): void;
 }
 
@@ -64,8 +64,8 @@ export function get(url: string): Sent {
 }
 
 /**
- * Resolves when every front end has heard what was sent before: each has answered two requests that
- * came later, over connections that were opened later.
+ * Resolves when every front end has received all earlier requests: each has answered two later requests
+ * over newer connections.
  */
 export async function heard(service: Service): Promise<void> {
   const answers = new Map<number, number>();
@@ -78,7 +78,7 @@ export async function heard(service: Service): Promise<void> {
   });
 }
 
-/** The pid of the front end that answered: it begins the request's id. */
+/** The pid of the front end that answered, from the request id. */
 export function answeredBy(headers: Headers): number {
   return Number.parseInt(headers.get('x-request-id')?.split('-')[0] ?? '', 36);
 }

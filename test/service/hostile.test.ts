@@ -6,8 +6,8 @@ import { picture, startTestOrigin } from './origin.ts';
 import { startService } from './service.ts';
 
 /**
- * Sends bytes, and gives what came back when the server ended or went quiet for a moment, or when it
- * has answered so often.
+ * Sends bytes; resolves with the answer when the server closes the connection, pauses, or has sent the
+ * given number of responses.
  */
 function request(
   port: number,
@@ -29,7 +29,7 @@ function request(
 }
 
 eachHttpServer(
-  'hostile bytes neither end a process nor get anything',
+  'hostile bytes neither end a process nor get a response with content',
   async (t, { environment }) => {
     const origin = await startTestOrigin(t);
     origin.serve('/a.jpg', await picture(200, 100));
@@ -74,11 +74,11 @@ eachHttpServer(
     );
 
     await heard(service);
-    t.same(service.frontEnds(), [pid], 'the process lives');
+    t.same(service.frontEnds(), [pid], 'the process still runs');
     const levels = service.log.map((line) => Number(line['level']));
-    t.ok(Math.max(...levels) < 50, 'and had nothing to complain of');
+    t.ok(Math.max(...levels) < 50, 'without a logged error');
 
-    t.test('no malformed length lets a request hide in a body', async (t) => {
+    t.test('malformed lengths do not smuggle a request in a body', async (t) => {
       const hidden = get('/openapi.json');
       const { length } = hidden;
       const chunked = 'Transfer-Encoding: chunked';
@@ -125,14 +125,14 @@ eachHttpServer(
         }),
       );
       for (const [what, answer] of answers) {
-        // Newer releases of uWebSockets.js call what they cannot read another version of HTTP: 505.
+        // Newer releases of uWebSockets.js answer unreadable requests with 505.
         t.notMatch(answer, /HTTP\/1\.1 (2|50[0-4])/, what);
       }
-      t.same(service.frontEnds(), [pid], 'the process lives');
+      t.same(service.frontEnds(), [pid], 'the process still runs');
     });
 
-    t.test('requests in one packet are answered one after the other', async (t) => {
-      // uWebSockets.js ends a connection that sends on while an answer is still in the making.
+    t.test('requests in one packet are answered in order', async (t) => {
+      // uWebSockets.js closes a connection that sends more before a response.
       t.match(await request(service.port, get(good), 20_000, 1), /^HTTP\/1\.1 200/);
       const answer = await request(
         service.port,

@@ -9,7 +9,7 @@ export const httpServers: readonly ('uws' | 'node')[] =
 
 export type HttpServerName = (typeof httpServers)[number];
 
-/** uWebSockets.js 20.30, which leaves many valid requests without a response; newer releases do not. */
+/** uWebSockets.js 20.30 does not answer many valid requests; newer releases do. */
 const isOldUws = typeof uws !== 'string' && uws.release.includes(' 20.30.');
 
 type Body = (

@@ -25,7 +25,7 @@ import { freePort } from './service.ts';
 import { startProgram } from './worker/worker.ts';
 
 /** As README.md has it. */
-t.test('npm run serve: the pictures of a folder, and nothing else', async (t) => {
+t.test('npm run serve delivers only the pictures of a folder', async (t) => {
   const base = await realpath(await mkdtemp(join(temporaryRoot, 'image-delivery-')));
   t.teardown(() => rm(base, { recursive: true, force: true }));
   const [folder, temporary] = [join(base, 'pictures'), join(base, 'tmp')];
@@ -55,7 +55,7 @@ t.test('npm run serve: the pictures of a folder, and nothing else', async (t) =>
     {
       PATH: process.env['PATH'] ?? '',
       TMPDIR: temporary,
-      // What a deployment's environment says is not meant for this.
+      // Settings of a deployment, which must be ignored.
       SERVICE_HOST: '0.0.0.0',
       SERVICE_BASE_URL: 'https://images.example.com',
       SERVICE_MONGODB_URL: 'mongodb://store.invalid/',
@@ -97,25 +97,29 @@ t.test('npm run serve: the pictures of a folder, and nothing else', async (t) =>
     t.equal(await ask(path), 404, path);
   }
 
-  await t.test('its page lists them and opens with one', { skip: noChromium }, async (t) => {
-    const page = await (await startChromium(t)).newPage();
-    await page.goto(`http://localhost:${port}/`);
-    const result = page.getByRole('region', { name: 'Result' });
-    await result.getByText('300 × 200').first().waitFor();
-    const names = await page.locator('.samples button').allInnerTexts();
-    t.same(names.sort(), ['a.jpg', 'icon.ico', 'sub dir/ü #1.JPG']);
-    await page.getByRole('button', { name: 'icon.ico' }).click();
-    await result.getByText('30 × 20').first().waitFor();
-    await page.getByRole('link', { name: 'Sign in' }).click();
-    await page.getByLabel('API key').fill(/sk_[\w-]{43}/.exec(printed)?.[0] ?? '');
-    await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: 'Pictures' }).waitFor();
-  });
+  await t.test(
+    'its page lists the pictures and opens with one',
+    { skip: noChromium },
+    async (t) => {
+      const page = await (await startChromium(t)).newPage();
+      await page.goto(`http://localhost:${port}/`);
+      const result = page.getByRole('region', { name: 'Result' });
+      await result.getByText('300 × 200').first().waitFor();
+      const names = await page.locator('.samples button').allInnerTexts();
+      t.same(names.sort(), ['a.jpg', 'icon.ico', 'sub dir/ü #1.JPG']);
+      await page.getByRole('button', { name: 'icon.ico' }).click();
+      await result.getByText('30 × 20').first().waitFor();
+      await page.getByRole('link', { name: 'Sign in' }).click();
+      await page.getByLabel('API key').fill(/sk_[\w-]{43}/.exec(printed)?.[0] ?? '');
+      await page.keyboard.press('Enter');
+      await page.getByRole('link', { name: 'Pictures' }).waitFor();
+    },
+  );
 
-  await t.test('its origin is for the service only', async (t) => {
+  await t.test('its origin answers only the service', async (t) => {
     const [, origin = ''] = /\/img\/(http:\/\/127\.0\.0\.1:\d+)/.exec(first) ?? [];
     const authority = new URL(origin).host;
-    // A connection for each request: the service may close one that it has not used for a while.
+    // No pipelining: the server may close an idle connection.
     const client = new Client(origin, { pipelining: 0 });
     t.teardown(() => client.close());
     const status = async (target: string, host: string) => {
@@ -133,7 +137,7 @@ t.test('npm run serve: the pictures of a folder, and nothing else', async (t) =>
     t.equal(await status('//a.jpg', authority), 404);
   });
 
-  await t.test('no page of another site gets a picture', async (t) => {
+  await t.test('pages of other sites get no picture', async (t) => {
     const client = new Client(`http://127.0.0.1:${port}`, { pipelining: 0 });
     t.teardown(() => client.close());
     const path = first.slice(first.indexOf('/img/'));
@@ -156,7 +160,7 @@ t.test('npm run serve: the pictures of a folder, and nothing else', async (t) =>
       { host: '192.0.2.1' },
       { host, 'sec-fetch-site': 'none' },
       { host, 'sec-fetch-site': 'same-origin', origin: `http://${host}` },
-      // A page that is being developed.
+      // A page on a development server.
       { host, 'sec-fetch-site': 'same-site', origin: 'http://localhost:5173' },
       { host, origin: 'http://127.0.0.1:5173' },
     ];
@@ -226,7 +230,7 @@ t.test('npm run serve: the pictures of a folder, and nothing else', async (t) =>
   await t.rejects(readFile(join(base, 'data')), 'the data folder of a deployment is not used');
 });
 
-/** An ICO with one picture of 30 x 20 px, which is a PNG. */
+/** An ICO with one PNG of 30 x 20 px. */
 async function icon(): Promise<Buffer> {
   const png = await sharp(await picture(30, 20))
     .png()

@@ -60,8 +60,8 @@ t.test('headers of the client decide what the query leaves open', async (t) => {
   });
 
   t.test('saturated edges keep their colours', async (t) => {
-    // With half the resolution of chroma 48, 46 and 31; AVIF without its setting for them 1.0. WebP has no
-    // other resolution, but can weigh it.
+    // Half chroma resolution has errors of 48, 46 and 31; AVIF without its setting 1.0. WebP has no other
+    // resolution, but can weigh it.
     const bounds = { jpeg: 8, webp: 40, avif: 0.8 };
     for (const [format, most] of Object.entries(bounds)) {
       const { type, body } = await load('/letters.png', `fmt=${format}&lossless=0`);
@@ -139,7 +139,7 @@ t.test('headers of the client decide what the query leaves open', async (t) => {
 
 const textureSize = { width: 200, height: 150 };
 
-/** A picture of 8 bits per channel, of one level for each pixel. */
+/** A grey picture by the level of each pixel. */
 function grey(level: (x: number, y: number) => number): Promise<Buffer> {
   const { width, height } = textureSize;
   const pixels = Buffer.alloc(width * height * 3);
@@ -154,7 +154,7 @@ function grey(level: (x: number, y: number) => number): Promise<Buffer> {
 /** Broad waves with crests. */
 const dunes = () => grey((x, y) => 128 + 90 * Math.abs(Math.sin(x / 31 + Math.sin(y / 47) * 2)));
 
-/** Fine texture of low contrast, the same each time. */
+/** Fine texture of low contrast, deterministic. */
 function grain(): Promise<Buffer> {
   let state = 7;
   return grey((x) => {

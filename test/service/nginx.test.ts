@@ -20,7 +20,7 @@ const skip = !isInstalled && 'nginx is not installed';
 
 type Teardown = { teardown(action: () => Promise<unknown>): void };
 
-/** What is between nginx and the service: it counts the connections, and keeps what nginx sends. */
+/** A relay between nginx and the service that counts connections and records the requests. */
 async function startRelay(t: Teardown, port: number) {
   let connections = 0;
   let sent = '';
@@ -41,7 +41,7 @@ async function startRelay(t: Teardown, port: number) {
   return { port: own, connections: () => connections, sent: () => sent };
 }
 
-/** nginx with the example of the documents, of which only the places are changed. */
+/** nginx with the documented example, except for paths and ports. */
 async function startNginx(t: Teardown, upstream: string) {
   const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-nginx-'));
   const port = await freePort();
@@ -53,7 +53,7 @@ async function startNginx(t: Teardown, upstream: string) {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `${kind}_temp_path ${folder}/${kind};`,
   );
-  // As root its workers would be another user, who may not read the temporary folder.
+  // Workers of root would run as another user, who may not read the temporary folder.
   const user = process.getuid?.() === 0 ? 'user root;' : '';
   await writeFile(
     join(folder, 'nginx.conf'),
@@ -75,110 +75,102 @@ events {} http { access_log off; ${temporary.join(' ')} ${server} }`,
   return url;
 }
 
-t.test(
-  'the nginx example caches images, each format once, and nothing else',
-  { skip },
-  async (t) => {
-    const origin = await startTestOrigin(t);
-    origin.serve('/a.jpg', await picture(600, 400));
-    const source = held(await picture(500, 300));
-    origin.serve('/slow.jpg', source.reply);
-    const service = await startService(t);
-    const project = await service.project();
-    const nginx = await startNginx(t, `127.0.0.1:${service.port}`);
-    const urlOf = (name: string) => `${nginx}/img/${origin.url}/${name}?project=${project}&w=200`;
-    const ask = async (headers: Record<string, string> = {}, url = urlOf('a.jpg')) => {
-      const response = await fetch(url, { headers });
-      const body = Buffer.from(await response.arrayBuffer());
-      const { status } = response;
-      const of = (name: string) => response.headers.get(name);
-      return { status, of, body, edge: of('x-edge-cache'), type: of('content-type') };
-    };
+t.test('the nginx example caches only images, each format once', { skip }, async (t) => {
+  const origin = await startTestOrigin(t);
+  origin.serve('/a.jpg', await picture(600, 400));
+  const source = held(await picture(500, 300));
+  origin.serve('/slow.jpg', source.reply);
+  const service = await startService(t);
+  const project = await service.project();
+  const nginx = await startNginx(t, `127.0.0.1:${service.port}`);
+  const urlOf = (name: string) => `${nginx}/img/${origin.url}/${name}?project=${project}&w=200`;
+  const ask = async (headers: Record<string, string> = {}, url = urlOf('a.jpg')) => {
+    const response = await fetch(url, { headers });
+    const body = Buffer.from(await response.arrayBuffer());
+    const { status } = response;
+    const of = (name: string) => response.headers.get(name);
+    return { status, of, body, edge: of('x-edge-cache'), type: of('content-type') };
+  };
 
-    /** A signed URL that the cache has an image of, and when it ends, Unix seconds. */
-    const signedAndCached = async (id: string) => {
-      const secret = (await service.admin('projects', 'sign', id, '--ttl', '60')).trim();
-      // On a machine so busy that it is over before it was asked twice, another follows.
-      return until('a signed URL that was asked for twice', async () => {
-        const exp = Math.floor(Date.now() / 1_000) + 3;
-        const [path, query] = [`/img/${origin.url}/a.jpg`, `project=${id}&w=50&exp=${exp}`];
-        const url = `${nginx}${path}?${query}&sig=${signature(secret, signedText(path, query))}`;
-        const edges = [(await ask({}, url)).edge, (await ask({}, url)).edge];
-        return edges[1] === 'HIT' && ([url, exp] as const);
-      });
-    };
-
-    // The headers of Chrome, Firefox and others.
-    const chrome = { accept: 'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8' };
-    const firefox = {
-      accept: 'image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5',
-    };
-    const first = await ask(chrome);
-    t.match(first, { status: 200, edge: 'MISS', type: 'image/avif' });
-    t.match(first.of('vary'), /^Accept, Sec-CH-DPR/, 'other caches are still told');
-    const second = await ask(firefox);
-    t.match(second, { edge: 'HIT', type: 'image/avif' }, 'another spelling of the same');
-    t.ok(second.body.equals(first.body));
-    for (const [accept, type] of [
-      ['image/webp,*/*', 'image/webp'],
-      ['*/*', 'image/jpeg'],
-      ['image/avif;q=0, image/webp', 'image/webp'],
-    ] as const) {
-      t.match(await ask({ accept }), { edge: 'MISS', type }, accept);
-      t.match(await ask({ accept }), { edge: 'HIT', type }, accept);
-    }
-    t.match(
-      await ask({ ...chrome, 'sec-ch-width': '100' }),
-      { edge: 'MISS' },
-      'a hint is in the key',
-    );
-
-    const ranged = await ask({ ...chrome, range: 'bytes=10-19' });
-    t.match(ranged, { status: 206, edge: 'HIT' });
-    t.ok(ranged.body.equals(first.body.subarray(10, 20)));
-    const cold = await ask({ range: 'bytes=0-9' }, `${urlOf('a.jpg')}&q=33`);
-    t.match(cold, { status: 206, edge: 'MISS' });
-    t.match(
-      await ask({}, `${urlOf('a.jpg')}&q=33`),
-      { status: 200, edge: 'HIT' },
-      'the whole image',
-    );
-    const etag = first.of('etag') ?? '';
-    t.match(await ask({ ...chrome, 'if-none-match': etag }), { status: 304 });
-
-    const waiting = [1, 2, 3].map(() => ask({}, urlOf('slow.jpg')));
-    await until('the fetch', () => source.waiting === 1);
-    source.release();
-    const edges = (await Promise.all(waiting)).map(({ edge }) => edge);
-    t.same(edges.sort(), ['HIT', 'HIT', 'MISS'], 'one request renders for all');
-
-    for (const _ of [1, 2]) {
-      t.match(await ask({}, urlOf('none.jpg')), { status: 404, edge: 'MISS' }, 'no error is kept');
-    }
-    const health = await ask({}, `${nginx}/api/health`);
-    t.match(health, { status: 200, edge: null });
-    const created = await fetch(`${nginx}/api/sdk/v1/projects`, {
-      method: 'POST',
-      headers: { authorization: 'Bearer sk_none', 'content-type': 'application/json' },
-      body: '{}',
+  /** A signed URL of a cached image, and its expiry in Unix seconds. */
+  const signedAndCached = async (id: string) => {
+    const secret = (await service.admin('projects', 'sign', id, '--ttl', '60')).trim();
+    // Another one follows when a busy machine takes too long for two requests.
+    return until('a signed URL that was asked for twice', async () => {
+      const exp = Math.floor(Date.now() / 1_000) + 3;
+      const [path, query] = [`/img/${origin.url}/a.jpg`, `project=${id}&w=50&exp=${exp}`];
+      const url = `${nginx}${path}?${query}&sig=${signature(secret, signedText(path, query))}`;
+      const edges = [(await ask({}, url)).edge, (await ask({}, url)).edge];
+      return edges[1] === 'HIT' && ([url, exp] as const);
     });
-    t.equal(created.status, 401, 'a body reaches the control plane');
+  };
 
-    const [signed, exp] = await signedAndCached(await service.project());
-    await until('its end', () => Date.now() >= exp * 1_000 + 1_000);
-    for (const when of ['over', 'over, and the service was asked']) {
-      t.match(await ask({}, signed), { status: 403 }, `a signed URL ends: it is ${when}`);
-    }
+  // The headers of Chrome, Firefox and others.
+  const chrome = { accept: 'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8' };
+  const firefox = {
+    accept: 'image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5',
+  };
+  const first = await ask(chrome);
+  t.match(first, { status: 200, edge: 'MISS', type: 'image/avif' });
+  t.match(first.of('vary'), /^Accept, Sec-CH-DPR/, 'other caches are still told');
+  const second = await ask(firefox);
+  t.match(second, { edge: 'HIT', type: 'image/avif' }, 'another spelling of the same');
+  t.ok(second.body.equals(first.body));
+  for (const [accept, type] of [
+    ['image/webp,*/*', 'image/webp'],
+    ['*/*', 'image/jpeg'],
+    ['image/avif;q=0, image/webp', 'image/webp'],
+  ] as const) {
+    t.match(await ask({ accept }), { edge: 'MISS', type }, accept);
+    t.match(await ask({ accept }), { edge: 'HIT', type }, accept);
+  }
+  t.match(
+    await ask({ ...chrome, 'sec-ch-width': '100' }),
+    { edge: 'MISS' },
+    'a hint is in the key',
+  );
 
-    t.equal(await service.end('SIGTERM'), 0);
-    t.match(await ask({}, signed), { status: 502 }, 'also while the service is away');
-    t.match(await ask(chrome), { status: 200, edge: 'HIT' }, 'hits while the service is away');
-  },
-);
+  const ranged = await ask({ ...chrome, range: 'bytes=10-19' });
+  t.match(ranged, { status: 206, edge: 'HIT' });
+  t.ok(ranged.body.equals(first.body.subarray(10, 20)));
+  const cold = await ask({ range: 'bytes=0-9' }, `${urlOf('a.jpg')}&q=33`);
+  t.match(cold, { status: 206, edge: 'MISS' });
+  t.match(await ask({}, `${urlOf('a.jpg')}&q=33`), { status: 200, edge: 'HIT' }, 'the whole image');
+  const etag = first.of('etag') ?? '';
+  t.match(await ask({ ...chrome, 'if-none-match': etag }), { status: 304 });
+
+  const waiting = [1, 2, 3].map(() => ask({}, urlOf('slow.jpg')));
+  await until('the fetch', () => source.waiting === 1);
+  source.release();
+  const edges = (await Promise.all(waiting)).map(({ edge }) => edge);
+  t.same(edges.sort(), ['HIT', 'HIT', 'MISS'], 'one request renders for all');
+
+  for (const _ of [1, 2]) {
+    t.match(await ask({}, urlOf('none.jpg')), { status: 404, edge: 'MISS' }, 'no error is kept');
+  }
+  const health = await ask({}, `${nginx}/api/health`);
+  t.match(health, { status: 200, edge: null });
+  const created = await fetch(`${nginx}/api/sdk/v1/projects`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer sk_none', 'content-type': 'application/json' },
+    body: '{}',
+  });
+  t.equal(created.status, 401, 'a body reaches the control plane');
+
+  const [signed, exp] = await signedAndCached(await service.project());
+  await until('its end', () => Date.now() >= exp * 1_000 + 1_000);
+  for (const when of ['over', 'over, and the service was asked']) {
+    t.match(await ask({}, signed), { status: 403 }, `a signed URL ends: it is ${when}`);
+  }
+
+  t.equal(await service.end('SIGTERM'), 0);
+  t.match(await ask({}, signed), { status: 502 }, 'also while the service is away');
+  t.match(await ask(chrome), { status: 200, edge: 'HIT' }, 'hits while the service is away');
+});
 
 for (const engine of httpServers) {
   t.test(
-    `a body that nginx leaves out is no other client's request (${engine})`,
+    `a body that nginx drops does not swallow the next request (${engine})`,
     { skip },
     async (t) => {
       const origin = await startTestOrigin(t);

@@ -14,7 +14,7 @@ export interface TestOrigin {
   serve(path: string, reply: Reply | Buffer): void;
 }
 
-/** An origin on 127.0.0.1 whose every answer the test decides. */
+/** An origin on 127.0.0.1 with the replies of the test. */
 export async function startTestOrigin(t: {
   teardown(action: () => void): void;
 }): Promise<TestOrigin> {
@@ -43,7 +43,7 @@ export async function startTestOrigin(t: {
   };
 }
 
-/** A picture with some detail, so that quality and size show in the bytes. */
+/** A picture with detail: quality and size change its bytes. */
 export function picture(
   width: number,
   height: number,

@@ -1,16 +1,15 @@
 import { connect, type Socket } from 'node:net';
 
-/** A response as it came over the wire. */
+/** A raw response. */
 export interface RawResponse {
   readonly status: number;
-  /** In lower case; a header that comes twice is an error. */
+  /** Names in lower case; a repeated header is an error. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: Buffer;
 }
 
 /**
- * An HTTP/1.1 client that forgives nothing: it reads what RFC 9112 says and no more, so that a
- * byte too much or too few breaks the next response.
+ * A strict HTTP/1.1 client (RFC 9112): a surplus or missing byte breaks the next response.
  */
 export class StrictConnection {
   readonly #socket: Socket;
@@ -42,17 +41,17 @@ export class StrictConnection {
     this.#socket.destroy();
   }
 
-  /** False when the server has ended the connection, or sent what nobody asked for. */
+  /** False when the server has closed the connection or sent surplus bytes. */
   get clean(): boolean {
     return !this.#ended && this.#received.length === 0;
   }
 
-  /** Resolves when the server has ended the connection; false when it sent more before. */
+  /** Resolves when the server has closed the connection; false when it sent more before. */
   async end(): Promise<boolean> {
     return (await this.rest()) === '';
   }
 
-  /** Everything that comes until the server ends the connection. */
+  /** All bytes until the server closes the connection. */
   async rest(): Promise<string> {
     while (!this.#ended) await this.#more();
     return this.#received.toString('latin1');
@@ -70,7 +69,7 @@ export class StrictConnection {
     return this.response(method);
   }
 
-  /** Bytes as they are, for what `request` would not send. */
+  /** Sends raw bytes. */
   send(bytes: string): void {
     this.#socket.write(bytes, 'latin1');
   }
@@ -93,7 +92,7 @@ export class StrictConnection {
     return { ...response, body: await this.#take(() => bodyLength(method, response)) };
   }
 
-  /** @param length how many of the received bytes to take, or null when that is not known yet */
+  /** @param length the number of bytes to take; null while unknown */
   async #take(length: (received: Buffer) => number | null): Promise<Buffer> {
     for (;;) {
       const wanted = length(this.#received);

@@ -8,7 +8,7 @@ import { until } from '../until.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { isAlive, json, launch, startService } from './service.ts';
 
-t.test('one that keeps dying is replaced at longer and longer intervals', async (t) => {
+t.test('the delay grows when a front end dies repeatedly', async (t) => {
   const origin = await startTestOrigin(t);
   origin.serve('/a.jpg', await picture(300, 200));
   const service = await startService(t);
@@ -25,7 +25,7 @@ t.test('one that keeps dying is replaced at longer and longer intervals', async 
     for (let width = 10 * round; width < 10 * round + 6; width++) {
       fetch(`${service.url}/img/${origin.url}/a.jpg${query(width)}`).catch(() => {});
     }
-    // It has not yet told the index of all that it has written.
+    // It has not reported all files to the index.
     await until('a file', async () => (await files('files').catch(() => [])).length > before);
     process.kill(pid, 'SIGKILL');
     await until('a replacement', () => {
@@ -38,42 +38,39 @@ t.test('one that keeps dying is replaced at longer and longer intervals', async 
     .map((line) => Number(line['delayMs']));
   t.equal(delays[0], 0, 'the first at once');
 
-  await until('the index has the files that the dead have written', async () => {
+  await until('the index has the files of the dead front ends', async () => {
     const { checks } = await json(await fetch(`${service.url}/api/health`));
     // Each is smaller than a block.
     return checks.cache.diskSizeBytes === 4_096 * (await files('files')).length;
   });
-  t.same(await files('tmp'), [], 'what they have begun is gone');
+  t.same(await files('tmp'), [], 'their temporary files are removed');
   t.ok(delays.length >= 4);
   t.ok((delays.at(-1) ?? 0) > (delays[1] ?? 0), `${delays}`);
 });
 
-t.test(
-  'when the primary is killed, no process stays behind, not even one that starts',
-  async (t) => {
-    const service = await startService(t, {
-      environment: { SERVICE_PROCESSES: '2', SERVICE_LOG_LEVEL: 'debug' },
-    });
-    let open = true;
-    // The pipe is closed when the last process that writes to it is gone.
-    service.primary.stdout?.once('close', () => {
-      open = false;
-    });
-    const [pid = 0, sibling = 0] = service.frontEnds();
-    process.kill(pid, 'SIGKILL');
-    const isStart = ({ msg }: { msg: string }) => msg === 'a front end starts';
-    const starts = () => service.log.filter(isStart).length;
-    await until('a third one starts', () => starts() === 3);
-    t.ok(isAlive(sibling));
-    await service.end('SIGKILL');
-    await until('all have ended', () => !open);
-  },
-);
+t.test('all processes end when the primary is killed, also starting ones', async (t) => {
+  const service = await startService(t, {
+    environment: { SERVICE_PROCESSES: '2', SERVICE_LOG_LEVEL: 'debug' },
+  });
+  let open = true;
+  // The pipe closes with the last process that writes to it.
+  service.primary.stdout?.once('close', () => {
+    open = false;
+  });
+  const [pid = 0, sibling = 0] = service.frontEnds();
+  process.kill(pid, 'SIGKILL');
+  const isStart = ({ msg }: { msg: string }) => msg === 'a front end starts';
+  const starts = () => service.log.filter(isStart).length;
+  await until('a third one starts', () => starts() === 3);
+  t.ok(isAlive(sibling));
+  await service.end('SIGKILL');
+  await until('all have ended', () => !open);
+});
 
-t.test('likewise while its front end waits for the store', async (t) => {
+t.test('a front end that waits for the store ends when the primary is killed', async (t) => {
   const dataDir = await mkdtemp(join(temporaryRoot, 'image-delivery-'));
   t.teardown(() => rm(dataDir, { recursive: true, force: true }));
-  // The primary reads this file before it opens the store to front ends, and of a pipe finds no end.
+  // The primary reads this file before it sends the welcome, and a pipe has no end.
   await promisify(execFile)('mkfifo', [join(dataDir, 'known-projects')]);
   const service = await launch(t, {
     dataDir,
@@ -89,7 +86,7 @@ t.test('likewise while its front end waits for the store', async (t) => {
   t.same(service.frontEnds(), []);
 });
 
-t.test('a front end that is frozen is killed and replaced', async (t) => {
+t.test('a frozen front end is killed and replaced', async (t) => {
   const service = await startService(t);
   const [frozen = 0] = service.frontEnds();
   process.kill(frozen, 'SIGSTOP');
@@ -99,7 +96,7 @@ t.test('a front end that is frozen is killed and replaced', async (t) => {
   );
   await until('another front end', () => service.frontEnds().some((pid) => pid !== frozen));
   t.notOk(isAlive(frozen));
-  t.equal(await hanging, 'ended', 'its connections do not hang for ever');
+  t.equal(await hanging, 'ended', 'its connections do not hang');
   const response = await fetch(`${service.url}/api/health`);
   t.equal(response.status, 200);
   t.match(await service.waitForLog(({ msg }) => msg.startsWith('a front end is unresponsive')), {

@@ -5,7 +5,7 @@ import { eachHttpServer } from './http-servers.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { isAlive, startService } from './service.ts';
 
-/** Requests on kept and on new connections until told to stop; what went wrong. */
+/** Sends requests on kept and new connections until `stop`, and collects errors. */
 function load(url: string) {
   const failures: string[] = [];
   let stopped = false;
@@ -28,7 +28,7 @@ function load(url: string) {
   }
   const loops = [false, false, false, true, true].map(loop);
   return {
-    /** Resolves when so many more requests were answered. */
+    /** Resolves after a number of further responses. */
     async more(requests: number) {
       const wanted = count + requests;
       await until(`${requests} more requests`, () => count >= wanted);

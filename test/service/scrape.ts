@@ -1,4 +1,4 @@
-/** Metrics as Prometheus' text format has them: the samples by name with labels, in order. */
+/** Samples of Prometheus' text format by name with labels, in order. */
 export type Samples = ReadonlyMap<string, number>;
 
 const namePattern = '[a-zA-Z_:][a-zA-Z0-9_:]*';
@@ -10,8 +10,8 @@ const typeLine = new RegExp(`^# TYPE (${namePattern}) (counter|gauge|histogram)$
 const helpLine = new RegExp(`^# HELP (${namePattern}) \\S.*$`);
 
 /**
- * Reads Prometheus' text format, version 0.0.4, as strictly as it is specified.
- * @throws Error for whatever a scraper could refuse or misread
+ * Parses Prometheus' text format, version 0.0.4, strictly.
+ * @throws Error for anything that a scraper could refuse or misread
  */
 export function parseMetrics(text: string): Samples {
   if (!text.endsWith('\n')) throw new Error('the last line has no end');
@@ -43,7 +43,7 @@ export function parseMetrics(text: string): Samples {
   return samples;
 }
 
-/** Buckets count what is below their bound, so that none has less than the one before. */
+/** Buckets are cumulative: none has less than the one before. */
 function checkHistograms(samples: Samples): void {
   let before = 0;
   for (const [series, value] of samples) {
@@ -58,7 +58,7 @@ function checkHistograms(samples: Samples): void {
   }
 }
 
-/** The sum of the samples of a metric whose labels are these, and any others. */
+/** The sum of a metric's samples with these labels, among others. */
 export function totalOf(
   samples: Samples,
   name: string,

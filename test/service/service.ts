@@ -16,8 +16,8 @@ const run = promisify(execFile);
 const dist = join(rootPath, 'dist');
 
 /**
- * Node without tap's hooks, which NODE_OPTIONS gives to every child: they are not what runs in
- * production, slow its processes down, and can keep one whose parent dies from ever starting.
+ * Node without tap's hooks, which NODE_OPTIONS passes to every child: production does not have them, and
+ * they slow processes down and can block the start of one whose parent dies.
  */
 export const plainNode = ['env', '-u', 'NODE_OPTIONS', process.execPath] as const;
 const [program, ...programArgs] = plainNode;
@@ -30,18 +30,18 @@ export interface Service {
   readonly dataDir: string;
   readonly primary: ChildProcess;
   readonly environment: Readonly<Record<string, string>>;
-  /** Every log line so far. */
+  /** All log lines so far. */
   readonly log: readonly LogLine[];
   readonly stdout: () => string;
   readonly stderr: () => string;
-  /** Resolves with the first log line that fits, past or to come. */
+  /** Resolves with the first matching log line, past or future. */
   waitForLog(fits: (line: LogLine) => boolean, withinMs?: number): Promise<LogLine>;
-  /** Pids of the front ends that listen now, oldest first. */
+  /** Pids of the listening front ends, oldest first. */
   frontEnds(): number[];
   admin(...args: string[]): Promise<string>;
-  /** Makes a project that may use 127.0.0.1 and localhost; its id. */
+  /** Creates a project that may use 127.0.0.1, localhost and the given hosts; returns its id. */
   project(...hosts: string[]): Promise<string>;
-  /** Sends a signal and resolves with the exit code, or the signal that ended it. */
+  /** Sends a signal; resolves with the exit code or the signal that ended the process. */
   end(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 }
 
@@ -51,14 +51,14 @@ interface Teardown {
 
 export interface ServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
-  /** To start again on the data of a service before; it is then not removed. */
+  /** The data folder of an earlier service; it is not removed. */
   readonly dataDir?: string;
   readonly port?: number;
-  /** The folder of the built service, when it is another one than this project's. */
+  /** The folder of the built service; default: this project's. */
   readonly dist?: string;
 }
 
-/** A JSON body without its type: what the tests say of it is the check. */
+/** A JSON body without its type, which the tests check. */
 // biome-ignore lint/suspicious/noExplicitAny: any other type would repeat the service's own
 export async function json(response: { json(): Promise<unknown> }): Promise<any> {
   return response.json();
@@ -66,7 +66,7 @@ export async function json(response: { json(): Promise<unknown> }): Promise<any>
 
 const givenPorts = new Set<number>();
 
-/** A port that nobody listens on, another one each time; somebody else might take it, but hardly will. */
+/** A free port, a new one for each call. Another program might take it before it is used. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -77,7 +77,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** The store of the tests: a database of its own on the server that the environment names, if any. */
+/** Settings of a new database on the server of SERVICE_MONGODB_URL, if any. */
 function storeEnvironment(): Record<string, string> {
   const url = process.env['SERVICE_MONGODB_URL'];
   if (url === undefined || url === '') return {};
@@ -93,14 +93,14 @@ async function dropDatabase(url: string | undefined): Promise<void> {
   await client.close();
 }
 
-/** Starts the built service in processes of its own, and resolves when it is ready. */
+/** Starts the built service as processes; resolves when it is ready. */
 export async function startService(t: Teardown, options: ServiceOptions = {}): Promise<Service> {
   const service = await launch(t, options);
   await service.waitForLog((line) => line.msg === 'the service is ready');
   return service;
 }
 
-/** Starts the built service without waiting for it: for those that are meant to fail. */
+/** Starts the built service without waiting until it is ready. */
 export async function launch(t: Teardown, options: ServiceOptions = {}): Promise<Service> {
   const port = options.port ?? (await freePort());
   const dataDir = options.dataDir ?? (await mkdtemp(join(temporaryRoot, 'image-delivery-')));
@@ -111,11 +111,9 @@ export async function launch(t: Teardown, options: ServiceOptions = {}): Promise
     SERVICE_HOST: '127.0.0.1',
     SERVICE_PORT: String(port),
     SERVICE_DATA_DIR: dataDir,
-    // Whatever the machine; a test of several says how many.
     SERVICE_PROCESSES: '1',
-    // One of its own, where a test asks for it.
     SERVICE_OPS_PORT: '0',
-    // What takes long on a busy machine is no failure here.
+    // Slow work on a busy machine is not an error here.
     SERVICE_SOURCE_TIMEOUT_MS: '100000',
     SERVICE_TRANSFORM_TIMEOUT_MS: '100000',
     SERVICE_PRIVATE_SOURCES: '127.0.0.0/8:*,localhost:*',
@@ -124,7 +122,7 @@ export async function launch(t: Teardown, options: ServiceOptions = {}): Promise
   };
   const main = join(options.dist ?? dist, 'server/main.js');
   const primary = spawn(program, [...programArgs, main], {
-    // Somewhere without a .env file of the developer's.
+    // A folder without a .env file.
     cwd: dataDir,
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -237,7 +235,7 @@ class RunningService implements Service {
   }
 }
 
-/** Whether a process exists and is no zombie of ours. */
+/** Whether a process exists. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -8,14 +8,14 @@ import { temporaryRoot } from '../temporary-root.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { startService } from './service.ts';
 
-/** What `@nuxt/image/runtime` 2 has, as far as a provider needs it. */
+/** The part of `@nuxt/image/runtime` 2 that a provider uses. */
 const nuxtRuntime = `
 export const defineProvider = (provider) => provider;
 export const createOperationsGenerator = () => (modifiers) =>
   new URLSearchParams(Object.entries(modifiers).filter(([, value]) => value !== undefined)).toString();
 `;
 
-t.test('the code that the playground offers', async (t) => {
+t.test('the code snippets of the playground', async (t) => {
   const origin = await startTestOrigin(t);
   origin.serve('/hero.jpg', await picture(1600, 1000));
   origin.serve('/small.jpg', await picture(500, 300));
@@ -37,7 +37,7 @@ t.test('the code that the playground offers', async (t) => {
     const { width = 0, height = 0 } = await sharp(await response.arrayBuffer()).metadata();
     return { width, height, type: response.headers.get('content-type') };
   };
-  /** The code for a picture that the playground shows. */
+  /** The snippet of the playground for a picture. */
   const codeFor = async (name: string, options: Record<string, string>, dpr = 1) => {
     const wanted = { source: `${origin.url}/${name}`, project, options };
     const query = new URLSearchParams({ project, ...options });
@@ -47,67 +47,77 @@ t.test('the code that the playground offers', async (t) => {
     return (title: string) => all.find((one) => one.title === title)?.code ?? '';
   };
   let modules = 0;
-  /** What the first of the files in some code exports. */
+  /** The exports of the first file of a snippet. */
   const imported = async (code: string) => {
     const file = join(folder, `module-${modules++}.mjs`);
     await writeFile(file, code.split(/^\/\/ (?:next|nuxt)\.config/m)[0] ?? '');
     return (await import(pathToFileURL(file).href)).default;
   };
 
-  await t.test('HTML: each file is what its descriptor says, and its place is known', async (t) => {
-    const cases = [
-      ['hero.jpg', { w: '400' }, 1, [400, 250], ['200w', '400w', '800w'], 'jpeg'],
-      ['hero.jpg', { w: '400', dpr: '2' }, 2, [400, 250], ['200w', '400w', '800w'], 'jpeg'],
-      ['hero.jpg', { w: '300', dpr: '3' }, 3, [300, 188], ['150w', '300w', '600w', '900w'], 'jpeg'],
-      [
-        'hero.jpg',
-        { w: '300', h: '300', q: '40' },
-        1,
-        [300, 300],
-        ['150w', '300w', '600w'],
-        'jpeg',
-      ],
-      ['small.jpg', { w: '400', dpr: '2' }, 2, [400, 240], ['200w', '400w', '500w'], 'jpeg'],
-      ['small.jpg', { w: '800' }, 1, [500, 300], ['400w', '500w'], 'jpeg'],
-      ['glass.png', { w: '200' }, 1, [200, 133], ['100w', '200w', '400w'], 'png'],
-      ['hero.jpg', { h: '200', dpr: '2' }, 2, [320, 200], ['1x', '2x'], 'jpeg'],
-      ['hero.jpg', { w: '200', extend: '0,50,0,50' }, 1, [300, 125], ['1x', '2x'], 'jpeg'],
-      [
-        'hero.jpg',
-        { w: '400', h: '200', fit: 'inside', dpr: '2' },
-        2,
-        [320, 200],
-        ['1x', '2x'],
-        'jpeg',
-      ],
-    ] as const;
-    for (const [name, options, dpr, [width, height], descriptors, fallback] of cases) {
-      const code = (await codeFor(name, options, dpr))('HTML');
-      const at = `${name} ${new URLSearchParams(options)}`;
-      t.match(code, `width="${width}" height="${height}"`, at);
-      const plain = / src="([^"]*)"/.exec(code)?.[1]?.replaceAll('&amp;', '&') ?? '';
-      t.match(await load(plain), { width, height, type: `image/${fallback}` }, at);
-      const sets = [...code.matchAll(/srcset="([^"]*)"/g)].map(([, set = '']) =>
-        set.trim().split(/,\s+/),
-      );
-      t.equal(sets.length, 3, at);
-      for (const [index, type] of ['avif', 'webp', fallback].entries()) {
-        const files = (sets[index] ?? []).map((file) => file.replaceAll('&amp;', '&').split(' '));
-        t.same(
-          files.map(([, descriptor]) => descriptor),
-          descriptors,
-          at,
+  await t.test(
+    'HTML: each file has the size of its descriptor, and the layout is reserved',
+    async (t) => {
+      const cases = [
+        ['hero.jpg', { w: '400' }, 1, [400, 250], ['200w', '400w', '800w'], 'jpeg'],
+        ['hero.jpg', { w: '400', dpr: '2' }, 2, [400, 250], ['200w', '400w', '800w'], 'jpeg'],
+        [
+          'hero.jpg',
+          { w: '300', dpr: '3' },
+          3,
+          [300, 188],
+          ['150w', '300w', '600w', '900w'],
+          'jpeg',
+        ],
+        [
+          'hero.jpg',
+          { w: '300', h: '300', q: '40' },
+          1,
+          [300, 300],
+          ['150w', '300w', '600w'],
+          'jpeg',
+        ],
+        ['small.jpg', { w: '400', dpr: '2' }, 2, [400, 240], ['200w', '400w', '500w'], 'jpeg'],
+        ['small.jpg', { w: '800' }, 1, [500, 300], ['400w', '500w'], 'jpeg'],
+        ['glass.png', { w: '200' }, 1, [200, 133], ['100w', '200w', '400w'], 'png'],
+        ['hero.jpg', { h: '200', dpr: '2' }, 2, [320, 200], ['1x', '2x'], 'jpeg'],
+        ['hero.jpg', { w: '200', extend: '0,50,0,50' }, 1, [300, 125], ['1x', '2x'], 'jpeg'],
+        [
+          'hero.jpg',
+          { w: '400', h: '200', fit: 'inside', dpr: '2' },
+          2,
+          [320, 200],
+          ['1x', '2x'],
+          'jpeg',
+        ],
+      ] as const;
+      for (const [name, options, dpr, [width, height], descriptors, fallback] of cases) {
+        const code = (await codeFor(name, options, dpr))('HTML');
+        const at = `${name} ${new URLSearchParams(options)}`;
+        t.match(code, `width="${width}" height="${height}"`, at);
+        const plain = / src="([^"]*)"/.exec(code)?.[1]?.replaceAll('&amp;', '&') ?? '';
+        t.match(await load(plain), { width, height, type: `image/${fallback}` }, at);
+        const sets = [...code.matchAll(/srcset="([^"]*)"/g)].map(([, set = '']) =>
+          set.trim().split(/,\s+/),
         );
-        for (const [url = '', descriptor = ''] of files) {
-          const pixels = Number.parseInt(descriptor, 10) * (descriptor.endsWith('x') ? width : 1);
-          const file = await load(url);
-          t.equal(file.type, `image/${type}`, url);
-          t.equal(file.width, pixels, `${url} ${descriptor}`);
-          t.ok(Math.abs(file.height - (pixels * height) / width) <= 1, url);
+        t.equal(sets.length, 3, at);
+        for (const [index, type] of ['avif', 'webp', fallback].entries()) {
+          const files = (sets[index] ?? []).map((file) => file.replaceAll('&amp;', '&').split(' '));
+          t.same(
+            files.map(([, descriptor]) => descriptor),
+            descriptors,
+            at,
+          );
+          for (const [url = '', descriptor = ''] of files) {
+            const pixels = Number.parseInt(descriptor, 10) * (descriptor.endsWith('x') ? width : 1);
+            const file = await load(url);
+            t.equal(file.type, `image/${type}`, url);
+            t.equal(file.width, pixels, `${url} ${descriptor}`);
+            t.ok(Math.abs(file.height - (pixels * height) / width) <= 1, url);
+          }
         }
       }
-    }
-  });
+    },
+  );
 
   await t.test('Next.js: local images, the height and the quality', async (t) => {
     const code = (await codeFor('hero.jpg', { w: '400', h: '300', q: '40', dpr: '2' }))('Next.js');
@@ -138,7 +148,7 @@ t.test('the code that the playground offers', async (t) => {
     const provider = await imported((await codeFor('hero.jpg', options))('Nuxt'));
     const urlOf = (modifiers: object): string => provider.getImage('/hero.jpg', { modifiers }).url;
     t.match(await load(urlOf({ width: 640 })), { width: 640, height: 480 });
-    // A component names what it is not given, too.
+    // A component also passes undefined properties.
     const unset = urlOf({ width: 640, height: undefined, quality: undefined });
     t.equal(new URL(unset).searchParams.get('quality'), '40');
     t.equal(new URL(unset).searchParams.get('height'), '480');

@@ -23,8 +23,8 @@ async function temporaryFolder(t: Teardown): Promise<string> {
   return folder;
 }
 
-t.test('a port in use is a clear error', async (t) => {
-  // Whoever has it: Prometheus has the same default port, and so has a second service.
+t.test('a port in use stops the start with a clear error', async (t) => {
+  // Prometheus and a second service have the same default port.
   const holder = createServer();
   await new Promise((done) => {
     holder.once('error', done).listen(defaultOpsPort, '127.0.0.1', () => done(null));
@@ -32,21 +32,25 @@ t.test('a port in use is a clear error', async (t) => {
   t.teardown(() => holder.close());
   const first = await startService(t, { environment: { SERVICE_OPS_PORT: '' } });
   const warning = first.log.find(({ msg }) => msg.startsWith('there are no metrics'));
-  t.match(warning, { port: defaultOpsPort }, 'only a port that is set must be free');
+  t.match(warning, { port: defaultOpsPort }, 'only a configured port must be free');
   const second = await launch(t, { port: first.port });
   t.equal(await second.end('SIGCONT'), 1);
   t.match(second.stderr(), new RegExp(`SERVICE_PORT ${first.port} .*EADDRINUSE`));
 });
 
 const embedded = !process.env['SERVICE_MONGODB_URL'];
-t.test('a data folder in use is a clear error', { skip: !embedded }, async (t) => {
-  const first = await startService(t);
-  const second = await launch(t, { dataDir: first.dataDir });
-  t.equal(await second.end('SIGCONT'), 1);
-  t.match(second.stderr(), new RegExp(`belongs to process ${first.primary.pid}`));
-});
+t.test(
+  'a data folder in use stops the start with a clear error',
+  { skip: !embedded },
+  async (t) => {
+    const first = await startService(t);
+    const second = await launch(t, { dataDir: first.dataDir });
+    t.equal(await second.end('SIGCONT'), 1);
+    t.match(second.stderr(), new RegExp(`belongs to process ${first.primary.pid}`));
+  },
+);
 
-t.test('mistaken settings are all told at once', async (t) => {
+t.test('all invalid settings are reported at once', async (t) => {
   const service = await launch(t, {
     environment: {
       SERVICE_PROCESSES: 'many',
@@ -60,7 +64,7 @@ t.test('mistaken settings are all told at once', async (t) => {
   t.match(service.stderr(), /SERVICE_POOL_QUEUE must be/);
 });
 
-/** The built service as `npm ci --omit=dev` leaves it: without sources and without tools. */
+/** The built service after `npm ci --omit=dev`, without sources and tools. */
 async function productionTree(t: Teardown): Promise<string> {
   const folder = await temporaryFolder(t);
   const lock = JSON.parse(await readFile(join(rootPath, 'package-lock.json'), 'utf8'));
@@ -76,7 +80,7 @@ async function productionTree(t: Teardown): Promise<string> {
   return folder;
 }
 
-t.test('a first key is made and shown once, by what is installed for production', async (t) => {
+t.test('a production installation creates and shows a first key once', async (t) => {
   const folder = await productionTree(t);
   const [program, ...args] = plainNode;
   const built = spawnSync(program, [...args, join(folder, 'build.js')], { encoding: 'utf8' });
@@ -94,11 +98,11 @@ t.test('a first key is made and shown once, by what is installed for production'
   t.notMatch(again.stdout(), /sk_/);
 });
 
-t.test('a data folder or an address that cannot be used is told with its cause', async (t) => {
+t.test('an unusable data folder or address is reported with its cause', async (t) => {
   const folder = await temporaryFolder(t);
   const file = join(folder, 'file');
   await writeFile(file, '');
-  // Where no folder can be made.
+  // No folder can be created there.
   const inProc = [
     { SERVICE_DATA_DIR: '/proc/none/data' },
     'its path does not exist (ENOENT at /proc/none)',
@@ -121,7 +125,7 @@ t.test('a data folder or an address that cannot be used is told with its cause',
   }
 });
 
-/** Runs a program with options, in a folder without a .env file unless there is one. */
+/** Runs a program with options in a folder. */
 function run(
   path: string,
   args: readonly string[],
@@ -138,7 +142,7 @@ function run(
 const start = (args: readonly string[], cwd: string, environment = {}) =>
   run('server/start.js', args, cwd, environment);
 
-t.test('every program tells all mistakes at once, equal ports among them', async (t) => {
+t.test('every program reports all invalid settings at once, equal ports included', async (t) => {
   const folder = await temporaryFolder(t);
   const environment = {
     SERVICE_PORT: '3007',
@@ -173,13 +177,13 @@ t.test('every program tells all mistakes at once, equal ports among them', async
   }
 });
 
-t.test('options are checked as settings are, and are before them', async (t) => {
+t.test('options are checked like settings and take precedence', async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(
     join(folder, '.env'),
     'SERVICE_PORT=1\nSERVICE_PROCESSES=none\nSERVICE_WORKER_PORT=2',
   );
-  // The options make valid what is not, and equal what differs.
+  // The options replace invalid settings, and make different ports equal.
   const args = ['--port', '3001', '--processes=1', '--worker-host', '::', '--worker-port=3001'];
   const equal = start(args, folder, { SERVICE_PORT: '7', SERVICE_PROCESSES: 'many' });
   t.match(equal, {
@@ -194,11 +198,7 @@ t.test('options are checked as settings are, and are before them', async (t) => 
     start(['--prot', '1'], folder).stderr,
     /unknown option '--prot'\n\(Did you mean --port\?\)/,
   );
-  t.not(
-    start(['--root-api-key', 'sk_12345678'], folder).status,
-    0,
-    'secrets are not for command lines',
-  );
+  t.not(start(['--root-api-key', 'sk_12345678'], folder).status, 0, 'secrets have no options');
 
   const help = start(['--help'], folder);
   t.equal(help.status, 0);
@@ -211,12 +211,12 @@ t.test('options are checked as settings are, and are before them', async (t) => 
   }
 });
 
-/** util-linux' `script` runs a command on a terminal of its own. */
+/** `script` of util-linux runs a command on a new terminal. */
 const hasScript = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes(
   'util-linux',
 );
 
-/** Runs a program on a terminal, with a data folder of its own; killed with -9 at the end of the test. */
+/** Runs a program on a terminal with a new data folder; killed with SIGKILL at the end of the test. */
 async function onTerminal(
   t: Teardown,
   path: string,
@@ -243,7 +243,7 @@ async function onTerminal(
   const ended = once(terminal, 'exit');
   const pid = async () => Number(await readFile(join(dataDir, 'pid'), 'utf8'));
   t.teardown(async () => {
-    // Where it has ended there is no such process.
+    // It may have ended.
     await pid()
       .then((pid) => process.kill(pid, 'SIGKILL'))
       .catch(() => {});
@@ -252,11 +252,11 @@ async function onTerminal(
   return { dataDir, terminal, ended, pid, output: () => output };
 }
 
-/** What tells uWebSockets.js to do without its binary, as where none loads. */
+/** Makes uWebSockets.js unavailable, as without a binary. */
 const withoutBinary = { UWS_USE_FALLBACK: '1' };
 
 t.test(
-  'on a terminal there are four lines, and warnings as text',
+  'on a terminal the service prints four lines, and warnings as text',
   { skip: !hasScript && "there is no util-linux' script" },
   async (t) => {
     const port = await freePort();
@@ -280,7 +280,7 @@ t.test(
 );
 
 t.test(
-  'what was started on a terminal ends in order when the terminal closes',
+  'a service on a terminal shuts down when the terminal closes',
   { skip: !hasScript && "there is no util-linux' script" },
   async (t) => {
     const origin = await startTestOrigin(t);
@@ -288,7 +288,7 @@ t.test(
     origin.serve('/slow.jpg', source.reply);
     const [port, workerPort] = [await freePort(), await freePort()];
     const args = ['--port', String(port), '--worker-port', String(workerPort)];
-    // Lines of the log are written after the terminal has gone.
+    // The log goes on after the terminal has closed.
     const { terminal, ended, pid, output } = await onTerminal(t, 'server/start.js', args, {
       SERVICE_LOG_LEVEL: 'info',
       SERVICE_ROOT_API_KEY: rootKey,
@@ -336,7 +336,7 @@ t.test(
   },
 );
 
-t.test("where uWebSockets.js does not load, Node's own HTTP server serves", async (t) => {
+t.test("Node's own HTTP server is used when uWebSockets.js does not load", async (t) => {
   const environment = { ...withoutBinary, SERVICE_CONSOLE: 'off' };
   const service = await startService(t, { environment });
   const { engine, release, because } = await service.waitForLog((line) => 'engine' in line);
@@ -349,10 +349,10 @@ t.test("where uWebSockets.js does not load, Node's own HTTP server serves", asyn
     t.match(await response.json(), { code: 'endpoint_not_found' });
   }
   const notJson = service.stdout().replaceAll(/^(\{.*)?\n/gm, '');
-  t.notMatch(notJson, /µWS|fallback/i, 'the package says nothing of it');
+  t.notMatch(notJson, /µWS|fallback/i, 'the package prints nothing');
 });
 
-t.test('the engine that the setting insists on or none', async (t) => {
+t.test('the service does not start without the HTTP server of SERVICE_HTTP_ENGINE', async (t) => {
   const environment = { ...withoutBinary, SERVICE_HTTP_ENGINE: 'uws' };
   const service = await launch(t, { environment });
   t.equal(await service.end('SIGCONT'), 1);

@@ -16,10 +16,10 @@ const awayMessages = (service: Service, part: string) =>
     (line) => line['part'] === part && /^the store is (still )?unavailable/.test(line.msg),
   );
 
-/** Those of two machines, one after the other. */
+/** The keys of two machines in turn. */
 const rootKeys = ['sk_key-of-one-machine', 'sk_key-of-another-machine'] as const;
 
-/** A service that was launched while the store was away, and a picture for it. */
+/** A service that was started while the store was unavailable, and a picture for it. */
 async function launchedTooEarly(t: Test) {
   const link = await storeLink(t);
   const { host } = new URL(link.url.replace(/^mongodb/, 'http'));
@@ -36,7 +36,7 @@ async function launchedTooEarly(t: Test) {
   return { link, host, origin, service };
 }
 
-t.test('a service whose store is away, from its start to its restart', async (t) => {
+t.test('a service starts, runs and restarts while its store is unavailable', async (t) => {
   const { link, host, origin, service } = await launchedTooEarly(t);
   const cause = `${host} refuses connections (ECONNREFUSED)`;
   let running = service;
@@ -58,33 +58,36 @@ t.test('a service whose store is away, from its start to its restart', async (t)
   const pathOf = (id: string) => `/img/${origin.url}/a.jpg?project=${id}`;
   const unknown = pathOf('prj_0000000000000000');
 
-  await t.test('says why, waits, serves health, and all when the store is there', async (t) => {
-    await service.waitForLog(({ msg }) => msg === 'a front end listens');
-    t.match(await health(), { status: 503, body: { ok: false, store: 'unavailable' } });
-    await unavailable('/api/sdk/v1/projects', authorization);
-    await unavailable(unknown);
-    const caddyfile = await readFile(join(rootPath, 'docs/deploy/Caddyfile'), 'utf8');
-    const [, ofCaddy = ''] = /^\s*health_uri (\S+)$/m.exec(caddyfile) ?? [];
-    const live = { status: 200, body: { ok: true, status: 'ok' } };
-    t.match(await get(ofCaddy), live, 'a proxy does not take it out');
-    const check = join(rootPath, 'dist/server/health-check.js');
-    const [program, ...args] = plainNode;
-    const checked = spawn(program, [...args, check], { env: service.environment });
-    t.same(await once(checked, 'exit'), [0, null], 'nor does a container');
-    await until('the log says so', () => awayMessages(service, 'primary').length > 0);
-    t.equal(
-      awayMessages(service, 'primary')[0]?.msg.split('; ')[0],
-      `the store is unavailable: ${cause}`,
-    );
-    await until('a sentence', () => service.stderr().endsWith('\n'));
-    t.match(service.stderr(), `The store is unavailable: ${cause}. Until it answers, `);
-    service.primary.kill('SIGHUP');
-    await link.mend();
-    await service.waitForLog(({ msg }) => msg === 'the service is ready');
-    t.equal(awayMessages(service, 'primary').length, 1, 'said once');
-    t.equal(ends(service.log.filter((line) => line['part'] === 'primary')), 1, 'and its end');
-    await until('health', async () => (await health()).status === 200);
-  });
+  await t.test(
+    'it reports the outage, serves health, and everything when the store is available',
+    async (t) => {
+      await service.waitForLog(({ msg }) => msg === 'a front end listens');
+      t.match(await health(), { status: 503, body: { ok: false, store: 'unavailable' } });
+      await unavailable('/api/sdk/v1/projects', authorization);
+      await unavailable(unknown);
+      const caddyfile = await readFile(join(rootPath, 'docs/deploy/Caddyfile'), 'utf8');
+      const [, ofCaddy = ''] = /^\s*health_uri (\S+)$/m.exec(caddyfile) ?? [];
+      const live = { status: 200, body: { ok: true, status: 'ok' } };
+      t.match(await get(ofCaddy), live, 'a proxy does not take it out');
+      const check = join(rootPath, 'dist/server/health-check.js');
+      const [program, ...args] = plainNode;
+      const checked = spawn(program, [...args, check], { env: service.environment });
+      t.same(await once(checked, 'exit'), [0, null], 'nor does a container');
+      await until('the log says so', () => awayMessages(service, 'primary').length > 0);
+      t.equal(
+        awayMessages(service, 'primary')[0]?.msg.split('; ')[0],
+        `the store is unavailable: ${cause}`,
+      );
+      await until('a sentence', () => service.stderr().endsWith('\n'));
+      t.match(service.stderr(), `The store is unavailable: ${cause}. Until it answers, `);
+      service.primary.kill('SIGHUP');
+      await link.mend();
+      await service.waitForLog(({ msg }) => msg === 'the service is ready');
+      t.equal(awayMessages(service, 'primary').length, 1, 'said once');
+      t.equal(ends(service.log.filter((line) => line['part'] === 'primary')), 1, 'and its end');
+      await until('health', async () => (await health()).status === 200);
+    },
+  );
 
   const [id, other] = [await service.project(), await service.project()];
   const image = async (path = pathOf(id)) => (await get(path)).status;
@@ -96,11 +99,11 @@ t.test('a service whose store is away, from its start to its restart', async (t)
     for (const path of both) t.equal(await image(path), 200, what);
     t.equal(await image(pathOf(other)), 403, 'signatures are checked');
   };
-  /** The front end that listens next. */
+  /** The next front end that listens. */
   const another = (before: readonly number[]) =>
     until('a new front end', () => running.frontEnds().find((pid) => !before.includes(pid)));
 
-  await t.test('a front end that is replaced delivers what others knew', async (t) => {
+  await t.test('a new front end delivers images of projects that others knew', async (t) => {
     for (const path of both) await until('an image', async () => (await image(path)) === 200);
     await link.cut();
     const before = service.frontEnds();
@@ -122,14 +125,14 @@ t.test('a service whose store is away, from its start to its restart', async (t)
     t.notMatch(service.stdout(), /topology is closed/i);
   });
 
-  await t.test('no image waits for a store that says nothing', async () => {
+  await t.test('images do not wait for a silent store', async () => {
     link.hold();
     await delivers('held');
     const before = service.frontEnds();
     service.primary.kill('SIGHUP');
     await another(before);
     await until(
-      'the old one listens no more',
+      'the old one has stopped listening',
       async () => !before.includes(answeredBy((await health()).headers)),
     );
     await delivers('rolled');
@@ -139,7 +142,7 @@ t.test('a service whose store is away, from its start to its restart', async (t)
     await until('health', async () => (await health()).status === 200);
   });
 
-  await t.test('a restart delivers what was known, and ends in service', async (t) => {
+  await t.test('a restarted service delivers images of known projects', async (t) => {
     const { dataDir, port, environment } = service;
     const file = join(dataDir, 'known-projects');
     await service.end('SIGKILL');
@@ -171,7 +174,7 @@ t.test('a service whose store is away, from its start to its restart', async (t)
   });
 });
 
-t.test('refused credentials are told in words, and SIGTERM ends the wait', async (t) => {
+t.test('refused credentials are reported, and SIGTERM ends the wait', async (t) => {
   const link = await storeLink(t);
   const url = link.url.replace('//', '//somebody:s3cret@');
   const service = await launch(t, {
@@ -184,7 +187,7 @@ t.test('refused credentials are told in words, and SIGTERM ends the wait', async
   t.notMatch(service.stdout() + service.stderr(), /s3cret|somebody/);
 });
 
-t.test('a URL that is none is a clear error', async (t) => {
+t.test('an invalid store URL stops the start with a clear error', async (t) => {
   const url = 'mongodb://somebody:s3/cret@127.0.0.1/';
   const service = await launch(t, {
     environment: { SERVICE_MONGODB_URL: url },
@@ -195,7 +198,7 @@ t.test('a URL that is none is a clear error', async (t) => {
   t.notMatch(service.stdout() + service.stderr(), /s3|cret@/);
 });
 
-t.test('a command tries once and says why not', async (t) => {
+t.test('an admin command tries once and reports the reason', async (t) => {
   const { link, host, service } = await launchedTooEarly(t);
   await service.admin('projects', 'list').then(
     () => t.fail('there is no store'),

@@ -21,7 +21,7 @@ interface ReceivedSpan {
   readonly attributes: readonly { readonly key: string; readonly value: object }[];
 }
 
-/** A collector that takes OTLP over HTTP, in JSON. */
+/** A collector of OTLP over HTTP, in JSON. */
 async function startCollector(t: Test) {
   const bodies: string[] = [];
   const headers: IncomingHttpHeaders[] = [];
@@ -62,7 +62,7 @@ const requests = 'image_delivery_requests_total';
 const stageSum = (samples: Samples, stage: string): number =>
   totalOf(samples, 'image_delivery_stage_duration_seconds_sum', { stage });
 
-/** Waits until the metrics have reached a state; they are reported once a second. */
+/** Waits until the metrics, which are reported once a second, match. */
 const untilMetrics = (opsUrl: string, what: string, look: (samples: Samples) => boolean) =>
   until(what, async () => {
     const samples = await scrape(opsUrl);
@@ -102,7 +102,7 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     t.equal(totalOf(samples, 'image_delivery_info', labels), 1);
   });
 
-  await t.test('a trace of one cold image', async (t) => {
+  await t.test('a miss has a trace with all stages', async (t) => {
     const sentOn: IncomingHttpHeaders[] = [];
     const body = await picture(300, 200);
     origin.serve('/cold.jpg', (request, response) => {
@@ -158,7 +158,7 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     });
   });
 
-  await t.test('what is no traceparent begins a trace of its own', async (t) => {
+  await t.test('an invalid traceparent begins a new trace', async (t) => {
     const seen = collector.spans().length;
     const traceId = '11111111111111111111111111111111';
     for (const traceparent of [
@@ -180,7 +180,7 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     t.ok(roots.every((root) => root.traceId !== traceId && !root.parentSpanId));
   });
 
-  await t.test('the stage that is slow is the one that has grown', async (t) => {
+  await t.test('the duration of a slow stage is counted for that stage', async (t) => {
     const fetches = (): number => [...origin.requests.values()].reduce((sum, one) => sum + one, 0);
     const counted = (samples: Samples): boolean => {
       const count = 'image_delivery_stage_duration_seconds_count';
@@ -205,7 +205,7 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     t.ok(stageSum(after, 'parse') - stageSum(before, 'parse') < heldSeconds);
   });
 
-  await t.test('a failure of the origin leaves one log line', async (t) => {
+  await t.test('an error of the origin is logged once', async (t) => {
     origin.serve('/broken.jpg', (_, response) => void response.writeHead(500).end());
     const response = await fetch(images('/broken.jpg?token=hush'));
     t.equal(response.status, 502);
@@ -221,7 +221,7 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
       code: 'source_unreachable',
       cause: /answered 500/,
     });
-    // The log of a process is written before the answer to its next request.
+    // A process writes its log before its next response.
     await heard(service);
     const lines = service.log.filter((line) => line['requestId'] === requestId);
     t.equal(lines.length, 1);
@@ -232,9 +232,9 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     });
   });
 
-  await t.test('counters are sums of both processes and outlive one', async (t) => {
+  await t.test('counters are sums over the processes and include ended ones', async (t) => {
     const counted = { route: 'image', status: '200' };
-    // Those of the tests before.
+    // Requests of the tests above.
     const before = 2;
     const answered = new Set<string>();
     let hits = 0;
@@ -293,7 +293,7 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     t.equal(totalOf(after, 'image_delivery_front_ends'), 2);
   });
 
-  await t.test('the listener answers scrapers alone, and is no source', async (t) => {
+  await t.test('the operations listener serves only metrics, and is not a source', async (t) => {
     const answer = await fetch(`${opsUrl}/metrics`);
     t.match(answer.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
     const text = await answer.text();
@@ -331,7 +331,7 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     t.match([refused.status, await json(refused)], [403, { code: 'source_blocked' }]);
   });
 
-  await t.test('a port that is set and in use stops the start', async (t) => {
+  await t.test('a configured operations port in use stops the start', async (t) => {
     const second = await launch(t, { environment: { SERVICE_OPS_PORT: String(opsPort) } });
     t.equal(await second.end('SIGCONT'), 1);
     t.match(

@@ -4,9 +4,9 @@ import { type AddressInfo, createServer as createTcp, type Server } from 'node:n
 import { generate, type SelfsignedOptions } from 'selfsigned';
 
 export interface TlsOrigins {
-  /** The certificate of an authority, in PEM; `unknown authority` is issued by another one. */
+  /** The certificate of an authority, in PEM. Another one has issued `unknown authority`. */
   readonly authority: string;
-  /** By what is wrong with them, and `good`; each is the origin of a URL on 127.0.0.1. */
+  /** Origins on 127.0.0.1 by their problem, and `good`. */
   readonly origins: Readonly<Record<keyof typeof kinds, string>>;
 }
 
@@ -31,7 +31,7 @@ const authorityOf = (name: string): Promise<Certificate> =>
     ],
   });
 
-/** A certificate of an authority, or one that is signed by its own key. */
+/** A certificate of an authority, or a self-signed one. */
 const certificate = (
   by: Certificate | null,
   ip = '127.0.0.1',
@@ -49,7 +49,7 @@ const https = ({ private: key, cert }: Certificate, options: ServerOptions, body
 
 type Make = (authority: Certificate, body: Buffer) => Promise<Server> | Server;
 
-/** TLS 1.1 is off in OpenSSL's default level of security. */
+/** OpenSSL's default security level disables TLS 1.1. */
 const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
 
 const kinds = {
@@ -82,7 +82,7 @@ const kinds = {
   'closed in the handshake': () => createTcp((socket) => socket.once('data', () => socket.end())),
 } as const satisfies Record<string, Make>;
 
-/** TLS servers with certificates that are made now, for everything that can be wrong with one. */
+/** TLS servers with new certificates, one for each possible problem. */
 export async function startTlsOrigins(
   t: { teardown(action: () => void): void },
   body: Buffer,

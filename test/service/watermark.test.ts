@@ -16,7 +16,7 @@ const solid = (width: number, height: number, background: string) =>
     .png()
     .toBuffer();
 
-t.test('the watermark of a project lies on all its pictures', async (t) => {
+t.test('the watermark of a project is on all its images', async (t) => {
   const origin = await startTestOrigin(t);
   const elsewhere = await startTestOrigin(t);
   origin.serve('/a.png', await solid(200, 100, 'white'));
@@ -25,7 +25,7 @@ t.test('the watermark of a project lies on all its pictures', async (t) => {
   const service = await startService(t, {
     environment: { SERVICE_ROOT_API_KEY: key, SERVICE_SOURCE_TIMEOUT_MS: '3000' },
   });
-  // The watermark's host needs no place on the allowlist.
+  // The allowlist does not include the watermark's host.
   const project = await service.project('127.0.0.1');
   const call = async (method: string, path: string, body?: object) => {
     const response = await fetch(`${service.url}/api/sdk/v1/projects/${path}`, {
@@ -40,7 +40,7 @@ t.test('the watermark of a project lies on all its pictures', async (t) => {
   const set = async (settings: object) => t.match(await patch(settings), { status: 200 });
   const store = await joinStore(loadSettings(service.environment));
   t.teardown(() => store.close());
-  /** Sets a watermark behind the control plane, which would check it. */
+  /** Sets a watermark in the store, without the check of the control plane. */
   const setUnchecked = (path: string) =>
     store.projects.updateSettings(project, { watermarkUrl: at(path) });
   const at = (path: string) => `http://localhost:${elsewhere.port}${path}`;
@@ -66,12 +66,12 @@ t.test('the watermark of a project lies on all its pictures', async (t) => {
     t.same(pixel(x, y), [255, 255, 255, 255], `${x}, ${y}`);
   }
   t.same((await read(await ask('/b.png', '&w=100'))).at(92, 42), [255, 0, 0, 255]);
-  t.equal(elsewhere.requests.get('/mark.png'), 1, 'it is fetched once for several pictures');
+  t.equal(elsewhere.requests.get('/mark.png'), 1, 'it is fetched once for several images');
 
   await set({ watermarkPosition: 'northwest', watermarkOpacity: 50, watermarkScale: 50 });
   t.ok(near((await read(await ask('/a.png'))).at(6, 6), [255, 127, 127, 255]));
 
-  t.test('one that cannot be used is refused with the reason, and nothing changes', async (t) => {
+  t.test('an unusable watermark is refused with the reason, and nothing changes', async (t) => {
     const before = await current();
     elsewhere.serve('/page.png', (_, response) => {
       response.setHeader('content-type', 'text/html').end('<!doctype html><p>Log in');
@@ -107,7 +107,7 @@ t.test('the watermark of a project lies on all its pictures', async (t) => {
     t.same(await current(), before);
   });
 
-  t.test('when it breaks later, pictures are delivered without it', async (t) => {
+  t.test('images are delivered without a watermark that breaks later', async (t) => {
     elsewhere.serve('/fragile.png', await solid(10, 10, 'red'));
     await set({
       watermarkUrl: at('/fragile.png'),
@@ -116,7 +116,7 @@ t.test('the watermark of a project lies on all its pictures', async (t) => {
     });
     const intact = await ask('/a.png', '&w=160');
     t.equal(intact.headers.get('cache-control'), 'public, max-age=31536000, immutable');
-    // As if it had worked when it was set; the service still has the bytes of the other one.
+    // As after a successful check; the service still has the bytes of the earlier one.
     await setUnchecked('/gone.png');
     let requests = 0;
     elsewhere.serve('/gone.png', (_, response) => {
@@ -130,7 +130,7 @@ t.test('the watermark of a project lies on all its pictures', async (t) => {
       return response;
     };
     await until(
-      'the change is known',
+      'the change is visible',
       async () => (await ask('/a.png')).headers.get('cache-control') === 'no-store',
     );
     for (const query of ['', '&w=100', '&w=50', '']) {
@@ -162,19 +162,19 @@ t.test('the watermark of a project lies on all its pictures', async (t) => {
       return held !== undefined;
     });
     await unmarked('&w=60');
-    t.equal(held?.destroyed, false, 'and no picture waits for it');
+    t.equal(held?.destroyed, false, 'no image waits for it');
     held?.end(await solid(10, 10, 'red'));
     let marked: Response | undefined;
     await until('it works again', async () => {
       marked = await ask('/a.png', '&w=100');
       return marked.headers.get('cache-control') !== 'no-store';
     });
-    t.equal(marked?.headers.get('x-cache'), 'miss', 'no cache has kept what had no watermark');
+    t.equal(marked?.headers.get('x-cache'), 'miss', 'images without the watermark were not cached');
     const { at: pixel } = await read(await ask('/a.png', '&w=100'));
     t.ok(near(pixel(92, 42), [255, 127, 127, 255]));
   });
 
-  t.test('one that is fetched but cannot be drawn any more is the same', async (t) => {
+  t.test('images are delivered without a watermark that cannot be decoded', async (t) => {
     elsewhere.serve('/text.png', Buffer.from('no picture'));
     elsewhere.serve('/cut2.png', (await solid(300, 300, 'red')).subarray(0, 90));
     for (const path of ['/text.png', '/cut2.png']) {
@@ -187,14 +187,14 @@ t.test('the watermark of a project lies on all its pictures', async (t) => {
     }
   });
 
-  t.test('without it all is as before', async (t) => {
+  t.test('a disabled watermark restores the earlier images', async (t) => {
     await set({ watermarkEnabled: false });
     const plain = await ask('/a.png');
     t.equal(plain.headers.get('x-cache'), 'memory');
     t.same((await read(plain)).at(190, 90), [255, 255, 255, 255]);
   });
 
-  t.test('prewarming warms no fallback', async (t) => {
+  t.test('prewarming does not render fallbacks', async (t) => {
     const { backgroundSecret } = await findDeployment(store.db);
     const fallback = encodeURIComponent(`${origin.url}/a.png`);
     const target = `/img/${origin.url}/none.png?project=${project}&fallback=${fallback}`;

@@ -2,7 +2,7 @@ import t from 'tap';
 import { stopTimers } from '../../clock.ts';
 import { imageOf, Machine, settle } from './machine.ts';
 
-t.test('one that leaves does not cancel the others', async (t) => {
+t.test('a leaving participant does not cancel the others', async (t) => {
   const machine = new Machine(2);
   const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
   const leaving = new AbortController();
@@ -21,7 +21,7 @@ t.test('one that leaves does not cancel the others', async (t) => {
   t.equal(machine.coalescer.size, 0);
 });
 
-t.test('when the last one leaves, wherever it is, the work is cancelled', async (t) => {
+t.test('the work is cancelled when the last participant leaves, in any process', async (t) => {
   const machine = new Machine(2);
   const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
   const first = new AbortController();
@@ -42,7 +42,7 @@ t.test('when the last one leaves, wherever it is, the work is cancelled', async 
   for (const one of machine.frontEnds) t.equal(await machine.openJoins(one), 0);
 });
 
-t.test('a follower that becomes the leader goes on for the other followers', async (t) => {
+t.test('a follower that becomes the leader renders for the other followers', async (t) => {
   const machine = new Machine(3);
   const [a, b, c] = [machine.frontEnd(0), machine.frontEnd(1), machine.frontEnd(2)];
   const leaving = new AbortController();
@@ -62,7 +62,7 @@ t.test('a follower that becomes the leader goes on for the other followers', asy
   t.same(await last, imageOf('k'));
 });
 
-t.test('a leader that leaves while a follower is on its way leaves the lead to it', async (t) => {
+t.test('a follower leads when the leader leaves before its join arrives', async (t) => {
   const machine = new Machine(2);
   const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
   const leaving = new AbortController();
@@ -78,7 +78,7 @@ t.test('a leader that leaves while a follower is on its way leaves the lead to i
   t.same(await wanted, imageOf('k'));
 });
 
-t.test('an order to lead that crosses the word on leaving goes on to the next', async (t) => {
+t.test('a render-lead that crosses a render-leave goes to the next follower', async (t) => {
   const machine = new Machine(2);
   const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
   const leaving = new AbortController();
@@ -95,7 +95,7 @@ t.test('an order to lead that crosses the word on leaving goes on to the next', 
   t.equal(machine.coalescer.size, 0);
 });
 
-t.test('whoever comes with an aborted signal asks nobody', async (t) => {
+t.test('an aborted signal sends no message', async (t) => {
   const { coalescer, up } = new Machine(1).frontEnd(0);
   const reason = new Error('gone');
   await t.rejects(
@@ -110,7 +110,7 @@ t.test('whoever comes with an aborted signal asks nobody', async (t) => {
   t.same(up, []);
 });
 
-t.test('a primary that does not answer holds no request up', async (t) => {
+t.test('a silent primary does not delay requests', async (t) => {
   const tick = stopTimers(t);
   const machine = new Machine(2);
   const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
@@ -137,29 +137,26 @@ t.test('a primary that does not answer holds no request up', async (t) => {
   for (const one of machine.frontEnds) t.equal(await machine.openJoins(one), 0);
 });
 
-t.test(
-  'a process that leads without a reply retains no other render when it is done',
-  async (t) => {
-    const tick = stopTimers(t);
-    const machine = new Machine(2);
-    const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
-    const leaving = new AbortController();
-    b.get('k', leaving.signal).catch(() => {});
-    await machine.quiet();
-    const wanted = a.get('k');
-    tick(3_000);
-    await machine.quiet();
-    a.renderings[0]?.finish();
-    await machine.quiet();
-    await wanted;
-    leaving.abort();
-    await machine.quiet();
-    t.equal(machine.renderings.length, 0);
-    t.equal(machine.coalescer.size, 0);
-  },
-);
+t.test('a process that leads without a reply leaves no retained render', async (t) => {
+  const tick = stopTimers(t);
+  const machine = new Machine(2);
+  const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
+  const leaving = new AbortController();
+  b.get('k', leaving.signal).catch(() => {});
+  await machine.quiet();
+  const wanted = a.get('k');
+  tick(3_000);
+  await machine.quiet();
+  a.renderings[0]?.finish();
+  await machine.quiet();
+  await wanted;
+  leaving.abort();
+  await machine.quiet();
+  t.equal(machine.renderings.length, 0);
+  t.equal(machine.coalescer.size, 0);
+});
 
-t.test('a follower waits as long as it takes once the primary has answered', async (t) => {
+t.test('a follower waits without a limit after the reply of the primary', async (t) => {
   const tick = stopTimers(t);
   const machine = new Machine(2);
   const waiting: Promise<unknown>[] = [];

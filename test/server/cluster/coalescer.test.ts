@@ -16,7 +16,7 @@ function onlyRendering({ renderings }: Machine): Rendering {
   return first;
 }
 
-/** Front ends that want a key, one after the other; the first of them leads. */
+/** Front ends that join for a key in turn; the first one leads. */
 async function wanting(all: Machine, ...frontEnds: FrontEnd[]): Promise<Promise<unknown>[]> {
   const waiting: Promise<unknown>[] = [];
   for (const one of frontEnds) {
@@ -26,7 +26,7 @@ async function wanting(all: Machine, ...frontEnds: FrontEnd[]): Promise<Promise<
   return waiting;
 }
 
-t.test('a machine renders a key once, and everybody gets the image', async (t) => {
+t.test('a machine renders a key once for all participants', async (t) => {
   const { all, a, b, c } = machine();
   const waiting = await wanting(all, a, b, c, b);
   t.equal(all.coalescer.size, 1);
@@ -37,7 +37,7 @@ t.test('a machine renders a key once, and everybody gets the image', async (t) =
   for (const one of all.frontEnds) t.equal(await all.openJoins(one), 0);
 });
 
-t.test('different keys do not wait for one another', async (t) => {
+t.test('different keys do not wait for each other', async (t) => {
   const { all, a, b } = machine();
   const first = a.get('k');
   const second = b.get('l');
@@ -54,7 +54,7 @@ t.test('different keys do not wait for one another', async (t) => {
   t.same(await Promise.all([first, second]), [imageOf('k'), imageOf('l')]);
 });
 
-t.test("a failure of the work is everybody's", async (t) => {
+t.test('all participants get an error of the work', async (t) => {
   const { all, a, b, c } = machine();
   const waiting = await wanting(all, a, b, c);
   onlyRendering(all).finish(new ServiceError('source_not_found', 'It is not there.'));
@@ -66,7 +66,7 @@ t.test("a failure of the work is everybody's", async (t) => {
   t.equal(all.coalescer.size, 0);
 });
 
-t.test('a front end that is overloaded hands the work on', async (t) => {
+t.test('an overloaded leader hands over to a follower', async (t) => {
   const { all, a, b, c } = machine();
   const [first, ...others] = await wanting(all, a, b, c);
   onlyRendering(all).finish(new ServiceError('overloaded', 'Too much to do.'));
@@ -78,7 +78,7 @@ t.test('a front end that is overloaded hands the work on', async (t) => {
   for (const image of await Promise.all(others)) t.same(image, imageOf('k'));
 });
 
-t.test('a leader that dies is followed by the next', async (t) => {
+t.test('the next follower replaces a leader that dies', async (t) => {
   const { all, a, b, c } = machine();
   const [, ...others] = await wanting(all, a, b, c);
   all.kill(a);
@@ -93,7 +93,7 @@ t.test('a leader that dies is followed by the next', async (t) => {
   t.equal(all.coalescer.size, 0);
 });
 
-t.test('a leader that dies after it reported success and before it sent the image', async (t) => {
+t.test('a leader dies between render-succeeded and its image', async (t) => {
   const { all, a, b } = machine();
   const [, other] = await wanting(all, a, b);
   onlyRendering(all).finish();
@@ -108,7 +108,7 @@ t.test('a leader that dies after it reported success and before it sent the imag
   t.same(await other, imageOf('k'));
 });
 
-t.test('a follower that dies leaves nothing behind', async (t) => {
+t.test('a follower that dies leaves no render', async (t) => {
   const { all, a, b } = machine();
   const [first] = await wanting(all, a, b);
   all.kill(b);
@@ -118,24 +118,21 @@ t.test('a follower that dies leaves nothing behind', async (t) => {
   t.equal(all.coalescer.size, 0);
 });
 
-t.test(
-  'what a front end sent before it died, and arrives after, leads nobody astray',
-  async (t) => {
-    const { all, a, b } = machine();
-    a.get('k').catch(() => {});
-    all.kill(a);
-    t.ok(all.deliverUp(a), 'its wanted arrives');
-    t.equal(all.coalescer.size, 0);
-    const wanted = b.get('k');
-    await all.quiet();
-    t.equal(onlyRendering(all).frontEnd, 1, 'nobody waits for the dead');
-    onlyRendering(all).finish();
-    await all.quiet();
-    t.same(await wanted, imageOf('k'));
-  },
-);
+t.test('late messages of a dead front end have no effect', async (t) => {
+  const { all, a, b } = machine();
+  a.get('k').catch(() => {});
+  all.kill(a);
+  t.ok(all.deliverUp(a), 'its wanted arrives');
+  t.equal(all.coalescer.size, 0);
+  const wanted = b.get('k');
+  await all.quiet();
+  t.equal(onlyRendering(all).frontEnd, 1, 'nobody waits for the dead');
+  onlyRendering(all).finish();
+  await all.quiet();
+  t.same(await wanted, imageOf('k'));
+});
 
-t.test('who comes while the image is being handed on gets it too', async (t) => {
+t.test('a join during the hand-over of the image gets it too', async (t) => {
   const { all, a, b, c } = machine();
   const waiting = await wanting(all, a, b);
   onlyRendering(all).finish();
@@ -149,7 +146,7 @@ t.test('who comes while the image is being handed on gets it too', async (t) => 
   t.equal(all.coalescer.size, 0);
 });
 
-t.test('the image crosses to other processes only when one of them waits', async (t) => {
+t.test('the image is sent only to processes that wait for it', async (t) => {
   const { all, a, b } = machine();
   const sent: unknown[] = [];
   const push = a.up.push.bind(a.up);
@@ -167,7 +164,7 @@ t.test('the image crosses to other processes only when one of them waits', async
   t.ok(sent.some((message) => JSON.stringify(message).includes('image/png')));
 });
 
-t.test('who may have missed what another has stored is told to look for it', async (t) => {
+t.test('mayBeStored is set when another front end has stored the image', async (t) => {
   const { all, a, b, c } = machine();
   const first = a.get('k');
   await all.quiet();

@@ -7,7 +7,7 @@ import { keyOf } from '../../pool/cache/pictures.ts';
 import { until } from '../../until.ts';
 import { block, kept, numbered } from './index-folder.ts';
 
-t.test('the folder stays below its limit, and is cleared to a low-water mark', async (t) => {
+t.test('the folder stays below its limit and is cleared to a low-water mark', async (t) => {
   const { index, put, remaining, troubles } = kept(t.testdir(), 20);
   for (const name of numbered(1, 20)) {
     await put(name);
@@ -23,7 +23,7 @@ t.test('the folder stays below its limit, and is cleared to a low-water mark', a
   t.same(troubles, []);
 });
 
-t.test('what is used goes later than what is not', async (t) => {
+t.test('recently used images are deleted last', async (t) => {
   const { index, put, remaining } = kept(t.testdir(), 10);
   for (const name of numbered(1, 10)) {
     await put(name);
@@ -36,7 +36,7 @@ t.test('what is used goes later than what is not', async (t) => {
   t.same(remaining(numbered(1, 11)), ['1', '3', ...numbered(5, 11)]);
 });
 
-t.test('files count by the blocks that they occupy', async (t) => {
+t.test('the size of a file is that of its blocks', async (t) => {
   const { index } = kept(t.testdir(), 10);
   index.stored(keyOf('a'), 1);
   t.equal(index.bytes, block);
@@ -48,7 +48,7 @@ t.test('files count by the blocks that they occupy', async (t) => {
   t.same([index.bytes, index.count], [block, 1]);
 });
 
-t.test('a file above the whole limit does not stay, whatever else there is', async (t) => {
+t.test('a file above the limit is deleted', async (t) => {
   const { index, put, there } = kept(t.testdir(), 2);
   await put('big', { bytes: 3 * block });
   index.stored(keyOf('big'), 3 * block);
@@ -57,7 +57,7 @@ t.test('a file above the whole limit does not stay, whatever else there is', asy
   t.equal(index.bytes, 0);
 });
 
-t.test('torn temporary files go before the start, finished ones stay', async (t) => {
+t.test('the start removes temporary files and keeps complete ones', async (t) => {
   const folder = t.testdir({ tmp: { torn: 'x', deep: { torn: 'x' } } });
   const { index, put, there } = kept(folder, 10);
   await put('a');
@@ -67,7 +67,7 @@ t.test('torn temporary files go before the start, finished ones stay', async (t)
   await index.prepare();
 });
 
-t.test('a file that was written again since it was chosen to go stays', async (t) => {
+t.test('a file that was written again before its deletion stays', async (t) => {
   const { index, put, there } = kept(t.testdir(), 4);
   for (const name of numbered(1, 4)) {
     await put(name);
@@ -79,7 +79,7 @@ t.test('a file that was written again since it was chosen to go stays', async (t
   t.ok(there('1'), 'in the index again before the deletion came to it');
 });
 
-t.test('what cannot be deleted is trouble to tell of, and no more', async (t) => {
+t.test('a file that cannot be deleted is reported', async (t) => {
   const folder = t.testdir();
   const { index, put, troubles, there } = kept(folder, 1);
   await mkdir(join(cacheFilePath(folder, keyOf('a')), 'inside'), { recursive: true });
@@ -92,18 +92,15 @@ t.test('what cannot be deleted is trouble to tell of, and no more', async (t) =>
   t.notOk(there('b'), 'the others are deleted all the same');
 });
 
-t.test(
-  'a damaged file that was rendered again before its removal is reported counts',
-  async (t) => {
-    const { index, put } = kept(t.testdir(), 4);
-    index.stored(keyOf('again'), block);
-    await put('again', { bytes: 2 * block });
-    await index.removed(keyOf('again'));
-    t.same([index.count, index.bytes], [1, 2 * block]);
-  },
-);
+t.test('a damaged file that was rendered again before its report counts', async (t) => {
+  const { index, put } = kept(t.testdir(), 4);
+  index.stored(keyOf('again'), block);
+  await put('again', { bytes: 2 * block });
+  await index.removed(keyOf('again'));
+  t.same([index.count, index.bytes], [1, 2 * block]);
+});
 
-t.test('what a front end leaves when it dies is found, and only that', async (t) => {
+t.test('the index finds the unreported files of a dead front end', async (t) => {
   const folder = t.testdir({ tmp: { 'a-1': 'x', 'a-2': 'x', 'b-1': 'x' } });
   const { index, put } = kept(folder, 20);
   const writes = new DiskCacheWrites(index);
@@ -128,7 +125,7 @@ t.test('what a front end leaves when it dies is found, and only that', async (t)
   t.same(await temporary(), ['b-1']);
 });
 
-t.test('the folder is not readable for other users', async (t) => {
+t.test('other users cannot read the folder', async (t) => {
   const folder = t.testdir({ cache: {} });
   await chmod(join(folder, 'cache'), 0o755);
   await kept(join(folder, 'cache'), 1).index.prepare();

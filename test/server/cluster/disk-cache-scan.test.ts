@@ -6,7 +6,7 @@ import { cacheFilePath } from '../../../pool/cache/disk.ts';
 import { keyOf } from '../../pool/cache/pictures.ts';
 import { block, kept, numbered } from './index-folder.ts';
 
-t.test('after a start the files there are count, the oldest to go first', async (t) => {
+t.test('after a start the existing files count, in the order of their age', async (t) => {
   const folder = t.testdir();
   const before = kept(folder, 100);
   for (const name of numbered(1, 12)) await before.put(name, { age: 1_000 - Number(name) });
@@ -17,7 +17,7 @@ t.test('after a start the files there are count, the oldest to go first', async 
   t.equal(index.bytes, 9 * block);
 });
 
-t.test('the files of an earlier version are moved to where they are looked for', async (t) => {
+t.test('files of an earlier version are moved', async (t) => {
   const folder = t.testdir();
   const { index, put, there, troubles } = kept(folder, 10);
   await put('new');
@@ -32,7 +32,7 @@ t.test('the files of an earlier version are moved to where they are looked for',
   t.same(troubles, []);
 });
 
-t.test('what is written and used while the scan runs is newer than all it finds', async (t) => {
+t.test('files that are written or used during the scan are newer than its results', async (t) => {
   const folder = t.testdir();
   const { index, put, remaining } = kept(folder, 12);
   for (const name of numbered(1, 10)) await put(name, { age: 1_000 - Number(name) });
@@ -50,7 +50,7 @@ t.test('what is written and used while the scan runs is newer than all it finds'
   t.same(remaining(numbered(1, 13)), ['1', ...numbered(5, 13)]);
 });
 
-t.test('what is removed while the scan runs does not come back', async (t) => {
+t.test('files that are removed during the scan stay removed', async (t) => {
   const folder = t.testdir();
   const { index, put } = kept(folder, 200);
   for (const name of numbered(1, 100)) await put(name);
@@ -63,7 +63,7 @@ t.test('what is removed while the scan runs does not come back', async (t) => {
   t.same([index.count, index.bytes], [0, 0]);
 });
 
-t.test('the limit holds while the scan runs, too', async (t) => {
+t.test('the limit holds during the scan', async (t) => {
   const folder = t.testdir();
   const { index, put, remaining } = kept(folder, 10);
   for (const name of numbered(1, 10)) await put(name, { age: 1_000 });
@@ -80,7 +80,7 @@ t.test('the limit holds while the scan runs, too', async (t) => {
   t.ok(left.includes('31'));
 });
 
-t.test('files of others are not counted and not touched', async (t) => {
+t.test('foreign files are neither counted nor changed', async (t) => {
   const folder = t.testdir({ files: { 'readme.txt': 'x', ab: { 'notes.txt': 'x' } } });
   const { index, put } = kept(folder, 1);
   const key = keyOf('a');
@@ -101,7 +101,7 @@ t.test('files of others are not counted and not touched', async (t) => {
   t.same((await readdir(folder, { recursive: true })).sort(), before);
 });
 
-t.test('a cache that is not there yet is an empty one', async (t) => {
+t.test('a missing folder is an empty cache', async (t) => {
   const { index } = kept(join(t.testdir(), 'none'), 10);
   await index.scan();
   t.same([index.count, index.bytes], [0, 0]);

@@ -4,7 +4,7 @@ import { DiskSpace } from '../../../server/cluster/disk-space.ts';
 import { keyOf } from '../../pool/cache/pictures.ts';
 import { block, kept, numbered } from './index-folder.ts';
 
-/** A cache of ten images on a disk of 1,000 blocks, of which others leave so many free. */
+/** A cache of ten images on a disk of 1,000 blocks with a given number of free ones. */
 async function startDisk(t: { testdir(): string }, reserveBytes: number | null) {
   const { index, put, remaining } = kept(t.testdir(), 100);
   for (const name of numbered(1, 10)) {
@@ -38,7 +38,7 @@ t.test('the oldest images are deleted until the reserve is free', async (t) => {
   t.same(lines, []);
 });
 
-t.test('when others use the disk up, it is said once, and once when it is over', async (t) => {
+t.test('a full disk is logged once, and its end once', async (t) => {
   const { space, disk, remaining, lines } = await startDisk(t, 20 * block);
   disk.freeForAll = 9 * block;
   await space.check();
@@ -51,7 +51,7 @@ t.test('when others use the disk up, it is said once, and once when it is over',
   t.same(lines, ['the disk is full; no image is kept on it', 'the disk has space again']);
 });
 
-t.test('the reserve is a twentieth of the disk if nothing is set', async (t) => {
+t.test('the default reserve is 5 % of the disk', async (t) => {
   const { space, disk, remaining } = await startDisk(t, null);
   disk.freeForAll = 55 * block;
   await space.check();

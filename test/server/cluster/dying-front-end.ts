@@ -1,3 +1,3 @@
-/** A front end that dies before it listens, or as soon as it listens. */
+/** A front end that dies before it listens or right after. */
 if (process.env['DIES'] === 'early') process.exit(4);
 process.send?.({ type: 'ready' }, () => process.exit(3));

@@ -7,7 +7,7 @@ import { keyOf } from '../../pool/cache/pictures.ts';
 
 export const block = 4_096;
 
-/** A folder with an index of so many blocks, and ways to see what is there. */
+/** A folder with an index limited to a number of blocks. */
 export function kept(folder: string, blocks: number) {
   const troubles: Error[] = [];
   const index = new DiskCacheIndex(folder, blocks * block, (error) => troubles.push(error));
@@ -16,9 +16,9 @@ export function kept(folder: string, blocks: number) {
     index,
     troubles,
     there,
-    /** Those of the names that have a file. */
+    /** The given names that have a file. */
     remaining: (names: readonly string[]) => names.filter(there),
-    /** Puts a file where a front end would; its age in seconds. */
+    /** Writes a file as a front end does, with an age in seconds. */
     async put(name: string, { bytes = block, age = 0 } = {}): Promise<void> {
       const path = cacheFilePath(folder, keyOf(name));
       await mkdir(dirname(path), { recursive: true });

@@ -11,7 +11,7 @@ interface Wish {
   end: 'waiting' | 'image' | 'wrong image' | 'failure' | 'left';
 }
 
-/** One thing that may happen next; `at` picks among what there is to pick from. */
+/** An event that may come next; `at` selects its subject. */
 interface Step {
   readonly what: 'want' | 'leave' | 'up' | 'down' | 'finish' | 'fail' | 'overload' | 'land' | 'die';
   readonly at: number;
@@ -20,7 +20,7 @@ interface Step {
 
 const pick = <T>(from: readonly T[], at: number): T | undefined => from[at % from.length];
 
-/** A machine to which anything may happen in any order, and all that was wanted of it. */
+/** A machine with events in any order, and all requested images. */
 class Story {
   readonly machine = new Machine(3);
   readonly waiting: Wish[] = [];
@@ -36,7 +36,7 @@ class Story {
       case 'leave':
         return pick(this.#waiting(), at)?.controller.abort(new Error('left'));
       case 'up':
-        // Also from the dead: what they sent arrives after their end.
+        // Messages of dead front ends arrive too.
         machine.deliverUp(machine.frontEnd(at % machine.frontEnds.length));
         return;
       case 'down':
@@ -55,13 +55,13 @@ class Story {
     }
   }
 
-  /** Keys that more than one living front end renders. */
+  /** Keys that several running front ends render. */
   renderedTwice(): string[] {
     const keys = this.machine.renderings.map(({ key }) => key);
     return keys.filter((key, at) => keys.indexOf(key) !== at);
   }
 
-  /** Everything under way comes to its end. */
+  /** Finishes all work in progress. */
   async end(): Promise<void> {
     do {
       for (const rendering of this.machine.renderings) rendering.finish();
@@ -110,7 +110,7 @@ const step = (keys: readonly string[]): fc.Arbitrary<Step> =>
   });
 
 for (const keys of [['k'], ['k', 'l']]) {
-  t.test(`nobody is left hanging, whatever happens to ${keys.length} keys`, async (t) => {
+  t.test(`no request hangs after any order of events for ${keys.length} keys`, async (t) => {
     let ended = { image: 0, failure: 0, left: 0 };
     await fc.assert(
       fc.asyncProperty(fc.array(step(keys), { minLength: 10, maxLength: 80 }), async (steps) => {

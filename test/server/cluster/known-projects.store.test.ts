@@ -11,7 +11,7 @@ const idOf = (number: number): string => `prj_${String(number).padStart(16, '0')
 const project = (number: number, revision = 1) =>
   projectWith({ _id: idOf(number), revision, signingSecret: 'the-secret-of-signed-urls' });
 
-/** What a primary knows, and the file that it has it in. */
+/** The known projects of a primary and their file. */
 function opened(t: Test, path = join(t.testdir(), 'known-projects'), url = storeUrl) {
   const known = new KnownProjects(3, () => 1);
   const errors: unknown[] = [];
@@ -24,7 +24,7 @@ function opened(t: Test, path = join(t.testdir(), 'known-projects'), url = store
   };
 }
 
-t.test('the primary knows the latest revision of each project', async (t) => {
+t.test('the primary keeps the latest revision of each project', async (t) => {
   const { known } = opened(t);
   t.ok(known.receive({ type: 'project-known', project: project(1, 2) }));
   t.notOk(known.receive({ type: 'project-known', project: project(1, 1) }), 'an older one');
@@ -40,7 +40,7 @@ t.test('the primary knows the latest revision of each project', async (t) => {
   t.equal(known.knowledge.projects.length, 3, 'and no more than a front end');
 });
 
-t.test('what is known is on disk soon, for this store and this user only', async (t) => {
+t.test('the known projects are written soon, for this store and this user only', async (t) => {
   const { path, known, file, errors } = opened(t);
   t.equal(await file.read(), null);
   known.receive({ type: 'project-known', project: project(1) });
@@ -65,7 +65,7 @@ t.test('what is known is on disk soon, for this store and this user only', async
   t.same(errors, []);
 });
 
-t.test('a file that is torn, changed or foreign is not read', async (t) => {
+t.test('a truncated, changed or foreign file is not read', async (t) => {
   const { path, known, file } = opened(t);
   known.receive({ type: 'project-known', project: project(1) });
   known.receive({ type: 'projects-confirmed', at: 1_000 });
@@ -84,7 +84,7 @@ t.test('a file that is torn, changed or foreign is not read', async (t) => {
   }
 });
 
-t.test('a folder that cannot be written is told of once', async (t) => {
+t.test('a folder that is not writable is reported once', async (t) => {
   const { known, file, errors } = opened(t, join(t.testdir(), 'none', 'known-projects'));
   for (const at of [1_000, 2_000]) {
     known.receive({ type: 'projects-confirmed', at });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { Liveness } from '../../../server/cluster/liveness.ts';
 
-/** A liveness whose clock goes on second by second, checking each time. */
+/** A Liveness whose clock advances by seconds, with a check after each. */
 function watched() {
   let now = 0;
   const unresponsive: number[] = [];
@@ -19,7 +19,7 @@ function watched() {
   return { liveness, unresponsive, pass, suspend };
 }
 
-t.test('one that says nothing for 15 s is told of, once', async (t) => {
+t.test('a front end without messages for 15 s is reported once', async (t) => {
   const { liveness, unresponsive, pass } = watched();
   liveness.messageReceived(1);
   liveness.messageReceived(2);
@@ -31,7 +31,7 @@ t.test('one that says nothing for 15 s is told of, once', async (t) => {
   t.same(unresponsive, [1]);
 });
 
-t.test('one that has ended, or has said nothing yet, is not waited for', async (t) => {
+t.test('ended front ends and those without a first message are not reported', async (t) => {
   const { liveness, unresponsive, pass } = watched();
   liveness.messageReceived(1);
   liveness.forget(1);
@@ -39,7 +39,7 @@ t.test('one that has ended, or has said nothing yet, is not waited for', async (
   t.same(unresponsive, []);
 });
 
-t.test('when the watcher itself was held up, nobody is to blame', async (t) => {
+t.test('no front end is reported after a delay of the check itself', async (t) => {
   const { liveness, unresponsive, pass, suspend } = watched();
   liveness.messageReceived(1);
   suspend(3_600);

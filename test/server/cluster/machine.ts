@@ -18,35 +18,35 @@ export const imageOf = (key: string): Image => ({
   height: 1,
 });
 
-/** Lets everything that follows from what has happened so far happen. */
+/** Waits for the effects of past events. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A render under way, whose end the test decides. */
+/** A render in progress, which the test ends. */
 export interface Rendering {
   readonly key: string;
   readonly frontEnd: number;
   finish(failure?: ServiceError): void;
 }
 
-/** A front end as the engine uses a coalescer: its own single flight around the machine's. */
+/** A front end that uses the coalescer as the engine does, within a single flight of its own. */
 export class FrontEnd {
   readonly id: number;
   readonly coalescer: CoalescerClient;
   readonly misses = new SingleFlight<string, Image>();
-  /** Messages that the other side has not received yet. */
+  /** Messages that are not delivered yet. */
   readonly up: ToPrimary[] = [];
   readonly down: CoalescerReply[] = [];
-  /** Renders that have an image and are still writing it to disk. */
+  /** Renders that write their image to the disk. */
   readonly writes: (() => void)[] = [];
   readonly renderings: Rendering[] = [];
-  /** For each time that it led: whether it was told to look on the disk before it renders. */
+  /** `mayBeStored` of each render that it led. */
   readonly looked: boolean[] = [];
   dead = false;
 
   constructor(id: number) {
     this.id = id;
     this.coalescer = new CoalescerClient({
-      // A dead process sends nothing, and nothing but data passes between processes.
+      // A dead process sends nothing, and processes exchange only data.
       send: (message) => this.dead || this.up.push(structuredClone(message)),
     });
   }
@@ -104,7 +104,7 @@ export class FrontEnd {
   }
 }
 
-/** A primary with its front ends, and channels between them that the test moves by hand. */
+/** A primary with front ends, and channels whose messages the test delivers. */
 export class Machine {
   readonly coalescer: RenderCoalescer;
   readonly frontEnds: readonly FrontEnd[];
@@ -131,7 +131,7 @@ export class Machine {
     return this.living.flatMap(({ renderings }) => renderings);
   }
 
-  /** The oldest message of a front end reaches the primary. False when there is none. */
+  /** Delivers the oldest message of a front end to the primary. False without a message. */
   deliverUp({ id, up }: FrontEnd): boolean {
     const message = up.shift();
     if (message !== undefined) this.coalescer.receive(id, message as CoalescerRequest);
@@ -144,13 +144,13 @@ export class Machine {
     return reply !== undefined;
   }
 
-  /** The primary learns at once; what the front end had sent before may reach it later. */
+  /** Kills a front end. The primary notices it at once; earlier messages may arrive later. */
   kill(frontEnd: FrontEnd): void {
     frontEnd.dead = true;
     this.coalescer.forget(frontEnd.id);
   }
 
-  /** Delivers all there is until nothing follows from it any more. */
+  /** Delivers all messages and those that follow from them. */
   async quiet(): Promise<void> {
     for (let moved = true; moved; ) {
       await settle();
@@ -168,7 +168,7 @@ export class Machine {
     }
   }
 
-  /** Joins that a front end still knows: only to lead for others is refused by it. */
+  /** Joins that a front end still has; it refuses to lead for others. */
   async openJoins(frontEnd: FrontEnd, upTo = 1_000): Promise<number> {
     await this.quiet();
     let open = 0;

@@ -1,11 +1,11 @@
 import cluster from 'node:cluster';
 
-/** A front end as the supervisor sees it; the first of each test says that its pool is stuck. */
+/** A front end for tests of the supervisor; the first of each test reports stuck transforms. */
 const first = cluster.worker?.id === 1;
 const stalledMs = first ? 5_000 : 0;
 
 process.on('message', ({ type }: { type: string }) => {
-  // The first is stuck so badly that it does not end either.
+  // The first one does not end either.
   if (type === 'drain' && !first) process.exit(0);
 });
 process.on('disconnect', () => process.exit(0));

@@ -1,6 +1,6 @@
 import { channelToPrimary } from '../../../server/cluster/channel.ts';
 
-/** A front end that listens as soon as it has its welcome. */
+/** A front end that listens when it has received its welcome. */
 const channel = channelToPrimary();
 process.on('disconnect', () => process.exit(0));
 await channel.start();

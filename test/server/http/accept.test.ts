@@ -1,7 +1,7 @@
 import t from 'tap';
 import { prefersPage } from '../../../server/http/accept.ts';
 
-t.test('a page is for clients that prefer one to JSON', async (t) => {
+t.test('clients that prefer a page to JSON get one', async (t) => {
   const pages = [
     'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8',
     'text/html',
@@ -17,14 +17,14 @@ t.test('a page is for clients that prefer one to JSON', async (t) => {
     'application/json, text/plain, */*',
     'application/json, text/html;q=0.9',
     'application/*, text/html;q=0.9',
-    // Browsers, for an image element and for a script's request.
+    // Of a browser's image element, and of a script.
     'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8',
     'text/html;q=0',
     'text/html;q=0, */*',
     'text/htmlx',
     'image/svg+xml',
     ',;q=,text/html;q=x=',
-    // No browser's.
+    // Longer than a browser's.
     `text/html${',a/b'.repeat(300)}`,
   ];
   for (const accept of pages) t.ok(prefersPage(accept), accept);

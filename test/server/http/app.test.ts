@@ -16,7 +16,7 @@ function appWith(routes: readonly Route[]) {
   const errors: unknown[] = [];
   const onError = (_: HttpRequest, error: unknown) => void errors.push(error);
   const app = new App(routes, { onEnd: null, onError, errorResponse }, 'x-');
-  /** The response to a request that has no more than a method and a path. */
+  /** The response to a request of only a method and a path. */
   const ask = (method: string, path: string): HttpResponse | undefined => {
     let response: HttpResponse | undefined;
     app.handle({
@@ -63,7 +63,7 @@ t.test('405 names the methods of the path, 404 none', async (t) => {
   t.notOk(new Map(missing?.headers).has('allow'));
 });
 
-t.test('an error of a handler is a response and reported', async (t) => {
+t.test('an error of a handler becomes a response and is reported', async (t) => {
   const fail = (): never => {
     throw new Error('of the test');
   };
@@ -77,7 +77,7 @@ t.test('an error of a handler is a response and reported', async (t) => {
   t.equal(errors.length, 2);
 });
 
-t.test('it counts requests and stops its engine once', async (t) => {
+t.test('the app counts requests and stops its server once', async (t) => {
   const { app } = appWith([]);
   const calls: string[] = [];
   const engine: HttpServer = {

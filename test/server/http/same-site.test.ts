@@ -1,7 +1,7 @@
 import t from 'tap';
 import { isSameHost } from '../../../server/http/same-site.ts';
 
-t.test('an Origin has the same host, at any port, or another one', async (t) => {
+t.test('the host of an Origin is compared without its port', async (t) => {
   for (const [origin, host, isSame] of [
     ['http://localhost:5173', 'localhost', true],
     ['http://localhost:5173', '127.0.0.1', true],

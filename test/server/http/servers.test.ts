@@ -10,10 +10,10 @@ import { loadUws } from '../../../server/http/uws-library.ts';
 import { freePort } from '../../service/service.ts';
 import { until } from '../../until.ts';
 
-/** More than the sockets of both ends buffer. */
+/** More bytes than the sockets buffer. */
 const bodyBytes = 32 * 1024 * 1024;
 
-/** An app with one large response, its address, and the statuses of the requests that have ended. */
+/** An app with one large response, its address, and the statuses of ended requests. */
 async function serve(t: Test, start: StartHttpServer) {
   const body = Buffer.alloc(bodyBytes);
   const large: HttpResponse = { status: 200, headers: [], body };
@@ -47,7 +47,7 @@ async function serve(t: Test, start: StartHttpServer) {
   return { send, ended };
 }
 
-/** All that comes until the server closes the connection. */
+/** Reads until the server closes the connection. */
 async function rest(socket: Socket): Promise<Buffer> {
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -66,7 +66,7 @@ const patient: NodeTimeouts = {
   stalledTimeout: 10_000,
 };
 
-t.test('Node: what follows a request that is refused is not handled', async (t) => {
+t.test('Node: requests after a malformed one are not handled', async (t) => {
   const { send, ended } = await serve(t, (host) => new NodeServer(host, patient));
   const twoHosts = `${partOfHead}Host: y\r\n\r\n`;
   const text = (await rest(await send(`${twoHosts}${partOfHead}\r\n`))).toString();

@@ -16,7 +16,7 @@ type AddBinary = (path: string) => Promise<void>;
 const working: AddBinary = (path) => symlink(installed ?? '', path);
 const broken: AddBinary = (path) => writeFile(path, 'of another C library');
 
-/** A package that is laid out as those that there are; resolves with the URL of its main file. */
+/** Creates a package like the existing ones; resolves with the URL of its main file. */
 async function layOut(
   within: string,
   { name, main, folder }: { name: string; main: string; folder: string },
@@ -49,7 +49,7 @@ for (const layout of [unofficial, upstream, pack]) {
 }
 
 t.test(
-  'a package whose binary does not load is passed over',
+  'a package whose binary does not load is skipped',
   { skip: installed === undefined && `there is no ${file}` },
   async (t) => {
     const folder = t.testdir();
@@ -60,7 +60,7 @@ t.test(
   },
 );
 
-t.test('where no package has a binary, the reason names it', async (t) => {
+t.test('the reason names the missing binary', async (t) => {
   t.match(loadUws([]), new RegExp(`for Node ${versions.node} .* ${file} does not exist$`));
 });
 

@@ -20,7 +20,7 @@ const seriesOf = (projects: BusiestProjects): Record<string, number> => {
   return found;
 };
 
-t.test('the busiest have series of their own, and no series decreases', async (t) => {
+t.test('the busiest projects have series of their own, and no series decreases', async (t) => {
   const projects = new BusiestProjects(2);
   projects.add(counted({ a: 5, b: 3, c: 1 }));
   t.same(seriesOf(projects), { a: 5, b: 3, other: 1 });
@@ -34,23 +34,20 @@ t.test('the busiest have series of their own, and no series decreases', async (t
   t.same(seriesOf(projects), { a: 6, c: 3, other: 27 });
 });
 
-t.test(
-  'however many projects there are, the series are bounded and find the busiest',
-  async (t) => {
-    const projects = new BusiestProjects();
-    for (let round = 0; round < 5; round++) {
-      const once: Record<string, number> = {};
-      for (let i = 0; i < 1_500; i++) once[`r${round}-${i}`] = 1;
-      projects.add(counted({ ...once, busy: 40 }));
-      projects.choose();
-    }
-    const series = seriesOf(projects);
-    t.equal(Object.keys(series).length, 101);
-    t.ok('busy' in series, 'although 100 others came first');
-  },
-);
+t.test('the number of series is limited, and the busiest of many projects have them', async (t) => {
+  const projects = new BusiestProjects();
+  for (let round = 0; round < 5; round++) {
+    const once: Record<string, number> = {};
+    for (let i = 0; i < 1_500; i++) once[`r${round}-${i}`] = 1;
+    projects.add(counted({ ...once, busy: 40 }));
+    projects.choose();
+  }
+  const series = seriesOf(projects);
+  t.equal(Object.keys(series).length, 101);
+  t.ok('busy' in series, 'although 100 others came first');
+});
 
-t.test('a process counts a bounded number of projects between two reports', async (t) => {
+t.test('a process counts a limited number of projects between two reports', async (t) => {
   const counter = new ProjectCounter();
   for (let i = 0; i < 5_000; i++) counter.count(`p${i}`, 'none');
   const counts = counter.take();

@@ -29,7 +29,7 @@ t.test("names and labels follow Prometheus' conventions", async (t) => {
   }
 });
 
-/** The names in a PromQL expression that are metrics of ours by their look. */
+/** The names of the service's metrics in a PromQL expression. */
 const namesIn = (text: string): string[] => text.match(/\b(image_delivery|prewarm)_\w+/g) ?? [];
 
 const exposed = new Set(
@@ -85,7 +85,7 @@ t.test(
   },
 );
 
-t.test('the dashboard is one that Grafana can import', async (t) => {
+t.test('Grafana can import the dashboard', async (t) => {
   const text = await readFile(new URL('grafana-dashboard.json', operating), 'utf8');
   const { panels, templating, uid, title, schemaVersion } = JSON.parse(text);
   t.match({ uid, title, schemaVersion }, { uid: String, title: String, schemaVersion: Number });

@@ -26,7 +26,7 @@ const read = (sums: MetricSums) => {
   ];
 };
 
-t.test('what ended processes have counted stays, and what they had open does not', async (t) => {
+t.test('sums keep the counters of ended processes and drop their gauges', async (t) => {
   const sums = new MetricSums();
   sums.report(1, requests(5, 2));
   sums.report(2, requests(7, 1));
@@ -37,7 +37,7 @@ t.test('what ended processes have counted stays, and what they had open does not
   t.same(read(sums), [13, 13, 1]);
   sums.report(1, requests(8, 4));
   t.same(read(sums), [15, 15, 1], 'the last report may come after the end');
-  // Many replacements: those of long ago are one sum.
+  // Many replacements: old snapshots are merged.
   for (let id = 3; id < 30; id++) {
     sums.report(id, requests(1, 1));
     sums.end(id);
@@ -47,7 +47,7 @@ t.test('what ended processes have counted stays, and what they had open does not
   t.same(read(sums), [42, 42, 1], 'a report long after the end counts nothing twice');
 });
 
-t.test('gauges are sums, or the worst of the processes', async (t) => {
+t.test('gauges are sums, minimums or maximums of the processes', async (t) => {
   const sums = new MetricSums();
   for (const [id, available] of [1, 0, 1].entries()) {
     const gauges = snapshotOf((cells) => {
@@ -67,7 +67,7 @@ t.test('gauges are sums, or the worst of the processes', async (t) => {
   t.equal(totalOf(samples, 'image_delivery_cache_bytes', { cache: 'disk' }), 7);
 });
 
-t.test('a histogram counts a value in every bucket from its bound on', async (t) => {
+t.test('buckets of a histogram are cumulative', async (t) => {
   const snapshot = snapshotOf((cells) => {
     const fetch = cells.histogram('stageDuration', 'fetch');
     for (const seconds of [0.1, 0.10001, 1_000]) fetch.observe(seconds);

@@ -11,7 +11,7 @@ const loaded = (): string[] =>
   );
 const log = { info: () => {}, warn: () => {} };
 
-t.test('traces need an endpoint, and can be switched off', async (t) => {
+t.test('traces need an endpoint and can be switched off', async (t) => {
   const cases: ReadonlyArray<readonly [Record<string, string>, boolean]> = [
     [{}, false],
     [{ OTEL_SERVICE_NAME: 'pictures', OTEL_TRACES_SAMPLER: 'always_on' }, false],
@@ -26,7 +26,7 @@ t.test('traces need an endpoint, and can be switched off', async (t) => {
   }
 });
 
-t.test('nothing of OpenTelemetry is loaded until traces are wanted', async (t) => {
+t.test('OpenTelemetry is loaded only when traces are enabled', async (t) => {
   t.equal(await startTracing({}, log), null);
   t.same(loaded(), []);
   const tracing = await startTracing({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }, log);
@@ -35,7 +35,7 @@ t.test('nothing of OpenTelemetry is loaded until traces are wanted', async (t) =
   await tracing?.close();
 });
 
-t.test('one file imports OpenTelemetry, and it is only imported dynamically', async (t) => {
+t.test('only one file imports OpenTelemetry, and its import is dynamic', async (t) => {
   const importers: string[] = [];
   for (const room of ['contract', 'pool', 'server', 'store', 'worker']) {
     const folder = new URL(`${room}/`, root);
