@@ -5,6 +5,6 @@ export function numberFrom(least: number, most: number): (text: string) => numbe
   return (text) => {
     const value = Number(text);
     if (text.trim() !== '' && value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`A number from ${least} to ${most}.`);
+    throw new InvalidArgumentError(`It must be a number from ${least} to ${most}.`);
   };
 }

@@ -4,7 +4,7 @@ import { takeFreePorts } from '../server/local/free-ports.ts';
 import { startTemporaryService } from '../server/local/temporary-service.ts';
 import { newProjectId } from '../store/identifiers.ts';
 import { startOrigin } from './origin/origin.ts';
-import { picture, pictures } from './origin/pictures.ts';
+import { pictureNames } from './origin/pictures.ts';
 
 /**
  * A demo of the service: an origin with sample pictures, the service with access to it and its worker,
@@ -19,32 +19,34 @@ const examples: ReadonlyArray<readonly [title: string, picture: string, paramete
   ['An animation, as WebP', 'pulse.gif', 'w=240&fmt=webp'],
 ];
 
-const paintedWithinMs = 60_000;
-
 const command = new Command('demo').description(
   'Runs the service and its worker on temporary data, with sample pictures and a project. Ports that are not named and in use are replaced by free ones.',
 );
 const { settings: given } = someSettingsFromCommandLine(
   command,
   [
-    ...(['host', 'port', 'baseUrl', 'httpEngine', 'processes', 'poolThreads'] as const),
-    ...(['workerPort', 'workerHost', 'logLevel', 'logFormat'] as const),
+    'host',
+    'port',
+    'baseUrl',
+    'httpEngine',
+    'processes',
+    'poolThreads',
+    'workerPort',
+    'workerHost',
+    'logLevel',
+    'logFormat',
   ],
   [],
 );
 await takeFreePorts(given).catch((error: Error) => command.error(error.message));
 const origin = await startOrigin();
-// The picture that the playground opens with; while the service starts, because it takes seconds to paint.
-const painted = picture('landscape.jpg');
 const id = newProjectId();
-const urls = Object.keys(pictures).map((name) => `${origin.url}/${name}`);
+const urls = pictureNames.map((name) => `${origin.url}/${name}`);
 const { settings, key, createProject, stop } = await startTemporaryService({
   program: 'start',
   settings: {
     SERVICE_PRIVATE_SOURCES: '127.0.0.1/32:*',
     SERVICE_CONSOLE_PICTURES: [id, ...urls].join(' '),
-    // The other pictures are painted when they are requested.
-    SERVICE_SOURCE_TIMEOUT_MS: String(paintedWithinMs),
   },
   close: () => origin.close(),
 });
@@ -56,7 +58,6 @@ try {
     origin: `${origin.url}/`,
     allowedOrigins: ['127.0.0.1'],
   });
-  await painted;
   const links = examples.map(([title, name, parameters]) => {
     const source = encodeURIComponent(`${origin.url}/${name}`);
     return `  ${title}:\n  ${settings.baseUrl}/img/${source}?project=${project}&${parameters}\n`;

@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { loadSettings } from '../contract/settings/load.ts';
 import { newApiKey } from '../store/identifiers.ts';
 import { joinStore } from '../store/open.ts';
-import { end, freePort, pinned, untilOk } from './servers/launch.ts';
+import { end, freePort, launch, untilOk } from './servers/launch.ts';
 
 /** The service and its worker as separate processes, with their data in a temporary folder. */
 export interface Deployment {
@@ -16,7 +15,7 @@ export interface Deployment {
   readonly key: string;
   /** May use sources on 127.0.0.1. */
   readonly project: string;
-  /** Likewise, and requires signed URLs. */
+  /** The same, and requires signed URLs. */
   readonly signed: { readonly project: string; readonly secret: string };
   /** The primary's process id. */
   readonly pid: number;
@@ -27,7 +26,6 @@ export interface Deployment {
     /** By SIGSTOP; resolves when the transforms that the worker has requested have ended. */
     pause(): Promise<void>;
     resume(): void;
-    kill(): Promise<void>;
   };
   /** `GET /api/health`. */
   health(): Promise<Health>;
@@ -38,12 +36,7 @@ export interface Health {
   readonly checks: {
     readonly cache: { diskSizeBytes: number; memorySizeBytes: number };
     readonly prewarmQueue: { active: number; queued: number; failed: number };
-    readonly transformQueue: {
-      active: number;
-      queued: number;
-      completed: number;
-      concurrency: number;
-    };
+    readonly transformQueue: Record<'active' | 'queued' | 'concurrency', number>;
   };
 }
 
@@ -54,9 +47,6 @@ export interface DeployOptions {
   readonly dataDir?: string;
 }
 
-/** Short, because the start is measured by it. */
-const healthEveryMs = 4;
-
 /** @param settings in addition to those that isolate the deployment */
 export async function deploy(
   settings: Readonly<Record<string, string>> = {},
@@ -65,12 +55,13 @@ export async function deploy(
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'image-delivery-bench-')));
   const [port, workerPort] = [await freePort(), await freePort()];
   const key = newApiKey();
-  const environment = {
+  const url = `http://127.0.0.1:${port}`;
+  const env = {
     ...process.env,
     ...settings,
     SERVICE_HOST: '127.0.0.1',
     SERVICE_PORT: String(port),
-    SERVICE_BASE_URL: `http://127.0.0.1:${port}`,
+    SERVICE_BASE_URL: url,
     SERVICE_OPS_PORT: '0',
     SERVICE_WORKER_PORT: String(workerPort),
     SERVICE_DATA_DIR: dataDir,
@@ -79,34 +70,29 @@ export async function deploy(
     SERVICE_PRIVATE_SOURCES: '127.0.0.1/32:*',
     SERVICE_LOG_LEVEL: process.env['SERVICE_LOG_LEVEL'] ?? 'error',
   };
-  const run = (entry: string): ChildProcess => {
+  const run = (entry: string) => {
     const file = fileURLToPath(new URL(`../../dist/${entry}`, import.meta.url));
-    const [program = '', ...args] = pinned([process.execPath, file], options.cpus ?? null);
-    return spawn(program, args, {
-      env: environment,
-      cwd: dataDir,
-      stdio: ['ignore', 'inherit', 'inherit'],
-    });
+    const stdio: ['ignore', 'inherit', 'inherit'] = ['ignore', 'inherit', 'inherit'];
+    return launch([process.execPath, file], options.cpus, { env, cwd: dataDir, stdio });
   };
-  const url = `http://127.0.0.1:${port}`;
   const startedAt = performance.now();
   const service = run('server/main.js');
-  let worker: ChildProcess | null = null;
+  let worker: ReturnType<typeof run> | null = null;
   const close = async () => {
-    await end(worker, 'SIGTERM');
-    await end(service, 'SIGTERM');
+    await end(worker);
+    await end(service);
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
   };
   const health = async () => (await fetch(`${url}/api/health`)).json() as Promise<Health>;
   try {
-    await untilOk(`${url}/api/health`, service, { everyMs: healthEveryMs });
+    // Often, because the start is measured by it.
+    await untilOk(`${url}/api/health`, service, { everyMs: 4 });
     const healthyMs = performance.now() - startedAt;
-    const { project, signed } = await createProjects(environment, url);
+    const projects = await createProjects(env, url);
     return {
       url,
       key,
-      project,
-      signed,
+      ...projects,
       healthyMs,
       health,
       close,
@@ -118,11 +104,9 @@ export async function deploy(
         },
         async pause() {
           worker?.kill('SIGSTOP');
-          // The transforms that it has requested are still in progress.
           while ((await health()).checks.transformQueue.active > 0) await sleep(20);
         },
         resume: () => void worker?.kill('SIGCONT'),
-        kill: () => end(worker, 'SIGKILL'),
       },
     };
   } catch (error) {

@@ -4,17 +4,16 @@ import { type ParameterName, parameterNames, parameters } from '../server/image/
 import { deploy } from './deployment.ts';
 import { type GalleryItem, galleryPage } from './gallery/page.ts';
 import { serveBodies } from './origin/bodies.ts';
-import { type PictureName, picture as paint, pictureNames } from './origin/pictures.ts';
+import { type PictureName, picture as readPicture } from './origin/pictures.ts';
 
 /**
- * Makes docs/gallery: requests every parameter's example, and some others, from the real service. Fails
- * on any status other than 200.
+ * `npm run docs:gallery`: writes docs/gallery with responses of the service to every parameter's example
+ * and some others. Fails on any status other than 200.
  */
 
 const folder = fileURLToPath(new URL('../../docs/gallery/', import.meta.url));
-const accept = 'image/webp';
 
-/** The landscape as it is after a download that ended too early. */
+/** The landscape without its end, as after an interrupted download. */
 const truncated = 'truncated.jpg';
 type Shown = PictureName | typeof truncated;
 
@@ -38,51 +37,49 @@ const pictureOf: Partial<Record<ParameterName, Shown>> = {
 
 interface Example {
   readonly title: string;
-  readonly text: string;
+  readonly text?: string;
   readonly picture: Shown;
   readonly query: string;
 }
 
-const isTransform = (name: ParameterName): boolean => parameters[name].role === 'transform';
-
-const fits = ['cover', 'contain', 'fill', 'inside', 'outside'] as const;
-const examples: Readonly<Record<string, readonly Example[]>> = {
-  Parameters: parameterNames.filter(isTransform).map((name) => {
-    const { beside, example, meaning } = parameters[name];
-    const own = example === '' ? name : `${name}=${example}`;
-    const query = [beside, own].filter((part) => part !== '').join('&');
-    return { title: name, text: meaning, picture: pictureOf[name] ?? 'landscape.jpg', query };
-  }),
+const fits = ['cover', 'contain', 'fill', 'inside', 'outside'];
+const sections: Readonly<Record<string, readonly Example[]>> = {
+  Parameters: parameterNames
+    .filter((name) => parameters[name].role === 'transform')
+    .map((name) => {
+      const { beside, example, meaning } = parameters[name];
+      const own = example === '' ? name : `${name}=${example}`;
+      const query = [beside, own].filter((part) => part !== '').join('&');
+      return { title: name, text: meaning, picture: pictureOf[name] ?? 'landscape.jpg', query };
+    }),
   'A box of 300 x 200, five fits': fits.map((fit) => ({
     title: fit,
-    text: '',
     picture: 'portrait-rotated.jpg',
     query: `w=300&h=200&bg=ddd&fit=${fit}`,
   })),
-  'Placeholders and facts': (['blurhash', 'thumbhash', 'lqip', 'json'] as const).map((fmt) => ({
+  'Placeholders and facts': ['blurhash', 'thumbhash', 'lqip', 'json'].map((fmt) => ({
     title: fmt,
-    text: '',
     picture: 'coast.jpg',
     query: `w=400&fmt=${fmt}`,
   })),
 };
 
-const bodies = new Map<string, Buffer>();
-for (const name of pictureNames) bodies.set(`/${name}`, await paint(name));
-const whole = await paint('landscape.jpg');
-bodies.set(`/${truncated}`, whole.subarray(0, whole.length * 0.6));
-const origin = await serveBodies((target) => bodies.get(target));
+const origin = await serveBodies(async (target) => {
+  const name = target.slice(1) as Shown;
+  const body = await readPicture(name === truncated ? 'landscape.jpg' : name);
+  return name === truncated ? body.subarray(0, body.length * 0.6) : body;
+});
 const service = await deploy();
 try {
   await mkdir(folder, { recursive: true });
   for (const old of await readdir(folder)) await rm(`${folder}${old}`);
-  const sections: Record<string, GalleryItem[]> = {};
-  for (const [section, entries] of Object.entries(examples)) {
-    const items: GalleryItem[] = [];
-    for (const entry of entries) items.push(await render(section, entry));
-    sections[section] = items;
+  const items: Record<string, GalleryItem[]> = {};
+  for (const [section, examples] of Object.entries(sections)) {
+    const prefix = section === 'Parameters' ? 'parameter' : 'fit';
+    items[section] = [];
+    for (const example of examples) items[section].push(await render(prefix, example));
   }
-  await writeFile(`${folder}index.html`, galleryPage(sections));
+  await writeFile(`${folder}index.html`, galleryPage(items));
   process.stdout.write(`${folder}index.html\n`);
 } finally {
   await service.close();
@@ -90,19 +87,19 @@ try {
 }
 
 async function render(
-  section: string,
-  { title, text, picture, query }: Example,
+  prefix: string,
+  { title, text = '', picture, query }: Example,
 ): Promise<GalleryItem> {
   const path = `/img/${encodeURIComponent(`${origin.url}/${picture}`)}`;
   const url = `${service.url}${path}?project=${service.project}&${query}`;
-  const response = await fetch(url, { headers: { accept } });
+  const response = await fetch(url, { headers: { accept: 'image/webp' } });
   const body = Buffer.from(await response.arrayBuffer());
   if (response.status !== 200) throw new Error(`${query}: ${response.status} ${body}`);
   const type = response.headers.get('content-type') ?? '';
   const address = `/img/https://example.com/${picture}?project=…&${query}`;
   const item = { title, text, address, type, bytes: body.byteLength };
   if (!type.startsWith('image/')) return { ...item, content: body.toString() };
-  const file = `${section === 'Parameters' ? 'parameter' : 'fit'}-${title}.${type.slice(6)}`;
+  const file = `${prefix}-${title}.${type.slice(6)}`;
   await writeFile(`${folder}${file}`, body);
   return { ...item, file };
 }

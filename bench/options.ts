@@ -17,7 +17,6 @@ export interface Options {
   readonly defaultPeer?: readonly Peer[];
   readonly peerPid?: ReadonlyMap<string, number>;
   readonly ipx: boolean;
-  readonly encoders?: string;
   readonly photographs?: string;
   readonly ssimulacra2?: string;
 }
@@ -31,19 +30,20 @@ function names(text: string): ScenarioName[] {
 
 function pid(text: string, before: ReadonlyMap<string, number> = new Map()): Map<string, number> {
   const [, name = '', id = ''] = /^(.+)=(\d+)$/.exec(text) ?? [];
-  if (name === '') throw new InvalidArgumentError('It is name=number.');
+  if (name === '') throw new InvalidArgumentError('It must be name=number.');
   return new Map([...before, [name, Number(id)]]);
 }
 
 function folder(path: string): string {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return path;
-  throw new InvalidArgumentError('It is no folder.');
+  throw new InvalidArgumentError('It is not a folder.');
 }
 
 const listed = scenarioNames.map((name) => {
   const { title, measures } = scenarios[name];
   const goals = Object.values<Measure>(measures).map(
-    (measure) => `    ${measure.what}${measure.goal === null ? '' : `: ${goalInWords(measure)}`}`,
+    (measure) =>
+      `    ${measure.what}${measure.goal === undefined ? '' : `: ${goalInWords(measure)}`}`,
   );
   return [`  ${name}: ${title}`, ...goals].join('\n');
 });
@@ -53,24 +53,28 @@ const words = Object.entries(templateWords).map(([word, meaning]) => `  {${word}
 export function readOptions(): Options {
   return new Command('bench')
     .description(
-      'Measures the service beside what the machine can do and beside other servers, one after the other in turns, and writes a report with tables and pictures. Takes about an hour. Goals that are missed are reported and do not change the exit code, which is 1 when a scenario could not be measured.',
+      'Compares the service with what the machine can do and with other servers, in turns, and writes a report with tables and charts. Takes about an hour. Goals that are missed are reported and do not change the exit code, which is 1 when a scenario could not be measured.',
     )
-    .option('--quick', 'every ratio in under three minutes, with too few rounds to rely on')
+    .option('--quick', 'every ratio in under three minutes; the figures are preliminary')
     .option('--only <scenarios>', `only these, comma-separated: ${scenarioNames.join(',')}`, names)
     .option('--folder <path>', 'where report.md and its pictures are written', 'data/bench')
     .option('--rounds <n>', 'rounds of each comparison (5; quick: 2)', numberFrom(1, 100))
     .option('--seconds <n>', 'length of one measurement (4; quick: 0.5)', numberFrom(0.2, 600))
     .option(
       '--peer <name=url>',
-      'a running server to compare with, by a template of its URLs; repeatable',
+      'a running server, by a template of its URLs; repeatable',
       (text: string, before: readonly Peer[] = []) => [...before, parsePeer(text)],
     )
     .option(
       '--default-peer <name=url>',
-      'the same for a server with its own defaults: quality compares with these in place of --peer; repeatable',
+      'the same with its own defaults, which quality compares instead of --peer; repeatable',
       (text: string, before: readonly Peer[] = []) => [...before, parsePeer(text)],
     )
-    .option('--peer-pid <name=pid>', 'the process of a peer, to see its memory; repeatable', pid)
+    .option(
+      '--peer-pid <name=pid>',
+      'the process of a peer, to measure its memory; repeatable',
+      pid,
+    )
     .option('--no-ipx', 'do not install IPX and compare with it')
     .option(
       '--photographs <folder>',
@@ -79,9 +83,8 @@ export function readOptions(): Options {
     )
     .option(
       '--ssimulacra2 <command>',
-      'a command that takes two PNG files and prints their SSIMULACRA2, such as "ssimulacra2_rs image", for quality; without it SSIM alone is measured, which does not see colours',
+      'a command that takes two PNG files and prints their SSIMULACRA2, such as "ssimulacra2_rs image", for quality; without it the score is SSIM, which ignores chroma',
     )
-    .option('--encoders <file>', 'a text that bench:encoders has printed, to quote in the report')
     .addHelpText(
       'after',
       `
@@ -91,12 +94,12 @@ ${listed.join('\n')}
 In the template of a peer:
 ${words.join('\n')}
 such as --peer 'imgproxy=http://127.0.0.1:8080/unsafe/rs:fit:{width}:0/q:{quality}/plain/{url}@{format}'.
-It must be able to fetch from 127.0.0.1; the encoder settings, other than the quality, are its own.
-For its default quality, the path segment or the query parameter with {quality} is left out, as /q:{quality}
-is; of a segment that has other words too, the part between commas or colons, as ,q_{quality}. Without
-{quality} a peer has its own quality everywhere, and scenario quality compares its defaults alone.
+It must be able to fetch from 127.0.0.1. Its encoder settings, except the quality, are its own.
+For its default quality, the path segment or query parameter with {quality} is left out, such as /q:{quality},
+or, in a segment with other words, the part between commas or colons, such as ,q_{quality}. A peer without
+{quality} always has its own quality, and the scenario quality compares only its defaults.
 
-wrk, nginx and taskset are used where they are installed.`,
+wrk, nginx and taskset are used if they are installed.`,
     )
     .parse()
     .opts<Options>();

@@ -1,10 +1,11 @@
 import { autoQuality } from '../../pool/rendering/encode/auto-quality.ts';
+import { textTable } from '../text-table.ts';
 import { type Format, formats, ours } from './compare.ts';
-import { type Measured, mean, measure, scoreOf } from './measure.ts';
+import { between, type Measured, mean, measure, measureAll } from './measure.ts';
+import type { Meter } from './meter.ts';
 import type { Source } from './sources.ts';
-import type { Ssimulacra2 } from './ssimulacra2.ts';
 
-/** One photograph in one format, with `q=auto` and with qualities that are the same for all. */
+/** One photograph in one format, with `q=auto` and with fixed qualities. */
 export interface AutoMeasured {
   readonly format: Format;
   readonly auto: Measured;
@@ -14,79 +15,86 @@ export interface AutoMeasured {
 export async function measureAuto(
   source: Source,
   qualities: readonly number[],
-  meter: Ssimulacra2 | null,
+  meter: Meter,
 ): Promise<AutoMeasured[]> {
   const { data, width, height } = source;
   const quality = autoQuality({ data, width, height, channels: 3 });
   const found: AutoMeasured[] = [];
   for (const format of formats) {
-    const at = (quality: number) => measure(source, ours(format), quality, meter);
-    const fixed: Measured[] = [];
-    for (const quality of qualities) fixed.push(await at(quality));
-    found.push({ format, auto: await at(quality), fixed });
+    const fixed = await measureAll(source, ours(format), qualities, meter);
+    found.push({ format, auto: await measure(source, ours(format), quality, meter), fixed });
   }
   return found;
 }
 
-/** Scores of all photographs and the sum of their bytes. */
-export interface Outcome {
-  readonly mean: number;
-  readonly deviation: number;
-  readonly least: number;
-  readonly bytes: number;
+type Scored = Pick<Measured, 'score' | 'bytes'>;
+
+/**
+ * Compares `q=auto` with the one quality that has the same mean score, for photographs of one size; and
+ * the mean scores of the formats at the same quality.
+ */
+export function autoLines(side: number, all: readonly AutoMeasured[]): string[] {
+  const heads = ['q', 'mean', 'deviation', 'least', 'bytes'];
+  const rows = formats.map((format) => {
+    const measured = all.filter((one) => one.format === format);
+    const auto = measured.map((one) => one.auto);
+    const qualities = auto.map(({ quality }) => quality);
+    const at = (quality: number) => measured.map(({ fixed }) => interpolated(fixed, quality));
+    let [low, high] = [1, 100];
+    while (high - low > 0.01) {
+      const middle = (low + high) / 2;
+      if (meanScore(at(middle)) < meanScore(auto)) low = middle;
+      else high = middle;
+    }
+    const ratio = sumOfBytes(auto) / sumOfBytes(at(low));
+    const range = `${Math.min(...qualities)}-${Math.max(...qualities)}`;
+    return [
+      String(side),
+      format,
+      ...cells(range, auto, ratio),
+      '|',
+      ...cells(low.toFixed(1), at(low), 1),
+    ];
+  });
+  const [jpeg = [], ...others] = formats.map((format) => {
+    const fixed = all.filter((one) => one.format === format).map((one) => one.fixed);
+    return (fixed[0] ?? []).map(({ quality }, at) => ({
+      quality,
+      score: mean(fixed.map((curve) => curve[at]?.score ?? Number.NaN)),
+    }));
+  });
+  const differences = others.map((curve, index) => {
+    const points = curve.map(({ score }, at) => (score - (jpeg[at]?.score ?? 0)).toFixed(1));
+    return `${formats[index + 1]} ${points.join(' ')}`;
+  });
+  const qualities = jpeg.map(({ quality }) => quality).join(', ');
+  return [
+    textTable([['px', 'format', ...heads, '|', ...heads], ...rows], 0),
+    `mean score less that of JPEG at q=${qualities}: ${differences.join(', ')}`,
+  ];
 }
 
-/** With `q=auto`, and with the one quality that has the same mean score. */
-export interface AutoComparison {
-  readonly auto: Outcome;
-  readonly lowest: number;
-  readonly highest: number;
-  readonly fixed: Outcome;
-  readonly quality: number;
-}
+const meanScore = (all: readonly Scored[]): number => mean(all.map(({ score }) => score));
 
-export function compareAuto(measured: readonly AutoMeasured[]): AutoComparison {
-  const qualities = measured.map((one) => one.auto.quality);
-  const auto = outcome(
-    measured.map((one) => ({ score: scoreOf(one.auto), bytes: one.auto.bytes })),
-  );
-  const fixedAt = (quality: number) =>
-    outcome(measured.map(({ fixed }) => between(fixed, quality)));
-  let [low, high] = [1, 100];
-  while (high - low > 0.01) {
-    const middle = (low + high) / 2;
-    if (fixedAt(middle).mean < auto.mean) low = middle;
-    else high = middle;
-  }
-  return {
-    auto,
-    lowest: Math.min(...qualities),
-    highest: Math.max(...qualities),
-    fixed: fixedAt(low),
-    quality: low,
-  };
-}
+const sumOfBytes = (all: readonly Scored[]): number =>
+  all.reduce((sum, { bytes }) => sum + bytes, 0);
 
-function outcome(all: readonly { readonly score: number; readonly bytes: number }[]): Outcome {
+function cells(quality: string, all: readonly Scored[], bytes: number): string[] {
   const scores = all.map(({ score }) => score);
-  const middle = mean(scores);
-  return {
-    mean: middle,
-    deviation: Math.sqrt(mean(scores.map((score) => (score - middle) ** 2))),
-    least: Math.min(...scores),
-    bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
-  };
+  const deviation = Math.sqrt(mean(scores.map((score) => (score - meanScore(all)) ** 2)));
+  const figures = [meanScore(all), deviation, Math.min(...scores)];
+  return [quality, ...figures.map((value) => value.toFixed(1)), bytes.toFixed(3)];
 }
 
-/** Score and bytes at a quality, interpolated between measurements, the last ones continued. */
-function between(measured: readonly Measured[], quality: number) {
+/** Score and bytes at a quality, interpolated between measurements, extrapolated outside. */
+function interpolated(measured: readonly Measured[], quality: number): Scored {
   const after = measured.findIndex((one) => one.quality >= quality);
   const upper = after === -1 ? measured.length - 1 : Math.max(1, after);
   const [low, high] = [measured[upper - 1], measured[upper]];
   if (low === undefined || high === undefined) throw new Error('two qualities are needed');
   const part = (quality - low.quality) / (high.quality - low.quality);
   return {
-    score: scoreOf(low) + part * (scoreOf(high) - scoreOf(low)),
-    bytes: low.bytes * (high.bytes / low.bytes) ** part,
+    score: low.score + part * (high.score - low.score),
+    bytes: between(low.bytes, high.bytes, part),
   };
 }

@@ -1,8 +1,8 @@
 import type { Mode } from '../../pool/rendering/encode/quality.ts';
 import { ownScale } from '../../pool/rendering/encode.ts';
-import { type Encode, type Measured, mean, measure, scoreOf } from './measure.ts';
+import { around, type Encode, type Measured, mean, measureAll } from './measure.ts';
+import type { Meter } from './meter.ts';
 import type { Source } from './sources.ts';
-import type { Ssimulacra2 } from './ssimulacra2.ts';
 
 const requested = [10, 20, 30, 40, 50, 60, 70, 80, 90, 95];
 const own = [5, 15, 25, 35, 45, 55, 65, 75, 85, 93, 99];
@@ -14,44 +14,31 @@ const scale: Encode = (image, quality) => image.jpeg({ quality, chromaSubsamplin
  * Finds the qualities of each encoder that have the mean score of the scale over all photographs of one
  * size: the points of the curves in pool/rendering/encode/quality.ts.
  */
-export async function calibrate(
-  sources: readonly Source[],
-  meter: Ssimulacra2 | null,
-): Promise<string[]> {
-  const wanted = await meanScores(sources, scale, requested, meter);
+export async function calibrate(sources: readonly Source[], meter: Meter): Promise<string[]> {
+  const meanCurve = async (encode: Encode, qualities: readonly number[]) => {
+    const curves: Measured[][] = [];
+    for (const source of sources) curves.push(await measureAll(source, encode, qualities, meter));
+    return qualities.map((quality, at) => ({
+      quality,
+      score: mean(curves.map((curve) => curve[at]?.score ?? Number.NaN)),
+    }));
+  };
+  const wanted = await meanCurve(scale, requested);
   const lines: string[] = [];
   for (const [mode, encode] of Object.entries(ownScale) as [Mode, Encode][]) {
-    // Has AVIF's curve, for images that are no photographs.
+    // Has AVIF's curve, for images that are not photographs.
     if (mode === 'avifGraphic') continue;
-    const found = await meanScores(sources, encode, own, meter);
-    const points = requested.map((quality, index) => {
-      return `[${quality}, ${crossing(found, wanted[index] ?? 0).toFixed(1)}]`;
+    const found = await meanCurve(encode, own);
+    const points = wanted.map(({ quality, score }) => {
+      const place = around(found, score);
+      const outside = score < (found[0]?.score ?? 0) ? (own[0] ?? 1) : 100;
+      const crossing =
+        place === null
+          ? outside
+          : place.low.quality + place.part * (place.high.quality - place.low.quality);
+      return `[${quality}, ${crossing.toFixed(1)}]`;
     });
     lines.push(`${mode}: ${points.join(', ')}`);
   }
   return lines;
-}
-
-async function meanScores(
-  sources: readonly Source[],
-  encode: Encode,
-  qualities: readonly number[],
-  meter: Ssimulacra2 | null,
-): Promise<number[]> {
-  const means: number[] = [];
-  for (const quality of qualities) {
-    const measured: Measured[] = [];
-    for (const source of sources) measured.push(await measure(source, encode, quality, meter));
-    means.push(mean(measured.map(scoreOf)));
-  }
-  return means;
-}
-
-/** The quality at which the measured curve reaches the score, by linear interpolation. */
-function crossing(found: readonly number[], score: number): number {
-  const above = found.findIndex((value) => value >= score);
-  if (above <= 0) return above === -1 ? 100 : (own[0] ?? 1);
-  const [low = 1, high = 100] = [own[above - 1], own[above]];
-  const [from = score, to = score] = [found[above - 1], found[above]];
-  return to === from ? high : low + ((score - from) / (to - from)) * (high - low);
 }

@@ -1,7 +1,6 @@
 import type { Sharp } from 'sharp';
+import type { Meter } from './meter.ts';
 import type { Source } from './sources.ts';
-import { ssim, toReference } from './ssim.ts';
-import type { Ssimulacra2 } from './ssimulacra2.ts';
 
 export type Encode = (image: Sharp, quality: number, pixels: number) => Sharp;
 
@@ -11,28 +10,23 @@ export interface Measured {
   readonly bytes: number;
   /** CPU time of the encoder, in ms: the least of the repetitions, because other load only adds. */
   readonly ms: number;
-  /** Null for rivals where SSIMULACRA2 is measured. */
-  readonly ssim: number | null;
-  /** Null without a command that measures it. */
-  readonly ssimulacra2: number | null;
+  readonly score: number;
 }
 
-/** Short encodes are repeated, until this time is spent. */
+/** Short encodes are repeated for this CPU time. */
 const repeatedMs = 60;
 
 export async function measure(
   source: Source,
   encode: Encode,
   quality: number,
-  meter: Ssimulacra2 | null,
-  metrics: 'all' | 'best' = 'best',
+  meter: Meter,
 ): Promise<Measured> {
-  const pixels = source.width * source.height;
   let ms = Number.POSITIVE_INFINITY;
   let spent = 0;
   let encoded: Buffer;
   do {
-    const image = encode(source.open(), quality, pixels);
+    const image = encode(source.open(), quality, source.width * source.height);
     const before = process.cpuUsage();
     encoded = await image.toBuffer();
     const { user, system } = process.cpuUsage(before);
@@ -40,48 +34,36 @@ export async function measure(
     ms = Math.min(ms, took);
     spent += took;
   } while (spent < repeatedMs);
-  return {
-    quality,
-    bytes: encoded.length,
-    ms,
-    ssim:
-      meter === null || metrics === 'all'
-        ? await ssim(await toReference(source.open()), encoded)
-        : null,
-    ssimulacra2: meter === null ? null : await meter.score(source, encoded),
-  };
+  return { quality, bytes: encoded.length, ms, score: await meter.score(source, encoded) };
 }
 
-/** The value of the best metric that was measured. */
-export const scoreOf = ({ ssim, ssimulacra2 }: Measured): number => ssimulacra2 ?? ssim ?? 0;
-
-/** Bytes and time at a score, interpolated between measurements; null outside of them. */
-export function atScore(
-  measured: readonly Measured[],
-  score: number,
-): { bytes: number; ms: number; quality: number } | null {
-  const found = around(measured, scoreOf, score);
-  if (found === null) return null;
-  const { low, high, part } = found;
-  return {
-    bytes: low.bytes * (high.bytes / low.bytes) ** part,
-    ms: low.ms * (high.ms / low.ms) ** part,
-    quality: low.quality + part * (high.quality - low.quality),
-  };
+/** Measures several qualities, one after the other. */
+export async function measureAll(
+  source: Source,
+  encode: Encode,
+  qualities: readonly number[],
+  meter: Meter,
+): Promise<Measured[]> {
+  const measured: Measured[] = [];
+  for (const quality of qualities) measured.push(await measure(source, encode, quality, meter));
+  return measured;
 }
 
-/** The two measurements around a score, and how far it is from the one to the other; null outside of them. */
-export function around<T>(
+/** The two measurements around a score, and its place between them (0 to 1); null outside of them. */
+export function around<T extends { readonly score: number }>(
   measured: readonly T[],
-  scoreOf: (one: T) => number,
   score: number,
 ): { readonly low: T; readonly high: T; readonly part: number } | null {
-  const sorted = [...measured].sort((a, b) => scoreOf(a) - scoreOf(b));
-  const above = sorted.findIndex((one) => scoreOf(one) >= score);
+  const sorted = [...measured].sort((a, b) => a.score - b.score);
+  const above = sorted.findIndex((one) => one.score >= score);
   const [low, high] = [sorted[above - 1], sorted[above]];
   if (low === undefined || high === undefined) return null;
-  return { low, high, part: (score - scoreOf(low)) / (scoreOf(high) - scoreOf(low)) };
+  return { low, high, part: (score - low.score) / (high.score - low.score) };
 }
+
+/** Interpolates in the logarithm. */
+export const between = (low: number, high: number, part: number): number =>
+  low * (high / low) ** part;
 
 export const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;

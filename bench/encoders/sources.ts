@@ -3,13 +3,11 @@ import path from 'node:path';
 import sharp, { type ResizeOptions, type Sharp } from 'sharp';
 import { picture } from '../origin/pictures.ts';
 
-/** JPEG sources: one that was encoded as WebP or AVIF would favour that encoder. */
+/** JPEG only: a source that was encoded as WebP or AVIF would favour that encoder. */
 const samples = ['landscape.jpg', 'coast.jpg', 'portrait-rotated.jpg'] as const;
-/** The width to which a photograph is decoded to see whether it can be. */
-const smallest = 16;
 const photographs = /\.(jpe?g|png|tiff?|webp|avif)$/i;
 
-/** A photograph at one size, as the pixels that encoders are given. */
+/** The pixels of a photograph at one size. */
 export interface Source {
   readonly name: string;
   /** RGB, 8 bits per channel. */
@@ -20,15 +18,16 @@ export interface Source {
   open(): Sharp;
 }
 
-/** Names with the bytes of the generated samples. */
+/** The generated samples, by name. */
 export async function readSamples(): Promise<Map<string, Buffer>> {
-  const files = samples.map(async (name) => [name, Buffer.from(await picture(name))] as const);
-  return new Map(await Promise.all(files));
+  return new Map(
+    await Promise.all(samples.map(async (name) => [name, await picture(name)] as const)),
+  );
 }
 
 /**
- * Names with the bytes of each photograph in a folder, as {@link photographsIn} has them.
- * @throws when none is left
+ * The photographs in a folder, by name.
+ * @throws when none can be decoded
  */
 export async function readPhotographs(
   folder: string,
@@ -40,25 +39,21 @@ export async function readPhotographs(
   return read;
 }
 
-/** @param skipped told of each file that cannot be decoded, as one that is cut off */
+/** @param skipped called for each file that cannot be decoded, such as a truncated one */
 export async function* photographsIn(
   folder: string,
   skipped: (line: string) => void,
 ): AsyncGenerator<[name: string, file: Buffer]> {
   for (const name of (await readdir(folder)).filter((one) => photographs.test(one)).sort()) {
-    const file = await decodable(path.join(folder, name)).catch((error: Error) => {
-      skipped(`${name} is left out, it cannot be read: ${error.message.split('\n', 1)[0]}`);
-      return null;
-    });
-    if (file !== null) yield [name, file];
+    try {
+      const file = await readFile(path.join(folder, name));
+      await sharp(file).resize(16).raw().toBuffer();
+      yield [name, file];
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      skipped(`${name} is left out, it cannot be read: ${message.split('\n', 1)[0]}`);
+    }
   }
-}
-
-/** The bytes of a file that is a whole picture. */
-async function decodable(path: string): Promise<Buffer> {
-  const file = await readFile(path);
-  await sharp(file).resize(smallest).raw().toBuffer();
-  return file;
 }
 
 /** @param side of the longer side, in pixels; null for a photograph that is smaller */
@@ -68,7 +63,7 @@ export async function sourceOf(name: string, file: Buffer, side: number): Promis
   return source !== null && Math.max(source.width, source.height) < side ? null : source;
 }
 
-/** @returns null for a picture without colours */
+/** @returns null for a grey picture */
 export async function resized(
   name: string,
   file: Buffer,

@@ -14,9 +14,8 @@ export async function toReference(image: Sharp): Promise<Reference> {
 }
 
 /**
- * Mean structural similarity of an encoded picture and the one it was made from: of their luma, pixel by
- * pixel, in Gaussian windows of 11 x 11 (Wang, Bovik, Sheikh, Simoncelli, 2004). 1 is no difference. It
- * does not see chroma.
+ * Mean structural similarity of the luma of an encoded picture and its original, in Gaussian windows of
+ * 11 x 11 (Wang, Bovik, Sheikh, Simoncelli, 2004). 1 is no difference. Chroma is ignored.
  */
 export async function ssim(reference: Reference, encoded: Uint8Array): Promise<number> {
   const decoded = await toReference(sharp(encoded));

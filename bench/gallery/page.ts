@@ -1,4 +1,4 @@
-/** One item of the gallery: a request and the service's response. */
+/** A request and the service's response. */
 export interface GalleryItem {
   readonly title: string;
   readonly text: string;
@@ -47,7 +47,6 @@ function figure({ title, text, address, type, bytes, file, content }: GalleryIte
 </figure>`;
 }
 
-/** The page of all sections. */
 export function galleryPage(sections: Readonly<Record<string, readonly GalleryItem[]>>): string {
   const body = Object.entries(sections).map(
     ([title, items]) =>

@@ -5,23 +5,22 @@ import { seeded } from './random.ts';
 import { type Finished, Recorder } from './recorder.ts';
 import { type PlannedRequest, requestsOf } from './requests.ts';
 
-const defaultTimeoutS = 30;
+const timeoutMs = 30_000;
 const defaultDrainS = 10;
-/** More requests that wait for an answer would measure the generator's memory. */
+/** With more open requests, the generator's memory would be measured. */
 const maxOpen = 20_000;
-/** How often its own length a class may last to have its least number of images. */
+/** The maximum length of a class with `atLeast`, in multiples of its length. */
 const maxExtension = 5;
-/** Requests that are sent before answers are read again, when many are due. */
+/** Due requests that are sent before responses are read again. */
 const burst = 64;
 
 /** Runs a plan to its end, in this process. */
 export async function runPlan(plan: Plan): Promise<LoadResult> {
-  const timeout = (plan.timeoutS ?? defaultTimeoutS) * 1_000;
   const agent = new Agent({
     connections: null,
     pipelining: 1,
-    headersTimeout: timeout,
-    bodyTimeout: timeout,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
     keepAliveTimeout: 60_000,
   });
   const startedAt = performance.now();
@@ -37,12 +36,15 @@ export async function runPlan(plan: Plan): Promise<LoadResult> {
   return Object.fromEntries(results);
 }
 
+type Response = Omit<Finished, 'dueMs' | 'endMs'>;
+const noResponse: Response = { status: 0, cache: undefined, bytes: 0 };
+
 const isOpen = (planned: LoadClass): planned is OpenClass => 'rate' in planned;
 
 /** The requests of one class. */
 class Run {
   readonly name: string;
-  /** Resolves when the last request was sent; of clients: answered. */
+  /** Resolves when the last request was sent; of clients: when it has a response. */
   readonly sent: Promise<void>;
   readonly #isOpen: boolean;
   readonly #agent: Agent;
@@ -51,7 +53,8 @@ class Run {
   readonly #next: () => PlannedRequest;
   readonly #fromMs: number;
   readonly #untilMs: number;
-  readonly #open = new Map<number, { dueMs: number; sentMs: number }>();
+  /** The due times of open requests, by serial number. */
+  readonly #open = new Map<number, number>();
   #serial = 0;
   #whenAnswered: () => void = () => {};
 
@@ -78,15 +81,8 @@ class Run {
   /** Requests that are still open count as failed. */
   result() {
     const endMs = this.#now();
-    for (const times of this.#open.values()) {
-      this.#recorder.add({
-        ...times,
-        endMs,
-        status: 0,
-        cache: undefined,
-        bytes: 0,
-        failure: 'open',
-      });
+    for (const dueMs of this.#open.values()) {
+      this.#recorder.add({ dueMs, endMs, ...noResponse, failure: 'open' });
     }
     return this.#recorder.result(!this.#isOpen);
   }
@@ -99,9 +95,7 @@ class Run {
       if (number % burst === 0) await otherEvents();
       if (this.#open.size < maxOpen) void this.#send(dueMs);
       else {
-        const sentMs = this.#now();
-        const none = { status: 0, cache: undefined, bytes: 0, failure: 'not sent' };
-        this.#recorder.add({ dueMs, sentMs, endMs: sentMs, ...none });
+        this.#recorder.add({ dueMs, endMs: this.#now(), ...noResponse, failure: 'not sent' });
       }
     }
   }
@@ -109,15 +103,15 @@ class Run {
   async #byClients({ clients, requests, atLeast }: ClosedClass): Promise<void> {
     if (this.#fromMs > 0) await sleep(this.#fromMs);
     const latestMs = this.#fromMs + maxExtension * (this.#untilMs - this.#fromMs);
-    const goesOn = () => {
+    const continues = () => {
       if (requests !== undefined && this.#serial >= requests) return false;
       if (this.#now() < this.#untilMs) return true;
       return this.#recorder.arrived < (atLeast ?? 0) && this.#now() < latestMs;
     };
     if (atLeast !== undefined) this.#recorder.endsAt(latestMs);
     const client = async () => {
-      while (goesOn()) await this.#send(this.#now());
-      // What other clients still wait for comes from a machine that is less busy.
+      while (continues()) await this.#send(this.#now());
+      // The remaining responses come from a machine with less load.
       if (atLeast !== undefined) this.#recorder.endsAt(this.#now());
     };
     await Promise.all(Array.from({ length: clients }, client));
@@ -125,12 +119,11 @@ class Run {
 
   #send(dueMs: number): Promise<void> {
     const serial = this.#serial++;
-    const sentMs = this.#now();
-    this.#open.set(serial, { dueMs, sentMs });
+    this.#open.set(serial, dueMs);
     return new Promise((resolve) => {
-      const finish = (answer: Omit<Finished, 'dueMs' | 'sentMs' | 'endMs'>) => {
+      const finish = (response: Response) => {
         if (!this.#open.delete(serial)) return;
-        this.#recorder.add({ dueMs, sentMs, endMs: this.#now(), ...answer });
+        this.#recorder.add({ dueMs, endMs: this.#now(), ...response });
         if (this.#open.size === 0) this.#whenAnswered();
         resolve();
       };
@@ -139,11 +132,11 @@ class Run {
   }
 }
 
-/** Dispatches below undici's `request`: fewer objects for each request. */
+/** Uses `dispatch` instead of `request` of undici, which allocates more. */
 function request(
   agent: Agent,
   { origin, path, headers }: PlannedRequest,
-  finish: (answer: Omit<Finished, 'dueMs' | 'sentMs' | 'endMs'>) => void,
+  finish: (response: Response) => void,
 ): void {
   let status = 0;
   let cache: string | undefined;

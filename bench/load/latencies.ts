@@ -5,7 +5,7 @@ import {
   type Histogram,
 } from 'hdr-histogram-js';
 
-/** Longer latencies are recorded as this. */
+/** The maximum; longer latencies are recorded as this. */
 const longestUs = 10 * 60 * 1_000_000;
 
 const empty = (): Histogram =>
@@ -19,7 +19,7 @@ const empty = (): Histogram =>
 export class Latencies {
   readonly #histogram = empty();
 
-  /** The sum of histograms, such as those of several rounds. */
+  /** Adds histograms, such as those of several rounds. */
   static merged(encoded: readonly string[]): Latencies {
     const all = new Latencies();
     for (const one of encoded) all.#histogram.add(decodeFromCompressedBase64(one) as never);

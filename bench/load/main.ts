@@ -2,6 +2,6 @@ import { text } from 'node:stream/consumers';
 import { runPlan } from './generator.ts';
 import type { Plan } from './plan.ts';
 
-/** The generator as a process of its own, so that nothing but its plan runs on its event loop. */
+/** The generator in its own process: a plan as JSON on standard input, the result on standard output. */
 const plan: Plan = JSON.parse(await text(process.stdin));
 process.stdout.write(JSON.stringify(await runPlan(plan)));

@@ -5,7 +5,7 @@ import { seeded } from './random.ts';
 import { requestsOf } from './requests.ts';
 import { type Answered, wrk } from './wrk.ts';
 
-/** The most requests of one sequence: more would not fit into wrk's memory with many headers. */
+/** The maximum number of requests in a sequence, because of wrk's memory. */
 const sequence = 16_384;
 
 export const hasWrk = installed('wrk');
@@ -18,8 +18,9 @@ export interface PeakOptions {
 }
 
 /**
- * The most requests per second that a server answers, all of which must succeed. With wrk where it is
- * installed; otherwise with the project's own generator, whose limit may be below the server's.
+ * The maximum rate of successful requests, measured with wrk if it is installed, otherwise with the
+ * project's generator, whose limit may be below the server's.
+ * @throws when a request fails
  */
 export async function peak(options: PeakOptions): Promise<Answered> {
   const { seconds, connections, cpus } = options;

@@ -1,47 +1,43 @@
-/** What a load generator is to do, as JSON on its standard input, and what it answers. */
+/** The plan of a load generator, and its result. */
 
-/** Which number takes the place of `{n}` in a URL. */
-export interface Numbers {
+interface AnyClass {
+  readonly name: string;
+  /** `{n}` is replaced by a number. */
+  readonly url: string;
   /** The first number. */
   readonly first: number;
-  /** How many numbers there are; none: each request has a number of its own. */
+  /** The count of numbers; without it each request has another number. */
   readonly count?: number;
   /**
-   * With a count: drawn in Zipf order with this exponent, the first most often. 0 draws all equally
-   * often; none takes them by turns.
+   * With a count: draws in Zipf order with this exponent, the first most often, and with 0 all equally
+   * often. Without it the numbers take turns.
    */
   readonly zipf?: number;
-}
-
-interface AnyClass extends Numbers {
-  readonly name: string;
-  /** With `{n}` for the number. */
-  readonly url: string;
-  /** What takes the place of `{n}` instead of the number: the word at that index. */
+  /** Replace `{n}` instead of the numbers, which are their indices. */
   readonly words?: readonly string[];
-  /** Sent by turns. */
+  /** Sent in turn. */
   readonly headers?: ReadonlyArray<Readonly<Record<string, string>>>;
-  /** When the class begins and ends, in seconds from the start of the plan; all of it when not given. */
+  /** The start and end of the class, in seconds from the start of the plan; by default those of the plan. */
   readonly fromS?: number;
   readonly untilS?: number;
-  /** Whether the answer holds every request, for classes of few requests. */
+  /** Whether the result has every request, for classes of few requests. */
   readonly keepSamples?: boolean;
 }
 
-/** Requests that are due by the clock, whatever became of those before. */
+/** Requests that are due by the clock, whether or not earlier ones have a response. */
 export interface OpenClass extends AnyClass {
   /** Requests per second. */
   readonly rate: number;
 }
 
-/** Clients that each send a request when their last one has been answered. */
+/** Clients that each send a request after the response to the last one. */
 export interface ClosedClass extends AnyClass {
   readonly clients: number;
   /** The class ends after as many requests, all clients together. */
   readonly requests?: number;
   /**
-   * The class goes on beyond its end until as many images have arrived after the warm-up, but not
-   * beyond five times its length: a rate of a few images would depend on where the window ends.
+   * The class continues until as many images have arrived after the warm-up, for at most five times its
+   * length: a rate of a few images would depend on where the window ends.
    */
   readonly atLeast?: number;
 }
@@ -50,19 +46,17 @@ export type LoadClass = OpenClass | ClosedClass;
 
 export interface Plan {
   readonly seconds: number;
-  /** What is due in the first seconds is not counted. */
+  /** Requests due in these first seconds are not counted. */
   readonly warmupS?: number;
-  /** How long answers are awaited after the end. */
+  /** The wait for responses after the end. */
   readonly drainS?: number;
-  /** Of one request. */
-  readonly timeoutS?: number;
   readonly seed?: number;
   readonly classes: readonly LoadClass[];
 }
 
 /**
- * What became of a request: an image from a cache or one that was rendered, as the header `X-Cache` says
- * (without it: `miss`), a refusal with 429 or 503, or another status, a timeout or a lost connection.
+ * An image from a cache or a rendered one, by the header `X-Cache` (without it: `miss`); 429 or 503; any
+ * other status, timeout or lost connection.
  */
 export const outcomes = ['hit', 'miss', 'refused', 'failed'] as const;
 export type Outcome = (typeof outcomes)[number];
@@ -83,14 +77,12 @@ export interface ClassResult {
    * while the plan ran.
    */
   readonly goodput: number;
-  /** Requests with an answer, those of the warm-up included. */
+  /** Requests with a response, including the warm-up. */
   readonly all: number;
   /** From the due time (open) or the sending (closed): histograms of microseconds, encoded. */
   readonly latency: Readonly<Record<Outcome, string>>;
-  /** How long after its due time the generator itself sent a request, likewise. */
-  readonly lateness: string;
   readonly meanBytes: number;
-  /** How often each status and each failure occurred. */
+  /** The number of responses by status and of failures by name. */
   readonly answers: Readonly<Record<string, number>>;
   /** Images that arrived in each second of the plan. */
   readonly perSecond: readonly number[];

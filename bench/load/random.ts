@@ -1,8 +1,8 @@
-/** Pseudo-random numbers that a seed repeats. */
+/** Pseudo-random numbers of a seed. */
 export interface Random {
-  /** From 0 to below 1. */
+  /** 0 <= x < 1. */
   fraction(): number;
-  /** A whole number from 0 to below `limit`. */
+  /** An integer, 0 <= x < `limit`. */
   below(limit: number): number;
   pick<T>(choices: readonly T[]): T;
 }

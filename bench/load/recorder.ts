@@ -4,14 +4,13 @@ import { type ClassResult, type Outcome, outcomes, type Plan, type RequestSample
 /** One finished request; the times are ms since the start of the plan. */
 export interface Finished {
   readonly dueMs: number;
-  readonly sentMs: number;
   readonly endMs: number;
-  /** 0 when there was no complete answer. */
+  /** 0 without a complete response. */
   readonly status: number;
   /** The header `X-Cache`. */
   readonly cache: string | undefined;
   readonly bytes: number;
-  /** Why there was no answer. */
+  /** The error without a response. */
   readonly failure?: string;
 }
 
@@ -32,7 +31,6 @@ export class Recorder {
   readonly #latency = Object.fromEntries(
     outcomes.map((outcome) => [outcome, new Latencies()]),
   ) as Record<Outcome, Latencies>;
-  readonly #lateness = new Latencies();
   readonly #answers = new Map<string, number>();
   readonly #perSecond: number[];
   readonly #samples: RequestSample[] = [];
@@ -52,11 +50,10 @@ export class Recorder {
   }
 
   add(finished: Finished): void {
-    const { dueMs, sentMs, endMs, status, bytes, failure } = finished;
+    const { dueMs, endMs, status, bytes, failure } = finished;
     const outcome = outcomeOf(finished);
     const delivered = outcome === 'hit' || outcome === 'miss';
     if (status !== 0) this.#all += 1;
-    // Whatever was sent when: this is what came out.
     if (delivered && endMs < this.#warmupMs) this.#countedFromMs = endMs;
     else if (delivered && endMs <= this.#endMs) {
       this.#inTime += 1;
@@ -67,35 +64,33 @@ export class Recorder {
     if (dueMs < this.#warmupMs) return;
     const latencyMs = endMs - dueMs;
     this.#latency[outcome].record(latencyMs);
-    this.#lateness.record(sentMs - dueMs);
     const answer = failure ?? String(status);
     this.#answers.set(answer, (this.#answers.get(answer) ?? 0) + 1);
     if (delivered) this.#bytes += bytes;
     if (this.#keepSamples) this.#samples.push({ dueS: dueMs / 1_000, latencyMs, outcome });
   }
 
-  /** How many images have arrived after the warm-up. */
+  /** The number of images that have arrived after the warm-up. */
   get arrived(): number {
     return this.#inTime;
   }
 
-  /** The end of the plan was put off, or it comes now. */
+  /** Changes the end of the plan. */
   endsAt(ms: number): void {
     this.#endMs = ms;
   }
 
-  /** @param ofClients whether the rate is that of clients, up to their last image */
+  /** @param ofClients whether the rate counts up to the last image */
   result(ofClients: boolean): ClassResult {
     const counts = perOutcome((outcome) => this.#latency[outcome].count);
     const delivered = counts.hit + counts.miss;
-    // From one image to another: it depends less on where the window begins and ends.
+    // From one image to another, so that the rate depends less on the ends of the window.
     const windowMs = ofClients ? this.#lastMs - this.#countedFromMs : this.#endMs - this.#warmupMs;
     return {
       counts,
       goodput: (1_000 * this.#inTime) / Math.max(1, windowMs),
       all: this.#all,
       latency: perOutcome((outcome) => this.#latency[outcome].encoded()),
-      lateness: this.#lateness.encoded(),
       meanBytes: delivered === 0 ? 0 : this.#bytes / delivered,
       answers: Object.fromEntries(this.#answers),
       perSecond: this.#perSecond,

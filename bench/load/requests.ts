@@ -8,7 +8,7 @@ export interface PlannedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The requests of a class, one after the other. */
+/** Generates the requests of a class. */
 export function requestsOf(planned: LoadClass, random: Random): () => PlannedRequest {
   const next = numbersOf(planned, random);
   const headers = planned.headers ?? [{}];
@@ -16,7 +16,7 @@ export function requestsOf(planned: LoadClass, random: Random): () => PlannedReq
   return () => {
     const number = next();
     const url = planned.url.replaceAll('{n}', planned.words?.[number] ?? String(number));
-    // No URL parser: a path goes out as it was written.
+    // Without a URL parser, which would normalise the path.
     const pathStart = url.indexOf('/', url.indexOf('//') + 2);
     const request = {
       origin: url.slice(0, pathStart),

@@ -1,11 +1,7 @@
-import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { pinned } from '../servers/launch.ts';
-
-/** wrk (github.com/wg/wrk), a load generator that a Node server does not keep busy. */
+import { outputOf } from '../servers/launch.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 export interface WrkRequest {
   readonly path: string;
@@ -22,41 +18,41 @@ export interface WrkOptions {
   readonly cpus: string | null;
 }
 
-/** How many requests were answered. */
+/** Requests with a response. */
 export interface Answered {
   readonly perSecond: number;
   readonly requests: number;
 }
 
-/** @throws when one answer is an error or a connection was lost */
+/**
+ * Runs wrk (github.com/wg/wrk), which is faster than a Node server.
+ * @throws when a response is an error or a connection is lost
+ */
 export async function wrk(options: WrkOptions): Promise<Answered> {
   const { origin, connections, seconds, requests, cpus } = options;
-  const folder = await mkdtemp(join(tmpdir(), 'image-delivery-wrk-'));
+  const folder = await temporaryFolder('wrk');
   try {
-    const script = join(folder, 'requests.lua');
+    const script = join(folder.path, 'requests.lua');
     await writeFile(script, lua(requests));
     const program = ['wrk', '-t1', `-c${connections}`, `-d${Math.max(1, Math.round(seconds))}s`];
-    const command = pinned([...program, '-s', script, `${origin}/`], cpus);
-    const [name = '', ...args] = command;
-    const child = spawn(name, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    return answered(await text(child.stdout));
+    return answered(await outputOf([...program, '-s', script, `${origin}/`], cpus));
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await folder.close();
   }
 }
 
 /** The figures in what wrk prints. */
 export function answered(printed: string): Answered {
-  const trouble = /Non-2xx or 3xx responses: \d+|Socket errors: .*/.exec(printed);
+  const problem = /Non-2xx or 3xx responses: \d+|Socket errors: .*/.exec(printed);
   const [, perSecond] = /Requests\/sec:\s+([\d.]+)/.exec(printed) ?? [];
   const [, requests] = /(\d+) requests in/.exec(printed) ?? [];
-  if (trouble !== null || perSecond === undefined || requests === undefined) {
-    throw new Error(`wrk: ${trouble?.[0] ?? (printed.trim() || 'no answer')}`);
+  if (problem !== null || perSecond === undefined || requests === undefined) {
+    throw new Error(`wrk: ${problem?.[0] ?? (printed.trim() || 'no answer')}`);
   }
   return { perSecond: Number(perSecond), requests: Number(requests) };
 }
 
-/** A script that formats each different request once and repeats the sequence. */
+/** A script that formats each distinct request once and repeats the sequence. */
 function lua(requests: readonly WrkRequest[]): string {
   const known = new Map<string, number>();
   const order = requests.map((request) => {

@@ -12,34 +12,32 @@ export interface Verdict {
 
 export function judge(scenario: string, measure: Measure, finding: Finding): Verdict {
   const value = median(finding.values);
-  return { scenario, measure, finding, met: measure.goal && reached(value, measure.goal) >= 1 };
+  const met = measure.goal === undefined ? null : isMet(value, measure.goal);
+  return { scenario, measure, finding, met };
 }
 
-/** How much of a goal is reached: 1 or more when it is met, whatever its direction; 0 when unknown. */
-export function reached(value: number, goal: Goal): number {
-  if (Number.isNaN(value)) return 0;
-  if ('atLeast' in goal) return value / goal.atLeast;
-  return value <= 0 ? Number.POSITIVE_INFINITY : goal.atMost / value;
-}
+/** False for NaN. */
+const isMet = (value: number, goal: Goal): boolean =>
+  'atLeast' in goal ? value >= goal.atLeast : value <= goal.atMost;
 
 export const goalInWords = ({ goal, unit }: Measure): string => {
-  if (goal === null) return '';
+  if (goal === undefined) return '';
   return 'atLeast' in goal ? `at least ${goal.atLeast} ${unit}` : `at most ${goal.atMost} ${unit}`;
 };
 
-/** Such as `0.83 of 0.95: short`; empty without a goal. */
+/** Such as `0.83 of 0.95: missed`; empty without a goal. */
 export function verdictInWords({ measure: { goal }, finding, met }: Verdict): string {
-  if (goal === null) return '';
+  if (goal === undefined) return '';
   const value = median(finding.values);
+  if (Number.isNaN(value)) return 'not measured: missed';
   const bound = 'atLeast' in goal ? goal.atLeast : goal.atMost;
-  if (Number.isNaN(value)) return 'not measured: short';
-  return `${figure(value)} of ${bound}: ${met ? 'met' : 'short'}`;
+  return `${figure(value)} of ${bound}: ${met ? 'met' : 'missed'}`;
 }
 
-/** One line for the terminal while the scenario runs. */
+/** One line for the terminal. */
 export function inOneLine(verdict: Verdict): string {
   const { measure, finding } = verdict;
-  const words = verdictInWords(verdict);
-  const parts = [`${spread(finding.values)} ${measure.unit}`, words, finding.detail];
-  return `${measure.name}, ${finding.of}: ${parts.filter(Boolean).join('; ')}`;
+  const values = `${spread(finding.values)} ${measure.unit}`;
+  const parts = [values, verdictInWords(verdict), finding.detail];
+  return `${finding.measure}, ${finding.of}: ${parts.filter(Boolean).join('; ')}`;
 }

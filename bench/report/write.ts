@@ -1,57 +1,84 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Bar, drawBars } from '../charts/bars.ts';
-import { drawLines } from '../charts/lines.ts';
-import { drawPoints } from '../charts/points.ts';
-import { median } from '../scenarios/rounds.ts';
-import { markdown, type Ran, type Report } from './markdown.ts';
-import { reached, type Verdict, verdictInWords } from './verdict.ts';
+import { drawChart } from '../charts.ts';
+import { spread } from '../scenarios/rounds.ts';
+import type { Findings, Scenario, Table } from '../scenarios/scenario.ts';
+import { goalInWords, type Verdict, verdictInWords } from './verdict.ts';
 
-/** Writes report.md, report.json and the pictures that report.md shows, all of whose names begin with `report`. */
-export async function writeReport(folder: string, report: Omit<Report, 'pictures'>): Promise<void> {
+/** One scenario that was run, with its findings. */
+export interface Ran {
+  readonly name: string;
+  readonly scenario: Scenario;
+  readonly verdicts: readonly Verdict[];
+  readonly findings: Findings;
+  /** The error that ended it early, or null. */
+  readonly failure: string | null;
+}
+
+export interface Report {
+  /** Lines above the results: the machine, the command. */
+  readonly circumstances: readonly string[];
+  readonly ran: readonly Ran[];
+}
+
+const row = (cells: readonly string[]): string =>
+  `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+
+const markdownTable = ([heads = [], ...rows]: Table['rows']): string =>
+  [row(heads), row(heads.map(() => '---')), ...rows.map(row)].join('\n');
+
+const list = (items: readonly string[]): string => items.map((item) => `- ${item}`).join('\n');
+
+const image = (name: string): string => `![report-${name}.svg](report-${name}.svg)`;
+
+/** Writes report.md and its charts, report-*.svg. */
+export async function writeReport(folder: string, report: Report): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const pictures = new Map<string, string[]>();
-  const add = async (scenario: string, file: string, svg: string) => {
-    await writeFile(join(folder, file), svg);
-    pictures.set(scenario, [...(pictures.get(scenario) ?? []), file]);
-  };
-  const bars = report.ran.flatMap(({ verdicts }) => verdicts).map(barOf);
-  const drawn = bars.filter((bar) => bar !== null);
-  if (drawn.length > 0)
-    await add('', 'report-goals.svg', drawBars('Goals, how much of each', drawn));
-  for (const { name, findings } of report.ran) {
-    for (const chart of findings.charts) {
-      const svg = 'axis' in chart ? drawLines(chart) : drawPoints(chart);
-      await add(name, `report-${chart.name}.svg`, svg);
-    }
+  const write = (file: string, text: string) => writeFile(join(folder, `report${file}`), text);
+  for (const chart of report.ran.flatMap(({ findings }) => findings.charts)) {
+    await write(`-${chart.name}.svg`, drawChart(chart));
   }
-  await writeFile(join(folder, 'report.md'), markdown({ ...report, pictures }));
-  await writeFile(join(folder, 'report.json'), `${JSON.stringify(raw(report.ran), null, 2)}\n`);
+  await write('.md', markdown(report));
 }
 
-function barOf(verdict: Verdict): Bar | null {
-  const { scenario, finding, measure } = verdict;
-  const { goal } = measure;
-  const values = finding.values.filter((value) => !Number.isNaN(value));
-  if (goal === null || values.length === 0) return null;
-  const shares = values.map((value) => reached(value, goal));
-  return {
-    label: `${scenario}: ${measure.name} (${finding.of})`,
-    share: reached(median(values), goal),
-    least: Math.min(...shares),
-    most: Math.max(...shares),
-    note: verdictInWords(verdict),
-  };
+function markdown({ circumstances, ran }: Report): string {
+  const verdicts = ran.flatMap((one) => one.verdicts);
+  const withGoal = verdicts.filter(({ met }) => met !== null);
+  const missed = withGoal.filter(({ met }) => met === false);
+  const parts = [
+    '# Performance, measured',
+    ...circumstances,
+    `${withGoal.length - missed.length} of ${withGoal.length} goals are met.`,
+  ];
+  if (missed.length > 0) {
+    const lines = missed.map(
+      (one) =>
+        `${one.scenario}: ${one.finding.measure} (${one.finding.of}): ${verdictInWords(one)}`,
+    );
+    parts.push('Missed goals:', list(lines));
+  }
+  parts.push(...ran.flatMap(section));
+  return `${parts.join('\n\n')}\n`;
 }
 
-/** What a program would read of it. */
-const raw = (ran: readonly Ran[]) =>
-  ran.flatMap(({ name, verdicts, failure }) => [
-    ...verdicts.map(({ measure, finding, met }) => ({
-      scenario: name,
-      ...measure,
-      ...finding,
-      met,
-    })),
-    ...(failure === null ? [] : [{ scenario: name, failure }]),
-  ]);
+function section({ scenario, findings, failure, verdicts }: Ran): string[] {
+  const measures = Object.entries(scenario.measures).map(([name, { what }]) => `${name}: ${what}`);
+  const parts = [`## ${scenario.title}`, scenario.about, list(measures)];
+  if (failure !== null) parts.push(`**It ended early: ${failure}**`);
+  parts.push(...findings.notes);
+  if (verdicts.length > 0) {
+    const heads = ['what', 'case', 'median (least..most)', 'goal', 'verdict', 'figures'];
+    parts.push(markdownTable([heads, ...verdicts.map(verdictRow)]));
+  }
+  parts.push(...findings.charts.map(({ name }) => image(name)));
+  for (const { title, rows } of findings.tables) parts.push(`### ${title}`, markdownTable(rows));
+  return parts;
+}
+
+function verdictRow(verdict: Verdict): string[] {
+  const { measure, finding, met } = verdict;
+  const words = verdictInWords(verdict);
+  const values = `${spread(finding.values)} ${measure.unit}`;
+  const emphasised = met === false ? `**${words}**` : words;
+  return [finding.measure, finding.of, values, goalInWords(measure), emphasised, finding.detail];
+}

@@ -1,50 +1,44 @@
-import { hasNginx } from '../servers/nginx.ts';
-import { type Case, compare } from './hits/compare.ts';
-import { scenario } from './scenario.ts';
+import { load, ofClass } from '../load/load.ts';
+import { peak } from '../load/peak.ts';
+import type { ClosedClass } from '../load/plan.ts';
+import { type Answer, hitAnswer, startBare } from '../servers/bare.ts';
+import { hasNginx, startNginxCache } from '../servers/nginx.ts';
+import { processorMs } from '../servers/processes.ts';
+import type { Server } from '../servers/server.ts';
+import { startService } from '../servers/service.ts';
+import { alternate, ratios, spread } from './rounds.ts';
+import { type Bench, scenario } from './scenario.ts';
+import { urlOf } from './sources.ts';
+
+type HitsBench = Bench<'of a bare handler' | 'of nginx' | 'six Accept headers' | 'processor time'>;
+
+type Requests = Pick<ClosedClass, 'count' | 'zipf' | 'headers'>;
 
 export const hits = scenario({
   title: 'Hits',
   about:
-    'Requests per second of images in the memory cache, beside a handler that answers everything with the same headers and body, and beside nginx proxy_cache. For many URLs the handler has a copy of the body for each, because one body for all stays in the processor’s caches. Closed loop; a server and the load have processors of their own where there are enough.',
+    'Requests per second of images in the memory cache, beside a handler that answers everything with the same headers and body, and beside nginx proxy_cache. For many URLs the handler has a copy of the body for each, because one body for all stays in the processor’s caches. Closed loop; a server and the load have processors of their own if there are enough.',
   measures: {
-    bare: {
-      name: 'of a bare handler',
+    'of a bare handler': {
       what: 'hits per second, of those of a bare handler with the same headers and body',
       unit: '×',
       goal: { atLeast: 0.95 },
     },
-    nginx: {
-      name: 'of nginx',
+    'of nginx': {
       what: 'hits per second, of those of nginx proxy_cache',
       unit: '×',
       goal: { atLeast: 1.3 },
     },
-    processor: {
-      name: 'processor time',
-      what: 'processor time of a hit, of that of the bare handler',
-      unit: '×',
-      goal: null,
-    },
-    accept: {
-      name: 'six Accept headers',
-      what: 'hits per second with six Accept headers by turns, of those with one',
+    'processor time': { what: 'processor time of a hit, of that of the bare handler', unit: '×' },
+    'six Accept headers': {
+      what: 'hits per second with six Accept headers in turn, of those with one',
       unit: '×',
       goal: { atLeast: 0.9 },
     },
   },
   async run(bench) {
-    if (!hasNginx) bench.note('nginx is not installed, so nothing is measured beside it.');
-    const hot = bench.quick ? 150 : 2_000;
-    for (const { processes, kilobytes, connections } of setups(bench.quick)) {
-      const cases: Case[] = connections.map((each) => ({
-        of: `${kilobytes} KB, ${named(processes)}, ${each} connections`,
-        connections: each,
-        requests: { count: 1 },
-        withNginx: kilobytes === 20,
-      }));
-      const isFirst = processes === 1 && kilobytes === 20;
-      await compare(bench, processes, kilobytes, cases, isFirst ? hot : 0);
-    }
+    if (!hasNginx) bench.note('nginx is not installed, and not compared.');
+    for (const setup of setups(bench.quick)) await compare(bench, setup);
   },
 });
 
@@ -54,7 +48,7 @@ interface Setup {
   readonly connections: readonly number[];
 }
 
-/** A quick run has every number of processes, bytes and connections, but not all together. */
+/** A quick run has every number of processes, bytes and connections, but not all combinations. */
 const setups = (quick: boolean): Setup[] =>
   quick
     ? [
@@ -65,4 +59,129 @@ const setups = (quick: boolean): Setup[] =>
         [20, 200].map((kilobytes) => ({ processes, kilobytes, connections: [32, 256] })),
       );
 
-const named = (processes: number): string => `${processes} process${processes > 1 ? 'es' : ''}`;
+interface Hits {
+  readonly perSecond: number;
+  /** Of one hit. */
+  readonly processorUs: number;
+}
+
+async function compare(
+  bench: HitsBench,
+  { processes, kilobytes, connections }: Setup,
+): Promise<void> {
+  const { server: cpus, load: loadCpus } = bench.pinning(processes);
+  const source = await bench.sources.sized(kilobytes * 1_000);
+  const settings = { SERVICE_PROCESSES: String(processes) };
+  const service = await bench.open(startService(settings, { cpus }));
+  const template = urlOf(service, source);
+  const answer = await hitAnswer(template.replaceAll('{n}', '0'));
+  const bare = await bench.open(startBare(answer, { processes, cpus }));
+  const nginx = hasNginx
+    ? await bench.open(startNginxCache(bare.url, { workers: processes, cpus }))
+    : null;
+
+  const measure = async (of: string, requests: Requests, clients: number, others: Server[]) => {
+    await warm(template, requests);
+    const at = (server: Server) => async (): Promise<Hits> => {
+      const before = await processorMs(server.pid ?? 0);
+      // The same path for all servers: its length is a part of the cost.
+      const url = template.replace(service.url, server.url);
+      const { perSecond, requests: count } = await peak({
+        seconds: bench.seconds,
+        connections: clients,
+        cpus: loadCpus,
+        class: { name: 'hits', first: 0, url, ...requests },
+      });
+      const usedMs = (await processorMs(server.pid ?? 0)) - before;
+      return { perSecond, processorUs: (1_000 * usedMs) / count };
+    };
+    const contenders = [service, ...others].map((one) => [one.name, at(one)] as const);
+    report(bench, of, await alternate(bench.rounds, Object.fromEntries(contenders)), others);
+  };
+
+  const withNginx = nginx === null ? [bare] : [bare, nginx];
+  const named = `${processes} process${processes > 1 ? 'es' : ''}`;
+  for (const each of connections) {
+    const of = `${kilobytes} KB, ${named}, ${each} connections`;
+    await measure(of, { count: 1 }, each, kilobytes === 20 ? withNginx : [bare]);
+  }
+  if (processes > 1 || kilobytes > 20) return;
+  const count = bench.quick ? 150 : 2_000;
+  const paths = pathsOf(template, count);
+  const bareOfMany = await bench.open(startBare(answer, { processes, cpus, paths }));
+  const many = [bareOfMany, ...withNginx.slice(1)];
+  await measure(`${count} URLs in Zipf order`, { count, zipf: 0.9 }, 32, many);
+  const headers = [{ 'if-none-match': etagOf(answer) }];
+  await measure('304s', { count: 1, headers }, 32, bench.quick ? [bare] : withNginx);
+  await compareAccepts(bench, template.replace('fmt=jpeg', 'fmt=auto'), loadCpus);
+}
+
+const etagOf = ({ headers }: Answer): string =>
+  headers.find(([name]) => name === 'etag')?.[1] ?? '';
+
+/** The paths of the first URLs of a template. */
+const pathsOf = (template: string, count: number): string[] =>
+  Array.from({ length: count }, (_, number) => {
+    const [url = ''] = template.replaceAll('{n}', String(number)).split('?', 1);
+    return url.slice(url.indexOf('/', url.indexOf('//') + 2));
+  });
+
+/** Requests every URL twice with every header, so that each is in the memory of every process. */
+async function warm(url: string, { count = 1, headers = [{}] }: Requests): Promise<void> {
+  const requests = 2 * Math.max(16, count);
+  const planned = { name: 'warm', url, first: 0, count, headers, clients: 16, requests };
+  const result = await load({ seconds: 120, classes: [planned] });
+  const { counts, answers } = ofClass(result, 'warm');
+  if (counts.failed + counts.refused > 0) throw new Error(`${url}: ${JSON.stringify(answers)}`);
+}
+
+function report(
+  bench: HitsBench,
+  of: string,
+  measured: Record<string, Hits[]>,
+  [bare, nginx]: readonly Server[],
+): void {
+  const compareWith = (
+    measure: 'of a bare handler' | 'of nginx' | 'processor time',
+    other: Server | undefined,
+    key: keyof Hits,
+  ) => {
+    if (other === undefined) return;
+    const values = (name: string) => (measured[name] ?? []).map((one) => one[key]);
+    const [own, others] = [values('service'), values(other.name)];
+    const unit = key === 'perSecond' ? '/s' : ' µs';
+    const detail = `${spread(own)}${unit}, ${other.name} ${spread(others)}${unit}`;
+    bench.finding(measure, of, ratios(own, others), detail);
+  };
+  compareWith('of a bare handler', bare, 'perSecond');
+  compareWith('processor time', bare, 'processorUs');
+  compareWith('of nginx', nginx, 'perSecond');
+}
+
+/** `Accept` headers of browsers, all of which lead to the same AVIF. */
+const accepts = [
+  'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8',
+  'image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5',
+  'image/avif,image/webp,*/*',
+  'image/avif,image/webp,*/*;q=0.8',
+  'image/webp,image/avif,image/jxl,image/heic,image/heic-sequence,video/*;q=0.8,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5',
+  'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8',
+].map((accept) => ({ accept }));
+
+async function compareAccepts(bench: HitsBench, url: string, cpus: string | null): Promise<void> {
+  await warm(url, { count: 1, headers: accepts });
+  const at = (headers: typeof accepts) => async () => {
+    const planned = { name: 'hits', url, first: 0, count: 1, headers };
+    const options = { seconds: bench.seconds, connections: 32, cpus, class: planned };
+    return (await peak(options)).perSecond;
+  };
+  const rates = await alternate(bench.rounds, { six: at(accepts), one: at(accepts.slice(0, 1)) });
+  const { six = [], one = [] } = rates;
+  const detail = `${spread(six)}/s, with one ${spread(one)}/s`;
+  bench.finding(
+    'six Accept headers',
+    '20 KB JPEG source as AVIF, 32 connections',
+    ratios(six, one),
+    detail,
+  );
+}

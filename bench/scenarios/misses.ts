@@ -15,9 +15,11 @@ import { startService } from '../servers/service.ts';
 import { fastestOf, leastImages, type Rendered, rendered, warmupOf } from './rendering.ts';
 import { alternate, differences, figure, median, ratios, spread } from './rounds.ts';
 import { type Bench, scenario, unused } from './scenario.ts';
-import { quality, type Source } from './sources.ts';
+import { quality, type Source, urlOf } from './sources.ts';
 
-type MissesBench = Bench<'bare' | 'others' | 'idle' | 'processor'>;
+type MissesBench = Bench<
+  'of bare sharp' | 'of the fastest other' | 'time when idle' | 'processor time'
+>;
 
 const bareName = 'bare sharp';
 
@@ -30,28 +32,23 @@ interface Case {
 export const misses = scenario({
   title: 'Misses at equal settings',
   about:
-    'Images rendered per second, each from a source URL of its own, by closed loops that keep all servers busy, beside a loop of sharp without HTTP, in the arrangement of processes that is the fastest here. All encode with the same options. Peers of the command line are measured as they are configured.',
+    'Images rendered per second, each from a source URL of its own, by closed loops, beside a loop of sharp without HTTP in the fastest arrangement of processes. All encode with the same options. Peers of the command line are measured as they are configured.',
   measures: {
-    bare: {
-      name: 'of bare sharp',
+    'of bare sharp': {
       what: 'misses per second, of the transforms of a bare loop of sharp',
       unit: '×',
       goal: { atLeast: 0.97 },
     },
-    others: {
-      name: 'of the fastest other',
+    'of the fastest other': {
       what: 'misses per second, of those of the fastest other server',
       unit: '×',
       goal: { atLeast: 1 },
     },
-    processor: {
-      name: 'processor time',
+    'processor time': {
       what: 'processor time of a miss, more than that of the bare loop',
       unit: 'ms',
-      goal: null,
     },
-    idle: {
-      name: 'time when idle',
+    'time when idle': {
       what: 'median time of a miss when idle, more than that of the bare loop',
       unit: 'ms',
       goal: { atMost: 5 },
@@ -73,7 +70,7 @@ export const misses = scenario({
       const ipx = bench.hasIpx ? [await bench.open(startIpx(pixels, quality))] : [];
       const others = [...ipx, ...bench.peers(pixels)];
       for (const one of cases) {
-        // A quick run looks for it once.
+        // Once in a quick run.
         if (!bench.quick || arrangement === null) {
           const likely = arrangements(bench.cores).slice(0, bench.quick ? 2 : undefined);
           arrangement = await fastest(scanOf(bench, one), likely);
@@ -88,26 +85,18 @@ export const misses = scenario({
   },
 });
 
-const jobOf = (
-  { source, format }: Case,
+function jobOf(
+  { source: { file, width, pixels }, format }: Case,
   seconds: number,
   warmupS: number,
   atLeast = 0,
-): BareJob => ({
-  file: source.file,
-  width: source.width,
-  format,
-  seconds,
-  warmupS,
-  atLeast,
-  options: encoderOptions(format, quality, source.pixels),
-});
+): BareJob {
+  const options = encoderOptions(format, quality, pixels);
+  return { file, width, format, seconds, warmupS, atLeast, options };
+}
 
-/** Short: it is to find the fastest of several arrangements. */
+/** A short job, to find the fastest of several arrangements. */
 const scanOf = ({ quick }: MissesBench, one: Case): BareJob => jobOf(one, quick ? 0.3 : 2, 0.1);
-
-const urlOf = ({ source, format }: Case, server: ImageServer): string =>
-  server.imageUrl({ source: source.url, width: source.width, format, quality });
 
 async function compare(
   bench: MissesBench,
@@ -117,9 +106,8 @@ async function compare(
   others: readonly ImageServer[],
 ): Promise<void> {
   const at = (server: ImageServer) => () =>
-    rendered(bench, server, { url: urlOf(one, server), first: unused() });
+    rendered(bench, server, { url: urlOf(server, one.source, one.format), first: unused() });
   const job = jobOf(one, bench.seconds, warmupOf(bench), leastImages);
-  // The others take long.
   const rounds = bench.quick && one.format !== 'jpeg' ? 1 : bench.rounds;
   const found = await alternate<Rendered>(rounds, {
     service: at(service),
@@ -134,15 +122,15 @@ function report(bench: MissesBench, of: string, found: Record<string, Rendered[]
   const rates = (name: string) => values(name, 'perSecond');
   const against = (name: string) =>
     `${spread(rates('service'))}/s, ${name} ${spread(rates(name))}/s`;
-  bench.finding('bare', of, ratios(rates('service'), rates(bareName)), against(bareName));
+  bench.finding('of bare sharp', of, ratios(rates('service'), rates(bareName)), against(bareName));
   const others = Object.keys(found).filter((name) => name !== 'service' && name !== bareName);
   const best = fastestOf(new Map(others.map((name) => [name, rates(name)])));
   if (best !== undefined) {
-    bench.finding('others', of, ratios(rates('service'), rates(best)), against(best));
+    bench.finding('of the fastest other', of, ratios(rates('service'), rates(best)), against(best));
   }
   const [own, bare] = [values('service', 'processorMs'), values(bareName, 'processorMs')];
   const detail = `${spread(own)} ms, ${bareName} ${spread(bare)} ms`;
-  bench.finding('processor', of, differences(own, bare), detail);
+  bench.finding('processor time', of, differences(own, bare), detail);
   bench.table({
     title: of,
     rows: [
@@ -158,25 +146,27 @@ function report(bench: MissesBench, of: string, found: Record<string, Rendered[]
   });
 }
 
-/** One after the other, so that nothing waits for anything but itself. */
+/** One request at a time. */
 async function compareIdle(bench: MissesBench, one: Case, service: ImageServer): Promise<void> {
   const seconds = bench.quick ? 0.5 : 3;
-  // The fastest with one transform at a time is the one whose transforms take the least time.
   const alone = await fastest(
     scanOf(bench, one),
     [1, bench.cores].map((concurrency) => ({ processes: 1, inFlight: 1, concurrency })),
   );
   const medians = await alternate(bench.rounds, {
     service: async () => {
-      const planned = { name: 'idle', url: urlOf(one, service), first: unused(), clients: 1 };
+      const planned = {
+        name: 'idle',
+        url: urlOf(service, one.source, one.format),
+        first: unused(),
+        clients: 1,
+      };
       const result = await load({ seconds, classes: [planned] });
       return Latencies.merged([ofClass(result, 'idle').latency.miss]).percentile(0.5);
     },
-    sharp: async () => {
-      return median((await runBareSharp(jobOf(one, seconds, 0.2), alone)).durationsMs);
-    },
+    sharp: async () => median((await runBareSharp(jobOf(one, seconds, 0.2), alone)).durationsMs),
   });
   const { service: own = [], sharp = [] } = medians;
   const detail = `${figure(median(own))} ms, ${bareName} ${figure(median(sharp))} ms`;
-  bench.finding('idle', one.of, differences(own, sharp), detail);
+  bench.finding('time when idle', one.of, differences(own, sharp), detail);
 }

@@ -1,14 +1,14 @@
+import { openMeter } from '../encoders/meter.ts';
 import { encodedFormats } from '../servers/encoder-settings.ts';
 import { startDefaultIpx } from '../servers/ipx.ts';
 import type { DefaultServer } from '../servers/server.ts';
 import { type Service, startService } from '../servers/service.ts';
 import { type Compared, compareFormat } from './quality/compare.ts';
-import { openMeter } from './quality/meter.ts';
 import { openPhotographs } from './quality/photographs.ts';
 import { draw, type QualityBench, report } from './quality/report.ts';
 import { scenario } from './scenario.ts';
 
-/** As many are needed to say something about photographs. */
+/** Fewer photographs are not representative. */
 const enough = 20;
 const widthPx = 800;
 const quick = { width: 200, photographs: 2 } as const;
@@ -18,20 +18,17 @@ export const quality = scenario({
   about:
     'Photographs by the defaults of every server, each of which asks for nothing but a width and a format. Then at equal quality: the quality of each other server is varied, and its bytes are interpolated to the score that the service’s default has for the same photograph; its images per second are those at the one quality whose mean score is nearest. The score compares with the photograph as sharp resizes it to the same size at its best, which differs from what servers do. A server is on the Pareto front when no other has both fewer bytes and more images per second.',
   measures: {
-    bytes: {
-      name: 'bytes at equal quality',
+    'bytes at equal quality': {
       what: 'bytes at the score of the service’s defaults, of those of the smallest other (geometric mean over the photographs)',
       unit: '×',
       goal: { atMost: 1 },
     },
-    images: {
-      name: 'images at equal quality',
+    'images at equal quality': {
       what: 'images per second at the mean score of the service’s defaults, of those of the fastest other',
       unit: '×',
       goal: { atLeast: 1 },
     },
-    front: {
-      name: 'ahead in both',
+    'ahead in both': {
       what: 'servers with both fewer bytes and more images per second at equal quality',
       unit: 'servers',
       goal: { atMost: 0 },

@@ -1,22 +1,23 @@
 import { load, ofClass } from '../load/load.ts';
-import { processorMs, type Server } from '../servers/server.ts';
+import { processorMs } from '../servers/processes.ts';
+import type { Server } from '../servers/server.ts';
 import type { SharpResult } from '../servers/sharp-loop.ts';
 import { known, median } from './rounds.ts';
 import type { Bench } from './scenario.ts';
 
-/** Fewer would make a rate depend on where its window ends. */
+/** With fewer, a rate depends on where its window ends. */
 export const leastImages = 10;
 
-/** Before what is counted, s. */
+/** In s. */
 export const warmupOf = ({ seconds }: Pick<Bench, 'seconds'>): number => Math.min(1, seconds / 4);
 
-/** What one contender did in one round. */
+/** The figures of one contender in one round. */
 export type Rendered = Pick<SharpResult, 'perSecond' | 'bytes' | 'processorMs'>;
 
 /**
- * A closed loop of misses that keeps a server busy.
+ * A closed loop of misses.
  * @param url with `{n}`, which is another number for each request
- * @param first none of the numbers from here on has been used
+ * @param first the first unused number
  */
 export async function rendered(
   bench: Omit<Bench, 'finding'>,
@@ -31,7 +32,6 @@ export async function rendered(
   const result = await load({ seconds: seconds + warmupS, warmupS, classes: [planned] });
   const { goodput, counts, all, meanBytes, answers } = ofClass(result, 'misses');
   if (counts.failed + counts.hit > 0) throw new Error(`${server.name}: ${JSON.stringify(answers)}`);
-  // None in time is no rate.
   const perSecond = goodput === 0 ? Number.NaN : goodput;
   return { perSecond, bytes: meanBytes, processorMs: ((await usedMs()) - before) / all };
 }

@@ -1,7 +1,5 @@
-/** Measurements side by side: A B A B…, each round beginning with another. */
-
 /**
- * Measures every contender once in each round.
+ * Measures every contender once in each round; each round begins with another contender.
  * @returns the values of each, one for each round
  */
 export async function alternate<T>(
@@ -27,7 +25,7 @@ export const ratios = (values: readonly number[], others: readonly number[]): nu
 export const differences = (values: readonly number[], others: readonly number[]): number[] =>
   values.map((value, round) => value - (others[round] ?? Number.NaN));
 
-/** Without NaN, which stands for what was not measured. */
+/** The values without NaN, which means "not measured". */
 export const known = (values: readonly number[]): number[] =>
   values.filter((value) => !Number.isNaN(value));
 
@@ -38,7 +36,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? high : (low + high) / 2;
 }
 
-/** With three significant digits; from ten thousand on in thousands; `-` for NaN. */
+/** Three significant digits; thousands from 10,000; `-` for NaN. */
 export function figure(value: number): string {
   if (Number.isNaN(value)) return '-';
   if (!Number.isFinite(value)) return '∞';
@@ -53,4 +51,10 @@ export function spread(values: readonly number[]): string {
   const all = known(values);
   if (all.length < 2) return figure(all[0] ?? Number.NaN);
   return `${figure(median(all))} (${figure(Math.min(...all))}..${figure(Math.max(...all))})`;
+}
+
+/** The percentile of the samples (nearest rank); `share` is 0 to 1. */
+export function percentile(samples: readonly number[], share: number): number {
+  const sorted = [...samples].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }

@@ -1,71 +1,85 @@
-import { ratios, spread } from './rounds.ts';
-import { cacheFolder, fits, writeEntries } from './scale/entries.ts';
-import { compareProjects } from './scale/projects.ts';
-import { report, type ScaleBench } from './scale/report.ts';
-import { connections, probeIndex, type Step, stepOf } from './scale/step.ts';
-import { scenario } from './scenario.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { load } from '../load/load.ts';
+import { peak } from '../load/peak.ts';
+import type { ClosedClass } from '../load/plan.ts';
+import { outputOf, script } from '../servers/launch.ts';
+import { residentMiB } from '../servers/processes.ts';
+import { type Service, startService } from '../servers/service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { rendered } from './rendering.ts';
+import { alternate, figure, median, ratios, spread } from './rounds.ts';
+import { entryBytes, hasRoom, writeEntries } from './scale/entries.ts';
+import type { IndexFigures } from './scale/index-probe.ts';
+import { type Bench, scenario, unused } from './scenario.ts';
+import { urlOf } from './sources.ts';
 
-/** A step that would take longer, as the one before it took, is left out. */
+type ScaleBench = Bench<
+  | 'hits'
+  | 'misses'
+  | 'first healthy answer'
+  | 'index per entry'
+  | 'eviction of an entry'
+  | 'hits of many projects'
+>;
+
+/** A step is left out when it would take longer, judged by the one before. */
 const stepWithinMs = 6 * 60_000;
+const scanWithinMs = 600_000;
+const connections = 32;
 
 export const scale = scenario({
   title: 'Scale',
   about:
-    'The cost of a hit and a miss, the start, and the index of the disk cache with many entries on the disk, which are small but intact, beside a service without any in the same rounds; and hits of a thousand URLs of one project or of a thousand.',
+    'The cost of a hit and a miss, the start, and the index of the disk cache with many small but intact entries on the disk, beside a service without entries in the same rounds; and hits of a thousand URLs of one project or of a thousand.',
   measures: {
     hits: {
-      name: 'hits',
       what: 'hits per second with the most entries, of those of a service without entries',
       unit: '×',
-      goal: null,
     },
     misses: {
-      name: 'misses',
       what: 'misses per second with the most entries, of those of a service without entries',
       unit: '×',
-      goal: null,
     },
-    start: {
-      name: 'first healthy answer',
+    'first healthy answer': {
       what: 'to the first healthy answer with the most entries',
       unit: 's',
-      goal: null,
     },
-    index: {
-      name: 'index per entry',
-      what: 'memory of the index for each entry',
-      unit: 'bytes',
-      goal: null,
-    },
-    eviction: {
-      name: 'eviction of an entry',
-      what: 'time to evict an entry',
-      unit: 'ms',
-      goal: null,
-    },
-    projects: {
-      name: 'hits of many projects',
+    'index per entry': { what: 'memory of the index for each entry', unit: 'bytes' },
+    'eviction of an entry': { what: 'time to evict an entry', unit: 'ms' },
+    'hits of many projects': {
       what: 'hits per second of many projects, of those of one',
       unit: '×',
-      goal: null,
     },
   },
   async run(bench) {
-    await entries(bench, bench.quick ? [3_000] : [1_000, 10_000, 100_000, 1_000_000]);
-    const rates = await compareProjects(bench, bench.quick ? 100 : 1_000, connections);
-    const detail = `${spread(rates.many)}/s, one project ${spread(rates.one)}/s`;
-    bench.finding('projects', rates.of, ratios(rates.many, rates.one), detail);
+    await compareEntries(bench, bench.quick ? [3_000] : [1_000, 10_000, 100_000, 1_000_000]);
+    await compareProjects(bench, bench.quick ? 100 : 1_000);
   },
 });
 
-async function entries(bench: ScaleBench, counts: readonly number[]): Promise<void> {
+/** The figures of one number of entries. */
+interface Step extends IndexFigures {
+  readonly count: number;
+  readonly healthyS: number;
+  /** Until health shows all entries, s. */
+  readonly knownS: number;
+  readonly residentMiB: number;
+  /** Per second, one for each round. */
+  readonly hits: readonly number[];
+  readonly misses: readonly number[];
+  /** Of a service without entries, in the same rounds. */
+  readonly emptyHits: readonly number[];
+  readonly emptyMisses: readonly number[];
+}
+
+async function compareEntries(bench: ScaleBench, counts: readonly number[]): Promise<void> {
   const data = await bench.open(temporaryFolder('scale'));
-  const folder = cacheFolder(data.path);
+  const folder = join(data.path, 'cache');
   const steps: Step[] = [];
   let [written, present, lastMs] = [0, 0, 0];
   for (const count of counts) {
-    if (!(await fits(data.path, count))) {
+    if (!(await hasRoom(data.path, count))) {
       bench.note(`The disk has too little room for ${count} entries.`);
       break;
     }
@@ -78,15 +92,167 @@ async function entries(bench: ScaleBench, counts: readonly number[]): Promise<vo
     const until = written + count - present;
     await writeEntries(folder, written, until, data.signal);
     written = until;
-    const writtenAt = performance.now();
-    const measured = await stepOf(bench, data.path, count);
-    const measuredAt = performance.now();
-    const probe = await probeIndex(folder);
+    const writtenMs = performance.now() - startedAt;
+    const measured = await measureEntries(bench, data.path, count);
+    const probedAt = performance.now();
+    const probe: IndexFigures = JSON.parse(
+      await outputOf([...script('./scale/index-probe', import.meta.url), folder]),
+    );
     present = probe.left;
-    steps.push({ ...probe, ...measured, count });
-    // The service's part takes about the same time with any number of entries.
-    lastMs = performance.now() - measuredAt + (writtenAt - startedAt);
+    steps.push({ ...probe, ...measured });
+    // Without the service's part, which takes about the same time with any number of entries.
+    lastMs = writtenMs + performance.now() - probedAt;
   }
   report(bench, steps);
   await data.close();
+}
+
+/** Measures the service with as many entries, and a new one without entries. */
+async function measureEntries(
+  bench: ScaleBench,
+  dataDir: string,
+  count: number,
+): Promise<Omit<Step, keyof IndexFigures>> {
+  const startedAt = performance.now();
+  // The default limit may be smaller, and would evict most of them.
+  const settings = { SERVICE_DISK_CACHE_BYTES: String(2 ** 40) };
+  const service = await bench.open(startService(settings, { dataDir }));
+  await untilKnown(service, count * entryBytes);
+  const knownS = (performance.now() - startedAt) / 1_000;
+  const empty = await bench.open(startService());
+  const misses = (one: Service) => async () => {
+    const url = urlOf(one, bench.sources.small);
+    return (await rendered(bench, one, { url, first: unused() })).perSecond;
+  };
+  const hits = (one: Service) => () =>
+    hitsPerSecond(bench, { url: urlOf(one, bench.sources.small), count: 1 });
+  const rates = await alternate(bench.quick ? 1 : Math.min(3, bench.rounds), {
+    misses: misses(service),
+    emptyMisses: misses(empty),
+    hits: hits(service),
+    emptyHits: hits(empty),
+  });
+  const resident = await residentMiB(service.pid ?? 0);
+  await service.close();
+  await empty.close();
+  return {
+    count,
+    healthyS: (service.healthyMs ?? Number.NaN) / 1_000,
+    knownS,
+    residentMiB: resident,
+    hits: rates['hits'] ?? [],
+    misses: rates['misses'] ?? [],
+    emptyHits: rates['emptyHits'] ?? [],
+    emptyMisses: rates['emptyMisses'] ?? [],
+  };
+}
+
+async function hitsPerSecond(
+  { seconds }: ScaleBench,
+  requests: Pick<ClosedClass, 'url' | 'count' | 'words'>,
+): Promise<number> {
+  const planned = { name: 'hits', first: 0, ...requests };
+  return (await peak({ seconds, connections, cpus: null, class: planned })).perSecond;
+}
+
+async function untilKnown({ deployment }: Service, bytes: number): Promise<void> {
+  const deadline = Date.now() + scanWithinMs;
+  while ((await deployment.health()).checks.cache.diskSizeBytes < bytes) {
+    if (Date.now() > deadline) throw new Error('the service does not find its disk cache');
+    await sleep(20);
+  }
+}
+
+/** The findings are those of the most entries. */
+function report(bench: ScaleBench, steps: readonly Step[]): void {
+  const last = steps.at(-1);
+  if (last === undefined) return;
+  const of = `${last.count} entries`;
+  const compare = (key: 'hits' | 'misses', empty: readonly number[]) => {
+    const detail = `${spread(last[key])}/s, without entries ${spread(empty)}/s`;
+    bench.finding(key, of, ratios(last[key], empty), detail);
+  };
+  compare('hits', last.emptyHits);
+  compare('misses', last.emptyMisses);
+  bench.finding(
+    'first healthy answer',
+    of,
+    [last.healthyS],
+    `all entries known after ${figure(last.knownS)} s`,
+  );
+  const scan = `scan of ${figure(last.scanMs / 1_000)} s`;
+  bench.finding('index per entry', of, [last.bytesPerEntry], scan);
+  bench.finding('eviction of an entry', of, [last.evictionUs / 1_000], '');
+  const columns: ReadonlyArray<readonly [string, (step: Step) => number]> = [
+    ['healthy, s', ({ healthyS }) => healthyS],
+    ['all entries known, s', ({ knownS }) => knownS],
+    ['scan alone, s', ({ scanMs }) => scanMs / 1_000],
+    ['index, bytes per entry', ({ bytesPerEntry }) => bytesPerEntry],
+    ['eviction, µs per entry', ({ evictionUs }) => evictionUs],
+    ['RSS of all processes, MiB', (step) => step.residentMiB],
+    ['hits/s', ({ hits }) => median(hits)],
+    ['of those without entries', ({ hits, emptyHits }) => median(ratios(hits, emptyHits))],
+    ['misses/s', (step) => median(step.misses)],
+    ['of those without', (step) => median(ratios(step.misses, step.emptyMisses))],
+  ];
+  bench.table({
+    title: 'Entries of the disk cache',
+    rows: [
+      ['entries', ...columns.map(([head]) => head)],
+      ...steps.map((step) => [String(step.count), ...columns.map(([, of]) => figure(of(step)))]),
+    ],
+  });
+  if (steps.length < 2) return;
+  bench.chart({
+    name: 'scale',
+    title: 'Scale, by entries of the disk cache',
+    logarithmic: true,
+    ticks: steps.map(({ count }) => ({ at: count, label: String(count) })),
+    panels: columns.map(([title, of]) => {
+      const points = steps.map((step) => [step.count, of(step)] as const);
+      return { title, series: [{ name: '', points }] };
+    }),
+  });
+}
+
+/** Compares hits of the same number of URLs of one project and of many. */
+async function compareProjects(bench: ScaleBench, count: number): Promise<void> {
+  const urls = bench.quick ? 100 : 1_000;
+  const service = await bench.open(startService({ SERVICE_API_RATE_LIMIT: '1000000' }));
+  const { project } = service.deployment;
+  const ids = [project, ...(await createProjects(service, count - 1))];
+  const template = urlOf(service, bench.sources.small);
+  const url = template.replace(`{n}?project=${project}`, '{n}');
+  const wordsOf = (projects: readonly string[]) =>
+    Array.from({ length: urls }, (_, n) => `${n}?project=${projects[n % projects.length]}`);
+  const [ofOne, ofMany] = [wordsOf([project]), wordsOf(ids)];
+  for (const words of [ofOne, ofMany]) {
+    const warm = { name: 'warm', url, first: 0, count: urls, words, clients: 8, requests: urls };
+    await load({ seconds: 120, classes: [warm] });
+  }
+  const { one = [], many = [] } = await alternate(bench.quick ? 1 : bench.rounds, {
+    one: () => hitsPerSecond(bench, { url, count: urls, words: ofOne }),
+    many: () => hitsPerSecond(bench, { url, count: urls, words: ofMany }),
+  });
+  const detail = `${spread(many)}/s, one project ${spread(one)}/s`;
+  bench.finding(
+    'hits of many projects',
+    `${count} projects, ${urls} URLs`,
+    ratios(many, one),
+    detail,
+  );
+}
+
+async function createProjects({ url, deployment }: Service, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let number = 0; number < count; number++) {
+    const response = await fetch(`${url}/api/sdk/v1/projects`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${deployment.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: `Bench ${number}`, origin: 'http://127.0.0.1/' }),
+    });
+    if (response.status !== 201) throw new Error(`no project: ${await response.text()}`);
+    ids.push(((await response.json()) as { project: { id: string } }).project.id);
+  }
+  return ids;
 }

@@ -1,5 +1,4 @@
-import type { Chart } from '../charts/lines.ts';
-import type { PointChart } from '../charts/points.ts';
+import type { Chart } from '../charts.ts';
 import type { DefaultServer, ImageServer } from '../servers/server.ts';
 import type { Sources } from './sources.ts';
 
@@ -7,43 +6,40 @@ export type Goal = { readonly atLeast: number } | { readonly atMost: number };
 
 /** One figure of a scenario, which may have a value for each of several cases. */
 export interface Measure {
-  /** In a few words, within its scenario. */
-  readonly name: string;
-  /** What is measured, and against what. */
   readonly what: string;
-  /** `×`: a ratio of two things measured side by side. */
+  /** `×`: a ratio of two measurements in one round. */
   readonly unit: '×' | 'ms' | 's' | 'MiB' | 'bytes' | 'servers';
-  /** Null for figures that only inform. */
-  readonly goal: Goal | null;
+  /** Undefined for figures that only inform. */
+  readonly goal?: Goal;
 }
 
 /** A measure's values, one for each round. */
 export interface Finding {
+  /** Its name in the scenario. */
   readonly measure: string;
   /** The case, such as `20 KB, 32 connections`. */
   readonly of: string;
   readonly values: readonly number[];
-  /** The figures behind it. */
+  /** The absolute figures. */
   readonly detail: string;
 }
 
 export interface Table {
   readonly title: string;
-  /** The first row are the heads. */
+  /** The first row has the heads. */
   readonly rows: ReadonlyArray<readonly string[]>;
 }
 
-/** What a run of a scenario has found. */
+/** The results of one scenario. */
 export interface Findings {
-  readonly findings: Finding[];
   readonly tables: Table[];
-  readonly charts: (Chart | PointChart)[];
+  readonly charts: Chart[];
   readonly notes: string[];
 }
 
-/** How a scenario is run, and where it puts what it finds. */
+/** The means and the results of a scenario. */
 export interface Bench<M extends string = string> {
-  /** Fewer rounds, cases and requests: every ratio, but none to rely on. */
+  /** Fewer rounds, cases and requests: every ratio, but preliminary. */
   readonly quick: boolean;
   readonly rounds: number;
   /** Of one measurement. */
@@ -61,24 +57,25 @@ export interface Bench<M extends string = string> {
   peers(pixels: number): ImageServer[];
   /** The same with their own settings. */
   defaultPeers(): DefaultServer[];
-  /** A folder of photographs; null when none was named. */
+  /** A folder of photographs, or null. */
   readonly photographs: string | null;
-  /** A command that measures SSIMULACRA2; null when none was named. */
+  /** A command that measures SSIMULACRA2, or null. */
   readonly ssimulacra2: string | null;
-  /** Closes it after the scenario. */
+  /** Closes the opened object after the scenario. */
   open<T extends { close(): Promise<void> }>(starting: Promise<T>): Promise<T>;
   progress(text: string): void;
-  /** A property, not a method, so that the compiler knows a measure that there is not. */
+  /** A property, because the parameters of methods are bivariant. */
   readonly finding: (measure: M, of: string, values: readonly number[], detail: string) => void;
   table(table: Table): void;
-  chart(chart: Chart | PointChart): void;
+  chart(chart: Chart): void;
   note(text: string): void;
 }
 
 export interface Scenario {
   readonly title: string;
-  /** How it is measured. */
+  /** The method. */
   readonly about: string;
+  /** By name. */
   readonly measures: Readonly<Record<string, Measure>>;
   run(bench: Bench): Promise<void>;
 }

@@ -1,15 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { serveBodies } from '../origin/bodies.ts';
 import { picture } from '../origin/pictures.ts';
 import { type EncodedFormat, encoderOptions } from '../servers/encoder-settings.ts';
+import type { ImageServer } from '../servers/server.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 /** The quality of all images, on JPEG's scale: that of a new project. */
 export const quality = 80;
 
-/** A picture that servers are asked for: where it is, and how large its output is. */
+/** A picture, and the width of the images that are requested of it. */
 export interface Source {
   /** With `{n}` at the end of its query, which the origin ignores. */
   readonly url: string;
@@ -20,6 +21,13 @@ export interface Source {
   readonly pixels: number;
 }
 
+/** The URL of a source's image on a server. */
+export const urlOf = (
+  server: ImageServer,
+  { url, width }: Source,
+  format: EncodedFormat = 'jpeg',
+): string => server.imageUrl({ source: url, width, format, quality });
+
 export interface Sources {
   /** A JPEG of 2725 x 2225, to 800 px. */
   readonly photo: Source;
@@ -27,7 +35,7 @@ export interface Sources {
   readonly thumbnail: Source;
   /** A PNG with transparency of 1600 x 2000, to 600 px. */
   readonly alpha: Source;
-  /** A small JPEG that is quickly rendered, to 160 px. */
+  /** A small JPEG that takes little time, to 160 px. */
   readonly small: Source;
   /** A JPEG whose image as JPEG, at the width of the source, has about as many bytes. */
   sized(bytes: number): Promise<Source>;
@@ -36,14 +44,14 @@ export interface Sources {
   close(): Promise<void>;
 }
 
-/** Serves the pictures on a port of 127.0.0.1, whatever the query. */
+/** Serves the pictures on a port of 127.0.0.1. */
 export async function startSources(): Promise<Sources> {
-  const folder = await mkdtemp(join(tmpdir(), 'image-delivery-sources-'));
+  const folder = await temporaryFolder('sources');
   const bodies = new Map<string, Buffer>();
   const server = await serveBodies((path) => bodies.get(path.split('?', 1)[0] ?? ''));
   const add = async (name: string, body: Buffer, width: number): Promise<Source> => {
     bodies.set(`/${name}`, body);
-    const file = join(folder, name);
+    const file = join(folder.path, name);
     await writeFile(file, body);
     const facts = await sharp(body).metadata();
     const height = Math.round((facts.height * width) / facts.width);
@@ -77,7 +85,7 @@ export async function startSources(): Promise<Sources> {
       (await encoded(file, width, format, pixels)).length,
     async close() {
       await server.close();
-      await rm(folder, { recursive: true, force: true });
+      await folder.close();
     },
   };
 }

@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { loadUws, type UwsLibrary } from '../../server/http/uws-library.ts';
 
 /**
- * The least that a hit can cost: a handler that answers every URL with the same headers and body, with
- * uWebSockets.js where it loads, as the service does, and otherwise with Node's own server.
+ * The least cost of a hit: a handler that answers every URL with the same headers and body, with
+ * uWebSockets.js if it loads, as the service does, otherwise with Node's own server.
  *
- * Arguments: a port, a file with the headers as JSON, a file with the body, how many processes, and a file
- * with paths as JSON: each of these has a copy of the body to itself. One body for all stays in the
- * processor's caches, where those of a server of many images are not.
+ * Arguments: a port, a file with the headers as JSON, a file with the body, the number of processes, and a
+ * file with paths as JSON, each of which has its own copy of the body: one body for all stays in the
+ * processor's caches, unlike those of a server of many images.
  */
 type BodyOf = (path: () => string) => Buffer | undefined;
 

@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process';
-import { json } from 'node:stream/consumers';
-import { script } from './launch.ts';
+import { outputOf, script } from './launch.ts';
 import type { SharpJob, SharpResult } from './sharp-loop.ts';
 
-/** How the loop of sharp uses the machine. */
+/** The processes and threads of the loop of sharp. */
 export interface Arrangement {
   readonly processes: number;
   /** Transforms at a time, in each process. */
@@ -22,12 +20,9 @@ export async function runBareSharp(
   { processes, ...each }: Arrangement,
 ): Promise<SharpResult> {
   const argument = JSON.stringify({ ...job, ...each } satisfies SharpJob);
-  const [program = '', ...args] = [...script('./sharp-loop', import.meta.url), argument];
+  const command = [...script('./sharp-loop', import.meta.url), argument];
   const env = { ...process.env, UV_THREADPOOL_SIZE: String(Math.max(4, each.inFlight)) };
-  const run = async (): Promise<SharpResult> => {
-    const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-    return (await json(child.stdout)) as SharpResult;
-  };
+  const run = async (): Promise<SharpResult> => JSON.parse(await outputOf(command, null, { env }));
   const results = await Promise.all(Array.from({ length: processes }, run));
   return {
     perSecond: results.reduce((sum, { perSecond }) => sum + perSecond, 0),
@@ -37,7 +32,7 @@ export async function runBareSharp(
   };
 }
 
-/** The arrangements that may be the fastest on a machine with as many cores, the likeliest first. */
+/** Candidates for the fastest arrangement on a machine with as many cores, the likeliest first. */
 export const arrangements = (cores: number): Arrangement[] => [
   { processes: 1, inFlight: cores, concurrency: 1 },
   { processes: cores, inFlight: 1, concurrency: 1 },

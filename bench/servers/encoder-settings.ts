@@ -8,7 +8,7 @@ export type EncodedFormat = (typeof encodedFormats)[number];
 export type EncoderOptions = Readonly<Record<string, unknown>> & { readonly quality: number };
 
 /**
- * The options that the service passes to sharp's encoder, so that others can be measured with the same.
+ * The options that the service passes to sharp's encoder.
  * @param quality on JPEG's scale
  */
 export function encoderOptions(
@@ -29,10 +29,7 @@ export function encoderOptions(
   return options;
 }
 
-/**
- * The same options by the names of sharp's own fields, which IPX takes for all its images; without the
- * quality, which its URLs have.
- */
+/** The same options by the names of sharp's fields, for IPX; without the quality, which its URLs have. */
 export function sharpFields(pixels: number, quality: number): Record<string, unknown> {
   const named = (format: EncodedFormat, prefix: string) =>
     Object.entries(encoderOptions(format, quality, pixels))

@@ -1,23 +1,21 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { encoderOptions, sharpFields } from './encoder-settings.ts';
-import { end, freePort, launch, script, untilOk } from './launch.ts';
+import { script, startServer } from './launch.ts';
 import {
   type DefaultServer,
   encodedSource,
   type ImageServer,
   type PlainRequest,
-  pidOf,
   type Server,
 } from './server.ts';
 
-/** IPX's own packages, apart from the service's: they are installed when it is first measured. */
+/** IPX's own packages, which are not installed with the service's. */
 const folder = 'bench/ipx';
 
-/** The package.json of IPX's folder, whether this runs built or as source. */
+/** The package.json of IPX's folder, for the built module and the source. */
 function packageFile(from = dirname(fileURLToPath(import.meta.url))): string {
   const file = join(from, folder, 'package.json');
   if (existsSync(file)) return file;
@@ -25,63 +23,47 @@ function packageFile(from = dirname(fileURLToPath(import.meta.url))): string {
   return packageFile(dirname(from));
 }
 
-/** Installs IPX unless it is there: exactly its lock file, without running scripts of packages. */
-async function install(installedBy: string): Promise<void> {
-  const home = dirname(installedBy);
-  if (existsSync(join(home, 'node_modules/ipx/package.json'))) return;
+/**
+ * Installs IPX unless it is installed: exactly its lock file, without install scripts.
+ * @throws when that fails, as without a network
+ */
+export function prepareIpx(): void {
+  const cwd = dirname(packageFile());
+  if (existsSync(join(cwd, 'node_modules/ipx/package.json'))) return;
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  const npm = spawn('npm', args, { cwd: home, stdio: ['ignore', 'ignore', 'inherit'] });
-  const [code] = await once(npm, 'exit');
-  if (code !== 0) throw new Error(`npm ci in ${folder} ended with ${code}`);
+  const { status } = spawnSync('npm', args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
+  if (status !== 0) throw new Error(`npm ci in ${folder} ended with ${status}`);
 }
-
-/** @throws when IPX is not installed and cannot be, as without a network */
-export const prepareIpx = (): Promise<void> => install(packageFile());
 
 /** @param pixels of its outputs, on which the service's encoder settings depend */
 export async function startIpx(pixels: number, quality: number): Promise<ImageServer> {
-  const server = await run(sharpFields(pixels, quality));
-  return {
-    ...server,
-    imageUrl: ({ quality, ...request }) =>
-      urlOf(server, request, encoderOptions(request.format, quality, pixels).quality),
-  };
+  const server = await start(sharpFields(pixels, quality));
+  const imageUrl: ImageServer['imageUrl'] = ({ quality, ...request }) =>
+    urlOf(server, request, encoderOptions(request.format, quality, pixels).quality);
+  return { ...server, imageUrl };
 }
 
-/** With none but its own settings. */
+/** IPX with its own settings. */
 export async function startDefaultIpx(): Promise<DefaultServer> {
-  const server = await run({});
-  return {
-    ...server,
-    varies: true,
-    imageUrl: (request, quality) => urlOf(server, request, quality),
-  };
+  const server = await start({});
+  const imageUrl: DefaultServer['imageUrl'] = (request, quality) => urlOf(server, request, quality);
+  return { ...server, varies: true, imageUrl };
 }
 
-const urlOf = (
+function urlOf(
   { url }: Server,
   { source, width, format }: PlainRequest,
   quality: number | null,
-): string =>
-  `${url}/w_${width},f_${format}${quality === null ? '' : `,q_${quality}`}/${encodedSource(source)}`;
+): string {
+  const own = quality === null ? '' : `,q_${quality}`;
+  return `${url}/w_${width},f_${format}${own}/${encodedSource(source)}`;
+}
 
-async function run(sharpOptions: Readonly<Record<string, unknown>>): Promise<Server> {
-  const installedBy = packageFile();
-  await install(installedBy);
-  const port = await freePort();
-  const args = [String(port), installedBy, JSON.stringify(sharpOptions)];
-  const startedAt = performance.now();
-  const child = launch([...script('./ipx-server', import.meta.url), ...args], {
+function start(sharpOptions: Readonly<Record<string, unknown>>): Promise<Server> {
+  prepareIpx();
+  const program = script('./ipx-server', import.meta.url);
+  const options = JSON.stringify(sharpOptions);
+  return startServer('IPX', (port) => [...program, port, packageFile(), options], {
     env: { ...process.env, NODE_ENV: 'production' },
   });
-  const url = `http://127.0.0.1:${port}`;
-  const close = () => end(child);
-  try {
-    await untilOk(url, child, { everyMs: 4, anyStatus: true });
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  const healthyMs = performance.now() - startedAt;
-  return { name: 'IPX', url, pid: pidOf(child), healthyMs, close };
 }

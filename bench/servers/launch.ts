@@ -1,9 +1,14 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { extname } from 'node:path';
+import { extname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../temporary-folder.ts';
+import type { Server } from './server.ts';
 
 const readyWithinMs = 60_000;
 const endsWithinMs = 15_000;
@@ -12,25 +17,38 @@ const endsWithinMs = 15_000;
 export const installed = (command: string): boolean =>
   spawnSync('sh', ['-c', `command -v ${command}`], { stdio: 'ignore' }).status === 0;
 
-export interface LaunchOptions {
-  readonly env?: NodeJS.ProcessEnv;
-  readonly cwd?: string;
-  /** The processors that it may use, as taskset lists them; all when null. */
-  readonly cpus?: string | null;
+/**
+ * Starts a command; its messages go to standard error.
+ * @param cpus the processors that it may use, as taskset lists them; all when null
+ */
+export function launch(
+  command: readonly string[],
+  cpus: string | null = null,
+  options: SpawnOptions = {},
+): ChildProcess {
+  const [program = '', ...args] = cpus === null ? command : ['taskset', '-c', cpus, ...command];
+  return spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'], ...options });
 }
 
-/** Starts a program whose messages appear on this process's standard error. */
-export function launch(command: readonly string[], options: LaunchOptions = {}): ChildProcess {
-  const [program = '', ...args] = pinned(command, options.cpus ?? null);
-  return spawn(program, args, {
-    env: options.env ?? process.env,
-    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+/**
+ * Runs a command to its end.
+ * @param input for its standard input
+ * @returns its standard output
+ * @throws with its exit code
+ */
+export async function outputOf(
+  command: readonly string[],
+  cpus: string | null = null,
+  { env = process.env, input = '' } = {},
+): Promise<string> {
+  const child = launch(command, cpus, { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = once(child, 'close');
+  child.stdin?.end(input);
+  const printed = text(child.stdout ?? Readable.from([]));
+  const [code] = await ended;
+  if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}`);
+  return printed;
 }
-
-export const pinned = (command: readonly string[], cpus: string | null): readonly string[] =>
-  cpus === null ? command : ['taskset', '-c', cpus, ...command];
 
 /** The command that runs a module of the benchmark, built or as source as the caller is. */
 export function script(path: string, caller: string): string[] {
@@ -39,14 +57,11 @@ export function script(path: string, caller: string): string[] {
   return [process.execPath, ...(extension === '.ts' ? ['--import=tsx'] : []), file];
 }
 
-/** Resolves when the process has ended; one that does not obey is killed. */
-export async function end(
-  child: ChildProcess | null,
-  signal: NodeJS.Signals = 'SIGTERM',
-): Promise<void> {
+/** Resolves when the process has ended; kills it after 15 s. */
+export async function end(child: ChildProcess | null): Promise<void> {
   if (child === null || child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
-  child.kill(signal);
+  child.kill();
   // A paused process handles no other signals.
   child.kill('SIGCONT');
   const late = setTimeout(() => child.kill('SIGKILL'), endsWithinMs);
@@ -64,7 +79,7 @@ export async function freePort(): Promise<number> {
 
 /**
  * Resolves when the URL answers with a success, or with any status when `anyStatus`.
- * @param child must not end meanwhile
+ * @param child rejects when it ends
  */
 export async function untilOk(
   url: string,
@@ -82,4 +97,41 @@ export async function untilOk(
     if (Date.now() > deadline) throw new Error(`${url} does not answer`);
     await sleep(everyMs);
   }
+}
+
+export interface ServerOptions {
+  readonly cpus?: string | null;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Files in the temporary folder of the server, by name. */
+  readonly files?: (folder: string, port: number) => Readonly<Record<string, string | Uint8Array>>;
+}
+
+/**
+ * Starts a server on a free port of 127.0.0.1, with a temporary folder that is deleted when it closes.
+ * @param command for a port and the folder
+ */
+export async function startServer(
+  name: string,
+  command: (port: string, folder: string) => readonly string[],
+  { cpus = null, env = process.env, files = () => ({}) }: ServerOptions = {},
+): Promise<Server> {
+  const folder = await temporaryFolder('bench');
+  const port = await freePort();
+  for (const [file, content] of Object.entries(files(folder.path, port))) {
+    await writeFile(join(folder.path, file), content);
+  }
+  const startedAt = performance.now();
+  const child = launch(command(String(port), folder.path), cpus, { env });
+  const url = `http://127.0.0.1:${port}`;
+  const close = async () => {
+    await end(child);
+    await folder.close();
+  };
+  try {
+    await untilOk(url, child, { everyMs: 4, anyStatus: true });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { name, url, pid: child.pid ?? 0, healthyMs: performance.now() - startedAt, close };
 }

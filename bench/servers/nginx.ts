@@ -1,41 +1,29 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { end, freePort, installed, launch, untilOk } from './launch.ts';
-import { pidOf, type Server } from './server.ts';
+import { installed, startServer } from './launch.ts';
+import type { Server } from './server.ts';
 
 export const hasNginx = installed('nginx');
 
-/** nginx with `proxy_cache` before another server, as one would set it up for immutable images. */
-export async function startNginxCache(
+/** nginx with `proxy_cache` in front of another server, configured for immutable images. */
+export const startNginxCache = (
   upstream: string,
   { workers = 1, cpus = null }: { workers?: number; cpus?: string | null } = {},
-): Promise<Server> {
-  const folder = await mkdtemp(join(tmpdir(), 'image-delivery-nginx-'));
-  const port = await freePort();
-  const configuration = join(folder, 'nginx.conf');
-  await writeFile(configuration, configured(folder, port, new URL(upstream).host, workers));
-  const startedAt = performance.now();
-  const child = launch(['nginx', '-c', configuration, '-p', folder, '-e', 'stderr'], { cpus });
-  const url = `http://127.0.0.1:${port}`;
-  const close = async () => {
-    await end(child);
-    await rm(folder, { recursive: true, force: true });
-  };
-  try {
-    await untilOk(url, child, { anyStatus: true });
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  const healthyMs = performance.now() - startedAt;
-  return { name: 'nginx proxy_cache', url, pid: pidOf(child), healthyMs, close };
-}
+): Promise<Server> =>
+  startServer(
+    'nginx proxy_cache',
+    (_, folder) => ['nginx', '-c', join(folder, 'nginx.conf'), '-p', folder, '-e', 'stderr'],
+    {
+      cpus,
+      files: (folder, port) => ({
+        'nginx.conf': configuration(folder, port, new URL(upstream).host, workers),
+      }),
+    },
+  );
 
-/** Run by root, its workers would be another user, who may not read the temporary folder. */
+/** The workers of nginx run by root would be another user, who may not read the temporary folder. */
 const user = process.getuid?.() === 0 ? 'user root;' : '';
 
-function configured(folder: string, port: number, upstream: string, workers: number): string {
+function configuration(folder: string, port: number, upstream: string, workers: number): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `${kind}_temp_path ${folder}/${kind};`,
   );

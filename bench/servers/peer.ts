@@ -7,17 +7,17 @@ import {
   type PlainRequest,
   type Server,
 } from './server.ts';
-import { withoutQuality } from './without-quality.ts';
 
-/** A running server that somebody else has started, known by the template of its URLs. */
+/** A running server, started by others. */
 export interface Peer {
   readonly name: string;
+  /** Of its URLs. */
   readonly template: string;
-  /** Its first process, where it is known. */
+  /** Of its first process, or null. */
   readonly pid: number | null;
 }
 
-/** What a template's words in braces stand for. */
+/** The words in braces of a template. */
 export const templateWords = {
   url: 'the source’s URL, percent-encoded',
   width: 'the width of the image in pixels',
@@ -32,20 +32,40 @@ export function parsePeer(text: string): Peer {
   const equals = text.indexOf('=');
   const [name, template] = [text.slice(0, equals), text.slice(equals + 1)];
   if (equals < 1 || !URL.canParse(template) || !/^http:/.test(template)) {
-    throw new InvalidArgumentError('It is name=http://… with words in braces.');
+    throw new InvalidArgumentError('It must be name=http://… with words in braces.');
   }
-  const unknown = [...template.matchAll(/\{(\w*)\}/g)].find(
-    ([, word = '']) => !Object.hasOwn(templateWords, word),
-  );
-  if (unknown !== undefined) throw new InvalidArgumentError(`There is no ${unknown[0]}.`);
-  const missing = required.find((word) => !template.includes(`{${word}}`));
-  if (missing !== undefined) throw new InvalidArgumentError(`It lacks {${missing}}.`);
+  for (const [found, word = ''] of template.matchAll(/\{(\w*)\}/g)) {
+    if (!Object.hasOwn(templateWords, word)) throw new InvalidArgumentError(`unknown ${found}`);
+  }
   const plain = withoutQuality(template);
-  const lost = required.find((word) => !plain.includes(`{${word}}`));
-  if (lost !== undefined || plain.includes('{quality}')) {
-    throw new InvalidArgumentError('{quality} cannot be left out without another word.');
+  for (const word of required) {
+    if (!template.includes(`{${word}}`)) throw new InvalidArgumentError(`missing {${word}}`);
+    if (!plain.includes(`{${word}}`) || plain.includes('{quality}')) {
+      throw new InvalidArgumentError('{quality} cannot be left out without another word.');
+    }
   }
   return { name, template, pid: null };
+}
+
+/**
+ * Removes the path segment or the query parameter with `{quality}`. If it has other words in braces too,
+ * removes only the part between commas or colons, as in `w_{width},q_{quality}` and
+ * `filters:quality({quality}):format({format})`.
+ */
+function withoutQuality(template: string): string {
+  const [path = '', query = ''] = template.split(/\?(.*)/);
+  const rest = withoutPart(query, '&');
+  return withoutPart(path, '/') + (rest === '' ? '' : `?${rest}`);
+}
+
+function withoutPart(text: string, separator: string): string {
+  const parts = text.split(separator).flatMap((part) => {
+    if (!part.includes('{quality}')) return part;
+    if (!/\{(?!quality\})\w+\}/.test(part)) return [];
+    if (separator === ',' || separator === ':') return part;
+    return withoutPart(part, part.includes(',') ? ',' : ':');
+  });
+  return parts.join(separator);
 }
 
 const serverOf = ({ name, template, pid }: Peer): Server => ({
@@ -56,18 +76,12 @@ const serverOf = ({ name, template, pid }: Peer): Server => ({
   close: async () => {},
 });
 
-function filled(template: string, request: PlainRequest, quality: number | null): string {
-  const words: Record<keyof typeof templateWords, string> = {
-    url: encodedSource(request.source),
-    width: String(request.width),
-    format: request.format,
-    quality: String(quality),
-  };
-  return Object.entries(words).reduce(
-    (text, [word, value]) => text.replaceAll(`{${word}}`, value),
-    template,
-  );
-}
+const filled = (template: string, request: PlainRequest, quality: number | null): string =>
+  template
+    .replaceAll('{url}', encodedSource(request.source))
+    .replaceAll('{width}', String(request.width))
+    .replaceAll('{format}', request.format)
+    .replaceAll('{quality}', String(quality));
 
 /** @param pixels of its outputs, on which the service's encoder settings depend */
 export const peerServer = (peer: Peer, pixels: number): ImageServer => ({

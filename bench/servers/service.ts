@@ -16,14 +16,6 @@ export async function startService(
   const { url, pid, project, healthyMs, close } = deployment;
   const defaultUrl = ({ source, width, format }: PlainRequest) =>
     `${url}/img/${encodedSource(source)}?project=${project}&w=${width}&fmt=${format}`;
-  return {
-    name: 'service',
-    deployment,
-    url,
-    pid,
-    healthyMs,
-    close,
-    defaultUrl,
-    imageUrl: (request) => `${defaultUrl(request)}&q=${request.quality}`,
-  };
+  const imageUrl: Service['imageUrl'] = (request) => `${defaultUrl(request)}&q=${request.quality}`;
+  return { name: 'service', deployment, url, pid, healthyMs, close, defaultUrl, imageUrl };
 }

@@ -3,8 +3,8 @@ import sharp from 'sharp';
 import type { EncodedFormat, EncoderOptions } from './encoder-settings.ts';
 
 /**
- * The least that a miss can cost: sharp alone, from a file in memory to a buffer, without HTTP, sources
- * and caches. Its argument is the job as JSON; its answer is the ends and durations of the transforms.
+ * The least cost of a miss: sharp alone, from a file in memory to a buffer, without HTTP, sources and
+ * caches. Its argument is the job as JSON, its output the result as JSON.
  */
 export interface SharpJob {
   readonly file: string;
@@ -17,7 +17,7 @@ export interface SharpJob {
   readonly concurrency: number;
   readonly seconds: number;
   readonly warmupS: number;
-  /** The loop goes on until as many transforms are done, but not beyond five times its length. */
+  /** The loop continues until as many transforms are done, for at most five times its length. */
   readonly atLeast: number;
 }
 
@@ -47,14 +47,14 @@ const latestAt = countedAt + 5 * job.seconds * 1_000;
 let [fromAt, untilAt] = [countedAt, countedAt];
 let ended = false;
 
-const goesOn = (): boolean => {
+const continues = (): boolean => {
   const now = performance.now();
   ended ||= now >= latestAt || (now >= endAt && completed >= job.atLeast);
   return !ended;
 };
 
 async function client(): Promise<void> {
-  while (goesOn()) {
+  while (continues()) {
     const begunAt = performance.now();
     const image = sharp(source, { autoOrient: true }).resize(job.width);
     const encoded = await image.toFormat(job.format, job.options).toBuffer();

@@ -1,17 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
 import { seeded } from '../../bench/load/random.ts';
+import { zipf } from '../../bench/load/zipf.ts';
 import { signature, signedText } from '../../server/image/access.ts';
 import { mutant } from '../hostile/inputs/mutations.ts';
 import type { SoakOrigin } from './origin.ts';
-
-/** The load: what is asked for, how often, and what came of it. */
 
 export interface Target {
   /** Without a slash at the end. */
   readonly url: string;
   readonly project: string;
-  /** A project that requires signatures; null to send no signed URLs. */
+  /** A project that requires signatures; null sends no signed URLs. */
   readonly signed: { readonly project: string; readonly secret: string } | null;
 }
 
@@ -23,7 +22,7 @@ export interface LoadOptions {
   readonly seed: number;
 }
 
-/** The kinds of requests, each with its share of all, in percent. */
+/** The kinds of requests, with their shares in percent. */
 export const shares = {
   'zipf hits': 66,
   'conditional requests': 10,
@@ -37,49 +36,27 @@ export const shares = {
 
 export type Kind = keyof typeof shares;
 
-/** What has been counted since the last look. */
-export interface Interval {
-  readonly requests: number;
-  readonly fromCache: number;
-  readonly missed: number;
-  readonly notModified: number;
-  readonly refused: number;
-  readonly overloaded: number;
-  /** Answers that no such request may get, and lost connections. */
-  readonly unexpected: readonly string[];
-  readonly hitMs: readonly number[];
-  readonly missMs: readonly number[];
-}
-
 const widths = [96, 160, 240, 320, 400, 480, 640, 800] as const;
 const formats = ['webp', 'jpeg', 'avif', 'auto'] as const;
-/** URLs of signed images are made anew this often, so that cached responses expire. */
+/** The interval after which signed URLs change, so that cached responses expire. */
 const signedForS = 120;
 const drainWithinMs = 30_000;
 
-interface Counts {
-  requests: number;
-  fromCache: number;
-  missed: number;
-  notModified: number;
-  refused: number;
-  overloaded: number;
-  unexpected: string[];
-  hitMs: number[];
-  missMs: number[];
-}
-
-const none = (): Counts => ({
+/** The responses of an interval. */
+const noCounts = () => ({
   requests: 0,
   fromCache: 0,
   missed: 0,
   notModified: 0,
   refused: 0,
   overloaded: 0,
-  unexpected: [],
-  hitMs: [],
-  missMs: [],
+  /** Lost connections, and responses that the request must not get. */
+  unexpected: [] as string[],
+  hitMs: [] as number[],
+  missMs: [] as number[],
 });
+
+export type Interval = ReturnType<typeof noCounts>;
 
 export class Load {
   readonly #options: LoadOptions;
@@ -87,10 +64,9 @@ export class Load {
   readonly #agent = new Agent({ connections: 64, pipelining: 1 });
   readonly #kinds: readonly Kind[];
   readonly #variants: readonly string[];
-  /** Cumulative weights of the variants, 1/rank (Zipf). */
-  readonly #weights: readonly number[];
+  readonly #drawVariant: () => number;
   readonly #etags = new Map<string, string>();
-  #counts = none();
+  #counts = noCounts();
   #open = 0;
   #serial = 0;
   #stopped = false;
@@ -107,21 +83,17 @@ export class Load {
         formats.map((fmt) => `${encodeURIComponent(source)}?w=${w}&fmt=${fmt}`),
       ),
     );
-    let sum = 0;
-    this.#weights = this.#variants.map((_, rank) => {
-      sum += 1 / (rank + 1);
-      return sum;
-    });
+    this.#drawVariant = zipf(this.#variants.length, 1, this.#random);
   }
 
-  /** Sends requests until it is stopped; resolves when the last one has ended. */
+  /** Sends requests until `stop`; resolves when the last one has ended. */
   async run(): Promise<void> {
     const startedAt = performance.now();
     for (let sent = 0; !this.#stopped; sent++) {
       const due = startedAt + (sent * 1_000) / this.#options.rate;
       const early = due - performance.now();
       if (early > 1) await sleep(early);
-      // A service that answers slowly gets fewer requests, and not ever more connections.
+      // A slow service gets fewer requests instead of more connections.
       while (this.#open >= 64 && !this.#stopped) await sleep(5);
       void this.#send(this.#random.pick(this.#kinds));
     }
@@ -134,10 +106,10 @@ export class Load {
     this.#stopped = true;
   }
 
-  /** What was counted since the last call. */
+  /** The counts since the last call. */
   take(): Interval {
     const counts = this.#counts;
-    this.#counts = none();
+    this.#counts = noCounts();
     return counts;
   }
 
@@ -164,7 +136,7 @@ export class Load {
     misses: () => {
       this.#serial += 1;
       const source = this.#random.pick(this.#options.origin.pictures);
-      // Numbers that no two requests share, over 7 million of them.
+      // Parameters that no other request has: over 7 million of them.
       const hue = this.#serial % 721;
       const lightness = Math.floor(this.#serial / 721) / 100;
       const query = `w=640&fmt=webp&hue=${hue - 360}&lightness=${lightness}`;
@@ -190,7 +162,7 @@ export class Load {
     },
   };
 
-  /** An image that must be delivered. */
+  /** Expects an image. */
   async #image(target: string, headers: Record<string, string> = {}): Promise<void> {
     const begun = performance.now();
     const { status, cache, etag, body } = await this.#get(target, headers);
@@ -214,7 +186,7 @@ export class Load {
     }
   }
 
-  /** A request that may be refused, but neither with 500 nor with silence. */
+  /** Expects an image or an error other than 500 and 502. */
   async #refusable(target: string, what: string): Promise<void> {
     const { status, body } = await this.#get(target);
     this.#counts.refused += status >= 400 ? 1 : 0;
@@ -244,14 +216,7 @@ export class Load {
   }
 
   #popular(): string {
-    const at = this.#random.fraction() * (this.#weights.at(-1) ?? 0);
-    let [low, high] = [0, this.#weights.length - 1];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#weights[middle] ?? 0) < at) low = middle + 1;
-      else high = middle;
-    }
-    return this.#target(this.#variants[low] ?? '');
+    return this.#target(this.#variants[this.#drawVariant()] ?? '');
   }
 
   #target(variant: string): string {
@@ -281,10 +246,9 @@ export class Load {
   }
 }
 
-async function read({ statusCode, headers, body }: Dispatcher.ResponseData) {
-  const text = statusCode === 200 ? '' : await body.text();
-  if (statusCode === 200) await body.dump({ limit: Number.POSITIVE_INFINITY });
-  const header = (name: string) =>
-    typeof headers[name] === 'string' ? (headers[name] as string) : undefined;
-  return { status: statusCode, cache: header('x-cache'), etag: header('etag'), body: text };
+async function read({ statusCode: status, headers, body }: Dispatcher.ResponseData) {
+  const bytes = await body.bytes();
+  const header = (name: string) => [headers[name]].flat()[0];
+  const text = status === 200 ? '' : Buffer.from(bytes).toString();
+  return { status, cache: header('x-cache'), etag: header('etag'), body: text };
 }

@@ -12,16 +12,14 @@ import { startSoakOrigin } from './origin.ts';
 import { writeReport } from './report.ts';
 import { figuresOf, growths, replacedFrontEnds, type Sample } from './verdict.ts';
 
-/**
- * A mixed load for many minutes, and whether the service's memory stays the same under it.
- */
+/** `npm run test:soak`: a mixed load for many minutes, which must not increase the service's memory. */
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const sampleCount = 180;
 const shortestSampleMs = 1_000;
 const progressEveryMs = 30_000;
 const shownFailures = 10;
-/** Small, so that the caches are full, and evict, before the second third of ten minutes. */
+/** Small caches, which are full before the second third of ten minutes. */
 const cacheSettings = {
   SERVICE_MEMORY_CACHE_BYTES: String(24 * 1024 * 1024),
   SERVICE_DISK_CACHE_BYTES: String(96 * 1024 * 1024),
@@ -45,10 +43,10 @@ const mix = Object.entries(shares)
 
 const command = new Command('test:soak')
   .description(
-    'Sends a mixed load for some minutes and records memory, descriptors, event-loop delay, hit rate and latencies in a picture and tables. Exit code 1 when the memory of the last third differs by more than 5 % from that of the middle third, when a front end was replaced, or when a request got an answer that it may not get.',
+    'Sends a mixed load for some minutes and records memory, descriptors, event-loop delay, hit rate and latencies in charts and tables. Exit code 1 when the memory of the last third differs by more than 5 % from that of the middle third, when a front end was replaced, or when a request got an unexpected response.',
   )
   .option('--minutes <n>', 'how long the load lasts', numberFrom(0.1, 10_000), 20)
-  .option('--folder <path>', 'where soak.svg, soak.md and soak.json are written', 'data/soak')
+  .option('--folder <path>', 'for soak.svg and soak.md', 'data/soak')
   .option('--rate <n>', 'requests a second', numberFrom(1, 5_000), 100)
   .option('--seed <n>', 'of the random choices', numberFrom(0, 2 ** 32), 1)
   .option('--preload <library>', 'LD_PRELOAD of the service, such as a path of libjemalloc.so.2')
@@ -63,7 +61,7 @@ if ((options.url === undefined) !== (options.key === undefined)) {
   command.error('--url and --key belong together');
 }
 if (options.preload !== undefined && !existsSync(options.preload)) {
-  command.error(`there is no ${options.preload}`);
+  command.error(`${options.preload} does not exist`);
 }
 
 interface Running extends Pick<Deployment, 'health' | 'close'> {
@@ -72,7 +70,7 @@ interface Running extends Pick<Deployment, 'health' | 'close'> {
   readonly probes: string | null;
 }
 
-/** A service with its probes, started for this. */
+/** Starts a service with its probes. */
 async function start({ preload }: Options): Promise<Running> {
   const probes = await mkdtemp(join(tmpdir(), 'image-delivery-soak-'));
   const probe = new URL(`./probe${extname(import.meta.url)}`, import.meta.url);
@@ -94,7 +92,7 @@ async function start({ preload }: Options): Promise<Running> {
   };
 }
 
-/** A service that runs already, with a new project. */
+/** Creates a project in a running service. */
 async function use({ url = '', key = '', pid }: Options): Promise<Running> {
   const base = url.replace(/\/+$/, '');
   const response = await fetch(`${base}/api/sdk/v1/projects`, {
@@ -172,11 +170,9 @@ function progress({ atS, processes, hitRate, missP50Ms, ...rest }: Sample): stri
 const memory = service.pid === null ? [] : growths(samples);
 const replaced = replacedFrontEnds(samples);
 const failures = [
-  ...memory
-    .filter(({ flat }) => !flat)
-    .map(({ what }) => `the memory of ${what} is not flat: the table has its thirds`),
+  ...memory.filter(({ flat }) => !flat).map(({ what }) => `the memory of ${what} is not flat`),
   ...(replaced > 0 ? [`${replaced} front ends were replaced`] : []),
-  ...(unexpected.length > 0 ? [`${unexpected.length} answers that may not be`] : []),
+  ...(unexpected.length > 0 ? [`${unexpected.length} unexpected responses`] : []),
   ...unexpected.slice(0, shownFailures),
 ];
 const allocator = options.preload === undefined ? 'allocator as installed' : options.preload;
@@ -188,6 +184,6 @@ for (const { what, middleBytes, lastBytes } of memory) {
   const change = (100 * (lastBytes / middleBytes - 1)).toFixed(1);
   print(`${what}: ${middle} MiB in the middle third, ${last} MiB in the last: ${change} %`);
 }
-print(`written: ${join(folder, 'soak.svg')}, soak.md, soak.json`);
+print(`written: ${join(folder, 'soak.svg')}, soak.md`);
 print(failures.length === 0 ? 'passed' : `FAILED\n${failures.join('\n')}`);
 if (failures.length > 0) process.exitCode = 1;

@@ -8,16 +8,16 @@ export interface SoakOrigin {
   readonly url: string;
   /** URLs of intact pictures. */
   readonly pictures: readonly string[];
-  /** Intact small pictures, from which hostile ones are made. */
+  /** Intact small pictures, the originals of hostile ones. */
   readonly originals: ReadonlyMap<Kind, Buffer>;
-  /** The URL of something that is there for a few minutes only. */
+  /** The URL of a body that is served for a few minutes. */
   once(bytes: Buffer): string;
   missing(number: number): string;
   close(): Promise<void>;
 }
 
 const pictureCount = 24;
-/** Enough that none is gone before the service has fetched it. */
+/** Enough for the service to fetch each. */
 const keptHostile = 500;
 
 export async function startSoakOrigin(port: number): Promise<SoakOrigin> {

@@ -10,7 +10,7 @@ import {
 
 /**
  * Preloaded into every process of the service (`NODE_OPTIONS=--import=…`): once a second it writes a
- * file with what only the process itself can measure.
+ * file with figures that only the process itself can measure.
  */
 const folder = process.env[probeFolderVariable];
 if (isMainThread && folder !== undefined) {
@@ -19,14 +19,12 @@ if (isMainThread && folder !== undefined) {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `${process.pid}.json`);
   setInterval(() => {
-    const { heapUsed, external } = process.memoryUsage();
+    const { heapUsed } = process.memoryUsage();
     // The histogram measures the whole interval of its timer.
     const ms = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - 10);
     const figures: ProcessFigures = {
       heapBytes: heapUsed,
-      externalBytes: external,
       delayP99Ms: delay.count === 0 ? 0 : ms(delay.percentile(99)),
-      delayMaxMs: delay.count === 0 ? 0 : ms(delay.max),
     };
     delay.reset();
     writeFileSync(`${file}.new`, JSON.stringify(figures));

@@ -1,11 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { drawLines, type Panel } from '../../bench/charts/lines.ts';
+import { drawChart, type Panel } from '../../bench/charts.ts';
 import type { ProcessSample } from '../../bench/servers/processes.ts';
+import { markdownTable } from '../documents/tables.ts';
 import type { Growth, Sample } from './verdict.ts';
 
 export interface SoakReport {
-  /** What was run, and where. */
+  /** The options and the machine. */
   readonly title: string;
   readonly samples: readonly Sample[];
   readonly growths: readonly Growth[];
@@ -14,87 +15,88 @@ export interface SoakReport {
 
 const mebibytes = (bytes: number): number => bytes / 1024 / 1024;
 
-/** Writes soak.svg, soak.md and soak.json. */
+/** Writes soak.svg and soak.md. */
 export async function writeReport(folder: string, report: SoakReport): Promise<void> {
   const { title, samples } = report;
   await mkdir(folder, { recursive: true });
-  const positions = samples.map(({ atS }) => atS);
-  const axis = { positions, ticks: thirds(positions.at(-1) ?? 1) };
-  await writeFile(join(folder, 'soak.svg'), drawLines({ title, axis, panels: panels(samples) }));
-  await writeFile(join(folder, 'soak.md'), markdown(report));
-  await writeFile(join(folder, 'soak.json'), `${JSON.stringify(report, null, 2)}\n`);
-}
-
-/** The thirds that the verdict compares. */
-const thirds = (endS: number) =>
-  [0, 1 / 3, 2 / 3, 1].map((share) => ({
+  // The thirds that the verdict compares.
+  const endS = samples.at(-1)?.atS ?? 1;
+  const ticks = [0, 1 / 3, 2 / 3, 1].map((share) => ({
     at: endS * share,
     label: `${((endS * share) / 60).toFixed(1)} min`,
   }));
+  await writeFile(join(folder, 'soak.svg'), drawChart({ title, ticks, panels: panels(samples) }));
+  await writeFile(join(folder, 'soak.md'), markdown(report));
+}
 
 function panels(samples: readonly Sample[]): Panel[] {
   const all = samples.flatMap(({ processes }) => processes);
   const lasting = [...new Set(all.map(({ pid }) => pid))]
     .map((pid) => ({ pid, times: all.filter((one) => one.pid === pid).length }))
     .sort((a, b) => b.times - a.times)
-    .slice(0, 6)
-    .map(({ pid }) => pid);
-  const ofProcesses = (figure: (sample: ProcessSample) => number | undefined) =>
-    lasting.map((pid) => ({
+    .slice(0, 6);
+  const ofProcesses = (title: string, figure: (one: ProcessSample) => number | undefined) => ({
+    title,
+    series: lasting.map(({ pid }) => ({
       name: `${all.find((one) => one.pid === pid)?.role} ${pid}`,
-      values: samples.map(({ processes }) => {
+      points: samples.map(({ atS, processes }) => {
         const found = processes.find((one) => one.pid === pid);
-        return (found && figure(found)) ?? Number.NaN;
+        return [atS, (found && figure(found)) ?? Number.NaN] as const;
       }),
-    }));
-  const line = (name: string, figure: (sample: Sample) => number) => ({
-    name,
-    values: samples.map(figure),
+    })),
+  });
+  const ofAll = (title: string, lines: Readonly<Record<string, (sample: Sample) => number>>) => ({
+    title,
+    series: Object.entries(lines).map(([name, figure]) => ({
+      name,
+      points: samples.map((sample) => [sample.atS, figure(sample)] as const),
+    })),
   });
   return [
-    { title: 'Memory (RSS), MiB', series: ofProcesses(({ rssBytes }) => mebibytes(rssBytes)) },
-    {
-      title: 'JavaScript heap, MiB',
-      series: ofProcesses(({ heapBytes }) => heapBytes && mebibytes(heapBytes)),
-    },
-    { title: 'Descriptors', series: ofProcesses(({ descriptors }) => descriptors) },
-    {
-      title: 'Event-loop delay, p99 of a second, ms',
-      series: ofProcesses(({ delayP99Ms }) => delayP99Ms),
-    },
-    {
-      title: 'Share of images from a cache, %',
-      series: [line('hit rate', ({ hitRate }) => 100 * hitRate)],
-    },
-    {
-      title: 'Caches, MiB',
-      series: [
-        line('memory cache', ({ memoryCacheBytes }) => mebibytes(memoryCacheBytes)),
-        line('disk cache', ({ diskCacheBytes }) => mebibytes(diskCacheBytes)),
-      ],
-    },
-    {
-      title: 'Latency of hits, ms',
-      series: [line('p50', ({ hitP50Ms }) => hitP50Ms), line('p99', ({ hitP99Ms }) => hitP99Ms)],
-    },
-    {
-      title: 'Latency of misses, ms',
-      series: [
-        line('p50', ({ missP50Ms }) => missP50Ms),
-        line('p99', ({ missP99Ms }) => missP99Ms),
-      ],
-    },
+    ofProcesses('Memory (RSS), MiB', ({ rssBytes }) => mebibytes(rssBytes)),
+    ofProcesses('JavaScript heap, MiB', ({ heapBytes }) => heapBytes && mebibytes(heapBytes)),
+    ofProcesses('Descriptors', ({ descriptors }) => descriptors),
+    ofProcesses('Event-loop delay, p99 of a second, ms', ({ delayP99Ms }) => delayP99Ms),
+    ofAll('Share of images from a cache, %', { 'hit rate': ({ hitRate }) => 100 * hitRate }),
+    ofAll('Caches, MiB', {
+      'memory cache': ({ memoryCacheBytes }) => mebibytes(memoryCacheBytes),
+      'disk cache': ({ diskCacheBytes }) => mebibytes(diskCacheBytes),
+    }),
+    ofAll('Latency of hits, ms', {
+      p50: ({ hitP50Ms }) => hitP50Ms,
+      p99: ({ hitP99Ms }) => hitP99Ms,
+    }),
+    ofAll('Latency of misses, ms', {
+      p50: ({ missP50Ms }) => missP50Ms,
+      p99: ({ missP99Ms }) => missP99Ms,
+    }),
   ];
 }
 
 const tableRows = 24;
 
 function markdown({ title, samples, growths, failures }: SoakReport): string {
-  const row = (cells: readonly unknown[]) => `| ${cells.join(' | ')} |`;
   const fixed = (value: number, digits = 0) =>
     Number.isFinite(value) ? value.toFixed(digits) : '-';
   const every = Math.max(1, Math.ceil(samples.length / tableRows));
-  const shown = samples.filter((_, index) => (index + 1) % every === 0);
+  const rows = samples
+    .filter((_, index) => (index + 1) % every === 0)
+    .map((sample) => {
+      const each = (figure: (one: ProcessSample) => number | undefined, digits = 0) =>
+        sample.processes.map((one) => fixed(figure(one) ?? Number.NaN, digits)).join(' + ');
+      return [
+        fixed(sample.atS / 60, 1),
+        each(({ rssBytes }) => mebibytes(rssBytes)),
+        each(({ descriptors }) => descriptors),
+        each(({ delayP99Ms }) => delayP99Ms, 1),
+        fixed(100 * sample.hitRate, 1),
+        fixed(sample.hitP50Ms, 1),
+        fixed(sample.hitP99Ms, 1),
+        fixed(sample.missP50Ms),
+        fixed(sample.missP99Ms),
+        sample.requests,
+      ];
+    });
   const heads = [
     'min',
     'RSS of each process, MiB',
@@ -107,45 +109,18 @@ function markdown({ title, samples, growths, failures }: SoakReport): string {
     'miss p99, ms',
     'requests',
   ];
-  const rows = shown.map((sample) => {
-    const each = (figure: (one: ProcessSample) => number | undefined, digits = 0) =>
-      sample.processes.map((one) => fixed(figure(one) ?? Number.NaN, digits)).join(' + ');
-    return row([
-      fixed(sample.atS / 60, 1),
-      each(({ rssBytes }) => mebibytes(rssBytes)),
-      each(({ descriptors }) => descriptors),
-      each(({ delayP99Ms }) => delayP99Ms, 1),
-      fixed(100 * sample.hitRate, 1),
-      fixed(sample.hitP50Ms, 1),
-      fixed(sample.hitP99Ms, 1),
-      fixed(sample.missP50Ms),
-      fixed(sample.missP99Ms),
-      sample.requests,
-    ]);
-  });
-  const growthRows = growths.map(({ what, middleBytes, lastBytes, flat }) =>
-    row([
-      what,
-      fixed(mebibytes(middleBytes), 1),
-      fixed(mebibytes(lastBytes), 1),
-      `${fixed(100 * (lastBytes / middleBytes - 1), 1)} %`,
-      flat ? 'yes' : 'NO',
-    ]),
-  );
-  return [
-    `# ${title}`,
-    '',
+  const growthRows = growths.map(({ what, middleBytes, lastBytes, flat }) => [
+    what,
+    fixed(mebibytes(middleBytes), 1),
+    fixed(mebibytes(lastBytes), 1),
+    `${fixed(100 * (lastBytes / middleBytes - 1), 1)} %`,
+    flat ? 'yes' : 'NO',
+  ]);
+  const result =
     failures.length === 0
       ? 'Passed.'
-      : `Failed:\n\n${failures.map((one) => `- ${one}`).join('\n')}`,
-    '',
-    row(['mean RSS, MiB', 'middle third', 'last third', 'change', 'flat']),
-    row(['---', '---', '---', '---', '---']),
-    ...growthRows,
-    '',
-    row(heads),
-    row(heads.map(() => '---')),
-    ...rows,
-    '',
-  ].join('\n');
+      : `Failed:\n\n${failures.map((one) => `- ${one}`).join('\n')}`;
+  const growthHeads = ['mean RSS, MiB', 'middle third', 'last third', 'change', 'flat'];
+  const tables = [markdownTable(growthHeads, growthRows), markdownTable(heads, rows)];
+  return `${[`# ${title}`, result, ...tables].join('\n\n')}\n`;
 }

@@ -1,8 +1,8 @@
-import { percentile } from '../../bench/prewarm/figures.ts';
+import { percentile } from '../../bench/scenarios/rounds.ts';
 import type { ProcessSample } from '../../bench/servers/processes.ts';
 import type { Interval } from './load.ts';
 
-/** One look at the service and at what the load has counted since the last one. */
+/** The state of the service, and the counts of the load since the last sample. */
 export interface Sample {
   /** Since the start of the load, s. */
   readonly atS: number;
@@ -11,7 +11,7 @@ export interface Sample {
   readonly diskCacheBytes: number;
   readonly queued: number;
   readonly requests: number;
-  /** Of the images that were delivered, those from a cache; 0 to 1. */
+  /** The share of delivered images that came from a cache, 0 to 1. */
   readonly hitRate: number;
   readonly notModified: number;
   readonly refused: number;
@@ -39,7 +39,7 @@ export function figuresOf(
   };
 }
 
-/** The memory of one process, or of all, in the second and the last third of the time. */
+/** The mean memory of one process, or of all, in the middle and last third of the time. */
 export interface Growth {
   readonly what: string;
   readonly middleBytes: number;
@@ -47,12 +47,12 @@ export interface Growth {
   readonly flat: boolean;
 }
 
-/** The last third may differ from the middle one by this share. */
+/** The maximum relative difference between the thirds. */
 const tolerance = 0.05;
 
 /**
- * For the primary and the front ends that were there in both thirds, and for the sum of all. A
- * transform process has a limit of its own, and may have started at any time.
+ * For the sum of all processes, and for the primary and the front ends that existed in both thirds.
+ * Transform processes have their own limit, and may start at any time.
  */
 export function growths(samples: readonly Sample[]): Growth[] {
   const end = samples.at(-1)?.atS ?? 0;
@@ -79,7 +79,7 @@ export function growths(samples: readonly Sample[]): Growth[] {
   return [all, ...lasting];
 }
 
-/** How many front ends were seen in all, and at most at a time: more of the first were replaced. */
+/** The number of all front ends minus the most at one time. */
 export function replacedFrontEnds(samples: readonly Sample[]): number {
   const frontEnds = samples.map(({ processes }) =>
     processes.filter(({ role }) => role === 'front end').map(({ pid }) => pid),
@@ -88,7 +88,7 @@ export function replacedFrontEnds(samples: readonly Sample[]): number {
   return new Set(frontEnds.flat()).size - most;
 }
 
-export const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 
 function mean(values: readonly (number | undefined)[]): number {
   const there = values.filter((value) => value !== undefined);

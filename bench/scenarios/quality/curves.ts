@@ -1,6 +1,6 @@
-import { around, geometricMean, mean } from '../../encoders/measure.ts';
+import { around, between, geometricMean, mean } from '../../encoders/measure.ts';
 
-/** One photograph as a server delivers it. */
+/** A server's image of one photograph. */
 export interface Point {
   readonly score: number;
   readonly bytes: number;
@@ -11,14 +11,10 @@ export interface CurvePoint extends Point {
   readonly quality: number;
 }
 
-const scoreOf = ({ score }: Point): number => score;
-
-/** The bytes of a photograph at a score, interpolated in their logarithm; null outside of what was measured. */
+/** The bytes of a photograph at a score, interpolated in their logarithm; null outside of the curve. */
 export function bytesAt(curve: readonly Point[], score: number): number | null {
-  const found = around(curve, scoreOf, score);
-  if (found === null) return null;
-  const { low, high, part } = found;
-  return low.bytes * (high.bytes / low.bytes) ** part;
+  const found = around(curve, score);
+  return found && between(found.low.bytes, found.high.bytes, found.part);
 }
 
 /**
@@ -34,7 +30,7 @@ export function qualityNearest(
     quality,
     score: mean(curves.map((curve) => curve[at]?.score ?? Number.NaN)),
   }));
-  const found = around(means, ({ score }) => score, score);
+  const found = around(means, score);
   if (found !== null) {
     const { low, high, part } = found;
     const quality = Math.round(low.quality + part * (high.quality - low.quality));
@@ -44,12 +40,12 @@ export function qualityNearest(
   return { quality: last?.quality ?? Number.NaN, reached: last?.score === score };
 }
 
-/** The bytes at equal scores, one's as parts of another's: a geometric mean over the photographs. */
+/** The ratio of bytes at equal scores: a geometric mean over the photographs. */
 export interface BytesRatio {
   readonly ratio: number;
   readonly least: number;
   readonly most: number;
-  /** Photographs whose score was within what was measured of the other. */
+  /** Photographs whose score was within the curve of the other. */
   readonly count: number;
 }
 
@@ -70,18 +66,18 @@ export function bytesRatio(
   };
 }
 
-/** A server by the two properties of which it should have few and many. */
+/** Bytes (fewer are better) and images per second (more are better) of a server. */
 export interface Standing {
   readonly name: string;
   readonly bytes: number;
   readonly perSecond: number;
 }
 
-/** Those that have both fewer bytes and more images per second. */
+/** The servers with both fewer bytes and more images per second. */
 export const aheadOf = <T extends Standing>(one: Standing, all: readonly T[]): T[] =>
   all.filter(({ bytes, perSecond }) => bytes < one.bytes && perSecond > one.perSecond);
 
-/** Those that nobody is ahead of; without those of which one property is unknown (NaN). */
+/** The servers that no other is ahead of; without those with a NaN. */
 export const paretoFront = <T extends Standing>(all: readonly T[]): T[] =>
   all
     .filter(({ bytes, perSecond }) => Number.isFinite(bytes) && Number.isFinite(perSecond))

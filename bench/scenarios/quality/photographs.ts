@@ -2,28 +2,23 @@ import sharp from 'sharp';
 import { photographsIn, resized, type Source } from '../../encoders/sources.ts';
 import { serveBodies } from '../../origin/bodies.ts';
 
-/** Real photographs, as sources that servers fetch and as what their images are compared with. */
+/** Real photographs: sources for the servers, and the references of their images. */
 export interface Photographs {
   readonly names: readonly string[];
-  /** With `{n}`, whose remainder by the number of photographs chooses one: consecutive numbers take turns. */
+  /** With `{n}`: the number modulo the number of photographs selects one. */
   readonly url: string;
-  /**
-   * The photograph as sharp resizes it at its best, in the very size of a server's image: servers may round
-   * the height differently.
-   */
+  /** The photograph as sharp resizes it at its best, in the exact size of a server's image. */
   reference(index: number, width: number, height: number): Promise<Source>;
   close(): Promise<void>;
 }
 
-/** Of a photograph that is stored again. */
-const storedAgain = { quality: 92 } as const;
 const formats: ReadonlySet<string> = new Set(['jpeg', 'png']);
 
 /**
  * @param width of the images
  * @param most photographs
- * @param leftOut told of each file that cannot be used, and why
- * @throws when none is left
+ * @param leftOut called with each file that cannot be used, and the reason
+ * @throws when none can be used
  */
 export async function openPhotographs(
   folder: string,
@@ -59,16 +54,16 @@ export async function openPhotographs(
   };
 }
 
-/** Servers that do not turn a photograph as its EXIF says would be asked for another picture. */
+/** Applies the EXIF orientation, which some servers ignore. */
 async function upright(file: Buffer): Promise<Buffer> {
   const { orientation = 1 } = await sharp(file).metadata();
   if (orientation === 1) return file;
-  return sharp(file, { autoOrient: true }).keepIccProfile().jpeg(storedAgain).toBuffer();
+  return sharp(file, { autoOrient: true }).keepIccProfile().jpeg({ quality: 92 }).toBuffer();
 }
 
 /**
- * Not by sharp's fast way, by which some servers resize: images without loss of these would then have a
- * score of 100, and those of imgproxy 95. Beside this one both have 92 to 94, on three photographs.
+ * Without sharp's fast shrink-on-load, by which some servers resize: lossless images of these would have a
+ * score of 100, and those of imgproxy 95. With this reference both have 92 to 94, on three photographs.
  */
 async function referenceOf(
   name = '',

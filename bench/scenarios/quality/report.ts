@@ -1,19 +1,21 @@
-import { mean } from '../../encoders/measure.ts';
+import { geometricMean, mean } from '../../encoders/measure.ts';
+import type { Meter } from '../../encoders/meter.ts';
 import { fastestOf } from '../rendering.ts';
 import { figure, known, median, ratios, spread } from '../rounds.ts';
 import type { Bench } from '../scenario.ts';
-import { type Compared, type Contender, type Equal, middleBytes, type Other } from './compare.ts';
+import type { Compared, Contender, Equal, Other } from './compare.ts';
 import { aheadOf, paretoFront, type Standing } from './curves.ts';
-import type { Meter } from './meter.ts';
 
-export type QualityBench = Bench<'bytes' | 'images' | 'front'>;
+export type QualityBench = Bench<
+  'bytes at equal quality' | 'images at equal quality' | 'ahead in both'
+>;
 
 type Comparable = Contender & { readonly equal: Equal };
 const isComparable = (other: Other): other is Comparable => other.equal !== null;
 
-/** Bytes and images per second at the scores of the service's defaults, itself first. */
-export function standings({ service, others }: Compared): Standing[] {
-  const bytes = middleBytes(service.points);
+/** Bytes and images per second at the scores of the service's defaults, the service first. */
+function standings({ service, others }: Compared): Standing[] {
+  const bytes = geometricMean(service.points.map((point) => point.bytes));
   return [
     { name: service.name, bytes, perSecond: median(known(service.perSecond)) },
     ...others.filter(isComparable).map(({ name, equal }) => ({
@@ -26,29 +28,44 @@ export function standings({ service, others }: Compared): Standing[] {
 
 /** The findings and tables of one format. */
 export function report(bench: QualityBench, compared: Compared, meter: Meter, of: string): void {
-  byDefault(bench, compared, meter, of);
   const { service } = compared;
+  bench.table({
+    title: `${of}, at everyone's defaults`,
+    rows: [
+      ['', `mean ${meter.name}`, 'least', 'mean bytes', 'images/s'],
+      ...[service, ...compared.others].map(({ name, points, perSecond }) => {
+        const scores = points.map(({ score }) => score);
+        const bytes = Math.round(mean(points.map((point) => point.bytes)));
+        const [average, least] = [mean(scores), Math.min(...scores)].map((score) =>
+          score.toFixed(meter.digits),
+        );
+        return [name, average ?? '', least ?? '', String(bytes), spread(perSecond)];
+      }),
+    ],
+  });
+  noteGaps(bench, compared, of);
   const others = compared.others.filter(isComparable);
-  for (const { name } of compared.others.filter((other) => other.equal === null)) {
-    bench.note(`${of}: ${name} has no {quality} in its template: only its defaults are compared.`);
-  }
-  for (const { name, equal } of others) sayWhatIsMissing(bench, of, name, equal, service);
   const measured = others.filter(({ equal }) => equal.bytes.count > 0);
   const [smallest] = [...measured].sort((a, b) => b.equal.bytes.ratio - a.equal.bytes.ratio);
   const rates = new Map(others.map(({ name, equal }) => [name, equal.perSecond]));
   const fastest = fastestOf(rates);
   if (smallest === undefined || fastest === undefined) return;
   const { ratio, least, most, count } = smallest.equal.bytes;
-  const parts = `${figure(least)}..${figure(most)} of ${count} photographs`;
-  bench.finding('bytes', of, [ratio], `${smallest.name}; ${parts}`);
+  const range = `${figure(least)}..${figure(most)} of ${count} photographs`;
+  bench.finding('bytes at equal quality', of, [ratio], `${smallest.name}; ${range}`);
   const [own, theirs] = [service.perSecond, rates.get(fastest) ?? []];
   const detail = `${spread(own)}/s, ${fastest} ${spread(theirs)}/s`;
-  bench.finding('images', of, ratios(own, theirs), detail);
+  bench.finding('images at equal quality', of, ratios(own, theirs), detail);
   const all = standings(compared);
   const [ours, ...rest] = all;
   const ahead = ours === undefined ? [] : aheadOf(ours, rest);
-  const names = ahead.length === 0 ? 'nobody' : ahead.map(({ name }) => name).join(', ');
-  bench.finding('front', of, [ahead.length], `${names} has fewer bytes and more images per second`);
+  const names = ahead.map(({ name }) => name).join(', ') || 'no server';
+  bench.finding(
+    'ahead in both',
+    of,
+    [ahead.length],
+    `${names} has fewer bytes and more images per second`,
+  );
   const front = paretoFront(all);
   bench.table({
     title: `${of}, at the score of the service's defaults`,
@@ -58,7 +75,7 @@ export function report(bench: QualityBench, compared: Compared, meter: Meter, of
         const other = others[index - 1]?.equal;
         return [
           one.name,
-          other === undefined ? 'default' : String(other.quality),
+          String(other?.quality ?? 'default'),
           String(Math.round(one.bytes)),
           figure(one.bytes / (ours?.bytes ?? Number.NaN)),
           spread(other?.perSecond ?? own),
@@ -69,36 +86,21 @@ export function report(bench: QualityBench, compared: Compared, meter: Meter, of
   });
 }
 
-function byDefault(bench: QualityBench, { service, others }: Compared, meter: Meter, of: string) {
-  bench.table({
-    title: `${of}, at everyone's defaults`,
-    rows: [
-      ['', `mean ${meter.name}`, 'least', 'mean bytes', 'images/s'],
-      ...[service, ...others].map(({ name, points, perSecond }) => {
-        const scores = points.map(({ score }) => score);
-        const inWords = [mean(scores), Math.min(...scores)].map((one) => one.toFixed(meter.digits));
-        const bytes = Math.round(mean(points.map((point) => point.bytes)));
-        return [name, ...inWords, String(bytes), spread(perSecond)];
-      }),
-    ],
-  });
-}
-
-function sayWhatIsMissing(
-  bench: QualityBench,
-  of: string,
-  name: string,
-  { bytes, reached, quality }: Equal,
-  { points }: Contender,
-): void {
-  const missing = points.length - bytes.count;
-  if (missing > 0) {
-    const scores = `the score of ${missing} of ${points.length} photographs`;
-    bench.note(`${of}: ${name} does not have ${scores} at any quality that was measured.`);
-  }
-  if (!reached) {
-    const nearest = `${quality} is the nearest that was measured`;
-    bench.note(`${of}: ${name} does not have the mean score of the service: ${nearest}.`);
+function noteGaps(bench: QualityBench, { service, others }: Compared, of: string): void {
+  const count = service.points.length;
+  for (const { name, equal } of others) {
+    const note = (text: string) => bench.note(`${of}: ${name} ${text}.`);
+    if (equal === null) {
+      note('has no {quality} in its template: only its defaults are compared');
+      continue;
+    }
+    const missing = count - equal.bytes.count;
+    if (missing > 0) {
+      note(`never has the score of ${missing} of ${count} photographs at the measured qualities`);
+    }
+    if (!equal.reached) {
+      note(`does not have the mean score of the service: ${equal.quality} is the nearest quality`);
+    }
   }
 }
 
@@ -106,17 +108,20 @@ function sayWhatIsMissing(
 export function draw(bench: QualityBench, all: readonly Compared[], details: string): void {
   const panels = all.map((compared) => {
     const standing = standings(compared);
-    const front = paretoFront(standing);
+    const pointOf = ({ bytes, perSecond }: Standing) => [bytes, perSecond] as const;
+    const front = paretoFront(standing).sort((a, b) => a.bytes - b.bytes);
     return {
       title: `${compared.format.toUpperCase()}: images per second`,
-      xTitle: 'bytes, geometric mean over the photographs; fewer are better',
-      points: standing.map((one) => ({
-        name: one.name,
-        x: one.bytes,
-        y: one.perSecond,
-        onFront: front.includes(one),
-      })),
+      series: [
+        ...standing.map((one) => ({ name: one.name, points: [pointOf(one)] })),
+        { name: 'Pareto front', points: front.map(pointOf) },
+      ],
     };
   });
-  bench.chart({ name: 'quality', title: `Bytes and speed at equal quality, ${details}`, panels });
+  bench.chart({
+    name: 'quality',
+    title: `Bytes and speed at equal quality, ${details}`,
+    xTitle: 'bytes, geometric mean over the photographs; fewer are better',
+    panels,
+  });
 }

@@ -1,11 +1,11 @@
 import sharp from 'sharp';
+import type { Meter } from '../../encoders/meter.ts';
 import type { EncodedFormat } from '../../servers/encoder-settings.ts';
 import type { DefaultServer } from '../../servers/server.ts';
 import { bytesAt, type CurvePoint, type Point } from './curves.ts';
-import type { Meter } from './meter.ts';
 import type { Photographs } from './photographs.ts';
 
-/** On the encoders' own scales: around the scores of the service's defaults, and further out. */
+/** On the encoders' own scales, around the scores of the service's defaults. */
 const qualities: Readonly<Record<EncodedFormat, Qualities>> = {
   jpeg: { around: [62, 72, 80, 87, 93], quick: [68, 90], further: [35, 98] },
   webp: { around: [65, 75, 83, 90, 95], quick: [70, 92], further: [35, 100] },
@@ -15,11 +15,11 @@ const qualities: Readonly<Record<EncodedFormat, Qualities>> = {
 interface Qualities {
   readonly around: readonly number[];
   readonly quick: readonly number[];
-  /** Only for photographs whose score is not within the others. */
+  /** For photographs whose score is outside of the others. */
   readonly further: readonly [low: number, high: number];
 }
 
-/** What images of photographs are measured with. */
+/** The means of a measurement. */
 export interface Measuring {
   readonly photographs: Photographs;
   readonly meter: Meter;
@@ -33,13 +33,13 @@ export interface Measuring {
 /** A server's images of one photograph. */
 export interface Scored {
   readonly byDefault: Point;
-  /** At the qualities that all photographs have. Empty for a server that does not vary. */
+  /** At the same qualities for all photographs. Empty for a server that does not vary. */
   readonly curve: readonly CurvePoint[];
-  /** More of them, where the score of the service is beyond. */
+  /** One more, if the score of the service is outside of the curve. */
   readonly further: readonly CurvePoint[];
 }
 
-/** @param wanted the score at which bytes are to be compared; null when they are not */
+/** @param wanted the score at which bytes are compared; null without a comparison */
 export async function score(
   measuring: Measuring,
   server: DefaultServer,
@@ -60,11 +60,8 @@ export async function score(
   return { byDefault, curve, further: [await at(further[isBelow ? 0 : 1])] };
 }
 
-const decodedFormats: Readonly<Record<EncodedFormat, string>> = {
-  jpeg: 'jpeg',
-  webp: 'webp',
-  avif: 'heif',
-};
+/** sharp's names. */
+const decodedFormats = { jpeg: 'jpeg', webp: 'webp', avif: 'heif' } as const;
 
 async function imageOf(
   { photographs, meter, width, format, first }: Measuring,

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { mkdir, statfs, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { cacheFilePath } from '../../../pool/cache/disk.ts';
 import { encodeFile } from '../../../pool/cache/file.ts';
 import { entityTag, type Image } from '../../../pool/image.ts';
 
 /** A file of the disk cache occupies at least one block. */
 export const entryBytes = 4_096;
-/** Files of a disk that are left for others, in parts of the free ones. */
+/** The share of the free blocks and files that may be used. */
 const spare = 0.5;
 const atATime = 32;
 
-const body = Buffer.from('an image that is as small as an entry of a cache can be');
+const body = Buffer.from('a tiny image');
 const image: Image = {
   body,
   contentType: 'image/webp',
@@ -20,11 +20,8 @@ const image: Image = {
   height: 1,
 };
 
-/** The folder of the disk cache in a data folder. */
-export const cacheFolder = (dataDir: string): string => join(dataDir, 'cache');
-
-/** Whether the disk has room for as many entries, with as much again to spare. */
-export async function fits(folder: string, count: number): Promise<boolean> {
+/** Whether half of the free room is enough for as many entries. */
+export async function hasRoom(folder: string, count: number): Promise<boolean> {
   const { bavail, bsize, ffree } = await statfs(folder);
   return count * entryBytes < spare * bavail * bsize && (ffree === 0 || count < spare * ffree);
 }

@@ -3,8 +3,8 @@ import { runInNewContext } from 'node:vm';
 import { DiskCacheIndex } from '../../../server/cluster/disk-cache-index.ts';
 
 /**
- * The index of the disk cache alone, as the primary has it, in a process of its own. Arguments: the
- * folder of the cache. It evicts a tenth of the entries.
+ * Measures the index of the disk cache alone, in its own process, and evicts a tenth of the entries.
+ * Argument: the folder of the cache.
  */
 export interface IndexFigures {
   readonly entries: number;
@@ -12,7 +12,7 @@ export interface IndexFigures {
   readonly bytesPerEntry: number;
   /** After the eviction. */
   readonly left: number;
-  /** Of an entry: its file is deleted. */
+  /** Of one entry, with its file. */
   readonly evictionUs: number;
 }
 

@@ -16,15 +16,14 @@ const point = (quality: number, score: number, bytes: number): CurvePoint => ({
 });
 const near = (one: number | null, other: number) => Math.abs((one ?? Number.NaN) - other) < 1e-9;
 
-t.test('bytes at a score are between those around it, in their logarithm', async (t) => {
-  // A curve need not rise everywhere, nor be in order.
+t.test('bytes at a score are interpolated in their logarithm', async (t) => {
   const curve = [point(90, 80, 4_000), point(60, 60, 1_000), point(75, 70, 2_000)];
   t.ok(near(bytesAt(curve, 75), 2_000 * Math.SQRT2));
   t.ok(near(bytesAt(curve, 70), 2_000));
   t.same([bytesAt(curve, 59), bytesAt(curve, 81), bytesAt([], 70)], [null, null, null]);
 });
 
-t.test('the bytes of all photographs are compared at the score of each', async (t) => {
+t.test('bytes are compared at the score of each photograph', async (t) => {
   const own = [
     { score: 70, bytes: 1_000 },
     { score: 80, bytes: 8_000 },
@@ -33,11 +32,11 @@ t.test('the bytes of all photographs are compared at the score of each', async (
   const curve = [point(60, 60, 1_000), point(75, 70, 2_000), point(90, 80, 4_000)];
   const found = bytesRatio(own, [curve, curve, curve]);
   t.ok(near(found.ratio, 1), 'the geometric mean of 0.5 and 2');
-  t.match(found, { least: 0.5, most: 2, count: 2 }, 'without the one whose score is beyond');
+  t.match(found, { least: 0.5, most: 2, count: 2 }, 'without the one outside of the curve');
   t.ok(Number.isNaN(bytesRatio(own, [[], [], []]).ratio));
 });
 
-t.test('the quality nearest to a mean score is interpolated, and whole', async (t) => {
+t.test('the quality nearest to a mean score is an interpolated integer', async (t) => {
   const curves = [
     [point(60, 50, 1), point(80, 70, 1)],
     [point(60, 70, 1), point(80, 90, 1)],
@@ -47,7 +46,7 @@ t.test('the quality nearest to a mean score is interpolated, and whole', async (
   t.same(qualityNearest(curves, 10), { quality: 60, reached: false });
 });
 
-t.test('on the Pareto front is whoever nobody beats in both', async (t) => {
+t.test('the Pareto front has the servers that no other beats in both', async (t) => {
   const at = (name: string, bytes: number, perSecond: number) => ({ name, bytes, perSecond });
   const [small, fast, both] = [at('small', 1, 1), at('fast', 9, 9), at('both', 5, 5)];
   const behind = at('behind', 6, 4);
@@ -55,7 +54,7 @@ t.test('on the Pareto front is whoever nobody beats in both', async (t) => {
   t.same(paretoFront(all), [small, fast, both]);
   t.same(aheadOf(behind, all), [both]);
   const alike = [small, at('same', 1, 1), at('as small', 1, 2), at('as fast', 2, 2)];
-  t.same(paretoFront(alike), alike, 'better in one of them alone');
+  t.same(paretoFront(alike), alike, 'better in one property only');
   const rates = new Map([
     ['slow', [1, 2, 3]],
     ['none', [Number.NaN]],

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
+import { openMeter } from '../../../bench/encoders/meter.ts';
 import { readPhotographs } from '../../../bench/encoders/sources.ts';
-import { openMeter } from '../../../bench/scenarios/quality/meter.ts';
 import { openPhotographs } from '../../../bench/scenarios/quality/photographs.ts';
 import { score } from '../../../bench/scenarios/quality/scores.ts';
 import type { DefaultServer } from '../../../bench/servers/server.ts';
@@ -20,7 +20,7 @@ async function folderOf(t: Test, files: Readonly<Record<string, Buffer>>): Promi
   return folder;
 }
 
-t.test('what cannot be decoded is left out by its name', async (t) => {
+t.test('undecodable files are reported and skipped', async (t) => {
   const whole = await noise(300, 200).jpeg().toBuffer();
   const cut = whole.subarray(0, whole.length / 2);
   const folder = await folderOf(t, {
@@ -42,7 +42,7 @@ t.test('what cannot be decoded is left out by its name', async (t) => {
   );
 });
 
-t.test('photographs are sources upright, and references in the size of an image', async (t) => {
+t.test('photographs are served upright, with references in the size of an image', async (t) => {
   const lying = await noise(300, 200).withMetadata({ orientation: 6 }).jpeg().toBuffer();
   const plain = await noise(100, 90).png().toBuffer();
   const folder = await folderOf(t, {
@@ -62,22 +62,22 @@ t.test('photographs are sources upright, and references in the size of an image'
     return Buffer.from(await response.arrayBuffer());
   };
   const { width: w, height: h, orientation = 1 } = await sharp(await fetched(0)).metadata();
-  t.same([w, h, orientation], [200, 300, 1], 'for servers that do not read EXIF');
-  t.ok((await fetched(1)).equals(plain), 'as it is');
+  t.same([w, h, orientation], [200, 300, 1], 'upright');
+  t.ok((await fetched(1)).equals(plain), 'unchanged');
   t.ok((await fetched(7)).equals(plain), 'numbers take turns');
   t.match(await found.reference(0, width, 97), { width, height: 97 });
   t.equal(found.reference(0, width, 97), found.reference(0, width, 97));
 });
 
-t.test('a server is scored by its defaults, and by its own scale around a score', async (t) => {
+t.test('a server is scored at its default and at qualities around a score', async (t) => {
   const folder = await folderOf(t, { 'a.png': await noise(128, 96).blur(2).png().toBuffer() });
   const photographs = await openPhotographs(folder, { width, most: 1 }, (line) => t.fail(line));
   t.teardown(() => photographs.close());
-  const asked: string[] = [];
+  const requested: string[] = [];
   const origin = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://127.0.0.1');
     const quality = Number(searchParams.get('q') ?? 55);
-    asked.push(searchParams.get('q') ?? 'default');
+    requested.push(searchParams.get('q') ?? 'default');
     const source = await (await fetch(searchParams.get('url') ?? '')).arrayBuffer();
     const image = sharp(source).resize(pathname === '/small' ? 32 : width);
     response.end(await image.jpeg({ quality }).toBuffer());
@@ -100,13 +100,13 @@ t.test('a server is scored by its defaults, and by its own scale around a score'
   const meter = await openMeter(null);
   const measuring = { photographs, meter, width, format: 'jpeg', quick: true, first: 5 } as const;
   const { byDefault, curve, further } = await score(measuring, at('/'), 0, 0);
-  t.same(asked.splice(0), ['default', '68', '90', '35'], 'further down, where the score is');
+  t.same(requested.splice(0), ['default', '68', '90', '35'], 'one lower quality');
   t.match([...curve, ...further], [{ quality: 68 }, { quality: 90 }, { quality: 35 }]);
   const [middle, high] = curve;
   t.ok((high?.score ?? 0) > (middle?.score ?? 1) && (high?.score ?? 2) <= 1, 'better, and below 1');
   t.ok(byDefault.score < (middle?.score ?? 0) && byDefault.bytes < (middle?.bytes ?? 0));
   await score(measuring, at('/', false), 0, 0.9);
-  t.same(asked.splice(0), ['default']);
+  t.same(requested.splice(0), ['default']);
   await t.rejects(score(measuring, at('/small'), 0, null), /other: a\.png as jpeg: .* 32 px/);
   const avif = { ...measuring, format: 'avif' } as const;
   await t.rejects(score(avif, at('/'), 0, null), /answers with jpeg/);

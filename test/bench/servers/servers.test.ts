@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
 import { pinning } from '../../../bench/scenarios/run.ts';
-import { fits, writeEntries } from '../../../bench/scenarios/scale/entries.ts';
+import { hasRoom, writeEntries } from '../../../bench/scenarios/scale/entries.ts';
 import { startBare } from '../../../bench/servers/bare.ts';
 import { encoderOptions, sharpFields } from '../../../bench/servers/encoder-settings.ts';
 import { defaultPeer, parsePeer, peerServer } from '../../../bench/servers/peer.ts';
-import { processorMs, residentMiB } from '../../../bench/servers/server.ts';
+import { processorMs, residentMiB } from '../../../bench/servers/processes.ts';
 import { ownQuality } from '../../../pool/rendering/encode/quality.ts';
 import { DiskCacheIndex } from '../../../server/cluster/disk-cache-index.ts';
 import { rootPath } from '../../root.ts';
@@ -43,7 +43,7 @@ t.test('encoder options are those of the service', async (t) => {
   );
 });
 
-t.test('a peer is known by the template of its URLs', async (t) => {
+t.test('a peer has a template of its URLs', async (t) => {
   const text = 'other=http://127.0.0.1:8081/rs:fit:{width}/q:{quality}/plain/{url}@{format}';
   const peer = parsePeer(text);
   const server = peerServer({ ...peer, pid: 5 }, 1_000);
@@ -64,7 +64,7 @@ t.test('a peer is known by the template of its URLs', async (t) => {
   }
 });
 
-t.test('a peer by its defaults has URLs without a quality', async (t) => {
+t.test('a peer with its defaults has URLs without a quality', async (t) => {
   const request = { source: 'http://o/a.jpg?n={n}', width: 800, format: 'avif' } as const;
   const url = 'http%3A%2F%2Fo%2Fa.jpg%3Fn%3D{n}';
   const asked = (template: string, quality: number | null) =>
@@ -97,7 +97,7 @@ t.test('a peer by its defaults has URLs without a quality', async (t) => {
   t.same(['{url}/{width}/{format}/{quality}', '{url}/{width}/{format}'].map(varies), [true, false]);
 });
 
-t.test('the bare handler answers all URLs, or each of many with a body of its own', async (t) => {
+t.test('the bare handler answers all URLs, or only the given paths', async (t) => {
   const answer = { headers: [['etag', '"e"']] as const, body: Buffer.from('body') };
   const one = await startBare(answer);
   t.teardown(() => one.close());
@@ -114,7 +114,7 @@ t.test('the bare handler answers all URLs, or each of many with a body of its ow
   t.match(await get(`${many.url}/img/c`), [404]);
 });
 
-t.test('servers and the load have processors of their own where there are enough', async (t) => {
+t.test('servers and load have separate processors if there are enough', async (t) => {
   const none = { server: null, load: null };
   t.same(pinning(2, 2), none);
   const four = pinning(2, 4);
@@ -123,7 +123,7 @@ t.test('servers and the load have processors of their own where there are enough
   if (two.server !== null) t.same(two, { server: '0', load: '1' });
 });
 
-t.test('the entries are those that the service finds', async (t) => {
+t.test('the service finds the written entries', async (t) => {
   const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-entries-'));
   t.teardown(() => rm(folder, { recursive: true }));
   await writeEntries(folder, 0, 5);
@@ -131,8 +131,8 @@ t.test('the entries are those that the service finds', async (t) => {
   const index = new DiskCacheIndex(folder, 1e9, (error) => t.fail(error.message));
   await index.scan();
   t.equal(index.count, 12);
-  t.equal(await fits(folder, 1), true);
-  t.equal(await fits(folder, 1e12), false);
+  t.equal(await hasRoom(folder, 1), true);
+  t.equal(await hasRoom(folder, 1e12), false);
 });
 
 t.test(

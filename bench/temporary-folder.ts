@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** A folder that is deleted when it is closed. */
 export interface TemporaryFolder {
   readonly path: string;
-  /** Aborted before it is deleted: what still writes into it is to end. */
+  /** Aborted before it is deleted, to end writes. */
   readonly signal: AbortSignal;
   close(): Promise<void>;
 }
@@ -18,7 +18,7 @@ export async function temporaryFolder(name: string): Promise<TemporaryFolder> {
     signal: closing.signal,
     async close() {
       closing.abort();
-      // Writes that are under way may add a file meanwhile.
+      // Open writes may add a file meanwhile.
       await rm(path, { recursive: true, force: true, maxRetries: 10 });
     },
   };

@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import sharp from 'sharp';
+import { temporaryFolder } from '../temporary-folder.ts';
+import type { Source } from './sources.ts';
+import { ssim, toReference } from './ssim.ts';
+
+const run = promisify(execFile);
+
+/** Scores the quality of encoded pictures. Calls may be concurrent. */
+export interface Meter {
+  readonly name: 'SSIMULACRA2' | 'SSIM';
+  /** Significant digits after the decimal point. */
+  readonly digits: number;
+  score(original: Source, encoded: Uint8Array): Promise<number>;
+  close(): Promise<void>;
+}
+
+const ssimMeter: Meter = {
+  name: 'SSIM',
+  digits: 4,
+  score: async (original, encoded) => ssim(await toReference(original.open()), encoded),
+  close: async () => {},
+};
+
+/**
+ * SSIMULACRA2 (github.com/cloudinary/ssimulacra2) is perceived quality including chroma: 100 is no
+ * difference, 90 hardly visible, 70 high, 50 medium, 30 low, and very bad pictures are below 0.
+ *
+ * @param command takes two PNG files and prints SSIMULACRA2 as the last number; without it the meter is SSIM
+ */
+export async function openMeter(command: string | null): Promise<Meter> {
+  if (command === null) return ssimMeter;
+  const [program = '', ...options] = command.trim().split(/\s+/);
+  const folder = await temporaryFolder('encoders');
+  let scores = 0;
+  return {
+    name: 'SSIMULACRA2',
+    digits: 1,
+    async score({ open, width, height }, encoded) {
+      const serial = scores++;
+      const files = ['original', 'encoded'].map((name) =>
+        path.join(folder.path, `${serial}-${name}.png`),
+      );
+      const [original = '', decoded = ''] = files;
+      await open().png({ compressionLevel: 1 }).toFile(original);
+      await sharp(encoded).removeAlpha().png({ compressionLevel: 1 }).toFile(decoded);
+      const { stdout } = await run(program, [...options, ...files]);
+      await Promise.all(files.map((file) => rm(file)));
+      const score = stdout.match(/-?\d+(?:\.\d+)?(?!.*\d)/s)?.[0];
+      if (score === undefined) {
+        throw new Error(`${command} printed no score for ${width} x ${height} px.`);
+      }
+      return Number(score);
+    },
+    close: folder.close,
+  };
+}
