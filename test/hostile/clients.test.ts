@@ -7,53 +7,46 @@ import { eachHttpServer } from '../service/http-servers.ts';
 import { until } from '../until.ts';
 import { hostileHead } from './inputs/heads.ts';
 import { hostileJson } from './inputs/json.ts';
-import { count, from, mostMs, only, progress, seed } from './options.ts';
+import { concurrently, count, from, maxMs, only, progress, rateOf, seed } from './run.ts';
 import { HostileTarget } from './target.ts';
 
-/** Hostile heads, and bodies of the control plane, against one running service with each engine. */
+/** Sends hostile heads, and bodies of the control plane, to a running service with each engine. */
 
 const quietMs = 300;
 const rootKey = 'sk_root-key-of-the-tests';
 
-/** What one input led to. */
 interface Outcome {
   readonly what: string;
-  /** Null for an answer as it may be. */
-  readonly fault: string | null;
-  /** Until the answer to a request that must have one. */
+  /** Null for an allowed response. */
+  readonly finding: string | null;
+  /** Time of the response to a request that must have one. */
   readonly ms: number;
 }
 
-/** Runs what is numbered, several at once, and what took too long again alone; the findings. */
+/** Sends numbered inputs, several at once, and slow ones again one by one. */
 async function findings(
   what: string,
   atOnce: number,
-  one: (number: number) => Promise<Outcome>,
+  send: (number: number) => Promise<Outcome>,
 ): Promise<string[]> {
   const found: string[] = [];
   const slow: number[] = [];
-  const add = (number: number, outcome: Outcome, fault: string) => {
-    const repeated = `npm run test:hostile -- clients --seed ${seed} --from ${number} --count 1`;
-    found.push(`${repeated}: ${fault} (${outcome.what})`);
+  const add = (number: number, { what }: Outcome, finding: string) => {
+    const command = `npm run test:hostile -- clients --seed ${seed} --from ${number} --count 1`;
+    found.push(`${command}: ${finding} (${what})`);
     progress(found.at(-1) ?? '');
   };
-  let next = from;
-  const begun = performance.now();
-  const run = async () => {
-    for (let number = next++; number < from + count; number = next++) {
-      const outcome = await one(number);
-      if (outcome.fault !== null) add(number, outcome, outcome.fault);
-      else if (outcome.ms > mostMs) slow.push(number);
-      const done = number - from + 1;
-      if (done % 1_000 !== 0) continue;
-      const rate = Math.round((1_000 * done) / (performance.now() - begun));
-      progress(`${done} of ${count} ${what}, ${rate} per second`);
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, run));
+  const done = rateOf(what);
+  const numbers = Array.from({ length: count }, (_, index) => from + index);
+  await concurrently(atOnce, numbers, async (number) => {
+    const outcome = await send(number);
+    if (outcome.finding !== null) add(number, outcome, outcome.finding);
+    else if (outcome.ms > maxMs) slow.push(number);
+    done(number - from + 1);
+  });
   for (const number of slow) {
-    const outcome = await one(number);
-    if (outcome.ms > mostMs) add(number, outcome, `${Math.round(outcome.ms)} ms`);
+    const outcome = await send(number);
+    if (outcome.ms > maxMs) add(number, outcome, `${Math.round(outcome.ms)} ms`);
   }
   return found;
 }
@@ -63,7 +56,7 @@ interface Exchange {
   readonly ms: number;
 }
 
-/** Sends pieces, and gives what came back when the server ended or went quiet, or has answered. */
+/** Sends pieces, and resolves when the response is complete, or the server closes or stays silent. */
 function exchange(
   port: number,
   pieces: readonly Buffer[],
@@ -80,7 +73,7 @@ function exchange(
       }
     });
     socket.setNoDelay();
-    socket.setTimeout(isDone === null ? quietMs : 5 * mostMs, () => socket.destroy());
+    socket.setTimeout(isDone === null ? quietMs : 5 * maxMs, () => socket.destroy());
     socket.on('data', (chunk) => {
       answer += chunk.toString('latin1');
       if (isDone?.test(answer)) socket.destroy();
@@ -90,18 +83,18 @@ function exchange(
   });
 }
 
-/** More answers than there are lines that can be the first of a request, or one that is a fault. */
-function faultOf(sent: Buffer, answer: string): string | null {
+/** Describes more responses than request lines, or an error of the service. */
+function findingOf(sent: Buffer, answer: string): string | null {
   const statuses = [...answer.matchAll(/HTTP\/1\.[01] (\d{3}) /g)].map(([, status]) =>
     Number(status),
   );
   const lines = sent.toString('latin1').match(/HTTP\/1\./gi)?.length ?? 0;
   const final = statuses.filter((status) => status >= 200);
-  // What follows a request that is right may be refused once, and then the connection ends.
+  // Bytes after a valid request may be refused once, and then the connection ends.
   if (final.length > lines + 1)
     return `${final.length} answers to ${lines} requests: ${final.join()}`;
-  const isFault = (status: number) => status === 500 || status === 504;
-  return final.some(isFault) ? `${final.join()}: ${answer.slice(-600)}` : null;
+  const isError = (status: number) => status === 500 || status === 504;
+  return final.some(isError) ? `${final.join()}: ${answer.slice(-600)}` : null;
 }
 
 const inputs = (Object.values(endpoints) as Endpoint[]).flatMap((operation) =>
@@ -109,14 +102,14 @@ const inputs = (Object.values(endpoints) as Endpoint[]).flatMap((operation) =>
 );
 
 eachHttpServer('hostile clients', async (t, { environment }) => {
-  const attacked = await HostileTarget.start(t, {
+  const target = await HostileTarget.start(t, {
     ...environment,
     SERVICE_ROOT_API_KEY: rootKey,
     SERVICE_API_RATE_LIMIT: '1000000',
-    // No name is looked up outside.
+    // Resolves no names outside.
     SERVICE_DNS_SERVERS: '127.0.0.1:9',
   });
-  const { service, project, origin } = attacked;
+  const { service, project, origin } = target;
   const image = `/img/${origin.url}/missing.png?project=${project}&w=9`;
 
   t.test(`heads of seed ${seed}`, { skip: only !== '' }, async (t) => {
@@ -125,11 +118,11 @@ eachHttpServer('hostile clients', async (t, { environment }) => {
       const { what, pieces, isValid } = hostileHead(targets, seed, number);
       const { answer, ms } = await exchange(service.port, pieces, isValid ? /\r\n\r\n/ : null);
       const isMissing = isValid && answer === '';
-      const fault = isMissing ? 'no answer' : faultOf(Buffer.concat(pieces), answer);
-      return { what, fault, ms: isValid ? ms : 0 };
+      const finding = isMissing ? 'no response' : findingOf(Buffer.concat(pieces), answer);
+      return { what, finding, ms: isValid ? ms : 0 };
     });
     t.same(found, []);
-    t.same(await attacked.problems(), []);
+    t.same(await target.problems(), []);
   });
 
   t.test(`bodies of seed ${seed}`, { skip: only !== '' }, async (t) => {
@@ -148,17 +141,17 @@ eachHttpServer('hostile clients', async (t, { environment }) => {
       const answer = await response.body.text();
       const { statusCode: status } = response;
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      const isFault = status >= 500 && status !== 503;
-      const fault = isFault ? `${status}: ${answer.slice(0, 400)}` : null;
-      return { what: `${method} ${input}: ${what}`, fault, ms: performance.now() - begun };
+      const isError = status >= 500 && status !== 503;
+      const finding = isError ? `${status}: ${answer.slice(0, 400)}` : null;
+      return { what: `${method} ${input}: ${what}`, finding, ms: performance.now() - begun };
     });
     t.comment([...statuses].map(([status, times]) => `${times} x ${status}`).join(', '));
     t.same(found, []);
-    t.same(await attacked.problems(), []);
+    t.same(await target.problems(), []);
   });
 
-  t.test('nothing of them is left', async (t) => {
-    await until('no request is in progress', async () => (await attacked.openRequests()) === 0);
+  t.test('no request remains in progress', async (t) => {
+    await until('all requests have ended', async () => (await target.openRequests()) === 0);
     t.equal((await fetch(`${service.url}/api/health`)).status, 200);
   });
 });

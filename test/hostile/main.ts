@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Command, InvalidArgumentError } from 'commander';
-import { countVariable, fromVariable, onlyVariable, seedVariable } from './options.ts';
+import { countVariable, fromVariable, onlyVariable, seedVariable } from './run.ts';
 
 /** `npm run test:hostile`: the tests of this folder, at full length. */
 
@@ -15,17 +15,13 @@ const whole = (text: string): number => {
 
 const command = new Command('test:hostile')
   .description(
-    'Runs the hostile tests at full length: every URL, picture and attack, and generated pictures, heads and bodies. The seed is printed.',
+    'Runs the hostile tests at full length: all URLs, pictures and SVGs, and generated pictures, heads and bodies. Prints the seed.',
   )
-  .argument('[tests...]', 'only these, such as requests or svg; default: all')
-  .option('--seed <n>', 'of what is generated; default: another one each time', whole)
-  .option('--count <n>', 'how many of each are generated', whole, 2_000)
-  .option('--from <n>', 'the number of the first one, to repeat it and nothing else', whole)
-  .option(
-    '--only <text>',
-    'nothing generated, and only the costly pictures whose description has this text',
-    '',
-  )
+  .argument('[tests...]', 'names of tests, such as requests or svg; default: all')
+  .option('--seed <n>', 'seed of the generated inputs; default: random', whole)
+  .option('--count <n>', 'number of generated inputs of each kind', whole, 2_000)
+  .option('--from <n>', 'number of the first generated input; runs only generated ones', whole)
+  .option('--only <text>', 'only the expensive pictures whose description contains this text', '')
   .parse();
 const { seed, count, from, only } = command.opts<{
   seed?: number;
@@ -38,12 +34,13 @@ const here = import.meta.dirname;
 const all = (await readdir(here)).filter((name) => name.endsWith('.test.js')).sort();
 const chosenFiles = command.args.map((name) => `${name}.test.js`);
 const unknown = chosenFiles.filter((name) => !all.includes(name));
-if (unknown.length > 0) command.error(`there is no ${unknown.join(', ')}, only ${all.join(', ')}`);
+if (unknown.length > 0)
+  command.error(`unknown test ${unknown.join(', ')}; the tests are ${all.join(', ')}`);
 const files = chosenFiles.length === 0 ? all : chosenFiles;
 const chosen = seed ?? Date.now() % 1_000_000;
 const environment = {
   ...process.env,
-  // A test file of these may take an hour.
+  // A test file may take an hour.
   TAP_TIMEOUT: '3600',
   [seedVariable]: String(chosen),
   [countVariable]: String(count),
@@ -51,7 +48,7 @@ const environment = {
   [onlyVariable]: only,
 };
 
-/** Shows what failed, and the comments; thousands of passed assertions would hide them. */
+/** Hides passed assertions, which are thousands. */
 async function run(name: string): Promise<boolean> {
   const test = spawn(process.execPath, ['--enable-source-maps', join(here, name)], {
     env: environment,

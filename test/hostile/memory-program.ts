@@ -8,10 +8,10 @@ import { animation, blue, noise, red, shared, variant } from '../pool/rendering/
 import { bmpOf, icoOf } from './inputs/bitmaps.ts';
 
 /**
- * A program that renders distinct variants of every format in every format, on threads and in
- * processes, and says how much memory it and its processes have.
+ * Renders distinct variants of every format in every format, on threads and in processes, and prints the
+ * growth of its memory as JSON.
  *
- * Arguments: mebibytes of outputs before the first measurement, and between the measurements.
+ * Arguments: MiB of outputs before the first measurement, and between the measurements.
  */
 
 export interface Growth {
@@ -26,10 +26,6 @@ export interface Growth {
 const widest = 490;
 const [warmUpMebibytes = 60, mebibytes = 250] = process.argv.slice(2).map(Number);
 
-async function bmp(width: number, height: number): Promise<Buffer> {
-  return bmpOf(width, height, await noise(width, height).raw().toBuffer());
-}
-
 const picture = noise(widest, 400);
 const drawing = `<svg xmlns="http://www.w3.org/2000/svg" width="490" height="400"><circle r="300"/></svg>`;
 const small = { width: 90, height: 70 };
@@ -43,7 +39,7 @@ const sources = [
   await animation('gif', [red, blue, red], small),
   await animation('webp', [red, blue, red], small),
   Buffer.from(drawing),
-  await bmp(492, 400),
+  bmpOf(492, 400, await noise(492, 400).raw().toBuffer()),
   icoOf(await picture.clone().png().toBuffer()),
 ].map(shared);
 const watermark = { url: '', position: 'east', opacity: 50, scale: 20, margin: 2 } as const;
@@ -52,7 +48,7 @@ const mark = shared(
     .png()
     .toBuffer(),
 );
-/** Those that threads do not do are a process's start each, so that most are repeated. */
+/** Effects of a variant. */
 const effects = [
   {},
   { rotate: 90 },
@@ -70,8 +66,8 @@ const effects = [
 const pool = new TransformQueue({ ...settings, threads: 2 });
 let count = 0;
 
-/** Another variant each time; most are large JPEGs, which take the least time for their bytes. */
-function next(): Promise<number> {
+/** Renders another variant each time, mostly large JPEGs, which take the least time per byte. */
+async function next(): Promise<number> {
   count += 1;
   const other = count % 6 === 0;
   const index = Math.floor(count / 6);
@@ -86,9 +82,9 @@ function next(): Promise<number> {
     quality: 100 - (other ? count % 60 : 0),
     ...effect,
   });
-  return pool
-    .transform(source, asked, { ...patient, watermark: asked.watermark === null ? null : mark })
-    .then(({ body }) => body.byteLength);
+  const watermark = asked.watermark === null ? null : mark;
+  const made = await pool.transform(source, asked, { ...patient, watermark });
+  return made.body.byteLength;
 }
 
 async function render(bytes: number): Promise<number> {

@@ -10,16 +10,27 @@ import { bombs } from './inputs/bombs.ts';
 import { mutant } from './inputs/mutations.ts';
 import { pictures } from './inputs/pictures.ts';
 import { addresses, allowedHosts, hostileUrls, hostileValues } from './inputs/urls.ts';
-import { count, from, isLong, isRepetition, mostMs, only, progress, seed } from './options.ts';
+import {
+  concurrently,
+  count,
+  from,
+  isLong,
+  isRepetition,
+  maxMs,
+  only,
+  progress,
+  rateOf,
+  seed,
+} from './run.ts';
 import { findingOf, type HostileRequest, HostileTarget } from './target.ts';
 
-/** Hostile URLs and pictures against one running service, which must stay what it is. */
+/** Sends hostile URLs and pictures to one running service, which must remain intact. */
 
 const atOnce = 4;
-/** For an answer to one input, and for the memory that it takes of the front end. */
-const most = { ms: mostMs, mebibytes: 300 };
-/** Of those that are meant to cost much: the timeout of a transform, and some more. */
-const mostMsOfBomb = 25_000;
+/** Memory of the front end for one response. */
+const maxMebibytes = 300;
+/** More than the timeout of a transform. */
+const maxMsOfBomb = 25_000;
 
 const origin = await startTestOrigin(t);
 const originals = new Map<string, Buffer>(await pictures());
@@ -31,7 +42,7 @@ const dns = await startDnsServer(t, (name, family) => {
   if (found === undefined) return 'no such name';
   return { addresses: family === 4 ? found : [] };
 });
-const attacked = await HostileTarget.start(
+const target = await HostileTarget.start(
   t,
   {
     SERVICE_PRIVATE_SOURCES: `127.0.0.1:${origin.port},loopback.test:${origin.port},own.test:*`,
@@ -43,17 +54,17 @@ const attacked = await HostileTarget.start(
   allowedHosts,
   origin,
 );
-const { service, project } = attacked;
+const { service, project } = target;
 
-/** The paths of the sources that lead to the origin. */
-const askedOfOrigin =
+/** Paths that the origin may be asked for. */
+const allowedPaths =
   /^\/(a\.png(%00\.jpg)?|b(Host|%0d%0aHost)[!-~]*|%E2%80%AEgnp\.exe|\{\{7\*7\}\}[!-~]*|%7B%7B[!-~]*|%3Cscript[!-~]*)$/;
 
-/** The code of an error body, which must be what the catalogue has for it; null for no error. */
+/** The code of an error body; fails if the body differs from the catalogue. Null for no error. */
 function codeOf(t: Test, { status, body }: { status: number; body: Buffer }, what: string) {
   if (status < 400) return null;
   const { code, ...rest } = JSON.parse(body.toString());
-  // Passed assertions by the thousand take longer than the requests.
+  // Thousands of passed assertions would take longer than the requests.
   if (errorCatalogue[code as keyof typeof errorCatalogue]?.status !== status) {
     t.fail(`${what}: ${code} with ${status}`);
   }
@@ -62,22 +73,22 @@ function codeOf(t: Test, { status, body }: { status: number; body: Buffer }, wha
   return code as string;
 }
 
-async function unharmed(t: Test): Promise<void> {
-  t.same(await attacked.problems(), [], 'nothing has become of it');
+async function requireIntact(t: Test): Promise<void> {
+  t.same(await target.problems(), [], 'processes, threads and log');
   t.equal((await json(await fetch(`${service.url}/api/health`))).ok, true, 'health');
 }
 
 const isChosen = isRepetition || only !== '';
 
-t.test('hostile URLs have the answer that each must have', { skip: isChosen }, async (t) => {
+t.test('hostile URLs get the expected status and code', { skip: isChosen }, async (t) => {
   const scene = { port: origin.port, ownPort: service.port, project };
-  // The values all have one reader in the end: some of them for each parameter do for a short run.
+  // A fifth of the values is enough for a short run, because all parameters share one parser.
   const values = hostileValues(scene).filter((_, index) => isLong || index % 5 === 0);
   const urls = [...hostileUrls(scene), ...values];
   t.ok(urls.length >= 120, `${urls.length} of them`);
   let connection = await StrictConnection.open(service.port);
   for (const [what, target, status, code] of urls) {
-    // One connection for all: an answer that is too long or too short breaks the next one.
+    // One connection for all: a response of a wrong length breaks the next one.
     const answer: RawResponse | Error = await connection
       .request('GET', target)
       .catch((error: Error) => error);
@@ -86,121 +97,113 @@ t.test('hostile URLs have the answer that each must have', { skip: isChosen }, a
       connection = await StrictConnection.open(service.port);
       continue;
     }
-    const got = [answer.status, codeOf(t, answer, what)];
-    t.same(got, [status, code], `${what}: ${target.slice(0, 200)}`);
+    t.same(
+      [answer.status, codeOf(t, answer, what)],
+      [status, code],
+      `${what}: ${target.slice(0, 200)}`,
+    );
     const cacheControl = answer.headers.get('cache-control') ?? '';
     if ((cacheControl === 'no-store') !== (code !== null)) t.fail(`${what}: ${cacheControl}`);
   }
   connection.close();
-  const unasked = [...origin.requests.keys()].filter((path) => !askedOfOrigin.test(path));
-  t.same(unasked, [], 'the origin gets the requests that were meant, and no others');
-  await unharmed(t);
+  const unexpected = [...origin.requests.keys()].filter((path) => !allowedPaths.test(path));
+  t.same(unexpected, [], 'the origin gets no unexpected requests');
+  await requireIntact(t);
 });
 
-/** The frames of an animation cost time on purpose: up to `separateFrame` of cost.ts each. */
-function mostMsOf({ bytes }: HostileRequest): number {
+/** Each frame of an animation may take `separateFrame` of cost.ts. */
+function maxMsOf({ bytes }: HostileRequest): number {
   try {
-    return most.ms + 10 * openContainer(bytes).frames;
+    return maxMs + 10 * openContainer(bytes).frames;
   } catch {
-    return most.ms;
+    return maxMs;
   }
 }
 
 /**
- * Sends what is to come, several at once. Those that were in progress while something took too long or
- * too much memory are sent again one by one, because another one may be the cause.
+ * Sends requests, several at once. All that were in progress during a response that took too long or too
+ * much memory are repeated one by one, because any of them may be the cause.
  */
 async function findings(
   t: Test,
-  attacks: Iterator<HostileRequest>,
+  requests: Iterable<HostileRequest>,
   done: (number: number) => void,
 ): Promise<string[]> {
   const found: string[] = [];
-  const answers = new Map<string, number>();
+  const outcomes = new Map<string, number>();
   const suspects = new Set<HostileRequest>();
-  const suspect = (attack: HostileRequest) => {
-    suspects.add(attack);
-    progress(`to be sent again: ${attack.what}`);
+  const suspect = (request: HostileRequest) => {
+    suspects.add(request);
+    progress(`to be repeated: ${request.what}`);
   };
   const inProgress = new Set<HostileRequest>();
   let number = 0;
-  let { now } = attacked.memory();
-  const attack = async () => {
-    for (let next = attacks.next(); !next.done; next = attacks.next()) {
-      const one = next.value;
-      inProgress.add(one);
-      const answer = await attacked.ask(one);
-      const before = now;
-      const memory = attacked.memory();
-      ({ now } = memory);
-      if (memory.peak - before > most.mebibytes) for (const each of inProgress) suspect(each);
-      inProgress.delete(one);
-      const kind = `${answer.status} ${answer.code ?? ''}`;
-      answers.set(kind, (answers.get(kind) ?? 0) + 1);
-      const mostMs = mostMsOf(one);
-      const fault = findingOf(answer, mostMs);
-      if (fault !== null && answer.ms > mostMs) suspect(one);
-      else if (fault !== null) found.push(said(`${one.what}: ${fault}`));
-      number += 1;
-      done(number);
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, attack));
-  t.comment([...answers].map(([kind, times]) => `${times} x ${kind}`).join(', '));
-  for (const one of suspects) found.push(...(await alone(one, mostMsOf(one))).map(said));
+  let { now } = target.memory();
+  await concurrently(atOnce, requests, async (request) => {
+    inProgress.add(request);
+    const outcome = await target.request(request);
+    const before = now;
+    const memory = target.memory();
+    ({ now } = memory);
+    if (memory.peak - before > maxMebibytes) for (const each of inProgress) suspect(each);
+    inProgress.delete(request);
+    const kind = `${outcome.status} ${outcome.code ?? ''}`;
+    outcomes.set(kind, (outcomes.get(kind) ?? 0) + 1);
+    const limit = maxMsOf(request);
+    const finding = findingOf(outcome, limit);
+    if (finding !== null && outcome.ms > limit) suspect(request);
+    else if (finding !== null) found.push(shown(`${request.what}: ${finding}`));
+    number += 1;
+    done(number);
+  });
+  t.comment([...outcomes].map(([kind, times]) => `${times} x ${kind}`).join(', '));
+  for (const one of suspects) found.push(...(await findingsAlone(one, maxMsOf(one))).map(shown));
   return found;
 }
 
-/** Shown when it is found, because a run takes long. */
-function said(finding: string): string {
+/** Shows a finding immediately, because a run takes long. */
+function shown(finding: string): string {
   progress(finding);
   return finding;
 }
 
-async function alone(attack: HostileRequest, mostMs: number): Promise<string[]> {
-  const { now } = attacked.memory();
-  const answer = await attacked.askAlone(attack);
-  const grown = Math.round(attacked.memory().peak - now);
-  const { what } = attack;
-  progress(
-    `${what}: ${answer.status} ${answer.code ?? ''} ${Math.round(answer.ms)} ms, ${grown} MiB`,
-  );
-  const fault = findingOf(answer, mostMs);
+async function findingsAlone(request: HostileRequest, limitMs: number): Promise<string[]> {
+  const { now } = target.memory();
+  const outcome = await target.requestAlone(request);
+  const grown = Math.round(target.memory().peak - now);
+  const { what } = request;
+  const { status, code, ms } = outcome;
+  progress(`${what}: ${status} ${code ?? ''} ${Math.round(ms)} ms, ${grown} MiB`);
+  const finding = findingOf(outcome, limitMs);
   return [
-    ...(fault === null ? [] : [`${what}: ${fault}`]),
-    ...(grown > most.mebibytes ? [`${what}: ${grown} MiB`] : []),
+    ...(finding === null ? [] : [`${what}: ${finding}`]),
+    ...(grown > maxMebibytes ? [`${what}: ${grown} MiB`] : []),
   ];
 }
 
 t.test(`inputs of seed ${seed}`, { skip: only !== '' }, async (t) => {
-  const repeat = (number: number) =>
+  const command = (number: number) =>
     `npm run test:hostile -- requests --seed ${seed} --from ${number} --count 1`;
-  t.comment(`one is repeated with: ${repeat(from)}`);
+  t.comment(`to repeat one: ${command(from)}`);
   function* inputs() {
     for (let number = from; number < from + count; number++) {
       const { what, ...input } = mutant(originals, seed, number);
-      yield { ...input, what: `${repeat(number)} (${what} ${input.query})` };
+      yield { ...input, what: `${command(number)} (${what} ${input.query})` };
     }
   }
-  const begun = performance.now();
-  const found = await findings(t, inputs(), (number) => {
-    if (number % 1_000 !== 0) return;
-    const rate = Math.round((1_000 * number) / (performance.now() - begun));
-    progress(
-      `${number} of ${count} inputs, ${rate} per second, ${Math.round(attacked.memory().now)} MiB`,
-    );
-  });
-  t.same(found, [], 'all are answered as they may be');
-  await unharmed(t);
-  const whole = await fetch(`${service.url}/img/${origin.url}/a.png?project=${project}&w=33`);
-  t.equal(whole.status, 200, 'others are served');
+  const memory = () => `, ${Math.round(target.memory().now)} MiB`;
+  const found = await findings(t, inputs(), rateOf('inputs', memory));
+  t.same(found, [], 'all outcomes are allowed');
+  await requireIntact(t);
+  const intact = await fetch(`${service.url}/img/${origin.url}/a.png?project=${project}&w=33`);
+  t.equal(intact.status, 200, 'other images are delivered');
 });
 
-t.test('pictures that are small and meant to cost much', { skip: isRepetition }, async (t) => {
+t.test('small pictures that are expensive to process', { skip: isRepetition }, async (t) => {
   const all = await bombs(isLong ? 10 : 1);
   for (const bomb of all.filter(({ what }) => what.includes(only))) {
-    const found = await alone({ ...bomb, bytes: bomb.bytes() }, mostMsOfBomb);
-    t.same([...found, ...(await attacked.problems())], [], bomb.what);
+    const found = await findingsAlone({ ...bomb, bytes: bomb.bytes() }, maxMsOfBomb);
+    t.same([...found, ...(await target.problems())], [], bomb.what);
   }
-  await unharmed(t);
+  await requireIntact(t);
 });

@@ -6,6 +6,7 @@ import { picture, startTestOrigin } from '../service/origin.ts';
 import { isAlive, startService } from '../service/service.ts';
 import { until } from '../until.ts';
 import { endless, hostileSvgs } from './inputs/svgs.ts';
+import { concurrently } from './run.ts';
 
 const timeoutMs = 4_000;
 /** The service alone needs far less; rasterising an SVG of 1,990 px a side in it would need more. */
@@ -32,20 +33,15 @@ await until('both processes render', async () => {
 });
 
 t.test('hostile SVGs get the expected error in a bounded time and memory', async (t) => {
-  const remaining = [...hostileSvgs.entries()];
-  const requestAll = async () => {
-    for (let next = remaining.shift(); next !== undefined; next = remaining.shift()) {
-      const [index, { what, document, codes }] = next;
-      origin.serve(`/${index}.svg`, Buffer.from(document));
-      const begun = performance.now();
-      const { status, body } = await get(url(`/${index}.svg`)).answer;
-      const ms = Math.round(performance.now() - begun);
-      const code = status === 200 ? null : JSON.parse(body.toString()).code;
-      t.ok(codes.includes(code), `${what}: ${status} ${code}`);
-      t.ok(ms < timeoutMs + 5_000, `${what}: after ${ms} ms`);
-    }
-  };
-  await Promise.all([requestAll(), requestAll()]);
+  await concurrently(2, hostileSvgs.entries(), async ([index, { what, document, codes }]) => {
+    origin.serve(`/${index}.svg`, Buffer.from(document));
+    const begun = performance.now();
+    const { status, body } = await get(url(`/${index}.svg`)).answer;
+    const ms = Math.round(performance.now() - begun);
+    const code = status === 200 ? null : JSON.parse(body.toString()).code;
+    t.ok(codes.includes(code), `${what}: ${status} ${code}`);
+    t.ok(ms < timeoutMs + 5_000, `${what}: after ${ms} ms`);
+  });
   t.equal((await get(url('/a.jpg', '&w=300')).answer).status, 200, 'other images are delivered');
   t.same(service.frontEnds(), [frontEnd], 'the front end did not restart');
   const errors = service.log.filter((line) => Number(line['level']) >= 50);

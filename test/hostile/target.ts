@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import type { Test } from 'tap';
 import { Client, type Dispatcher, Pool } from 'undici';
 import { errorCatalogue } from '../../contract/errors.ts';
 import { loadSettings } from '../../contract/settings/load.ts';
@@ -9,7 +10,7 @@ import { parseMetrics, totalOf } from '../service/scrape.ts';
 import { freePort, type Service, startService } from '../service/service.ts';
 import { until } from '../until.ts';
 
-/** A picture, and the request for it. */
+/** A source, and the request for it. */
 export interface HostileRequest {
   readonly what: string;
   readonly bytes: Buffer;
@@ -17,15 +18,15 @@ export interface HostileRequest {
   readonly keepsMetadata?: boolean;
 }
 
-export interface Answer {
+export interface Outcome {
   readonly status: number;
-  /** Of the error body; `unlisted` when it is not as the catalogue has it, null for an image. */
+  /** Code of the error body; `unlisted` if it differs from the catalogue, null for an image. */
   readonly code: string | null;
   readonly message: string;
   readonly ms: number;
 }
 
-/** What a hostile picture may be answered with, besides an image. */
+/** Allowed errors for hostile sources. */
 const expectedCodes: ReadonlySet<string> = new Set([
   'source_corrupt',
   'source_unsupported',
@@ -34,21 +35,17 @@ const expectedCodes: ReadonlySet<string> = new Set([
   'overloaded',
 ]);
 
-/** Why an answer is a finding; null when it is none. */
-export function findingOf({ status, code, message, ms }: Answer, mostMs: number): string | null {
+/** Describes an unexpected outcome; null if it is allowed. */
+export function findingOf({ status, code, message, ms }: Outcome, maxMs: number): string | null {
   if (status !== 200 && !expectedCodes.has(code ?? '')) return `${status} ${code}: ${message}`;
-  return ms > mostMs ? `${status} after ${Math.round(ms)} ms` : null;
+  return ms > maxMs ? `${status} after ${Math.round(ms)} ms` : null;
 }
 
-/** Longer than the service takes at the most. */
-const patienceMs = 30_000;
+/** Longer than any response of the service takes. */
+const responseTimeoutMs = 30_000;
 const compressedFrom = 100_000;
 
-interface Teardown {
-  teardown(action: () => Promise<unknown>): void;
-}
-
-/** A running service whose sources are hostile, and what becomes of it. */
+/** A running service with an origin of hostile sources. Reports unexpected changes of the service. */
 export class HostileTarget {
   readonly service: Service;
   readonly origin: TestOrigin;
@@ -74,11 +71,11 @@ export class HostileTarget {
     this.#keeping = keeping;
     this.#opsUrl = `http://127.0.0.1:${opsPort}/metrics`;
     this.#frontEnds = service.frontEnds();
-    this.#pool = new Pool(service.url, { connections: 16, headersTimeout: patienceMs });
+    this.#pool = new Pool(service.url, { connections: 16, headersTimeout: responseTimeoutMs });
     origin.serve('/hostile', (request, response) => {
       const bytes = this.#sources.get(request.url?.split('?')[1] ?? '');
       if (bytes === undefined) return void response.writeHead(404).end();
-      // As a sender would: what is small on the wire.
+      // Bombs are small when compressed.
       if (bytes.length < compressedFrom) return void response.end(bytes);
       response.setHeader('content-encoding', 'gzip');
       response.end(gzipSync(bytes, { level: 1 }));
@@ -86,7 +83,7 @@ export class HostileTarget {
   }
 
   static async start(
-    t: Teardown,
+    t: Pick<Test, 'teardown'>,
     environment: Readonly<Record<string, string>>,
     hosts: readonly string[] = [],
     origin?: TestOrigin,
@@ -100,18 +97,21 @@ export class HostileTarget {
     const store = await joinStore(loadSettings(service.environment));
     await store.projects.updateSettings(keeping, { stripMetadata: false });
     await store.close();
-    const own =
-      origin ?? (await startTestOrigin({ teardown: (end) => t.teardown(async () => end()) }));
-    const attacked = new HostileTarget(service, own, [project, keeping], opsPort);
-    t.teardown(() => attacked.#pool.destroy());
-    return attacked;
+    const target = new HostileTarget(
+      service,
+      origin ?? (await startTestOrigin(t)),
+      [project, keeping],
+      opsPort,
+    );
+    t.teardown(() => target.#pool.destroy());
+    return target;
   }
 
-  /** Each time from another URL, because failures are remembered. */
-  async ask(
+  /** Requests a source at a new URL, because failures are cached. */
+  async request(
     { bytes, query = 'w=40&fmt=webp', keepsMetadata = false }: HostileRequest,
     dispatcher: Dispatcher = this.#pool,
-  ): Promise<Answer> {
+  ): Promise<Outcome> {
     this.#serial += 1;
     const name = String(this.#serial);
     this.#sources.set(name, bytes);
@@ -131,15 +131,15 @@ export class HostileTarget {
     }
   }
 
-  /** On a connection of its own, and when the service is ready. */
-  async askAlone(attack: HostileRequest): Promise<Answer> {
+  /** Waits until the service is ready, and uses a separate connection. */
+  async requestAlone(request: HostileRequest): Promise<Outcome> {
     await until('the service is ready', async () => {
       const health = await fetch(`${this.service.url}/api/health`).catch(() => null);
       return health?.ok === true;
     });
-    const client = new Client(this.service.url, { headersTimeout: patienceMs });
+    const client = new Client(this.service.url, { headersTimeout: responseTimeoutMs });
     try {
-      return await this.ask(attack, client);
+      return await this.request(request, client);
     } finally {
       await client.destroy();
     }
@@ -149,19 +149,19 @@ export class HostileTarget {
     return this.service.frontEnds()[0] ?? 0;
   }
 
-  /** Resident memory of the front end; its highest since the last call. */
+  /** Resident memory of the front end in MiB, and its peak since the last call. */
   memory(): { readonly now: number; readonly peak: number } {
     const folder = `/proc/${this.#frontEnd}`;
     if (!existsSync(`${folder}/status`)) return { now: 0, peak: 0 };
     const status = readFileSync(`${folder}/status`, 'utf8');
     const mebibytes = (name: string) =>
       Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
-    // 5 begins to look for the highest value again (proc(5)).
+    // 5 resets the peak (proc(5)).
     writeFileSync(`${folder}/clear_refs`, '5');
     return { now: mebibytes('VmRSS'), peak: mebibytes('VmHWM') };
   }
 
-  /** What has become of the processes, threads and log since the last call; empty for nothing. */
+  /** Replaced processes and threads, and logged errors, since the last call. */
   async problems(): Promise<string[]> {
     const found: string[] = [];
     const frontEnds = this.service.frontEnds();
@@ -188,7 +188,7 @@ export class HostileTarget {
   }
 }
 
-function errorOf(status: number, body: Buffer): Pick<Answer, 'code' | 'message'> {
+function errorOf(status: number, body: Buffer): Pick<Outcome, 'code' | 'message'> {
   if (status < 400) return { code: null, message: '' };
   try {
     const { code, message, ...rest } = JSON.parse(body.toString());

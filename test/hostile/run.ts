@@ -1,0 +1,57 @@
+/**
+ * The length and the random choices of the hostile tests. `npm run test:hostile` sets these variables;
+ * `npm test` runs a short part.
+ */
+const number = (name: string): number | undefined => {
+  const text = process.env[name] ?? '';
+  return text === '' ? undefined : Number(text);
+};
+
+export const seedVariable = 'HOSTILE_SEED';
+export const countVariable = 'HOSTILE_COUNT';
+export const fromVariable = 'HOSTILE_FROM';
+export const onlyVariable = 'HOSTILE_ONLY';
+
+/** True for the full length. */
+export const isLong = number(countVariable) !== undefined;
+/** Maximum time of a response; longer beside the other tests, which share the processor. */
+export const maxMs = isLong ? 2_000 : 10_000;
+/** Seed of the generated inputs; random unless set. */
+export const seed = number(seedVariable) ?? Date.now() % 1_000_000;
+/** Number of generated inputs. */
+export const count = number(countVariable) ?? 60;
+/** Number of the first generated input. */
+export const from = number(fromVariable) ?? 0;
+/** True to run only generated inputs, which are being repeated. */
+export const isRepetition = number(fromVariable) !== undefined;
+
+/** Runs only the bombs whose description contains this text. */
+export const only = process.env[onlyVariable] ?? '';
+
+/** Shows the progress of a long run. */
+export function progress(text: string): void {
+  if (isLong) process.stderr.write(`${text}\n`);
+}
+
+/** A function that shows the number of finished inputs and their rate, every 1,000 inputs. */
+export function rateOf(what: string, more = () => ''): (done: number) => void {
+  const begun = performance.now();
+  return (done) => {
+    if (done % 1_000 !== 0) return;
+    const rate = Math.round((1_000 * done) / (performance.now() - begun));
+    progress(`${done} of ${count} ${what}, ${rate} per second${more()}`);
+  };
+}
+
+/** Processes all items, several at once. */
+export async function concurrently<Item>(
+  atOnce: number,
+  items: Iterable<Item>,
+  process: (item: Item) => Promise<void>,
+): Promise<void> {
+  const iterator = items[Symbol.iterator]();
+  const worker = async () => {
+    for (let next = iterator.next(); !next.done; next = iterator.next()) await process(next.value);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
