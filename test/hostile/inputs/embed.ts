@@ -4,26 +4,26 @@ import {
   be16,
   be32,
   jpegSegment,
-  le32,
   type PngChunk,
   pngChunks,
   pngOf,
   riff,
   riffChunks,
+  withPngChunks,
   withSegments,
 } from './chunks.ts';
-import { type Entry, tiffOf, tiffPicture } from './tiff.ts';
+import { type Entry, shorts, tiffOf, tiffPicture } from './tiff.ts';
 
-/** Puts metadata into pictures of each format. */
+/** Embeds metadata in pictures of each format. */
 
 export interface Metadata {
   readonly icc?: Buffer;
   /** A TIFF. */
   readonly exif?: Buffer;
   readonly xmp?: Buffer;
-  /** Resources of Photoshop. */
+  /** Photoshop resources. */
   readonly resources?: Buffer;
-  /** IPTC-IIM without anything around it. */
+  /** Bare IPTC-IIM. */
   readonly iptc?: Buffer;
 }
 
@@ -31,8 +31,8 @@ export const carriers = ['jpeg', 'png', 'webp', 'tiff', 'avif'] as const;
 export type Carrier = (typeof carriers)[number];
 
 const latin = (text: string) => Buffer.from(text, 'latin1');
-/** The longest content of a JPEG's segment. */
-export const segmentBytes = 65_533;
+/** The longest content of a JPEG segment. */
+const segmentBytes = 65_533;
 
 function inJpeg(jpeg: Buffer, { icc, exif, xmp, resources }: Metadata): Buffer {
   const segment = (marker: number, name: string, data: Buffer) =>
@@ -50,7 +50,7 @@ function inJpeg(jpeg: Buffer, { icc, exif, xmp, resources }: Metadata): Buffer {
   return withSegments(withoutMetadata(jpeg), ...segments);
 }
 
-/** Decoders read the first metadata of each kind, or none where there are two. */
+/** Decoders read the first metadata of each kind, or none if it has two. */
 function withoutMetadata(jpeg: Buffer): Buffer {
   const parts = [jpeg.subarray(0, 2)];
   let at = 2;
@@ -63,19 +63,14 @@ function withoutMetadata(jpeg: Buffer): Buffer {
 }
 
 function inPng(png: Buffer, { icc, exif, xmp }: Metadata): Buffer {
-  const [header, ...rest] = pngChunks(png);
-  if (header === undefined) throw new Error('no PNG');
-  const chunk = (type: string, before: string, data: Buffer): PngChunk => ({
-    type,
-    data: Buffer.concat([latin(before), data]),
-  });
   const added: PngChunk[] = [];
-  if (icc) added.push(chunk('iCCP', 'p\0\0', deflateSync(icc)));
-  if (exif) added.push(chunk('eXIf', '', exif));
-  if (xmp) added.push(chunk('iTXt', 'XML:com.adobe.xmp\0\x01\0\0\0', deflateSync(xmp)));
+  const add = (type: string, before: string, data: Buffer) =>
+    added.push({ type, data: Buffer.concat([latin(before), data]) });
+  if (icc) add('iCCP', 'p\0\0', deflateSync(icc));
+  if (exif) add('eXIf', '', exif);
+  if (xmp) add('iTXt', 'XML:com.adobe.xmp\0\x01\0\0\0', deflateSync(xmp));
   const replaced = new Set(added.map(({ type }) => type));
-  const others = rest.filter(({ type }) => !replaced.has(type));
-  return pngOf([header, ...added, ...others]);
+  return withPngChunks(pngOf(pngChunks(png).filter(({ type }) => !replaced.has(type))), added);
 }
 
 const webpFlags = { icc: 0x20, exif: 0x08, xmp: 0x04 };
@@ -95,26 +90,19 @@ function inWebp(webp: Buffer, { icc, exif, xmp }: Metadata): Buffer {
   ]);
 }
 
-/** EXIF of a TIFF is in its own directories: `tiffPicture` takes entries. */
+/** Without EXIF, which a TIFF has in its own directories. */
 function inTiff(_: Buffer, { icc, xmp, resources, iptc }: Metadata): Buffer {
-  const entry = (tag: number, value: Buffer | undefined, type = 7): Entry[] =>
-    value === undefined ? [] : [{ tag, type, value }];
-  const entries = [...entry(700, xmp, 1), ...entry(33_723, iptc), ...entry(34_377, resources, 1)];
-  // The colours of a profile are three.
-  const colours = icc ? [...entry(34_675, icc)] : [];
-  const { entries: all } = tiffPicture([...entries, ...colours]);
+  const entries: Entry[] = [];
+  if (xmp) entries.push({ tag: 700, type: 1, value: xmp });
+  if (iptc) entries.push({ tag: 33_723, type: 7, value: iptc });
+  if (resources) entries.push({ tag: 34_377, type: 1, value: resources });
   if (icc) {
-    const values: Readonly<Record<number, number>> = { 262: 2, 277: 3, 278: 2 };
-    for (const one of all) {
-      const value = values[one.tag];
-      if (value !== undefined) one.value = le32(value).subarray(0, 2);
-      if (one.tag === 257) one.value = le32(2).subarray(0, 2);
-      if (one.tag === 279) one.value = le32(48);
-      if (one.tag === 258)
-        one.value = Buffer.concat([8, 8, 8].map((bits) => le32(bits).subarray(0, 2)));
-    }
+    entries.push({ tag: 34_675, type: 7, value: icc });
+    // Two rows of RGB, for the profile's colours.
+    entries.push(shorts(257, 2), shorts(258, 8, 8, 8), shorts(262, 2));
+    entries.push(shorts(277, 3), shorts(278, 2), shorts(279, 48));
   }
-  return tiffOf({ entries: all });
+  return tiffOf(tiffPicture(entries));
 }
 
 function inAvif(avif: Buffer, { icc, exif, xmp }: Metadata): Buffer {

@@ -1,11 +1,11 @@
 import { deflateSync } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
 import { bmpOf, icoOf } from './bitmaps.ts';
-import { le16, le32, withPngChunks } from './chunks.ts';
+import { le32, withPngChunks } from './chunks.ts';
 import { type Carrier, dataSet, embedded, type Metadata, resourceOf } from './embed.ts';
-import { pointer, text, tiffOf, tiffPicture } from './tiff.ts';
+import { pointer, shorts, text, tiffOf, tiffPicture } from './tiff.ts';
 
-/** Every format that the service reads, and the encoders' variants that decoders treat differently. */
+/** Every supported format, and variants of encoders that decoders treat differently. */
 export const kinds = [
   'jpeg',
   'progressive jpeg',
@@ -28,7 +28,7 @@ export const kinds = [
 
 export type Kind = (typeof kinds)[number];
 
-/** One intact small picture of each kind, with all metadata that its format has. */
+/** An intact small picture of each kind, with all metadata of its format. */
 export async function pictures(): Promise<ReadonlyMap<Kind, Buffer>> {
   const plain = await plainPictures();
   const icc = (await sharp(plain.get('png')).metadata()).icc ?? Buffer.alloc(0);
@@ -40,7 +40,7 @@ export async function pictures(): Promise<ReadonlyMap<Kind, Buffer>> {
   return new Map(made);
 }
 
-/** One intact small picture of each kind, to which metadata can be added. */
+/** An intact small picture of each kind, without most metadata. */
 export async function plainPictures(): Promise<ReadonlyMap<Kind, Buffer>> {
   const all: Readonly<Record<Kind, () => Promise<Buffer>>> = {
     jpeg: () => drawn(1).withMetadata({ orientation: 6 }).jpeg().toBuffer(),
@@ -65,7 +65,7 @@ export async function plainPictures(): Promise<ReadonlyMap<Kind, Buffer>> {
   return new Map(await Promise.all(made));
 }
 
-/** Pictures that have all kinds of metadata. */
+/** Pictures with all kinds of metadata. */
 const described: Partial<Record<Kind, Carrier>> = {
   jpeg: 'jpeg',
   'progressive jpeg': 'jpeg',
@@ -85,7 +85,7 @@ const texts: Metadata = {
   exif: tiffOf({
     entries: [
       ascii(0x010e, 'a picture'),
-      { tag: 0x0112, type: 3, value: le16(6) },
+      shorts(0x0112, 6),
       ascii(0x013b, 'its author'),
       ascii(0x8298, 'its owner\0its editor'),
       pointer(0x8769, { entries: [ascii(0x9003, '2026:01:01 00:00:00')] }),
@@ -112,7 +112,7 @@ const texts: Metadata = {
 
 const size = { width: 96, height: 64 };
 
-/** Pixels with edges and gradients, so that an encoder uses all that it has. */
+/** Pixels with edges and gradients, which use many features of an encoder. */
 function drawn(frames: number): Sharp {
   const { width, height } = size;
   const pixels = Buffer.alloc(width * height * frames * 3);

@@ -1,17 +1,17 @@
 import { le16 } from './chunks.ts';
 
-/** TIFF files and EXIF (TIFF 6.0; Exif 3.0, 4.5), of which no part has to be sensible. */
+/** Writes TIFF files and EXIF (TIFF 6.0; Exif 3.0, 4.5) with any contents. */
 
-/** What is written once, however many entries point to it. */
+/** Written once, however many entries point to it. */
 type Target = Buffer | Directory;
 
 export interface Entry {
   tag: number;
   /** 1 bytes, 2 ASCII, 3 SHORT, 4 LONG, 7 undefined, 13 a directory. */
   type: number;
-  /** The number of values that the entry says it has, where that is not true. */
+  /** A false number of values. */
   count?: number;
-  /** Bytes of the values, or what the entry's values are the offsets of. */
+  /** The values, or the targets of offsets. */
   value: Buffer | readonly Target[];
 }
 
@@ -23,7 +23,7 @@ export interface Directory {
 /** Bytes of each type of value, by number. */
 export const typeBytes = [1, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
 
-/** The file whose first directory it is. */
+/** Writes a file. */
 export function tiffOf(first: Directory, little = true): Buffer {
   const short = (to: Buffer, value: number, at: number) =>
     little ? to.writeUInt16LE(value & 0xffff, at) : to.writeUInt16BE(value & 0xffff, at);
@@ -51,7 +51,7 @@ export function tiffOf(first: Directory, little = true): Buffer {
     for (const [index, to] of value.entries()) long(offsets, place(to), 4 * index);
     return offsets;
   };
-  // It grows while it is written.
+  // The list grows during the loop.
   for (const target of inOrder) {
     if (Buffer.isBuffer(target)) {
       written.push(target, Buffer.alloc(target.length & 1));
@@ -78,34 +78,40 @@ export function tiffOf(first: Directory, little = true): Buffer {
 
 export const text = (tag: number, value: Buffer): Entry => ({ tag, type: 2, value });
 
+export const shorts = (tag: number, ...values: readonly number[]): Entry => ({
+  tag,
+  type: 3,
+  value: Buffer.concat(values.map(le16)),
+});
+
 export const pointer = (tag: number, to: Target): Entry => ({ tag, type: 4, value: [to] });
 
-/** A grey picture of 8 x 8 pixels, with further entries. */
-export function tiffPicture(more: readonly Entry[]): Directory {
-  const short = (tag: number, value: number): Entry => ({ tag, type: 3, value: le16(value) });
+/** A grey picture of 8 x 8 pixels. @param entries added, or in place of those with the same tag */
+export function tiffPicture(entries: readonly Entry[]): Directory {
+  const replaced = new Set(entries.map(({ tag }) => tag));
   const pixels = Buffer.alloc(64, 0x80);
-  const entries = [
-    short(256, 8),
-    short(257, 8),
-    short(258, 8),
-    short(259, 1),
-    short(262, 1),
+  const required = [
+    shorts(256, 8),
+    shorts(257, 8),
+    shorts(258, 8),
+    shorts(259, 1),
+    shorts(262, 1),
     pointer(273, pixels),
-    short(277, 1),
-    short(278, 8),
-    short(279, pixels.length),
-    ...more,
+    shorts(277, 1),
+    shorts(278, 8),
+    shorts(279, pixels.length),
   ];
-  return { entries: entries.sort((a, b) => a.tag - b.tag) };
+  const kept = required.filter(({ tag }) => !replaced.has(tag));
+  return { entries: [...kept, ...entries].sort((a, b) => a.tag - b.tag) };
 }
 
 /**
- * EXIF of 4 MB whose directories lie inside of each other: each of 350,000 entries names another
- * directory, whose number of entries is the lower half of an offset.
+ * EXIF of 4 MB with overlapping directories: each of 350,000 entries refers to another directory, whose
+ * number of entries is the lower half of an offset.
  */
 export function crossedDirectories(): Buffer {
   const entries = 350_000;
-  // So that the longest directory ends inside.
+  // The longest directory ends inside.
   const bytes = Buffer.alloc(10 + 12 * (entries + 0x10000));
   bytes.write('MM\0*', 'latin1');
   bytes.writeUInt32BE(8, 4);

@@ -10,10 +10,18 @@ import {
 import { type MetadataRole, metadataRoles } from '../../../pool/formats/container/parts.ts';
 import { IsolationRequired } from '../../../pool/formats/isolation.ts';
 import { render } from '../../../pool/rendering/render.ts';
-import { jpegSegment, pngChunk, riffChunk } from '../../hostile/inputs/chunks.ts';
+import {
+  jpegSegment,
+  pngChunk,
+  type RiffChunk,
+  riff,
+  riffChunks,
+} from '../../hostile/inputs/chunks.ts';
 import { embedded } from '../../hostile/inputs/embed.ts';
 import { withTags } from '../../hostile/inputs/icc.ts';
+import { progressiveScans } from '../../hostile/inputs/scans.ts';
 import { text, tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
+import { openPool, patient } from '../execution/pools.ts';
 import { limits } from '../rendering/drawn.ts';
 import { noise, shared, variant } from '../rendering/pictures.ts';
 
@@ -29,44 +37,34 @@ const gif = await picture.clone().gif().toBuffer();
 const webp = await picture.clone().withXmp('<x/>').webp().toBuffer();
 const avif = await picture.clone().avif({ effort: 0 }).toBuffer();
 
-const behindHeader = { jpeg: 2, png: 33, gif: 13 + 3 * 2 ** (((gif[10] ?? 0) & 7) + 1) };
-const withSize = (file: Buffer) => {
-  file.writeUInt32LE(file.length - 8, 4);
-  return file;
-};
+const afterHeader = { jpeg: 2, png: 33, gif: 13 + 3 * 2 ** (((gif[10] ?? 0) & 7) + 1) };
+const repeated = (count: number, part: Buffer) => Buffer.alloc(count * part.length, part);
+const behindWebp = (...chunks: RiffChunk[]) => riff([...riffChunks(webp), ...chunks]);
 
-/** JPEG segments of a kind that have some bytes together. */
+/** JPEG segments of one kind with a total size. */
 function segments(marker: number, name: string, bytes: number): Buffer {
-  const most = 65_000;
+  const max = 65_000;
   const parts: Buffer[] = [];
-  for (let left = bytes; left > 0; left -= most) {
-    const data = Buffer.alloc(Math.min(left, most) - 4, name, 'latin1');
-    parts.push(jpegSegment(marker, data));
+  for (let left = bytes; left > 0; left -= max) {
+    parts.push(jpegSegment(marker, Buffer.alloc(Math.min(left, max) - 4, name, 'latin1')));
   }
   return Buffer.concat(parts);
 }
 const inJpeg = (marker: number, name: string) => (bytes: number) =>
-  inserted(jpeg, behindHeader.jpeg, segments(marker, name, bytes));
+  inserted(jpeg, afterHeader.jpeg, segments(marker, name, bytes));
 
 const inPng = (type: string, name: string) => (bytes: number) =>
-  inserted(png, behindHeader.png, pngChunk(type, Buffer.alloc(bytes - 12, latin(name))));
+  inserted(png, afterHeader.png, pngChunk(type, Buffer.alloc(bytes - 12, latin(name))));
 
-const inWebp = (type: string) => (bytes: number) =>
-  withSize(inserted(webp, webp.length, riffChunk([type, Buffer.alloc(bytes - 8)])));
+const inWebp = (type: string) => (bytes: number) => behindWebp([type, Buffer.alloc(bytes - 8)]);
 
-/** GIF comments in sub-blocks of 255 bytes, and one of the rest. */
+/** A GIF comment in sub-blocks of up to 255 bytes. */
 function comment(bytes: number): Buffer {
-  const whole = Buffer.alloc(256, 'a');
-  whole[0] = 255;
-  const rest = bytes - 3;
-  const last = Buffer.alloc(rest % 256, 'a');
-  if (last.length > 0) last[0] = last.length - 1;
-  return Buffer.concat([
-    latin('\x21\xfe'),
-    ...new Array<Buffer>(Math.floor(rest / 256)).fill(whole),
-    last,
-    Buffer.alloc(1),
-  ]);
+  const content = Buffer.alloc(bytes - 3, 'a');
+  for (let at = 0; at < content.length; at += 256) {
+    content[at] = Math.min(255, content.length - at - 1);
+  }
+  return Buffer.concat([latin('\x21\xfe'), content, Buffer.alloc(1)]);
 }
 
 const ofTiff = (tag: number, type: number) => (bytes: number) =>
@@ -74,7 +72,7 @@ const ofTiff = (tag: number, type: number) => (bytes: number) =>
 
 type Make = (bytes: number) => Buffer;
 
-/** A picture with metadata of each role that a format can have, by the bytes of its parts. */
+/** Pictures with metadata of each role, by the total size of its parts. */
 const makers: Partial<Record<keyof typeof containerFormats, Partial<Record<MetadataRole, Make>>>> =
   {
     jpeg: {
@@ -89,7 +87,7 @@ const makers: Partial<Record<keyof typeof containerFormats, Partial<Record<Metad
       xmp: inPng('iTXt', 'XML:com.adobe.xmp\0\0\0\0\0'),
       text: inPng('tEXt', 'Comment\0a'),
     },
-    gif: { text: (bytes) => inserted(gif, behindHeader.gif, comment(bytes)) },
+    gif: { text: (bytes) => inserted(gif, afterHeader.gif, comment(bytes)) },
     webp: { profile: inWebp('ICCP'), exif: inWebp('EXIF'), xmp: inWebp('XMP ') },
     tiff: {
       profile: ofTiff(34_675, 7),
@@ -108,31 +106,31 @@ const onThread = { ...limits, isolated: false };
 const open = (source: Buffer, asked = {}) =>
   render(shared(source), null, variant({ formats: ['png'], ...asked }), onThread);
 
-t.test('each kind of metadata is ordinary up to its limit, and not above it', async (t) => {
+t.test('metadata above the limit of its kind is removed, or read in a process', async (t) => {
   for (const [kind, format] of Object.entries(containerFormats)) {
     const its = makers[kind as keyof typeof containerFormats] ?? {};
     if (format !== null && kind !== 'heif') t.ok(Object.keys(its).length > 0, kind);
     for (const [role, make] of Object.entries(its)) {
-      const most = maxThreadMetadataBytes[role as MetadataRole];
-      // The webp has XMP, and profiles of a JPEG are in several segments.
+      const max = maxThreadMetadataBytes[role as MetadataRole];
       const before = openContainer(make(64)).excessMetadata.size;
       t.equal(before, 0, `${kind} ${role}`);
-      const fits = most - (kind === 'webp' && role === 'xmp' ? 12 : 0);
+      // The WebP has XMP already.
+      const fits = max - (kind === 'webp' && role === 'xmp' ? 12 : 0);
       t.same([...openContainer(make(fits)).excessMetadata], [], `${kind} ${role} of ${fits} bytes`);
       const above = make(fits + 1 + (kind === 'webp' ? 1 : 0));
       t.same([...openContainer(above).excessMetadata], [role], `${kind} ${role} of more`);
       const isCut = format?.sequential && ['xmp', 'iptc', 'text'].includes(role);
       if (isCut) {
-        t.equal((await open(above)).width, 20, `${kind} ${role}: left out`);
+        t.equal((await open(above)).width, 20, `${kind} ${role}: removed`);
         for (const kept of [{ stripMetadata: false }, { copyright: true }]) {
-          await t.rejects(open(above, kept), IsolationRequired, `${kind} ${role}: is asked for`);
+          await t.rejects(open(above, kept), IsolationRequired, `${kind} ${role}: requested`);
         }
       } else await t.rejects(open(above), IsolationRequired, `${kind} ${role}: in a process`);
     }
   }
 });
 
-t.test('compressed text and profiles are judged before they are decompressed', async (t) => {
+t.test('compressed text and profiles are limited by their decompressed size', async (t) => {
   const profile = Buffer.alloc(2 ** 20 + 1);
   profile.writeUInt32BE(profile.length);
   const large = embedded.png(png, { icc: profile });
@@ -142,19 +140,17 @@ t.test('compressed text and profiles are judged before they are decompressed', a
   t.same([...openContainer(small).excessMetadata], []);
   const packed = embedded.png(png, { xmp: latin('<x/>') });
   t.same([...openContainer(packed).excessMetadata], ['xmp']);
-  const zipped = inserted(png, behindHeader.png, pngChunk('zTXt', latin('a\0\0')));
+  const zipped = inserted(png, afterHeader.png, pngChunk('zTXt', latin('a\0\0')));
   t.same([...openContainer(zipped).excessMetadata], ['text']);
   t.equal((await open(zipped)).width, 20);
 });
 
-t.test('many parts are refused, and many of metadata are left out', async (t) => {
+t.test('many parts are refused, and many parts of metadata are removed', async (t) => {
   const many = (count: number): Record<string, Buffer> => ({
-    jpeg: inserted(jpeg, 2, ...new Array(count).fill(jpegSegment(0xfe, none))),
-    png: inserted(png, 33, ...new Array(count).fill(pngChunk('prVt', none))),
-    gif: inserted(gif, behindHeader.gif, ...new Array(count).fill(latin('\x21\xfe\0'))),
-    webp: withSize(
-      inserted(webp, webp.length, ...new Array(count).fill(riffChunk(['abcd', none]))),
-    ),
+    jpeg: inserted(jpeg, afterHeader.jpeg, repeated(count, jpegSegment(0xfe, none))),
+    png: inserted(png, afterHeader.png, repeated(count, pngChunk('prVt', none))),
+    gif: inserted(gif, afterHeader.gif, repeated(count, latin('\x21\xfe\0'))),
+    webp: behindWebp(...new Array<RiffChunk>(count).fill(['abcd', none])),
     tiff: tiffOf(tiffPicture(Array.from({ length: count }, () => text(40_000, latin('a'))))),
   });
   for (const [kind, source] of Object.entries(many(maxMetadataParts - 5))) {
@@ -173,7 +169,7 @@ t.test('many parts are refused, and many of metadata are left out', async (t) =>
   }
 });
 
-t.test('bytes that many parts share, and malformed boxes, are for a process', async (t) => {
+t.test('files with shared bytes or malformed boxes are opened in a process', async (t) => {
   const value = Buffer.alloc(10_000, 'a');
   const entries = Array.from({ length: 20 }, (_, index) => text(40_000 + index, value));
   const tiff = tiffOf(tiffPicture(entries));
@@ -190,35 +186,31 @@ t.test('bytes that many parts share, and malformed boxes, are for a process', as
   await t.rejects(open(malformed), IsolationRequired);
 });
 
-t.test(
-  'profiles that may take long are for a process, and those that would are refused',
-  async (t) => {
-    const honest = (
-      await sharp(await picture.clone().withIccProfile('p3').png().toBuffer()).metadata()
-    ).icc as Buffer;
-    const elements = (count: number) => {
-      const data = Buffer.alloc(64);
-      data.write('mpet', 0, 'latin1');
-      data.writeUInt32BE(count, 12);
-      return embedded.png(png, { icc: withTags(honest, [{ signature: 'D2B0', data }]) });
-    };
-    await t.rejects(open(elements(32)), IsolationRequired);
-    await t.rejects(open(elements(33)), {
-      code: 'source_unsupported',
-      message: /33 processing elements in one tag; at most 32/,
-    });
-    const long = Buffer.alloc(9 * 2 ** 20);
-    const large = embedded.png(png, { icc: withTags(honest, [{ signature: 'wtpt', data: long }]) });
-    const inProcess = { ...onThread, isolated: true };
-    await t.rejects(render(shared(large), null, variant(), inProcess), {
-      code: 'source_unsupported',
-      message: /at most 8388608 are allowed/,
-    });
-    await t.resolves(open(embedded.png(png, { icc: honest })));
-  },
-);
+t.test('costly profiles are used in a process, and too costly ones are refused', async (t) => {
+  const p3 = await picture.clone().withIccProfile('p3').png().toBuffer();
+  const { icc = none } = await sharp(p3).metadata();
+  const elements = (count: number) => {
+    const data = Buffer.alloc(64);
+    data.write('mpet', 0, 'latin1');
+    data.writeUInt32BE(count, 12);
+    return embedded.png(png, { icc: withTags(icc, [{ signature: 'D2B0', data }]) });
+  };
+  await t.rejects(open(elements(32)), IsolationRequired);
+  await t.rejects(open(elements(33)), {
+    code: 'source_unsupported',
+    message: /33 processing elements in one tag; at most 32/,
+  });
+  const long = Buffer.alloc(9 * 2 ** 20);
+  const large = embedded.png(png, { icc: withTags(icc, [{ signature: 'wtpt', data: long }]) });
+  const inProcess = { ...onThread, isolated: true };
+  await t.rejects(render(shared(large), null, variant(), inProcess), {
+    code: 'source_unsupported',
+    message: /at most 8388608 are allowed/,
+  });
+  await t.resolves(open(embedded.png(png, { icc })));
+});
 
-t.test('a picture with rows of much memory is for a process', async (t) => {
+t.test('a picture with wide rows is opened in a process', async (t) => {
   const wide = (width: number) =>
     sharp({ create: { width, height: 1, channels: 3, background: 'red' } })
       .png()
@@ -227,21 +219,69 @@ t.test('a picture with rows of much memory is for a process', async (t) => {
   await t.rejects(open(await wide(65_536), { width: 9 }), IsolationRequired);
 });
 
-t.test('what separates no parts is read in a bounded number of steps', async (t) => {
+t.test('bytes within and between parts are read in a bounded number of steps', async (t) => {
   const refused = { code: 'source_too_large', message: /more than 4000000 parts/ };
   t.throws(() => openContainer(inserted(jpeg, 2, Buffer.alloc(5_000_000, 0xff))), refused);
   const blocks = Buffer.concat([latin('\x21\xfe'), Buffer.alloc(10_000_000, '\x01a'), latin('\0')]);
-  t.throws(() => openContainer(inserted(gif, behindHeader.gif, blocks)), refused);
+  t.throws(() => openContainer(inserted(gif, afterHeader.gif, blocks)), refused);
 });
 
-t.test('a JPEG segment shorter than its own length hides nothing', async (t) => {
+t.test('a JPEG segment of an invalid length hides no metadata', async (t) => {
   const short = Buffer.from('ffe10000', 'hex');
   const source = inserted(jpeg, 2, short, segments(0xfe, 'a', 70_000));
-  t.equal((await sharp(source).metadata()).width, 20, 'a decoder goes on behind it');
+  t.equal((await sharp(source).metadata()).width, 20, 'a decoder continues behind it');
   t.same([...openContainer(source).excessMetadata], ['text']);
 });
 
 t.test('every role of metadata has a limit', (t) => {
   t.same(Object.keys(maxThreadMetadataBytes), metadataRoles);
   t.end();
+});
+
+const countScans = (bytes: Uint8Array) => openContainer(bytes).scans;
+
+t.test('the scans of a JPEG are counted', async (t) => {
+  const baseline = await noise(64, 64).jpeg({ quality: 100 }).toBuffer();
+  const progressive = await noise(64, 64).jpeg({ progressive: true }).toBuffer();
+  t.equal(countScans(baseline), 1);
+  t.equal(countScans(progressive), 10);
+  t.equal(countScans(progressiveScans(1_024, 882)), 883);
+  const thumbnail = jpegSegment(0xe1, progressive);
+  const behind = (added: Buffer) => inserted(baseline, 2, added);
+  t.equal(countScans(behind(thumbnail)), 1, 'without those of a thumbnail');
+  t.equal(countScans(behind(Buffer.from('ffffff00', 'hex'))), 1, 'fill bytes are skipped');
+  t.equal(
+    countScans(Buffer.concat([baseline, progressive])),
+    1,
+    'without those of another picture behind it',
+  );
+  const begin = (all: Buffer) => all.indexOf(Buffer.from('ffda', 'hex'));
+  const scan = (all: Buffer) => all.subarray(begin(all), -2);
+  const twice = (all: Buffer) => Buffer.concat([all.subarray(0, -2), scan(all), all.subarray(-2)]);
+  t.equal(countScans(twice(baseline)), 1, 'without those behind a scan with all components');
+  t.equal(countScans(twice(progressive)), 20);
+  const apart = Buffer.from(baseline);
+  apart[begin(apart) + 4] = 1;
+  t.equal(countScans(twice(apart)), 2, 'each scan of single components');
+  t.equal(countScans(baseline.subarray(0, 100)), 0);
+});
+
+t.test('a JPEG with too many scans for its size is refused', async (t) => {
+  const pool = openPool(t, { sourceMaxPixels: 4_000_000 });
+  // A megapixel may have four times the scans of the largest picture.
+  const transform = (bytes: Uint8Array) =>
+    pool.transform(shared(Buffer.from(bytes)), variant({ width: 9 }), patient);
+  t.equal((await transform(progressiveScans(1_024, 120))).width, 9);
+  const refused = {
+    code: 'source_too_large',
+    message: 'The JPEG has 123 scans; with its 1048576 pixels, at most 122 are allowed.',
+  };
+  await t.rejects(transform(progressiveScans(1_024, 122)), refused);
+  const href = `data:image/jpeg;base64,${progressiveScans(1_024, 122).toString('base64')}`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><image href="${href}" width="9" height="9"/></svg>`;
+  await t.rejects(transform(Buffer.from(svg)), refused, 'also in an SVG');
+  const photo = await sharp(await noise(300, 300).png().toBuffer())
+    .jpeg({ progressive: true, mozjpeg: true })
+    .toBuffer();
+  t.equal((await transform(photo)).width, 9, 'scans of an encoder');
 });

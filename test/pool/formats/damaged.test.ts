@@ -6,7 +6,7 @@ import { CostExceeded } from '../../../pool/rendering/cost.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { usedCpuMs } from '../../clock.ts';
-import { tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
+import { pointer, shorts, tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
 import { openPool, patient } from '../execution/pools.ts';
 import {
   animation,
@@ -120,16 +120,10 @@ t.test('an animation has at most 1,000 frames', async (t) => {
 });
 
 t.test('samples that are neither colours nor alpha are left out', async (t) => {
-  const tags = { 262: 2, 277: 5, 278: 8 };
-  const directory = tiffPicture([{ tag: 338, type: 3, value: Buffer.alloc(4) }]);
-  for (const entry of directory.entries) {
-    const value = tags[entry.tag as keyof typeof tags];
-    if (value !== undefined) entry.value = Buffer.from([value, 0]);
-    if (entry.tag === 258) entry.value = Buffer.from([8, 0, 8, 0, 8, 0, 8, 0, 8, 0]);
-    if (entry.tag === 273) entry.value = [Buffer.alloc(8 * 8 * 5, 99)];
-    if (entry.tag === 279) entry.value = Buffer.from([64, 1, 0, 0]);
-  }
-  const source = shared(tiffOf(directory));
+  const samples = Buffer.alloc(8 * 8 * 5, 99);
+  const colours = [shorts(258, 8, 8, 8, 8, 8), shorts(262, 2), pointer(273, samples)];
+  const sizes = [shorts(277, 5), shorts(278, 8), shorts(279, samples.length), shorts(338, 0, 0)];
+  const source = shared(tiffOf(tiffPicture([...colours, ...sizes])));
   for (const asked of [{}, { formats: ['webp'] }, { blur: 2, opacity: 0.5 }] as const) {
     const { body } = await pool.transform(source, variant(asked), patient);
     t.ok(near((await pixels(body)).at(4, 4), [99, 99, 99], 3), Object.keys(asked).join());
