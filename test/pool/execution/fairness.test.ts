@@ -5,7 +5,7 @@ import { costOf, isLight } from '../../../pool/rendering/cost.ts';
 import { makePlan } from '../../../pool/rendering/plan.ts';
 import type { OutputFormat, Variant } from '../../../pool/variant.ts';
 import { until } from '../../until.ts';
-import { noise, shared, variant } from '../rendering/pictures.ts';
+import { sourceFacts as facts, noise, shared, variant } from '../rendering/pictures.ts';
 import { openPool, patient, puppets } from './pools.ts';
 import { puppetTask } from './puppet.ts';
 
@@ -163,22 +163,6 @@ t.test('threads find the cost of what they are given', async (t) => {
 });
 
 t.test('what is light', (t) => {
-  const facts = (width: number, height: number, more: Partial<SourceFacts> = {}): SourceFacts => ({
-    kind: 'jpeg',
-    width,
-    height,
-    orientation: 1,
-    frames: 1,
-    pages: 1,
-    page: null,
-    timing: null,
-    hasAlpha: false,
-    extraSamples: false,
-    svg: null,
-    gainMap: null,
-    colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
-    ...more,
-  });
   const light = (source: SourceFacts, format: OutputFormat, more: Partial<Variant> = {}) => {
     const asked = variant({ formats: [format], ...more });
     return isLight(costOf(source, makePlan(source, null, asked, 100e6), asked));

@@ -1,23 +1,11 @@
 import t from 'tap';
-import { allNear, corners, drawn } from './drawn.ts';
+import { allNear, corners, drawn, uprightCorners } from './drawn.ts';
 import { blue, green, near, quarters, red, yellow } from './pictures.ts';
 
 const source = await quarters(120, 80).png().toBuffer();
 const middle = { left: 30, top: 20, width: 60, height: 40 };
 
-/** As in EXIF 2.32, tag 0x0112: where the corners of the stored picture go. */
-const upright = {
-  1: [red, green, blue, yellow],
-  2: [green, red, yellow, blue],
-  3: [yellow, blue, green, red],
-  4: [blue, yellow, red, green],
-  5: [red, blue, green, yellow],
-  6: [blue, red, yellow, green],
-  7: [yellow, green, blue, red],
-  8: [green, yellow, red, blue],
-} as const;
-
-t.test('a part of the source is all there is', async (t) => {
+t.test('the output is the crop', async (t) => {
   const part = await drawn(source, { crop: { left: 50, top: 0, width: 20, height: 30 } });
   t.same(part.size, [20, 30]);
   t.ok(near(part.at(9, 15), red));
@@ -27,7 +15,7 @@ t.test('a part of the source is all there is', async (t) => {
   t.ok(allNear(corners(smaller), [red, green, blue, yellow]));
 });
 
-t.test('what lies beyond the source is cut off', async (t) => {
+t.test('a crop is clipped to the source', async (t) => {
   const part = await drawn(source, { crop: { left: 100, top: 70, width: 5000, height: 5000 } });
   t.same(part.size, [20, 10]);
   t.ok(near(part.at(0, 0), yellow));
@@ -35,7 +23,7 @@ t.test('what lies beyond the source is cut off', async (t) => {
   t.same(whole.size, [120, 80]);
 });
 
-t.test('a part that is not there at all is the request’s fault', async (t) => {
+t.test('a crop outside the source is an invalid parameter', async (t) => {
   for (const [left, top] of [
     [120, 0],
     [0, 80],
@@ -48,8 +36,8 @@ t.test('a part that is not there at all is the request’s fault', async (t) => 
   }
 });
 
-for (const [orientation, colours] of Object.entries(upright)) {
-  t.test(`orientation ${orientation}: places are those of the upright picture`, async (t) => {
+for (const [orientation, colours] of Object.entries(uprightCorners)) {
+  t.test(`orientation ${orientation}: the crop is of the upright image`, async (t) => {
     const stored = await quarters(120, 80)
       .withMetadata({ orientation: Number(orientation) })
       .png()
@@ -66,31 +54,34 @@ for (const [orientation, colours] of Object.entries(upright)) {
     const whole = { left: 4, top: 4, width: across - 8, height: down - 8 };
     const quarter = await drawn(stored, { crop: whole, rotate: 90, width: 40 });
     t.same(quarter.size, [40, Math.round((40 * (across - 8)) / (down - 8))]);
-    t.ok(allNear(corners(quarter), [bottomLeft, topLeft, bottomRight, topRight]), 'turned after');
+    t.ok(
+      allNear(corners(quarter), [bottomLeft, topLeft, bottomRight, topRight]),
+      'rotated after the crop',
+    );
 
     const slanted = await drawn(stored, { crop: whole, rotate: 180.5, width: 60 });
     t.ok(
       allNear(corners(slanted, 8), [bottomRight, bottomLeft, topRight, topLeft]),
-      'at any angle',
+      'rotated by any angle',
     );
 
     const kept = await drawn(stored, { crop: whole, rotate: 90, stripMetadata: false });
-    t.ok(allNear(corners(kept), [bottomLeft, topLeft, bottomRight, topRight]), 'turned only once');
-    t.equal((await kept.header()).orientation ?? 1, 1, 'and its tag says so');
+    t.ok(allNear(corners(kept), [bottomLeft, topLeft, bottomRight, topRight]), 'oriented once');
+    t.equal((await kept.header()).orientation ?? 1, 1, 'the tag is reset');
   });
 }
 
-t.test('turns come after it', async (t) => {
+t.test('flip and flop follow the crop', async (t) => {
   const corner = { left: 0, top: 0, width: 60, height: 80 };
   const flopped = await drawn(source, { crop: corner, flop: true });
   t.same(flopped.size, [60, 80]);
-  t.ok(allNear(corners(flopped), [red, red, blue, blue]), 'the left half, mirrored');
+  t.ok(allNear(corners(flopped), [red, red, blue, blue]), 'flop');
   const flipped = await drawn(source, { crop: corner, flip: true, width: 30 });
   t.same(flipped.size, [30, 40]);
-  t.ok(allNear(corners(flipped), [blue, blue, red, red]), 'upside down');
+  t.ok(allNear(corners(flipped), [blue, blue, red, red]), 'flip');
 });
 
-t.test('a small part of a large picture may be enlarged', async (t) => {
+t.test('a crop is enlarged', async (t) => {
   const crop = { left: 59, top: 39, width: 2, height: 2 };
   const part = await drawn(source, { crop, width: 100, enlarge: true, kernel: 'nearest' });
   t.same(part.size, [100, 100]);

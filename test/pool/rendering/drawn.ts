@@ -3,15 +3,15 @@ import { openContainer } from '../../../pool/formats/container/container.ts';
 import { inspect } from '../../../pool/formats/inspect.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import type { Variant } from '../../../pool/variant.ts';
-import { near, pixels, type Rgb, shared, variant } from './pictures.ts';
+import { blue, green, near, pixels, type Rgb, red, shared, variant, yellow } from './pictures.ts';
 
 export const limits = { sourceMaxPixels: 100_000_000, softTimeoutSeconds: 60, isolated: true };
 
-/** What is known of a source before it is decoded. */
+/** The facts of a source's header. */
 export const inspected = (source: Uint8Array, sourceMaxPixels: number, asked?: Variant) =>
   inspect(openContainer(source), { sourceMaxPixels, isolated: true }, asked);
 
-/** A variant of a source, as PNG if nothing else is asked, with its pixels and facts. */
+/** A rendered variant of a source, PNG by default, with access to its pixels. */
 export async function drawn(
   source: Uint8Array | string,
   asked: Partial<Variant> = {},
@@ -30,7 +30,7 @@ export async function drawn(
 
 type Readable = Pick<Awaited<ReturnType<typeof drawn>>, 'at' | 'width' | 'height'>;
 
-/** The colours of a picture's corners, a little inside: top left, top right, bottom left, right. */
+/** The colours near the corners: top left, top right, bottom left, bottom right. */
 export function corners({ at, width, height }: Readable, inside = 3): number[][] {
   const [right, bottom] = [width - 1 - inside, height - 1 - inside];
   return [at(inside, inside), at(right, inside), at(inside, bottom), at(right, bottom)];
@@ -41,14 +41,20 @@ export function allNear(actual: readonly number[][], expected: readonly Rgb[], t
 }
 
 /** A PNG of one colour. */
-export function plain(
-  width: number,
-  height: number,
-  [r, g, b]: Rgb,
-  alpha?: number,
-): Promise<Buffer> {
+export function plain(width: number, height: number, [r, g, b]: Rgb, alpha?: number) {
   const background = alpha === undefined ? { r, g, b } : { r, g, b, alpha };
-  return sharp({ create: { width, height, channels: alpha === undefined ? 3 : 4, background } })
-    .png()
-    .toBuffer();
+  const channels = alpha === undefined ? 3 : 4;
+  return sharp({ create: { width, height, channels, background } }).png().toBuffer();
 }
+
+/** EXIF 2.32, tag 0x0112: the upright corners of `quarters` stored with each orientation. */
+export const uprightCorners = {
+  1: [red, green, blue, yellow],
+  2: [green, red, yellow, blue],
+  3: [yellow, blue, green, red],
+  4: [blue, yellow, red, green],
+  5: [red, blue, green, yellow],
+  6: [blue, red, yellow, green],
+  7: [yellow, green, blue, red],
+  8: [green, yellow, red, blue],
+} as const;

@@ -2,23 +2,9 @@ import t from 'tap';
 import type { SourceFacts } from '../../../pool/formats/facts.ts';
 import { makePlan } from '../../../pool/rendering/plan.ts';
 import type { OutputFormat } from '../../../pool/variant.ts';
-import { variant } from './pictures.ts';
+import { sourceFacts, variant } from './pictures.ts';
 
-const still: SourceFacts = {
-  kind: 'png',
-  width: 100,
-  height: 100,
-  orientation: 1,
-  frames: 1,
-  pages: 1,
-  page: null,
-  timing: null,
-  hasAlpha: true,
-  extraSamples: false,
-  colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
-  svg: null,
-  gainMap: null,
-};
+const still: SourceFacts = sourceFacts(100, 100, { kind: 'png', hasAlpha: true });
 const moving: SourceFacts = { ...still, kind: 'gif', frames: 5 };
 
 function chosen(
@@ -35,12 +21,12 @@ function chosen(
 t.test('the first format is used', async (t) => {
   t.equal(chosen(still, ['avif', 'webp'], true), 'avif');
   t.equal(chosen(still, ['gif'], false), 'gif');
-  t.equal(chosen({ ...still, kind: 'gif' }, ['jpeg'], true), 'jpeg', 'a GIF of one frame is still');
+  t.equal(chosen({ ...still, kind: 'gif' }, ['jpeg'], true), 'jpeg', 'a GIF with one frame');
 });
 
-t.test('a negotiated format keeps an animation moving', async (t) => {
+t.test('a negotiated format keeps the animation', async (t) => {
   t.equal(chosen(moving, ['avif', 'webp'], true), 'webp, animated');
-  t.equal(chosen(moving, ['avif', 'jpeg', 'png'], true), 'gif, animated', 'its own, then');
+  t.equal(chosen(moving, ['avif', 'jpeg', 'png'], true), 'gif, animated', 'the own format');
   t.equal(chosen({ ...moving, kind: 'webp' }, ['avif'], true), 'webp, animated');
 });
 
@@ -56,20 +42,20 @@ t.test('AVIF goes to clients that name it, WebP to those that do not refuse it',
   t.equal(chosen({ ...moving, kind: 'webp' }, [], true, ['webp']), 'gif, animated');
 });
 
-t.test('a format that was asked for is obeyed', async (t) => {
+t.test('a requested format is used', async (t) => {
   t.equal(chosen(moving, ['avif'], false), 'avif');
   t.equal(chosen(moving, ['webp'], false), 'webp, animated');
 });
 
-t.test('an animation that is not stored upright becomes a still picture', async (t) => {
+t.test('only the first frame is used of an animation that is not stored upright', async (t) => {
   t.equal(chosen({ ...moving, kind: 'webp', orientation: 6 }, [], true), 'webp');
 });
 
-t.test('pages of a document are no frames', async (t) => {
+t.test('pages of a document are not frames', async (t) => {
   t.equal(chosen({ ...still, kind: 'tiff', frames: 5 }, ['webp'], true), 'webp');
 });
 
-t.test('without a format the source’s own is written', async (t) => {
+t.test('the default is the format of the source', async (t) => {
   for (const kind of ['jpeg', 'png', 'webp', 'gif', 'avif'] as const) {
     t.equal(chosen({ ...still, kind }, [], false), kind);
   }

@@ -1,17 +1,34 @@
-import { deflateSync } from 'node:zlib';
+import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
+import type { SourceFacts } from '../../../pool/formats/facts.ts';
 import { plainVariant, type Variant } from '../../../pool/variant.ts';
 
-/** The project's defaults, with what a test asks for. */
-export function variant(asked: Partial<Variant> = {}): Variant {
-  return {
-    ...plainVariant,
-    formats: ['png'],
-    ...asked,
-  };
+/** A variant with changes; PNG by default. */
+export function variant(changes: Partial<Variant> = {}): Variant {
+  return { ...plainVariant, formats: ['png'], ...changes };
 }
 
-/** Bytes as the engine holds a source. */
+/** The facts of an opaque JPEG with changes. */
+export function sourceFacts(width: number, height: number, changes: Partial<SourceFacts> = {}) {
+  return {
+    kind: 'jpeg',
+    width,
+    height,
+    orientation: 1,
+    frames: 1,
+    pages: 1,
+    page: null,
+    timing: null,
+    hasAlpha: false,
+    extraSamples: false,
+    colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
+    svg: null,
+    gainMap: null,
+    ...changes,
+  } satisfies SourceFacts;
+}
+
+/** A copy of bytes in shared memory, as the engine has them. */
 export function shared(bytes: Uint8Array | string): Uint8Array {
   const from = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
   const to = new Uint8Array(new SharedArrayBuffer(from.byteLength));
@@ -38,20 +55,13 @@ export function quarters(width: number, height: number) {
   return sharp(data, { raw: { width, height, channels: 3 } });
 }
 
-/** A picture whose pixels differ enough that encoders have work to do. */
+/** An image of random pixels, which are expensive to encode. */
 export function noise(width: number, height: number) {
-  return sharp({
-    create: {
-      width,
-      height,
-      channels: 3,
-      background: 'white',
-      noise: { type: 'gaussian', mean: 128, sigma: 40 },
-    },
-  });
+  const noise = { type: 'gaussian' as const, mean: 128, sigma: 40 };
+  return sharp({ create: { width, height, channels: 3, background: 'white', noise } });
 }
 
-/** Two or more frames of one colour each, as an animated picture. */
+/** An animation with a frame of each colour. */
 export async function animation(
   format: 'gif' | 'webp',
   frames: readonly Rgb[],
@@ -61,12 +71,8 @@ export async function animation(
   const data = Buffer.concat(
     frames.map((colour) => Buffer.alloc(size.width * size.height * 3, Buffer.from(colour))),
   );
-  const raw = {
-    width: size.width,
-    height: size.height * frames.length,
-    channels: 3 as const,
-    pageHeight: size.height,
-  };
+  const { width, height } = size;
+  const raw = { width, height: height * frames.length, channels: 3 as const, pageHeight: height };
   const image = sharp(data, { raw });
   return format === 'gif'
     ? image.gif({ delay, loop: 3 }).toBuffer()
@@ -74,8 +80,8 @@ export async function animation(
 }
 
 /**
- * A TIFF whose page `n` is a row of `n % 5 + 1` grey pixels of the value `n % 256`; the link behind the
- * last page leads to `last`, a byte in the file or 0 for none.
+ * A TIFF whose page `n` is a row of `n % 5 + 1` grey pixels of the value `n % 256`. The last page links to the
+ * byte offset `last`; 0 is none.
  */
 export function tiffOfPages(pages: number, { big = false, little = true, last = 0 } = {}): Buffer {
   const [first, count, entry, link] = big ? [16, 8, 20, 8] : [8, 2, 12, 4];
@@ -116,7 +122,7 @@ export function tiffOfPages(pages: number, { big = false, little = true, last = 
   return file;
 }
 
-/** A PNG of 1-bit black pixels whose header tells any size; its data may be shorter than that. */
+/** A PNG of 1-bit black pixels that claims any size; its data may be shorter. */
 export function claimingPng(width: number, height: number, rows = height): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -124,34 +130,20 @@ export function claimingPng(width: number, height: number, rows = height): Buffe
   header[8] = 1;
   return Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
-    chunk('IHDR', header),
-    chunk('IDAT', deflateSync(Buffer.alloc(rows * (Math.ceil(width / 8) + 1)))),
-    chunk('IEND', Buffer.alloc(0)),
+    pngChunk('IHDR', header),
+    pngChunk('IDAT', deflateSync(Buffer.alloc(rows * (Math.ceil(width / 8) + 1)))),
+    pngChunk('IEND', Buffer.alloc(0)),
   ]);
 }
 
-function chunk(type: string, data: Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(type), data]);
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(data.length);
-  const check = Buffer.alloc(4);
-  check.writeUInt32BE(crc32(body));
-  return Buffer.concat([length, body, check]);
+function pngChunk(type: string, data: Buffer): Buffer {
+  const chunk = Buffer.concat([Buffer.alloc(4), Buffer.from(type), data, Buffer.alloc(4)]);
+  chunk.writeUInt32BE(data.length);
+  chunk.writeUInt32BE(crc32(chunk.subarray(4, -4)), chunk.length - 4);
+  return chunk;
 }
 
-/** Node 20 has no zlib.crc32 before 20.15. */
-function crc32(bytes: Buffer): number {
-  let register = 0xffffffff;
-  for (const byte of bytes) {
-    register ^= byte;
-    for (let bit = 0; bit < 8; bit += 1) {
-      register = (register >>> 1) ^ (register & 1 ? 0xedb88320 : 0);
-    }
-  }
-  return (register ^ 0xffffffff) >>> 0;
-}
-
-/** Reads single pixels of an encoded picture, as sRGB values with alpha; page is the frame. */
+/** Reads single pixels of an encoded image or frame, as sRGB values with alpha. */
 export async function pixels(encoded: Uint8Array, page = 0) {
   const { data, info } = await sharp(encoded, { page })
     .ensureAlpha()
