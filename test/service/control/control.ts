@@ -69,7 +69,7 @@ export async function startControl(
   t.teardown(() => store.close());
   const call: Control['call'] = async (method, path, options = {}) => {
     let answer = await send(service.port, method, prefix + path, options);
-    for (let left = mostRetries; left > 0 && isRetryable(method, answer); left--) {
+    for (let left = mostRetries; left > 0 && isRetryable(method, path, answer); left--) {
       answer = await send(service.port, method, prefix + path, options);
     }
     check(answer, path);
@@ -97,8 +97,8 @@ export async function startControl(
 const mostRetries = 10;
 
 /** On a busy machine many writes at once miss the store's deadline; clients repeat them. */
-const isRetryable = (method: string, { status, body }: Answer) =>
-  ['PUT', 'PATCH', 'DELETE'].includes(method) &&
+const isRetryable = (method: string, path: string, { status, body }: Answer) =>
+  (['PUT', 'PATCH', 'DELETE'].includes(method) || path.endsWith('/domains')) &&
   status === 503 &&
   body?.code === 'store_unavailable';
 
