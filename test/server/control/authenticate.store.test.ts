@@ -15,14 +15,18 @@ import { testDatabase } from '../../store/connection.ts';
 /** The network of a client. */
 const client = '192.0.2.1';
 
-t.test('a key comes in either header, and Authorization wins', async (t) => {
+t.test('a key is read from either header; Authorization takes precedence', async (t) => {
   t.equal(readKey('Bearer a', ''), 'a');
   t.equal(readKey('bearer   a  ', ''), 'a', 'the scheme is case-insensitive (RFC 9110)');
   t.equal(readKey('', 'b'), 'b');
   t.equal(readKey('Bearer a', 'b'), 'a');
   t.throws(() => readKey('', ''), { code: 'api_key_missing' });
   for (const wrong of ['Basic a', 'a', 'Bearer', 'Bearer a b', 'Bearera', ' Bearer a']) {
-    t.throws(() => readKey(wrong, 'b'), { code: 'api_key_invalid' }, `${wrong} is no bearer token`);
+    t.throws(
+      () => readKey(wrong, 'b'),
+      { code: 'api_key_invalid' },
+      `${wrong} is not a bearer token`,
+    );
   }
 });
 
@@ -43,7 +47,7 @@ async function authentication(t: Test) {
   };
 }
 
-t.test('a key in the store is known by its secret and by nothing else', async (t) => {
+t.test('only the secret of a stored, valid key is accepted', async (t) => {
   const { authentication: who, keys, issue } = await authentication(t);
   const { key, secret } = await issue();
   t.same(await who.authenticate(`Bearer ${secret}`, '', client), { key, productAccess: true });
@@ -57,7 +61,7 @@ t.test('a key in the store is known by its secret and by nothing else', async (t
   await t.rejects(who.authenticate('', endedSecret, client), { code: 'api_key_invalid' });
 });
 
-t.test('without product access, or without its organisation, a key is not enough', async (t) => {
+t.test('a key needs an organisation with product access', async (t) => {
   const { authentication: who, organisations, orgId, issue } = await authentication(t);
   const { secret } = await issue();
   const { secret: orphan } = await issue('org_0000000000000000');
@@ -69,23 +73,19 @@ t.test('without product access, or without its organisation, a key is not enough
   }
 });
 
-t.test('what a look-up found does not count for longer than a second', async (t) => {
+t.test('a look-up is valid for one second', async (t) => {
   const { authentication: who, keys, issue } = await authentication(t);
   const { key, secret } = await issue();
   const clock = stopClock(t);
   t.same((await who.authenticate('', secret, client)).key, key);
   await keys.revoke(key._id);
   await clock.forward(900);
-  t.same(
-    (await who.authenticate('', secret, client)).key,
-    key,
-    'the store is not asked every time',
-  );
+  t.same((await who.authenticate('', secret, client)).key, key, 'cached');
   await clock.forward(200);
   await t.rejects(who.authenticate('', secret, client), { code: 'api_key_invalid' });
 });
 
-t.test('a second from when it was asked for, however long the store takes to answer', async (t) => {
+t.test('the second begins with the query, even if the store is slow', async (t) => {
   let meanwhile = async () => {};
   class SlowKeys extends Keys {
     override async findBySecret(secret: string) {
@@ -102,15 +102,11 @@ t.test('a second from when it was asked for, however long the store takes to ans
     await keys.revoke(key._id);
     await clock.forward(1_100);
   };
-  t.equal(
-    (await who.authenticate('', secret, client)).key._id,
-    key._id,
-    'it was good when the store was asked',
-  );
+  t.equal((await who.authenticate('', secret, client)).key._id, key._id, 'valid at the query');
   await t.rejects(who.authenticate('', secret, client), { code: 'api_key_invalid' });
 });
 
-t.test('what a key is good for', async (t) => {
+t.test('the scope and access of keys', async (t) => {
   const key = (projectId: string | null, access: KeyAccess, orgId = 'org_1'): ApiKey => ({
     _id: 'key_1',
     hash: '',
@@ -122,7 +118,7 @@ t.test('what a key is good for', async (t) => {
     revokedAt: null,
   });
   const organisationOf = async (id: string) => (id.startsWith('prj_') ? 'org_1' : null);
-  const verdict = (
+  const result = (
     one: ApiKey,
     operation: (typeof endpoints)[keyof typeof endpoints],
     project: string | null,
@@ -137,23 +133,23 @@ t.test('what a key is good for', async (t) => {
     const own = onProject ? 'prj_1' : null;
     const writes = operation.method !== 'GET';
     const reading = writes ? 'write_access_required' : 'yes';
-    t.equal(await verdict(key(null, 'write'), operation, own), 'yes', id);
-    t.equal(await verdict(key(null, 'read'), operation, own), reading, id);
+    t.equal(await result(key(null, 'write'), operation, own), 'yes', id);
+    t.equal(await result(key(null, 'read'), operation, own), reading, id);
     if (onProject) {
-      t.equal(await verdict(key('prj_1', 'write'), operation, own), 'yes', id);
-      t.equal(await verdict(key('prj_2', 'write'), operation, own), 'project_forbidden', id);
-      t.equal(await verdict(key('prj_2', 'read'), operation, own), 'project_forbidden', id);
+      t.equal(await result(key('prj_1', 'write'), operation, own), 'yes', id);
+      t.equal(await result(key('prj_2', 'write'), operation, own), 'project_forbidden', id);
+      t.equal(await result(key('prj_2', 'read'), operation, own), 'project_forbidden', id);
       const stranger = key(null, 'write', 'org_2');
-      t.equal(await verdict(stranger, operation, own), 'project_forbidden', id);
-      t.equal(await verdict(stranger, operation, 'none'), 'yes', `${id}, to be found missing`);
-      t.equal(await verdict({ ...stranger, allOrganisations: true }, operation, own), 'yes', id);
+      t.equal(await result(stranger, operation, own), 'project_forbidden', id);
+      t.equal(await result(stranger, operation, 'none'), 'yes', `${id}, later 404`);
+      t.equal(await result({ ...stranger, allOrganisations: true }, operation, own), 'yes', id);
     }
   }
-  t.equal(await verdict(key('prj_1', 'read'), endpoints.listProjects, null), 'yes');
-  t.equal(await verdict(key('prj_1', 'write'), endpoints.createProject, null), 'project_forbidden');
+  t.equal(await result(key('prj_1', 'read'), endpoints.listProjects, null), 'yes');
+  t.equal(await result(key('prj_1', 'write'), endpoints.createProject, null), 'project_forbidden');
 });
 
-t.test('keys that nobody has cost a bounded number of look-ups', async (t) => {
+t.test('look-ups of unknown keys are limited for each client', async (t) => {
   const { authentication: who, keys, issue } = await authentication(t);
   const { secret } = await issue();
   const { secret: other } = await issue();
@@ -174,19 +170,19 @@ t.test('keys that nobody has cost a bounded number of look-ups', async (t) => {
     Promise.all(Array.from({ length: 400 }, (_, i) => ask(`sk_${name}_${i}`, from)));
   lookups = 0;
   const together = await flood('a');
-  t.equal(lookups, lookupsPerWindow, 'also when all of them come at once');
+  t.equal(lookups, lookupsPerWindow, 'of concurrent requests');
   t.equal(together.filter((code) => code === 'api_key_invalid').length, lookupsPerWindow);
   t.equal(together.filter((code) => code === 'rate_limited').length, 400 - lookupsPerWindow);
-  t.equal(await ask('sk_a_0'), 'api_key_invalid', 'what was found out is known without a look-up');
+  t.equal(await ask('sk_a_0'), 'api_key_invalid', 'cached');
   t.equal(lookups, lookupsPerWindow);
 
   await clock.forward(1_100);
-  t.equal(await ask(secret), 'valid', 'a key that was valid here is looked up again all the same');
+  t.equal(await ask(secret), 'valid', 'a key that was valid is looked up again');
   const refusal = await who.authenticate('', other, client).catch((error) => error);
   t.match(refusal, { code: 'rate_limited', details: { retryAfter: 59 } });
-  t.equal(await ask(other, '198.51.100.1'), 'valid', 'other clients are not concerned');
+  t.equal(await ask(other, '198.51.100.1'), 'valid', 'other clients are not limited');
   await clock.forward(59_000);
-  t.equal(await ask('sk_b'), 'api_key_invalid', 'a minute later it may ask again');
+  t.equal(await ask('sk_b'), 'api_key_invalid', 'a minute later');
 
   const { key: ended, secret: endedSecret } = await issue();
   t.equal(await ask(endedSecret), 'valid');
@@ -196,7 +192,7 @@ t.test('keys that nobody has cost a bounded number of look-ups', async (t) => {
   for (let i = 0; i < 9; i++) t.equal(await ask(endedSecret), 'api_key_invalid');
   t.ok(lookups <= 2, `${lookups} look-ups of a key that was valid`);
 
-  t.test('valid keys and failures of the store do not count', async (t) => {
+  t.test('valid keys and store failures do not count', async (t) => {
     const from = '198.51.100.2';
     keys.findBySecret = async () => {
       throw new Error('away');
@@ -208,7 +204,7 @@ t.test('keys that nobody has cost a bounded number of look-ups', async (t) => {
   });
 });
 
-t.test('keys that nobody has displace none that somebody has, from wherever', async (t) => {
+t.test('unknown keys do not evict known ones, and concurrent look-ups are limited', async (t) => {
   const { authentication: who, keys, issue } = await authentication(t);
   const { secret } = await issue();
   await who.authenticate('', secret, client);
@@ -216,7 +212,7 @@ t.test('keys that nobody has displace none that somebody has, from wherever', as
   for (let i = 0; i < 10_000; i++) await who.authenticate('', `sk_${i}`, `${i}`).catch(() => {});
   const { known, unknown } = who.bytes;
   t.ok(unknown > 2e6 && unknown <= 3 * 1024 * 1024, `${unknown} bytes`);
-  t.ok(known > 0, 'the valid one is still there');
+  t.ok(known > 0, 'the valid key is still cached');
 
   let release = () => {};
   const released = new Promise<null>((resolve) => {

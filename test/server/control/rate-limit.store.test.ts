@@ -11,13 +11,13 @@ const together = (limits: readonly RateLimit[], calls: number, key = 'key_1') =>
     Array.from({ length: calls }, (_, i) => limits[i % limits.length]?.consume(key)),
   ).then((all) => all.filter((one) => one !== undefined));
 
-t.test('a limit holds exactly over all who count in one store', async (t) => {
+t.test('a limit is exact for all processes of a store', async (t) => {
   const { db } = await storeLink(t);
   const limits = [new RateLimit(db, 20), new RateLimit(db, 20)];
   await limits[0]?.ensureIndexes();
   const all = await together(limits, 60);
   t.equal(passed(all), 20);
-  t.equal(passed(await together(limits, 5, 'key_2')), 5, 'another key has its own');
+  t.equal(passed(await together(limits, 5, 'key_2')), 5, 'another key has its own limit');
 
   const left = all.map(({ headers }) => Number(new Map(headers).get('ratelimit-remaining')));
   t.same(
@@ -33,16 +33,16 @@ t.test('a limit holds exactly over all who count in one store', async (t) => {
   t.equal(headers['ratelimit-reset'], headers['retry-after']);
 });
 
-t.test('a window that is over begins anew, swept or not', async (t) => {
+t.test('an expired window is replaced even if it is not deleted', async (t) => {
   const { db } = await storeLink(t);
   const limits = [new RateLimit(db, 20), new RateLimit(db, 20)];
-  // Without the TTL index, so that the document of the window before is still there.
+  // Without the TTL index the expired document remains.
   t.equal(passed(await together(limits, 21)), 20);
   await db.collection('rateWindows').updateMany({}, { $set: { expire: new Date(Date.now() - 1) } });
   t.equal(passed(await together(limits, 60)), 20);
 });
 
-t.test('while the store is away a call fails, and then it is counted again', async (t) => {
+t.test('calls fail during an outage of the store and are counted after it', async (t) => {
   const link = await storeLink(t);
   const limit = new RateLimit(link.db, 20);
   await limit.ensureIndexes();

@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
 import { together } from '../../store/servers.ts';
-import { answeredBy, type Control } from './control.ts';
+import { type Control, processOf } from './control.ts';
 
-/** Changes at the same time lose nothing. */
+/** Concurrent changes are all stored. */
 export async function concurrency(t: Test, control: Control): Promise<void> {
   const { call } = control;
   const on = `/projects/${await control.project()}`;
@@ -23,13 +23,13 @@ export async function concurrency(t: Test, control: Control): Promise<void> {
   const hosts = Array.from({ length: 50 }, (_, i) => `h${i}.example`);
   const add = (host: string) => () => call('POST', `${on}/domains`, { json: { host } });
   const patch = (json: object) => () => call('PATCH', `${on}/settings`, { json });
-  const answers = await together([
+  const responses = await together([
     ...hosts.map(add),
     ...Object.entries(settings).map(([name, value]) => patch({ [name]: value })),
     ...control.watermarks.map((watermarkUrl) => patch({ watermarkUrl })),
   ]);
-  t.same(new Set(answers.map(({ status }) => status)), new Set([200]));
-  t.equal(new Set(answers.map(answeredBy)).size, 2, 'both processes took part');
+  t.same(new Set(responses.map(({ status }) => status)), new Set([200]));
+  t.equal(new Set(responses.map(processOf)).size, 2, 'both processes responded');
 
   const after = (await call('GET', on)).body.project;
   const { allowedOrigins, watermarkUrl, ...rest } = after;

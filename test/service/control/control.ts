@@ -1,4 +1,5 @@
 import { type Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import { loadSettings } from '../../../contract/settings/load.ts';
 import { joinStore, type Store } from '../../../store/open.ts';
 import { picture, startTestOrigin } from '../origin.ts';
@@ -6,13 +7,13 @@ import { type json, type Service, startService } from '../service.ts';
 import { Interface } from './interface.ts';
 
 export const rootKey = 'sk_root-key-of-the-tests';
-/** Where clients are told to find the service, which is not where the tests do. */
+/** The base URL in responses; tests use another address. */
 export const baseUrl = 'https://img.shop.test/x';
 
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  // What the tests say of it is the check, as in `json`.
+  // Untyped: tests check it, as in `json`.
   readonly body: Awaited<ReturnType<typeof json>>;
 }
 
@@ -27,10 +28,10 @@ export interface Call {
   readonly agent?: Agent;
 }
 
-/** A service with a root key, and a client of its control plane that checks every answer. */
+/** A service with a root key, and a client of its control plane that checks every response. */
 export interface Control {
   readonly service: Service;
-  /** Rejects when the answer is not as the served specification has it. */
+  /** Rejects when the response does not conform to the served OpenAPI document. */
   call(method: string, path: string, call?: Call): Promise<Answer>;
   /** A new project, through the control plane. */
   project(allowedOrigins?: readonly string[]): Promise<string>;
@@ -38,7 +39,7 @@ export interface Control {
   issue(projectId: string | null, access: 'read' | 'write'): Promise<string>;
   /** The service's own store. */
   readonly store: Store;
-  /** The URLs of pictures that can be watermarks. */
+  /** URLs of valid watermarks. */
   readonly watermarks: readonly string[];
 }
 
@@ -60,7 +61,7 @@ export async function startControl(
       ...environment,
     },
   });
-  const judge = await Interface.of(service.url);
+  const document = await Interface.of(service.url);
   const origin = await startTestOrigin({ teardown: (action) => t.teardown(async () => action()) });
   const image = await picture(8, 8, 'png');
   const paths = Array.from({ length: 40 }, (_, index) => `/watermark/${index}.png`);
@@ -73,7 +74,7 @@ export async function startControl(
       answer = await send(service.port, method, prefix + path, options);
     }
     check(answer, path);
-    if (method !== 'HEAD') judge.check(method, prefix + path, answer.status, answer.body);
+    if (method !== 'HEAD') document.check(method, prefix + path, answer.status, answer.body);
     return answer;
   };
   return {
@@ -102,7 +103,7 @@ const isRetryable = (method: string, path: string, { status, body }: Answer) =>
   status === 503 &&
   body?.code === 'store_unavailable';
 
-/** What every answer of the control plane has, whatever its status. */
+/** Checks the headers of every response. */
 function check({ headers, status }: Answer, path: string): void {
   const expected = {
     'content-type': 'application/json',
@@ -117,34 +118,32 @@ function check({ headers, status }: Answer, path: string): void {
   }
 }
 
-/** The pid of the process that answered: it begins the request's id. */
-export function answeredBy({ headers }: Answer): number {
+/** The pid of the process that responded; the request's id begins with it. */
+export function processOf({ headers }: Answer): number {
   return Number.parseInt(String(headers['x-request-id']).split('-')[0] ?? '', 36);
 }
 
-/** A request on a connection of its own, unless an agent is given. */
+const bodyHeaders = (body: string | Uint8Array) => ({
+  'content-type': 'application/json',
+  'content-length': String(Buffer.byteLength(body)),
+});
+
+/** Sends a request, on a new connection unless an agent is given. */
 export function send(port: number, method: string, path: string, call: Call): Promise<Answer> {
   const { key = rootKey, agent = false } = call;
   const body = call.json === undefined ? call.body : JSON.stringify(call.json);
   const headers: Record<string, string> = {
     ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
+    ...(body === undefined ? {} : bodyHeaders(body)),
     ...call.headers,
   };
   return new Promise((resolve, reject) => {
     const outgoing = request({ host: '127.0.0.1', port, method, path, headers, agent });
     outgoing.once('error', reject);
-    outgoing.once('response', async (response) => {
-      const chunks: Buffer[] = [];
-      try {
-        for await (const chunk of response) chunks.push(chunk);
-      } catch (error) {
-        return reject(error);
-      }
-      const text = Buffer.concat(chunks).toString();
-      const answer = { status: response.statusCode ?? 0, headers: response.headers };
-      resolve({ ...answer, body: text === '' ? null : JSON.parse(text) });
+    outgoing.once('response', (response) => {
+      const { statusCode: status = 0, headers } = response;
+      const parse = (text: string) => (text === '' ? null : JSON.parse(text));
+      readText(response).then((all) => resolve({ status, headers, body: parse(all) }), reject);
     });
     outgoing.end(body);
   });

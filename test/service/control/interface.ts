@@ -12,10 +12,7 @@ interface Document {
   readonly components: { readonly responses: Readonly<Record<string, Reply>> };
 }
 
-/**
- * The interface specification that a service serves, as a judge of its answers: the status must be
- * one that the operation documents, and the body valid by the schema that it has for that status.
- */
+/** The OpenAPI document of a service, which validates the statuses and bodies of responses. */
 export class Interface {
   readonly #document: Document;
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -38,13 +35,13 @@ export class Interface {
     return new Interface((await response.json()) as Document);
   }
 
-  /** @throws Error saying what is wrong with an answer */
+  /** @throws Error for an undocumented status or an invalid body */
   check(method: string, target: string, status: number, body: unknown): void {
     const [path = ''] = target.split('?');
     const validate = this.#validator(method, path, status);
     if (validate(body)) return;
-    const faults = JSON.stringify(validate.errors);
-    throw new Error(`${method} ${path} ${status}: ${JSON.stringify(body)} has ${faults}`);
+    const errors = JSON.stringify(validate.errors);
+    throw new Error(`${method} ${path} ${status}: ${JSON.stringify(body)} has ${errors}`);
   }
 
   #validator(method: string, path: string, status: number): ValidateFunction {
@@ -54,7 +51,7 @@ export class Interface {
     const known = this.#validators.get(key);
     if (known !== undefined) return known;
     const { paths, components } = this.#document;
-    // What is no operation has one answer where there are others at its path, and one elsewhere.
+    // Unknown methods and paths have common responses.
     const missing =
       template === '' && (status === 404 || status === 405)
         ? components.responses[`Error${status}`]

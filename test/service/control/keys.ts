@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { type Control, rootKey } from './control.ts';
 
-/** A key is good for what it was issued for. */
+/** The scope and access of keys. */
 export async function keys(t: Test, control: Control): Promise<void> {
   const { call, service } = control;
   const projects = async (key: string) => {
@@ -11,16 +11,8 @@ export async function keys(t: Test, control: Control): Promise<void> {
   const before = await projects(rootKey);
   const own = await control.project();
   const other = await control.project();
-  const issued = await service.admin(
-    'keys',
-    'create',
-    '--name',
-    'shop',
-    '--project',
-    own,
-    '--access',
-    'write',
-  );
+  const options = ['--name', 'shop', '--project', own, '--access', 'write'];
+  const issued = await service.admin('keys', 'create', ...options);
   const [keyId = '', scoped = ''] = issued.split(/\s+/);
   t.match(scoped, /^sk_[\w-]{43}$/);
   const reader = await control.issue(own, 'read');
@@ -28,23 +20,27 @@ export async function keys(t: Test, control: Control): Promise<void> {
 
   t.same(await projects(rootKey), [...before, own, other]);
   t.same(await projects(allReader), [...before, own, other]);
-  t.same(await projects(scoped), [own], 'a scoped key sees its own project');
+  t.same(await projects(scoped), [own], 'a scoped key lists its own project');
   t.same(await projects(reader), [own]);
 
-  t.test('a scoped write key does everything on its own project', async (t) => {
+  t.test('a scoped write key may use every operation of its project', async (t) => {
     const key = scoped;
     const host = { json: { host: 'a.example' }, key };
     const on = `/projects/${own}`;
-    t.equal((await call('GET', on, { key })).status, 200);
-    t.equal((await call('GET', `${on}/configuration`, { key })).status, 200);
-    t.equal((await call('PATCH', `${on}/settings`, { key, json: { maxWidth: 9 } })).status, 200);
-    t.equal((await call('POST', `${on}/domains`, host)).status, 200);
     const src = 'https://a.example/1.jpg';
-    t.equal((await call('POST', `${on}/prewarm`, { key, json: { src } })).status, 202);
-    t.equal((await call('DELETE', `${on}/domains`, host)).status, 200);
+    for (const [status, method, path, options] of [
+      [200, 'GET', on, { key }],
+      [200, 'GET', `${on}/configuration`, { key }],
+      [200, 'PATCH', `${on}/settings`, { key, json: { maxWidth: 9 } }],
+      [200, 'POST', `${on}/domains`, host],
+      [202, 'POST', `${on}/prewarm`, { key, json: { src } }],
+      [200, 'DELETE', `${on}/domains`, host],
+    ] as const) {
+      t.equal((await call(method, path, options)).status, status, `${method} ${path}`);
+    }
   });
 
-  t.test('an all-project key is for the projects of its organisation', async (t) => {
+  t.test('an all-project key is limited to the projects of its organisation', async (t) => {
     const orgId = (await service.admin('orgs', 'create', 'Other')).trim();
     const made = await service.admin('keys', 'create', '--org', orgId);
     const [, key = ''] = made.trim().split(/\s+/);
@@ -71,28 +67,33 @@ export async function keys(t: Test, control: Control): Promise<void> {
     const settings = `/projects/${id}/settings`;
     t.equal((await call('PATCH', settings, { key, json: { maxWidth: 9 } })).status, 200);
     t.equal((await call('GET', `/projects/${id}`, { key: allReader })).status, 403);
-    t.ok((await projects(rootKey)).includes(id), 'the root key sees every organisation');
+    t.ok((await projects(rootKey)).includes(id), 'the root key accesses every organisation');
   });
 
-  t.test('a key comes in either header; Authorization wins, right or wrong', async (t) => {
+  t.test('a key is read from either header; Authorization takes precedence', async (t) => {
     const status = async (headers: Record<string, string>) =>
       (await call('GET', `/projects/${own}`, { key: null, headers })).status;
-    t.equal(await status({ authorization: `Bearer ${scoped}` }), 200);
-    t.equal(await status({ Authorization: `BEARER ${scoped}` }), 200);
-    t.equal(await status({ 'x-service-api-key': scoped }), 200);
-    t.equal(await status({ 'X-SERVICE-API-KEY': scoped }), 200);
-    t.equal(await status({ authorization: `Bearer ${scoped}`, 'x-service-api-key': 'x' }), 200);
-    t.equal(await status({ authorization: 'Bearer sk_x', 'x-service-api-key': scoped }), 401);
-    t.equal(await status({ authorization: 'Basic eDp5', 'x-service-api-key': scoped }), 401);
-    t.equal(await status({ authorization: scoped }), 401);
-    t.equal(await status({ 'x-service-api-key': `Bearer ${scoped}` }), 401);
-    t.equal(await status({ authorization: `Bearer ${'x'.repeat(5_000)}` }), 401);
-    t.equal(await status({ cookie: `key=${scoped}` }), 401);
+    const service = { 'x-service-api-key': scoped };
+    const cases: ReadonlyArray<readonly [status: number, ...headers: Record<string, string>[]]> = [
+      [200, { authorization: `Bearer ${scoped}` }, { Authorization: `BEARER ${scoped}` }],
+      [200, service, { 'X-SERVICE-API-KEY': scoped }],
+      [200, { authorization: `Bearer ${scoped}`, 'x-service-api-key': 'x' }],
+      [
+        401,
+        { authorization: 'Bearer sk_x', ...service },
+        { authorization: 'Basic eDp5', ...service },
+      ],
+      [401, { authorization: scoped }, { 'x-service-api-key': `Bearer ${scoped}` }],
+      [401, { authorization: `Bearer ${'x'.repeat(5_000)}` }, { cookie: `key=${scoped}` }],
+    ];
+    for (const [expected, ...all] of cases) {
+      for (const headers of all) t.equal(await status(headers), expected, JSON.stringify(headers));
+    }
     const inQuery = await call('GET', `/projects?api_key=${scoped}`, { key: null });
-    t.equal(inQuery.status, 401, 'an address is logged and shared, so it is no place for a key');
+    t.equal(inQuery.status, 401, 'URLs are logged and shared, so they must not contain keys');
   });
 
-  t.test('the list of keys shows what they are for, and no secret', async (t) => {
+  t.test('the list of keys shows their scope, and no secret', async (t) => {
     const list = await service.admin('keys', 'list');
     t.match(list, new RegExp(`${keyId} +shop +org_\\w+ +${own} +write`));
     for (const secret of [scoped, reader, rootKey]) t.notMatch(list, secret.slice(3));

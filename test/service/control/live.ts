@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import type { Test } from 'tap';
 import { until } from '../../until.ts';
 import { picture, startTestOrigin } from '../origin.ts';
-import { answeredBy, type Control } from './control.ts';
+import { type Control, processOf } from './control.ts';
 
 interface Picture {
   readonly status: number;
@@ -31,7 +31,7 @@ function get(url: string, agent: Agent): Promise<Picture> {
   });
 }
 
-/** Changes apply to images: at once where they were made, soon everywhere. */
+/** Changes apply to images at once in their process, soon in others. */
 export async function live(t: Test, control: Control): Promise<void> {
   const origin = await startTestOrigin(t);
   origin.serve('/a.jpg', await picture(400, 300));
@@ -46,16 +46,16 @@ export async function live(t: Test, control: Control): Promise<void> {
   while (agents.size < 2) {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     t.teardown(() => agent.destroy());
-    agents.set(answeredBy(await call('GET', on, { agent })), agent);
+    agents.set(processOf(await call('GET', on, { agent })), agent);
   }
   const [[here, agent], [there, otherAgent]] = [...agents] as [[number, Agent], [number, Agent]];
   const local = () => get(image('127.0.0.1'), agent);
   const remote = () => get(image('127.0.0.1'), otherAgent);
   const width = async ({ body }: Picture) => (await sharp(body).metadata()).width;
-  /** A change through one of the processes. */
+  /** Makes a change in the local process. */
   const change = async (method: string, path: string, json: object) => {
     const answer = await call(method, on + path, { json, agent });
-    t.same([answer.status, answeredBy(answer)], [200, here]);
+    t.same([answer.status, processOf(answer)], [200, here]);
   };
 
   for (const ask of [local, remote, local, remote]) t.equal((await ask()).status, 200);
@@ -64,7 +64,7 @@ export async function live(t: Test, control: Control): Promise<void> {
 
   await change('PATCH', '/settings', { maxWidth: 100 });
   t.equal(await width(await local()), 100, 'at once');
-  // A host that was refused a moment ago, by both.
+  // Both processes have rejected this host before.
   for (const one of agents.values()) t.equal((await get(image('localhost'), one)).status, 403);
   await change('POST', '/domains', { host: 'localhost' });
   t.equal((await get(image('localhost'), agent)).status, 200, 'at once');
@@ -80,14 +80,14 @@ export async function live(t: Test, control: Control): Promise<void> {
   const own = await get(preset('card'), agent);
   t.same([own.status, await width(own)], [200, 60], 'at once');
   const same = await get(`${image('127.0.0.1')}&w=60&height=60&fmt=png&pos=west&q=3`, agent);
-  t.equal(same.cache, 'memory', 'one image with that of the parameters');
-  t.equal(await width(await get(preset('card', '&w=30'), agent)), 30, 'those of the URL win');
+  t.equal(same.cache, 'memory', 'same image as by its parameters');
+  t.equal(await width(await get(preset('card', '&w=30'), agent)), 30, 'the URL takes precedence');
   const misspelt = await get(preset('cart'), agent);
   t.match(JSON.parse(misspelt.body.toString()), { message: /Did you mean card\?$/ });
   const remotely = () => get(preset('card'), otherAgent);
   await until('a preset', async () => (await width(await remotely())) === 60);
   await change('PUT', '/presets/card', { parameters: { w: 50, fmt: 'png' } });
-  t.equal(await width(await get(preset('card'), agent)), 50, 'a cached response stops at once');
+  t.equal(await width(await get(preset('card'), agent)), 50, 'the cached response is not used');
   await until('another one', async () => (await width(await remotely())) === 50);
   await change('DELETE', '/presets/card', {});
   t.equal((await get(preset('card'), agent)).status, 404);
@@ -95,11 +95,11 @@ export async function live(t: Test, control: Control): Promise<void> {
 
   await change('DELETE', '/domains', { host: '127.0.0.1' });
   const gone = await local();
-  t.equal(gone.status, 403, 'a cached image stops at once');
+  t.equal(gone.status, 403, 'the cached image is not used');
   t.match(JSON.parse(gone.body.toString()), { code: 'source_not_allowed' });
   await until('a removed host', async () => (await remote()).status === 403);
 
-  t.test('a project that was just made works in every process', async (t) => {
+  t.test('a new project works in every process', async (t) => {
     const made = await call('POST', '/projects', {
       json: { name: 'x', origin: 'http://127.0.0.1/' },
       agent,

@@ -6,24 +6,22 @@ import { type Control, startControl } from './control.ts';
 import { keys } from './keys.ts';
 import { operations } from './operations.ts';
 import { paths } from './paths.ts';
-import { prewarm } from './prewarm.ts';
 import { properties } from './properties.ts';
 import { statuses } from './statuses.ts';
 
-/** What is a matter of one process, in one service that they share, as its start is dear. */
+/** Behaviour of one process; all share one service, because starting a service takes time. */
 const behaviours = {
   'the life of a project': operations,
-  'every refusal has its status and code, in the order of the checks': statuses,
-  'a key is good for what it was issued for': keys,
-  'what is no operation is 404 with a body, whatever the method and the path': paths,
-  'a body that is not exactly right is 400, and nothing is stored': bodies,
-  'a body that is not wanted does not hurt what comes after it': unwantedBodies,
-  'an upload that breaks off leaves nothing behind': brokenUploads,
-  'an accepted prewarming is a job for each source, queued once while it waits': prewarm,
-  'whatever is sent, the answer is documented, and what was accepted reads back': properties,
+  'every error has its status and code, in the order of the checks': statuses,
+  'the scope and access of keys': keys,
+  'unknown paths get 404 and unsupported methods 405': paths,
+  'invalid bodies get 400, and nothing is stored': bodies,
+  'unread bodies do not affect later requests': unwantedBodies,
+  'aborted uploads have no effect': brokenUploads,
+  'any input gets a documented response, and accepted input is stored': properties,
 };
 
-/** Those that depend on the HTTP engine: bodies, methods, and what a connection does after them. */
+/** Behaviour that depends on the HTTP engine. */
 const behavioursOfEngine = { paths, bodies, unwantedBodies, brokenUploads };
 
 async function run(
@@ -39,7 +37,7 @@ async function run(
   t.same(
     control.service.log.filter(({ level }) => Number(level) >= 40),
     [],
-    'none of it is trouble',
+    'no warnings are logged',
   );
 }
 

@@ -1,12 +1,12 @@
 import type { Test } from 'tap';
 import { type Control, prefix, send } from './control.ts';
 
-/** What is no operation is 404 or 405 with a body, whatever the method and the path. */
+/** Unknown paths get 404 and unsupported methods 405, with a body. */
 export async function paths(t: Test, control: Control): Promise<void> {
   const { call, service } = control;
   const on = `/projects/${await control.project()}`;
 
-  t.test('every path has its methods, and no others', async (t) => {
+  t.test('every path supports exactly its methods', async (t) => {
     const allowed: ReadonlyArray<readonly [path: string, ...methods: string[]]> = [
       ['/projects', 'GET', 'POST'],
       [on, 'GET'],
@@ -29,29 +29,12 @@ export async function paths(t: Test, control: Control): Promise<void> {
     }
   });
 
-  t.test('ids that are none lead to no project', async (t) => {
-    const ids = [
-      'a%2Fb',
-      '..%2F..%2Fetc',
-      '%00',
-      'prj%00',
-      '%zz',
-      '%',
-      '%ff',
-      '%ed%a0%80',
-      '%c0%af',
-      '$where',
-      '%7B%22$ne%22:1%7D',
-      '[object Object]',
-      'null',
-      '__proto__',
-      ' ',
-      'prj_0000000000000000%20',
-      'x'.repeat(1_000),
-      'x'.repeat(12_000),
-      '%f0%9f%98%80',
-    ].map((id) => id.replaceAll(' ', '%20'));
-    for (const id of ids) {
+  t.test('malformed ids get 404', async (t) => {
+    const encoded = ['a%2Fb', '..%2F..%2Fetc', '%00', 'prj%00', '%zz', '%', '%ff', '%ed%a0%80'];
+    const others = ['%c0%af', '$where', '%7B%22$ne%22:1%7D', 'null', '__proto__', '%f0%9f%98%80'];
+    const blanks = ['[object%20Object]', '%20', 'prj_0000000000000000%20'];
+    const long = ['x'.repeat(1_000), 'x'.repeat(12_000)];
+    for (const id of [...encoded, ...others, ...blanks, ...long, 'configuration']) {
       for (const [method, tail, options] of [
         ['GET', '', {}],
         ['GET', '/configuration', {}],
@@ -71,7 +54,7 @@ export async function paths(t: Test, control: Control): Promise<void> {
     }
   });
 
-  t.test('paths that are nearly right are not', async (t) => {
+  t.test('similar paths get 404', async (t) => {
     const id = on.slice('/projects/'.length);
     const paths = [
       '',
@@ -82,6 +65,10 @@ export async function paths(t: Test, control: Control): Promise<void> {
       `${on}/`,
       `${on}//settings`,
       `${on}/configuration/`,
+      `${on}/configuration/x`,
+      `/projects//configuration`,
+      `${on}/presets/`,
+      `${on}/presets/a/b`,
       `${on}%2Fconfiguration`,
       `/projects%2F${id}`,
       '/PROJECTS',
@@ -95,15 +82,16 @@ export async function paths(t: Test, control: Control): Promise<void> {
       t.equal(status, 404, path);
       t.same(Object.keys(body).sort(), ['code', 'error', 'message', 'resolution_hint'], path);
     }
-    for (const path of ['/api/sdk/v2/projects', '/api/sdk', '/api', '/api/health/x', '/x']) {
+    const outside = ['/api/sdk/v2/projects', '/api/sdk/v1.projects', `/x${prefix}/projects`];
+    for (const path of [...outside, '/api/sdk', '/api', '/api/health/x', '/x']) {
       const { status, body, headers } = await send(service.port, 'GET', path, { key: null });
       t.same([status, body.code], [404, 'endpoint_not_found'], path);
       t.match(headers['x-request-id'], /./);
     }
   });
 
-  t.test('an encoded id is the same id', async (t) => {
+  t.test('an id may be percent-encoded', async (t) => {
     t.equal((await call('GET', on.replace('prj', '%70rj'))).status, 200);
-    t.equal((await call('GET', `${on}?a=%zz&b`)).status, 200, 'a query that nobody reads');
+    t.equal((await call('GET', `${on}?a=%zz&b`)).status, 200, 'the query is ignored');
   });
 }

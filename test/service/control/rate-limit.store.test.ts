@@ -1,15 +1,15 @@
 import t from 'tap';
 import { together } from '../../store/servers.ts';
-import { answeredBy, rootKey, send, startControl } from './control.ts';
+import { processOf, rootKey, send, startControl } from './control.ts';
 
-t.test('the rate limit holds exactly over all processes', async (t) => {
+t.test('the rate limit is exact for all processes', async (t) => {
   const control = await startControl(t, { SERVICE_PROCESSES: '2', SERVICE_API_RATE_LIMIT: '20' });
   const { call } = control;
   const key = await control.issue(null, 'read');
   const all = await together(
     Array.from({ length: 60 }, () => () => call('GET', '/projects', { key })),
   );
-  t.equal(new Set(all.map(answeredBy)).size, 2, 'both processes were asked');
+  t.equal(new Set(all.map(processOf)).size, 2, 'both processes responded');
   const passed = all.filter(({ status }) => status === 200);
   const refused = all.filter(({ status }) => status === 429);
   t.same([passed.length, refused.length], [20, 40]);
@@ -28,7 +28,7 @@ t.test('the rate limit holds exactly over all processes', async (t) => {
   t.same(new Set(refused.map(({ headers }) => headers['ratelimit-remaining'])), new Set(['0']));
   t.match(refused[0]?.body, { code: 'rate_limited', message: /20 calls within a minute/ });
 
-  t.test('it comes after key and route, before scope, body and existence', async (t) => {
+  t.test('it is checked after key and route, before scope, body and existence', async (t) => {
     const asked = (method: string, path: string, more = {}) =>
       call(method, path, { key, ...more }).then(({ status }) => status);
     t.equal(await asked('POST', '/projects', { body: '{' }), 429);
@@ -37,7 +37,7 @@ t.test('the rate limit holds exactly over all processes', async (t) => {
     t.equal(await asked('GET', '/projects', { key: 'sk_wrong' }), 401);
   });
 
-  t.test('each key has its own, and every answer to a key says how it stands', async (t) => {
+  t.test('each key has its own limit, stated in every response', async (t) => {
     const answers = [
       await call('GET', '/projects'),
       await call('GET', '/projects/prj_0'),
@@ -53,13 +53,13 @@ t.test('the rate limit holds exactly over all processes', async (t) => {
     );
     const unknown = await call('GET', '/projects', { key: 'sk_wrong' });
     t.equal(unknown.headers['ratelimit-limit'], undefined);
-    // Either header is the same key.
+    // The same key in the other header.
     const headers = { 'x-service-api-key': rootKey };
     const other = await call('GET', '/projects', { key: null, headers });
     t.equal(other.headers['ratelimit-remaining'], '16');
   });
 
-  t.test('images and health are no calls of the control plane', async (t) => {
+  t.test('images and health do not count', async (t) => {
     for (const path of ['/api/health', '/openapi.json']) {
       const { status } = await send(control.service.port, 'GET', path, { key });
       t.equal(status, 200, path);

@@ -1,19 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Test } from 'tap';
 import { until } from '../../until.ts';
-import { answeredBy, type Control } from './control.ts';
+import { type Control, processOf } from './control.ts';
 
-/** The status that each of the two processes gives a key, asked on new connections. */
+/** The status of a key in each of the two processes. */
 async function statuses({ call }: Control, key: string): Promise<Map<number, number>> {
   const seen = new Map<number, number>();
   for (let i = 0; i < 60 && seen.size < 2; i++) {
     const answer = await call('GET', '/projects', { key });
-    seen.set(answeredBy(answer), answer.status);
+    seen.set(processOf(answer), answer.status);
   }
   return seen;
 }
 
-/** A key that ends, ends in every process. */
+/** Revocation takes effect in every process. */
 export async function revocation(t: Test, control: Control): Promise<void> {
   const { service, store } = control;
   const issue = async () => {
@@ -27,19 +27,19 @@ export async function revocation(t: Test, control: Control): Promise<void> {
     return all.map((seen) => [...seen.values()]);
   };
   const off = (on: boolean) => store.organisations.setProductAccess(unpaid.key.orgId, on);
-  t.same(await everywhere(), Array(3).fill([200, 200]), 'both processes know the keys');
+  t.same(await everywhere(), Array(3).fill([200, 200]), 'valid in both processes');
   await Promise.all([store.keys.revoke(ended.key._id), off(false)]);
   const ends = [
     [401, 401],
     [402, 402],
     [200, 200],
   ];
-  // Asked all the time, which must not keep what a process remembers from going out of date.
-  await until('they end', async () => isDeepStrictEqual(await everywhere(), ends));
-  t.same(await everywhere(), ends, 'and stay so');
+  // Continuous requests must not extend the validity of cached look-ups.
+  await until('revocation', async () => isDeepStrictEqual(await everywhere(), ends));
+  t.same(await everywhere(), ends, 'permanently');
 
   await off(true);
-  await until('access that is given back works again', async () =>
+  await until('restored access', async () =>
     isDeepStrictEqual(await everywhere(), [[401, 401], ...Array(2).fill([200, 200])]),
   );
 

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { until } from '../../until.ts';
 import type { Answer, Call, Control } from './control.ts';
 
-/** Every refusal has its status and code, in the order of the checks. */
+/** Every error has its status and code, in the order of the checks. */
 export async function statuses(t: Test, control: Control): Promise<void> {
   const { call, store } = control;
   const jobs = store.db.collection('jobs');
@@ -16,26 +16,27 @@ export async function statuses(t: Test, control: Control): Promise<void> {
   const before = (await call('GET', '/projects')).body;
   const nowhere = '/projects/prj_0000000000000000';
 
-  const refused = (t: Test, answer: Answer, status: number, code: string, name: string) => {
+  const checkError = (t: Test, answer: Answer, status: number, code: string, name: string) => {
     t.same([answer.status, answer.body.code], [status, code], name);
     t.same(Object.keys(answer.body).sort(), ['code', 'error', 'message', 'resolution_hint'], name);
     for (const text of Object.values(answer.body)) t.match(text, /./, name);
   };
   const settings = { json: { defaultQuality: 50 } };
   const broken = { body: '{' };
+  const source = { json: { src: 'https://a.example/' } };
   const input = { json: { name: 'x', origin: 'https://a.example/' } };
 
   const cases: ReadonlyArray<
     readonly [status: number, code: string, method: string, path: string, Call?]
   > = [
-    // The route comes before the key.
+    // The route is checked before the key.
     [404, 'endpoint_not_found', 'GET', '/nothing', { key: null }],
     [405, 'method_not_allowed', 'PUT', on, { key: 'sk_wrong', body: '{}' }],
-    // The key comes before everything else.
+    // The key is checked before everything else.
     [401, 'api_key_missing', 'GET', '/projects', { key: null }],
     [401, 'api_key_missing', 'POST', '/projects', { key: null, ...broken }],
     [401, 'api_key_invalid', 'PATCH', `${nowhere}/settings`, { key: 'sk_wrong', ...broken }],
-    // Scope and permission come before the body and the project's existence.
+    // Scope and access are checked before the body and the project's existence.
     [403, 'project_forbidden', 'GET', on, { key: elsewhere }],
     [403, 'project_forbidden', 'GET', nowhere, { key: writer }],
     [403, 'project_forbidden', 'PATCH', `${nowhere}/settings`, { key: reader, ...broken }],
@@ -52,7 +53,7 @@ export async function statuses(t: Test, control: Control): Promise<void> {
     [403, 'write_access_required', 'DELETE', `${on}/presets/card`, { key: reader }],
     [404, 'preset_not_found', 'GET', `${on}/presets/card`, { key: reader }],
     [400, 'invalid_request', 'PUT', `${nowhere}/presets/card`, { json: {} }],
-    // The body comes before the project's existence.
+    // The body is checked before the project's existence.
     [400, 'invalid_request', 'PATCH', `${nowhere}/settings`, broken],
     [400, 'invalid_request', 'POST', `${nowhere}/prewarm`, { json: {} }],
     [400, 'invalid_request', 'POST', `${nowhere}/domains`, { json: { host: 'http://a' } }],
@@ -60,29 +61,19 @@ export async function statuses(t: Test, control: Control): Promise<void> {
     [404, 'project_not_found', 'GET', nowhere],
     [404, 'project_not_found', 'GET', `${nowhere}/configuration`],
     [404, 'project_not_found', 'PATCH', `${nowhere}/settings`, settings],
-    [
-      404,
-      'project_not_found',
-      'POST',
-      `${nowhere}/prewarm`,
-      { json: { src: 'https://a.example/' } },
-    ],
+    [404, 'project_not_found', 'POST', `${nowhere}/prewarm`, source],
     [404, 'project_not_found', 'POST', `${nowhere}/domains`, { json: { host: 'a.example' } }],
     [404, 'project_not_found', 'DELETE', `${nowhere}/domains?host=a.example`],
   ];
   for (const [status, code, method, path, options = {}] of cases) {
     const name = `${method} ${path.replace(/prj_\w+/, 'prj')} ${status} ${code}`;
-    refused(t, await call(method, path, options), status, code, name);
+    checkError(t, await call(method, path, options), status, code, name);
   }
 
-  t.test('product access comes after the key and before all else', async (t) => {
+  t.test('product access is checked right after the key', async (t) => {
     const { _id: orgId } = await store.organisations.create('Unpaid');
-    const { secret: key } = await store.keys.issue({
-      name: 'unpaid',
-      orgId,
-      projectId: id,
-      access: 'read',
-    });
+    const issued = { name: 'unpaid', orgId, projectId: id, access: 'read' } as const;
+    const { secret: key } = await store.keys.issue(issued);
     t.equal((await call('GET', on, { key })).status, 200);
     t.match(await control.service.admin('orgs', 'access', orgId, 'off'), /off/);
     await until('it takes effect', async () => (await call('GET', on, { key })).status !== 200);
@@ -92,14 +83,14 @@ export async function statuses(t: Test, control: Control): Promise<void> {
       ['POST', '/projects', input],
     ] as const) {
       const answer = await call(method, path, { key, ...options });
-      refused(t, answer, 402, 'product_access_required', `${method} ${path}`);
+      checkError(t, answer, 402, 'product_access_required', `${method} ${path}`);
       t.match(answer.headers, { 'ratelimit-limit': '1000000', 'ratelimit-remaining': /^\d+$/ });
     }
-    refused(t, await call('GET', '/nothing', { key }), 404, 'endpoint_not_found', 'the route');
-    t.equal((await call('GET', on)).status, 200, 'other organisations are not concerned');
+    checkError(t, await call('GET', '/nothing', { key }), 404, 'endpoint_not_found', 'the route');
+    t.equal((await call('GET', on)).status, 200, 'other organisations are not affected');
   });
 
-  t.test('nothing of this was stored', async (t) => {
+  t.test('rejected calls store nothing', async (t) => {
     t.same((await call('GET', '/projects')).body, before);
     t.equal(await jobs.countDocuments(), jobsBefore);
   });

@@ -4,11 +4,11 @@ import { startControl } from './control.ts';
 import { live } from './live.ts';
 import { revocation } from './revocation.ts';
 
-/** What two processes have to agree on, in one service that they share, as its start is dear. */
+/** Behaviour of two processes; all share one service, because starting a service takes time. */
 const behaviours = {
-  'changes at the same time lose nothing': concurrency,
-  'changes apply to images, at once where they were made, soon everywhere': live,
-  'a key that ends, ends in every process': revocation,
+  'concurrent changes are all stored': concurrency,
+  'changes apply to images at once in their process, soon in others': live,
+  'revocation takes effect in every process': revocation,
 };
 
 t.test('the control plane in two processes', async (t) => {

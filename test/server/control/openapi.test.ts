@@ -43,7 +43,7 @@ const byId = new Map(
   ),
 );
 
-/** Spec part 4.4: every operation with its method, path, success and own errors. */
+/** The interface: every operation with its method, path, success status and own error statuses. */
 const specified = {
   listProjects: ['GET', '/projects', 200],
   createProject: ['POST', '/projects', 201, 400],
@@ -53,57 +53,49 @@ const specified = {
   prewarmProjectImages: ['POST', '/projects/{projectId}/prewarm', 202, 400, 404],
   addProjectDomain: ['POST', '/projects/{projectId}/domains', 200, 400, 404],
   removeProjectDomain: ['DELETE', '/projects/{projectId}/domains', 200, 400, 404],
-  // Beside the specification: what a project keeps that is no field of it.
   listProjectPresets: ['GET', '/projects/{projectId}/presets', 200, 404],
   getProjectPreset: ['GET', '/projects/{projectId}/presets/{presetName}', 200, 404],
   putProjectPreset: ['PUT', '/projects/{projectId}/presets/{presetName}', 200, 400, 404],
   deleteProjectPreset: ['DELETE', '/projects/{projectId}/presets/{presetName}', 200, 400, 404],
 } as const;
 
+t.test('the document is OpenAPI 3.1, version 1.0.0, with exactly these operations', async (t) => {
+  t.match(document, { openapi: '3.1.0', info: { version: '1.0.0' } });
+  const others = ['getHealth', 'getImage', 'getImageByQuery'];
+  t.same([...byId.keys()].sort(), [...Object.keys(specified), ...others].sort());
+});
+
 t.test(
-  'it is OpenAPI 3.1, version 1.0.0, with exactly the operations of the interface',
+  'every operation of the control plane has its path, keys, responses and errors',
   async (t) => {
-    t.equal(document.openapi, '3.1.0');
-    t.equal(document.info.version, '1.0.0');
-    t.same(
-      [...byId.keys()].sort(),
-      [...Object.keys(specified), 'getHealth', 'getImage', 'getImageByQuery'].sort(),
-    );
+    const names = { 1: 'bearer', 2: 'serviceApiKey' };
+    t.same(Object.keys(components.securitySchemes), Object.values(names));
+    for (const [id, [method, path, success, ...errors]] of Object.entries(specified)) {
+      const found = byId.get(id);
+      t.equal(found?.method, method, id);
+      t.equal(found?.path, `/api/sdk/v1${path}`, id);
+      t.same(found?.operation.security, [{ bearer: [] }, { serviceApiKey: [] }], id);
+      const failures = [...errors, 401, 402, 403, 429, 500, 503];
+      const statuses = Object.keys(found?.operation.responses ?? {}).map(Number);
+      t.same(statuses.sort(), [success, ...failures].sort(), id);
+      for (const status of failures) {
+        const { $ref = '' } = found?.operation.responses[status] ?? {};
+        const reply = components.responses[$ref.replace('#/components/responses/', '')];
+        const schema = reply?.content?.['application/json']?.schema;
+        t.same(schema, { $ref: '#/components/schemas/ApiError' }, `${id} ${status}`);
+      }
+    }
+    const allowance = { 'RateLimit-Limit': {}, 'RateLimit-Remaining': {}, 'RateLimit-Reset': {} };
+    t.match(components.responses['Error429']?.headers, { ...allowance, 'Retry-After': {} });
+    // Some generated clients reject valid responses because of it.
+    t.notMatch(JSON.stringify(components.schemas), /"const":/);
+    const removal = byId.get('removeProjectDomain')?.operation;
+    t.equal(removal?.requestBody?.required, false);
+    t.match(removal?.parameters, [{ name: 'projectId' }, { name: 'host', in: 'query' }]);
   },
 );
 
-t.test('every operation of the control plane has its path, keys, answers and errors', async (t) => {
-  const names = { 1: 'bearer', 2: 'serviceApiKey' };
-  t.same(Object.keys(components.securitySchemes), Object.values(names));
-  for (const [id, [method, path, success, ...errors]] of Object.entries(specified)) {
-    const found = byId.get(id);
-    t.equal(found?.method, method, id);
-    t.equal(found?.path, `/api/sdk/v1${path}`, id);
-    t.same(found?.operation.security, [{ bearer: [] }, { serviceApiKey: [] }], id);
-    t.same(
-      Object.keys(found?.operation.responses ?? {})
-        .map(Number)
-        .sort(),
-      [success, ...errors, 401, 402, 403, 429, 500, 503].sort(),
-      id,
-    );
-    for (const status of [...errors, 401, 402, 403, 429, 500, 503]) {
-      const { $ref = '' } = found?.operation.responses[status] ?? {};
-      const reply = components.responses[$ref.replace('#/components/responses/', '')];
-      const schema = reply?.content?.['application/json']?.schema;
-      t.same(schema, { $ref: '#/components/schemas/ApiError' }, `${id} ${status}`);
-    }
-  }
-  const allowance = { 'RateLimit-Limit': {}, 'RateLimit-Remaining': {}, 'RateLimit-Reset': {} };
-  t.match(components.responses['Error429']?.headers, { ...allowance, 'Retry-After': {} });
-  // Some generators misread it, and their clients refuse valid responses.
-  t.notMatch(JSON.stringify(components.schemas), /"const":/);
-  const removal = byId.get('removeProjectDomain')?.operation;
-  t.equal(removal?.requestBody?.required, false);
-  t.match(removal?.parameters, [{ name: 'projectId' }, { name: 'host', in: 'query' }]);
-});
-
-t.test('images and health need no key, and the image parameters are all there', async (t) => {
+t.test('images and health need no key; images have all parameters', async (t) => {
   for (const id of ['getImage', 'getImageByQuery', 'getHealth']) {
     t.same(byId.get(id)?.operation.security, [], id);
   }
@@ -115,33 +107,37 @@ t.test('images and health need no key, and the image parameters are all there', 
   t.same(Object.keys(byId.get('getHealth')?.operation.responses ?? {}), ['200', '503']);
 });
 
-t.test('every example is valid by the schema that it is an example of', async (t) => {
+t.test('every example is valid by its schema', async (t) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
-  const faults = (schema: object, example: unknown) => {
+  const errorsOf = (schema: object, example: unknown) => {
     const validate = ajv.compile({ ...schema, components });
     validate(example);
     return validate.errors ?? [];
   };
   let seen = 0;
-  const look = (value: unknown, where: string): void => {
+  const visit = (value: unknown, where: string): void => {
     if (typeof value !== 'object' || value === null) return;
     if ('schema' in value && 'example' in value && typeof value.schema === 'object') {
-      t.same(faults(value.schema ?? {}, value.example), [], where);
+      t.same(errorsOf(value.schema ?? {}, value.example), [], where);
       seen += 1;
       return;
     }
-    for (const [name, inner] of Object.entries(value)) look(inner, `${where}/${name}`);
+    for (const [name, inner] of Object.entries(value)) visit(inner, `${where}/${name}`);
   };
-  look({ paths, responses: components.responses }, '');
+  visit({ paths, responses: components.responses }, '');
   t.ok(seen > 25, `${seen} examples`);
   for (const [name, example] of Object.entries(examples)) {
-    t.same(faults(components.schemas[name] ?? {}, example), [], name);
+    t.same(errorsOf(components.schemas[name] ?? {}, example), [], name);
   }
-  t.not(faults(components.schemas['DomainInput'] ?? {}, {}).length, 0, 'it does look');
+  t.not(
+    errorsOf(components.schemas['DomainInput'] ?? {}, {}).length,
+    0,
+    'invalid values have errors',
+  );
 });
 
-t.test('the example of every image parameter is one that the service takes', async (t) => {
+t.test('the service accepts the example of every image parameter', async (t) => {
   const all = byId.get('getImage')?.operation.parameters ?? [];
   for (const name of parameterNames) {
     const parameter = all.find((one) => one.name === name);

@@ -4,7 +4,7 @@ import { AddressGuard } from '../../../pool/source/guard.ts';
 import { ProjectResource } from '../../../server/control/project-resource.ts';
 import type { Projects } from '../../../store/projects.ts';
 
-t.test('what fails at a watermark’s check decides what the client is told', async (t) => {
+t.test('the error of a watermark check depends on the cause', async (t) => {
   let failure: Error | null = null;
   let updates = 0;
   const operations = new ProjectResource({
@@ -33,14 +33,14 @@ t.test('what fails at a watermark’s check decides what the client is told', as
   const reason = 'watermarkUrl must be an image that can be fetched. The source was not found.';
   await t.rejects(update(), { code: 'invalid_request', message: reason });
   failure = new ServiceError('overloaded', 'Too many transforms are waiting.');
-  await t.rejects(update(), { code: 'overloaded', message: /busy/ }, 'no fault of the client');
+  await t.rejects(update(), { code: 'overloaded', message: /busy/ }, 'not an error of the client');
   failure = new ServiceError('internal_error', 'The transform ended unexpectedly.');
   await t.rejects(update(), failure);
-  failure = new Error('the client has left');
+  failure = new Error('the client left');
   await t.rejects(update(), failure);
   t.equal(updates, 0);
   await operations.update('prj_a', { watermarkUrl: 'https://a.example/set.png' }, signal);
-  t.equal(updates, 1, 'one that is set already is not checked');
+  t.equal(updates, 1, 'the current watermark is not checked');
   failure = null;
   await update();
   t.equal(updates, 2);

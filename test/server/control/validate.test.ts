@@ -1,0 +1,174 @@
+import t from 'tap';
+import * as schemas from '../../../server/control/schemas.ts';
+import { type InputName, validationErrors } from '../../../server/control/validate.ts';
+import {
+  formatNames,
+  keywordMessages,
+  typeNames,
+} from '../../../server/control/validation-messages.ts';
+
+const url = 'https://a.example/';
+
+type Cases = ReadonlyArray<readonly [body: unknown, ...errors: string[]]>;
+
+t.test('every error names the field and the rule', async (t) => {
+  const cases: Partial<Record<InputName, Cases>> = {
+    CreateProjectInput: [
+      [null, 'the body must be an object, and is null'],
+      [[], 'the body must be an object, and is an array'],
+      [{}, 'name is required', 'origin is required'],
+      [{ name: '', origin: url }, 'name must have at least 1 character, and has none'],
+      [
+        { name: '😀'.repeat(81), origin: 'a b', extra: 1 },
+        'extra is not a known field',
+        'name must have at most 80 characters, and has 81',
+        'origin must be a URI, and is "a b"',
+      ],
+      [
+        { name: 'x', origin: url, allowedOrigins: ['a.example', 7] },
+        'allowedOrigins[1] must be a string, and is the number 7',
+      ],
+    ],
+    ProjectSettingsInput: [
+      [{}, 'the body must have at least 1 field, and has none'],
+      [{ maxWidth: 10_001 }, 'maxWidth must be at most 10000, and is 10001'],
+      [{ maxWidth: null }, 'maxWidth must be a whole number, and is null'],
+      [{ defaultQuality: 29 }, 'defaultQuality must be at least 30, and is 29'],
+      [{ defaultQuality: 30.5 }, 'defaultQuality must be a whole number, and is the number 30.5'],
+      [{ defaultQuality: '80' }, 'defaultQuality must be a whole number, and is the string "80"'],
+      [{ autoFormat: 'true' }, 'autoFormat must be true or false, and is the string "true"'],
+      [
+        { defaultFit: 'squeeze' },
+        'defaultFit must be one of contain, cover, fill, inside, outside, and is "squeeze"',
+      ],
+      [{ watermarkUrl: 'x y' }, 'watermarkUrl must be empty or a URI, and is "x y"'],
+      [{ watermarkUrl: 7 }, 'watermarkUrl must be a string, and is the number 7'],
+      [{ requireSignedUrls: true }, 'requireSignedUrls is not a known field'],
+      [{ DefaultDPR: 2 }, 'DefaultDPR is not a known field (did you mean defaultDpr?)'],
+    ],
+    PrewarmInput: [
+      [{}, 'the body must have src or sources'],
+      [{ sources: [] }, 'sources must have at least 1 item, and has none'],
+      [{ sources: Array(21).fill(url) }, 'sources must have at most 20 items, and has 21'],
+      [{ sources: [url, 'b'] }, 'sources[1] must be a URI, and is "b"'],
+      [
+        { src: url, widths: [0, 5_001], formats: [], dpr: 4, fit: 'outside' },
+        'widths[0] must be at least 1, and is 0',
+        'widths[1] must be at most 5000, and is 5001',
+        'formats must have at least 1 item, and has none',
+        'fit must be one of contain, cover, fill, inside, and is "outside"',
+        'dpr must be at most 3, and is 4',
+      ],
+      [
+        { src: url, widths: Array(11).fill(5), formats: ['gif'] },
+        'widths must have at most 10 items, and has 11',
+        'formats[0] must be one of auto, avif, webp, jpeg, png, and is "gif"',
+      ],
+    ],
+    DomainInput: [
+      [{}, 'host is required'],
+      [{ host: null }, 'host must be a string, and is null'],
+      [{ host: '', hosts: '' }, 'hosts is not a known field (did you mean host?)'],
+      [{ host: {} }, 'host must be a string, and is an object'],
+      ['a.example', 'the body must be an object, and is the string "a.example"'],
+      ['', 'the body must be an object, and is an empty string'],
+      [true, 'the body must be an object, and is true'],
+    ],
+  };
+  for (const [name, all] of Object.entries(cases)) {
+    for (const [body, ...errors] of all) {
+      const found = validationErrors(name as InputName, body);
+      t.same(found.sort(), errors.sort(), JSON.stringify(body)?.slice(0, 60));
+    }
+  }
+});
+
+t.test('values are accepted exactly within their bounds', async (t) => {
+  const isValid = (name: InputName, body: object) => validationErrors(name, body).length === 0;
+  const settings = (body: object) => isValid('ProjectSettingsInput', body);
+  const prewarm = (body: object) => isValid('PrewarmInput', { src: url, ...body });
+  const numbers = [
+    [settings, 'defaultQuality', 30, 100],
+    [settings, 'defaultDpr', 1, 3],
+    [settings, 'maxWidth', 0, 10_000],
+    [settings, 'watermarkOpacity', 1, 100],
+    [settings, 'watermarkScale', 1, 100],
+    [settings, 'watermarkMargin', 0, 500],
+    [prewarm, 'quality', 30, 100],
+    [prewarm, 'dpr', 1, 3],
+  ] as const;
+  for (const [accepts, field, least, most] of numbers) {
+    const results = [least - 1, least, most, most + 1, least + 0.5].map((n) =>
+      accepts({ [field]: n }),
+    );
+    t.same(results, [false, true, true, false, false], field);
+  }
+  const words = [
+    [settings, 'defaultFit', 'contain cover fill inside outside'],
+    [
+      settings,
+      'watermarkPosition',
+      'center north northeast northwest south southeast southwest east west',
+    ],
+    [prewarm, 'fit', 'contain cover fill inside'],
+  ] as const;
+  for (const [accepts, field, all] of words) {
+    for (const word of all.split(' ')) t.ok(accepts({ [field]: word }), word);
+    t.notOk(accepts({ [field]: 'Cover' }) || accepts({ [field]: 'middle' }), field);
+  }
+  for (const field of ['autoFormat', 'stripMetadata', 'watermarkEnabled']) {
+    t.same([settings({ [field]: true }), settings({ [field]: 1 })], [true, false], field);
+  }
+  const formats = ['auto', 'avif', 'webp', 'jpeg', 'png'];
+  const accepted: ReadonlyArray<readonly [InputName, body: object]> = [
+    ['CreateProjectInput', { name: 'x', origin: url }],
+    ['CreateProjectInput', { name: '😀'.repeat(80), origin: url, allowedOrigins: [] }],
+    ['ProjectSettingsInput', { watermarkUrl: '' }],
+    ['ProjectSettingsInput', { watermarkUrl: url }],
+    ['PrewarmInput', { src: url }],
+    ['PrewarmInput', { src: url, sources: Array(20).fill(url), widths: Array(10).fill(5_000) }],
+    ['PrewarmInput', { sources: [url], formats, widths: [1] }],
+    ['DomainInput', { host: '' }],
+  ];
+  for (const [name, body] of accepted) {
+    t.same(validationErrors(name, body), [], JSON.stringify(body).slice(0, 60));
+  }
+});
+
+t.test('a rejected value is repeated in part, without a password', async (t) => {
+  const errors = (origin: string) => validationErrors('CreateProjectInput', { name: 'x', origin });
+  const [long = ''] = errors(`a b${'x'.repeat(9_000)}`);
+  t.match(long, /^origin must be a URI, and is "a bx+" …$/);
+  t.ok(long.length < 160);
+  t.same(errors('https://u:secret@a b/'), ['origin must be a URI, and is "https://a b/"']);
+  t.same(errors('a \ud800'), ['origin must be a URI, and is "a \ufffd"']);
+});
+
+/** Keywords without errors of their own. */
+const structural = new Set(['properties', 'items', 'allOf', 'description', 'x-rule', '$ref']);
+
+t.test('every keyword, type and format of the schemas has a message', async (t) => {
+  const seen = new Set<string>();
+  const visit = (schema: object) => {
+    for (const [keyword, value] of Object.entries(schema)) {
+      seen.add(keyword);
+      if (keyword === 'properties') Object.values(value).map((one) => visit(one as object));
+      if (['allOf', 'anyOf', 'items'].includes(keyword)) [value].flat().map(visit);
+      if (structural.has(keyword)) continue;
+      t.ok(Object.hasOwn(keywordMessages, keyword), keyword);
+      if (keyword === 'format') t.ok(Object.hasOwn(formatNames, value), value);
+      if (keyword === 'type') for (const one of [value].flat()) t.ok(typeNames[one], one);
+      if (keyword === 'anyOf') t.match(schema, { 'x-rule': String }, 'the rule of an anyOf');
+    }
+  };
+  const all = Object.entries(schemas).filter(([name]) => name.endsWith('Schema'));
+  for (const [, schema] of all) visit(schema);
+  t.ok(all.length >= 7 && seen.has('minimum'), 'the schemas were found');
+});
+
+t.test('the number and the length of errors are bounded', async (t) => {
+  const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`x${i}`, i]));
+  t.equal(validationErrors('DomainInput', many).length, 20);
+  const [error = ''] = validationErrors('DomainInput', { host: 'a', ['y'.repeat(60_000)]: 1 });
+  t.ok(error.length < 200, error.slice(0, 100));
+});
