@@ -47,7 +47,7 @@ export async function sampleProcesses(
 }
 
 function roleOf(command: string): ProcessSample['role'] {
-  if (/server\/process\.[jt]s/.test(command)) return 'front end';
+  if (/server\/front-end-main\.[jt]s/.test(command)) return 'front end';
   return /execution\/process\//.test(command) ? 'transform process' : 'other';
 }
 

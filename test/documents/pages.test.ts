@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import t from 'tap';
@@ -83,7 +84,7 @@ t.test('every block of code is run by a test, or has the reason why it is not', 
   }
 });
 
-t.test('commands, settings, error codes and parameters of the pages exist', async (t) => {
+t.test('files, commands, settings, error codes and parameters of the pages exist', async (t) => {
   const { scripts } = JSON.parse(await read('package.json'));
   const healthStatuses = new Set<string>(healthSchema.properties.status.enum);
   const queryNames = new Set([
@@ -96,6 +97,9 @@ t.test('commands, settings, error codes and parameters of the pages exist', asyn
   for (const { path, text } of pages) {
     for (const [, name = ''] of text.matchAll(/\bnpm run (?:--silent )?([a-z][\w:]*)/g)) {
       t.ok(name in scripts, `${path}: npm run ${name}`);
+    }
+    for (const [, file = ''] of text.matchAll(/`((?:\w+\/)+[\w.-]+\.(?:ts|js))`/g)) {
+      t.ok(existsSync(resolve(rootPath, file)), `${path}: ${file}`);
     }
     for (const [name] of text.matchAll(/\bSERVICE_[A-Z_]*[A-Z]\b/g)) {
       // SERVICE_NAME is an orchestrator's, which the service ignores.

@@ -1,6 +1,10 @@
-import t from 'tap';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
 import { startOrigin } from '../../../bench/origin/origin.ts';
 import { picture, pictureNames } from '../../../bench/origin/pictures.ts';
+import { scriptArguments, scriptUrl } from '../../scripts.ts';
 
 t.test('the origin serves the pictures with their types, and a page of them', async (t) => {
   const origin = await startOrigin();
@@ -21,4 +25,38 @@ t.test('the origin serves the pictures with their types, and a page of them', as
     t.equal((await fetch(origin.url + path)).status, 404, path);
   }
   await t.rejects(startOrigin(Number(new URL(origin.url).port)), { code: 'EADDRINUSE' });
+});
+
+function start(t: Test, port: string): ChildProcess {
+  const entry = fileURLToPath(scriptUrl('../../../bench/origin/main', import.meta.url));
+  const child = spawn(process.execPath, [...scriptArguments, entry, `--port=${port}`]);
+  t.teardown(() => child.kill('SIGKILL'));
+  return child;
+}
+
+t.test('the program prints its URL, serves, and stops on a signal', async (t) => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    const child = start(t, '0');
+    const [chunk] = await once(child.stdout ?? child, 'data');
+    const url = String(chunk).trim();
+    t.match(url, /^http:\/\/127\.0\.0\.1:\d+$/);
+    // fetch keeps this connection alive, which must not keep the process alive.
+    t.equal((await fetch(`${url}/emblem.svg`)).status, 200);
+    const exit = once(child, 'exit');
+    child.kill(signal);
+    t.same(await exit, [0, null]);
+  }
+});
+
+t.test('the program refuses an invalid port', async (t) => {
+  for (const port of ['http', '65536']) {
+    const child = start(t, port);
+    let printed = '';
+    child.stderr?.on('data', (chunk) => {
+      printed += chunk;
+    });
+    const [code] = await once(child, 'close');
+    t.equal(code, 1, port);
+    t.match(printed, '0 to 65535');
+  }
 });
