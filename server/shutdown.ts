@@ -15,6 +15,8 @@ export class Shutdown {
   readonly #log: Logger;
   readonly #onTerminal: boolean;
   readonly #controller = new AbortController();
+  /** Aborted when the process is ending. */
+  readonly signal = this.#controller.signal;
   readonly #steps: (() => Promise<unknown>)[] = [];
 
   /** @param onTerminal the log is text, and a terminal shows it together with standard error */
@@ -32,11 +34,6 @@ export class Shutdown {
       if (this.signal.aborted) process.exit(130);
       void this.stop(0);
     });
-  }
-
-  /** Aborted when the process is ending. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
   }
 
   /** Adds a step of the shutdown; steps run in reverse order. */

@@ -10,7 +10,8 @@ const replyWithinMs = 2_000;
 interface Join {
   readonly key: string;
   readonly participant: Participant;
-  readonly settle: { resolve(role: Role): void; reject(error: unknown): void };
+  readonly resolve: (role: Role) => void;
+  readonly reject: (error: unknown) => void;
   replyTimer: NodeJS.Timeout | null;
   /** Set while followers in other processes retain the render of this process. */
   release: (() => void) | null;
@@ -38,21 +39,18 @@ export class CoalescerClient implements Coalescer {
         this.#channel.send({ type: 'render-leave', key, joinId: id });
         reject(signal.reason);
       };
-      const settled = () => signal.removeEventListener('abort', leave);
+      const settle =
+        <T>(how: (result: T) => void) =>
+        (result: T): void => {
+          signal.removeEventListener('abort', leave);
+          how(result);
+        };
       signal.addEventListener('abort', leave, { once: true });
       this.#joins.set(id, {
         key,
         participant,
-        settle: {
-          resolve: (role) => {
-            settled();
-            resolve(role);
-          },
-          reject: (error) => {
-            settled();
-            reject(error);
-          },
-        },
+        resolve: settle(resolve),
+        reject: settle(reject),
         replyTimer: setTimeout(() => this.#lead(id, true), replyWithinMs),
         release: null,
         image: null,
@@ -97,7 +95,7 @@ export class CoalescerClient implements Coalescer {
     if (join === undefined) return;
     this.#clearTimer(join);
     const { key } = join;
-    join.settle.resolve({
+    join.resolve({
       role: 'leader',
       mayBeStored,
       succeed: (image) => {
@@ -113,9 +111,9 @@ export class CoalescerClient implements Coalescer {
     });
   }
 
-  #follow({ settle }: Join, outcome: RenderOutcome): void {
-    if ('image' in outcome) settle.resolve({ role: 'follower', image: outcome.image });
-    else if ('error' in outcome) settle.reject(ServiceError.fromData(outcome.error));
+  #follow({ resolve, reject }: Join, outcome: RenderOutcome): void {
+    if ('image' in outcome) resolve({ role: 'follower', image: outcome.image });
+    else if ('error' in outcome) reject(ServiceError.fromData(outcome.error));
   }
 
   #report(key: string, joinId: number, outcome: RenderOutcome): void {

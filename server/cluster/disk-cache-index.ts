@@ -35,7 +35,8 @@ export class DiskCacheIndex {
   #duringScan: { readonly used: Set<string>; readonly removed: Set<string> } | null = null;
   #deleting: Promise<void> = Promise.resolve();
   #closed = false;
-  #evictions = 0;
+  /** Images that were deleted to make room. */
+  evictions = 0;
 
   constructor(folder: string, maxBytes: number, onError: (error: Error) => void) {
     this.#folder = folder;
@@ -45,11 +46,6 @@ export class DiskCacheIndex {
 
   get bytes(): number {
     return this.#files.calculatedSize;
-  }
-
-  /** Images that were deleted to make room. */
-  get evictions(): number {
-    return this.#evictions;
   }
 
   get count(): number {
@@ -124,7 +120,7 @@ export class DiskCacheIndex {
       keys.push(oldest.value);
     }
     if (keys.length === 0) return;
-    this.#evictions += keys.length;
+    this.evictions += keys.length;
     this.#deleting = this.#deleting.then(() => this.#delete(keys));
   }
 

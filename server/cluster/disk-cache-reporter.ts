@@ -6,14 +6,18 @@ const flushEveryMs = 250;
 /** Interval of the log lines: a broken disk fails for every request. */
 const logEveryMs = 10_000;
 
+const newChanges = () => ({
+  stored: [] as [key: string, bytes: number][],
+  written: [] as string[],
+  used: new Set<string>(),
+  removed: [] as string[],
+});
+
 /** Reports the written, used and removed files of this process to the primary's index, in batches. */
 export class DiskCacheReporter implements DiskCacheEvents {
   readonly #channel: PrimaryChannel;
   readonly #log: Logger;
-  #stored: [key: string, bytes: number][] = [];
-  #written: string[] = [];
-  #used = new Set<string>();
-  #removed: string[] = [];
+  #changes = newChanges();
   #timer: NodeJS.Timeout | null = null;
   #loggedAt = Number.NEGATIVE_INFINITY;
 
@@ -28,23 +32,23 @@ export class DiskCacheReporter implements DiskCacheEvents {
   }
 
   written(name: string): void {
-    this.#written.push(name);
+    this.#changes.written.push(name);
     this.#schedule();
   }
 
   stored(key: string, bytes: number): void {
-    this.#stored.push([key, bytes]);
+    this.#changes.stored.push([key, bytes]);
     this.#schedule();
   }
 
   read(key: string): void {
-    this.#used.add(key);
+    this.#changes.used.add(key);
     this.#schedule();
   }
 
   removed(key: string): void {
     this.#log.warn({ key }, 'a damaged file was removed from the disk cache');
-    this.#removed.push(key);
+    this.#changes.removed.push(key);
     this.#schedule();
   }
 
@@ -58,17 +62,9 @@ export class DiskCacheReporter implements DiskCacheEvents {
   flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    const changes = {
-      stored: this.#stored,
-      written: this.#written,
-      used: [...this.#used],
-      removed: this.#removed,
-    };
-    this.#stored = [];
-    this.#written = [];
-    this.#used = new Set();
-    this.#removed = [];
-    this.#channel.send({ type: 'disk-cache-changes', ...changes });
+    const { used, ...changes } = this.#changes;
+    this.#changes = newChanges();
+    this.#channel.send({ type: 'disk-cache-changes', ...changes, used: [...used] });
   }
 
   #schedule(): void {

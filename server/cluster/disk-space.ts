@@ -25,16 +25,12 @@ export interface DiskSpaceOptions {
 export class DiskSpace {
   readonly #options: DiskSpaceOptions;
   #timer: NodeJS.Timeout | null = null;
-  #scarce = false;
+  /** Less than half of the reserve is free, even after deleting images. */
+  scarce = false;
   #checking = false;
 
   constructor(options: DiskSpaceOptions) {
     this.#options = options;
-  }
-
-  /** Less than half of the reserve is free, even after deleting images. */
-  get scarce(): boolean {
-    return this.#scarce;
   }
 
   start(): void {
@@ -60,8 +56,8 @@ export class DiskSpace {
     if (space === null) return;
     const { freeBytes, reserveBytes } = space;
     const scarce = freeBytes < reserveBytes / 2;
-    if (scarce === this.#scarce) return;
-    this.#scarce = scarce;
+    if (scarce === this.scarce) return;
+    this.scarce = scarce;
     if (scarce) log.warn({ freeBytes, reserveBytes }, 'the disk is full; no image is kept on it');
     else log.info({ freeBytes, reserveBytes }, 'the disk has space again');
   }

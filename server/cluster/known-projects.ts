@@ -8,7 +8,7 @@ import type { Knowledge, ProjectNews } from './channel.ts';
  */
 export class KnownProjects {
   readonly #projects: LRUCache<string, Project>;
-  #confirmedAt = 0;
+  confirmedAt = 0;
 
   /** @param maxBytes the limit of a front end */
   constructor(maxBytes: number, bytesOf: (project: Project) => number) {
@@ -16,16 +16,12 @@ export class KnownProjects {
   }
 
   get knowledge(): Knowledge {
-    return { confirmedAt: this.#confirmedAt, projects: [...this.#projects.values()] };
-  }
-
-  get confirmedAt(): number {
-    return this.#confirmedAt;
+    return { confirmedAt: this.confirmedAt, projects: [...this.#projects.values()] };
   }
 
   /** Adds the projects of an earlier process. */
   restore({ confirmedAt, projects }: Knowledge): void {
-    this.#confirmedAt = confirmedAt;
+    this.confirmedAt = confirmedAt;
     for (const project of projects) this.#projects.set(project._id, project);
   }
 
@@ -42,7 +38,7 @@ export class KnownProjects {
       case 'project-forgotten':
         return this.#projects.delete(news.id);
       case 'projects-confirmed':
-        this.#confirmedAt = Math.max(this.#confirmedAt, news.at);
+        this.confirmedAt = Math.max(this.confirmedAt, news.at);
         return false;
     }
   }

@@ -73,7 +73,8 @@ export class Supervisor {
   #stopping = false;
   /** Front ends that were killed because they were unresponsive. */
   readonly #unresponsive = new Set<number>();
-  readonly #restarts = { died: 0, unresponsive: 0, stuck: 0 };
+  /** Number of replaced front ends by reason, without rolling replacements. */
+  readonly restarts = { died: 0, unresponsive: 0, stuck: 0 };
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -115,11 +116,6 @@ export class Supervisor {
   /** Number of listening front ends, without draining ones. */
   get listening(): number {
     return this.#slots.filter(({ worker }) => worker !== null).length;
-  }
-
-  /** Number of replaced front ends by reason, without rolling replacements. */
-  get restarts(): Readonly<Record<'died' | 'unresponsive' | 'stuck', number>> {
-    return this.#restarts;
   }
 
   pidOf(frontEnd: number): number | undefined {
@@ -214,7 +210,7 @@ export class Supervisor {
         this.#listener?.onEnd(id);
         const unresponsive = this.#unresponsive.delete(id);
         if (!this.#stopping && (unresponsive || slot.worker === worker)) {
-          this.#restarts[unresponsive ? 'unresponsive' : 'died'] += 1;
+          this.restarts[unresponsive ? 'unresponsive' : 'died'] += 1;
         }
         const Early = signal === null ? Error : KilledEarly;
         reject(new Early(`a front end ended before it listened (${signal ?? code})`));
@@ -260,7 +256,7 @@ export class Supervisor {
     if (stalledMs <= stalledAfterMs || slot.worker !== worker) return;
     if (this.#stopping || this.#stuck.has(id)) return;
     this.#stuck.add(id);
-    this.#restarts.stuck += 1;
+    this.restarts.stuck += 1;
     log.error(
       { frontEnd: id, child: worker.process.pid, stalledMs },
       'a front end is stuck and replaced',

@@ -36,9 +36,11 @@ export class App implements HttpApp {
   readonly #environment: AppEnvironment;
   readonly #idPrefix: string;
   #server: HttpServer | null = null;
-  #requests = 0;
-  #open = 0;
-  #closing = false;
+  /** Requests in progress. */
+  open = 0;
+  /** Requests since the start. */
+  count = 0;
+  closing = false;
 
   /**
    * @param routes the first match is used
@@ -53,20 +55,6 @@ export class App implements HttpApp {
     }));
   }
 
-  /** Requests in progress. */
-  get open(): number {
-    return this.#open;
-  }
-
-  /** Requests since the start. */
-  get count(): number {
-    return this.#requests;
-  }
-
-  get closing(): boolean {
-    return this.#closing;
-  }
-
   listen(start: StartHttpServer, host: string, port: number): Promise<boolean> {
     this.#server = start(this);
     return this.#server.listen(host, port);
@@ -74,19 +62,19 @@ export class App implements HttpApp {
 
   /** Stops listening; each further response closes its connection. */
   stopListening(): void {
-    this.#closing = true;
+    this.closing = true;
     this.#server?.stopListening();
     this.#server = null;
   }
 
   begin(): string {
-    this.#requests += 1;
-    this.#open += 1;
-    return this.#idPrefix + this.#requests.toString(36);
+    this.count += 1;
+    this.open += 1;
+    return this.#idPrefix + this.count.toString(36);
   }
 
   onEnd(request: HttpRequest, status: number | null, ms: number): void {
-    this.#open -= 1;
+    this.open -= 1;
     this.#environment.onEnd?.(request, status, ms);
   }
 

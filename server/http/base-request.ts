@@ -24,8 +24,10 @@ export abstract class BaseRequest implements HttpRequest {
   trace: HttpRequest['trace'] = null;
   readonly #startedAt = performance.now();
   #controller: AbortController | null = null;
-  #responded = false;
-  #ended = false;
+  /** A response was sent or is being sent. */
+  protected responded = false;
+  /** The whole response was sent, or the client has left. */
+  ended = false;
 
   constructor(app: HttpApp) {
     this.app = app;
@@ -42,42 +44,32 @@ export abstract class BaseRequest implements HttpRequest {
   /** Writes the response; called at most once, and never after the client has left. */
   protected abstract write(response: HttpResponse): void;
 
-  /** The whole response was sent, or the client has left. */
-  get ended(): boolean {
-    return this.#ended;
-  }
-
-  /** A response was sent or is being sent. */
-  protected get responded(): boolean {
-    return this.#responded;
-  }
-
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.#ended) this.#controller.abort();
+    if (this.ended) this.#controller.abort();
     return this.#controller.signal;
   }
 
   respond(response: HttpResponse): void {
-    if (this.#ended || this.#responded) return;
-    this.#responded = true;
+    if (this.ended || this.responded) return;
+    this.responded = true;
     this.write(response);
   }
 
   /** Call it when the whole response was sent. */
   protected finish(status: number): void {
-    if (!this.#ended) this.#end(status);
+    if (!this.ended) this.#end(status);
   }
 
   /** Call it when the client has left. */
   leave(): void {
-    if (this.#ended) return;
+    if (this.ended) return;
     this.#end(null);
     this.#controller?.abort();
   }
 
   #end(status: number | null): void {
-    this.#ended = true;
+    this.ended = true;
     this.app.onEnd(this, status, performance.now() - this.#startedAt);
   }
 }

@@ -21,7 +21,8 @@ export class NodeConnection {
   readonly open = new Set<Waiting>();
   readonly #app: HttpApp;
   readonly #stalledTimeout: number;
-  #refused = false;
+  /** No further request is read. */
+  refused = false;
   /** Written before the connection is closed. */
   #finalResponse: string | null = null;
 
@@ -37,15 +38,6 @@ export class NodeConnection {
     });
   }
 
-  /** No further request is read. */
-  get refused(): boolean {
-    return this.#refused;
-  }
-
-  refuseNext(): void {
-    this.#refused = true;
-  }
-
   /** Call it when a response was written. */
   onWrite(): void {
     if (this.socket.writableLength > 0) this.socket.setTimeout(this.#stalledTimeout);
@@ -54,7 +46,7 @@ export class NodeConnection {
   onEnd(request: Waiting): void {
     this.open.delete(request);
     if (this.open.size > 0) this.socket.setTimeout(0);
-    else if (this.#refused) this.#close();
+    else if (this.refused) this.#close();
   }
 
   /**
@@ -62,8 +54,8 @@ export class NodeConnection {
    * in progress; other bytes follow those requests, and so does the response.
    */
   refuse(error: ServiceError): void {
-    if (this.#refused) return;
-    this.#refused = true;
+    if (this.refused) return;
+    this.refused = true;
     const response = this.#app.errorResponse(error);
     const unfinished = [...this.open].find((request) => request.incomplete);
     if (unfinished === undefined) this.#finalResponse = asText(response);

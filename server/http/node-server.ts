@@ -84,7 +84,7 @@ export class NodeServer implements HttpServer {
     if (connection === undefined || connection.refused) return;
     const request = new NodeHttpRequest(req, res, this.#app, connection);
     connection.open.add(request);
-    if (request.isLast) connection.refuseNext();
+    if (request.isLast) connection.refused = true;
     const malformed = syntaxError(req);
     if (malformed === null) return this.#app.handle(request);
     connection.refuse(new ServiceError('invalid_request', malformed));
