@@ -33,90 +33,84 @@ function serviceOf(name: HttpServerName): { service: Service; project: string } 
   return found;
 }
 
-eachHttpServer(
-  '1,000 disconnects during requests leave no work and no errors',
-  async (t, { name }) => {
-    const { service, project } = serviceOf(name);
-    const origin = await startTestOrigin(t);
-    const body = await picture(800, 600);
-    let open = 0;
-    let cancelled = 0;
-    // Never answered: these fetches end only by cancellation.
-    origin.serve('/slow.jpg', (_, response) => {
-      open += 1;
-      response.once('close', () => {
-        open -= 1;
-        cancelled += 1;
-      });
+eachHttpServer('1,000 disconnects leave no work and no errors', async (t, { name }) => {
+  const { service, project } = serviceOf(name);
+  const origin = await startTestOrigin(t);
+  const body = await picture(800, 600);
+  let open = 0;
+  let cancelled = 0;
+  // Never answered: these fetches end only by cancellation.
+  origin.serve('/slow.jpg', (_, response) => {
+    open += 1;
+    response.once('close', () => {
+      open -= 1;
+      cancelled += 1;
     });
-    origin.serve('/fast.jpg', body);
-    const img = (path: string, more: string) =>
-      `/img/${encodeURIComponent(origin.url + path)}?project=${project}&${more}`;
-    const checks = async () => (await json(await fetch(`${service.url}/api/health`))).checks;
+  });
+  origin.serve('/fast.jpg', body);
+  const img = (path: string, more: string) =>
+    `/img/${encodeURIComponent(origin.url + path)}?project=${project}&${more}`;
+  const checks = async () => (await json(await fetch(`${service.url}/api/health`))).checks;
 
-    // One disconnects during its fetch for certain; the progress of the others is random.
-    const early = get(service.url + img('/slow.jpg?early', 'w=90'));
-    const broken = t.rejects(early.answer);
-    await until('the first fetch is under way', () => open === 1);
-    early.leave();
-    await broken;
-    await until('it is cancelled', () => cancelled === 1);
+  // One disconnects during its fetch for certain; the progress of the others is random.
+  const early = get(service.url + img('/slow.jpg?early', 'w=90'));
+  const broken = t.rejects(early.answer);
+  await until('the first fetch is under way', () => open === 1);
+  early.leave();
+  await broken;
+  await until('it is cancelled', () => cancelled === 1);
 
-    const clients: Promise<void>[] = [];
-    for (let i = 0; i < 1_000; i++) {
-      // Shared misses, waiting transforms and single ones.
-      const target =
-        i % 2 === 0
-          ? img(`/slow.jpg?${i % 40}`, `w=${100 + (i % 3)}`)
-          : img('/fast.jpg', `w=${200 + i}&fmt=avif`);
-      const client = leave(service.port, target, 5 + (i % 150));
-      clients.push(client.left);
-      if (i % 50 === 49) await client.sent;
-    }
-    await Promise.all(clients);
+  const clients: Promise<void>[] = [];
+  for (let i = 0; i < 1_000; i++) {
+    // Shared misses, waiting transforms and single ones.
+    const target =
+      i % 2 === 0
+        ? img(`/slow.jpg?${i % 40}`, `w=${100 + (i % 3)}`)
+        : img('/fast.jpg', `w=${200 + i}&fmt=avif`);
+    const client = leave(service.port, target, 5 + (i % 150));
+    clients.push(client.left);
+    if (i % 50 === 49) await client.sent;
+  }
+  await Promise.all(clients);
 
-    await heard(service);
-    const queue = await until('no transform runs or waits, and no fetch goes on', async () => {
-      const { transformQueue } = await checks();
-      const { active, queued } = transformQueue;
-      return active === 0 && queued === 0 && open === 0 && transformQueue;
-    });
-    t.equal(queue.misses, 0, 'no miss is left');
-    t.equal(queue.fetching, 0, 'no place for a fetch is taken');
+  await heard(service);
+  const queue = await until('no transform runs or waits, and no fetch goes on', async () => {
+    const { transformQueue } = await checks();
+    const { active, queued } = transformQueue;
+    return active === 0 && queued === 0 && open === 0 && transformQueue;
+  });
+  t.equal(queue.misses, 0, 'no miss is left');
+  t.equal(queue.fetching, 0, 'no place for a fetch is taken');
 
-    const after = await fetch(service.url + img('/fast.jpg', 'w=333'));
-    t.equal(after.status, 200, 'and the service works');
-    t.equal(
-      service.log.filter((line) => Number(line['level']) >= 50).length,
-      0,
-      'no error was logged',
-    );
-  },
-);
+  const after = await fetch(service.url + img('/fast.jpg', 'w=333'));
+  t.equal(after.status, 200, 'and the service works');
+  t.equal(
+    service.log.filter((line) => Number(line['level']) >= 50).length,
+    0,
+    'no error was logged',
+  );
+});
 
-eachHttpServer(
-  'the other of two clients gets its image when one disconnects',
-  async (t, { name }) => {
-    const { service, project } = serviceOf(name);
-    const origin = await startTestOrigin(t);
-    const source = held(await picture(800, 600));
-    origin.serve('/a.jpg', source.reply);
-    const url = `${service.url}/img/${origin.url}/a.jpg?project=${project}&w=100`;
-    const leaver = get(url);
-    const broken = t.rejects(leaver.answer);
-    await until('the fetch is under way', () => source.waiting === 1);
-    const stayer = get(url);
-    await stayer.sent;
-    await heard(service);
-    leaver.leave();
-    await broken;
-    await heard(service);
-    t.equal(source.waiting, 1, 'the fetch goes on');
-    source.release();
-    t.equal((await stayer.answer).status, 200);
-    t.equal(origin.requests.get('/a.jpg'), 1);
-  },
-);
+eachHttpServer('a client gets its image when another disconnects', async (t, { name }) => {
+  const { service, project } = serviceOf(name);
+  const origin = await startTestOrigin(t);
+  const source = held(await picture(800, 600));
+  origin.serve('/a.jpg', source.reply);
+  const url = `${service.url}/img/${origin.url}/a.jpg?project=${project}&w=100`;
+  const leaver = get(url);
+  const broken = t.rejects(leaver.answer);
+  await until('the fetch is under way', () => source.waiting === 1);
+  const stayer = get(url);
+  await stayer.sent;
+  await heard(service);
+  leaver.leave();
+  await broken;
+  await heard(service);
+  t.equal(source.waiting, 1, 'the fetch goes on');
+  source.release();
+  t.equal((await stayer.answer).status, 200);
+  t.equal(origin.requests.get('/a.jpg'), 1);
+});
 
 eachHttpServer('a slow client gets the whole body', async (t, { name }) => {
   const { service, project } = serviceOf(name);

@@ -5,8 +5,8 @@ import { signature, signedText } from '../../server/image/access.ts';
 import { joinStore } from '../../store/open.ts';
 import { until } from '../until.ts';
 import { answeredBy } from './held.ts';
-import { picture, startTestOrigin } from './origin.ts';
-import { type Service, startService } from './service.ts';
+import { picture } from './origin.ts';
+import { type Service, startDelivery } from './service.ts';
 
 /**
  * Resolves when the predicate holds for a response of every process. Rejects when it ceases to hold for
@@ -29,13 +29,13 @@ async function everywhere(
 }
 
 t.test('a changed project takes effect in every process', async (t) => {
-  const origin = await startTestOrigin(t);
+  const { service, origin, project, image } = await startDelivery(t, {
+    environment: { SERVICE_PROCESSES: '2' },
+  });
   origin.serve('/a.jpg', await picture(400, 300));
-  const service = await startService(t, { environment: { SERVICE_PROCESSES: '2' } });
-  const project = await service.project();
   const store = await joinStore(loadSettings(service.environment));
   t.teardown(() => store.close());
-  const url = `${service.url}/img/${origin.url}/a.jpg?project=${project}`;
+  const url = service.url + image('/a.jpg');
   const get = () => fetch(url, { headers: { accept: '*/*', connection: 'close' } });
   const fromMemory = ({ headers }: Response) => headers.get('x-cache') === 'memory';
   await everywhere(service, get, fromMemory);
@@ -59,10 +59,8 @@ t.test('a changed project takes effect in every process', async (t) => {
 });
 
 t.test('a URL that was not signed with the project’s secret is refused', async (t) => {
-  const origin = await startTestOrigin(t);
+  const { service, origin, project } = await startDelivery(t);
   origin.serve('/a.jpg', await picture(400, 300));
-  const service = await startService(t);
-  const project = await service.project();
   await service.admin('projects', 'sign', project, '--ttl', '60');
   const target = `/img/${encodeURIComponent(`${origin.url}/a.jpg`)}?project=${project}&w=40`;
   const signed = await service.admin('projects', 'sign', project, '--url', service.url + target);

@@ -1,22 +1,20 @@
 import t from 'tap';
 import { get, heard, held } from './held.ts';
-import { picture, startTestOrigin } from './origin.ts';
-import { startService } from './service.ts';
+import { picture } from './origin.ts';
+import { startDelivery } from './service.ts';
 
 for (const disk of ['on', 'off']) {
   t.test(`200 requests for one cold variant over 2 processes, disk cache ${disk}`, async (t) => {
-    const origin = await startTestOrigin(t);
-    const source = held(await picture(1600, 1200));
-    origin.serve('/a.jpg', source.reply);
-    const service = await startService(t, {
+    const { service, origin, image } = await startDelivery(t, {
       environment: {
         SERVICE_PROCESSES: '2',
         SERVICE_LOG_LEVEL: 'debug',
         ...(disk === 'off' ? { SERVICE_DISK_CACHE_BYTES: '0' } : {}),
       },
     });
-    const project = await service.project();
-    const url = `${service.url}/img/${origin.url}/a.jpg?project=${project}&w=300&fmt=webp`;
+    const source = held(await picture(1600, 1200));
+    origin.serve('/a.jpg', source.reply);
+    const url = service.url + image('/a.jpg', 'w=300&fmt=webp');
     const requests = Array.from({ length: 200 }, () => get(url));
     await Promise.all(requests.map(({ sent }) => sent));
     await heard(service);
@@ -36,12 +34,12 @@ for (const disk of ['on', 'off']) {
 }
 
 t.test('a follower gets the leader’s error', async (t) => {
-  const origin = await startTestOrigin(t);
+  const { service, origin, image } = await startDelivery(t, {
+    environment: { SERVICE_PROCESSES: '2' },
+  });
   const source = held((_, response) => void response.writeHead(500).end());
   origin.serve('/a.jpg', source.reply);
-  const service = await startService(t, { environment: { SERVICE_PROCESSES: '2' } });
-  const project = await service.project();
-  const url = `${service.url}/img/${origin.url}/a.jpg?project=${project}&w=300`;
+  const url = service.url + image('/a.jpg', 'w=300');
   const requests = Array.from({ length: 40 }, () => get(url));
   await Promise.all(requests.map(({ sent }) => sent));
   await heard(service);
@@ -53,7 +51,9 @@ t.test('a follower gets the leader’s error', async (t) => {
 });
 
 t.test('another process leads when the leading one dies', async (t) => {
-  const origin = await startTestOrigin(t);
+  const { service, origin, image } = await startDelivery(t, {
+    environment: { SERVICE_PROCESSES: '2', SERVICE_LOG_LEVEL: 'debug' },
+  });
   const body = await picture(400, 300);
   let calls = 0;
   origin.serve('/a.jpg', (_, response) => {
@@ -61,11 +61,7 @@ t.test('another process leads when the leading one dies', async (t) => {
     // The first fetch never ends, so its leader has to die.
     if (calls > 1) response.end(body);
   });
-  const service = await startService(t, {
-    environment: { SERVICE_PROCESSES: '2', SERVICE_LOG_LEVEL: 'debug' },
-  });
-  const project = await service.project();
-  const url = `${service.url}/img/${origin.url}/a.jpg?project=${project}&w=300`;
+  const url = service.url + image('/a.jpg', 'w=300');
   const requests = Array.from({ length: 30 }, () => get(url));
   const answers = requests.map(({ answer }) =>
     answer.then(

@@ -1,88 +1,80 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { picture, startTestOrigin } from './origin.ts';
-import { startService } from './service.ts';
+import { picture } from './origin.ts';
+import { startDelivery, startService } from './service.ts';
 
-t.test(
-  'an image is rendered, then served from memory, and after a restart from disk',
-  async (t) => {
-    const origin = await startTestOrigin(t);
-    origin.serve('/a.jpg', await picture(900, 600));
-    const service = await startService(t);
-    const project = await service.project();
-    const url = `${service.url}/img/${origin.url}/a.jpg?project=${project}&w=300&fmt=webp`;
+t.test('an image is rendered, then comes from memory, after a restart from disk', async (t) => {
+  const { service, origin, image } = await startDelivery(t);
+  origin.serve('/a.jpg', await picture(900, 600));
+  const url = service.url + image('/a.jpg', 'w=300&fmt=webp');
 
-    const first = await fetch(url);
-    const body = Buffer.from(await first.arrayBuffer());
-    t.equal(first.status, 200);
-    t.match(await sharp(body).metadata(), { format: 'webp', width: 300, height: 200 });
+  const first = await fetch(url);
+  const body = Buffer.from(await first.arrayBuffer());
+  t.equal(first.status, 200);
+  t.match(await sharp(body).metadata(), { format: 'webp', width: 300, height: 200 });
 
-    t.test('the first response has the documented headers', async (t) => {
-      t.equal(first.headers.get('content-type'), 'image/webp');
-      t.equal(first.headers.get('cache-control'), 'public, max-age=31536000, immutable');
-      t.equal(first.headers.get('accept-ch'), 'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width');
-      t.equal(
-        first.headers.get('vary'),
-        'Accept, Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, DPR, Width, Viewport-Width',
-      );
-      t.equal(first.headers.get('content-length'), String(body.length));
-      t.match(first.headers.get('etag'), /^"[\w-]{22}"$/);
-      t.equal(first.headers.get('x-content-type-options'), 'nosniff');
-      t.equal(first.headers.get('access-control-allow-origin'), '*');
-      t.equal(first.headers.get('cross-origin-resource-policy'), 'cross-origin');
-      t.equal(first.headers.get('x-cache'), 'miss');
-      t.match(
-        first.headers.get('server-timing'),
-        /^cache;desc=miss, fetch;dur=\d.*transform;dur=\d/,
-      );
-      t.match(first.headers.get('x-request-id'), /^[\w-]+$/);
-    });
+  t.test('the first response has the documented headers', async (t) => {
+    t.equal(first.headers.get('content-type'), 'image/webp');
+    t.equal(first.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+    t.equal(first.headers.get('accept-ch'), 'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width');
+    t.equal(
+      first.headers.get('vary'),
+      'Accept, Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, DPR, Width, Viewport-Width',
+    );
+    t.equal(first.headers.get('content-length'), String(body.length));
+    t.match(first.headers.get('etag'), /^"[\w-]{22}"$/);
+    t.equal(first.headers.get('x-content-type-options'), 'nosniff');
+    t.equal(first.headers.get('access-control-allow-origin'), '*');
+    t.equal(first.headers.get('cross-origin-resource-policy'), 'cross-origin');
+    t.equal(first.headers.get('x-cache'), 'miss');
+    t.match(first.headers.get('server-timing'), /^cache;desc=miss, fetch;dur=\d.*transform;dur=\d/);
+    t.match(first.headers.get('x-request-id'), /^[\w-]+$/);
+  });
 
-    t.test('repeated requests get the same bytes from memory', async (t) => {
-      for (const _ of [1, 2]) {
-        const again = await fetch(url);
-        t.equal(again.headers.get('x-cache'), 'memory');
-        t.equal(again.headers.get('etag'), first.headers.get('etag'));
-        t.same(Buffer.from(await again.arrayBuffer()), body);
-      }
-    });
+  t.test('repeated requests get the same bytes from memory', async (t) => {
+    for (const _ of [1, 2]) {
+      const again = await fetch(url);
+      t.equal(again.headers.get('x-cache'), 'memory');
+      t.equal(again.headers.get('etag'), first.headers.get('etag'));
+      t.same(Buffer.from(await again.arrayBuffer()), body);
+    }
+  });
 
-    t.test('HEAD has the headers of GET', async (t) => {
-      for (const target of [url, `${url}&q=55`]) {
-        const head = await fetch(target, { method: 'HEAD' });
-        const get = await fetch(target);
-        t.equal(head.status, 200);
-        t.equal(head.headers.get('content-length'), get.headers.get('content-length'));
-        t.equal(head.headers.get('etag'), get.headers.get('etag'));
-        t.equal((await head.arrayBuffer()).byteLength, 0);
-        await get.arrayBuffer();
-      }
-    });
+  t.test('HEAD has the headers of GET', async (t) => {
+    for (const target of [url, `${url}&q=55`]) {
+      const head = await fetch(target, { method: 'HEAD' });
+      const get = await fetch(target);
+      t.equal(head.status, 200);
+      t.equal(head.headers.get('content-length'), get.headers.get('content-length'));
+      t.equal(head.headers.get('etag'), get.headers.get('etag'));
+      t.equal((await head.arrayBuffer()).byteLength, 0);
+      await get.arrayBuffer();
+    }
+  });
 
-    t.test('a matching If-None-Match gets 304', async (t) => {
-      const etag = first.headers.get('etag') ?? '';
-      for (const value of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-        const response = await fetch(url, { headers: { 'if-none-match': value } });
-        t.equal(response.status, 304, value);
-        t.equal(response.headers.get('etag'), etag);
-        t.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable');
-        t.equal((await response.arrayBuffer()).byteLength, 0);
-      }
-      const other = await fetch(url, { headers: { 'if-none-match': '"other"' } });
-      t.equal(other.status, 200);
-      await other.arrayBuffer();
-    });
+  t.test('a matching If-None-Match gets 304', async (t) => {
+    const etag = first.headers.get('etag') ?? '';
+    for (const value of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const response = await fetch(url, { headers: { 'if-none-match': value } });
+      t.equal(response.status, 304, value);
+      t.equal(response.headers.get('etag'), etag);
+      t.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+      t.equal((await response.arrayBuffer()).byteLength, 0);
+    }
+    const other = await fetch(url, { headers: { 'if-none-match': '"other"' } });
+    t.equal(other.status, 200);
+    await other.arrayBuffer();
+  });
 
-    t.test('after a restart the image comes from disk, without a fetch', async (t) => {
-      t.equal(await service.end('SIGTERM'), 0);
-      const { dataDir, port, environment } = service;
-      const restarted = await startService(t, { dataDir, port, environment });
-      const response = await fetch(url);
-      t.equal(response.headers.get('x-cache'), 'disk');
-      t.equal(response.headers.get('etag'), first.headers.get('etag'));
-      t.same(Buffer.from(await response.arrayBuffer()), body);
-      t.equal(origin.requests.get('/a.jpg'), 1);
-      t.equal(await restarted.end('SIGTERM'), 0);
-    });
-  },
-);
+  t.test('after a restart the image comes from disk, without a fetch', async (t) => {
+    t.equal(await service.end('SIGTERM'), 0);
+    const { dataDir, port, environment } = service;
+    const restarted = await startService(t, { dataDir, port, environment });
+    const response = await fetch(url);
+    t.equal(response.headers.get('x-cache'), 'disk');
+    t.equal(response.headers.get('etag'), first.headers.get('etag'));
+    t.same(Buffer.from(await response.arrayBuffer()), body);
+    t.equal(origin.requests.get('/a.jpg'), 1);
+    t.equal(await restarted.end('SIGTERM'), 0);
+  });
+});

@@ -8,7 +8,7 @@ import { joinStore } from '../../store/open.ts';
 import { embeddedUrl } from '../store/connection.ts';
 import { temporaryRoot } from '../temporary-root.ts';
 import { startTestOrigin, type TestOrigin } from './origin.ts';
-import { freePort } from './service.ts';
+import { freePort, imagesOf } from './service.ts';
 
 export interface TestFrontEnd {
   readonly url: string;
@@ -81,7 +81,6 @@ export async function startFrontEnd(
     port,
     origin,
     project,
-    image: (path, query = '') =>
-      `/img/${origin.url}${path}?project=${project}${query === '' ? '' : `&${query}`}`,
+    image: imagesOf(origin, project),
   };
 }

@@ -11,9 +11,9 @@ import { temporaryRoot } from '../temporary-root.ts';
 import { until } from '../until.ts';
 import { held } from './held.ts';
 import { httpServers } from './http-servers.ts';
-import { picture, startTestOrigin } from './origin.ts';
+import { picture } from './origin.ts';
 import { StrictConnection } from './raw-http.ts';
-import { freePort, startService } from './service.ts';
+import { freePort, startDelivery } from './service.ts';
 
 const isInstalled = spawnSync('nginx', ['-v']).status === 0;
 const skip = !isInstalled && 'nginx is not installed';
@@ -76,14 +76,12 @@ events {} http { access_log off; ${temporary.join(' ')} ${server} }`,
 }
 
 t.test('the nginx example caches only images, each format once', { skip }, async (t) => {
-  const origin = await startTestOrigin(t);
+  const { service, origin, image } = await startDelivery(t);
   origin.serve('/a.jpg', await picture(600, 400));
   const source = held(await picture(500, 300));
   origin.serve('/slow.jpg', source.reply);
-  const service = await startService(t);
-  const project = await service.project();
   const nginx = await startNginx(t, `127.0.0.1:${service.port}`);
-  const urlOf = (name: string) => `${nginx}/img/${origin.url}/${name}?project=${project}&w=200`;
+  const urlOf = (name: string) => nginx + image(`/${name}`, 'w=200');
   const ask = async (headers: Record<string, string> = {}, url = urlOf('a.jpg')) => {
     const response = await fetch(url, { headers });
     const body = Buffer.from(await response.arrayBuffer());
@@ -169,42 +167,38 @@ t.test('the nginx example caches only images, each format once', { skip }, async
 });
 
 for (const engine of httpServers) {
-  t.test(
-    `a body that nginx drops does not swallow the next request (${engine})`,
-    { skip },
-    async (t) => {
-      const origin = await startTestOrigin(t);
-      origin.serve('/a.jpg', await picture(600, 400));
-      const service = await startService(t, { environment: { SERVICE_HTTP_ENGINE: engine } });
-      const project = await service.project();
-      const relay = await startRelay(t, service.port);
-      const nginx = await startNginx(t, `127.0.0.1:${relay.port}`);
-      let width = 20;
-      const target = () => {
-        width += 1;
-        return `/img/${origin.url}/a.jpg?project=${project}&w=${width}&fmt=png`;
-      };
-      const body = 'x'.repeat(150);
-      for (const [what, fields, sent] of [
-        ['a length', `Content-Length: ${body.length}`, body],
-        ['chunks', 'Transfer-Encoding: chunked', `96\r\n${body}\r\n0\r\n\r\n`],
-      ] as const) {
-        for (const method of ['GET', 'HEAD', 'POST']) {
-          const client = await StrictConnection.open(Number(new URL(nginx).port));
-          client.send(`${method} ${target()} HTTP/1.1\r\nHost: x\r\n${fields}\r\n\r\n${sent}`);
-          const answer = await client.response(method);
-          client.close();
-          t.equal(answer.status, method === 'POST' ? 405 : 200, `${method} with ${what}`);
-          for (const time of ['first', 'second']) {
-            const response = await fetch(nginx + target());
-            t.equal(response.headers.get('x-edge-cache'), 'MISS', `the ${time} request after it`);
-            const image = await sharp(Buffer.from(await response.arrayBuffer())).metadata();
-            t.equal(image.width, width, 'its own image');
-          }
+  t.test(`a body that nginx drops swallows no request (${engine})`, { skip }, async (t) => {
+    const { service, origin, image } = await startDelivery(t, {
+      environment: { SERVICE_HTTP_ENGINE: engine },
+    });
+    origin.serve('/a.jpg', await picture(600, 400));
+    const relay = await startRelay(t, service.port);
+    const nginx = await startNginx(t, `127.0.0.1:${relay.port}`);
+    let width = 20;
+    const target = () => {
+      width += 1;
+      return image('/a.jpg', `w=${width}&fmt=png`);
+    };
+    const body = 'x'.repeat(150);
+    for (const [what, fields, sent] of [
+      ['a length', `Content-Length: ${body.length}`, body],
+      ['chunks', 'Transfer-Encoding: chunked', `96\r\n${body}\r\n0\r\n\r\n`],
+    ] as const) {
+      for (const method of ['GET', 'HEAD', 'POST']) {
+        const client = await StrictConnection.open(Number(new URL(nginx).port));
+        client.send(`${method} ${target()} HTTP/1.1\r\nHost: x\r\n${fields}\r\n\r\n${sent}`);
+        const answer = await client.response(method);
+        client.close();
+        t.equal(answer.status, method === 'POST' ? 405 : 200, `${method} with ${what}`);
+        for (const time of ['first', 'second']) {
+          const response = await fetch(nginx + target());
+          t.equal(response.headers.get('x-edge-cache'), 'MISS', `the ${time} request after it`);
+          const image = await sharp(Buffer.from(await response.arrayBuffer())).metadata();
+          t.equal(image.width, width, 'its own image');
         }
       }
-      t.notMatch(relay.sent(), /^(content-length|transfer-encoding):|xx/im);
-      t.equal(relay.connections(), 1, 'the connection is kept');
-    },
-  );
+    }
+    t.notMatch(relay.sent(), /^(content-length|transfer-encoding):|xx/im);
+    t.equal(relay.connections(), 1, 'the connection is kept');
+  });
 }

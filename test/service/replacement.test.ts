@@ -5,14 +5,12 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { temporaryRoot } from '../temporary-root.ts';
 import { until } from '../until.ts';
-import { picture, startTestOrigin } from './origin.ts';
-import { isAlive, json, launch, startService } from './service.ts';
+import { picture } from './origin.ts';
+import { isAlive, json, launch, startDelivery, startService } from './service.ts';
 
 t.test('the delay grows when a front end dies repeatedly', async (t) => {
-  const origin = await startTestOrigin(t);
+  const { service, origin, image } = await startDelivery(t);
   origin.serve('/a.jpg', await picture(300, 200));
-  const service = await startService(t);
-  const project = await service.project();
   const cache = join(service.dataDir, 'cache');
   const files = async (folder: string) => {
     const found = await readdir(join(cache, folder), { recursive: true, withFileTypes: true });
@@ -21,9 +19,8 @@ t.test('the delay grows when a front end dies repeatedly', async (t) => {
   for (let round = 1; round <= 4; round++) {
     const [pid = 0] = service.frontEnds();
     const before = (await files('files').catch(() => [])).length;
-    const query = (width: number) => `?project=${project}&w=${width}&fmt=webp`;
     for (let width = 10 * round; width < 10 * round + 6; width++) {
-      fetch(`${service.url}/img/${origin.url}/a.jpg${query(width)}`).catch(() => {});
+      fetch(service.url + image('/a.jpg', `w=${width}&fmt=webp`)).catch(() => {});
     }
     // It has not reported all files to the index.
     await until('a file', async () => (await files('files').catch(() => [])).length > before);

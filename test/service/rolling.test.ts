@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { until } from '../until.ts';
 import { eachHttpServer } from './http-servers.ts';
-import { picture, startTestOrigin } from './origin.ts';
-import { isAlive, startService } from './service.ts';
+import { picture } from './origin.ts';
+import { isAlive, startDelivery } from './service.ts';
 
 /** Sends requests on kept and new connections until `stop`, and collects errors. */
 function load(url: string) {
@@ -42,13 +42,11 @@ function load(url: string) {
 }
 
 eachHttpServer('SIGHUP replaces every process without a failed request', async (t, engine) => {
-  const origin = await startTestOrigin(t);
-  origin.serve('/a.jpg', await picture(400, 300));
-  const service = await startService(t, {
+  const { service, origin, image } = await startDelivery(t, {
     environment: { ...engine.environment, SERVICE_PROCESSES: '2' },
   });
-  const project = await service.project();
-  const url = `${service.url}/img/${origin.url}/a.jpg?project=${project}&w=50`;
+  origin.serve('/a.jpg', await picture(400, 300));
+  const url = service.url + image('/a.jpg', 'w=50');
   const before = service.frontEnds();
   const traffic = load(url);
   await traffic.more(50);

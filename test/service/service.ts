@@ -11,6 +11,7 @@ import { joinStore } from '../../store/open.ts';
 import { rootPath } from '../root.ts';
 import { temporaryRoot } from '../temporary-root.ts';
 import { patienceMs } from '../until.ts';
+import { startTestOrigin, type TestOrigin } from './origin.ts';
 
 const run = promisify(execFile);
 const dist = join(rootPath, 'dist');
@@ -46,7 +47,7 @@ export interface Service {
 }
 
 interface Teardown {
-  teardown(action: () => Promise<unknown>): void;
+  teardown(action: () => unknown): void;
 }
 
 export interface ServiceOptions {
@@ -99,6 +100,29 @@ export async function startService(t: Teardown, options: ServiceOptions = {}): P
   await service.waitForLog((line) => line.msg === 'the service is ready');
   return service;
 }
+
+export interface Delivery {
+  readonly service: Service;
+  readonly origin: TestOrigin;
+  /** The id of a project that may use the origin. */
+  readonly project: string;
+  /** The path and query of an image of the origin. */
+  image(path: string, query?: string): string;
+}
+
+/** Starts the built service, an origin, and a project that may use it. */
+export async function startDelivery(t: Teardown, options: ServiceOptions = {}): Promise<Delivery> {
+  const origin = await startTestOrigin(t);
+  const service = await startService(t, options);
+  const project = await service.project();
+  return { service, origin, project, image: imagesOf(origin, project) };
+}
+
+/** The path and query of an image. */
+export const imagesOf =
+  ({ url }: TestOrigin, project: string) =>
+  (path: string, query = ''): string =>
+    `/img/${url}${path}?project=${project}${query === '' ? '' : `&${query}`}`;
 
 /** Starts the built service without waiting until it is ready. */
 export async function launch(t: Teardown, options: ServiceOptions = {}): Promise<Service> {

@@ -5,8 +5,8 @@ import sharp from 'sharp';
 import t from 'tap';
 import { snippets } from '../../server/console/page/snippets.ts';
 import { temporaryRoot } from '../temporary-root.ts';
-import { picture, startTestOrigin } from './origin.ts';
-import { startService } from './service.ts';
+import { startFrontEnd } from './front-end.ts';
+import { picture } from './origin.ts';
 
 /** The part of `@nuxt/image/runtime` 2 that a provider uses. */
 const nuxtRuntime = `
@@ -16,7 +16,7 @@ export const createOperationsGenerator = () => (modifiers) =>
 `;
 
 t.test('the code snippets of the playground', async (t) => {
-  const origin = await startTestOrigin(t);
+  const { url: serviceUrl, origin, project } = await startFrontEnd(t);
   origin.serve('/hero.jpg', await picture(1600, 1000));
   origin.serve('/small.jpg', await picture(500, 300));
   origin.serve(
@@ -26,8 +26,6 @@ t.test('the code snippets of the playground', async (t) => {
       .png()
       .toBuffer(),
   );
-  const service = await startService(t, { environment: { SERVICE_PROCESSES: '1' } });
-  const project = await service.project();
   const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
 
@@ -41,9 +39,9 @@ t.test('the code snippets of the playground', async (t) => {
   const codeFor = async (name: string, options: Record<string, string>, dpr = 1) => {
     const wanted = { source: `${origin.url}/${name}`, project, options };
     const query = new URLSearchParams({ project, ...options });
-    const result = await load(`${service.url}/img/${encodeURIComponent(wanted.source)}?${query}`);
+    const result = await load(`${serviceUrl}/img/${encodeURIComponent(wanted.source)}?${query}`);
     const source = { pages: 1, hasAlpha: name.endsWith('.png') };
-    const all = snippets(service.url, wanted, 'image/*', { site: origin.url, result, dpr, source });
+    const all = snippets(serviceUrl, wanted, 'image/*', { site: origin.url, result, dpr, source });
     return (title: string) => all.find((one) => one.title === title)?.code ?? '';
   };
   let modules = 0;
@@ -55,7 +53,7 @@ t.test('the code snippets of the playground', async (t) => {
   };
 
   await t.test(
-    'HTML: each file has the size of its descriptor, and the layout is reserved',
+    'HTML: files have the sizes of their descriptors, the layout is known',
     async (t) => {
       const cases = [
         ['hero.jpg', { w: '400' }, 1, [400, 250], ['200w', '400w', '800w'], 'jpeg'],

@@ -39,16 +39,12 @@ t.test('a port in use stops the start with a clear error', async (t) => {
 });
 
 const embedded = !process.env['SERVICE_MONGODB_URL'];
-t.test(
-  'a data folder in use stops the start with a clear error',
-  { skip: !embedded },
-  async (t) => {
-    const first = await startService(t);
-    const second = await launch(t, { dataDir: first.dataDir });
-    t.equal(await second.end('SIGCONT'), 1);
-    t.match(second.stderr(), new RegExp(`belongs to process ${first.primary.pid}`));
-  },
-);
+t.test('a data folder in use stops the start with an error', { skip: !embedded }, async (t) => {
+  const first = await startService(t);
+  const second = await launch(t, { dataDir: first.dataDir });
+  t.equal(await second.end('SIGCONT'), 1);
+  t.match(second.stderr(), new RegExp(`belongs to process ${first.primary.pid}`));
+});
 
 t.test('all invalid settings are reported at once', async (t) => {
   const service = await launch(t, {

@@ -58,36 +58,33 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
   const pathOf = (id: string) => `/img/${origin.url}/a.jpg?project=${id}`;
   const unknown = pathOf('prj_0000000000000000');
 
-  await t.test(
-    'it reports the outage, serves health, and everything when the store is available',
-    async (t) => {
-      await service.waitForLog(({ msg }) => msg === 'a front end listens');
-      t.match(await health(), { status: 503, body: { ok: false, store: 'unavailable' } });
-      await unavailable('/api/sdk/v1/projects', authorization);
-      await unavailable(unknown);
-      const caddyfile = await readFile(join(rootPath, 'docs/deploy/Caddyfile'), 'utf8');
-      const [, ofCaddy = ''] = /^\s*health_uri (\S+)$/m.exec(caddyfile) ?? [];
-      const live = { status: 200, body: { ok: true, status: 'ok' } };
-      t.match(await get(ofCaddy), live, 'a proxy does not take it out');
-      const check = join(rootPath, 'dist/server/health-check.js');
-      const [program, ...args] = plainNode;
-      const checked = spawn(program, [...args, check], { env: service.environment });
-      t.same(await once(checked, 'exit'), [0, null], 'nor does a container');
-      await until('the log says so', () => awayMessages(service, 'primary').length > 0);
-      t.equal(
-        awayMessages(service, 'primary')[0]?.msg.split('; ')[0],
-        `the store is unavailable: ${cause}`,
-      );
-      await until('a sentence', () => service.stderr().endsWith('\n'));
-      t.match(service.stderr(), `The store is unavailable: ${cause}. Until it answers, `);
-      service.primary.kill('SIGHUP');
-      await link.mend();
-      await service.waitForLog(({ msg }) => msg === 'the service is ready');
-      t.equal(awayMessages(service, 'primary').length, 1, 'said once');
-      t.equal(ends(service.log.filter((line) => line['part'] === 'primary')), 1, 'and its end');
-      await until('health', async () => (await health()).status === 200);
-    },
-  );
+  await t.test('it reports the outage, serves health, and recovers', async (t) => {
+    await service.waitForLog(({ msg }) => msg === 'a front end listens');
+    t.match(await health(), { status: 503, body: { ok: false, store: 'unavailable' } });
+    await unavailable('/api/sdk/v1/projects', authorization);
+    await unavailable(unknown);
+    const caddyfile = await readFile(join(rootPath, 'docs/deploy/Caddyfile'), 'utf8');
+    const [, ofCaddy = ''] = /^\s*health_uri (\S+)$/m.exec(caddyfile) ?? [];
+    const live = { status: 200, body: { ok: true, status: 'ok' } };
+    t.match(await get(ofCaddy), live, 'a proxy does not take it out');
+    const check = join(rootPath, 'dist/server/health-check.js');
+    const [program, ...args] = plainNode;
+    const checked = spawn(program, [...args, check], { env: service.environment });
+    t.same(await once(checked, 'exit'), [0, null], 'nor does a container');
+    await until('the log says so', () => awayMessages(service, 'primary').length > 0);
+    t.equal(
+      awayMessages(service, 'primary')[0]?.msg.split('; ')[0],
+      `the store is unavailable: ${cause}`,
+    );
+    await until('a sentence', () => service.stderr().endsWith('\n'));
+    t.match(service.stderr(), `The store is unavailable: ${cause}. Until it answers, `);
+    service.primary.kill('SIGHUP');
+    await link.mend();
+    await service.waitForLog(({ msg }) => msg === 'the service is ready');
+    t.equal(awayMessages(service, 'primary').length, 1, 'said once');
+    t.equal(ends(service.log.filter((line) => line['part'] === 'primary')), 1, 'and its end');
+    await until('health', async () => (await health()).status === 200);
+  });
 
   const [id, other] = [await service.project(), await service.project()];
   const image = async (path = pathOf(id)) => (await get(path)).status;
