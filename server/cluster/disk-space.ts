@@ -24,7 +24,6 @@ export interface DiskSpaceOptions {
  */
 export class DiskSpace {
   readonly #options: DiskSpaceOptions;
-  #timer: NodeJS.Timeout | null = null;
   /** Less than half of the reserve is free, even after deleting images. */
   scarce = false;
   #checking = false;
@@ -34,11 +33,7 @@ export class DiskSpace {
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.check(), checkEveryMs);
-  }
-
-  stop(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    setInterval(() => void this.check(), checkEveryMs);
   }
 
   /** Never rejects. */

@@ -46,20 +46,6 @@ t.test('a data folder in use stops the start with an error', { skip: !embedded }
   t.match(second.stderr(), new RegExp(`belongs to process ${first.primary.pid}`));
 });
 
-t.test('all invalid settings are reported at once', async (t) => {
-  const service = await launch(t, {
-    environment: {
-      SERVICE_PROCESSES: 'many',
-      SERVICE_PRIVAT_SOURCES: 'x',
-      SERVICE_POOL_QUEUE: '-1',
-    },
-  });
-  t.equal(await service.end('SIGCONT'), 1);
-  t.match(service.stderr(), /SERVICE_PROCESSES must be a whole number from 1 to 256/);
-  t.match(service.stderr(), /SERVICE_PRIVAT_SOURCES is not a setting/);
-  t.match(service.stderr(), /SERVICE_POOL_QUEUE must be/);
-});
-
 /** The built service after `npm ci --omit=dev`, without sources and tools. */
 async function productionTree(t: Teardown): Promise<string> {
   const folder = await temporaryFolder(t);
