@@ -1,4 +1,3 @@
-import { ServiceError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings/table.ts';
 import { AddressGuard } from '../../pool/source/guard.ts';
 import type { Store } from '../../store/open.ts';
@@ -15,24 +14,16 @@ export async function createProject(
   input: Input<'CreateProjectInput'>,
   organisation: string | undefined,
 ): Promise<Project> {
-  const faults = validationErrors('CreateProjectInput', input);
-  if (faults.length > 0) throw new AdminError(`${faults.join('; ')}.`);
-  const operations = new ProjectResource({
+  const errors = validationErrors('CreateProjectInput', input);
+  if (errors.length > 0) throw new AdminError(`${errors.join('; ')}.`);
+  const own = { urls: [], ports: [port, workerPort] };
+  const resource = new ProjectResource({
     projects: store.projects,
-    guard: new AddressGuard({
-      privateSources,
-      sourcePorts,
-      own: { urls: [], ports: [port, workerPort] },
-    }),
+    guard: new AddressGuard({ privateSources, sourcePorts, own }),
     // A new project has no watermark.
     checkWatermark: async () => {},
-    // The processes of a running service find the change by polling the store.
+    // The processes of a running service find changes by polling the store.
     onChange: () => {},
   });
-  const orgId = await organisationOf(store, organisation);
-  try {
-    return await operations.create(input, orgId);
-  } catch (error) {
-    throw error instanceof ServiceError ? new AdminError(error.message) : error;
-  }
+  return resource.create(input, await organisationOf(store, organisation));
 }

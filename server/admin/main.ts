@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { ServiceError } from '../../contract/errors.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addOrganisationCommands } from './organisation-commands.ts';
 import { addPresetCommands } from './preset-commands.ts';
@@ -7,8 +8,7 @@ import type { WithStore } from './store.ts';
 import { addStoreCommands } from './store-commands.ts';
 import { AdminError } from './terminal.ts';
 
-// Loaded only when a command runs: the help needs neither settings nor the store, which take longer to
-// load than everything else.
+// Loaded when a command runs: the help does not need the store, which takes time to load.
 const withStore: WithStore = async (action) => (await import('./store.ts')).withStore(action);
 const program = new Command('admin').description(
   'Manages keys, organisations, projects and their presets in the store that the settings name.',
@@ -22,7 +22,7 @@ addStoreCommands(program);
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof AdminError)) throw error;
+  if (!(error instanceof AdminError || error instanceof ServiceError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 }

@@ -3,7 +3,7 @@ import type { Store } from '../../store/open.ts';
 import type { WithStore } from './store.ts';
 import { AdminError, day, print, printTable } from './terminal.ts';
 
-/** The organisation of an id, or the default one. */
+/** Checks the id of an organisation. @returns the default organisation's id for undefined */
 export async function organisationOf(store: Store, id: string | undefined): Promise<string> {
   if (id === undefined) return (await store.organisations.default())._id;
   if ((await store.organisations.find(id)) === null) {

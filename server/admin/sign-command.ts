@@ -12,33 +12,32 @@ interface SignOptions {
   readonly off?: true;
 }
 
-/** `projects sign`: the secrets by which a project's URLs are signed. */
+/** `projects sign`: the secrets for signed URLs. */
 export function addSignCommand(group: Command, withStore: WithStore): void {
   group
     .command('sign')
     .description(
-      'require signed URLs: creates a new secret and prints it. Without an option that says otherwise, URLs that were signed before are not valid any more',
+      'require signed URLs: creates and prints a new secret, and invalidates URLs signed with the old one',
     )
     .argument('<id>')
     .option('--ttl <seconds>', 'the longest time until a URL expires', wholeSeconds)
     .addOption(
-      new Option(
-        '--rotate',
-        'create a new secret and keep the current one valid, until --revoke-old',
-      ).conflicts(['ttl', 'revokeOld', 'url', 'off']),
-    )
-    .addOption(
-      new Option('--revoke-old', 'end the secret before the last --rotate').conflicts([
+      option('--rotate', 'create a new secret and keep the current one valid, until --revoke-old', [
         'ttl',
+        'revokeOld',
         'url',
         'off',
       ]),
     )
     .addOption(
-      new Option(
+      option('--revoke-old', 'end the secret before the last --rotate', ['ttl', 'url', 'off']),
+    )
+    .addOption(
+      option(
         '--url <url>',
         'an /img/ URL to sign with the current secret, valid for --ttl seconds or an hour',
-      ).conflicts(['off']),
+        ['off'],
+      ),
     )
     .option('--off', 'accept URLs without a signature again; deletes the secrets')
     .action((id: string, options: SignOptions) =>
@@ -48,7 +47,10 @@ export function addSignCommand(group: Command, withStore: WithStore): void {
     );
 }
 
-/** What is printed. */
+const option = (flags: string, description: string, conflicts: string[]): Option =>
+  new Option(flags, description).conflicts(conflicts);
+
+/** @returns the text to print */
 async function run(
   projects: Projects,
   id: string,
@@ -103,7 +105,7 @@ function wholeSeconds(text: string): number {
   return seconds;
 }
 
-/** @param basePath the path of the base URL, which a proxy removes and which therefore is not signed */
+/** @param basePath the path of the base URL, not signed because a proxy removes it */
 function signUrl(text: string, secret: string, ttlSeconds: number, basePath: string): string {
   const base = basePath.replace(/\/$/, '');
   const [, origin = '', whole = '', query = ''] =

@@ -10,7 +10,7 @@ export type WithStore = (
   action: (store: Store, settings: Settings) => Promise<void>,
 ) => Promise<void>;
 
-/** For the store that the settings name, also while a service uses it. */
+/** Uses the store of the settings, also while a service uses it. */
 export const withStore: WithStore = async (action) => {
   const settings = settingsOrExit();
   const store = await joinStore(settings).catch(async (error) => {

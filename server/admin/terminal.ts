@@ -1,4 +1,4 @@
-/** An error that is printed as one line, without a stack, because the command or the store caused it. */
+/** An error of the command or the store: printed as one line, without a stack. */
 export class AdminError extends Error {}
 
 export const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -6,10 +6,10 @@ export const print = (line: string): void => void process.stdout.write(`${line}\
 /** The day of a date, or an empty string. */
 export const day = (date: Date | null): string => date?.toISOString().slice(0, 10) ?? '';
 
-/** Anyone with a write key can choose names, and a terminal executes control characters. */
+/** Replaces control characters, which clients can put into names and terminals execute. */
 const printable = (text: string): string => text.replaceAll(/\p{Cc}/gu, '\u{fffd}');
 
-/** Prints rows under their heads, each column as wide as its widest cell. */
+/** Prints a table with aligned columns. */
 export function printTable(heads: readonly string[], rows: ReadonlyArray<readonly string[]>): void {
   const widths = heads.map((head, column) =>
     Math.max(head.length, ...rows.map((row) => row[column]?.length ?? 0)),

@@ -5,9 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { extname, join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-/** The kinds of pictures that the service reads, by the extensions of their files. */
+/** Media types of the source formats, by file extension. */
 const pictureTypes: ReadonlyMap<string, string> = new Map([
-  ...['jpg', 'jpeg', 'jpe', 'jfif'].map((extension) => [`.${extension}`, 'image/jpeg'] as const),
+  ['.jpg', 'image/jpeg'],
+  ['.jpeg', 'image/jpeg'],
+  ['.jpe', 'image/jpeg'],
+  ['.jfif', 'image/jpeg'],
   ['.png', 'image/png'],
   ['.webp', 'image/webp'],
   ['.gif', 'image/gif'],
@@ -24,7 +27,7 @@ const pictureTypes: ReadonlyMap<string, string> = new Map([
 const typeOf = (path: string): string | undefined => pictureTypes.get(extname(path).toLowerCase());
 const isHidden = (name: string): boolean => name.startsWith('.');
 
-/** A folder with very many files takes long to walk, and only a few pictures are shown. */
+/** Walking more entries takes too long; few pictures are shown. */
 const maxEntries = 20_000;
 
 /** A running origin of the pictures in a folder. */
@@ -36,9 +39,8 @@ export interface FolderOrigin {
 }
 
 /**
- * Serves the pictures in a folder and below it on 127.0.0.1, and no other file: no hidden ones, none
- * that a symbolic link leads out of the folder to, and nothing to a page that has made a name of its
- * own lead to this address (its Host is another). Nothing is written.
+ * Serves the pictures below a folder on 127.0.0.1, read-only. Hidden files, other files and targets of
+ * symbolic links outside of the folder are not served; the Host header must match, against DNS rebinding.
  * @param folder as `realpath` returns it
  * @param port 0 for a free one
  * @throws Node's own error, such as EADDRINUSE, when it cannot listen
@@ -98,7 +100,7 @@ async function respond(
   }
 }
 
-/** The path in a request's target, relative to the folder; null for one that is not served. */
+/** The path of a request's target, relative to the folder; null for a hidden or malformed one. */
 function pathOf(target: string): string | null {
   const raw = target.split('?', 1)[0] ?? '';
   let path: string;
@@ -112,13 +114,13 @@ function pathOf(target: string): string | null {
   return names.some((name) => name === '' || isHidden(name)) ? null : names.join(sep);
 }
 
-/** Opens a regular file of the folder; null when there is none, or when it is outside. */
+/** Opens a regular file in the folder; null for any other path. */
 async function openWithin(folder: string, path: string): Promise<FileHandle | null> {
   try {
     const real = await realpath(join(folder, path));
     const within = relative(folder, real);
     if (within.split(sep).some(isHidden) || within.startsWith(sep)) return null;
-    // Not a link that has taken the file's place meanwhile, and a pipe is opened without waiting.
+    // The file may have been replaced by a link; opening a pipe must not block.
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
     const file = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if ((await file.stat()).isFile()) return file;
@@ -130,8 +132,8 @@ async function openWithin(folder: string, path: string): Promise<FileHandle | nu
 }
 
 /**
- * Up to so many pictures in a folder and below it, as paths relative to it, those at the top first. Not
- * those behind symbolic links, and none in hidden folders.
+ * The first `count` pictures below a folder, as relative paths, those at the top first; not in hidden folders
+ * or behind symbolic links.
  */
 export async function picturesIn(folder: string, count: number): Promise<string[]> {
   const found: string[] = [];

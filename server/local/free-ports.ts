@@ -3,13 +3,13 @@ import { type AddressInfo, createServer } from 'node:net';
 import { type Settings, settingRows } from '../../contract/settings/table.ts';
 import { cannotListen } from '../../contract/start-failure.ts';
 
-/** The listeners that always have a port, and where. */
+/** The listeners of every service. */
 const listeners = [
   { name: 'port', variable: 'SERVICE_PORT', hostName: 'host' },
   { name: 'workerPort', variable: 'SERVICE_WORKER_PORT', hostName: 'workerHost' },
 ] as const;
 
-/** Whether an option or a variable gives a port. */
+/** Whether the user sets a port. */
 function isNamed(name: (typeof listeners)[number]['name']): boolean {
   const setting = settingRows.find(([row]) => row === name)?.[1];
   return [setting?.variable, setting?.platformVariable].some(
@@ -18,9 +18,9 @@ function isNamed(name: (typeof listeners)[number]['name']): boolean {
 }
 
 /**
- * Sets the variables of the ports in this process' environment: to those that were named, and for the
- * others to the usual one or, where it is taken, to one that is free.
- * @throws Error for a named port that cannot be listened on
+ * Sets the variables of the ports in this process' environment. A port that the user does not set is the
+ * default one, or a free one if another program listens on it.
+ * @throws Error if a port that the user sets is not free
  */
 export async function takeFreePorts(settings: Settings): Promise<void> {
   const taken = new Set<number>();
@@ -42,7 +42,7 @@ export async function takeFreePorts(settings: Settings): Promise<void> {
   }
 }
 
-/** Listens for a moment. @returns the port, which is another one for 0 */
+/** Checks that a port is free. @returns the port, a free one for 0 */
 async function portAt(address: { host: string; port: number }): Promise<number> {
   const server = createServer().listen(address);
   await once(server, 'listening');

@@ -3,15 +3,16 @@ import { sep } from 'node:path';
 import { Command } from 'commander';
 import { someSettingsFromCommandLine } from '../../contract/settings/command-line.ts';
 import { maxPicturesText } from '../../contract/settings/table.ts';
+import { percentEncode } from '../image/source-url.ts';
 import { type FolderOrigin, picturesIn, startFolderOrigin } from './folder-origin.ts';
 import { startTemporaryService } from './temporary-service.ts';
 
-/** `npm run serve -- <folder>`: a service for the pictures of a folder, without any set-up. */
+/** `npm run serve -- <folder>`: a service for the pictures of a folder, without set-up. */
 
-/** The same at each start, so that pages that are being developed can have its URLs. */
+/** Constant, so that pages under development can use its URLs. */
 const projectId = 'prj_localpictures000';
 const shownPictures = 3;
-/** On the page; a list of thousands would be of no use. */
+/** Pictures on the page. */
 const maxListed = 100;
 const originPortOffset = 2;
 
@@ -44,24 +45,19 @@ async function existingFolder(path: string): Promise<string> {
   }
 }
 
-/** At a port that is the same at each start, if it is free, so that URLs stay the same. */
+/** Uses the same port at each start if it is free: sources keep their URLs. */
 async function startOrigin(folder: string, port: number): Promise<FolderOrigin> {
   const usual = port <= 65_535 ? port : 0;
   return startFolderOrigin(folder, usual).catch(() => startFolderOrigin(folder, 0));
 }
 
-/** What a deployment's environment says of these is not meant for this command; its options are. */
+/** A setting of this command: its options may change it, the environment does not. */
 const own = (variable: string, value = ''): Record<string, string> =>
   options.has(variable) ? {} : { [variable]: value };
 
-/** Parentheses and the like, too: terminals do not take them for a part of a URL. */
-const encodeName = (name: string): string =>
-  encodeURIComponent(name).replace(
-    /[!'()*]/g,
-    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
+/** Percent-encoded, because terminals do not recognise parentheses as part of a URL. */
 const sourceOf = (path: string): string =>
-  `${origin.url}/${path.split(sep).map(encodeName).join('/')}`;
+  `${origin.url}/${path.split(sep).map(percentEncode).join('/')}`;
 
 const sources = (await picturesIn(folder, maxListed + 1)).map(sourceOf);
 let listed = [projectId, ...sources.slice(0, maxListed)];
@@ -74,9 +70,9 @@ const { settings, key, createProject, stop } = await startTemporaryService({
     ...own('SERVICE_BASE_URL'),
     SERVICE_INTERNAL_URL: '',
     SERVICE_OPS_PORT: '0',
-    // The URLs can be guessed, and the pictures are nobody else's: no page of another site gets them.
+    // The URLs can be guessed; pages of other sites must not read private pictures.
     SERVICE_CROSS_SITE: 'off',
-    // No worker runs, and what is at its port is not fetched: the origin may be there.
+    // No worker runs; the service fetches nothing from the worker's port, which the origin may use.
     SERVICE_WORKER_PORT: String(given.port),
     SERVICE_PRIVATE_SOURCES: `127.0.0.1/32:${origin.port}`,
     SERVICE_CONSOLE_PICTURES: listed.join(' '),

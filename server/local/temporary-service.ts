@@ -17,12 +17,12 @@ const pollEveryMs = 100;
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** A service of this machine with its own data, which are deleted at the end. */
+/** A service with temporary data. */
 export interface TemporaryService {
   readonly settings: Settings;
-  /** For all projects. */
+  /** A key for all projects. */
   readonly key: string;
-  /** Its id. */
+  /** @returns the id */
   createProject(project: Omit<NewProject, 'orgId'>): Promise<string>;
   /** Ends the service and this process. */
   stop(exitCode: number): Promise<never>;
@@ -33,13 +33,13 @@ export interface TemporaryServiceOptions {
   readonly program: 'start' | 'main';
   /** Variables of settings in place of those of this process. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Called at the end. */
+  /** Called after the service has ended. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Starts a service on a temporary data folder and resolves when it is ready. SIGINT, SIGTERM and SIGHUP end it
- * and this process; when the service ends by itself, this process ends with code 1.
+ * Starts a service with a temporary data folder and resolves when it is ready. SIGINT, SIGTERM and SIGHUP
+ * end both processes; if the service ends, this process ends with code 1.
  */
 export async function startTemporaryService(
   options: TemporaryServiceOptions,
@@ -53,15 +53,15 @@ export async function startTemporaryService(
     SERVICE_MONGODB_URL: '',
     SERVICE_CONSOLE: 'on',
     SERVICE_ROOT_API_KEY: key,
-    // The service's output is passed on by this process, so the service sees no terminal.
+    // The service writes to a pipe, for which the default would be JSON.
     SERVICE_LOG_FORMAT: process.env['SERVICE_LOG_FORMAT'] === 'json' ? 'json' : 'text',
     SERVICE_LOG_LEVEL: process.env['SERVICE_LOG_LEVEL'] || 'warn',
   };
   const settings = loadSettings(environment);
   const extension = extname(fileURLToPath(import.meta.url));
   const entry = fileURLToPath(new URL(`../${options.program}${extension}`, import.meta.url));
-  // In its own process group, so that a terminal's Ctrl-C does not reach it: this process signals it.
-  // The channel tells it when this process has been killed.
+  // Detached: Ctrl-C in a terminal must not reach it, because this process signals it. It notices by the
+  // channel when this process is killed.
   const service = spawn(process.execPath, [...process.execArgv, entry], {
     env: environment,
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -86,7 +86,7 @@ export async function startTemporaryService(
     void stop(0);
   });
   process.on('SIGTERM', () => void stop(0));
-  // The terminal closes.
+  // When the terminal closes, writing to it fails.
   ignoreOutputErrors();
   process.on('SIGHUP', () => void stop(0));
   void ended.then(() => stop(1));
@@ -111,7 +111,7 @@ export async function startTemporaryService(
   };
 }
 
-/** Resolves when the service accepts its own key, which another service on this port would not. */
+/** Resolves when the service accepts its key, which another service on this port would reject. */
 async function untilReady({ host, port }: Settings, key: string): Promise<void> {
   const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
   const address = everywhere[host] ?? host;
