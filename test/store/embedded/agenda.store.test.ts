@@ -1,6 +1,7 @@
 import { MongoBackend } from '@agendajs/mongo-backend';
 import { Agenda } from 'agenda';
 import t from 'tap';
+import { until } from '../../until.ts';
 import { testDatabase } from '../connection.ts';
 import { remainingLines, spawnScript } from './children.ts';
 
@@ -14,11 +15,8 @@ t.test('two workers run each job exactly once', async (t) => {
   const workers = [1, 2].map(() => spawnScript(t, 'agenda-worker', [url, databaseName]));
   const ran = Promise.all(workers.map(remainingLines));
   const jobs = db.collection('agendaJobs');
-  const patience = Date.now() + 60_000;
-  while (Date.now() < patience) {
-    if ((await jobs.countDocuments({ lastFinishedAt: { $ne: null } })) === jobCount) break;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  const finished = () => jobs.countDocuments({ lastFinishedAt: { $ne: null } });
+  await until('all jobs are finished', async () => (await finished()) === jobCount);
   for (const worker of workers) worker.process.stdin?.end();
   const numbers = (await ran).flat().map(Number);
   t.same(
@@ -28,7 +26,7 @@ t.test('two workers run each job exactly once', async (t) => {
   t.equal((await agenda.queryJobs({ name: 'count', state: 'completed' })).total, jobCount);
 });
 
-t.test('the queue can be looked through and changed', async (t) => {
+t.test('the queue can be queried and changed', async (t) => {
   const { db } = await testDatabase(t);
   const agenda = new Agenda({ backend: new MongoBackend({ mongo: db }) });
   await agenda.ready;
@@ -42,7 +40,7 @@ t.test('the queue can be looked through and changed', async (t) => {
 
   const total = async (options: Parameters<typeof agenda.queryJobs>[0]) =>
     (await agenda.queryJobs(options)).total;
-  t.equal(await total({}), 4, 'unique and repeated jobs are there once');
+  t.equal(await total({}), 4, 'unique and repeated jobs exist once');
   t.equal(await total({ name: 'mail', data: { options: { html: true } } }), 1);
   t.equal(await total({ search: 'MAI' }), 2);
   t.equal(await total({ names: ['mail', 'report'], sort: { nextRunAt: 'asc' }, limit: 2 }), 3);

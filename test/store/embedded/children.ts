@@ -6,18 +6,18 @@ import { scriptArguments, scriptUrl } from '../../scripts.ts';
 
 export interface Child {
   readonly process: ChildProcess;
-  /** What it says, line by line. */
+  /** Its standard output. */
   readonly lines: AsyncIterableIterator<string>;
   /** Resolves with its exit code, or null when a signal ended it. */
   readonly exited: Promise<number | null>;
 }
 
-/** Runs a script of this folder, named without its extension, as a process, which does not outlive the test. */
+/** Runs a script of this folder, named without its extension, in a process until the end of the test. */
 export function spawnScript(t: Test, script: string, args: string[], prefix: string[] = []): Child {
   const file = fileURLToPath(scriptUrl(script, import.meta.url));
   const [command = '', ...rest] = [
     ...prefix,
-    // Without the hooks that tap would have every child load.
+    // Without tap's hooks for child processes.
     'env',
     '-u',
     'NODE_OPTIONS',

@@ -1,4 +1,4 @@
-// Claims documents until there are none left, and prints the `_id` of each.
+// Claims documents until none is left, and prints the `_id` of each.
 import { MongoClient } from 'mongodb';
 
 const [url = '', databaseName = ''] = process.argv.slice(2);

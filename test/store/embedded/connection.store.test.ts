@@ -9,7 +9,7 @@ import { shortFolder } from './folder.ts';
 
 const opMsg = 2013;
 const replyCount = 20;
-/** More than a socket's buffers take, so that each reply waits for the client to read. */
+/** More than a socket's buffers hold: each reply waits for the client to read. */
 const longText = 'x'.repeat(4 * 1024 * 1024);
 
 function ping(): Buffer {
@@ -20,7 +20,7 @@ function ping(): Buffer {
   return message;
 }
 
-t.test('replies that a client takes slowly leave no listeners behind', async (t) => {
+t.test('slowly read replies leave no listeners', async (t) => {
   const path = join(shortFolder(t), 'socket');
   const accepted: Socket[] = [];
   const server = createServer((socket) => {
@@ -46,5 +46,5 @@ t.test('replies that a client takes slowly leave no listeners behind', async (t)
   await new Promise((resolve) => setTimeout(resolve, 50));
   const after = listeners();
   client.end();
-  t.same(after, [1, 0], 'the one of the connection itself');
+  t.same(after, [1, 0], 'only that of the connection');
 });

@@ -20,7 +20,7 @@ const initialThings: Thing[] = [
   { _id: 4, size: 100, tags: ['iron'], grid: [[1, 2, 3]] },
 ];
 
-t.test('a filter finds what MongoDB would', async (t) => {
+t.test('filters find the same documents as in MongoDB', async (t) => {
   const { db } = await testDatabase(t);
   const things = db.collection<Thing>('things');
   await insertAll(things, initialThings);
@@ -64,7 +64,7 @@ t.test('a filter finds what MongoDB would', async (t) => {
   }
 });
 
-t.test('results are sorted, cut and projected', async (t) => {
+t.test('results are sorted, limited and projected', async (t) => {
   const { db } = await testDatabase(t);
   const things = db.collection<Thing>('things');
   await insertAll(things, initialThings);
@@ -74,7 +74,7 @@ t.test('results are sorted, cut and projected', async (t) => {
   t.same(await ids([['_id', down]]), [4, 3, 2, 1]);
   t.same(await ids(Object.entries({ size: up, _id: down })), [3, 2, 1, 4]);
   t.same(await ids(Object.entries({ size: down, _id: up }), 1, 2), [1, 2]);
-  t.same(await ids(Object.entries({ name: up })), [4, 2, 1, 3], 'what is missing comes first');
+  t.same(await ids(Object.entries({ name: up })), [4, 2, 1, 3], 'missing fields come first');
   t.same(await ids([['size', up]]), [2, 3, 1, 4], 'equals stay in natural order');
 
   const project = async (projection: object, _id: number) =>
@@ -88,7 +88,7 @@ t.test('results are sorted, cut and projected', async (t) => {
   t.strictSame(await project({ _id: 1 }, 3), { _id: 3 });
 });
 
-t.test('documents that pass are deleted, all together', async (t) => {
+t.test('all matching documents are deleted', async (t) => {
   const { db } = await testDatabase(t);
   const things = db.collection<Thing>('things');
   await insertAll(things, initialThings);
@@ -98,12 +98,12 @@ t.test('documents that pass are deleted, all together', async (t) => {
   t.match(await db.collection('none').deleteMany({}), { deletedCount: 0 });
 });
 
-t.test('aggregation counts, and lists the values of a field', async (t) => {
+t.test('aggregation counts documents and lists the values of a field', async (t) => {
   const { db } = await testDatabase(t);
   const things = db.collection<Thing>('things');
   await insertAll(things, initialThings);
   const match = { $match: { _id: { $lt: 4 } } };
-  // Groups come in no particular order.
+  // The order of groups is not defined.
   const by = async (field: string) =>
     (await things.aggregate([match, { $group: { _id: field, n: { $sum: 1 } } }]).toArray()).sort(
       (one, other) => one['n'] - other['n'],

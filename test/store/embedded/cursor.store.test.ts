@@ -6,7 +6,7 @@ import { insertAll } from './insert.ts';
 
 const numbered = (length: number) => Array.from({ length }, (_, _id) => ({ _id }));
 
-t.test('a long result comes in batches', async (t) => {
+t.test('a long result has several batches', async (t) => {
   const { db } = await testDatabase(t);
   const items = db.collection<{ _id: number }>('items');
   await insertAll(items, numbered(250));
@@ -23,7 +23,7 @@ t.test('a long result comes in batches', async (t) => {
   t.equal((await items.aggregate([{ $group: { _id: '$_id' } }]).toArray()).length, 250);
 });
 
-t.test('batches are bounded in bytes', async (t) => {
+t.test('batches have a limit in bytes', async (t) => {
   const { db } = await testDatabase(t);
   const items = db.collection<{ _id: number; text: string }>('items');
   const text = 'x'.repeat(7 * 1024 * 1024);
@@ -33,9 +33,11 @@ t.test('batches are bounded in bytes', async (t) => {
   t.equal((await items.find().toArray()).length, 4);
 });
 
-t.test('a cursor is killed, and is of its collection only', async (t) => {
+t.test('a cursor is killed, and belongs to its collection', async (t) => {
   const { db } = await testDatabase(t);
   await insertAll(db.collection<{ _id: number }>('items'), numbered(102));
+  const single = await db.command({ find: 'items', filter: {}, singleBatch: true });
+  t.equal(Number(single['cursor'].id), 0, 'a single batch has no cursor');
   const { cursor } = await db.command({ find: 'items', filter: {} });
   const id = Long.fromValue(cursor.id);
   const cursors = [id, Long.fromInt(9)];
@@ -45,11 +47,4 @@ t.test('a cursor is killed, and is of its collection only', async (t) => {
   const killed = await db.command({ killCursors: 'items', cursors });
   t.match(killed, { cursorsKilled: [cursor.id], cursorsNotFound: [9] });
   await t.rejects(db.command({ getMore: id, collection: 'items' }), { code: 43 });
-});
-
-t.test('a single batch leaves no cursor', async (t) => {
-  const { db } = await testDatabase(t);
-  await insertAll(db.collection<{ _id: number }>('items'), numbered(102));
-  const single = await db.command({ find: 'items', filter: {}, singleBatch: true });
-  t.equal(Number(single['cursor'].id), 0);
 });

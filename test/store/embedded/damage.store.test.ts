@@ -32,7 +32,7 @@ const pageBytes = 4096;
 const neverMs = 2 ** 30;
 const never = { firstAfterMs: neverMs, everyMs: neverMs };
 
-/** Opens the store, lets a client work with its items, and closes it. */
+/** Opens the store, runs an action on its items, and closes it. */
 async function withItems<Result>(
   folder: string,
   work: (items: Collection<Item>) => Promise<Result>,
@@ -55,55 +55,52 @@ async function filled(t: Parameters<typeof shortFolder>[0]) {
   await withItems(folder, async (items) => {
     const texts = Array.from({ length: 200 }, (_, _id) => 'x'.repeat(_id % 40 === 0 ? 9_000 : 500));
     await Promise.all(texts.map((text, _id) => items.insertOne({ _id, text })));
-    // The pages that these used are free.
+    // Leaves free pages.
     await items.deleteMany({ _id: 40 });
   });
   return { folder, file, count: 199 };
 }
 
-t.test(
-  'a damaged data file is refused with the reason, and its backup brings it back',
-  async (t) => {
-    const { folder, file, count } = await filled(t);
-    await t.rejects(restoreBackup(folder), {
-      message: /^The backup was not restored: there is no backup/,
-    });
-    await withItems(
-      folder,
-      async () => until('a backup is made', () => stat(backupOf(file)).then(Boolean, () => false)),
-      { firstAfterMs: 1, everyMs: 20 },
-    );
-    const whole = await readFile(file);
-    const damages: Record<string, () => Promise<unknown>> = {
-      'it is empty': () => truncate(file, 0),
-      'it is missing': () => rm(file),
-      'it ends at byte 100': () => truncate(file, 100),
-      'page \\d+ is missing': () => truncate(file, 40 * pageBytes),
-      // All pages but the headers are one place further.
-      'page \\d+ is overwritten': () =>
-        writeFile(
-          file,
-          Buffer.concat([
-            whole.subarray(0, 2 * pageBytes),
-            whole.subarray(-pageBytes),
-            whole.subarray(2 * pageBytes, -pageBytes),
-          ]),
-        ),
-      'it has no valid header': () => writeFile(file, Buffer.alloc(whole.length)),
-    };
-    for (const [reason, damage] of Object.entries(damages)) {
-      await damage();
-      const refused = { name: 'DataFileDamaged', file, message: new RegExp(reason) };
-      await t.rejects(startEmbeddedStore(folder, { backupTimes: never }), refused, reason);
-      const { replaced } = await restoreBackup(folder);
-      if (reason === 'it is missing') t.equal(replaced, null);
-      else t.ok((await stat(replaced ?? '')).isFile(), 'the damaged file is kept');
-      t.equal(await withItems(folder, (items) => items.countDocuments()), count);
-    }
-  },
-);
+t.test('a damaged data file is refused with the reason, and a backup restores it', async (t) => {
+  const { folder, file, count } = await filled(t);
+  await t.rejects(restoreBackup(folder), {
+    message: /^The backup was not restored: there is no backup/,
+  });
+  await withItems(
+    folder,
+    async () => until('a backup is made', () => stat(backupOf(file)).then(Boolean, () => false)),
+    { firstAfterMs: 1, everyMs: 20 },
+  );
+  const whole = await readFile(file);
+  const damages: Record<string, () => Promise<unknown>> = {
+    'it is empty': () => truncate(file, 0),
+    'it is missing': () => rm(file),
+    'it ends at byte 100': () => truncate(file, 100),
+    'page \\d+ is missing': () => truncate(file, 40 * pageBytes),
+    // All pages after the headers are shifted by one.
+    'page \\d+ is overwritten': () =>
+      writeFile(
+        file,
+        Buffer.concat([
+          whole.subarray(0, 2 * pageBytes),
+          whole.subarray(-pageBytes),
+          whole.subarray(2 * pageBytes, -pageBytes),
+        ]),
+      ),
+    'it has no valid header': () => writeFile(file, Buffer.alloc(whole.length)),
+  };
+  for (const [reason, damage] of Object.entries(damages)) {
+    await damage();
+    const refused = { name: 'DataFileDamaged', file, message: new RegExp(reason) };
+    await t.rejects(startEmbeddedStore(folder, { backupTimes: never }), refused, reason);
+    const { replaced } = await restoreBackup(folder);
+    if (reason === 'it is missing') t.equal(replaced, null);
+    else t.ok((await stat(replaced ?? '')).isFile(), 'the damaged file is kept');
+    t.equal(await withItems(folder, (items) => items.countDocuments()), count);
+  }
+});
 
-/** Runs an action as the owner of a folder to whom permissions apply, who is not root. */
+/** Runs an action as the folder's owner without root's privileges. */
 async function withoutPrivilege(folder: string, action: () => Promise<unknown>): Promise<void> {
   if (process.geteuid?.() !== 0) return void (await action());
   const nobody = 65_534;
@@ -118,7 +115,7 @@ async function withoutPrivilege(folder: string, action: () => Promise<unknown>):
   }
 }
 
-t.test('a file that may not be written is told as such, before lmdb opens it', async (t) => {
+t.test('a file without write permission is an error before lmdb opens it', async (t) => {
   const { folder, file, count } = await filled(t);
   const lock = lockFileOf(file);
   for (const path of [file, lock]) {
@@ -135,40 +132,37 @@ t.test('a file that may not be written is told as such, before lmdb opens it', a
   t.equal(await withItems(folder, (items) => items.countDocuments()), count);
 });
 
-t.test(
-  'a restored file is for whom the replaced one was; one that fails changes none',
-  async (t) => {
-    const { folder, file } = await filled(t);
-    const backup = backupOf(file);
-    await copyFile(file, backup);
-    const { ino } = await stat(file);
-    const lock = lockFileOf(file);
-    await rm(lock);
-    await mkdir(lock);
-    await t.rejects(restoreBackup(folder), { cause: { code: 'EISDIR', path: lock } });
-    await rmdir(lock);
-    await chmod(backup, 0);
-    await withoutPrivilege(folder, () =>
-      t.rejects(restoreBackup(folder), { cause: { code: 'EACCES', path: backup } }),
-    );
-    await chmod(backup, 0o600);
-    t.equal((await stat(file)).ino, ino, 'the data file is where it was');
-    const names = await readdir(privateFolderOf(folder));
-    t.same(
-      names.filter((name) => name.startsWith('documents')),
-      ['documents.backup.lmdb', 'documents.lmdb'],
-    );
+t.test('a restored file keeps owner and mode; a failed restore changes nothing', async (t) => {
+  const { folder, file } = await filled(t);
+  const backup = backupOf(file);
+  await copyFile(file, backup);
+  const { ino } = await stat(file);
+  const lock = lockFileOf(file);
+  await rm(lock);
+  await mkdir(lock);
+  await t.rejects(restoreBackup(folder), { cause: { code: 'EISDIR', path: lock } });
+  await rmdir(lock);
+  await chmod(backup, 0);
+  await withoutPrivilege(folder, () =>
+    t.rejects(restoreBackup(folder), { cause: { code: 'EACCES', path: backup } }),
+  );
+  await chmod(backup, 0o600);
+  t.equal((await stat(file)).ino, ino, 'the data file is unchanged');
+  const names = await readdir(privateFolderOf(folder));
+  t.same(
+    names.filter((name) => name.startsWith('documents')),
+    ['documents.backup.lmdb', 'documents.lmdb'],
+  );
 
-    await chmod(file, 0o640);
-    if (process.geteuid?.() === 0) await chown(file, 1_234, 5_678);
-    const { uid, gid, mode } = await stat(file);
-    const { replaced } = await restoreBackup(folder);
-    t.equal((await stat(replaced ?? '')).ino, ino);
-    t.match(await stat(file), { uid, gid, mode });
-  },
-);
+  await chmod(file, 0o640);
+  if (process.geteuid?.() === 0) await chown(file, 1_234, 5_678);
+  const { uid, gid, mode } = await stat(file);
+  const { replaced } = await restoreBackup(folder);
+  t.equal((await stat(replaced ?? '')).ino, ino);
+  t.match(await stat(file), { uid, gid, mode });
+});
 
-t.test('whatever page is overwritten, the store opens whole or is refused', async (t) => {
+t.test('with any overwritten page the store opens with all documents or is refused', async (t) => {
   const { folder, file, count } = await filled(t);
   const whole = await readFile(file);
   const isRefused = () => {
@@ -191,7 +185,7 @@ t.test('whatever page is overwritten, the store opens whole or is refused', asyn
     else unseen.push(overwritten);
   }
   t.ok(refused > 20, `${refused} pages are part of the structure`);
-  // The others are free, or hold the middle of a long document, whose content is not checked.
+  // The others are free or hold the middle of a long document, which is not checked.
   const outcomes = new Set<number | string>();
   for (const overwritten of unseen.filter((_, index) => index % 4 === 0)) {
     await writeFile(file, overwritten);
@@ -202,14 +196,10 @@ t.test('whatever page is overwritten, the store opens whole or is refused', asyn
   t.same([...outcomes], [count]);
 });
 
-t.test('a backup is one state, replaces the last, and is made only after a change', async (t) => {
+t.test('a backup is a snapshot that replaces the last one, only after a change', async (t) => {
   const { folder, file } = await filled(t);
   const backup = backupOf(file);
-  const backedUp = () =>
-    stat(backup).then(
-      ({ ino }) => ino,
-      () => 0,
-    );
+  const backedUp = async () => (await stat(backup).catch(() => null))?.ino ?? 0;
   await withItems(
     folder,
     async (items) => {

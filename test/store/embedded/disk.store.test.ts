@@ -9,7 +9,7 @@ interface Item {
   text: string;
 }
 
-t.test('a write that does not fit on the disk is refused, and has not happened', async (t) => {
+t.test('a write that does not fit on the disk is refused without an effect', async (t) => {
   const folder = shortFolder(t);
   // The shell's limit on the size of files, in blocks of 512 bytes, stands for a full disk.
   const limited = ['sh', '-c', 'ulimit -f 2000; exec "$@"', 'sh'];
@@ -27,10 +27,10 @@ t.test('a write that does not fit on the disk is refused, and has not happened',
     );
     if (refusal === undefined) acknowledged += 1;
   }
-  // Found before lmdb writes, whose own failure would corrupt the heap.
+  // Detected before lmdb writes, whose own failure would corrupt the heap.
   t.match(refusal, { code: 14031, message: /^there is no space for the write on the disk/ });
-  t.equal(await items.countDocuments(), acknowledged, 'memory is what the disk is');
-  t.equal(await items.countDocuments({ text }), acknowledged, 'by the index too');
+  t.equal(await items.countDocuments(), acknowledged, 'memory has the same documents as the disk');
+  t.equal(await items.countDocuments({ text }), acknowledged, 'also by the index');
   t.equal(await items.countDocuments({ _id: acknowledged }), 0);
   const together = await Promise.allSettled([
     items.updateOne({ _id: 0 }, { $set: { text: 'y'.repeat(2_000_000) } }),
@@ -48,5 +48,5 @@ t.test('a write that does not fit on the disk is refused, and has not happened',
   t.teardown(() => again.close());
   const stored = again.db('a').collection<Item>('items');
   t.equal(await stored.countDocuments(), acknowledged);
-  await t.resolves(stored.insertOne({ _id: acknowledged, text }), 'and there is room again');
+  await t.resolves(stored.insertOne({ _id: acknowledged, text }), 'with space again');
 });

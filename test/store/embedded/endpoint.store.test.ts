@@ -17,7 +17,7 @@ async function works(url: string): Promise<boolean> {
   return true;
 }
 
-t.test('nobody else can reach the socket or the data', async (t) => {
+t.test('other users have no access to the socket and the data', async (t) => {
   const folder = shortFolder(t);
   mkdirSync(join(folder, 'store'), { mode: 0o755 });
   const store = await startEmbeddedStore(folder);
@@ -26,10 +26,10 @@ t.test('nobody else can reach the socket or the data', async (t) => {
   t.equal(mode(dirname(socket)), 0o700);
   t.equal(mode(socket), 0o600);
   t.equal(dirname(socket), join(folder, 'store'));
-  t.ok(existsSync(join(folder, 'store', 'documents.lmdb')), 'in the same private folder');
+  t.ok(existsSync(join(folder, 'store', 'documents.lmdb')), 'also in the private folder');
 });
 
-t.test('any folder will do, whatever its name', async (t) => {
+t.test('the folder may have any name', async (t) => {
   for (const name of ['Größe: A, B & C?', '100%41']) {
     const folder = join(shortFolder(t), name);
     const store = await startEmbeddedStore(folder);
@@ -39,7 +39,7 @@ t.test('any folder will do, whatever its name', async (t) => {
   }
 });
 
-t.test('a deep folder has its socket elsewhere, in private too', async (t) => {
+t.test('a deep folder has its socket in another private folder', async (t) => {
   const folder = join(shortFolder(t), 'deep'.repeat(30));
   const store = await startEmbeddedStore(folder);
   const socket = socketOf(store.url);
@@ -48,9 +48,9 @@ t.test('a deep folder has its socket elsewhere, in private too', async (t) => {
   t.ok(await works(store.url));
   t.equal(await runningStoreUrl(folder), store.url);
   await store.close();
-  t.notOk(existsSync(dirname(socket)), 'and leaves nothing there');
+  t.notOk(existsSync(dirname(socket)), 'which close removes');
   const again = await startEmbeddedStore(folder);
-  t.equal(again.url, store.url, 'the same place each time');
+  t.equal(again.url, store.url, 'at the same path each time');
   await again.close();
 
   mkdirSync(dirname(socket));
@@ -62,7 +62,7 @@ t.test('a deep folder has its socket elsewhere, in private too', async (t) => {
   );
 });
 
-t.test('a file in the place of the folder is an error, and leaves no lock', async (t) => {
+t.test('a file instead of the folder is an error and leaves no lock', async (t) => {
   const folder = shortFolder(t);
   writeFileSync(join(folder, 'store'), '');
   await t.rejects(startEmbeddedStore(folder));

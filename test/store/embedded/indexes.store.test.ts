@@ -2,7 +2,7 @@ import t from 'tap';
 import { testDatabase } from '../connection.ts';
 import { insertAll } from './insert.ts';
 
-t.test('making an index again is nothing, making another of its kind an error', async (t) => {
+t.test('creating the same index again succeeds; a conflicting one is an error', async (t) => {
   const { db } = await testDatabase(t);
   const items = db.collection('items');
   t.equal(await items.createIndex({ a: 1, b: -1 }), 'a_1_b_-1');
@@ -16,7 +16,7 @@ t.test('making an index again is nothing, making another of its kind an error', 
   t.match(await db.command(again), { numIndexesBefore: 4, numIndexesAfter: 4 });
 });
 
-t.test('what an index finds is what there is, through every change', async (t) => {
+t.test('an index finds the current documents after every change', async (t) => {
   const { db } = await testDatabase(t);
   const items = db.collection<{ _id: number; a?: unknown; b?: unknown }>('items');
   await items.createIndex({ a: 1, b: 1 });
@@ -45,7 +45,7 @@ t.test('what an index finds is what there is, through every change', async (t) =
   t.same(await ids({ 'a.c': 1 }), [3]);
 });
 
-t.test('documents expire when their time has come, and others do not', async (t) => {
+t.test('only documents with an expired date are removed', async (t) => {
   const { db } = await testDatabase(t);
   const items = db.collection<{ _id: string; at?: unknown }>('items');
   await items.createIndex({ at: 1 }, { expireAfterSeconds: 3600 });
@@ -64,9 +64,6 @@ t.test('documents expire when their time has come, and others do not', async (t)
   while ((await items.countDocuments()) > 4 && Date.now() < patience) {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  const left = await items.find().sort({ _id: 1 }).toArray();
-  t.same(
-    left.map(({ _id }) => _id),
-    ['missing', 'no date', 'null', 'to come'],
-  );
+  const left = (await items.find().sort({ _id: 1 }).toArray()).map(({ _id }) => _id);
+  t.same(left, ['missing', 'no date', 'null', 'to come']);
 });

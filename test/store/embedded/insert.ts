@@ -1,6 +1,6 @@
 import type { Collection, Document, OptionalUnlessRequiredId } from 'mongodb';
 
-/** Inserts documents one after the other, in their order: the store takes no bulk writes. */
+/** Inserts documents one by one in their order: the store does not support bulk writes. */
 export async function insertAll<T extends Document>(
   collection: Collection<T>,
   documents: readonly OptionalUnlessRequiredId<T>[],

@@ -10,25 +10,19 @@ import { startEmbeddedStore } from '../../../store/embedded/server.ts';
 import { nextLine, spawnScript } from './children.ts';
 import { shortFolder } from './folder.ts';
 
-t.test('a second owner in the same process is refused', async (t) => {
+t.test('a second owner is refused with the pid of the first', async (t) => {
   const folder = shortFolder(t);
   const store = await startEmbeddedStore(folder);
   t.teardown(() => store.close());
   const refusal = await startEmbeddedStore(folder).catch((error: unknown) => error);
-  t.ok(refusal instanceof FolderHeld);
+  t.ok(refusal instanceof FolderHeld, 'in the same process');
   t.match(refusal, { pid: process.pid });
-});
-
-t.test('a second owner in another process is refused, and told who the first is', async (t) => {
-  const folder = shortFolder(t);
-  const store = await startEmbeddedStore(folder);
-  t.teardown(() => store.close());
   const other = spawnScript(t, 'owner', [folder]);
   t.equal(await nextLine(other), `held by ${process.pid}`);
   t.equal(await other.exited, 3);
 });
 
-t.test('whoever joins finds the owner, as long as there is one', async (t) => {
+t.test('the URL of the owner is found while it runs', async (t) => {
   const folder = shortFolder(t);
   t.equal(await runningStoreUrl(folder), null);
   t.equal(await runningStoreUrl(join(folder, 'nowhere')), null);
@@ -43,7 +37,7 @@ t.test('whoever joins finds the owner, as long as there is one', async (t) => {
   t.equal(await runningStoreUrl(folder), null);
 });
 
-t.test("a killed owner's folder is taken over", async (t) => {
+t.test('the folder of a killed owner can be opened again', async (t) => {
   const folder = shortFolder(t);
   const owner = spawnScript(t, 'owner', [folder]);
   await nextLine(owner);
@@ -57,7 +51,7 @@ t.test("a killed owner's folder is taken over", async (t) => {
   await store.close();
 });
 
-const skip = existsSync('/proc/self/stat') ? false : 'this system does not tell starts';
+const skip = existsSync('/proc/self/stat') ? false : 'no start times of processes';
 t.test('a process that is reaped during the check is not alive', { skip }, async (t) => {
   const { namespace, socket } = await thisProcess('/nowhere');
   let alive = 0;
@@ -65,14 +59,14 @@ t.test('a process that is reaped during the check is not alive', { skip }, async
     const child = spawn('sleep', ['60'], { stdio: 'ignore' });
     child.kill('SIGKILL');
     const { pid = 0 } = child;
-    // Not as long as it runs or is a zombie either, because of its start.
+    // Its start differs, also while it runs or is a zombie.
     if (await isAlive({ pid, started: 'earlier', namespace, socket })) alive += 1;
     if (child.signalCode === null) await once(child, 'exit');
   }
   t.equal(alive, 0);
 });
 
-t.test('an owner that ends without closing ends cleanly', async (t) => {
+t.test('an owner can exit without closing the store', async (t) => {
   const folder = shortFolder(t);
   const owner = spawnScript(t, 'owner', [folder, 'exit']);
   const client = await MongoClient.connect(await nextLine(owner), {
@@ -88,20 +82,20 @@ t.test('an owner that ends without closing ends cleanly', async (t) => {
   await client.close();
 });
 
-t.test('of several that take over a stale lock at once one succeeds', async (t) => {
+t.test('one of several concurrent processes gets a stale lock', async (t) => {
   const folder = shortFolder(t);
   const stale = spawnScript(t, 'owner', [folder]);
   await nextLine(stale);
   stale.process.kill('SIGKILL');
   await stale.exited;
   const contenders = Array.from({ length: 3 }, () => spawnScript(t, 'owner', [folder]));
-  const said = await Promise.all(contenders.map(nextLine));
-  t.equal(said.filter((line) => line.startsWith('mongodb://')).length, 1, said.join());
+  const lines = await Promise.all(contenders.map(nextLine));
+  t.equal(lines.filter((line) => line.startsWith('mongodb://')).length, 1, lines.join());
   const starts = await Promise.allSettled([1, 2, 3].map(() => startEmbeddedStore(folder)));
   t.ok(starts.every(({ status }) => status === 'rejected'));
 });
 
-t.test('a process with the number of a former owner is not taken for it', async (t) => {
+t.test('a process with the pid of a former owner is not the owner', async (t) => {
   const folder = shortFolder(t);
   const first = await startEmbeddedStore(folder);
   const inside = join(folder, 'store');
@@ -110,7 +104,7 @@ t.test('a process with the number of a former owner is not taken for it', async 
   t.match(
     held,
     new RegExp(`^${process.pid}\\|[\\w-]{16}\\|\\d+$`),
-    'it needs no block of a full disk',
+    'short enough to need no disk block',
   );
   await first.close();
 
@@ -119,5 +113,5 @@ t.test('a process with the number of a former owner is not taken for it', async 
   symlinkSync(held.replace(/\|[\w-]+/, '|earlier'), join(forged, 'store', 'lock.7'));
   const store = await startEmbeddedStore(forged);
   await store.close();
-  t.pass('this very process was not in the way of itself');
+  t.pass('this process could take the lock');
 });

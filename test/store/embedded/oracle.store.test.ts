@@ -11,7 +11,7 @@ import { Journal } from '../../../store/embedded/storage/journal.ts';
 import { shortFolder } from './folder.ts';
 import { type Condition, type Json, order, passes } from './oracle.ts';
 
-// Few names and values, so that they meet.
+// Few names and values, so that many are equal.
 const above = fc.constantFrom<Json>(true, false, 0, 1, -1, 1.5, '', 'a', '\u{e000}', '\u{1f600}');
 const scalar = fc.oneof(fc.constant<Json>(null), above);
 const { value } = fc.letrec<{ value: Json }>((tie) => ({
@@ -45,7 +45,7 @@ const conditions = fc.uniqueArray(condition, {
 /** As a client would send it. */
 const bson = (document: object): Document => decode(BSON.serialize(document));
 
-t.test('filters find what the plain telling says, with and without an index', (t) => {
+t.test('filters find the same as the simple implementation, with and without an index', (t) => {
   const journal = new Journal(`${shortFolder(t)}/documents.lmdb`, () => {});
   t.teardown(() => journal.close());
   const index = (key: object) => parseIndexSpecification(bson({ key, name: JSON.stringify(key) }));
@@ -78,7 +78,7 @@ t.test('filters find what the plain telling says, with and without an index', (t
   t.end();
 });
 
-t.test('compound and sparse indexes serve filters, orders and counts as none does', (t) => {
+t.test('compound and sparse indexes do not change filters, orders and counts', (t) => {
   const journal = new Journal(`${shortFolder(t)}/documents.lmdb`, () => {});
   t.teardown(() => journal.close());
   const index = (key: object, more: object = {}) =>
@@ -102,7 +102,7 @@ t.test('compound and sparse indexes serve filters, orders and counts as none doe
     fc.array(fc.dictionary(fc.constantFrom('a', 'b', 'c'), value, { noNullPrototype: true }), {
       maxLength: 30,
     });
-  // Arrays and documents have no order, so they are not sorted.
+  // The store does not sort arrays and documents.
   const cases = fc.oneof(
     fc.record({ stored: documents(scalar), asked, sort }),
     fc.record({ stored: documents(value), asked, sort: fc.constant({}) }),
@@ -118,7 +118,7 @@ t.test('compound and sparse indexes serve filters, orders and counts as none doe
         plain.insert(bson({ _id, ...fields }));
         indexed.insert(bson({ _id, ...fields }));
       });
-      // One index is built of what is there, and documents change and go.
+      // The second index is built from existing documents; then some change or are removed.
       for (const each of indexes.slice(1)) indexed.addIndex(indexed.buildIndex(each));
       for (const [i, at] of changed.entries()) {
         for (const collection of [plain, indexed]) {
@@ -156,7 +156,7 @@ t.test('compound and sparse indexes serve filters, orders and counts as none doe
   t.end();
 });
 
-t.test('what an index orders and counts is not looked at', (t) => {
+t.test('an index sorts and counts without reading the documents', (t) => {
   const journal = new Journal(`${shortFolder(t)}/documents.lmdb`, () => {});
   t.teardown(() => journal.close());
   const jobs = new Collection(1, 'a.jobs', journal);
@@ -189,7 +189,7 @@ t.test('what an index orders and counts is not looked at', (t) => {
   t.end();
 });
 
-t.test('sorting by several fields follows the plain telling', (t) => {
+t.test('sorting by several fields is the same as in the simple implementation', (t) => {
   const direction = fc.constantFrom(1, -1);
   const sorts = fc.uniqueArray(fc.record({ field: fc.constantFrom('a', 'b'), direction }), {
     minLength: 1,

@@ -1,5 +1,5 @@
-// What filters and sorts mean, told again in the plainest way for values that JSON has. It shares
-// nothing with the store: no index, no early exit, no parsed form.
+// A simple second implementation of filters and sorting, for JSON values: without indexes, early exits
+// and parsed forms. It shares no code with the store.
 
 export type Json = null | boolean | number | string | Json[] | { [field: string]: Json };
 
@@ -42,7 +42,7 @@ function firstDifference(differences: number[], otherwise: number): number {
   return differences.find((difference) => difference !== 0) ?? otherwise;
 }
 
-/** All values that a path reaches, `undefined` for each time it leads nowhere. */
+/** All values at a path; `undefined` for each missing one. */
 export function reached(document: Json | undefined, path: string[]): (Json | undefined)[] {
   const [name, ...rest] = path;
   if (name === undefined) {
@@ -58,7 +58,7 @@ export type Condition = { path: string; operator: string; operand: Json };
 
 export function passes(document: Json, { path, operator, operand }: Condition): boolean {
   const values = reached(document, path.split('.'));
-  const alike = (value: Json | undefined, other: Json) =>
+  const equals = (value: Json | undefined, other: Json) =>
     order(value === undefined ? null : value, other) === 0;
   const comparable = (value: Json | undefined) =>
     kind(value === undefined ? null : value) === kind(operand);
@@ -68,9 +68,9 @@ export function passes(document: Json, { path, operator, operand }: Condition): 
   const list = Array.isArray(operand) ? operand : [];
   switch (operator) {
     case '$eq':
-      return values.some((value) => alike(value, operand));
+      return values.some((value) => equals(value, operand));
     case '$ne':
-      return !values.some((value) => alike(value, operand));
+      return !values.some((value) => equals(value, operand));
     case '$gt':
       return orders.some((o) => o > 0);
     case '$gte':
@@ -80,7 +80,7 @@ export function passes(document: Json, { path, operator, operand }: Condition): 
     case '$lte':
       return orders.some((o) => o <= 0);
     case '$in':
-      return values.some((value) => list.some((other) => alike(value, other)));
+      return values.some((value) => list.some((other) => equals(value, other)));
     default:
       throw new Error(operator);
   }

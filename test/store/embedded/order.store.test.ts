@@ -65,7 +65,7 @@ t.test('sorting follows the comparison order', async (t) => {
   );
 });
 
-t.test('what the order calls equal is found, by an index as well, and nothing else', async (t) => {
+t.test('a filter finds the equal values, with and without an index', async (t) => {
   const { db } = await testDatabase(t);
   const [plain, indexed] = [db.collection<Item>('plain'), db.collection<Item>('indexed')];
   await indexed.createIndex({ value: 1 });
@@ -82,7 +82,7 @@ t.test('what the order calls equal is found, by an index as well, and nothing el
   }
 });
 
-t.test('inside documents and arrays values are alike, and equal numbers are one', async (t) => {
+t.test('equal numbers of different types are equal within documents and arrays', async (t) => {
   const { db } = await testDatabase(t);
   const items = db.collection<Item>('items');
   await items.insertOne({ _id: 1, value: { a: new Int32(1), b: [new Double(2)] } });

@@ -1,4 +1,4 @@
-// Owns an embedded store, and says so with its URL, until its input ends or it is killed.
+// Owns an embedded store, and prints its URL, until its input ends or it is killed.
 import { FolderHeld } from '../../../store/embedded/lock.ts';
 import { startEmbeddedStore } from '../../../store/embedded/server.ts';
 

@@ -5,12 +5,12 @@ import type { Test } from 'tap';
 const headerBytes = 16;
 const opQuery = 2004;
 const opMsg = 2013;
-/** Errors that say that something was sent which the store does not do, or not so. */
+/** Codes of requests that the store does not support, or that are not valid. */
 const refusalCodes = [1, 2, 9, 14, 59, 67, 85, 86, 115, 352];
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What clients have sent through a recorder, each kind of thing once. */
+/** The distinct commands, arguments, operators and types that clients have sent. */
 export class Recording {
   readonly opcodes = new Set<string>();
   /** `command.field`, and `command.field.field` for the fields of its statements. */
@@ -19,7 +19,7 @@ export class Recording {
   readonly updateOperators = new Set<string>();
   readonly pipelineOperators = new Set<string>();
   readonly types = new Set<string>();
-  /** Requests that the store has refused because of what they ask for. */
+  /** Requests that the store has refused. */
   readonly refused: string[] = [];
 
   request(message: Buffer): void {
@@ -53,7 +53,7 @@ export class Recording {
     }
     this.#filter(command['filter'] ?? command['query']);
     this.#update(command['update']);
-    // What a driver tells about itself is not looked into.
+    // The driver's description of itself is not recorded.
     if (name !== 'hello' && name !== 'ismaster') this.#typesIn(command);
   }
 
@@ -115,7 +115,7 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null ? { ...value } : {};
 
-/** Every name with a dollar sign at the front, at whatever depth. */
+/** All names with a leading dollar sign, at any depth. */
 function operatorsIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(operatorsIn);
   if (typeof value !== 'object' || value === null || '_bsontype' in value) return [];
@@ -125,7 +125,7 @@ function operatorsIn(value: unknown): string[] {
   ]);
 }
 
-/** Listens on a port of its own, hands everything on to a store's socket, and writes it down. */
+/** A proxy of a store's socket, on a port of its own, that records the messages. */
 export async function startRecorder(
   t: Test,
   socket: string,

@@ -13,7 +13,7 @@ interface Item {
   at?: Date;
 }
 
-t.test('documents, their order and indexes outlast a restart', async (t) => {
+t.test('documents, their order and indexes survive a restart', async (t) => {
   const folder = shortFolder(t);
   const first = await startEmbeddedStore(folder);
   const writer = await MongoClient.connect(first.url);
@@ -45,7 +45,7 @@ t.test('documents, their order and indexes outlast a restart', async (t) => {
   while ((await again.findOne({ _id: 7 })) !== null) await sleep(50);
   const other = { key: { y: 1 }, name: 'x_1' };
   const changed = reader.db('b').command({ createIndexes: 'empty', indexes: [other] });
-  await t.rejects(changed, { code: 86 }, 'its index is known');
+  await t.rejects(changed, { code: 86 }, 'its index is stored');
   const documents = await again.find().toArray();
   await reader.close();
   await second.close();
@@ -57,7 +57,7 @@ t.test('documents, their order and indexes outlast a restart', async (t) => {
   t.same(await last.db('a').collection<Item>('items').find().toArray(), documents);
 });
 
-t.test('a file of an earlier version is read, one that holds more is refused', async (t) => {
+t.test('a file of an earlier version is read; unsupported indexes in it are refused', async (t) => {
   const write = async (index: object) => {
     const file = join(shortFolder(t), 'documents.lmdb');
     const journal = new Journal(file, () => {});
@@ -78,7 +78,7 @@ t.test('a file of an earlier version is read, one that holds more is refused', a
   t.throws(() => new Catalog(file), { code: 115, message: /partialFilterExpression/ });
 });
 
-t.test('closing twice is closing once, and nobody listens afterwards', async (t) => {
+t.test('close can be called twice, and ends the listener', async (t) => {
   const store = await startEmbeddedStore(shortFolder(t));
   const client = await MongoClient.connect(store.url);
   await client.db('a').collection('items').insertOne({});
@@ -89,33 +89,30 @@ t.test('closing twice is closing once, and nobody listens afterwards', async (t)
   await t.rejects(MongoClient.connect(store.url, options), { name: 'MongoServerSelectionError' });
 });
 
-t.test(
-  'writes under way when the store is closed are kept when they were acknowledged',
-  async (t) => {
-    const folder = shortFolder(t);
-    const first = await startEmbeddedStore(folder);
-    const writer = await MongoClient.connect(first.url, { serverSelectionTimeoutMS: 200 });
-    const items = writer.db('a').collection<Item>('items');
-    const acknowledged: number[] = [];
-    const writing = Array.from({ length: 200 }, async (_, _id) => {
-      const done = await items.insertOne({ _id }).catch(() => null);
-      if (done !== null) acknowledged.push(_id);
-    });
-    await writing[0];
-    await first.close();
-    await Promise.all(writing);
-    await writer.close();
+t.test('acknowledged writes during the close are stored', async (t) => {
+  const folder = shortFolder(t);
+  const first = await startEmbeddedStore(folder);
+  const writer = await MongoClient.connect(first.url, { serverSelectionTimeoutMS: 200 });
+  const items = writer.db('a').collection<Item>('items');
+  const acknowledged: number[] = [];
+  const writing = Array.from({ length: 200 }, async (_, _id) => {
+    const done = await items.insertOne({ _id }).catch(() => null);
+    if (done !== null) acknowledged.push(_id);
+  });
+  await writing[0];
+  await first.close();
+  await Promise.all(writing);
+  await writer.close();
 
-    const second = await startEmbeddedStore(folder);
-    t.teardown(() => second.close());
-    const reader = await MongoClient.connect(second.url);
-    t.teardown(() => reader.close());
-    const stored = await reader.db('a').collection<Item>('items').find().toArray();
-    const ids = new Set(stored.map(({ _id }) => _id));
-    t.ok(acknowledged.length > 0);
-    t.same(
-      acknowledged.filter((_id) => !ids.has(_id)),
-      [],
-    );
-  },
-);
+  const second = await startEmbeddedStore(folder);
+  t.teardown(() => second.close());
+  const reader = await MongoClient.connect(second.url);
+  t.teardown(() => reader.close());
+  const stored = await reader.db('a').collection<Item>('items').find().toArray();
+  const ids = new Set(stored.map(({ _id }) => _id));
+  t.ok(acknowledged.length > 0);
+  t.same(
+    acknowledged.filter((_id) => !ids.has(_id)),
+    [],
+  );
+});

@@ -15,18 +15,18 @@ import { until } from '../../until.ts';
 import { type Recording, startRecorder } from './recorder.ts';
 
 const rootKey = 'sk_root-key-of-the-recording';
-/** More than a first batch holds. */
+/** More jobs than a first batch holds. */
 const jobCount = 120;
 
 interface Recorded {
   readonly service: Service;
-  /** The store itself, past the recorder: what is asked here is not written down. */
+  /** Connected to the store itself; its commands are not recorded. */
   readonly client: MongoClient;
   readonly recording: Recording;
   readonly url: string;
 }
 
-/** The built service on an embedded store with a recorder before it. */
+/** The built service, on an embedded store behind a recorder. */
 async function startRecorded(t: Test): Promise<Recorded> {
   const dataDir = await mkdtemp(join(temporaryRoot, 'image-delivery-'));
   const store = await startEmbeddedStore(dataDir);
@@ -47,7 +47,7 @@ async function startRecorded(t: Test): Promise<Recorded> {
   return { service: await startService(t, { environment, dataDir }), client, recording, url };
 }
 
-t.test('the store supports all that is sent, and nothing that nobody sends', async (t) => {
+t.test('the store supports all that clients send, and nothing else', async (t) => {
   const { service, client, recording, url } = await startRecorded(t);
   const origin = await startTestOrigin(t);
   origin.serve('/a.jpg', await picture(40, 30));
@@ -121,15 +121,15 @@ t.test('the store supports all that is sent, and nothing that nobody sends', asy
 
   t.equal(await worker.end('SIGTERM'), 0);
 
-  // Agenda by itself, which takes jobs in its own way.
+  // Agenda without the service's repository.
   const agenda = new Agenda({ backend: new MongoBackend({ address: url }) });
   agenda.define('third', async () => {});
   await agenda.start();
-  await until('it has looked for a job', () => recording.queryOperators.has('$or'));
+  await until('it has polled for jobs', () => recording.queryOperators.has('$or'));
   await agenda.stop();
 
-  // The driver by itself: it looks whether the server is there, as it does every ten seconds, and
-  // closes a list that nobody reads to its end, as when a process ends in the middle of one.
+  // The driver alone: it polls the server, as every ten seconds, and kills a cursor that is not read
+  // to its end.
   const reader = await MongoClient.connect(url, { heartbeatFrequencyMS: 500 });
   while (!recording.fields.has('hello.hello')) await sleep(50);
   for await (const job of reader.db('recorded').collection('jobs').find()) {
@@ -147,10 +147,10 @@ t.test('the store supports all that is sent, and nothing that nobody sends', asy
   same(recording.updateOperators, supported.updateOperators, 'update operators');
   same(recording.pipelineOperators, supported.pipelineOperators, 'stages and accumulators');
   same(recording.types, supported.bsonTypes, 'types of values');
-  t.same(recording.refused, [], 'and nothing was refused');
+  t.same(recording.refused, [], 'nothing was refused');
 });
 
-/** As a recording names them. */
+/** The supported fields in the form of a recording. */
 function supportedFields(): string[] {
   const commands = Object.entries(supported.commandShapes).flatMap(([command, shape]) =>
     [...Object.keys(shape), ...(command === 'ismaster' ? [] : ['$db'])].map(

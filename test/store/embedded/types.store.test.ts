@@ -22,7 +22,7 @@ const valuesOfAllTypes = {
   nested: { b: new Int32(1), a: new Double(1) },
 };
 
-t.test('every type comes back as it went in, also after an update beside it', async (t) => {
+t.test('values keep their types, also after an update of other fields', async (t) => {
   const { db } = await testDatabase(t);
   const items = db.collection<Document & { _id: number }>('items');
   await items.insertOne({ _id: 1, ...valuesOfAllTypes });

@@ -11,7 +11,7 @@ interface Member {
   team?: string;
 }
 
-/** What the promise rejects with. */
+/** The rejection of a promise. */
 const refusal = (attempt: Promise<unknown>) =>
   attempt.then(
     () => 'no refusal',
@@ -46,7 +46,7 @@ t.test('a duplicate is refused with its index, key and value', async (t) => {
   t.match(withoutEmail, { keyValue: { email: null } }, { skip: unnamed });
   const withSameId = await refusal(members.insertOne({ _id: 1, email: 'b' }));
   t.match(withSameId, { keyPattern: { _id: 1 } }, { skip: unnamed });
-  t.equal(await members.countDocuments(), 2, 'nothing of it has happened');
+  t.equal(await members.countDocuments(), 2, 'no write had an effect');
   await members.deleteMany({ _id: 1 });
   await t.resolves(members.insertOne({ _id: 6, email: 'a@example.com' }), 'free again');
   await t.resolves(members.updateOne({ _id: 6 }, { $set: { email: 'a@example.com', team: 'x' } }));
@@ -54,7 +54,7 @@ t.test('a duplicate is refused with its index, key and value', async (t) => {
   await t.resolves(members.insertOne({ _id: 7, email: 'a@example.com' }), 'and again');
 });
 
-t.test('of many concurrent upserts of one key one inserts', async (t) => {
+t.test('one of many concurrent upserts of a key inserts', async (t) => {
   const { db } = await testDatabase(t);
   const members = db.collection<Member & { n: number }>('members');
   await members.createIndex({ email: 1 }, { unique: true });
@@ -74,7 +74,7 @@ t.test('a sparse index concerns only documents with its field', async (t) => {
   await insertAll(members, [{ _id: 1 }, { _id: 2 }, { _id: 3, email: 'a' }]);
   await members.createIndex({ email: 1 }, { unique: true, sparse: true });
   await t.rejects(members.createIndex({ email: 1 }, { unique: true }), { code: 86 });
-  await t.resolves(members.insertOne({ _id: 4 }), 'many may be without it');
+  await t.resolves(members.insertOne({ _id: 4 }), 'several documents without the field');
   await t.rejects(members.updateOne({ _id: 1 }, { $set: { email: 'a' } }), { code: 11000 });
   await members.updateOne({ _id: 3 }, { $unset: { email: true } });
   await t.resolves(members.updateOne({ _id: 1 }, { $set: { email: 'a' } }), 'it is free again');
@@ -85,7 +85,7 @@ t.test('a sparse index concerns only documents with its field', async (t) => {
   );
 });
 
-t.test('an index over what breaks it is not made', async (t) => {
+t.test('a unique index over duplicates is not created', async (t) => {
   const { db } = await testDatabase(t);
   const members = db.collection<Member>('members');
   await insertAll(members, [

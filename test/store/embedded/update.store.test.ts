@@ -4,7 +4,7 @@ import { testDatabase } from '../connection.ts';
 import { differs } from '../servers.ts';
 import { insertAll } from './insert.ts';
 
-t.test('each update operator does what MongoDB does', async (t) => {
+t.test('update operators behave as in MongoDB', async (t) => {
   const { db } = await testDatabase(t);
   const items = db.collection<Document & { _id: number }>('items');
   const cases: [before: object, update: object, after: object, modified?: 0][] = [
@@ -47,7 +47,7 @@ t.test('a current date is the time of the update', async (t) => {
   t.same(found?.at, found?.and);
 });
 
-t.test('many are updated, and an update that fails midway says so', async (t) => {
+t.test('updateMany updates all, and reports an error midway', async (t) => {
   const { db } = await testDatabase(t);
   const items = db.collection<Document & { _id: number }>('items');
   await insertAll(
@@ -62,7 +62,7 @@ t.test('many are updated, and an update that fails midway says so', async (t) =>
   await t.rejects(items.updateMany({}, { $inc: { n: 1 } }), { code: 14 });
 });
 
-t.test('an upsert inserts what the filter and the update say', async (t) => {
+t.test('an upsert inserts the equalities of the filter and the update', async (t) => {
   const { db } = await testDatabase(t);
   const items = db.collection<Document & { _id: number }>('items');
   const cases: [filter: object, update: object, after: object][] = [
