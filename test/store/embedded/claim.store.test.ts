@@ -1,7 +1,7 @@
 import t from 'tap';
 import { testDatabase } from '../connection.ts';
 import { remainingLines, spawnScript } from './children.ts';
-import { insertAll } from './insert.ts';
+import { insertAll } from './collection.ts';
 
 t.test('two processes claim each document exactly once', async (t) => {
   const { db, url, databaseName } = await testDatabase(t);

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import t from 'tap';
 import { testDatabase } from '../connection.ts';
-import { insertAll } from './insert.ts';
+import { insertAll, testCollection } from './collection.ts';
 
 interface Thing {
   _id: number;
@@ -21,9 +21,7 @@ const initialThings: Thing[] = [
 ];
 
 t.test('filters find the same documents as in MongoDB', async (t) => {
-  const { db } = await testDatabase(t);
-  const things = db.collection<Thing>('things');
-  await insertAll(things, initialThings);
+  const things = await testCollection<Thing>(t, initialThings);
   const cases: [filter: object, ids: number[]][] = [
     [{}, [1, 2, 3, 4]],
     [{ size: 3 }, [2, 3]],
@@ -65,9 +63,7 @@ t.test('filters find the same documents as in MongoDB', async (t) => {
 });
 
 t.test('results are sorted, limited and projected', async (t) => {
-  const { db } = await testDatabase(t);
-  const things = db.collection<Thing>('things');
-  await insertAll(things, initialThings);
+  const things = await testCollection<Thing>(t, initialThings);
   const ids = async (sort: [string, 1 | -1][], skip = 0, limit = 0) =>
     (await things.find().sort(sort).skip(skip).limit(limit).toArray()).map(({ _id }) => _id);
   const [up, down] = [1, -1] as const;

@@ -2,7 +2,7 @@ import { Long } from 'mongodb';
 import t from 'tap';
 import { testDatabase } from '../connection.ts';
 import { differs } from '../servers.ts';
-import { insertAll } from './insert.ts';
+import { insertAll } from './collection.ts';
 
 const numbered = (length: number) => Array.from({ length }, (_, _id) => ({ _id }));
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { testDatabase } from '../connection.ts';
-import { insertAll } from './insert.ts';
+import { insertAll, testCollection } from './collection.ts';
 
 t.test('creating the same index again succeeds; a conflicting one is an error', async (t) => {
   const { db } = await testDatabase(t);
@@ -17,8 +17,7 @@ t.test('creating the same index again succeeds; a conflicting one is an error', 
 });
 
 t.test('an index finds the current documents after every change', async (t) => {
-  const { db } = await testDatabase(t);
-  const items = db.collection<{ _id: number; a?: unknown; b?: unknown }>('items');
+  const items = await testCollection<{ _id: number; a?: unknown; b?: unknown }>(t);
   await items.createIndex({ a: 1, b: 1 });
   await items.createIndex({ 'a.c': 1 });
   const documents = [
@@ -46,8 +45,7 @@ t.test('an index finds the current documents after every change', async (t) => {
 });
 
 t.test('only documents with an expired date are removed', async (t) => {
-  const { db } = await testDatabase(t);
-  const items = db.collection<{ _id: string; at?: unknown }>('items');
+  const items = await testCollection<{ _id: string; at?: unknown }>(t);
   await items.createIndex({ at: 1 }, { expireAfterSeconds: 3600 });
   const hour = 3_600_000;
   const now = Date.now();

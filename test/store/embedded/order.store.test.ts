@@ -1,7 +1,7 @@
 import { Double, Int32, Long, ObjectId } from 'mongodb';
 import t from 'tap';
 import { testDatabase } from '../connection.ts';
-import { insertAll } from './insert.ts';
+import { insertAll, testCollection } from './collection.ts';
 
 /** Ascending by BSON's comparison order; values in one group are equal. */
 const orderedGroups: unknown[][] = [
@@ -49,9 +49,7 @@ const rankedValues = orderedGroups
   .map(({ value, rank }, _id): Item & { rank: number } => ({ _id, rank, value }));
 
 t.test('sorting follows the comparison order', async (t) => {
-  const { db } = await testDatabase(t);
-  const items = db.collection<Item>('items');
-  await insertAll(items, [...rankedValues].reverse());
+  const items = await testCollection<Item>(t, [...rankedValues].reverse());
   const ranks = (await items.find().sort({ value: 1 }).toArray()).map(({ rank }) => rank);
   t.same(
     ranks,
@@ -83,16 +81,14 @@ t.test('a filter finds the equal values, with and without an index', async (t) =
 });
 
 t.test('equal numbers of different types are equal within documents and arrays', async (t) => {
-  const { db } = await testDatabase(t);
-  const items = db.collection<Item>('items');
+  const items = await testCollection<Item>(t);
   await items.insertOne({ _id: 1, value: { a: new Int32(1), b: [new Double(2)] } });
   t.equal(await items.countDocuments({ value: { a: new Double(1), b: [Long.fromInt(2)] } }), 1);
   t.equal(await items.countDocuments({ value: { b: [2], a: 1 } }), 0, 'the order of fields counts');
 });
 
 t.test('comparisons in a filter stay within a type', async (t) => {
-  const { db } = await testDatabase(t);
-  const items = db.collection<Item>('items');
+  const items = await testCollection<Item>(t);
   const values = [Number.NaN, 1, 'a', true, new Date(0), null, [], { a: 1 }, ['b', 7]];
   await insertAll(
     items,

@@ -1,6 +1,6 @@
 import { BSON, type Document, Double, Int32, Long, ObjectId } from 'mongodb';
 import t from 'tap';
-import { testDatabase } from '../connection.ts';
+import { testCollection } from './collection.ts';
 
 /** Reads values with their BSON types, numbers included. */
 const exactTypes = { promoteValues: false, promoteLongs: false } as const;
@@ -23,8 +23,7 @@ const valuesOfAllTypes = {
 };
 
 t.test('values keep their types, also after an update of other fields', async (t) => {
-  const { db } = await testDatabase(t);
-  const items = db.collection<Document & { _id: number }>('items');
+  const items = await testCollection<Document & { _id: number }>(t);
   await items.insertOne({ _id: 1, ...valuesOfAllTypes });
   const sameAs = async (values: object) => {
     const stored = await items.findOne({}, exactTypes);
@@ -45,8 +44,7 @@ t.test('values keep their types, also after an update of other fields', async (t
 });
 
 t.test('int32 grows to int64, and int64 does not wrap', async (t) => {
-  const { db } = await testDatabase(t);
-  const items = db.collection<Document & { _id: number }>('items');
+  const items = await testCollection<Document & { _id: number }>(t);
   await items.insertOne({ _id: 1, n: new Int32(2147483647) });
   await items.updateOne({ _id: 1 }, { $inc: { n: new Int32(1) } });
   t.strictSame((await items.findOne({}, exactTypes))?.['n'], Long.fromString('2147483648'));

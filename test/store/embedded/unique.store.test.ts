@@ -1,9 +1,8 @@
 import { MongoServerError } from 'mongodb';
 import t from 'tap';
 import { writePortably } from '../../../store/upsert.ts';
-import { testDatabase } from '../connection.ts';
 import { differs } from '../servers.ts';
-import { insertAll } from './insert.ts';
+import { insertAll, testCollection } from './collection.ts';
 
 interface Member {
   _id: number;
@@ -19,8 +18,7 @@ const refusal = (attempt: Promise<unknown>) =>
   );
 
 t.test('a duplicate is refused with its index, key and value', async (t) => {
-  const { db } = await testDatabase(t);
-  const members = db.collection<Member>('members');
+  const members = await testCollection<Member>(t);
   await members.createIndex({ email: 1 }, { unique: true });
   await insertAll(members, [{ _id: 1, email: 'a@example.com' }, { _id: 2 }]);
   const only11000 = { code: 11000 };
@@ -55,8 +53,7 @@ t.test('a duplicate is refused with its index, key and value', async (t) => {
 });
 
 t.test('one of many concurrent upserts of a key inserts', async (t) => {
-  const { db } = await testDatabase(t);
-  const members = db.collection<Member & { n: number }>('members');
+  const members = await testCollection<Member & { n: number }>(t);
   await members.createIndex({ email: 1 }, { unique: true });
   const results = await Promise.allSettled(
     Array.from({ length: 50 }, () =>
@@ -69,9 +66,7 @@ t.test('one of many concurrent upserts of a key inserts', async (t) => {
 });
 
 t.test('a sparse index concerns only documents with its field', async (t) => {
-  const { db } = await testDatabase(t);
-  const members = db.collection<Member>('members');
-  await insertAll(members, [{ _id: 1 }, { _id: 2 }, { _id: 3, email: 'a' }]);
+  const members = await testCollection<Member>(t, [{ _id: 1 }, { _id: 2 }, { _id: 3, email: 'a' }]);
   await members.createIndex({ email: 1 }, { unique: true, sparse: true });
   await t.rejects(members.createIndex({ email: 1 }, { unique: true }), { code: 86 });
   await t.resolves(members.insertOne({ _id: 4 }), 'several documents without the field');
@@ -86,8 +81,7 @@ t.test('a sparse index concerns only documents with its field', async (t) => {
 });
 
 t.test('a unique index over duplicates is not created', async (t) => {
-  const { db } = await testDatabase(t);
-  const members = db.collection<Member>('members');
+  const members = await testCollection<Member>(t);
   await insertAll(members, [
     { _id: 1, email: 'a' },
     { _id: 2, email: 'a' },

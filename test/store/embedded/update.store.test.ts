@@ -1,12 +1,10 @@
 import type { Document } from 'mongodb';
 import t from 'tap';
-import { testDatabase } from '../connection.ts';
 import { differs } from '../servers.ts';
-import { insertAll } from './insert.ts';
+import { insertAll, testCollection } from './collection.ts';
 
 t.test('update operators behave as in MongoDB', async (t) => {
-  const { db } = await testDatabase(t);
-  const items = db.collection<Document & { _id: number }>('items');
+  const items = await testCollection<Document & { _id: number }>(t);
   const cases: [before: object, update: object, after: object, modified?: 0][] = [
     [{ a: 1 }, { $set: { a: 2, 'b.c': 3 } }, { a: 2, b: { c: 3 } }],
     [{ a: 1 }, { $set: { a: 1 } }, { a: 1 }, 0],
@@ -38,8 +36,7 @@ t.test('update operators behave as in MongoDB', async (t) => {
 });
 
 t.test('a current date is the time of the update', async (t) => {
-  const { db } = await testDatabase(t);
-  const items = db.collection<{ _id: number; at?: Date; and?: Date }>('items');
+  const items = await testCollection<{ _id: number; at?: Date; and?: Date }>(t);
   await items.insertOne({ _id: 1 });
   const update = { $currentDate: { at: true, and: true } } as const;
   const found = await items.findOneAndUpdate({ _id: 1 }, update, { returnDocument: 'after' });
@@ -48,8 +45,7 @@ t.test('a current date is the time of the update', async (t) => {
 });
 
 t.test('updateMany updates all, and reports an error midway', async (t) => {
-  const { db } = await testDatabase(t);
-  const items = db.collection<Document & { _id: number }>('items');
+  const items = await testCollection<Document & { _id: number }>(t);
   await insertAll(
     items,
     [1, 2, 3].map((n) => ({ _id: n, n })),
@@ -63,8 +59,7 @@ t.test('updateMany updates all, and reports an error midway', async (t) => {
 });
 
 t.test('an upsert inserts the equalities of the filter and the update', async (t) => {
-  const { db } = await testDatabase(t);
-  const items = db.collection<Document & { _id: number }>('items');
+  const items = await testCollection<Document & { _id: number }>(t);
   const cases: [filter: object, update: object, after: object][] = [
     [{ _id: 1, a: 'x' }, { $set: { b: 1 } }, { _id: 1, a: 'x', b: 1 }],
     [{ _id: 2 }, { $setOnInsert: { s: 1 }, $inc: { n: 5 } }, { _id: 2, n: 5, s: 1 }],
@@ -87,8 +82,7 @@ t.test('an upsert inserts the equalities of the filter and the update', async (t
 });
 
 t.test('findAndModify returns the document before or after', async (t) => {
-  const { db } = await testDatabase(t);
-  const items = db.collection<Document & { _id: number }>('items');
+  const items = await testCollection<Document & { _id: number }>(t);
   await insertAll(
     items,
     [3, 1, 2].map((n) => ({ _id: n, n })),

@@ -1,0 +1,22 @@
+import type { Collection, Document, OptionalUnlessRequiredId } from 'mongodb';
+import type { Test } from 'tap';
+import { testDatabase } from '../connection.ts';
+
+/** Inserts documents one by one in their order: the store does not support bulk writes. */
+export async function insertAll<T extends Document>(
+  collection: Collection<T>,
+  documents: readonly OptionalUnlessRequiredId<T>[],
+): Promise<void> {
+  for (const document of documents) await collection.insertOne(document);
+}
+
+/** A collection of a test database, with documents. */
+export async function testCollection<T extends Document>(
+  t: Test,
+  documents: readonly OptionalUnlessRequiredId<T>[] = [],
+): Promise<Collection<T>> {
+  const { db } = await testDatabase(t);
+  const collection = db.collection<T>('items');
+  await insertAll(collection, documents);
+  return collection;
+}
