@@ -14,8 +14,8 @@ export interface TestDatabase {
 }
 
 /**
- * A database of its own for a test: on the server that SERVICE_MONGODB_URL names, where it is dropped
- * when the test is over, or else in an embedded store, which ends with the tests.
+ * A new database for a test: on the server of SERVICE_MONGODB_URL, dropped at the end of the test, or else
+ * in an embedded store, which ends with the tests.
  */
 export async function testDatabase(t: Test): Promise<TestDatabase> {
   const server = process.env['SERVICE_MONGODB_URL'];
@@ -32,7 +32,7 @@ export async function testDatabase(t: Test): Promise<TestDatabase> {
 
 let store: Promise<Store> | undefined;
 
-/** An embedded store that all tests of the process share, and that ends with the last of them. */
+/** An embedded store for all tests of the process, which ends with the last of them. */
 export async function embeddedUrl(): Promise<string> {
   store ??= startTemporaryStore();
   return (await store).url;
@@ -47,3 +47,10 @@ async function startTemporaryStore(): Promise<Store> {
   });
   return started;
 }
+
+/** Whether a promise is fulfilled. */
+export const succeeds = (promise: Promise<unknown>): Promise<boolean> =>
+  promise.then(
+    () => true,
+    () => false,
+  );

@@ -21,7 +21,7 @@ const jobsOf = (projectId: string, count: number, more: Partial<PrewarmJob> = {}
 
 interface Given {
   readonly maxWaiting?: number;
-  /** Documents that an earlier version has left. */
+  /** Documents of an earlier version. */
   readonly left?: readonly object[];
 }
 
@@ -38,12 +38,12 @@ async function startQueue(t: Test, { maxWaiting, left = [] }: Given = {}) {
     queue,
     stored: db.collection('jobs'),
     other: new JobQueue(db, maxWaiting),
-    /** Takes the next job, as a worker does. */
+    /** Takes the next job as a worker. */
     take: async () => {
       const job = await repository.getNextJobToRun(name, new Date(), new Date(0), undefined, by);
       return job as JobParameters<PrewarmJob> | undefined;
     },
-    /** Saves how a job that was taken has ended. */
+    /** Saves the end of a taken job. */
     end: async (job: JobParameters<PrewarmJob> | undefined, retryAt?: Date) => {
       if (job === undefined) throw new Error('no job was taken');
       await repository.saveJobState(job, by);
@@ -55,7 +55,7 @@ async function startQueue(t: Test, { maxWaiting, left = [] }: Given = {}) {
   };
 }
 
-t.test('the same work waits once, however many ask for it at once', async (t) => {
+t.test('concurrent additions of equal jobs queue them once', async (t) => {
   const { queue, other, stored, take, end } = await startQueue(t);
   const jobs = jobsOf(shop, 10);
   const calls = [queue, other, queue, other, queue, other].map((each) => each.add(jobs));
@@ -68,24 +68,24 @@ t.test('the same work waits once, however many ask for it at once', async (t) =>
     waitingKey: undefined,
   });
   await queue.add(jobs);
-  t.equal(await stored.countDocuments(), 11, 'what is under way can be asked for again');
+  t.equal(await stored.countDocuments(), 11, 'a running job can be queued again');
   await end(taken, new Date(Date.now() + 60_000));
-  t.equal(await stored.countDocuments(), 10, 'and replaces the next attempt of what has failed');
+  t.equal(await stored.countDocuments(), 10, 'which replaces the next attempt of a failed job');
 
   const failed = await take();
   await end(failed, new Date(Date.now() + 60_000));
   await queue.add(jobs);
-  t.equal(await stored.countDocuments(), 10, 'the next attempt waits, too');
+  t.equal(await stored.countDocuments(), 10, 'a failed job waits for its next attempt');
   t.match(await queue.stats(), { active: 0, waiting: 9, delayed: 1, failed: 0 });
 
   const done = await take();
   await end(done);
   await queue.add(jobs);
-  t.equal(await stored.countDocuments(), 11, 'what has ended can be asked for again');
+  t.equal(await stored.countDocuments(), 11, 'an ended job can be queued again');
   t.match(await queue.stats(), { active: 0, waiting: 9, delayed: 1, failed: 1 });
 });
 
-t.test('a worker that stops gives back what it has, and nobody does it twice', async (t) => {
+t.test('a stopping worker releases its jobs, and each runs once', async (t) => {
   const { queue, stored, take } = await startQueue(t);
   await queue.add(jobsOf(shop, 3));
   await take();
@@ -101,7 +101,7 @@ t.test('a worker that stops gives back what it has, and nobody does it twice', a
   t.equal(await take(), undefined);
 });
 
-t.test('projects are served by turns, by the number of their variants', async (t) => {
+t.test('projects get turns by their numbers of variants', async (t) => {
   const { queue, take, end } = await startQueue(t);
   const order: string[] = [];
   const takeSome = async (count: number) => {
@@ -119,11 +119,11 @@ t.test('projects are served by turns, by the number of their variants', async (t
   t.equal(order.splice(0).filter((project) => project === 'p').length, 4, 'each second job');
   await queue.add(jobsOf(press, 2, { widths: [1, 2], formats: ['avif', 'webp'] }));
   await takeSome(11);
-  // Jobs of one turn are taken in any order.
+  // The order of jobs with the same turn is not defined.
   t.match(order.splice(0).join(''), /^s{4,5}ps{4,5}ps*$/, 'four variants for four');
 });
 
-t.test('a next attempt has its turn when its time has come', async (t) => {
+t.test('a retry gets its turn when it is due', async (t) => {
   const { queue, take, end, stored } = await startQueue(t);
   await queue.add(jobsOf(shop, 30));
   const first = await take();
@@ -131,7 +131,7 @@ t.test('a next attempt has its turn when its time has come', async (t) => {
   await take();
   await stored.updateOne({ failCount: 1 }, { $set: { nextRunAt: new Date() } });
   await queue.add(jobsOf(press, 1));
-  // It waits behind the others of its project, and holds no other project up.
+  // It is queued after the project's other jobs, and does not delay other projects.
   const taken: (string | undefined)[] = [];
   for (let job = await take(); job !== undefined; job = await take()) {
     taken.push(job.data.projectId);
@@ -142,7 +142,7 @@ t.test('a next attempt has its turn when its time has come', async (t) => {
   t.equal(taken.length, 28 + 1 + 1 + 1);
 });
 
-t.test('a project has a bound, and a call is accepted as a whole or not at all', async (t) => {
+t.test('a call with more jobs than the maximum adds none of them', async (t) => {
   const { queue, other, stored, take, end } = await startQueue(t, { maxWaiting: 25 });
   const call = (from: number, count: number) => jobsOf(shop, from + count).slice(from);
   await queue.add(call(0, 20));
@@ -152,9 +152,9 @@ t.test('a project has a bound, and a call is accepted as a whole or not at all',
     added: 6,
     maxWaiting: 25,
   });
-  t.equal(await stored.countDocuments(), 20, 'nothing of it');
-  await t.resolves(queue.add(jobsOf(press, 20)), 'another project has its own');
-  await t.resolves(queue.add(call(0, 25)), 'what waits already does not count again');
+  t.equal(await stored.countDocuments(), 20, 'none was added');
+  await t.resolves(queue.add(jobsOf(press, 20)), 'the maximum is per project');
+  await t.resolves(queue.add(call(0, 25)), 'jobs that wait already count once');
   await t.rejects(queue.add(call(24, 2)), { name: 'QueueFull', waiting: 25, added: 1 });
   await t.resolves(other.add(call(0, 25)));
   t.equal(await stored.countDocuments({ 'data.projectId': shop }), 25);
@@ -166,7 +166,7 @@ t.test('a project has a bound, and a call is accepted as a whole or not at all',
   t.ok((await stored.countDocuments({ waitingKey: { $gte: shop, $lt: `${shop};` } })) <= 25);
 });
 
-t.test('jobs of an earlier version are done, also those that are there twice', async (t) => {
+t.test('jobs of an earlier version run, and duplicates run once', async (t) => {
   const data = { ...jobOf('https://a.example/old'), fingerprint: 'f'.repeat(64) };
   const old = { name, type: 'normal', priority: 0, lockedAt: null, data };
   const left = [2_000, 1_000].map((ago) => ({ ...old, nextRunAt: new Date(Date.now() - ago) }));

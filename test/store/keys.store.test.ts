@@ -23,14 +23,14 @@ t.test('a key is found by its secret, which is not stored', async (t) => {
   t.notMatch(JSON.stringify(await stored()), secret.slice(3));
 });
 
-t.test('no other text finds a key', async (t) => {
+t.test('other texts do not find a key', async (t) => {
   const { keys } = await keysIn(t);
   const { key, secret } = await keys.issue(input);
   const others = ['', key._id, key.hash, secret.slice(0, -1), `${secret} `, secret.toUpperCase()];
   for (const other of [...others, newApiKey()]) t.equal(await keys.findBySecret(other), null);
 });
 
-t.test('a revoked key is still known, with the date of its first revocation', async (t) => {
+t.test('a revoked key is found, with the date of the first revocation', async (t) => {
   const { keys } = await keysIn(t);
   const { key, secret } = await keys.issue(input);
   const other = await keys.issue(input);
@@ -43,27 +43,17 @@ t.test('a revoked key is still known, with the date of its first revocation', as
   t.notOk(await keys.isEmpty());
 });
 
-t.test('the key of the environment is for all projects, to read and write', async (t) => {
-  const { keys } = await keysIn(t);
-  await keys.adoptFromEnvironment('a key of mine', 'org_1');
-  t.match(await keys.findBySecret('a key of mine'), {
-    orgId: 'org_1',
-    projectId: null,
-    access: 'write',
-    revokedAt: null,
-    fromEnvironment: true,
-  });
-});
+const rootRights = { projectId: null, access: 'write', revokedAt: null, fromEnvironment: true };
 
-t.test('the key of the environment is made once, whoever starts at once', async (t) => {
+t.test('concurrent starts create one root key from the environment', async (t) => {
   const { keys } = await keysIn(t);
-  await Promise.all(
-    Array.from({ length: 20 }, () => keys.adoptFromEnvironment('a key of mine', 'org_1')),
-  );
+  const adopt = () => keys.adoptFromEnvironment('a key of mine', 'org_1');
+  await Promise.all(Array.from({ length: 20 }, adopt));
   t.equal((await keys.list()).length, 1);
+  t.match(await keys.findBySecret('a key of mine'), { ...rootRights, orgId: 'org_1' });
 });
 
-t.test('another key in the environment leaves the one before, and names it', async (t) => {
+t.test('another key in the environment keeps the previous one, which is listed', async (t) => {
   const { keys, stored } = await keysIn(t);
   const issued = await keys.issue(input);
   await keys.adoptFromEnvironment('the first key', 'org_1');
@@ -78,25 +68,28 @@ t.test('another key in the environment leaves the one before, and names it', asy
   await keys.revokeOthersFromEnvironment('the second key');
   t.type((await keys.findBySecret('the first key'))?.revokedAt, Date);
   t.equal((await keys.findBySecret('the second key'))?.revokedAt, null);
-  t.equal((await keys.findBySecret(issued.secret))?.revokedAt, null, 'and no issued one');
+  t.equal(
+    (await keys.findBySecret(issued.secret))?.revokedAt,
+    null,
+    'an issued key is not revoked',
+  );
   t.same(await keys.othersFromEnvironment('the second key'), []);
   await keys.adoptFromEnvironment('the first key', 'org_1');
-  t.equal((await keys.findBySecret('the first key'))?.revokedAt, null, 'and back again');
+  t.equal(
+    (await keys.findBySecret('the first key'))?.revokedAt,
+    null,
+    'the previous key is valid again',
+  );
 });
 
-t.test('an issued key that the environment names is for all projects, too', async (t) => {
+t.test('an issued key in the environment becomes a root key', async (t) => {
   const { keys } = await keysIn(t);
   const { key, secret } = await keys.issue(input);
   await keys.adoptFromEnvironment(secret, 'org_2');
-  t.match(await keys.findBySecret(secret), {
-    _id: key._id,
-    projectId: null,
-    access: 'write',
-    fromEnvironment: true,
-  });
+  t.match(await keys.findBySecret(secret), { ...rootRights, _id: key._id });
 });
 
-t.test('keys are listed in the order of their making', async (t) => {
+t.test('keys are listed by date of creation', async (t) => {
   const { keys } = await keysIn(t);
   const made = [];
   for (let i = 0; i < 3; i++) {

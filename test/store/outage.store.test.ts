@@ -5,57 +5,48 @@ import { connectStore, joinStore } from '../../store/open.ts';
 import { isOutage, outageInWords, StoreUnavailable } from '../../store/outage.ts';
 import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
+import { succeeds } from './connection.ts';
 
-/** A store over a link that is cut, and what is told of it. */
+/** A store behind a link that is cut, and its reported outages. */
 async function connectTooEarly(t: Test) {
   const link = await storeLink(t);
   await link.cut();
-  const told: (string | null)[] = [];
-  const store = connectStore(link.url, (cause) => told.push(cause));
+  const outages: (string | null)[] = [];
+  const store = connectStore(link.url, (cause) => outages.push(cause));
   t.teardown(() => store.close());
-  return { link, told, store };
+  return { link, outages, store };
 }
 
-t.test(
-  'operations while the store is away fail with the cause, and do not keep it away',
-  async (t) => {
-    const { link, told, store } = await connectTooEarly(t);
-    const messages = new Set<string>();
-    let found = false;
-    const asking = until('an answer', async () => {
-      await store.projects.find('prj_none').then(
-        () => {
-          found = true;
-        },
-        (error) => void messages.add((store.explain(error) as Error).message),
-      );
-      return found;
-    });
-    await until('told', () => told.length > 0);
-    await until('a failure', () => messages.size > 0);
-    await link.mend();
-    await store.established();
-    await asking;
-    t.match(told, [/^127\.0\.0\.1:\d+ refuses connections \(ECONNREFUSED\)$/, null]);
-    t.match([...messages].join(), /ECONNREFUSED/);
-    t.notMatch([...messages].join(), /topology/i);
-  },
-);
+t.test('operations during an outage fail with the cause and do not prolong it', async (t) => {
+  const { link, outages, store } = await connectTooEarly(t);
+  const messages = new Set<string>();
+  let found = false;
+  const asking = until('an answer', async () => {
+    const failed = (error: unknown) => void messages.add((store.explain(error) as Error).message);
+    await store.projects.find('prj_none').then(() => {
+      found = true;
+    }, failed);
+    return found;
+  });
+  await until('an outage', () => outages.length > 0);
+  await until('a failure', () => messages.size > 0);
+  await link.mend();
+  await store.established();
+  await asking;
+  t.match(outages, [/^127\.0\.0\.1:\d+ refuses connections \(ECONNREFUSED\)$/, null]);
+  t.match([...messages].join(), /ECONNREFUSED/);
+  t.notMatch([...messages].join(), /topology/i);
+});
 
 t.test('a connection that breaks while a command is being sent is an outage', async (t) => {
   const link = await storeLink(t);
-  // More than a socket takes at once. While the driver waits for it, it passes on the socket's own error.
+  // More than a socket buffers: the driver rejects with the socket's own error while it waits.
   const text = 'x'.repeat(4_000_000);
   const insert = () => link.db.collection('any').insertOne({ text });
   const errors: unknown[] = [];
   await until('such an error', async () => {
     link.reset(false);
-    await until('an answer', () =>
-      link.db.command({ ping: 1 }).then(
-        () => true,
-        () => false,
-      ),
-    );
+    await until('an answer', () => succeeds(link.db.command({ ping: 1 })));
     link.reset(true);
     await insert().catch((error) => errors.push(error));
     return errors.some((error) => !(error instanceof MongoError));
@@ -64,13 +55,13 @@ t.test('a connection that breaks while a command is being sent is an outage', as
   for (const error of errors) t.ok(isOutage(error), String(error));
 });
 
-t.test('a store that accepts connections and says nothing is away, too', async (t) => {
-  const { link, told, store } = await connectTooEarly(t);
+t.test('a store that accepts connections but does not respond is unavailable', async (t) => {
+  const { link, outages, store } = await connectTooEarly(t);
   const { port } = new URL(link.url.replace(/^mongodb/, 'http'));
   const sockets = new Set<{ destroy(): void }>();
   const silent: Server = createServer((socket) => sockets.add(socket.on('error', () => {})));
   await new Promise<void>((done) => silent.listen(Number(port), '127.0.0.1', done));
-  await until('told', () => told.length > 0);
+  await until('an outage', () => outages.length > 0);
   const closed = new Promise((done) => silent.close(done));
   for (const socket of sockets) socket.destroy();
   await closed;
@@ -79,15 +70,15 @@ t.test('a store that accepts connections and says nothing is away, too', async (
   t.equal(await store.projects.find('prj_none'), null);
 });
 
-t.test('a store is closed while it is being connected', async (t) => {
-  const { store, told } = await connectTooEarly(t);
+t.test('a store can be closed while it connects', async (t) => {
+  const { store, outages } = await connectTooEarly(t);
   const waiting = t.rejects(store.established());
   await store.close();
   await waiting;
-  t.same(told, [], 'which is no outage');
+  t.same(outages, [], 'without a reported outage');
 });
 
-t.test('what a command is told has no credentials', async (t) => {
+t.test('error messages have no credentials', async (t) => {
   const { link } = await connectTooEarly(t);
   await link.mend();
   const join = (mongodbUrl: string) => joinStore({ mongodbUrl, dataDir: t.testdir() });
@@ -99,19 +90,15 @@ t.test('what a command is told has no credentials', async (t) => {
     name: 'StoreUnavailable',
     message: /^The store is unavailable: query\w+ \w+ _mongodb\._tcp\.there-is-none\.invalid\.$/,
   });
-  for (const url of [
-    'mongodb://me:s3@cret@h/',
-    'mongodb://me:s3/cret@h/',
-    'mongodb://me:s3%cret@h',
-  ]) {
-    await t.rejects(join(url), {
+  for (const password of ['s3@cret', 's3/cret', 's3%cret']) {
+    await t.rejects(join(`mongodb://me:${password}@h/`), {
       name: 'StoreUrlInvalid',
       message: /^SERVICE_MONGODB_URL cannot be used: (?!.*(s3|cret))/,
     });
   }
 });
 
-t.test('an outage is the store’s matter, and another error ours', async (t) => {
+t.test('errors of the store are distinguished from others', async (t) => {
   const reply = (code: number) => new MongoServerError({ message: 'no', code });
   for (const code of [13, 18, 91, 189, 10_107, 14_031]) t.ok(isOutage(reply(code)), `${code}`);
   t.ok(isOutage(new StoreUnavailable('it is slow')));

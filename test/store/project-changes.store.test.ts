@@ -1,78 +1,60 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import type { StoredProject } from '../../store/project-changes.ts';
-import { type NewProject, type Project, Projects } from '../../store/projects.ts';
-import { testDatabase } from './connection.ts';
-
-const input: NewProject = {
-  orgId: 'org_1',
-  name: 'Shop',
-  origin: 'https://pictures.example.com',
-  allowedOrigins: [],
-};
-
-async function projectsIn(t: Test): Promise<Projects> {
-  const { db } = await testDatabase(t);
-  const projects = new Projects(db);
-  await projects.ensureIndexes();
-  return projects;
-}
+import { newProject, testProjects } from './projects.ts';
 
 const numbered = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-t.test('50 hosts added at once are all there, and each is one revision', async (t) => {
-  const projects = await projectsIn(t);
-  const { _id } = await projects.create(input);
+t.test('concurrent additions of 50 hosts are all stored, with a revision each', async (t) => {
+  const { projects } = await testProjects(t);
+  const { _id } = await projects.create(newProject);
   const hosts = numbered(50, (index) => `host-${index}.example`);
   const answers = await Promise.all(hosts.map((host) => projects.addHost(_id, host)));
   const after = await projects.find(_id);
-  t.same([...(after?.allowedOrigins ?? [])].sort(), hosts.sort());
+  t.same(
+    [...(after?.allowedOrigins ?? [])].sort(),
+    [...hosts, ...newProject.allowedOrigins].sort(),
+  );
   t.equal(after?.revision, 51);
   const revisions = answers.map((answer) => answer?.revision ?? 0).sort((a, b) => a - b);
-  t.same(
-    revisions,
-    numbered(50, (index) => index + 2),
-    'and each answer shows its own',
-  );
+  const expected = numbered(50, (index) => index + 2);
+  t.same(revisions, expected, 'each answer has its own revision');
 });
 
-t.test('hosts added, hosts removed and settings changed at once lose nothing', async (t) => {
-  const projects = await projectsIn(t);
+t.test('concurrent changes of hosts and settings are all stored', async (t) => {
+  const { projects } = await testProjects(t);
   const old = numbered(25, (index) => `old-${index}.example`);
   const young = numbered(25, (index) => `new-${index}.example`);
-  const { _id } = await projects.create({ ...input, allowedOrigins: old });
-  const fields: Partial<Project>[] = [
-    { defaultQuality: 31 },
-    { watermarkMargin: 7 },
-    { maxWidth: 1_234 },
-    { autoFormat: false },
-  ];
+  const { _id } = await projects.create({ ...newProject, allowedOrigins: old });
+  const fields = { defaultQuality: 31, watermarkMargin: 7, maxWidth: 1_234, autoFormat: false };
   await Promise.all([
     ...old.map((host) => projects.removeHost(_id, host)),
     ...young.map((host) => projects.addHost(_id, host)),
-    ...fields.map((settings) => projects.updateSettings(_id, settings)),
+    ...Object.entries(fields).map((field) =>
+      projects.updateSettings(_id, Object.fromEntries([field])),
+    ),
     ...young.map((host) => projects.addHost(_id, host)),
   ]);
   const after = await projects.find(_id);
   t.same([...(after?.allowedOrigins ?? [])].sort(), young.sort());
-  t.match(after, { defaultQuality: 31, watermarkMargin: 7, maxWidth: 1_234, autoFormat: false });
+  t.match(after, fields);
   t.equal(after?.revision, 1 + 25 + 25 + 4 + 25);
 });
 
-t.test('50 projects made at once are 50 projects', async (t) => {
-  const projects = await projectsIn(t);
-  const made = await Promise.all(numbered(50, () => projects.create(input)));
+t.test('50 concurrent creations are 50 projects', async (t) => {
+  const { projects } = await testProjects(t);
+  const made = await Promise.all(numbered(50, () => projects.create(newProject)));
   t.equal(new Set(made.map(({ _id }) => _id)).size, 50);
   t.equal((await projects.list()).length, 50);
 });
 
-t.test('who follows the changes is told each of them, and is not told for ever', async (t) => {
-  const projects = await projectsIn(t);
+t.test('a follower gets each change, for a limited number of polls', async (t) => {
+  const { projects } = await testProjects(t);
   const changes = projects.followChanges();
-  t.equal(await changes.next(), null, 'nothing can be told of the time before');
+  t.equal(await changes.next(), null, 'earlier changes are unknown');
   t.same(await changes.next(), []);
-  const { _id } = await projects.create(input);
+  const { _id } = await projects.create(newProject);
   t.same(await changes.next(), [{ _id, revision: 1 }]);
   await projects.addHost(_id, 'a.example');
   const told: number[] = [];
@@ -85,12 +67,11 @@ t.test('who follows the changes is told each of them, and is not told for ever',
   t.same(await late.next(), []);
 });
 
-t.test('a number that is written after a later one is not missed', async (t) => {
-  const { db } = await testDatabase(t);
-  const projects = new Projects(db);
+t.test('a change number that is written late is not missed', async (t) => {
+  const { db, projects } = await testProjects(t);
   const changes = projects.followChanges();
   await changes.next();
-  const [one, two] = [await projects.create(input), await projects.create(input)];
+  const [one, two] = [await projects.create(newProject), await projects.create(newProject)];
   const numbered = (_id: string, changeNumber: number) =>
     db
       .collection<StoredProject>('projects')
@@ -98,7 +79,7 @@ t.test('a number that is written after a later one is not missed', async (t) => 
   const counter = db.collection<{ _id: string; value: number }>('counters');
   const take = () =>
     counter.updateOne({ _id: 'projectChanges' }, { $inc: { value: 1 } }, { upsert: true });
-  // Somebody who has taken number 1 pauses, while another takes number 2 and writes it.
+  // One follower takes number 1 and is suspended; another takes number 2 and writes it.
   await take();
   await take();
   await numbered(two._id, 2);
@@ -107,18 +88,18 @@ t.test('a number that is written after a later one is not missed', async (t) => 
   const seen = [...(first ?? []), ...((await changes.next()) ?? [])].map(({ _id }) => _id);
   t.same(new Set(seen), new Set([one._id, two._id]));
 
-  const three = await projects.create(input);
+  const three = await projects.create(newProject);
   await take();
   await numbered(three._id, 3);
-  t.match(await changes.next(), [{ _id: three._id }], 'nor one that was never seen pending');
+  t.match(await changes.next(), [{ _id: three._id }], 'nor a change that no poll saw pending');
 
   await counter.updateOne({ _id: 'projectChanges' }, { $inc: { value: -2 } });
-  t.equal(await changes.next(), null, 'a counter that went back tells nothing');
+  t.equal(await changes.next(), null, 'changes are unknown after the counter went back');
 });
 
-t.test('many who change and follow at once: every follower is told of the last', async (t) => {
-  const projects = await projectsIn(t);
-  const made = await Promise.all(numbered(5, () => projects.create(input)));
+t.test('every concurrent follower gets the last of many concurrent changes', async (t) => {
+  const { projects } = await testProjects(t);
+  const made = await Promise.all(numbered(5, () => projects.create(newProject)));
   let changing = true;
   const follow = async () => {
     const changes = projects.followChanges();
@@ -148,21 +129,21 @@ t.test('many who change and follow at once: every follower is told of the last',
   }
 });
 
-t.test("a change has the store's date, whatever the clock of who made it", async (t) => {
-  const projects = await projectsIn(t);
+t.test("the date of a change is that of the store's clock", async (t) => {
+  const { projects } = await testProjects(t);
   const { now } = Date;
   const RealDate = Date;
   t.teardown(() => {
     globalThis.Date = RealDate;
   });
   const anHour = 3_600_000;
-  // This process believes that it is an hour later.
+  // The clock of this process is an hour ahead.
   globalThis.Date = class extends RealDate {
     constructor(...given: [] | [number]) {
       super(given[0] ?? now() + anHour);
     }
   } as DateConstructor;
-  const made = await projects.create(input);
+  const made = await projects.create(newProject);
   globalThis.Date = RealDate;
   t.ok(Math.abs(made.changedAt.getTime() - now()) < anHour / 2);
   t.same(await projects.find(made._id), made);

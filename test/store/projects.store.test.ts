@@ -1,27 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import t, { type Test } from 'tap';
-import { type NewProject, Projects } from '../../store/projects.ts';
-import { testDatabase } from './connection.ts';
+import t from 'tap';
+import { newProject, testProjects } from './projects.ts';
 
-const input: NewProject = {
-  orgId: 'org_1',
-  name: 'Shop',
-  origin: 'https://pictures.example.com',
-  allowedOrigins: ['pictures.example.com'],
-};
-
-async function projectsIn(t: Test): Promise<Projects> {
-  const { db } = await testDatabase(t);
-  const projects = new Projects(db);
-  await projects.ensureIndexes();
-  return projects;
-}
-
-t.test('a new project has the defaults', async (t) => {
-  const projects = await projectsIn(t);
-  const project = await projects.create(input);
+t.test('a new project has the default settings', async (t) => {
+  const { projects } = await testProjects(t);
+  const project = await projects.create(newProject);
   t.match(project, {
-    ...input,
+    ...newProject,
     _id: /^prj_[0-9a-z]{16}$/,
     color1: /^#[0-9a-f]{6}$/,
     color2: /^#[0-9a-f]{6}$/,
@@ -44,82 +29,66 @@ t.test('a new project has the defaults', async (t) => {
     createdAt: Date,
     changedAt: Date,
   });
+  t.equal(project.presets, undefined);
   t.same(await projects.find(project._id), project);
 });
 
-t.test('projects are listed in the order of their making', async (t) => {
-  const projects = await projectsIn(t);
+t.test('projects are listed by date of creation', async (t) => {
+  const { projects } = await testProjects(t);
   t.same(await projects.list(), []);
-  const made = [];
+  const created = [];
   for (const name of ['c', 'a', 'b']) {
-    made.push(await projects.create({ ...input, name }));
+    created.push(await projects.create({ ...newProject, name }));
     await sleep(2);
   }
-  t.same(await projects.list(), made);
+  t.same(await projects.list(), created);
 });
 
-t.test('a change changes what it names, and says so by revision and date', async (t) => {
-  const projects = await projectsIn(t);
-  const before = await projects.create(input);
+t.test('an update changes only its fields, the revision and the date', async (t) => {
+  const { projects } = await testProjects(t);
+  const before = await projects.create(newProject);
   await sleep(5);
-  const after = await projects.updateSettings(before._id, { defaultQuality: 50, maxWidth: 900 });
-  t.same(after, {
-    ...before,
-    defaultQuality: 50,
-    maxWidth: 900,
-    revision: 2,
-    changedAt: after?.changedAt,
-  });
+  const fields = { defaultQuality: 50, maxWidth: 900 };
+  const after = await projects.updateSettings(before._id, fields);
+  t.same(after, { ...before, ...fields, revision: 2, changedAt: after?.changedAt });
   t.ok(Number(after?.changedAt) > Number(before.changedAt));
   t.same(await projects.find(before._id), after);
   t.match(await projects.updateSettings(before._id, { maxWidth: null }), { maxWidth: null });
 });
 
-t.test('a host stands on the list once, and its removal leaves the others', async (t) => {
-  const projects = await projectsIn(t);
-  const { _id } = await projects.create(input);
+t.test('a host is added once, and removed alone', async (t) => {
+  const { projects } = await testProjects(t);
+  const { _id, allowedOrigins } = await projects.create(newProject);
   for (const host of ['b.example', 'a.example', 'b.example']) await projects.addHost(_id, host);
-  t.same((await projects.find(_id))?.allowedOrigins, [
-    'pictures.example.com',
-    'b.example',
-    'a.example',
-  ]);
+  const hosts = async () => (await projects.find(_id))?.allowedOrigins;
+  t.same(await hosts(), [...allowedOrigins, 'b.example', 'a.example']);
   await projects.removeHost(_id, 'b.example');
-  const left = await projects.removeHost(_id, 'never.example');
-  t.same(left?.allowedOrigins, ['pictures.example.com', 'a.example']);
+  await projects.removeHost(_id, 'never.example');
+  t.same(await hosts(), [...allowedOrigins, 'a.example']);
 });
 
-t.test('signed URLs go on with a new secret each time, and off without one', async (t) => {
-  const projects = await projectsIn(t);
-  const { _id } = await projects.create(input);
+t.test('requiring signatures creates a new secret each time; dropping deletes it', async (t) => {
+  const { projects } = await testProjects(t);
+  const { _id } = await projects.create(newProject);
+  const required = { requireSignedUrls: true, signingSecret: /^[\w-]{43}$/ };
   const first = await projects.requireSignatures(_id, 600);
-  t.match(first, {
-    requireSignedUrls: true,
-    signedUrlTtlSeconds: 600,
-    signingSecret: /^[\w-]{43}$/,
-  });
+  t.match(first, { ...required, signedUrlTtlSeconds: 600 });
   const second = await projects.requireSignatures(_id, null);
-  t.match(second, { requireSignedUrls: true, signedUrlTtlSeconds: null });
+  t.match(second, { ...required, signedUrlTtlSeconds: null });
   t.not(second?.signingSecret, first?.signingSecret);
-  t.match(await projects.dropSignatures(_id), {
-    requireSignedUrls: false,
-    signedUrlTtlSeconds: null,
-    signingSecret: null,
-  });
+  const dropped = { requireSignedUrls: false, signedUrlTtlSeconds: null, signingSecret: null };
+  t.match(await projects.dropSignatures(_id), dropped);
 });
 
-t.test('a rotation keeps the secret before it until that is revoked', async (t) => {
-  const projects = await projectsIn(t);
-  const before = await projects.create(input);
-  t.equal(await projects.rotateSecret(before), null, 'without a secret there is none to keep');
+t.test('a rotation keeps the previous secret until it is revoked', async (t) => {
+  const { projects } = await testProjects(t);
+  const before = await projects.create(newProject);
+  t.equal(await projects.rotateSecret(before), null, 'without a secret');
   const first = await projects.requireSignatures(before._id, 600);
   if (first === null) throw new Error('no project');
-  const [one, other] = await Promise.all([
-    projects.rotateSecret(first),
-    projects.rotateSecret(first),
-  ]);
-  const rotated = one ?? other;
-  t.equal([one, other].filter((result) => result !== null).length, 1, 'one of two at once');
+  const results = await Promise.all([projects.rotateSecret(first), projects.rotateSecret(first)]);
+  const [rotated, ...others] = results.filter((result) => result !== null);
+  t.same(others, [], 'one of two concurrent rotations succeeds');
   t.match(rotated, {
     requireSignedUrls: true,
     signedUrlTtlSeconds: 600,
@@ -128,41 +97,36 @@ t.test('a rotation keeps the secret before it until that is revoked', async (t) 
     revision: first.revision + 1,
   });
   t.not(rotated?.signingSecret, first.signingSecret);
-  t.equal(
-    rotated && (await projects.rotateSecret(rotated)),
-    null,
-    'a third one would end the first',
-  );
+  t.equal(rotated && (await projects.rotateSecret(rotated)), null, 'a third secret');
 
   const revoked = await projects.revokePreviousSecret(before._id);
   t.equal(revoked?.signingSecret, rotated?.signingSecret);
   t.notOk(revoked?.previousSigningSecret);
-  t.ok(revoked && (await projects.rotateSecret(revoked)), 'and so on');
+  t.ok(revoked && (await projects.rotateSecret(revoked)), 'another rotation after the revocation');
   t.notOk((await projects.requireSignatures(before._id, null))?.previousSigningSecret);
   const again = await projects.find(before._id);
   t.ok(again && (await projects.rotateSecret(again)));
   t.notOk((await projects.dropSignatures(before._id))?.previousSigningSecret);
 });
 
-t.test('presets are part of a project, each changed by itself', async (t) => {
-  const projects = await projectsIn(t);
-  const { _id } = await projects.create(input);
-  t.equal((await projects.find(_id))?.presets, undefined);
-  await Promise.all([
-    projects.setPreset(_id, 'card', { w: 400, flip: true, fmt: 'webp' }),
-    projects.setPreset(_id, 'constructor', { q: 0.5 }),
-    projects.setPreset(_id, 'hero-2_x', { w: 1 }),
-  ]);
-  const changed = await projects.setPreset(_id, 'hero-2_x', { h: 2 });
+t.test('presets are set and removed one by one', async (t) => {
+  const { projects } = await testProjects(t);
+  const { _id } = await projects.create(newProject);
   const presets = {
     card: { w: 400, flip: true, fmt: 'webp' },
     constructor: { q: 0.5 },
     'hero-2_x': { h: 2 },
   };
+  await Promise.all([
+    projects.setPreset(_id, 'card', presets.card),
+    projects.setPreset(_id, 'constructor', { q: 0.5 }),
+    projects.setPreset(_id, 'hero-2_x', { w: 1 }),
+  ]);
+  const changed = await projects.setPreset(_id, 'hero-2_x', { h: 2 });
   t.same(changed?.presets, presets);
-  t.equal(changed?.revision, 5, 'each change is one that processes follow');
+  t.equal(changed?.revision, 5, 'each change increments the revision');
   t.same((await projects.find(_id))?.presets, presets);
-  const { card, ...left } = presets;
+  const { card: _, ...left } = presets;
   t.same((await projects.removePreset(_id, 'card'))?.presets, left);
   t.same((await projects.removePreset(_id, 'card'))?.presets, left);
   t.same((await projects.updateSettings(_id, { maxWidth: 5 }))?.presets, left);
@@ -170,27 +134,29 @@ t.test('presets are part of a project, each changed by itself', async (t) => {
     t.throws(() => projects.setPreset(_id, name, { w: 1 }), name);
     t.throws(() => projects.removePreset(_id, name), name);
   }
-  t.equal((await projects.create(input)).presets, undefined);
 });
 
-t.test('a project that is not there is not made by a change', async (t) => {
-  const projects = await projectsIn(t);
+t.test('a change of an unknown project does not create it', async (t) => {
+  const { projects } = await testProjects(t);
   const id = 'prj_0000000000000000';
-  t.equal(await projects.find(id), null);
-  t.equal(await projects.updateSettings(id, { maxWidth: 1 }), null);
-  t.equal(await projects.addHost(id, 'a.example'), null);
-  t.equal(await projects.removeHost(id, 'a.example'), null);
-  t.equal(await projects.setPreset(id, 'card', { w: 1 }), null);
-  t.equal(await projects.removePreset(id, 'card'), null);
-  t.equal(await projects.requireSignatures(id, null), null);
-  t.equal(await projects.dropSignatures(id), null);
-  t.equal(await projects.revokePreviousSecret(id), null);
+  const results = await Promise.all([
+    projects.find(id),
+    projects.updateSettings(id, { maxWidth: 1 }),
+    projects.addHost(id, 'a.example'),
+    projects.removeHost(id, 'a.example'),
+    projects.setPreset(id, 'card', { w: 1 }),
+    projects.removePreset(id, 'card'),
+    projects.requireSignatures(id, null),
+    projects.dropSignatures(id),
+    projects.revokePreviousSecret(id),
+  ]);
+  t.same(new Set(results), new Set([null]));
   t.same(await projects.list(), []);
 });
 
-t.test('ids are only ever compared, never read as queries', async (t) => {
-  const projects = await projectsIn(t);
-  await projects.create(input);
+t.test('ids are not interpreted as queries', async (t) => {
+  const { projects } = await testProjects(t);
+  await projects.create(newProject);
   for (const id of ['', '{"$ne":null}', '.*', '$where', 'prj_\u0000']) {
     t.equal(await projects.find(id), null, id);
   }

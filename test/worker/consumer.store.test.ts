@@ -9,7 +9,7 @@ import { startQueue } from './queue.ts';
 const source = 'https://a.example/1.jpg';
 const agoMs = (ms: number): Date => new Date(Date.now() - ms);
 
-t.test('what can pass is tried again later, and then done', async (t) => {
+t.test('a retryable error is retried after a pause', async (t) => {
   const { add, consume, jobs, listener, queue } = await startQueue(t);
   listener.answer((_, count) =>
     count === 1 ? [503, apiErrorText('overloaded', 'Too many.')] : [200],
@@ -41,7 +41,7 @@ t.test('what can pass is tried again later, and then done', async (t) => {
   t.match(await queue.stats(), { active: 0, waiting: 0, delayed: 0, failed: 0 });
 });
 
-t.test('what cannot pass is not tried again; the job says why', async (t) => {
+t.test('another error is not retried; the job has the reason', async (t) => {
   const { add, consume, jobs, listener, queue } = await startQueue(t);
   listener.answer(() => [404, apiErrorText('source_not_found', 'It is not there.')]);
   await add([source], [100, 200]);
@@ -54,7 +54,7 @@ t.test('what cannot pass is not tried again; the job says why', async (t) => {
   t.equal(listener.asked.length, 1);
 });
 
-t.test('the pauses grow, up to a minute, and come to an end', async (t) => {
+t.test('pauses double up to a minute, for eight retries', async (t) => {
   const pause = (attempt: number, error: Error = new WarmingFailed('later', true)) =>
     backOff({ attempt, error, jobName: 'prewarm', jobData: {} });
   t.same(
@@ -62,10 +62,10 @@ t.test('the pauses grow, up to a minute, and come to an end', async (t) => {
     [2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000, null],
   );
   t.equal(pause(1, new WarmingFailed('never', false)), null);
-  t.equal(pause(1, new Error('the store was away')), 2_000, 'what nobody foresaw may pass');
+  t.equal(pause(1, new Error('the store was away')), 2_000, 'an unexpected error is retried');
 });
 
-t.test('a consumer that stops gives its jobs back at once, and uses up no attempt', async (t) => {
+t.test('a stopping consumer releases its jobs without using an attempt', async (t) => {
   const { add, consume, jobs, listener, queue } = await startQueue(t);
   listener.answer((target) => (target.includes('w=100') ? [200] : () => {}));
   await add([source, 'https://a.example/2.jpg', 'https://a.example/3.jpg'], [100, 200]);
@@ -76,7 +76,7 @@ t.test('a consumer that stops gives its jobs back at once, and uses up no attemp
   await first.stop(5_000);
   t.equal(first.accepting, false);
   t.match(await queue.stats(), { active: 0, waiting: 3, delayed: 0, failed: 0 });
-  for (const job of await jobs()) t.notOk(job['failCount'], 'being stopped is no failure');
+  for (const job of await jobs()) t.notOk(job['failCount'], 'a stop is not a failure');
 
   listener.answer(() => [200]);
   await consume();
@@ -85,9 +85,9 @@ t.test('a consumer that stops gives its jobs back at once, and uses up no attemp
   );
 });
 
-t.test('jobs that ended are removed after a day', async (t) => {
+t.test('ended jobs are removed after a day', async (t) => {
   const { add, consume, jobs, db } = await startQueue(t);
-  const names = ['done-long-ago', 'failed-long-ago', 'done', 'to-come', 'under-way'];
+  const names = ['done-long-ago', 'failed-long-ago', 'done', 'delayed', 'running'];
   await add(names.map((name) => `https://a.example/${name}`));
   const set = (name: string, state: object) =>
     db
@@ -98,19 +98,13 @@ t.test('jobs that ended are removed after a day', async (t) => {
   await set('done-long-ago', ended);
   await set('failed-long-ago', { ...ended, failCount: 3 });
   await set('done', { ...ended, lastFinishedAt: agoMs(day - hour) });
-  await set('to-come', { ...ended, nextRunAt: new Date(Date.now() + hour), failCount: 1 });
-  await set('under-way', { ...ended, lockedAt: new Date() });
+  await set('delayed', { ...ended, nextRunAt: new Date(Date.now() + hour), failCount: 1 });
+  await set('running', { ...ended, lockedAt: new Date() });
   await consume();
   const left = await until('some are gone', async () => {
     const all = await jobs();
     return all.length < names.length && all;
   });
-  t.same(
-    left.map((job) =>
-      String((job['data'] as { source: string }).source)
-        .split('/')
-        .at(-1),
-    ),
-    ['done', 'to-come', 'under-way'],
-  );
+  const sources = left.map((job) => (job['data'] as { source: string }).source);
+  t.same(sources.map((source) => source.split('/').at(-1)).sort(), ['delayed', 'done', 'running']);
 });

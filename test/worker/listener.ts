@@ -6,7 +6,7 @@ export interface Asked {
   readonly headers: IncomingMessage['headers'];
 }
 
-/** A status with a body, or whatever a test wants to do with the request. */
+/** A status with a body, or a handler of the request. */
 export type Answer =
   | readonly [status: number, body?: string]
   | ((request: IncomingMessage, response: ServerResponse) => void);
@@ -16,11 +16,11 @@ export interface Listener {
   readonly url: string;
   readonly asked: readonly Asked[];
   readonly connections: () => number;
-  /** Decides the answers from now on; 204, as the service answers a worker, until then. */
+  /** Sets the answers; by default 204, as the service responds to a worker. */
   answer(decide: (target: string, count: number) => Answer): void;
 }
 
-/** An HTTP server in the service's place, whose every answer the test decides. */
+/** An HTTP server instead of the service, with answers of the test. */
 export async function startListener(t: { teardown(action: () => void): void }): Promise<Listener> {
   const asked: Asked[] = [];
   let decide: (target: string, count: number) => Answer = () => [204];
@@ -51,6 +51,6 @@ export async function startListener(t: { teardown(action: () => void): void }): 
   };
 }
 
-/** The service's error body, as far as the worker reads it. */
+/** The service's error body. */
 export const apiErrorText = (code: string, message: string): string =>
   JSON.stringify({ error: message, code, message, resolution_hint: 'Think.' });

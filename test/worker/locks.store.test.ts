@@ -5,7 +5,7 @@ import { startQueue } from './queue.ts';
 
 const sourceOf = (target: string): string => decodeURIComponent(target.split(/[/?]/)[2] ?? '');
 
-t.test('two consumers share a queue and never do a job twice', async (t) => {
+t.test('two consumers of a queue run each job once', async (t) => {
   const { add, consume, jobs, listener } = await startQueue(t);
   const atWork = new Set<string>();
   let waiting: (() => void)[] = [];
@@ -21,7 +21,7 @@ t.test('two consumers share a queue and never do a job twice', async (t) => {
       atWork.delete(source);
       response.end();
     });
-    // Nobody is answered until both do as much as they may, so none does all of it alone.
+    // Responds only when both run their maximum of jobs, so that neither runs them all.
     if (together < 4) return;
     for (const answer of waiting) answer();
     waiting = [];
@@ -34,16 +34,16 @@ t.test('two consumers share a queue and never do a job twice', async (t) => {
   );
   t.equal(listener.asked.length, 12 * 3, 'each variant once');
   t.equal(twice, 0);
-  t.equal(together, 4, 'as many at once as both may do');
+  t.equal(together, 4, 'the maximum of both');
   t.ok(
     [...ports.values()].every(({ size }) => size === 1),
     'a source over one connection',
   );
   const doers = new Set((await jobs()).map((job) => job['lastModifiedBy']));
-  t.equal(doers.size, consumers.length, 'both took part');
+  t.equal(doers.size, consumers.length, 'both ran jobs');
 });
 
-t.test('a lock is renewed while one variant takes longer than its lifetime', async (t) => {
+t.test('a lock is renewed during a variant that takes longer than its lifetime', async (t) => {
   const { add, consume, jobs, listener } = await startQueue(t);
   let answer = () => {};
   listener.answer(() => (_, response) => {
@@ -56,7 +56,7 @@ t.test('a lock is renewed while one variant takes longer than its lifetime', asy
   await until('it has begun', () => listener.asked.length === 1);
   const first = await lockedAt();
   await until('its first lock would have run out', async () => {
-    // The other looks for such jobs twice a second.
+    // The other consumer polls for expired locks twice a second.
     return (await lockedAt()) > first + lockLifetimeMs + 600;
   });
   answer();
@@ -64,7 +64,7 @@ t.test('a lock is renewed while one variant takes longer than its lifetime', asy
   t.equal(listener.asked.length, 1);
 });
 
-t.test('work whose lock another has taken ends, and leaves that lock alone', async (t) => {
+t.test('a job stops when another worker has taken its lock', async (t) => {
   const { add, consume, jobs, listener, db } = await startQueue(t);
   let closed = false;
   listener.answer(() => (_, response) => {
@@ -75,7 +75,7 @@ t.test('work whose lock another has taken ends, and leaves that lock alone', asy
   await add(['https://a.example/1.jpg']);
   const consumer = await consume({ lockLifetimeMs: 3_000 });
   await until('it has begun', () => listener.asked.length === 1);
-  // As another does for whom this one's lock has run out while its process was paused.
+  // As another worker does after this one was suspended for longer than its lock.
   const other = { lockedAt: new Date(Date.now() + 60_000), lastModifiedBy: 'another' };
   await db.collection('jobs').updateOne({}, { $set: other });
   await until('it has ended', () => closed);
@@ -83,7 +83,7 @@ t.test('work whose lock another has taken ends, and leaves that lock alone', asy
   t.match(await jobs(), [{ ...other, failCount: null, failReason: null }]);
 });
 
-t.test('work whose lock cannot be renewed ends before another may begin it', async (t) => {
+t.test('a job whose lock cannot be renewed stops before the lock expires', async (t) => {
   const link = await storeLink(t);
   const { add, consume, listener, jobs } = await startQueue(t, link.other);
   let closedAt = 0;

@@ -7,12 +7,12 @@ import { WorkerMetrics } from '../../worker/metrics.ts';
 import { testDatabase } from '../store/connection.ts';
 import { type Listener, startListener } from './listener.ts';
 
-/** A queue in the tests' store, and a listener in the service's place. */
+/** A queue in the tests' store, and a listener instead of the service. */
 export interface TestQueue {
   readonly db: Db;
   readonly queue: JobQueue;
   readonly listener: Listener;
-  /** Queues a job for each source, of one variant unless there are widths. */
+  /** Queues a job for each source, by default of one variant. */
   add(sources: readonly string[], widths?: readonly number[]): Promise<void>;
   /** A consumer that ends with the test. */
   consume(options?: Partial<ConsumerOptions>): Promise<Consumer>;

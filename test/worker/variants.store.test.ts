@@ -19,7 +19,7 @@ const read = (target: string) => {
   return { source: source.href, projectId, parameters: Object.fromEntries(parameters) };
 };
 
-t.test('auto is what an AVIF, a WebP and a plain client would ask for', async (t) => {
+t.test('auto requests the variants of clients with AVIF, with WebP and with neither', async (t) => {
   const requests = warmRequests(job);
   t.equal(new Set(requests.map(({ target }) => target)).size, 1, 'one URL');
   t.same(
@@ -28,7 +28,7 @@ t.test('auto is what an AVIF, a WebP and a plain client would ask for', async (t
   );
 });
 
-t.test('what a job leaves open is left to the project', async (t) => {
+t.test('null fields are left to the project', async (t) => {
   const [{ target = '' } = {}] = warmRequests(job);
   t.same(read(target), {
     source: 'https://a.example/x%20y.jpg?v=1&w=9',
@@ -45,7 +45,7 @@ t.test('what a job leaves open is left to the project', async (t) => {
   });
 });
 
-t.test('every width in every format, each once', async (t) => {
+t.test('each width is requested once in each format', async (t) => {
   const requests = warmRequests({ ...job, widths: [100, 200], formats: ['webp', 'auto', 'png'] });
   const asked = requests.map(({ target, accept }) => {
     const { w, fmt } = read(target).parameters;
@@ -54,5 +54,5 @@ t.test('every width in every format, each once', async (t) => {
   t.equal(asked.length, 2 * (1 + 3 + 1));
   t.equal(new Set(asked).size, asked.length);
   t.ok(asked.includes('200 png */*'));
-  t.equal(new Set(requests.map(({ label }) => label)).size, asked.length, 'and can be told apart');
+  t.equal(new Set(requests.map(({ label }) => label)).size, asked.length, 'labels are unique');
 });

@@ -40,7 +40,7 @@ async function startWarming(t: Test, basePath = '') {
   };
 }
 
-t.test('asks for each variant as a client would, over one connection, marked', async (t) => {
+t.test('variants are requested as by clients, marked, over one connection', async (t) => {
   const { listener, run, progress } = await startWarming(t, '/images/');
   t.same(await run(), { done: 5, failed: 0, total: 5 });
   t.same(
@@ -48,11 +48,14 @@ t.test('asks for each variant as a client would, over one connection, marked', a
     requests.map(({ target, accept }) => [`/images${target}`, accept]),
     'in order, below the path of the base URL',
   );
-  t.equal(listener.connections(), 1, 'one connection leads to one front end');
+  t.equal(listener.connections(), 1, 'for one front end');
   for (const [index, { headers }] of listener.asked.entries()) {
     const token = String(headers[backgroundHeader]);
     const { target = '' } = requests[index] ?? {};
-    t.ok(isBackgroundToken(secret, target, token, Date.now()), 'for what the service sees');
+    t.ok(
+      isBackgroundToken(secret, target, token, Date.now()),
+      'for the target without the base path',
+    );
   }
   t.same(
     progress.map(({ done }) => done),
@@ -60,14 +63,14 @@ t.test('asks for each variant as a client would, over one connection, marked', a
   );
 });
 
-t.test('what is between the worker and the service may answer with an image', async (t) => {
+t.test('a cache before the service may respond with an image', async (t) => {
   const { listener, run } = await startWarming(t);
   listener.answer((target) => [target.endsWith('w=3') ? 200 : 204, 'x'.repeat(1_000_000)]);
   t.same(await run(), { done: 5, failed: 0, total: 5 });
   t.equal(listener.connections(), 1);
 });
 
-t.test('which failures are retryable, and which are the same for all variants', async (t) => {
+t.test('errors are retryable or final, and of one variant or all', async (t) => {
   const warming = await startWarming(t);
   const cases: ReadonlyArray<
     readonly [status: number, code: string, retryable: boolean, asked: 1 | 5]
@@ -100,7 +103,7 @@ t.test('which failures are retryable, and which are the same for all variants', 
   }
 });
 
-t.test('one bad variant does not keep the others from being warm', async (t) => {
+t.test('an invalid variant does not prevent the others', async (t) => {
   const warming = await startWarming(t);
   const bad = (target: string): Answer =>
     target.endsWith('w=2') ? [400, apiErrorText('parameter_invalid', 'No.')] : [200, 'x'];
@@ -111,10 +114,10 @@ t.test('one bad variant does not keep the others from being warm', async (t) => 
   t.same(warming.progress.at(-1), { done: 4, failed: 1, total: 5 });
 
   warming.listener.answer((target) => (target.endsWith('w=4') ? [500] : bad(target)));
-  t.ok((await warming.failure()).retryable, 'worth another attempt for the one that can pass');
+  t.ok((await warming.failure()).retryable, 'retryable because of one variant');
 });
 
-t.test('answers of others than the service', async (t) => {
+t.test('responses of proxies', async (t) => {
   const warming = await startWarming(t);
   for (const body of ['<html>bad gateway</html>', 'null', '"bad gateway"', '[1]', '']) {
     warming.listener.answer(() => [502, body]);
@@ -133,7 +136,7 @@ t.test('answers of others than the service', async (t) => {
     more();
   });
   t.ok((await warming.failure()).message.length < 1_000);
-  t.ok(sent < 100_000_000, 'a body without end is not read to its end');
+  t.ok(sent < 100_000_000, 'an endless body is not read to its end');
 
   warming.listener.answer(() => (request) => request.socket.destroy());
   t.match(await warming.failure(), { retryable: true, message: /w=0: / }, 'a broken connection');
@@ -141,7 +144,7 @@ t.test('answers of others than the service', async (t) => {
   t.notOk((await warming.failure()).retryable, 'the base URL is not the service’s address');
 });
 
-t.test('an abort ends the request under way', async (t) => {
+t.test('an abort ends the request in progress', async (t) => {
   const warming = await startWarming(t);
   let closed = false;
   warming.listener.answer((_, count) =>
@@ -157,8 +160,8 @@ t.test('an abort ends the request under way', async (t) => {
   t.ok((await warming.failure()).retryable);
   t.equal(warming.listener.asked.length, 3);
   t.match(warming.progress.at(-1), { done: 2 });
-  await until('the service sees that nobody waits any more', () => closed);
+  await until('the service sees the closed connection', () => closed);
 
-  t.ok((await warming.failure()).retryable, 'and one that came before asks nothing');
+  t.ok((await warming.failure()).retryable, 'an earlier abort sends no request');
   t.equal(warming.listener.asked.length, 3);
 });

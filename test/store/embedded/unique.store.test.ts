@@ -26,7 +26,7 @@ t.test('a duplicate is refused with its index, key and value', async (t) => {
   const named = {
     ...only11000,
     message:
-      /E11000 duplicate key error collection: \w+\.members index: email_1 dup key: \{ email: "a@example\.com" \}/,
+      /E11000 duplicate key error collection: \w+\.items index: email_1 dup key: \{ email: "a@example\.com" \}/,
     keyPattern: { email: 1 },
     keyValue: { email: 'a@example.com' },
   };
