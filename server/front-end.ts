@@ -43,7 +43,7 @@ const projectsEveryMs = 1_000;
 const storeWithinMs = 500;
 /** Time for requests in progress during a drain; the primary kills the process a little later. */
 const drainWithinMs = 30_000;
-/** The console's files are read after this time if no request needed them, so that they are of this build. */
+/** Delay before the console's files are read, soon enough to be those of this build. */
 const consoleAfterMs = 1_000;
 /** Time to finish writing files and to close connections after a drain. */
 const closeWithinMs = 2_000;
@@ -155,7 +155,7 @@ class FrontEnd {
     this.#app = this.#createApp();
   }
 
-  /** Listens as soon as it is known whether the store is available, and reports so to the primary. */
+  /** Listens after the store has answered or counts as unavailable, and reports it to the primary. */
   async start(): Promise<void> {
     const { httpEngine, host, port } = this.#settings;
     this.#channel.receive((message) => this.#receive(message));
@@ -297,8 +297,8 @@ class FrontEnd {
   }
 
   /**
-   * Resolves when it is known whether the store is available, so that no request waits for an
-   * unavailable one: until then the known projects are not served, because they may be out of date.
+   * Resolves when the store has answered or counts as unavailable. Earlier requests would wait for it: known
+   * projects may be out of date, so they are served only without the store.
    */
   async #awaitStore(): Promise<void> {
     const polled = this.#store.established().then(async () => {

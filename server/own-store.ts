@@ -62,7 +62,7 @@ function reportOutages(settings: Settings, log: Logger): (cause: string | null) 
     if (cause === null || written) return;
     written = true;
     process.stderr.write(
-      `The store is unavailable: ${cause}. Until it answers, the service has only images of projects that it knows.\n`,
+      `The store is unavailable: ${cause}. Until it answers, the service delivers only images of known projects.\n`,
     );
   };
 }

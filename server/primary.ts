@@ -98,8 +98,8 @@ class Primary {
     const settings = this.#settings;
     const ignored = ignoredVariables(process.env);
     if (ignored.length > 0)
-      log.warn({ variables: ignored }, 'variables that are no settings are ignored');
-    // SIGHUP must not end the process before there are front ends to replace.
+      log.warn({ variables: ignored }, 'variables that are not settings are ignored');
+    // SIGHUP must not end the process before it can replace front ends.
     process.on('SIGHUP', () => {});
     await checkPortIsFree(settings).catch((error: unknown) =>
       shutdown.fail(cannotListen('SERVICE_PORT', settings, error)),

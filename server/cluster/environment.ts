@@ -13,7 +13,7 @@ const jemallocPaths = [
  * Environment variables of a front end.
  *
  * libuv's thread pool runs sharp, file reads and DNS. It gets a thread for each transform (one more than the
- * setting, for light ones) and six more, so that a disk hit never waits for an encode. glibc's allocator
+ * setting, for light ones) and six more, so disk hits never wait for an encode. glibc's allocator
  * keeps freed memory in an arena for each thread; jemalloc where installed, else a limit of two arenas,
  * keeps memory use constant. uWebSockets.js after 20.30 reads its limit for a request's head here; its
  * default is 4 KB.

@@ -95,7 +95,7 @@ export class App implements HttpApp {
   refusal(method: string, path: string): ServiceError {
     const allowed = this.#route(path)?.methods(path) ?? [];
     return allowed.length === 0
-      ? new ServiceError('endpoint_not_found', `There is no ${method} ${path.slice(0, 200)}.`)
+      ? new ServiceError('endpoint_not_found', `${method} ${path.slice(0, 200)} does not exist.`)
       : new MethodNotAllowed(method, path, allowed);
   }
 

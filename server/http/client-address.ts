@@ -19,7 +19,7 @@ export function clientAddress(
   const hops = request.headerList('x-forwarded-for').split(',').slice(-maxHops);
   for (const hop of hops.reverse()) {
     const address = parseAddress(withoutPort(hop.trim()));
-    // A proxy that does not know its peer stands for it.
+    // A proxy wrote something else than an address: it counts as the client.
     if (address === null) break;
     client = address;
     if (!within(client, trusted)) break;

@@ -22,7 +22,10 @@ export class RangeNotSatisfiable extends ServiceError {
   readonly length: number;
 
   constructor(length: number) {
-    super('range_not_satisfiable', `The range is outside of the ${length} bytes that there are.`);
+    super(
+      'range_not_satisfiable',
+      `The range begins after the end of the body, which has ${length} bytes.`,
+    );
     this.length = length;
   }
 }

@@ -39,13 +39,13 @@ export class ProjectCounter {
 }
 
 interface Scored {
-  /** Requests, reduced every minute so that recent ones count more. */
+  /** Requests, reduced every minute: recent ones count more. */
   score: number;
 }
 
 /** Projects without a series whose scores are kept. */
 const maxCandidates = 1_000;
-/** A candidate replaces a series only with a score above twice its score, so that series last. */
+/** A candidate replaces a series only with a score above twice its score, so series last. */
 const replaceFactor = 2;
 /** Applied to the scores each minute. */
 const decay = 0.8;

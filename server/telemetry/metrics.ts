@@ -86,7 +86,7 @@ export const serviceMetrics = {
   ),
   refusals: counter(
     'image_delivery_refusals_total',
-    'Image requests refused as overloaded, by what was used up: misses in progress, the transform queue, fetches in flight, or held_bytes of sources.',
+    'Image requests refused as overloaded, by the exhausted limit: misses in progress, the transform queue, fetches in flight, or held_bytes of sources.',
     ['reason'],
   ),
   followers: counter(
@@ -125,7 +125,7 @@ export const serviceMetrics = {
   ),
   threadsStuck: gauge(
     'image_delivery_transform_threads_stuck',
-    'Transform threads that were told to end a second ago or longer, and are still in native code.',
+    'Transform threads that are still in native code a second after they were ended.',
     [],
   ),
   threadsReplaced: counter(
@@ -206,7 +206,7 @@ export const serviceMetrics = {
   ),
   knownProjects: gauge(
     'image_delivery_known_projects',
-    'Projects that a front end knows; the most of the processes.',
+    'Known projects of the front end with the most.',
     [],
     'max',
   ),

@@ -5,14 +5,14 @@ import { hostNotAllowed, isForeignToLoopback } from '../../contract/request-host
 import { defaultOpsPort, type Settings } from '../../contract/settings/table.ts';
 import { expositionType } from './exposition.ts';
 
-/** A scraper keeps its connection for this long at most, ms. */
+/** Time after which an idle connection is closed. */
 const idleMs = 60_000;
 const always = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-/** The operations listener of the service: `/metrics`, and nothing else. */
+/** The operations listener of the service, which serves `/metrics`. */
 function operationsServer(listensOn: string, metrics: () => string): Server {
   const answer: RequestListener = (request, response) => {
-    // A request with a body gets its answer without it; then its connection is of no more use.
+    // A body is not read, so the connection cannot be used again.
     if (request.headers['content-length'] ?? request.headers['transfer-encoding']) {
       response.setHeader('connection', 'close');
     }
@@ -20,7 +20,7 @@ function operationsServer(listensOn: string, metrics: () => string): Server {
     if (isForeignToLoopback(host, listensOn)) return fail(hostNotAllowed(host), {});
     const [path = ''] = (request.url ?? '').split('?', 1);
     if (path !== '/metrics') {
-      const text = `There is no ${request.method} ${path.slice(0, 200)}.`;
+      const text = `${request.method} ${path.slice(0, 200)} does not exist.`;
       return fail(new ServiceError('endpoint_not_found', text), {});
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -36,7 +36,6 @@ function operationsServer(listensOn: string, metrics: () => string): Server {
     }
   };
   const server = createServer({ keepAliveTimeout: idleMs }, answer);
-  // It never keeps the process running.
   return server.unref();
 }
 
@@ -46,7 +45,7 @@ function listen(server: Server, host: string, port: number): Promise<void> {
     server.once('error', reject);
     server.listen({ host, port, exclusive: true }, () => {
       server.off('error', reject);
-      // Of a connection that could not be accepted, for example; the listener goes on.
+      // Such as a connection that could not be accepted; the listener continues.
       server.on('error', () => {});
       resolve();
     });
@@ -54,9 +53,9 @@ function listen(server: Server, host: string, port: number): Promise<void> {
 }
 
 /**
- * Starts the operations listener that the settings ask for. Where no port is set, a default port that
- * is in use is no error: Prometheus itself has the same one, and so has a second service on the machine.
- * @throws the error of a port that is set, or of an address, that cannot be used
+ * Starts the operations listener. A default port in use is not an error: Prometheus itself and a second
+ * service on the machine have the same one.
+ * @throws the error of listening at a configured port or address
  */
 export async function startOperations(
   { opsPort, opsHost, port, workerPort }: Settings,
@@ -66,7 +65,7 @@ export async function startOperations(
   if (opsPort === 0) return;
   const chosen = opsPort ?? defaultOpsPort;
   try {
-    // This service's own listeners may not have begun to listen.
+    // This service's other listeners may not listen yet.
     if (chosen === port || chosen === workerPort) throw portInUse;
     await listen(operationsServer(opsHost, metrics), opsHost, chosen);
     log.info({ host: opsHost, port: chosen }, 'the operations listener listens');
@@ -75,7 +74,7 @@ export async function startOperations(
     if (opsPort !== null || code !== 'EADDRINUSE') throw error;
     log.warn(
       { host: opsHost, port: chosen },
-      'there are no metrics, because the default port is in use; set SERVICE_OPS_PORT',
+      'metrics are not served, because the default port is in use; set SERVICE_OPS_PORT',
     );
   }
 }

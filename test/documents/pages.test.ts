@@ -10,7 +10,7 @@ import { root, rootPath } from '../root.ts';
 import { outdatedDocuments } from './generated.ts';
 import { proseOf, readPage, readPages } from './pages.ts';
 
-/** test/service/documents.test.ts runs the examples of the pages. */
+/** test/documents/examples.test.ts runs the examples of the pages. */
 const pages = await readPages();
 /** A dated report is written by npm run bench, and is as long as it is. */
 const ofReaders = pages.filter(

@@ -31,7 +31,7 @@ t.test('a port in use stops the start with a clear error', async (t) => {
   });
   t.teardown(() => holder.close());
   const first = await startService(t, { environment: { SERVICE_OPS_PORT: '' } });
-  const warning = first.log.find(({ msg }) => msg.startsWith('there are no metrics'));
+  const warning = first.log.find(({ msg }) => msg.startsWith('metrics are not served'));
   t.match(warning, { port: defaultOpsPort }, 'only a configured port must be free');
   const second = await launch(t, { port: first.port });
   t.equal(await second.end('SIGCONT'), 1);
@@ -249,7 +249,7 @@ t.test(
     await until('the lines', () => output().split('\r\nNext ')[1]?.endsWith('\n'));
     const lines = output().trim().split('\r\n');
     t.match(lines, [
-      /^\d\d:\d\d:\d\d WARN primary: variables that are no settings are ignored .*SERVICE_NAME/,
+      /^\d\d:\d\d:\d\d WARN primary: variables that are not settings are ignored .*SERVICE_NAME/,
       new RegExp(`^Ready +http://localhost:${port}/ `),
       /^API key +sk_[\w-]{43} /,
       /^HTTP +Node's own server, .*: uWebSockets\.js has no native binary for Node \d+/,

@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
-import { heard } from './held.ts';
-import { eachHttpServer } from './http-servers.ts';
-import { picture } from './origin.ts';
-import { startDelivery } from './service.ts';
+import { heard } from '../service/held.ts';
+import { eachHttpServer } from '../service/http-servers.ts';
+import { picture } from '../service/origin.ts';
+import { startDelivery } from '../service/service.ts';
 
 /**
  * Sends bytes; resolves with the answer when the server closes the connection, pauses, or has sent the

@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
-import { examplesOf } from '../documents/examples.ts';
-import { type Block, type Page, readPages } from '../documents/pages.ts';
-import { Session } from '../documents/session.ts';
 import { rootPath } from '../root.ts';
+import { rootKey } from '../service/control/control.ts';
+import { picture, startTestOrigin } from '../service/origin.ts';
+import { freePort, plainNode, startService } from '../service/service.ts';
+import { startWorker } from '../service/worker/worker.ts';
 import { patienceMs, until } from '../until.ts';
-import { rootKey } from './control/control.ts';
-import { picture, startTestOrigin } from './origin.ts';
-import { freePort, plainNode, startService } from './service.ts';
-import { startWorker } from './worker/worker.ts';
+import { examplesOf } from './examples.ts';
+import { type Block, type Page, readPages } from './pages.ts';
+import { Session } from './session.ts';
 
 /** The project id of the pages; each page gets a project of its own. */
 const projectInPages = 'prj_32gx1acb9wtykf3m';
