@@ -11,14 +11,14 @@ interface AllowlistProps {
 /** The hosts that sources may come from. */
 export function Allowlist({ api, project, onChange }: AllowlistProps) {
   const [host, setHost] = useState('');
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const [failure, setFailure] = useState<Failure | null>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const change = async (action: () => Promise<Project>, done: string) => {
     try {
       onChange(await action());
       setFailure(null);
-      setSaid(done);
+      setMessage(done);
       return true;
     } catch (error) {
       setFailure(Failure.of(error));
@@ -27,7 +27,7 @@ export function Allowlist({ api, project, onChange }: AllowlistProps) {
   };
   const remove = async (allowed: string) => {
     const removed = await change(() => api.disallow(project.id, allowed), `${allowed} is removed.`);
-    // Its button is gone. Not the next one: who presses twice would remove two.
+    // The button is gone. Focus on the next button would let a double click remove two hosts.
     if (removed) heading.current?.focus();
   };
   const add = async (event: Event) => {
@@ -70,7 +70,7 @@ export function Allowlist({ api, project, onChange }: AllowlistProps) {
         <button type="submit">Allow</button>
       </form>
       <p role="status" class="quiet">
-        {said}
+        {message}
       </p>
       <FailureNotice failure={failure} />
     </section>

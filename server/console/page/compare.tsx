@@ -2,14 +2,14 @@ import { useState } from 'preact/hooks';
 
 interface CompareProps {
   readonly before: string | null;
-  /** Of the image after; the frame has its shape. */
+  /** Determines the aspect ratio of the frame. */
   readonly after: { readonly url: string; readonly width: number; readonly height: number };
 }
 
-/** Narrower ones would leave no room to move the divider. */
+/** A narrower frame leaves no room for the divider. */
 const narrowest = 280;
 
-/** Two images in one frame with a divider between them, which is a slider. */
+/** Two images in one frame, separated by a slider. */
 export function Compare({ before, after }: CompareProps) {
   const [percent, setPercent] = useState(50);
   const { width, height } = after;

@@ -4,25 +4,25 @@ import type { Options } from './image-url.ts';
 import type { Parameter } from './interface.ts';
 import type { Project } from './service.ts';
 
-/** The table of parameters begins with those that nearly every image needs. */
+/** The first parameters of the table are the most used. */
 const shownAtFirst = 6;
 
 interface ControlsProps {
   readonly parameters: readonly Parameter[];
   readonly options: Options;
   readonly onChange: (options: Options) => void;
-  /** What the service has found wrong with values, by the names of the parameters. */
-  readonly faults?: ReadonlyMap<string, string>;
-  /** What applies where a parameter is not set, as {@link defaultsOf} has it. */
+  /** Errors of the service by parameter name. */
+  readonly fieldErrors?: ReadonlyMap<string, string>;
+  /** Values of parameters that are not set; see {@link defaultsOf}. */
   readonly defaults: Defaults;
 }
 
 type Defaults = Readonly<Record<string, number>>;
 
-/** What parameters have no effect with, where it is not 0, and what a new project has. */
+/** Neutral values other than 0, and the defaults of a new project. */
 const withoutEffect: Defaults = { q: 80, dpr: 1, brightness: 1, saturation: 1, opacity: 1 };
 
-/** The values of the parameters that are not set, by their names. @param project null for one that is not known */
+/** The values of parameters that are not set, by name. @param project null if unknown */
 export function defaultsOf(project: Project | null): Defaults {
   const [defaultQuality, defaultDpr] = [project?.['defaultQuality'], project?.['defaultDpr']];
   return {
@@ -32,14 +32,14 @@ export function defaultsOf(project: Project | null): Defaults {
   };
 }
 
-const noFaults: ReadonlyMap<string, string> = new Map();
+const noErrors: ReadonlyMap<string, string> = new Map();
 
-/** Where the result is beside the controls; where it is below them, they begin closed. */
+/** Whether the result is next to the controls; in a narrow window they are closed at first. */
 const isWide = (): boolean => matchMedia('(min-width: 60rem)').matches;
 
-/** A control for each transform parameter that the service has. */
+/** A control for each transform parameter. */
 export function Controls({ parameters, options, onChange, ...props }: ControlsProps) {
-  const { faults = noFaults, defaults } = props;
+  const { fieldErrors = noErrors, defaults } = props;
   const [open] = useState(isWide);
   const [search, setSearch] = useState('');
   const rest = parameters.slice(shownAtFirst);
@@ -52,17 +52,17 @@ export function Controls({ parameters, options, onChange, ...props }: ControlsPr
       key={parameter.name}
       parameter={parameter}
       value={options[parameter.name] ?? ''}
-      fault={faults.get(parameter.name)}
+      fieldError={fieldErrors.get(parameter.name)}
       unset={defaults[parameter.name]}
       onChange={(value) => onChange({ ...options, [parameter.name]: value })}
     />
   );
   const used = rest.filter(({ name }) => (options[name] ?? '') !== '').length;
   return (
-    <details open={open || faults.size > 0}>
+    <details open={open || fieldErrors.size > 0}>
       <summary>Parameters</summary>
       <div class="controls">{parameters.slice(0, shownAtFirst).map(control)}</div>
-      <details open={rest.some(({ name }) => faults.has(name))}>
+      <details open={rest.some(({ name }) => fieldErrors.has(name))}>
         <summary>
           {rest.length} more{used > 0 && `, ${used} used`}
         </summary>
@@ -90,20 +90,20 @@ export function Controls({ parameters, options, onChange, ...props }: ControlsPr
 interface ParameterFieldProps {
   readonly parameter: Parameter;
   readonly value: string;
-  readonly fault: string | undefined;
+  readonly fieldError: string | undefined;
   readonly unset: number | undefined;
   readonly onChange: (value: string) => void;
 }
 
-function ParameterField({ parameter, value, fault, unset, onChange }: ParameterFieldProps) {
+function ParameterField({ parameter, value, fieldError, unset, onChange }: ParameterFieldProps) {
   const { name, schema, example, meaning, accepts } = parameter;
   const kind = kindOf(schema);
-  // What the other controls accept is what they offer.
+  // Other controls offer only accepted values.
   const orWord = kind === 'number' && schema.anyOf !== undefined;
   const free = kind === 'text' || kind === 'colour' || orWord;
   return (
     <Field
-      {...{ name, schema, value, fault, unset, onChange }}
+      {...{ name, schema, value, fieldError, unset, onChange }}
       label={name}
       short={kind === 'flag' || (kind === 'number' && (schema.maximum ?? 0) > 800)}
       placeholder={example === '' ? undefined : `e.g. ${example}`}
@@ -112,5 +112,5 @@ function ParameterField({ parameter, value, fault, unset, onChange }: ParameterF
   );
 }
 
-/** A text without the marks of code. */
+/** A text without backticks. */
 const plain = (text: string): string => text.replaceAll('`', '');

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 
-/** Puts a text into the clipboard, or false where the page may not: the API needs HTTPS or localhost. */
+/** Copies a text. @returns false without permission: the API needs HTTPS or localhost */
 async function toClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -12,10 +12,10 @@ async function toClipboard(text: string): Promise<boolean> {
 
 /** A text with a button that copies it. */
 export function CopyText({ label, text }: { readonly label: string; readonly text: string }) {
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const copy = async () => {
-    setSaid((await toClipboard(text)) ? 'Copied' : 'Select the text and copy it');
-    setTimeout(() => setSaid(''), 3_000);
+    setMessage((await toClipboard(text)) ? 'Copied' : 'Select the text and copy it');
+    setTimeout(() => setMessage(''), 3_000);
   };
   return (
     <div class={text.includes('\n') ? 'copy' : 'copy line'}>
@@ -28,8 +28,8 @@ export function CopyText({ label, text }: { readonly label: string; readonly tex
       <button type="button" class="small" onClick={copy}>
         Copy<span class="hidden"> {label}</span>
       </button>
-      <span class="said" role="status">
-        {said}
+      <span class="copied" role="status">
+        {message}
       </span>
     </div>
   );

@@ -14,12 +14,11 @@ interface PreviewProps {
 }
 
 const [[, modern]] = browsers;
-/** A box that nearly no picture has the shape of, so that the fit shows. */
+/** An unusual aspect ratio makes the fit visible. */
 const box = { w: 320, h: 240 };
 
 /**
- * The parameters that do what these defaults would. Not all of them have one: the watermark shows when
- * it is saved.
+ * The parameters equivalent to these defaults. The watermark has none, so its changes show when saved.
  */
 export function optionsOf(values: Values): Options {
   const { defaultQuality = '', defaultDpr = '1', defaultFit = '', maxWidth = '' } = values;
@@ -34,7 +33,7 @@ export function optionsOf(values: Values): Options {
   };
 }
 
-/** A picture with the defaults as they are saved and as the form has them. */
+/** A picture with the saved defaults and with those of the form. */
 export function DefaultsPreview({ project, values, saved }: PreviewProps) {
   const [source, setSource] = useState('');
   const path = (from: Values) =>

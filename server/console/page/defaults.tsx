@@ -13,15 +13,15 @@ interface DefaultsProps {
   readonly onChange: (project: Project) => void;
 }
 
-/** What a project has for the fields of its settings, as texts. */
+/** The settings of a project as texts. */
 function valuesOf(schema: Schema, project: Project): Values {
   return Object.fromEntries(fieldsOf(schema).map(([name]) => [name, String(project[name] ?? '')]));
 }
 
-/** What a cleared field is sent as: these two are null in the project (`maxWidth`, `watermarkUrl`). */
+/** The values that clear a field, which is null in the project. */
 const cleared: Readonly<Record<string, unknown>> = { maxWidth: 0, watermarkUrl: '' };
 
-/** The settings that differ from the project's. */
+/** The changed settings. */
 function changesOf(schema: Schema, project: Project, values: Values): Record<string, unknown> {
   const body = { ...readForm(schema, values) };
   for (const [name, nothing] of Object.entries(cleared)) {
@@ -33,7 +33,7 @@ function changesOf(schema: Schema, project: Project, values: Values): Record<str
   );
 }
 
-/** The defaults of a project with a preview of what changing them does. */
+/** The defaults of a project with a preview of changes. */
 export function Defaults({ api, project, description, onChange }: DefaultsProps) {
   const schema = useMemo(() => {
     const settings = description.schemas['ProjectSettingsInput'] ?? {};
@@ -42,14 +42,14 @@ export function Defaults({ api, project, description, onChange }: DefaultsProps)
   }, [description]);
   const saved = useMemo(() => valuesOf(schema, project), [schema, project]);
   const [values, setValues] = useState(saved);
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const [failure, setFailure] = useState<Failure | null>(null);
   const changes = changesOf(schema, project, values);
   const count = Object.keys(changes).length;
   useUnsaved(count > 0);
   const change = (next: Values) => {
     setValues(next);
-    setSaid('');
+    setMessage('');
   };
   const save = async (event: Event) => {
     event.preventDefault();
@@ -58,7 +58,7 @@ export function Defaults({ api, project, description, onChange }: DefaultsProps)
       onChange(changed);
       setValues(valuesOf(schema, changed));
       setFailure(null);
-      setSaid('Saved. New images use these defaults within two seconds.');
+      setMessage('Saved. New images use these defaults within two seconds.');
     } catch (error) {
       setFailure(Failure.of(error));
     }
@@ -82,7 +82,7 @@ export function Defaults({ api, project, description, onChange }: DefaultsProps)
             </button>
           </p>
           <p role="status" class="quiet">
-            {said}
+            {message}
           </p>
         </form>
         <DefaultsPreview {...{ project, values, saved }} />

@@ -1,8 +1,8 @@
-/** The page at `/docs`: Swagger UI, with the interface document that this service serves. */
+/** The page at `/docs`: Swagger UI with this service's OpenAPI document. */
 
 type SwaggerUi = (options: Readonly<Record<string, unknown>>) => unknown;
 
-/** Set by the viewer's script, which is no module. */
+/** Set by the script of Swagger UI, which is not a module. */
 const { SwaggerUIBundle } = window as unknown as { SwaggerUIBundle: SwaggerUi };
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -12,16 +12,16 @@ dark.addEventListener('change', followScheme);
 
 const response = await fetch('openapi.json', { headers: { accept: 'application/json' } });
 const spec = await response.json();
-// "Try it out" must reach the origin of this page: others are not allowed, and need not be reachable.
+// "Try it out" must use the origin of this page; the CSP blocks others.
 spec.servers = [{ url: new URL('.', location.href).href.replace(/\/$/, '') }];
 SwaggerUIBundle({
   spec,
   dom_id: '#docs',
   deepLinking: true,
-  // No request to elsewhere, and nothing of the page's URL is configuration.
+  // No requests to other hosts, and no configuration by the URL.
   validatorUrl: null,
   queryConfigEnabled: false,
-  // Keys are kept in the memory of the page only.
+  // Keys stay in the memory of the page.
   persistAuthorization: false,
   defaultModelsExpandDepth: 0,
 });

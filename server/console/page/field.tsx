@@ -1,13 +1,13 @@
 import { useId } from 'preact/hooks';
 import type { Schema } from './interface.ts';
 
-/** The kinds of controls, and what a schema needs. */
+/** The kinds of controls. */
 export type Kind = 'choice' | 'flag' | 'number' | 'colour' | 'list' | 'text';
 
 const typesOf = (schema: Schema): readonly string[] =>
   schema.type === undefined ? [] : [schema.type].flat();
 
-/** All types of a value, those of the alternatives included. */
+/** The types of a value and of its alternatives. */
 const allTypes = (schema: Schema): readonly string[] => [
   ...typesOf(schema),
   ...(schema.anyOf ?? []).flatMap(typesOf),
@@ -25,7 +25,7 @@ export function kindOf(schema: Schema & { readonly name?: string }): Kind {
   return alternatives !== undefined && !numeric ? 'choice' : 'text';
 }
 
-/** The schema of a number, or of a number in whose place there may be a word. */
+/** The schema of a number, also of one with words as alternatives. */
 function numberOf(schema: Schema): Schema | undefined {
   const isNumber = (one: Schema) => typesOf(one).some((type) => /^(integer|number)$/.test(type));
   const { anyOf } = schema;
@@ -39,7 +39,7 @@ function numberOf(schema: Schema): Schema | undefined {
 export const wordsOf = (schema: Schema): readonly string[] =>
   schema.enum ?? schema.anyOf?.find((one) => one.enum !== undefined)?.enum ?? [];
 
-/** A text that was entered, as the value in JSON that the schema takes; the text itself when none is. */
+/** The JSON value of a text by its schema; the text itself if invalid. */
 export function jsonValue(schema: Schema, text: string): string | number | boolean {
   const types = allTypes(schema);
   const isFlag = kindOf(schema) === 'flag';
@@ -62,35 +62,35 @@ interface FieldProps {
   readonly help?: string | undefined;
   readonly placeholder?: string | undefined;
   readonly required?: boolean;
-  /** What the service has found wrong with the value. */
-  readonly fault?: string | undefined;
-  /** Where a slider stands while there is no value; 0 or the nearest by default. */
+  /** The service's error for the value. */
+  readonly fieldError?: string | undefined;
+  /** Slider position without a value; 0 or the nearest by default. */
   readonly unset?: number | undefined;
-  /** Whether two fit beside each other in a narrow column. */
+  /** Whether two fit into the width of a column. */
   readonly short?: boolean;
-  /** How a flag's two values are written, and what stands for none; null when one must be chosen. */
+  /** The texts of a flag's values; `none` is null if a value is required. */
   readonly flag?: { readonly on: string; readonly off: string; readonly none: string | null };
 }
 
 const parameterFlag = { on: '1', off: '0', none: 'default' } as const;
 
-/** A labelled control for a value, made of the value's schema. */
+/** A labelled control, generated from the value's schema. */
 export function Field(props: FieldProps) {
   const id = useId();
-  const { label, help, fault, name, short = false } = props;
+  const { label, help, fieldError, name, short = false } = props;
   const helpId = help === undefined || help === '' ? undefined : `${id}-help`;
-  const faultId = fault === undefined ? undefined : `${id}-fault`;
+  const errorId = fieldError === undefined ? undefined : `${id}-error`;
   return (
     <div class={short ? 'field short' : 'field'} data-name={name}>
       <label for={id}>{label}</label>
       <Control
         {...props}
         id={id}
-        helpId={[faultId, helpId].filter(Boolean).join(' ') || undefined}
+        helpId={[errorId, helpId].filter(Boolean).join(' ') || undefined}
       />
-      {faultId !== undefined && (
-        <p class="help fault" id={faultId}>
-          {fault}
+      {errorId !== undefined && (
+        <p class="help error" id={errorId}>
+          {fieldError}
         </p>
       )}
       {helpId !== undefined && (
@@ -106,7 +106,7 @@ type ControlProps = FieldProps & { readonly id: string; readonly helpId: string 
 
 function Control(props: ControlProps) {
   const { id, helpId, name, schema, value, onChange, placeholder, required = false } = props;
-  const invalid = props.fault !== undefined;
+  const invalid = props.fieldError !== undefined;
   const common = { id, name, required, 'aria-describedby': helpId, 'aria-invalid': invalid };
   const onInput = (event: { currentTarget: { value: string } }) =>
     onChange(event.currentTarget.value);
@@ -166,7 +166,7 @@ function Control(props: ControlProps) {
   return schema.format === 'uri' ? <input {...text} type="url" /> : <input {...text} type="text" />;
 }
 
-/** Above this many values a slider is too coarse to be of use. */
+/** With more values a slider is too coarse. */
 const widestSlider = 800;
 
 function NumberControl({ id, helpId, name, label, schema, value, ...props }: ControlProps) {
@@ -189,7 +189,7 @@ function NumberControl({ id, helpId, name, label, schema, value, ...props }: Con
     required,
     placeholder: props.placeholder,
     'aria-describedby': helpId,
-    'aria-invalid': props.fault !== undefined,
+    'aria-invalid': props.fieldError !== undefined,
   };
   return (
     <span class="pair">

@@ -1,4 +1,4 @@
-/** Figures in words, in the language of the page. */
+/** Numbers in words. */
 
 const number = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 
@@ -25,11 +25,11 @@ export function durationInWords(seconds: number): string {
   return `${Math.round(seconds / 86_400)} days`;
 }
 
-/** A change of a size in per cent: `−94 %`. */
+/** A relative change: `−94 %`. */
 export function changeInWords(from: number, to: number): string {
   const exact = (to / from - 1) * 100;
   const rounded = Math.round(exact);
-  // What is left is not nothing.
+  // Never −100 % for a remainder above 0.
   const percent = rounded === -100 && to > 0 ? Math.max(-99.9, exact) : rounded;
   return `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${number.format(Math.abs(percent))} %`;
 }

@@ -2,22 +2,22 @@ import { Field, kindOf, wordsOf } from './field.tsx';
 import { nameInWords } from './figures.ts';
 import { fieldsOf, type Schema } from './interface.ts';
 
-/** The texts of a form's controls by the names of the fields; none or '' where nothing was entered. */
+/** The texts of a form's controls by field name; '' or no key for an empty control. */
 export type Values = Readonly<Record<string, string>>;
 
 interface SchemaFieldsProps {
-  /** Of an object: a control is made for each of its properties. */
+  /** An object's schema; each property gets a control. */
   readonly schema: Schema;
   readonly values: Values;
   readonly onChange: (values: Values) => void;
   readonly placeholders?: Readonly<Record<string, string>>;
-  /** Where the sliders of fields without a value stand. */
+  /** Slider positions of fields without a value. */
   readonly unset?: Readonly<Record<string, number>>;
 }
 
 const flag = { on: 'true', off: 'false', none: null } as const;
 
-/** The controls for the fields of a body of the control plane. */
+/** Controls for the fields of a control plane body. */
 export function SchemaFields({ schema, values, onChange, ...props }: SchemaFieldsProps) {
   const { placeholders = {}, unset = {} } = props;
   return (
@@ -50,12 +50,12 @@ export function SchemaFields({ schema, values, onChange, ...props }: SchemaField
 interface WordsProps {
   readonly name: string;
   readonly words: readonly string[];
-  /** Separated by line breaks, as in the other lists. */
+  /** Separated by line breaks. */
   readonly value: string;
   readonly onChange: (value: string) => void;
 }
 
-/** Several of a few words. */
+/** Checkboxes for a list of words. */
 function Words({ name, words, value, onChange }: WordsProps) {
   const chosen = linesOf(value);
   const toggle = (word: string) =>
@@ -82,7 +82,7 @@ function Words({ name, words, value, onChange }: WordsProps) {
 export const linesOf = (text: string): readonly string[] =>
   text.split(/[\s,]+/).filter((line) => line !== '');
 
-/** The body that a form's values stand for; fields in which nothing was entered are left out. */
+/** The body of a form's values, without empty fields. */
 export function readForm(schema: Schema, values: Values): Record<string, unknown> {
   const given = fieldsOf(schema).flatMap(([name, field]) => {
     const text = (values[name] ?? '').trim();
@@ -95,7 +95,7 @@ function typed(schema: Schema, text: string): unknown {
   const types = [schema.type ?? []].flat();
   if (types.includes('array')) return linesOf(text).map((line) => typed(schema.items ?? {}, line));
   if (types.includes('boolean')) return text === 'true';
-  // What is not a number is left to the service to refuse, with its own words.
+  // The service rejects invalid numbers with its own message.
   const number = Number(text);
   return types.includes('integer') && !Number.isNaN(number) ? number : text;
 }

@@ -4,7 +4,7 @@ interface GraphProps {
   readonly now: string;
   readonly more?: string;
   readonly values: readonly number[];
-  /** The value at the top; without it the highest one. */
+  /** The value at the top; the highest one by default. */
   readonly limit?: number;
 }
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Failure, fetchJson } from './service.ts';
 
-/** What the page shows of `api/health`. */
+/** The fields of `api/health` that the page uses. */
 export interface Health {
   readonly ok: boolean;
   readonly status: string;
@@ -12,7 +12,7 @@ export interface Health {
       Record<'diskSizeBytes' | 'diskMaxBytes' | 'memorySizeBytes' | 'memoryMaxBytes', number>
     >;
     readonly database: { readonly ok: boolean; readonly latencyMs: number };
-    /** Null while the store does not tell them. */
+    /** Null while the store is unavailable. */
     readonly prewarmQueue: Readonly<Record<'active' | 'queued' | 'failed', number | null>> & {
       readonly status: string;
     };
@@ -33,13 +33,13 @@ export interface Health {
 }
 
 export interface Sample {
-  /** When it was asked for, in ms; what it says may have been a second old. */
+  /** Time of the request, in ms; the numbers may be a second older. */
   readonly at: number;
   readonly health: Health;
 }
 
 export interface HealthHistory {
-  /** Oldest first, of the last minutes that the page was visible. */
+  /** Samples of the last minutes in which the page was visible, oldest first. */
   readonly samples: readonly Sample[];
   readonly failure: Failure | null;
 }
@@ -49,7 +49,7 @@ const everyMs = 2_000;
 const most = 150;
 const accepted = (status: number): boolean => status === 200 || status === 503;
 
-/** The service's health, asked for again and again while the page is visible. */
+/** Polls the service's health while the page is visible. */
 export function useHealth(): HealthHistory {
   const [history, setHistory] = useState<HealthHistory>({ samples: [], failure: null });
   useEffect(() => {
@@ -84,7 +84,7 @@ export function useHealth(): HealthHistory {
   return history;
 }
 
-/** How many prewarm jobs wait or run; null while that is unknown. */
+/** The number of prewarm jobs that wait or run; null if unknown. */
 export function openJobs({ checks: { prewarmQueue } }: Health): number | null {
   const { active, queued } = prewarmQueue;
   return active === null || queued === null ? null : active + queued;
@@ -98,7 +98,7 @@ export function perSecond(
   return samples.slice(1).map((sample, index) => {
     const before = samples[index] ?? sample;
     const seconds = (sample.at - before.at) / 1_000;
-    // A front end that was replaced counts from 0 again.
+    // Counters of a new front end start at 0.
     const increase = Math.max(0, counter(sample.health) - counter(before.health));
     return seconds > 0 ? increase / seconds : 0;
   });

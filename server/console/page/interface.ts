@@ -1,6 +1,6 @@
-/** What the page takes from the interface document of the service (`openapi.json`). */
+/** The parts of `openapi.json` that the page uses. */
 
-/** A JSON Schema, as far as controls are made of it. */
+/** The keywords of JSON Schema from which controls are generated. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -30,9 +30,9 @@ export interface Parameter {
 }
 
 export interface Interface {
-  /** The base of delivery URLs, without a slash at the end. */
+  /** The base of delivery URLs, without a trailing slash. */
   readonly baseUrl: string;
-  /** In the order of the service's own table. */
+  /** In the order of the service's table. */
   readonly parameters: readonly Parameter[];
   /** The schemas of the control plane's bodies, by name. */
   readonly schemas: Readonly<Record<string, Schema>>;
@@ -53,7 +53,7 @@ interface InterfaceDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** A schema without references at its top; it keeps the name of the one that it referred to. */
+/** Resolves the top-level reference of a schema, and keeps its name. */
 export function resolved(
   schema: Schema,
   schemas: Interface['schemas'],
@@ -64,8 +64,8 @@ export function resolved(
 }
 
 /**
- * Values by the canonical names of parameters. What is none is left out: a link of anyone's has these
- * names, and they get into the code that is offered for copying.
+ * Values by canonical parameter names. Unknown names are dropped: links from others contain them, and they
+ * would get into code that users copy.
  */
 export function parametersIn(
   query: Readonly<Record<string, string>>,
@@ -80,7 +80,7 @@ export function parametersIn(
   return Object.fromEntries(known);
 }
 
-/** Reads the document that `openapi.json` is. */
+/** Reads `openapi.json`. */
 export function readInterface(document: unknown): Interface {
   const { servers, paths, components } = document as InterfaceDocument;
   const parameters = paths['/img/'].get.parameters.flatMap((parameter) => {

@@ -3,26 +3,26 @@ import { Failure, failureOf } from './service.ts';
 
 /** A response of the image endpoint. */
 export interface Loaded {
-  /** Of the bytes, for an image element; null for a text. */
+  /** A blob URL of the image; null for a text. */
   readonly url: string | null;
-  /** A placeholder or facts; null for an image. */
+  /** The placeholder or facts; null for an image. */
   readonly text: string | null;
   readonly type: string;
   readonly bytes: number;
   /** Of one frame; 0 for a text. */
   readonly width: number;
   readonly height: number;
-  /** From the request to the last byte, as this browser has measured it. */
+  /** From the request to the last byte. */
   readonly ms: number;
-  /** The cache that had it: `memory`, `disk` or `miss`. */
+  /** The cache that had the image: `memory`, `disk` or `miss`. */
   readonly tier: string;
-  /** Why a fallback is shown in place of the source: the code of the error; '' when none is. */
+  /** The error code of the source, if the image is the fallback; else ''. */
   readonly fallback: string;
-  /** The service's own measurements by step. */
+  /** The service's measurements by step. */
   readonly steps: ReadonlyArray<{ readonly name: string; readonly ms: number }>;
 }
 
-/** An Accept header for each kind of browser that `auto` tells apart. */
+/** The Accept headers that `auto` distinguishes. */
 export const browsers = [
   ['AVIF and WebP', 'image/avif,image/webp,image/*,*/*;q=0.8'],
   ['WebP', 'image/webp,image/*,*/*;q=0.8'],
@@ -39,7 +39,7 @@ export function readSteps(header: string): Loaded['steps'] {
 
 async function load(path: string, accept: string, signal: AbortSignal): Promise<Loaded> {
   const startedAt = performance.now();
-  // Past the browser's own cache, which would hide the service's.
+  // The browser's cache would hide the service's.
   const response = await fetch(path, { headers: { accept }, cache: 'no-store', signal });
   if (!response.ok) throw await failureOf(response);
   const blob = await response.blob();
@@ -67,24 +67,24 @@ async function sizeOf(url: string): Promise<{ width: number; height: number }> {
   try {
     await image.decode();
   } catch {
-    // A format that this browser does not show; its bytes and headers still count.
+    // The browser does not support the format; bytes and headers are still shown.
   }
   return { width: image.naturalWidth, height: image.naturalHeight };
 }
 
 export interface ImageState {
   readonly loading: boolean;
-  /** The latest; stays while the next one is loaded. */
+  /** The latest image, also while the next one is loading. */
   readonly loaded: Loaded | null;
   readonly failure: Failure | null;
 }
 
 const nothing: ImageState = { loading: false, loaded: null, failure: null };
-/** A slider that is moved asks for one image at its end, not for one at each step. */
+/** A moving slider requests one image when it stops, not one for each step. */
 const settledAfterMs = 300;
 
 /**
- * The image at a path, loaded again when the path, the Accept header or `round` changes.
+ * The image at a path; loaded again when the path, the Accept header or `round` changes.
  *
  * @param path null for none
  */

@@ -60,7 +60,7 @@ function Bar({ path, session, history: { samples, failure } }: BarProps) {
   );
   return (
     <header class="bar">
-      {/* No link, because the part of the URL after # is the place. */}
+      {/* A button, because a link would change the fragment, which is the route. */}
       <button type="button" class="skip" onClick={focusMain}>
         Skip to the content
       </button>
@@ -98,7 +98,7 @@ function Shown({ place, session, history, description }: ShownProps) {
   const [, page = '', id] = place.path.split('/');
   if (page === 'service') return <ServicePage history={history} />;
   if (page === '') {
-    // A link to another project or picture starts anew.
+    // A link to another project or picture resets the state.
     const { project = '', url = '' } = place.query;
     return <Playground key={`${project} ${url}`} {...{ place, session, description }} />;
   }

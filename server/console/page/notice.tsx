@@ -1,6 +1,6 @@
 import type { Failure } from './service.ts';
 
-/** An error of the service, with the next step that it names. */
+/** An error of the service with its hint. */
 export function FailureNotice({ failure }: { readonly failure: Failure | null }) {
   if (failure === null) return null;
   return (

@@ -1,12 +1,12 @@
 import { imageUrl, type Options, type Wanted } from './image-url.ts';
 
-/** What is known of the picture once it is shown. */
+/** Facts about the picture that is shown. */
 export interface Known {
-  /** The address of the site, whose own images a framework names by their paths. */
+  /** The origin of the site; frameworks name its images by path. */
   readonly site: string;
   /** Device pixels of the result; null before it is loaded. */
   readonly result: { readonly width: number; readonly height: number } | null;
-  /** Device pixels of the result for each CSS pixel. */
+  /** Device pixels for each CSS pixel. */
   readonly dpr: number;
   readonly source: { readonly pages: number; readonly hasAlpha: boolean } | null;
 }
@@ -14,18 +14,18 @@ export interface Known {
 /** The longest side of an output, px. */
 const longest = 10_000;
 
-/** Parameters with which the result is not as wide as `w` says. */
+/** Parameters that make the width differ from `w`. */
 const changeWidth = ['extend', 'rotate', 'trim'] as const;
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
-/** A parameter that is a positive number; 0 for any other. */
+/** The value of a positive number; 0 for any other value. */
 const numberOf = (options: Options, name: string): number => {
   const number = Number(options[name]);
   return number > 0 ? number : 0;
 };
 
-/** The height for each pixel of width, when the options have both; 0 otherwise. */
+/** Height by width, if the options have both; else 0. */
 export function proportionOf(options: Options): number {
   const width = numberOf(options, 'w');
   return width === 0 ? 0 : numberOf(options, 'h') / width;
@@ -39,12 +39,12 @@ function atWidth(options: Options, width: number): Options {
 }
 
 interface Layout {
-  /** CSS pixels; 0 where they are not known. */
+  /** CSS pixels; 0 if unknown. */
   readonly width: number;
   readonly height: number;
-  /** What is shown where there is no choice. */
+  /** The options of `src`. */
   readonly plain: Options;
-  /** The files to choose from, each with its descriptor. */
+  /** The candidates of `srcset` with their descriptors. */
   readonly files: ReadonlyArray<readonly [Options, descriptor: string]>;
   readonly sizes: string;
 }
@@ -67,10 +67,10 @@ function layoutOf(options: Options, { result, dpr }: Known): Layout {
       files: [1, 2].map((density) => [atDensity(density), `${density}x`]),
     };
   }
-  // A small source is not enlarged, so no file has more pixels than this one.
+  // Sources are not enlarged: this is the maximum width.
   const widest = pixels > 0 && pixels < Math.round(asked * dpr) ? pixels : longest;
   const width = Math.min(asked, widest);
-  // Also smaller than it is shown, for narrow screens, and larger, for dense ones.
+  // Also smaller widths for narrow screens and larger ones for dense screens.
   const widths = [0.5, 1, 2, dpr].map((factor) =>
     Math.min(widest, Math.max(1, Math.round(asked * factor))),
   );
@@ -85,18 +85,18 @@ function layoutOf(options: Options, { result, dpr }: Known): Layout {
   };
 }
 
-/** The format that every browser shows, and better ones that most do. */
+/** The format of all browsers, and better ones of most. */
 function formatsOf(options: Options, { source }: Known) {
   const chosen = options['fmt'] ?? '';
   if (chosen !== '' && chosen !== 'auto') return { better: [], plain: chosen };
   const still = /^(?:0|false)$/.test(options['animated'] ?? '') || (options['page'] ?? '') !== '';
-  // A moving picture does not become an AVIF.
+  // Animations are never AVIF.
   if (source !== null && source.pages > 1 && !still) return { better: ['webp'], plain: 'gif' };
   const better = ['avif', 'webp'];
   return { better, plain: source === null ? '' : source.hasAlpha ? 'png' : 'jpeg' };
 }
 
-/** A `picture` whose place in the page is known before its file has arrived. */
+/** A `picture` element; its width and height prevent layout shifts. */
 export function pictureCode(baseUrl: string, wanted: Wanted, known: Known): string {
   const { width, height, plain, files, sizes } = layoutOf(wanted.options, known);
   const formats = formatsOf(wanted.options, known);

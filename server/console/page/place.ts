@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** What the page shows, as the part of its URL after `#` says: `#/projects/prj_x`, `#/?project=…`. */
+/** The route in the fragment of the URL: `#/projects/prj_x`, `#/?project=…`. */
 export interface Place {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
@@ -14,20 +14,20 @@ export function readPlace(hash: string): Place {
   };
 }
 
-/** A link to a place; values that are '' are left out. */
+/** A link to a route, without values that are ''. */
 export function linkTo(path: string, query: Place['query'] = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== '');
   const text = new URLSearchParams(given).toString();
   return `#${path}${text === '' ? '' : `?${text}`}`;
 }
 
-/** The place, which changes when a link is followed, unless what is not saved is to be kept. */
+/** The current route; does not change if the user keeps unsaved changes. */
 export function usePlace(): Place {
   const [place, setPlace] = useState(() => readPlace(location.hash));
   useEffect(() => {
     const follow = ({ oldURL }: HashChangeEvent) => {
       if (mayLeave()) setPlace(readPlace(location.hash));
-      // The browser has gone already.
+      // The browser has changed the URL already.
       else history.pushState(null, '', oldURL);
     };
     addEventListener('hashchange', follow);
@@ -36,20 +36,20 @@ export function usePlace(): Place {
   return place;
 }
 
-/** Puts the state of a place into the URL, so that it can be shared, without a step in the history. */
+/** Replaces the URL with the state of a route, without an entry in the history. */
 export function keepPlace(path: string, query: Place['query']): void {
   history.replaceState(null, '', linkTo(path, query));
 }
 
-/** Whether something on the page was changed and not saved. */
+/** Whether the page has unsaved changes. */
 let unsaved = false;
 
-/** Asks before unsaved changes are lost. @returns whether they may be */
+/** Asks before unsaved changes are lost. @returns the user's consent */
 export function mayLeave(): boolean {
   return !unsaved || confirm('There are changes that are not saved. Leave them?');
 }
 
-/** While `isUnsaved` is true, {@link mayLeave} asks, and so does the browser before it leaves the page. */
+/** While `isUnsaved` is true, {@link mayLeave} and the browser ask before leaving. */
 export function useUnsaved(isUnsaved: boolean): void {
   useEffect(() => {
     if (!isUnsaved) return;
@@ -63,5 +63,5 @@ export function useUnsaved(isUnsaved: boolean): void {
   }, [isUnsaved]);
 }
 
-/** For when the control that had the focus is gone. */
+/** Moves the focus when the focused control is removed. */
 export const focusMain = (): void => document.getElementById('main')?.focus();

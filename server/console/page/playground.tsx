@@ -17,11 +17,11 @@ interface PlaygroundProps {
   readonly session: Session;
 }
 
-/** At the highest quality and with no modern format the service delivers the source itself, or nearly. */
+/** At the highest quality without modern formats the output is the source, or nearly the same. */
 const asItIs: Options = { q: '100' };
 const plainBrowser = browsers[2][1];
 
-/** A picture, its transform parameters and the result. Its state is in the URL, to be shared. */
+/** A picture, its parameters and the result. The state is in the URL, which can be shared. */
 export function Playground({ description, place, session }: PlaygroundProps) {
   const { project: givenProject = '', url: givenUrl = '', ...givenOptions } = place.query;
   const isFresh = givenProject === '' && givenUrl === '';

@@ -13,18 +13,18 @@ interface PresetsProps {
   readonly description: Interface;
 }
 
-/** Image parameters that the project keeps under names. */
+/** The presets of a project: named image parameters. */
 export function Presets({ api, project, description }: PresetsProps) {
   const [presets, setPresets] = useState<readonly Preset[]>([]);
   const [name, setName] = useState('');
   const [options, setOptions] = useState<Options>({});
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const [failure, setFailure] = useState<Failure | null>(null);
   const parameters = useMemo(() => presetParameters(description), [description]);
-  const faults = faultsIn(failure);
+  const fieldErrors = fieldErrorsOf(failure);
   const heading = useRef<HTMLHeadingElement>(null);
   const form = useRef<HTMLFormElement>(null);
-  // The reason is said beside the control, which may be far from the button.
+  // The error is next to the control, which may be far from the button.
   useEffect(
     () => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(),
     [failure],
@@ -32,15 +32,15 @@ export function Presets({ api, project, description }: PresetsProps) {
   useEffect(() => {
     api.presets(project.id).then(setPresets, (error) => setFailure(Failure.of(error)));
   }, [api, project.id]);
-  /** Keeps what was entered when it fails. */
+  /** Runs a change, and resets the form if it succeeds. */
   const change = async (action: () => Promise<string>) => {
     try {
-      setSaid(await action());
+      setMessage(await action());
       setFailure(null);
       setName('');
       setOptions({});
     } catch (error) {
-      setSaid('');
+      setMessage('');
       setFailure(Failure.of(error));
     }
   };
@@ -62,7 +62,7 @@ export function Presets({ api, project, description }: PresetsProps) {
   const edit = (preset: Preset) => {
     setName(preset.name);
     setOptions(textsOf(parameters, preset));
-    setSaid('');
+    setMessage('');
     setFailure(null);
   };
   const nameSchema = description.schemas['Preset']?.properties?.['name'] ?? {};
@@ -97,11 +97,11 @@ export function Presets({ api, project, description }: PresetsProps) {
           value={name}
           placeholder="card"
           required
-          fault={faults.get(nameKey)}
+          fieldError={fieldErrors.get(nameKey)}
           onChange={setName}
         />
         <Controls
-          {...{ parameters, options, faults, defaults: defaultsOf(project) }}
+          {...{ parameters, options, fieldErrors, defaults: defaultsOf(project) }}
           onChange={setOptions}
         />
         <FailureNotice failure={failure} />
@@ -110,7 +110,7 @@ export function Presets({ api, project, description }: PresetsProps) {
         </button>
       </form>
       <p role="status" class="quiet">
-        {said}
+        {message}
       </p>
     </section>
   );
@@ -159,13 +159,13 @@ function Row({ preset, project, onEdit, onRemove }: RowProps) {
   );
 }
 
-/** The parameters that a preset may have. */
+/** The parameters of presets. */
 function presetParameters({ schemas, parameters }: Interface): readonly Parameter[] {
   const names = fieldsOf(schemas['PresetInput']?.properties?.['parameters']).map(([name]) => name);
   return parameters.filter(({ name }) => names.includes(name));
 }
 
-/** What the controls show of a preset: a flag's two values are 1 and 0 there. */
+/** A preset's values as texts of the controls, where flags are 1 and 0. */
 function textsOf(parameters: readonly Parameter[], preset: Preset): Options {
   const flags = parameters
     .filter(({ schema }) => kindOf(schema) === 'flag')
@@ -188,15 +188,15 @@ function bodyOf(parameters: readonly Parameter[], options: Options) {
 /** No parameter has this name. */
 const nameKey = '';
 
-/** What an error says of each field: its message is a list of faults, each with the field that it is of. */
-function faultsIn(failure: Failure | null): ReadonlyMap<string, string> {
+/** The errors by field name; the message of a failure lists them. */
+function fieldErrorsOf(failure: Failure | null): ReadonlyMap<string, string> {
   if (failure?.status !== 400) return new Map();
-  const faults = failure.message.replace(/\.$/, '').split('; ');
+  const fieldErrors = failure.message.replace(/\.$/, '').split('; ');
   return new Map(
-    faults.flatMap((fault) => {
-      const [, name, rule] = /^parameters\.(\w+) (.+)$/s.exec(fault) ?? [];
+    fieldErrors.flatMap((fieldError) => {
+      const [, name, rule] = /^parameters\.(\w+) (.+)$/s.exec(fieldError) ?? [];
       if (name !== undefined && rule !== undefined) return [[name, `It ${rule}.`] as const];
-      const ofName = /^the name of a preset (.+)$/s.exec(fault)?.[1];
+      const ofName = /^the name of a preset (.+)$/s.exec(fieldError)?.[1];
       return ofName === undefined ? [] : [[nameKey, `It ${ofName}.`] as const];
     }),
   );

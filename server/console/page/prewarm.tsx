@@ -13,17 +13,17 @@ interface PrewarmProps {
   readonly history: HealthHistory;
 }
 
-/** A request that was accepted, with the time of it and what had failed before. */
+/** An accepted request, with its time and the number of earlier failures. */
 interface Accepted {
   readonly receipt: Receipt;
   readonly at: number;
   readonly failedBefore: number;
 }
 
-/** Fills the caches before anybody asks for the images. */
+/** Queues images to be rendered before they are requested. */
 export function Prewarm({ api, project, description, history }: PrewarmProps) {
   const whole = description.schemas['PrewarmInput'] ?? {};
-  // One field for one source and for several.
+  // `sources` replaces `src`.
   const { src: _one, ...properties } = whole.properties ?? {};
   const schema = { ...whole, properties, required: ['sources'] };
   const { q = 0, dpr = 0 } = defaultsOf(project);
@@ -67,14 +67,13 @@ export function Prewarm({ api, project, description, history }: PrewarmProps) {
   );
 }
 
-/** The service counts its queue once a second: what it says sooner may be of before. */
+/** The service counts its queue once a second; earlier numbers may be old. */
 const countedAfterMs = 1_200;
-/** A worker takes up a job within seconds. */
+/** A worker starts a job within seconds. */
 const patienceMs = 15_000;
 
 /**
- * How far the queue is. It is the whole one: the interface has no names for the jobs of a call by which
- * their progress could be asked for.
+ * The progress of the whole queue: the API does not identify the jobs of a call.
  */
 function Progress({ accepted, history }: { accepted: Accepted; history: HealthHistory }) {
   const { receipt, at, failedBefore } = accepted;

@@ -6,7 +6,7 @@ interface ProjectFieldProps {
   readonly onChange: (id: string) => void;
 }
 
-/** A project: chosen from those of the key, or its id, which needs no key. */
+/** Selects a project of the key, or takes an id, which needs no key. */
 export function ProjectField({ session, value, onChange }: ProjectFieldProps) {
   const { projects } = session;
   const known = projects?.some(({ id }) => id === value) ?? false;

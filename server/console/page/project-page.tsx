@@ -16,7 +16,7 @@ interface ProjectPageProps {
   readonly onChange: (project: Project) => void;
 }
 
-/** One project: its allowlist, its defaults, its presets, and the warming of its caches. */
+/** A project: allowlist, defaults, presets and prewarming. */
 export function ProjectPage({ api, project, description, history, onChange }: ProjectPageProps) {
   const { id, name, origin, requireSignedUrls } = project;
   return (

@@ -12,7 +12,7 @@ interface ProjectsPageProps {
   readonly description: Interface;
 }
 
-/** The projects of the key, and a form for another one. */
+/** The projects of the key, and a form for a new one. */
 export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
   const projects = session.projects ?? [];
   return (

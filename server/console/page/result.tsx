@@ -6,7 +6,7 @@ import type { ImageState, Loaded } from './load-image.ts';
 import { FailureNotice } from './notice.tsx';
 import type { Snippet } from './snippets.ts';
 
-/** What `fmt=json` says of a source. */
+/** The source in the response to `fmt=json`. */
 export interface SourceFacts {
   readonly format: string;
   readonly width: number;
@@ -26,7 +26,7 @@ interface ResultProps {
   readonly onAgain: () => void;
 }
 
-/** The result of the playground beside its original, with its figures and the code to use it. */
+/** The result of the playground and its original, with figures and code. */
 export function Result({ result, original, facts, url, snippets, onAgain }: ResultProps) {
   const { loaded, loading, failure } = result;
   return (
@@ -96,7 +96,7 @@ const tierMeaning: Readonly<Record<string, string>> = {
   miss: 'rendered for this request',
 };
 
-/** The steps of a render as a bar, each as wide as it took long. */
+/** A bar of the render's steps, as wide as their durations. */
 function Steps({ loaded: { steps } }: { loaded: Loaded }) {
   const total = steps.reduce((sum, { ms }) => sum + ms, 0);
   if (total === 0) return null;

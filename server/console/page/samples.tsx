@@ -3,7 +3,7 @@ const sampleNames = ['landscape.jpg', 'lantern.png', 'pulse.gif'] as const;
 
 const { project: startProject = '', pictures = '' } = document.getElementById('app')?.dataset ?? {};
 
-/** What the playground opens with, as `SERVICE_CONSOLE_PICTURES` has it: '' and none by default. */
+/** The first project and pictures of the playground (`SERVICE_CONSOLE_PICTURES`); '' and none by default. */
 export const start: { readonly project: string; readonly pictures: readonly string[] } = {
   project: startProject,
   pictures: pictures.split(' ').filter((url) => url !== ''),
@@ -11,14 +11,14 @@ export const start: { readonly project: string; readonly pictures: readonly stri
 
 interface SamplesProps {
   readonly project: string;
-  /** A URL on the origin whose pictures are offered. */
+  /** A URL on the origin of the pictures. */
   readonly near: string;
   readonly onChoose: (url: string) => void;
 }
 
 /**
- * Pictures to choose: those that the service was started with, or the sample pictures where the origin
- * may be the sample origin, that is on this machine.
+ * Pictures to choose: those of `SERVICE_CONSOLE_PICTURES`, or the sample pictures if the origin is on this
+ * machine and may be the sample origin.
  */
 export function Samples({ project, near, onChoose }: SamplesProps) {
   const isStart = project !== '' && project === start.project;
@@ -43,7 +43,7 @@ function samplesNear(near: string): readonly string[] {
   return sampleNames.map((name) => `${origin}/${name}`);
 }
 
-/** The path of a picture, for a person. */
+/** The decoded path of a picture. */
 function nameOf(url: string): string {
   const path = URL.canParse(url) ? new URL(url).pathname.slice(1) : url;
   try {

@@ -1,8 +1,8 @@
-/** Requests to the service that has sent this page. All URLs are relative: a proxy may have a prefix. */
+/** Requests to the service of this page. URLs are relative, because a proxy may add a prefix. */
 
 const prefix = 'api/sdk/v1';
 
-/** The service has answered with an error, or not at all. */
+/** An error response of the service, or none. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   /** HTTP status; 0 when there was no response. */
@@ -24,7 +24,7 @@ export class Failure extends Error {
   }
 }
 
-/** The failure that a response with an error status states. */
+/** The failure of a response with an error status. */
 export async function failureOf(response: Response): Promise<Failure> {
   const body: unknown = await response.json().catch(() => null);
   const field = (name: string): string =>
@@ -35,7 +35,7 @@ export async function failureOf(response: Response): Promise<Failure> {
   return new Failure(response.status, field('code'), message, field('resolution_hint'));
 }
 
-/** The JSON at a path that everyone may read; of any status that `accepts`. */
+/** The JSON at a public path. @param accepts the statuses that are not errors */
 export async function fetchJson(
   path: string,
   accepts: (status: number) => boolean = (status) => status === 200,
@@ -45,7 +45,7 @@ export async function fetchJson(
   return response.json();
 }
 
-/** A project as the control plane has it. */
+/** A project in responses of the control plane. */
 export interface Project {
   readonly id: string;
   readonly name: string;
@@ -57,7 +57,7 @@ export interface Project {
   readonly [field: string]: unknown;
 }
 
-/** What the queueing of prewarming has answered. */
+/** The response to a prewarm request. */
 export interface Receipt {
   readonly sourceCount: number;
   readonly variantCount: number;
@@ -69,7 +69,7 @@ export interface Preset {
   readonly parameters: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** The control plane, with the key of the person who has signed in. */
+/** The control plane, with the user's key. */
 export class Api {
   readonly #key: string;
 
@@ -123,12 +123,12 @@ export class Api {
     return (await this.#call('GET', `${at(id)}/presets`))['presets'] as readonly Preset[];
   }
 
-  /** Creates or replaces it. */
+  /** Creates or replaces a preset. */
   async keepPreset(id: string, name: string, input: unknown): Promise<Preset> {
     return (await this.#call('PUT', atPreset(id, name), input))['preset'] as Preset;
   }
 
-  /** Resolves with those that are left. */
+  /** Resolves with the remaining presets. */
   async removePreset(id: string, name: string): Promise<readonly Preset[]> {
     return (await this.#call('DELETE', atPreset(id, name)))['presets'] as readonly Preset[];
   }

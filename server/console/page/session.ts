@@ -1,21 +1,21 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { Api, Failure, type Project } from './service.ts';
 
-/** Who uses the page: nobody in particular, or a person with an API key. */
+/** The user of the page, with or without an API key. */
 export interface Session {
-  /** Null when nobody has signed in. */
+  /** Null before a user signs in. */
   readonly api: Api | null;
-  /** The projects that the key has access to; null until they are known. */
+  /** The projects that the key can access; null until they are loaded. */
   readonly projects: readonly Project[] | null;
   readonly failure: Failure | null;
-  /** Checks the key by listing its projects. Resolves with whether it is valid. */
+  /** Checks a key by listing its projects. Resolves with whether it is valid. */
   readonly signIn: (key: string) => Promise<boolean>;
   readonly signOut: () => void;
-  /** Puts a project that was created or changed into the list. */
+  /** Adds a new or changed project to the list. */
   readonly keep: (project: Project) => void;
 }
 
-/** Of this tab only: it survives that the page is loaded again, and ends with the tab. */
+/** The key in the session storage: it survives a reload and ends with the tab. */
 const storageKey = 'image-delivery-api-key';
 
 type State = Pick<Session, 'api' | 'projects' | 'failure'>;
@@ -33,7 +33,7 @@ export function useSession(): Session {
       return true;
     } catch (error) {
       const failure = Failure.of(error);
-      // Also while the service does not answer: the key may be right.
+      // Kept also while the service does not respond: the key may be valid.
       if (failure.status === 401) sessionStorage.removeItem(storageKey);
       setState({ ...nobody, failure });
       return false;

@@ -11,9 +11,9 @@ const text = (value: string): string => JSON.stringify(value).replaceAll('</', '
 const shell = (value: string): string => `'${value.replaceAll("'", `'\\''`)}'`;
 
 /**
- * The options that a framework does not set by itself, as the properties of an object.
+ * The options that the framework does not set itself, as properties of an object.
  *
- * @param names others that the framework has for some of them, so that its own values replace these
+ * @param names the framework's names of some options, whose values take precedence
  */
 function fixed(
   { project, options }: Wanted,
@@ -28,7 +28,7 @@ function fixed(
     .join(', ');
 }
 
-/** What a framework sets by itself: widths in device pixels. */
+/** Options that frameworks set themselves: widths in device pixels. */
 const ofFramework = ['w', 'h', 'dpr'];
 
 const siteComment = `// The service fetches the app's own images from the site as it is published. While the app is
@@ -100,7 +100,7 @@ export default defineNuxtConfig({
 const curl = (baseUrl: string, wanted: Wanted, accept: string): string =>
   `curl -s -D - -o picture -H ${shell(`accept: ${accept}`)} \\\n  ${shell(imageUrl(baseUrl, wanted))}`;
 
-/** The image in the forms in which programs and pages ask for it. */
+/** The image as code for programs and pages. */
 export const snippets = (
   baseUrl: string,
   wanted: Wanted,

@@ -7,7 +7,7 @@ interface WelcomeProps {
   readonly hasProject: boolean;
 }
 
-/** What to do next, for somebody who has no picture to show yet. */
+/** The next steps for a user without a picture. */
 export function Welcome({ session, hasProject }: WelcomeProps) {
   const { api, projects } = session;
   return (
