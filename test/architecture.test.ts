@@ -4,8 +4,8 @@ import { dirname, join, relative } from 'node:path';
 import t from 'tap';
 import { rootPath as root } from './root.ts';
 
-/** The rooms, and the others that each may import from. */
-const rooms: Readonly<Record<string, readonly string[]>> = {
+/** The top-level folders, and the others that each may import from. */
+const folders: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   server: ['contract', 'pool', 'store'],
   worker: ['contract', 'store'],
@@ -14,8 +14,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   bench: ['contract', 'server', 'pool', 'store', 'worker'],
   test: ['contract', 'server', 'pool', 'store', 'worker', 'bench'],
 };
-/** What a build or a run leaves behind; none of it is part of the house. */
-const leftBehind = new Set(['node_modules', 'dist', 'dist-test', 'data']);
+/** Created by builds and runs. */
+const generated = new Set(['node_modules', 'dist', 'dist-test', 'data']);
 const topLevelFiles = new Set([
   'package.json',
   'package-lock.json',
@@ -30,29 +30,23 @@ const topLevelFiles = new Set([
   'tsconfig.json',
   'biome.json',
 ]);
-const drawers = /^(utils?|utilit(y|ies)|helpers?|commons?|libs?|misc|shared|stuff)$/i;
+const vagueNames = /^(utils?|utilit(y|ies)|helpers?|commons?|libs?|misc|shared|stuff)$/i;
 
 interface Import {
   readonly from: string;
-  /** A path from the root for files of ours, else the name of a package. */
+  /** A path from the root if `ours`, otherwise a package. */
   readonly to: string;
   readonly ours: boolean;
 }
 
-/** Source text with comments blanked, so that what they quote is no import. */
-function withoutComments(source: string): string {
-  const token = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g;
-  return source.replace(token, (found) => (/^\/[*/]/.test(found) ? ' ' : found));
-}
-
-/** The specifiers of every import in a source text, whether static, dynamic or for types. */
+/** The specifiers of all static, dynamic and type imports outside of comments. */
 function specifiers(source: string): string[] {
-  const text = withoutComments(source);
+  const token = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g;
+  const text = source.replace(token, (found) => (/^\/[*/]/.test(found) ? ' ' : found));
   const patterns = [
     /^[ \t]*(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"\n]+)['"]/gm,
     /^[ \t]*import\s*['"]([^'"\n]+)['"]/gm,
-    /\bimport\(\s*['"]([^'"\n]+)['"]/g,
-    /\brequire\(\s*['"]([^'"\n]+)['"]/g,
+    /\b(?:import|require)\(\s*['"]([^'"\n]+)['"]/g,
   ];
   return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = '']) => name));
 }
@@ -66,46 +60,41 @@ async function filesBelow(folder: string): Promise<string[]> {
 }
 
 async function importsOf(from: string): Promise<Import[]> {
-  const source = await readFile(join(root, from), 'utf8');
-  return specifiers(source).map((specifier) => {
+  return specifiers(await readFile(join(root, from), 'utf8')).map((specifier) => {
     const ours = specifier.startsWith('.');
-    const to = ours ? join(dirname(from), specifier) : specifier;
-    return { from, to, ours };
+    return { from, to: ours ? join(dirname(from), specifier) : specifier, ours };
   });
 }
 
-const roomOf = (path: string): string => path.split('/')[0] ?? '';
+type Edge = readonly [from: string, to: string];
 
-/** The first circle that following imports leads into, those of types included, or null. */
-function circle(imports: readonly Import[]): string[] | null {
-  const next = new Map<string, string[]>();
-  for (const { from, to, ours } of imports) {
-    if (ours) next.set(from, [...(next.get(from) ?? []), to]);
-  }
+/** The first cycle, such as `a -> b -> a`, or null. */
+function cycle(edges: readonly Edge[]): string | null {
   const done = new Set<string>();
-  const follow = (file: string, way: readonly string[]): string[] | null => {
-    if (way.includes(file)) return [...way.slice(way.indexOf(file)), file];
+  const follow = (file: string, path: readonly string[]): string | null => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file].join(' -> ');
     if (done.has(file)) return null;
-    for (const to of next.get(file) ?? []) {
-      const found = follow(to, [...way, file]);
+    for (const [from, to] of edges) {
+      const found = from === file ? follow(to, [...path, file]) : null;
       if (found !== null) return found;
     }
     done.add(file);
     return null;
   };
-  for (const file of next.keys()) {
-    const found = follow(file, []);
+  for (const [from] of edges) {
+    const found = follow(from, []);
     if (found !== null) return found;
   }
   return null;
 }
 
-const files = (await Promise.all(Object.keys(rooms).map(filesBelow))).flat();
+const files = (await Promise.all(Object.keys(folders).map(filesBelow))).flat();
 const sources = files.filter((path) => /\.[cm]?[jt]sx?$/.test(path));
 const imports = (await Promise.all(sources.map(importsOf))).flat();
+const edges = imports.filter(({ ours }) => ours).map(({ from, to }): Edge => [from, to]);
 
-t.test('the scan sees imports of every kind, and no quoted ones', async (t) => {
-  // Written with @, or the scan would find these here.
+t.test('the scan finds imports of every kind outside of comments and strings', async (t) => {
+  // With @, because the scan reads this file too.
   const source = [
     `import a, { type B } from '@/a.ts';`,
     `import type { C } from '@/c.ts';`,
@@ -118,131 +107,97 @@ t.test('the scan sees imports of every kind, and no quoted ones', async (t) => {
     `type J = typeof import('@/j.ts');`,
     `import * as k from '@/k.ts'; // import l from '@/l.ts'`,
     `/* import m from '@/m.ts' */ const n = "import o from '@/o.ts'";`,
-  ]
-    .join('\n')
-    .replaceAll('@/', './');
-  const seen = specifiers(source).map((specifier) => specifier[2]);
+  ];
+  const seen = specifiers(source.join('\n').replaceAll('@/', './')).map((one) => one[2]);
   t.same(seen.sort(), ['a', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k']);
-  t.same(
-    circle([
-      { from: 'a', to: 'b', ours: true },
-      { from: 'b', to: 'c', ours: true },
-      { from: 'c', to: 'b', ours: true },
-    ]),
-    ['b', 'c', 'b'],
-  );
-  t.ok(imports.length > 100, `${imports.length} imports in the house`);
+  const graph: Edge[] = [
+    ['a', 'b'],
+    ['b', 'c'],
+    ['c', 'b'],
+  ];
+  t.equal(cycle(graph), 'b -> c -> b');
+  t.ok(imports.length > 100, `${imports.length} imports`);
 });
 
-t.test('each room imports only from those that it may know', async (t) => {
-  for (const { from, to, ours } of imports) {
-    const room = roomOf(from);
-    if (!ours || roomOf(to) === room || rooms[room]?.includes(roomOf(to))) continue;
-    t.fail(`${from} imports ${to}`);
-  }
-});
+const page = 'server/console/page/';
+const layers = ['pool/formats/', 'pool/rendering/', 'pool/execution/'];
+const layerOf = (path: string) => layers.findIndex((layer) => path.startsWith(layer));
+const topOf = (path: string): string => path.split('/')[0] ?? '';
 
-t.test(
-  'within pool, formats know nothing of rendering, and rendering nothing of execution',
-  async (t) => {
-    const floors = ['pool/formats/', 'pool/rendering/', 'pool/execution/'];
-    const floorOf = (path: string) => floors.findIndex((floor) => path.startsWith(floor));
-    for (const { from, to, ours } of imports) {
-      const floor = floorOf(from);
-      if (ours && floor >= 0 && floorOf(to) > floor) t.fail(`${from} imports ${to}`);
-    }
-  },
-);
+const rules: Readonly<Record<string, (from: string, to: string) => boolean>> = {
+  'a top-level folder imports only from the folders that it may use': (from, to) =>
+    topOf(to) === topOf(from) || folders[topOf(from)]?.includes(topOf(to)) === true,
+  'in pool, formats do not import rendering, and rendering does not import execution': (from, to) =>
+    layerOf(from) === -1 || layerOf(to) <= layerOf(from),
+  'only store/ and the tests of the embedded store import it': (from, to) =>
+    !to.startsWith('store/embedded/') || /^(store|test\/store\/embedded)\//.test(from),
+  'the page for browsers imports only its own files, which only tests import': (from, to) =>
+    from.startsWith(page) === to.startsWith(page) || from.startsWith('test/'),
+};
+for (const [rule, isAllowed] of Object.entries(rules)) {
+  t.test(rule, async (t) => {
+    for (const [from, to] of edges) if (!isAllowed(from, to)) t.fail(`${from} imports ${to}`);
+  });
+}
 
-t.test('only store/ and the tests of the embedded store import it', async (t) => {
-  const mayImport = /^(store|test\/store\/embedded)\//;
-  for (const { from, to, ours } of imports) {
-    if (!ours || !to.startsWith('store/embedded/')) continue;
-    t.ok(mayImport.test(from), `${from} imports ${to}`);
-  }
+t.test('imports, also those of types, have no cycles', async (t) => {
+  t.equal(cycle(edges), null);
 });
 
 t.test('the folders of server import one another in one direction', async (t) => {
-  const folderOf = (path: string) => /^server\/(\w+)\/./.exec(path)?.[1];
-  const edges = imports.flatMap(({ from, to, ours }) => {
-    const [a, b] = [folderOf(from), folderOf(to)];
-    return ours && a !== undefined && b !== undefined && a !== b ? [{ from: a, to: b, ours }] : [];
-  });
-  t.equal(circle(edges)?.join(' -> '), undefined);
-  t.ok(edges.length > 20, `${edges.length} imports between folders`);
+  const folderOf = (path: string) => /^server\/(\w+)\/./.exec(path)?.[1] ?? '';
+  const between = edges
+    .map(([from, to]): Edge => [folderOf(from), folderOf(to)])
+    .filter(([from, to]) => from !== '' && to !== '' && from !== to);
+  t.equal(cycle(between), null);
+  t.ok(between.length > 20, `${between.length} imports between folders`);
 });
 
-t.test('every import of ours leads to a file that is there', async (t) => {
-  for (const { from, to, ours } of imports) {
-    // The clients that these programs use are generated by the test that runs them.
-    if (from.startsWith('test/client/others/')) continue;
-    if (ours && !files.includes(to)) t.fail(`${from} imports ${to}`);
-  }
-});
-
-t.test('what runs in production is installed for production', async (t) => {
-  // The built files, which have no imports of types. The benchmarks need more; the demo does not.
+t.test('packages that run in production are dependencies for production', async (t) => {
+  // The built files have no imports of types. The benchmarks need more packages; the demo does not.
   const built = (await filesBelow('dist')).filter(
     (path) => path.endsWith('.js') && (!path.startsWith('dist/bench/') || /demo|origin/.test(path)),
   );
   t.ok(built.length > 100, 'the service is built');
   const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   for (const path of built) {
+    // Its code examples, which are strings, contain imports.
+    if (path.endsWith('/page/main.js')) continue;
     for (const { to, ours } of await importsOf(path)) {
-      const [name = '', second = ''] = to.split('/');
-      const packageName = name.startsWith('@') ? `${name}/${second}` : name;
-      // The snippets that the console shows are texts with imports.
-      if (path.endsWith('/page/main.js')) continue;
-      // And so is code that a bundled package of Fastify would generate.
-      if (path.startsWith('dist/bundle/') && packageName === 'fast-json-stringify') continue;
-      if (ours || isBuiltin(to) || packageName in dependencies) continue;
-      t.fail(`${path} imports ${to}`);
+      const [name = ''] = /^(@[^/]+\/)?[^/]+/.exec(to) ?? [];
+      // A string in a bundled package of Fastify.
+      if (path.startsWith('dist/bundle/') && name === 'fast-json-stringify') continue;
+      if (!ours && !isBuiltin(to) && !(name in dependencies)) t.fail(`${path} imports ${to}`);
     }
   }
 });
 
-t.test('the paths of files are not those of their URLs, which encode blanks', async (t) => {
+t.test('only certain files import certain packages', async (t) => {
+  const packages = imports.filter(({ ours }) => !ours);
+  const uws = packages.filter(({ to }) => /uws|uwebsockets/i.test(to)).map(({ from }) => from);
+  t.same(new Set(uws), new Set(['server/http/uws-library.ts', 'server/http/uws-server.ts']));
+  for (const { from, to } of packages.filter((one) => one.from.startsWith(page))) {
+    // @nuxt/image is in a code example.
+    t.match(to, /^(preact(\/|$)|@nuxt\/image)/, from);
+  }
+});
+
+t.test('paths of files come from fileURLToPath, because URLs encode blanks', async (t) => {
   const path = /(?:import\.meta\.url|\broot)\)\.pathname\b/;
-  for (const file of sources) {
-    if (path.test(await readFile(join(root, file), 'utf8'))) t.fail(`${file}: use fileURLToPath`);
-  }
+  for (const file of sources) t.notMatch(await readFile(join(root, file), 'utf8'), path, file);
 });
 
-t.test('no imports go in a circle, those of types included', async (t) => {
-  t.equal(circle(imports)?.join(' -> '), undefined);
-});
-
-t.test('what runs in browsers imports nothing else, and nothing else imports it', async (t) => {
-  const page = 'server/console/page/';
-  for (const { from, to, ours } of imports) {
-    const inside = from.startsWith(page);
-    // A snippet that it shows quotes the import of another library.
-    const known = /^(preact(\/|$)|@nuxt\/image)/.test(to);
-    if (ours ? inside === to.startsWith(page) : !inside || known) continue;
-    t.fail(`${from} imports ${to}`);
-  }
-});
-
-t.test('two files of the service know the HTTP server library, one of them loads it', async (t) => {
-  const importers = imports.filter(({ to, ours }) => !ours && /uws|uwebsockets/i.test(to));
-  t.same([...new Set(importers.map(({ from }) => from))].sort(), [
-    'server/http/uws-library.ts',
-    'server/http/uws-server.ts',
-  ]);
-});
-
-t.test('at the top there are the rooms, and what every project has', async (t) => {
+t.test('the root has only known folders and files, and names are specific', async (t) => {
   for (const entry of await readdir(root, { withFileTypes: true })) {
     const { name } = entry;
-    if (name.startsWith('.') || leftBehind.has(name) || name.endsWith('.log')) continue;
-    const known = entry.isDirectory() ? name in rooms || name === 'docs' : topLevelFiles.has(name);
+    if (name.startsWith('.') || generated.has(name) || name.endsWith('.log')) continue;
+    const known = entry.isDirectory()
+      ? name in folders || name === 'docs'
+      : topLevelFiles.has(name);
     t.ok(known, name);
   }
-});
-
-t.test('there is no drawer for things without an owner', async (t) => {
   for (const path of files) {
-    const drawer = path.split('/').find((part) => drawers.test(part.replace(/\..*$/, '')));
-    if (drawer !== undefined) t.fail(path);
+    const vague = path.split('/').some((part) => vagueNames.test(part.replace(/\..*$/, '')));
+    if (vague) t.fail(path);
   }
 });
