@@ -2,8 +2,8 @@ import t from 'tap';
 import type { FrontEndStats } from '../../server/cluster/channel.ts';
 import { Health, type HealthEnvironment } from '../../server/health.ts';
 import type { HttpRequest, HttpResponse } from '../../server/http/request.ts';
-import { openPool, patient, puppets } from '../pool/execution/pools.ts';
-import { puppetTask } from '../pool/execution/puppet.ts';
+import { openPool, patient, scriptedThread } from '../pool/execution/pools.ts';
+import { scriptedTask } from '../pool/execution/scripted-thread.ts';
 import { variant } from '../pool/rendering/pictures.ts';
 import { until } from '../until.ts';
 
@@ -103,7 +103,7 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
 }
 
 t.test('health is degraded when no transform ends within its time limit', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 1 }, puppets);
+  const pool = openPool(t, { threads: 1, queue: 1 }, scriptedThread);
   const { ask } = openHealth({ stats: () => statsWith(pool.stats()) });
   t.match(await ask(), {
     httpStatus: 200,
@@ -111,7 +111,7 @@ t.test('health is degraded when no transform ends within its time limit', async 
     checks: { transformQueue: { active: 0 } },
   });
 
-  const stuck = [puppetTask(), puppetTask()];
+  const stuck = [scriptedTask(), scriptedTask()];
   const images = stuck.map(({ source }) => pool.transform(source, variant(), patient));
   await until('one has started', () => stuck[0]?.started() === true);
   await until('it stalls', () => pool.stats().stalledMs > 40);

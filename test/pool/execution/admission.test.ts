@@ -1,160 +1,136 @@
 import t from 'tap';
 import { stopClock } from '../../clock.ts';
 import { until } from '../../until.ts';
-import { variant } from '../rendering/pictures.ts';
-import { openPool, patient, puppets } from './pools.ts';
-import { puppetTask } from './puppet.ts';
+import { finish, openPool, patient, scriptedThread, submit } from './pools.ts';
 
-t.test('what does not fit into threads and queue is refused at once', async (t) => {
-  const pool = openPool(t, { threads: 2, queue: 3 }, puppets);
-  const tasks = Array.from({ length: 5 }, () => puppetTask());
-  const accepted = tasks.map(({ source }) => pool.transform(source, variant(), patient));
+t.test('transforms beyond threads and queue are refused at once', async (t) => {
+  const pool = openPool(t, { threads: 2, queue: 3 }, scriptedThread);
+  const tasks = Array.from({ length: 5 }, () => submit(pool));
   t.equal(pool.isFull('p'), true);
   t.match(pool.stats(), { active: 2, queued: 3, concurrency: 2, maxQueue: 3, rejected: 0 });
-  const refused = pool.transform(puppetTask().source, variant(), patient);
-  await t.rejects(refused, { code: 'overloaded' });
+  await t.rejects(submit(pool).done, { code: 'overloaded' });
   t.equal(pool.stats().rejected, 1);
 
-  for (const task of tasks) task.release();
-  t.equal((await Promise.all(accepted)).length, 5, 'what was accepted is done');
+  await finish(...tasks);
   await until('the pool is idle', () => pool.stats().active === 0);
   t.equal(pool.isFull('p'), false);
   t.match(pool.stats(), { active: 0, queued: 0, rejected: 1, completed: 5, stalledMs: 0 });
 });
 
-t.test('the first to come is the first to run', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 8 }, puppets);
+t.test('first come, first served', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 8 }, scriptedThread);
   const ended: number[] = [];
-  const tasks = Array.from({ length: 8 }, () => puppetTask());
-  const all = tasks.map(async ({ source }, index) => {
-    await pool.transform(source, variant(), patient);
-    ended.push(index);
+  const tasks = Array.from({ length: 8 }, (_, index) => {
+    const task = submit(pool);
+    return { ...task, done: task.done.then(() => ended.push(index)) };
   });
-  for (const task of tasks) task.release();
-  await Promise.all(all);
+  await finish(...tasks);
   t.same(ended, [0, 1, 2, 3, 4, 5, 6, 7]);
 });
 
-t.test('with no queue only the threads count', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 0 }, puppets);
-  const task = puppetTask();
-  const running = pool.transform(task.source, variant(), patient);
-  await t.rejects(pool.transform(task.source, variant(), patient), { code: 'overloaded' });
-  task.release();
-  await running;
+t.test('without a queue only the threads count', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 0 }, scriptedThread);
+  const running = submit(pool);
+  await t.rejects(submit(pool).done, { code: 'overloaded' });
+  await finish(running);
 });
 
-t.test('one that gives up while it waits leaves the queue at once', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 2 }, puppets);
-  const running = puppetTask();
-  const first = pool.transform(running.source, variant(), patient);
+t.test('an abort in the queue frees the place at once', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 2 }, scriptedThread);
+  const running = submit(pool);
   const leaver = new AbortController();
-  const left = puppetTask();
-  const leaving = pool.transform(left.source, variant(), { ...patient, signal: leaver.signal });
-  const staying = puppetTask();
-  const second = pool.transform(staying.source, variant(), patient);
+  const leaving = submit(pool, { signal: leaver.signal });
+  const staying = submit(pool);
   t.equal(pool.isFull('p'), true);
 
   const reason = new Error('gone');
   leaver.abort(reason);
-  await t.rejects(leaving, reason);
+  await t.rejects(leaving.done, reason);
   t.match(pool.stats(), { active: 1, queued: 1 });
   t.equal(pool.isFull('p'), false, 'its place is free');
 
-  running.release();
-  staying.release();
-  await Promise.all([first, second]);
-  t.equal(left.started(), false, 'it never ran');
+  await finish(running, staying);
+  t.equal(leaving.started(), false, 'it never ran');
 });
 
-t.test('one that gives up while it runs is answered at once, its thread stays busy', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 2 }, puppets);
-  const task = puppetTask();
+t.test('an abort on a thread rejects at once, and the thread stays busy', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 2 }, scriptedThread);
   const leaver = new AbortController();
-  const leaving = pool.transform(task.source, variant(), { ...patient, signal: leaver.signal });
-  await until('it runs', task.started);
+  const leaving = submit(pool, { signal: leaver.signal });
+  await until('it runs', leaving.started);
   leaver.abort();
-  await t.rejects(leaving, { name: 'AbortError' });
+  await t.rejects(leaving.done, { name: 'AbortError' });
   t.equal(pool.stats().active, 1);
 
-  const next = puppetTask();
-  const waiting = pool.transform(next.source, variant(), patient);
+  const waiting = submit(pool);
   t.equal(pool.stats().queued, 1);
-  task.release();
-  next.release();
-  await waiting;
+  leaving.release();
+  await finish(waiting);
   t.equal(pool.stats().threadsReplaced, 0);
 });
 
-t.test('a signal that was aborted before is not queued', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 0 }, puppets);
+t.test('an aborted signal is not queued', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 0 }, scriptedThread);
   const reason = new Error('before');
-  const options = { ...patient, signal: AbortSignal.abort(reason) };
-  await t.rejects(pool.transform(puppetTask().source, variant(), options), reason);
+  await t.rejects(submit(pool, { signal: AbortSignal.abort(reason) }).done, reason);
   t.equal(pool.stats().active, 0);
 });
 
-t.test('the time without progress is told', async (t) => {
+t.test('stalledMs is the time without progress', async (t) => {
   const clock = stopClock(t);
-  const pool = openPool(t, { threads: 1, queue: 1 }, puppets);
+  const pool = openPool(t, { threads: 1, queue: 1 }, scriptedThread);
   t.equal(pool.stats().stalledMs, 0, 'none while idle');
   await clock.forward(60);
-  const task = puppetTask();
-  const running = pool.transform(task.source, variant(), patient);
+  const running = submit(pool);
   t.equal(pool.stats().stalledMs, 0, 'idle time does not count');
   await clock.forward(30);
   t.equal(pool.stats().stalledMs, 30);
-  task.release();
-  await running;
+  await finish(running);
   await until('the pool is idle', () => pool.stats().active === 0);
   t.equal(pool.stats().stalledMs, 0);
 });
 
-t.test('closing refuses what waits and lets end what runs', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 4 }, puppets);
-  const task = puppetTask();
-  const running = pool.transform(task.source, variant(), patient);
-  const waiting = pool.transform(puppetTask().source, variant(), patient);
-  const refused = t.rejects(waiting, { code: 'overloaded' });
+t.test('close refuses waiting transforms and waits for running ones', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 4 }, scriptedThread);
+  const running = submit(pool);
+  const refused = t.rejects(submit(pool).done, { code: 'overloaded' });
   const closing = pool.close();
   await refused;
-  await t.rejects(pool.transform(task.source, variant(), patient), { code: 'overloaded' });
+  await t.rejects(submit(pool).done, { code: 'overloaded' });
   t.equal(pool.isFull('p'), true);
-  task.release();
-  t.equal((await running).etag, '"puppet"');
+  running.release();
+  t.equal((await running.done).etag, '"scripted"');
   await closing;
 });
 
-t.test('what waits too long is refused, what runs is not', async (t) => {
+t.test('transforms that wait too long are refused, running ones are not', async (t) => {
   const limits = { liveMs: 100, backgroundMs: 1e9 };
-  const pool = openPool(t, { threads: 1, queue: 4 }, puppets, limits);
-  const task = puppetTask();
-  // The thread may take longer to start than a live request may wait here.
-  const background = { ...patient, background: true };
-  const running = pool.transform(task.source, variant(), background);
-  await until('it runs', task.started);
+  const pool = openPool(t, { threads: 1, queue: 4 }, scriptedThread, limits);
+  // Background work, because the thread may take longer to start than a live request may wait here.
+  const background = { background: true };
+  const running = submit(pool, background);
+  await until('it runs', running.started);
   const promotion = new AbortController();
-  const promoted = { ...background, promoted: promotion.signal };
-  const left = pool.transform(puppetTask().source, variant(), background);
+  const left = submit(pool, background);
   const late = { code: 'overloaded', message: /waited too long/ };
   const refused = [
-    t.rejects(pool.transform(puppetTask().source, variant(), patient), late),
-    t.rejects(pool.transform(puppetTask().source, variant(), promoted), late),
+    t.rejects(submit(pool).done, late),
+    t.rejects(submit(pool, { ...background, promoted: promotion.signal }).done, late),
   ];
   promotion.abort();
   await Promise.all(refused);
   t.match(pool.stats(), { active: 1, queued: 0, backgroundQueued: 1, rejected: 2 });
-  const ending = [t.rejects(left, { code: 'overloaded', message: /shutting down/ }), pool.close()];
-  task.release();
-  t.equal((await running).etag, '"puppet"');
+  const closing = { code: 'overloaded', message: /shutting down/ };
+  const ending = [t.rejects(left.done, closing), pool.close()];
+  running.release();
+  t.equal((await running.done).etag, '"scripted"');
   await Promise.all(ending);
 });
 
-t.test('the bytes are held for as long as a thread reads them, whoever still waits', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 8 }, puppets);
+t.test('bytes are held while a thread reads them, also after an abort', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 8 }, scriptedThread);
   const log: string[] = [];
   const holding = (name: string, signal: AbortSignal) => ({
-    project: 'p',
     signal,
     hold: () => {
       log.push(`${name} held`);
@@ -162,20 +138,17 @@ t.test('the bytes are held for as long as a thread reads them, whoever still wai
     },
   });
   const leaver = new AbortController();
-  const task = puppetTask();
-  const running = pool.transform(task.source, variant(), holding('first', leaver.signal));
-  const waits = pool.transform(puppetTask().source, variant(), holding('second', leaver.signal));
-  await until('it runs', task.started);
+  const running = submit(pool, holding('first', leaver.signal));
+  const waiting = submit(pool, holding('second', leaver.signal));
+  await until('it runs', running.started);
   leaver.abort(new Error('gone'));
-  await t.rejects(running, { message: 'gone' });
-  await t.rejects(waits, { message: 'gone' });
+  for (const { done } of [running, waiting]) await t.rejects(done, { message: 'gone' });
   t.same(log, ['first held']);
-  task.release();
+  running.release();
   await until('the pool is idle', () => pool.stats().active === 0);
   t.same(log, ['first held', 'first released']);
 
-  const failing = puppetTask('throw');
-  await t.rejects(pool.transform(failing.source, variant(), holding('third', patient.signal)));
+  await t.rejects(submit(pool, { order: 'throw', ...holding('third', patient.signal) }).done);
   await until('the pool is idle', () => pool.stats().active === 0);
   t.same(log.slice(2), ['third held', 'third released']);
 });

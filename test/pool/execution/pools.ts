@@ -1,6 +1,12 @@
 import type { Test } from 'tap';
-import { TransformQueue, type WaitLimits } from '../../../pool/execution/transform-queue.ts';
+import {
+  type TransformOptions,
+  TransformQueue,
+  type WaitLimits,
+} from '../../../pool/execution/transform-queue.ts';
 import { scriptUrl } from '../../scripts.ts';
+import { variant } from '../rendering/pictures.ts';
+import { type Order, scriptedTask } from './scripted-thread.ts';
 
 export const settings = {
   threads: 1,
@@ -11,20 +17,40 @@ export const settings = {
   processMemoryBytes: 1_536 * 2 ** 20,
 };
 
-/** A pool that the test's end closes. */
+/** A transform queue that is closed with the test. */
 export function openPool(
   t: Pick<Test, 'teardown'>,
-  changed: Partial<typeof settings> = {},
+  changes: Partial<typeof settings> = {},
   entry?: URL,
   waitLimits?: WaitLimits,
 ): TransformQueue {
-  const pool = new TransformQueue({ ...settings, ...changed }, entry, waitLimits);
+  const pool = new TransformQueue({ ...settings, ...changes }, entry, waitLimits);
   t.teardown(() => pool.close());
   return pool;
 }
 
-/** For requests that nobody gives up. */
+/** Options of a request that is never aborted. */
 export const patient = { project: 'p', signal: new AbortController().signal };
 
-/** A thread's entry that does what the test says. */
-export const puppets = scriptUrl('puppet', import.meta.url);
+/** The entry of threads that follow orders of the test. */
+export const scriptedThread = scriptUrl('scripted-thread', import.meta.url);
+
+interface SubmitOptions extends Partial<TransformOptions> {
+  readonly order?: Order;
+  readonly costBytes?: number;
+}
+
+/** Queues a task for a scripted thread. */
+export function submit(pool: TransformQueue, options: SubmitOptions = {}) {
+  const { order, costBytes, ...more } = options;
+  const task = scriptedTask(order, costBytes);
+  return { ...task, done: pool.transform(task.source, variant(), { ...patient, ...more }) };
+}
+
+/** Releases the tasks and waits for their ends. */
+export async function finish(
+  ...tasks: readonly { readonly release: () => void; readonly done: Promise<unknown> }[]
+): Promise<void> {
+  for (const { release } of tasks) release();
+  await Promise.all(tasks.map(({ done }) => done));
+}

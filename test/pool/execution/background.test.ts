@@ -1,0 +1,91 @@
+import t from 'tap';
+import type { TransformQueue } from '../../../pool/execution/transform-queue.ts';
+import { until } from '../../until.ts';
+import { finish, openPool, scriptedThread, submit } from './pools.ts';
+
+const background = { background: true };
+
+/** Queues tasks that record their names when they have ended. */
+function recorder(pool: TransformQueue) {
+  const ended: string[] = [];
+  const run = (name: string, options: Parameters<typeof submit>[1] = {}) => {
+    const task = submit(pool, options);
+    return { ...task, done: task.done.then(() => ended.push(name)) };
+  };
+  return { ended, run };
+}
+
+t.test('background work leaves one thread free', async (t) => {
+  const pool = openPool(t, { threads: 3, queue: 8 }, scriptedThread);
+  const tasks = Array.from({ length: 5 }, () => submit(pool, background));
+  t.match(pool.stats(), { active: 2, queued: 0, backgroundQueued: 3 });
+  const live = submit(pool);
+  t.match(pool.stats(), { active: 3, queued: 0 }, 'a live request starts at once');
+  await finish(live);
+  await finish(...tasks);
+});
+
+t.test('live requests only wait for running transforms', async (t) => {
+  const { ended, run } = recorder(openPool(t, { threads: 1, queue: 8 }, scriptedThread));
+  const tasks = ['background 1', 'background 2', 'live 1', 'live 2'];
+  await finish(...tasks.map((name) => run(name, { background: name.startsWith('b') })));
+  t.same(ended, ['background 1', 'live 1', 'live 2', 'background 2']);
+});
+
+t.test('background work progresses during continuous live work', async (t) => {
+  const { ended, run } = recorder(openPool(t, { threads: 1, queue: 64 }, scriptedThread));
+  const tasks = [run('live')];
+  for (let i = 0; i < 3; i += 1) tasks.push(run('background', background));
+  for (let i = 0; i < 50; i += 1) tasks.push(run('live'));
+  await finish(...tasks);
+  const places = ended.flatMap((name, i) => (name === 'background' ? [i] : []));
+  t.same(places, [16, 32, 48]);
+});
+
+t.test('background work waits while live work is refused', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 1 }, scriptedThread);
+  const tasks = [submit(pool), submit(pool), submit(pool, background)];
+  t.equal(pool.isFull('p'), true);
+  t.match(pool.stats(), { active: 1, queued: 1, backgroundQueued: 1, rejected: 0 });
+  await finish(...tasks);
+});
+
+t.test('it waits until its signal aborts', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 1 }, scriptedThread);
+  const running = submit(pool);
+  const leaver = new AbortController();
+  const leaving = submit(pool, { signal: leaver.signal, background: true });
+  t.equal(pool.stats().backgroundQueued, 1);
+  leaver.abort(new Error('enough'));
+  await t.rejects(leaving.done, { message: 'enough' });
+  t.equal(pool.stats().backgroundQueued, 0);
+  await finish(running);
+});
+
+t.test('the background queue is limited and takes no place in the live queue', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 2 }, scriptedThread);
+  const tasks = Array.from({ length: 9 }, () => submit(pool, background));
+  t.match(pool.stats(), { active: 1, queued: 0, backgroundQueued: 8 });
+  t.equal(pool.isFull('p'), false);
+  await t.rejects(submit(pool, background).done, { code: 'overloaded' });
+  t.equal(pool.stats().rejected, 1);
+  await finish(...tasks);
+  await until('all have ended', () => pool.stats().completed === 9);
+});
+
+t.test('promoted background work continues as live work', async (t) => {
+  const pool = openPool(t, { threads: 1, queue: 4 }, scriptedThread);
+  const promotion = new AbortController();
+  const { ended, run } = recorder(pool);
+  const tasks = [
+    run('live 1'),
+    run('background', background),
+    run('promoted', { background: true, promoted: promotion.signal }),
+    run('live 2'),
+  ];
+  t.match(pool.stats(), { active: 1, queued: 1, backgroundQueued: 2 });
+  promotion.abort();
+  t.match(pool.stats(), { active: 1, queued: 2, backgroundQueued: 1 });
+  await finish(...tasks);
+  t.same(ended, ['live 1', 'live 2', 'promoted', 'background']);
+});

@@ -1,0 +1,78 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import type { TransformTask } from '../../../pool/execution/task.ts';
+import type { ThreadResult } from '../../../pool/execution/thread.ts';
+
+/**
+ * A transform thread that follows orders of the test, through a source in memory that both share, so that
+ * no test depends on durations.
+ */
+const fields = { orders: 0, started: 1, released: 2, costBytes: 3, looked: 4 } as const;
+const orders = {
+  answer: 0,
+  hang: 1,
+  exit: 2,
+  exhaust: 3,
+  throw: 4,
+  native: 5,
+  /** Is not light. */
+  cost: 6,
+  /** Reads the pipe SCRIPTED_PIPE until the test writes to it. */
+  block: 7,
+} as const;
+
+export type Order = keyof typeof orders;
+
+/** The test's handle of a task. */
+export function scriptedTask(order: Order = 'answer', costBytes = 0) {
+  const memory = new Int32Array(new SharedArrayBuffer(20));
+  memory[fields.costBytes] = costBytes;
+  memory[fields.orders] = orders[order];
+  return {
+    source: new Uint8Array(memory.buffer),
+    started: () => Atomics.load(memory, fields.started) === 1,
+    /** True when the thread has returned its cost. */
+    looked: () => Atomics.load(memory, fields.looked) === 1,
+    release: () => {
+      Atomics.store(memory, fields.released, 1);
+      Atomics.notify(memory, fields.released);
+    },
+  };
+}
+
+export default async function transform(task: TransformTask): Promise<ThreadResult> {
+  const memory = new Int32Array(task.source.buffer);
+  if (memory[fields.orders] === orders.cost && task.onlyLight) {
+    Atomics.store(memory, fields.looked, 1);
+    return { ok: false, exceeds: { ms: 1e6, bytes: memory[fields.costBytes] ?? 0 } };
+  }
+  Atomics.store(memory, fields.started, 1);
+  switch (memory[fields.orders]) {
+    case orders.hang:
+      for (;;);
+    case orders.exit:
+      process.exit(1);
+      break;
+    case orders.exhaust:
+      for (const hoard: number[][] = []; ; )
+        hoard.push(Array.from({ length: 10_000 }, Math.random));
+    case orders.native:
+      spawnSync('sleep', ['2']);
+      break;
+    case orders.block:
+      readFileSync(process.env['SCRIPTED_PIPE'] ?? '');
+      break;
+    case orders.throw:
+      throw new Error('thrown');
+  }
+  Atomics.wait(memory, fields.released, 0);
+  return {
+    ok: true,
+    body: new Uint8Array(1),
+    contentType: 'image/png',
+    etag: '"scripted"',
+    width: 1,
+    height: 1,
+    transformMs: 1,
+  };
+}
