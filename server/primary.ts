@@ -1,4 +1,3 @@
-import { createServer } from 'node:net';
 import { extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createLogger, isOnTerminal, type Logger } from '../contract/log.ts';
@@ -17,10 +16,10 @@ import { KnownProjectsFile } from './cluster/known-projects-file.ts';
 import { Supervisor } from './cluster/supervisor.ts';
 import { Greeting } from './greeting.ts';
 import type { ChosenServer } from './http/choose-server.ts';
+import { checkPortIsFree, startOperations } from './operations.ts';
 import { PrimaryMetrics } from './primary-metrics.ts';
 import { bytesOfProject, knownBytes } from './project-cache.ts';
 import { endsWithTerminal, Shutdown } from './shutdown.ts';
-import { startOperations } from './telemetry/operations.ts';
 
 const statsEveryMs = 1_000;
 const here = fileURLToPath(import.meta.url);
@@ -274,12 +273,4 @@ class Primary {
     const stats = { frontEnds, diskBytes, diskMaxBytes, diskFull: this.#diskSpace.scarce };
     this.#supervisor.broadcast({ type: 'machine-stats', stats });
   }
-}
-
-/** The front ends share the port, so they would not notice that another program uses it. */
-function checkPortIsFree({ host, port }: Settings): Promise<void> {
-  return new Promise((free, taken) => {
-    const probe = createServer().once('error', taken);
-    probe.listen({ host, port, exclusive: true }, () => probe.close(() => free()));
-  });
 }

@@ -21,7 +21,7 @@ export interface NodeTimeouts {
 }
 
 /** Similar to those of uWebSockets.js. */
-const defaultTimeouts: NodeTimeouts = {
+export const defaultTimeouts: NodeTimeouts = {
   keepAliveTimeout: 10_000,
   headersTimeout: 10_000,
   requestTimeout: 30_000,

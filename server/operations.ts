@@ -1,0 +1,78 @@
+import { createServer } from 'node:net';
+import type { Logger } from '../contract/log.ts';
+import { hostNotAllowed, isForeignToLoopback } from '../contract/request-host.ts';
+import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
+import { App } from './http/app.ts';
+import { errorResponse } from './http/error-response.ts';
+import { defaultTimeouts, NodeServer } from './http/node-server.ts';
+import { expositionType } from './telemetry/exposition.ts';
+
+/** Longer than the interval of scrapers, which keep their connections. */
+const timeouts = { ...defaultTimeouts, keepAliveTimeout: 60_000 };
+
+/** The operations listener of the service, which serves `/metrics`. */
+function operationsApp(listensOn: string, metrics: () => string): App {
+  const headers = [
+    ['content-type', expositionType],
+    ['cache-control', 'no-store'],
+    ['x-content-type-options', 'nosniff'],
+  ] as const;
+  return new App(
+    [
+      {
+        path: '/metrics',
+        methods: () => ['GET', 'HEAD'],
+        handler: (request) => request.respond({ status: 200, headers, body: metrics() }),
+      },
+    ],
+    {
+      onEnd: null,
+      onError: () => {},
+      admit: (request) => {
+        const host = request.header('host');
+        if (isForeignToLoopback(host, listensOn)) throw hostNotAllowed(host);
+      },
+      errorResponse,
+    },
+    '',
+  );
+}
+
+/** Rejects when another program listens: processes that share a port would not notice it. */
+export function checkPortIsFree({ host, port }: Pick<Settings, 'host' | 'port'>): Promise<void> {
+  return new Promise((free, taken) => {
+    const probe = createServer().once('error', taken);
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => free()));
+  });
+}
+
+/**
+ * Starts the operations listener. A default port in use is not an error: Prometheus itself and a second
+ * service on the machine have the same one.
+ * @throws the error of listening at a configured port or address
+ */
+export async function startOperations(
+  settings: Pick<Settings, 'opsPort' | 'opsHost' | 'port' | 'workerPort'>,
+  log: Pick<Logger, 'info' | 'warn'>,
+  metrics: () => string,
+): Promise<void> {
+  const { opsPort, opsHost: host } = settings;
+  if (opsPort === 0) return;
+  const port = opsPort ?? defaultOpsPort;
+  try {
+    // This service's other listeners may not listen yet.
+    if (port === settings.port || port === settings.workerPort) throw portInUse;
+    await checkPortIsFree({ host, port });
+    await operationsApp(host, metrics).listen((app) => new NodeServer(app, timeouts), host, port);
+    log.info({ host, port }, 'the operations listener listens');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (opsPort !== null || code !== 'EADDRINUSE') throw error;
+    log.warn(
+      { host, port },
+      'metrics are not served, because the default port is in use; set SERVICE_OPS_PORT',
+    );
+  }
+}
+
+const portInUse = Object.assign(new Error('the port is in use'), { code: 'EADDRINUSE' });
