@@ -6,7 +6,7 @@ import { picture, startTestOrigin } from '../service/origin.ts';
 import { json, type Service, startService } from '../service/service.ts';
 import { until } from '../until.ts';
 
-/** One project attacks in four ways; each time another's cold image is answered while it lasts. */
+/** During each of several attacks by one project, another project gets an image that is not cached. */
 
 const maxBytes = 4_000_000;
 
@@ -55,15 +55,15 @@ t.test('one project cannot deny another its images', async (t) => {
   interface Attack {
     readonly sources: readonly string[];
     readonly parameters?: (index: number) => string;
-    /** Resolves when the attack has taken all that it can. */
-    readonly holds: () => Promise<unknown>;
-    /** Of the other project's picture. */
+    /** Resolves when the attack uses all resources that it can get. */
+    readonly isActive: () => Promise<unknown>;
+    /** Host of the other project's picture. */
     readonly host?: string;
   }
 
   let attacks = 0;
 
-  async function attack(t: Test, { sources, parameters, holds, host }: Attack) {
+  async function attack(t: Test, { sources, parameters, isActive, host }: Attack) {
     let answered = 0;
     let refused = 0;
     attacks += 1;
@@ -80,12 +80,12 @@ t.test('one project cannot deny another its images', async (t) => {
       );
     }
     try {
-      await holds();
+      await isActive();
       const source = `http://${host ?? '127.0.0.1'}:${origin.port}/small.jpg?${attacks}`;
       const { status, body } = await get(urlOf(other, source, 'w=800&fmt=webp')).answer;
       t.equal(status, 200);
       t.equal(body.toString('latin1', 8, 12), 'WEBP');
-      t.equal(answered, 0, 'while the attack lasts');
+      t.equal(answered, 0, 'no response to the attack yet');
       return { held: sent.length - refused, refused };
     } finally {
       for (const { leave } of sent) leave();
@@ -93,7 +93,7 @@ t.test('one project cannot deny another its images', async (t) => {
   }
 
   const over = () =>
-    until('nothing is left of it', async () => {
+    until('the attack has ended', async () => {
       const { sources } = await health(service);
       return sources.fetching === 0 && sources.heldBytes === 0;
     });
@@ -101,8 +101,8 @@ t.test('one project cannot deny another its images', async (t) => {
   await t.test('64 requests to a silent port', async (t) => {
     const { held } = await attack(t, {
       sources: Array.from({ length: 64 }, (_, i) => `http://127.0.0.1:${silentPort}/${i}.jpg`),
-      holds: () =>
-        until('the slots of one project are in use', async () => {
+      isActive: () =>
+        until('the project uses all of its slots', async () => {
           const { sources } = await health(service);
           return silent.size === 12 && sources.fetching === 12 && sources.rejected === 52;
         }),
@@ -114,7 +114,7 @@ t.test('one project cannot deny another its images', async (t) => {
   await t.test('downloads that stall before their end', async (t) => {
     const { refused } = await attack(t, {
       sources: Array.from({ length: 7 }, (_, i) => `${origin.url}/stalled.jpg?${i}`),
-      holds: () =>
+      isActive: () =>
         until('the bytes of one project are in use', async () => {
           const { sources } = await health(service);
           return stalled > 0 && sources.heldBytes >= maxBytes && sources.heldRejected > 0;
@@ -130,7 +130,7 @@ t.test('one project cannot deny another its images', async (t) => {
     await attack(t, {
       host: 'shop.live.test',
       sources: Array.from({ length: 12 }, (_, i) => `http://n${i}.dead.test:${origin.port}/a.jpg`),
-      holds: () =>
+      isActive: () =>
         until('all are being resolved', () => {
           const dead = dns.asked.filter((name) => name.endsWith('.dead.test'));
           return new Set(dead).size === 12;
@@ -143,7 +143,7 @@ t.test('one project cannot deny another its images', async (t) => {
     const { held, refused } = await attack(t, {
       sources: Array.from({ length: 20 }, () => `${origin.url}/large.jpg`),
       parameters: (index) => `fmt=avif&lossless&hue=${index + 1}`,
-      holds: () =>
+      isActive: () =>
         until('the queue is full', async () => {
           const { transformQueue } = await health(service);
           return transformQueue.queued >= 15 && transformQueue.active >= 1;

@@ -1,6 +1,4 @@
-/** Formats that sharp does not write. */
-
-/** A bitmap of 24 bits. @param pixels as many rows of three bytes for each pixel, which fill 4 bytes */
+/** A bitmap of 24 bits. @param pixels rows of three bytes for each pixel, padded to 4 bytes */
 export function bmpOf(width: number, height: number, pixels: Buffer): Buffer {
   const header = Buffer.alloc(54);
   header.write('BM');

@@ -1,10 +1,11 @@
 import { be16, be32 } from './chunks.ts';
+import { words } from './words.ts';
 
-/** AVIF files (ISO/IEC 14496-12 and 23008-12), of which no part has to be sensible. */
+/** Reads and writes AVIF files (ISO/IEC 14496-12 and 23008-12) with any contents. */
 
 export interface Box {
   type: string;
-  /** What is before the boxes inside, or all of the content. */
+  /** The content, up to the boxes inside. */
   data: Buffer;
   children: Box[] | null;
 }
@@ -15,32 +16,21 @@ export interface Item {
   extents: readonly Buffer[];
 }
 
-/** A file in its boxes; its `iloc` and `mdat` are made of the items. */
+/** The boxes of a file, and the items that its `iloc` and `mdat` are written from. */
 export interface BoxFile {
   boxes: Box[];
   items: Item[];
 }
 
-/** Boxes that have others inside, and the bytes before those. */
-const containers: Readonly<Record<string, number>> = {
-  meta: 4,
-  iinf: 6,
-  iref: 4,
-  iprp: 0,
-  ipco: 0,
-  dinf: 0,
-  dref: 8,
-  grpl: 0,
-  moov: 0,
-  trak: 0,
-  edts: 0,
-  mdia: 0,
-  minf: 0,
-  stbl: 0,
-  udta: 0,
-  moof: 0,
-  traf: 0,
-};
+/** Boxes that contain only boxes, and those with bytes before the boxes inside. */
+const plainContainers = words('iprp ipco dinf grpl moov trak edts mdia minf stbl udta moof traf');
+const containers: ReadonlyMap<string, number> = new Map([
+  ...plainContainers.map((type) => [type, 0] as const),
+  ['meta', 4],
+  ['iinf', 6],
+  ['iref', 4],
+  ['dref', 8],
+]);
 
 export function boxesOf(bytes: Buffer): Box[] {
   const found: Box[] = [];
@@ -49,7 +39,7 @@ export function boxesOf(bytes: Buffer): Box[] {
     if (size < 8) break;
     const type = bytes.toString('latin1', at + 4, at + 8);
     const content = bytes.subarray(at + 8, at + size);
-    const head = containers[type];
+    const head = containers.get(type);
     const children = head === undefined ? null : boxesOf(content.subarray(head));
     found.push({ type, data: content.subarray(0, head), children });
     at += size;
@@ -69,13 +59,13 @@ export const box = (type: string, data: Buffer, children: Box[] | null = null): 
   children,
 });
 
-/** Reads what libheif writes: offsets and lengths of 4 bytes. */
+/** Reads a file of libheif, with offsets and lengths of 4 bytes. */
 export function boxFile(bytes: Buffer): BoxFile {
   const boxes = boxesOf(bytes).filter(({ type }) => type !== 'mdat');
   const meta = boxes.find(({ type }) => type === 'meta');
   const iloc = meta?.children?.find(({ type }) => type === 'iloc')?.data ?? Buffer.alloc(8);
   const items: Item[] = [];
-  // A place that the others of an item are counted from.
+  // Bytes of the base offset of an item.
   const base = (iloc[5] ?? 0) >> 4;
   let at = 8;
   for (let left = iloc.readUInt16BE(6); left > 0; left--) {
@@ -98,7 +88,7 @@ export function boxFileBytes({ boxes, items }: BoxFile): Buffer {
   );
 }
 
-/** @param written the file before the items, with the content of the box that says where they are */
+/** @param written writes the file before the items, with the content of its `iloc` */
 export function withItems(items: readonly Item[], written: (iloc: Buffer) => Buffer): Buffer {
   const placed = new Map<Buffer, number>();
   let length = 0;
@@ -133,7 +123,7 @@ const withLocations = (one: Box, data: Buffer): Box =>
     ? one
     : { ...one, children: one.children.map((it) => (it.type === 'iloc' ? { ...it, data } : it)) };
 
-/** The box of a type inside of the one that describes the image. */
+/** The box at a path inside of `meta`. */
 export function inMeta({ boxes }: BoxFile, ...path: readonly string[]): Box {
   let found: Box | undefined = boxes.find(({ type }) => type === 'meta');
   for (const wanted of path) found = found?.children?.find(({ type }) => type === wanted);
@@ -141,7 +131,7 @@ export function inMeta({ boxes }: BoxFile, ...path: readonly string[]): Box {
   return found;
 }
 
-/** Adds an item that describes the first one, such as `Exif` or `mime`. */
+/** Adds an item that refers to the first one, such as `Exif` or `mime`. */
 export function addItem(file: BoxFile, type: string, more: string, data: Buffer): void {
   const id = 1 + Math.max(...file.items.map((item) => item.id));
   const entries = inMeta(file, 'iinf');
@@ -161,7 +151,7 @@ export function addProperty(file: BoxFile, property: Box): void {
   const properties = inMeta(file, 'iprp', 'ipco').children;
   properties?.push(property);
   const associations = inMeta(file, 'iprp', 'ipma');
-  // Those of the first item are counted in one byte behind its number.
+  // The associations of the first item follow its ID and a count of one byte.
   const data = Buffer.from(associations.data);
   const end = 11 + data.readUInt8(10);
   data.writeUInt8(data.readUInt8(10) + 1, 10);

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** Parts of image files that no encoder writes. */
+/** Reads and writes parts of image files. */
 
 export const pngSignature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 
@@ -28,7 +28,7 @@ export interface PngChunk {
   readonly data: Buffer;
 }
 
-/** The chunks of a PNG; of a damaged one, those before the damage. */
+/** The chunks of a PNG, up to the first damaged one. */
 export function pngChunks(png: Buffer): PngChunk[] {
   const chunks: PngChunk[] = [];
   for (let at = pngSignature.length; at + 12 <= png.length; ) {
@@ -45,7 +45,7 @@ export function pngOf(chunks: readonly PngChunk[]): Buffer {
   return Buffer.concat([pngSignature, ...chunks.map(({ type, data }) => pngChunk(type, data))]);
 }
 
-/** A PNG with chunks put after its header. */
+/** Inserts chunks after the header. */
 export function withPngChunks(png: Buffer, added: readonly PngChunk[]): Buffer {
   const [header, ...rest] = pngChunks(png);
   if (header === undefined) throw new Error('no PNG');
@@ -63,14 +63,14 @@ export function jpegSegment(marker: number, data: Uint8Array): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** Puts segments after the start of a JPEG. */
+/** Inserts segments after the start of a JPEG. */
 export function withSegments(jpeg: Buffer, ...segments: readonly Buffer[]): Buffer {
   return Buffer.concat([jpeg.subarray(0, 2), ...segments, jpeg.subarray(2)]);
 }
 
 export type RiffChunk = readonly [type: string, data: Buffer];
 
-/** The chunks of a WebP (RFC 9649, 2.3), or those inside of one from an offset on. */
+/** The chunks of a WebP (RFC 9649, 2.3). */
 export function riffChunks(webp: Buffer, from = 12): RiffChunk[] {
   const chunks: RiffChunk[] = [];
   for (let at = from; at + 8 <= webp.length; ) {

@@ -5,8 +5,6 @@ import { icc, resources, xml } from './metadata-formats.ts';
 import { contentOf, each, type Format, opened, type Part, written } from './part-tree.ts';
 import { tiff } from './tiff-format.ts';
 
-/** How the formats of pictures are made of parts. */
-
 const latin = (bytes: Buffer) => bytes.toString('latin1');
 const from = (text: string) => Buffer.from(text, 'latin1');
 
@@ -36,7 +34,7 @@ export const png: Format = {
   },
 };
 
-/** Bytes without a structure of their own. */
+/** Bytes without a structure. */
 const raw: Format = { read: (data) => [{ type: 'bytes', data }] };
 
 const hex = (value: number) => value.toString(16).padStart(2, '0');
@@ -150,10 +148,10 @@ const boxes: Format = {
 };
 
 const itemPrefix = 'item ';
-/** What is made anew for the items of a file. */
+/** Replaced by the `iloc` of the items. */
 const places = Buffer.alloc(0);
 
-/** Items are parts beside the boxes. */
+/** Items are parts next to the boxes. */
 export const avif: Format = {
   read: (bytes) => {
     const { boxes: all, items } = boxFile(bytes);
@@ -186,7 +184,7 @@ const placed = (parts: readonly Part[], iloc: Buffer): Part[] =>
     return { ...part, inside: { ...inside, parts: placed(inside.parts, iloc) } };
   });
 
-/** Fields that are one after the other, of these lengths. */
+/** Consecutive fields of some lengths. */
 const fields = (...lengths: readonly number[]): Format => ({
   read: (bytes) => {
     const ends = lengths.map((_, index) => lengths.slice(0, index + 1).reduce((a, b) => a + b));

@@ -1,5 +1,6 @@
 import { METHODS } from 'node:http';
 import { type Random, seeded } from '../../../bench/load/random.ts';
+import { words } from './words.ts';
 
 /** Malformed requests as bytes. */
 export interface HostileHead {
@@ -18,8 +19,6 @@ const repeat = (part: string) => (random: Random) => part.repeat(random.pick(len
 const counted = (part: (i: number) => string) => (random: Random) =>
   Array.from({ length: random.pick(counts) }, (_, i) => part(i)).join('');
 const made = (value: Made, random: Random) => (typeof value === 'string' ? value : value(random));
-/** A list of strings without white space. */
-export const words = (text: string): string[] => text.trim().split(/\s+/);
 
 const oddMethods: readonly Made[] = ['PRI', 'get', 'BREW', '', 'GET\0', 'G ET', repeat('A')];
 const methods = [...METHODS, ...oddMethods];

@@ -1,6 +1,6 @@
 import { be16, be32 } from './chunks.ts';
 
-/** ICC profiles (ICC.1:2022), of which no part has to be sensible. */
+/** Reads and writes ICC profiles (ICC.1:2022) with any contents. */
 
 export interface Tag {
   signature: string;
@@ -22,7 +22,7 @@ export function tagsOf(profile: Buffer): Tag[] {
   return tags;
 }
 
-/** Tags with the same bytes share them, as the curves of most profiles do. */
+/** Tags of the same buffer share its bytes, like the curves of most profiles. */
 export function profileOf(header: Buffer, tags: readonly Tag[]): Buffer {
   const places = new Map<Buffer, number>();
   let end = headerBytes + 4 + 12 * tags.length;
@@ -55,7 +55,7 @@ const floats = (values: readonly number[]): Buffer => {
 /** From three channels to three. */
 const channels = Buffer.from([0, 3, 0, 3]);
 
-/** A chain of elements (10.16) that names one element again and again: a matrix that turns the colours a little. */
+/** A chain (10.16) that refers to one element, a matrix, many times. */
 function chain(times: number): Buffer {
   const matrix = [0.99, 0.01, 0, 0, 0.99, 0.01, 0.01, 0, 0.99, 0, 0, 0];
   const element = Buffer.concat([latin('matf'), channels, floats(matrix)]);
@@ -64,7 +64,7 @@ function chain(times: number): Buffer {
   return Buffer.concat([latin('mpet'), channels, be32(times), positions, element]);
 }
 
-/** A chain with one table of curves that have many segments (10.16.2). */
+/** A chain with curves of many segments (10.16.2). */
 function curves(segments: number): Buffer {
   const breaks = floats(Array.from({ length: segments - 1 }, (_, i) => (i + 1) / segments));
   const formula = Buffer.concat([latin('parf'), Buffer.alloc(4), floats([1.1, 1, 0, 0])]);
@@ -86,42 +86,26 @@ function table(grid: number): Buffer {
   const identity = Buffer.concat([1, 0, 0, 0, 1, 0, 0, 0, 1].map((value) => be32(value << 16)));
   const line = Buffer.from([0, 0, 0xff, 0xff]);
   const cells = Buffer.alloc(6 * grid ** 3, 0x5a);
-  return Buffer.concat([
-    latin('mft2'),
-    Buffer.from([3, 3, grid, 0]),
-    identity,
-    be16(2),
-    be16(2),
-    line,
-    line,
-    line,
-    cells,
-    line,
-    line,
-    line,
-  ]);
+  const head = Buffer.concat([latin('mft2'), Buffer.from([3, 3, grid, 0]), identity]);
+  const lines = Buffer.concat([line, line, line]);
+  return Buffer.concat([head, be16(2), be16(2), lines, cells, lines]);
 }
 
 /** A text in many languages (10.15). */
-const languages = (records: number, length = 2): Buffer =>
-  Buffer.concat([
-    latin('mluc'),
-    be32(records),
-    be32(12),
-    Buffer.alloc(
-      12 * records,
-      Buffer.concat([Buffer.from('enUS'), be32(length), be32(16 + 12 * records)]),
-    ),
-    Buffer.from('\0s\0R\0G\0B\0', 'latin1'),
-  ]);
+function languages(records: number, length = 2): Buffer {
+  const record = [Buffer.from('enUS'), be32(length), be32(16 + 12 * records)];
+  const all = Buffer.alloc(12 * records, Buffer.concat(record));
+  const text = Buffer.from('\0s\0R\0G\0B\0', 'latin1');
+  return Buffer.concat([latin('mluc'), be32(records), be32(12), all, text]);
+}
 
-/** Tags that replace those of an honest profile, by what they are. */
+/** Hostile tags by description. */
 export function hostileTags(): Readonly<Record<string, () => readonly Tag[]>> {
   const one = (signature: string, make: () => Buffer) => () => [{ signature, data: make() }];
   return {
-    'a D2B0 tag that names one element 200,000 times': one('D2B0', () => chain(200_000)),
-    'a D2B0 tag that names one element 4,000,000 times': one('D2B0', () => chain(4_000_000)),
-    'a D2B1 tag that names one element 20,000 times': one('D2B1', () => chain(20_000)),
+    'a D2B0 tag that refers to one element 200,000 times': one('D2B0', () => chain(200_000)),
+    'a D2B0 tag that refers to one element 4,000,000 times': one('D2B0', () => chain(4_000_000)),
+    'a D2B1 tag that refers to one element 20,000 times': one('D2B1', () => chain(20_000)),
     'a D2B0 tag whose curve has 60,000 segments': one('D2B0', () => curves(60_000)),
     'an A2B0 tag with a table of 30 MB': one('A2B0', () => table(170)),
     'an A2B0 and a B2A0 tag with tables of 12 MB': () =>
@@ -132,8 +116,7 @@ export function hostileTags(): Readonly<Record<string, () => readonly Tag[]>> {
       return ['rTRC', 'gTRC', 'bTRC'].map((signature) => ({ signature, data }));
     },
     'a text in 2,000,000 languages': one('desc', () => languages(2_000_000)),
-    // The text's bytes are cut off at an odd place.
-    'a text of an odd length': one('desc', () => languages(1, 100).subarray(0, 28 + 7)),
+    'a text truncated to an odd length': one('desc', () => languages(1, 100).subarray(0, 28 + 7)),
     '2,000,000 tags': () => {
       const data = Buffer.alloc(12);
       return Array.from({ length: 2_000_000 }, (_, i) => ({
@@ -144,9 +127,9 @@ export function hostileTags(): Readonly<Record<string, () => readonly Tag[]>> {
   };
 }
 
-/** @param honest a profile of three primaries */
-export function withTags(honest: Buffer, tags: readonly Tag[]): Buffer {
+/** A profile of three primaries with some tags replaced. */
+export function withTags(profile: Buffer, tags: readonly Tag[]): Buffer {
   const replaced = new Set(tags.map(({ signature }) => signature));
-  const others = tagsOf(honest).filter(({ signature }) => !replaced.has(signature));
-  return profileOf(honest, [...others, ...tags]);
+  const others = tagsOf(profile).filter(({ signature }) => !replaced.has(signature));
+  return profileOf(profile, [...others, ...tags]);
 }

@@ -9,8 +9,9 @@ import {
   someList,
   written,
 } from './part-tree.ts';
+import { words } from './words.ts';
 
-/** Bodies of the control plane that are not as they should be. */
+/** Malformed bodies of the control plane. */
 
 const text = (value: string) => Buffer.from(value);
 const inBrackets = (format: Format, parts: readonly Part[], [open, close]: string): Buffer => {
@@ -18,7 +19,7 @@ const inBrackets = (format: Format, parts: readonly Part[], [open, close]: strin
   return Buffer.concat([text(open ?? ''), all.subarray(0, -1), text(close ?? '')]);
 };
 
-/** Members of an object, whose types are their names, and elements of an array. */
+/** Members of an object, with their names as types, and elements of an array. */
 const object: Format = {
   read: () => [],
   whole: ({ type }, content) => Buffer.concat([text(`${type}:`), content, text(',')]),
@@ -40,15 +41,13 @@ function partOf(type: string, value: unknown): Part {
   return { type, data: text(''), inside: { format, parts } };
 }
 
-/** Up to a little more than a body may have. */
+/** Up to slightly more than the limit of a body. */
 const long = [50, 500, 8_000, 30_000, 66_000];
+const edgeValues = words(`
+  null true [] {} "" 0 -0 -1 1e400 1e-400 -1e400 9007199254740993 0.1 "\\ud800" "\\u0000" "$where"
+  "__proto__" 01`);
 const values: readonly ((length: number) => string)[] = [
-  ...['null', 'true', '[]', '{}', '""', '0', '-0', '-1', '1e400', '1e-400', '-1e400'].map(
-    (value) => () => value,
-  ),
-  ...['9007199254740993', '0.1', '"\\ud800"', '"\\u0000"', '"$where"', '"__proto__"', '01'].map(
-    (value) => () => value,
-  ),
+  ...edgeValues.map((value) => () => value),
   (length) => '9'.repeat(length),
   (length) => `0.${'0'.repeat(length)}1`,
   (length) => `1e${'9'.repeat(length)}`,
@@ -70,22 +69,9 @@ const values: readonly ((length: number) => string)[] = [
   (length) => `"https://${'@'.repeat(length)}a.example/"`,
   (length) => `"http://[${':'.repeat(length)}]/"`,
 ];
-const names = [
-  '"__proto__"',
-  '"constructor"',
-  '"$set"',
-  '"a.b"',
-  '""',
-  '"\\u0000"',
-  '"\\ud83d"',
-  '"id"',
-  `"${'k'.repeat(20_000)}"`,
-  '"toString"',
-  '"hasOwnProperty"',
-  'name',
-  "'name'",
-  '1',
-];
+const names = words(`
+  "__proto__" "constructor" "$set" "a.b" "" "\\u0000" "\\ud83d" "id" "${'k'.repeat(20_000)}" "toString"
+  "hasOwnProperty" name 'name' 1`);
 const whitespace = [' ', '\n', '\t', '\ufeff', '/**/', '\u00a0'];
 
 /** @param original a valid body */
@@ -111,7 +97,7 @@ export function hostileJson(original: unknown, seed: number, number: number) {
       changes[name]?.(list, part, random, others);
       done.push(`${part.type} ${name}`);
     }
-    // A long one again and again would be far more than is read.
+    // Repetitions of a long part would exceed the limit of a body by far.
     if (contentOf(part, true).length > 1_000) {
       delete part.times;
       delete part.depth;

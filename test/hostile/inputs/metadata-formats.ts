@@ -3,12 +3,10 @@ import { dataSet, resourceOf } from './embed.ts';
 import { profileOf, tagsOf } from './icc.ts';
 import { contentOf, type Format, opened, type Part } from './part-tree.ts';
 
-/** How profiles, IPTC and XML are made of parts. */
-
 const latin = (bytes: Buffer) => bytes.toString('latin1');
 const none = Buffer.alloc(0);
 
-/** Signatures and headers are the part `head`, so that the rest of a file can be in any order. */
+/** The header is the part `head`; the tags may be in any order. */
 export const icc: Format = {
   read: (bytes) => [
     { type: 'head', data: bytes.subarray(0, 128) },
@@ -30,7 +28,7 @@ export const icc: Format = {
   },
 };
 
-/** The resources of Photoshop; their types are their numbers. */
+/** Photoshop resources, with their numbers as types. */
 export const resources: Format = {
   read: (bytes) => {
     const parts: Part[] = [];
@@ -51,7 +49,7 @@ export const resources: Format = {
   },
 };
 
-/** Data sets of IPTC-IIM, whose types are `record/number`. */
+/** Data sets of IPTC-IIM, with the types `record/number`. */
 export const dataSets: Format = {
   read: (bytes) => {
     const parts: Part[] = [];
@@ -72,7 +70,7 @@ export const dataSets: Format = {
 
 const token = /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[[\s\S]*?\]\]>|<[^>]*>|[^<]+/g;
 
-/** Elements and texts; each element has its attributes as its first part. */
+/** Elements and texts. The first part of an element has its attributes. */
 export const xml: Format = {
   read: (bytes) => {
     const top: Part[] = [];
@@ -104,7 +102,7 @@ const attributesOf = (tag: string): Part[] =>
     ([, type = '', value, other = '']) => ({ type, data: Buffer.from(value ?? other, 'latin1') }),
   );
 
-/** Each copy of one has a name of its own, as it must have. */
+/** Copies of an attribute have distinct names, as XML requires. */
 const attributes: Format = {
   read: () => [],
   file: (parts) =>

@@ -10,24 +10,24 @@ import {
   someList,
   written,
 } from './part-tree.ts';
+import { words } from './words.ts';
 
-/** A damaged or hostile picture. */
-export interface Mutant {
-  /** What was done to what; with the seed and the number it says how to make it again. */
+interface Mutant {
+  /** The kind of picture, and the changes. */
   readonly what: string;
   readonly bytes: Buffer;
 }
 
-/** One with the request for it. */
+/** A damaged or hostile picture with its request. */
 export interface Input extends Mutant {
   readonly query: string;
-  /** Whether its project keeps metadata. */
+  /** True for a project that keeps metadata. */
   readonly keepsMetadata: boolean;
 }
 
 type Mutate = (bytes: Buffer, random: Random, others: readonly Buffer[]) => Buffer;
 
-/** Damages that know nothing of the format. */
+/** Changes of bytes, independent of the format. */
 const damages: Readonly<Record<string, Mutate>> = {
   truncated: (bytes, random) => bytes.subarray(0, random.below(bytes.length)),
   'truncated at the end': (bytes, random) =>
@@ -42,7 +42,7 @@ const damages: Readonly<Record<string, Mutate>> = {
   'with flipped bits in the head': (bytes, random) =>
     changed(bytes, (copy) => {
       for (let left = 1 + random.below(4); left > 0; left--) {
-        // Signatures stay, or the damage would only be another format.
+        // A changed signature would be another format.
         const at = 12 + random.below(Math.min(160, copy.length - 12));
         copy[at] = (copy[at] ?? 0) ^ (1 << random.below(8));
       }
@@ -93,47 +93,15 @@ function changed(bytes: Buffer, change: (copy: Buffer) => void): Buffer {
   return copy;
 }
 
-/** Requests that lead to different parts of a transform. */
-const queries = [
-  'w=40&fmt=webp',
-  'w=40',
-  '',
-  'fmt=json',
-  'fmt=blurhash',
-  'fmt=thumbhash',
-  'fmt=lqip',
-  'keep=copyright',
-  'keep=copyright',
-  'keep=copyright&w=20&fmt=jpeg',
-  'keep=copyright&fmt=png',
-  'hdr=keep',
-  'hdr=keep&w=50&fmt=jpeg',
-  'icc=keep&w=30',
-  'icc=keep&fmt=avif&w=20',
-  'trim',
-  'trim=30&fmt=json',
-  'page=0',
-  'page=1',
-  'page=2&w=9',
-  'animated=0&w=30',
-  'q=auto&w=30',
-  'q=auto&fmt=jpeg',
-  'lossless&fmt=webp',
-  'lossless=0&fmt=webp&w=30',
-  'lenient',
-  'lenient&w=30&fmt=png',
-  'lenient&keep=copyright',
-  'maxbytes=900&fmt=webp',
-  'fmt=avif&w=16',
-  'fmt=gif&w=20',
-  'fmt=png&w=30',
-  'fmt=jpeg&bg=fff',
-  'crop=1,1,8,8',
-  'rotate=30&w=30',
-  'w=20&h=20&pos=attention',
-  'w=30&h=30&fit=contain',
-  'dpr=2&w=10&normalize',
-];
+/** Parameters that use different parts of a transform; & alone for none. */
+const queries = words(`
+  w=40&fmt=webp w=40 fmt=json fmt=blurhash fmt=thumbhash fmt=lqip keep=copyright keep=copyright
+  keep=copyright&w=20&fmt=jpeg keep=copyright&fmt=png hdr=keep hdr=keep&w=50&fmt=jpeg icc=keep&w=30
+  icc=keep&fmt=avif&w=20 trim trim=30&fmt=json page=0 page=1 page=2&w=9 animated=0&w=30 q=auto&w=30
+  q=auto&fmt=jpeg lossless&fmt=webp lossless=0&fmt=webp&w=30 lenient lenient&w=30&fmt=png
+  lenient&keep=copyright maxbytes=900&fmt=webp fmt=avif&w=16 fmt=gif&w=20 fmt=png&w=30
+  fmt=jpeg&bg=fff crop=1,1,8,8 rotate=30&w=30 w=20&h=20&pos=attention w=30&h=30&fit=contain
+  dpr=2&w=10&normalize &`);
 
 interface Tree {
   readonly format: Format;
@@ -143,7 +111,7 @@ interface Tree {
 
 const trees = new WeakMap<Buffer, Tree>();
 
-/** The parts of an original, and all lists of them, which are read once. */
+/** The parts of an original, and all lists of them; cached. */
 function treeOf(kind: string, bytes: Buffer): Tree {
   const known = trees.get(bytes);
   if (known !== undefined) return known;
@@ -153,7 +121,7 @@ function treeOf(kind: string, bytes: Buffer): Tree {
   return tree;
 }
 
-/** Changes parts of an original, of its metadata as likely as of itself. */
+/** Changes parts of an original. Metadata and pixels are equally likely. */
 function restructured(
   originals: ReadonlyMap<string, Buffer>,
   kind: string,
@@ -176,7 +144,7 @@ function restructured(
   return { what: done.join(', '), bytes: written(format, tree.parts, isChecked) };
 }
 
-/** One of the endless row of mutants that a seed gives; each can be made alone. */
+/** A mutant by its number in the sequence of a seed. */
 export function mutant(
   originals: ReadonlyMap<string, Buffer>,
   seed: number,
@@ -198,7 +166,7 @@ export function mutant(
   for (let left = isRestructured ? random.below(5) - 3 : 1 + random.below(2); left > 0; left--) {
     const name = random.pick(Object.keys(damages));
     const next = bytes.length < 16 ? bytes : (damages[name]?.(bytes, random, others) ?? bytes);
-    // What has no bytes any more is not damaged further.
+    // Too few bytes to change further.
     if (next.length < 16) break;
     bytes = next;
     done.push(name);

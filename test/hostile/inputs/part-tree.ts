@@ -1,41 +1,41 @@
 import type { Random } from '../../../bench/load/random.ts';
 
-/** How a format is made of parts, such as chunks, segments, entries or elements. */
+/** Reads and writes the parts of a format, such as chunks, segments, entries or elements. */
 export interface Format {
   read(bytes: Buffer): Part[];
-  /** A part as it is in the file, with its type, its length and perhaps a checksum. */
+  /** Writes a part with its type, length and checksum. */
   whole?(part: Part, content: Buffer, isChecked: boolean): Buffer;
-  /** A file of parts, where that is not just one after the other. */
+  /** Writes a file that is not simply a sequence of its parts. */
   file?(parts: readonly Part[], isChecked: boolean): Buffer;
 }
 
 export interface Part {
   type: string;
-  /** Its own bytes, before what is inside. */
+  /** Its bytes before the parts inside. */
   data: Buffer;
   inside?: { format: Format; parts: Part[]; packed?: (bytes: Buffer) => Buffer };
-  /** How often it is written; once where this is absent. */
+  /** Number of repetitions; 1 if absent. */
   times?: number;
-  /** How often it is put inside of itself. */
+  /** Number of nestings in itself. */
   depth?: number;
-  /** The length or count that it is said to have, where that is not true. */
+  /** A false length or count. */
   says?: number;
 }
 
-/** So that a mutant is no larger than a source may be, and is made quickly. */
-const mostBytes = 8_000_000;
+/** Below the limit of a source, and quick to write. */
+const maxBytes = 8_000_000;
 
 export function written(format: Format, parts: readonly Part[], isChecked: boolean): Buffer {
   return format.file?.(parts, isChecked) ?? Buffer.concat(each(format, parts, isChecked));
 }
 
 export function each(format: Format, parts: readonly Part[], isChecked: boolean): Buffer[] {
-  let left = mostBytes;
+  let left = maxBytes;
   return parts.map((part) => {
     const content = contentOf(part, isChecked);
     const whole = (inner: Buffer) => format.whole?.(part, inner, isChecked) ?? inner;
     let bytes = whole(content);
-    for (let depth = part.depth ?? 0; depth > 0 && bytes.length < mostBytes; depth--) {
+    for (let depth = part.depth ?? 0; depth > 0 && bytes.length < maxBytes; depth--) {
       bytes = whole(part.inside === undefined ? bytes : Buffer.concat([part.data, bytes]));
     }
     const times = Math.min(part.times ?? 1, Math.max(1, Math.floor(left / (bytes.length + 1))));
@@ -50,7 +50,7 @@ export function contentOf({ data, inside }: Part, isChecked: boolean): Buffer {
   return Buffer.concat([data, inside.packed?.(bytes) ?? bytes]);
 }
 
-/** A part with others inside, behind a prefix; as it is where that cannot be read. */
+/** A part with parts inside, behind a prefix; without them if they cannot be read. */
 export function opened(
   type: string,
   data: Buffer,
@@ -81,7 +81,7 @@ export function listsOf(list: List): List[] {
   ];
 }
 
-/** One of the lists, those inside of few others as likely as those inside of many. */
+/** A random list; lists of a large and of a small part are equally likely. */
 export function someList(list: List, random: Random): List {
   const within = list.parts.flatMap(({ inside = list }) =>
     inside === list || inside.parts.length === 0 ? [] : [inside],
@@ -95,13 +95,13 @@ export function copied(parts: readonly Part[]): Part[] {
   );
 }
 
-/** Values at which decoders' arithmetic goes wrong. */
+/** Values at limits of integers. */
 export const edgeValues = [
   0, 1, 2, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x10000, 0xffffff, 0x1000000, 0x7ffffff,
   0x7fffffff, 0x80000000, 0xfffffff0, 0xffffffff,
 ];
 
-/** Mostly a few, now and then very many. */
+/** A random number, mostly small. */
 function many(random: Random): number {
   return Math.floor(10 ** (1 + 3 * random.fraction() ** 2 + (random.below(40) === 0 ? 1.5 : 0)));
 }
@@ -110,43 +110,43 @@ type Change = (list: List, part: Part, random: Random, others: readonly List[]) 
 
 const place = ({ parts }: List, random: Random) => random.below(parts.length + 1);
 
-/** What can be done to a list of parts, and to one part of it. */
+/** Changes of a list of parts, or of one of them. */
 export const changes: Readonly<Record<string, Change>> = {
   repeated: (_, part, random) => {
     part.times = many(random);
   },
-  'inside of itself': (_, part, random) => {
+  'nested in itself': (_, part, random) => {
     part.depth = Math.min(many(random), 1_000);
   },
-  'left out': ({ parts }, part) => {
+  removed: ({ parts }, part) => {
     parts.splice(parts.indexOf(part), 1);
   },
-  'somewhere else': (list, part, random) => {
+  moved: (list, part, random) => {
     list.parts.splice(list.parts.indexOf(part), 1);
     list.parts.splice(place(list, random), 0, part);
   },
-  twice: (list, part, random) => {
+  copied: (list, part, random) => {
     list.parts.splice(place(list, random), 0, ...copied([part]));
   },
-  'beside one of another file': (list, _, random, others) => {
+  'with a part of another file': (list, _, random, others) => {
     const { parts } = random.pick(others);
     if (parts.length > 0)
       list.parts.splice(place(list, random), 0, ...copied([random.pick(parts)]));
   },
-  'all before it behind': ({ parts }, part) => {
+  'with all before it moved behind': ({ parts }, part) => {
     parts.push(...parts.splice(0, parts.indexOf(part)));
   },
-  'all behind it cut off': ({ parts }, part) => {
+  'with all behind it removed': ({ parts }, part) => {
     parts.length = parts.indexOf(part) + 1;
   },
   'with the type of another': ({ parts }, part, random, others) => {
     const all = random.below(3) === 0 ? random.pick(others).parts : parts;
     if (all.length > 0) part.type = random.pick(all).type;
   },
-  'cut off': (_, part, random) => {
+  truncated: (_, part, random) => {
     part.data = part.data.subarray(0, random.below(part.data.length + 1));
   },
-  'with a length that is not true': (_, part, random) => {
+  'with a false length': (_, part, random) => {
     part.says =
       random.below(3) === 0 ? random.pick(edgeValues) : part.data.length + random.below(9) - 4;
   },
@@ -176,7 +176,7 @@ export const changes: Readonly<Record<string, Change>> = {
     }),
 };
 
-/** Changes bytes at the beginning more often, where counts, sizes and offsets are. */
+/** Changes mostly bytes at the beginning, which contains counts, sizes and offsets. */
 function changeBytes(part: Part, random: Random, change: (copy: Buffer, at: number) => void): void {
   if (part.data.length === 0) return;
   const copy = Buffer.from(part.data);

@@ -1,16 +1,15 @@
 import { jpegSegment } from './chunks.ts';
 
 const blockSide = 8;
-/** The blocks that one code with the symbol EOB14 and 14 zero bits ends. */
+/** Blocks that one code EOB14 with 14 zero bits ends. */
 const blocksOfRun = 2 ** 14;
 const bitsOfRun = 15;
 const highestBit = 13;
 const coefficients = 63;
 
 /**
- * A grey progressive JPEG with up to 882 scans that obey ITU-T T.81: every coefficient of every block
- * comes bit by bit in scans of its own, and all are zero, so that a scan has few bytes. A decoder
- * visits all blocks in each.
+ * A grey progressive JPEG with up to 882 scans that obey ITU-T T.81: one scan for each bit of each
+ * coefficient. All bits are zero, so a scan has few bytes, but a decoder visits all blocks in each.
  *
  * @param side a multiple of 1,024 pixels
  */

@@ -2,23 +2,19 @@ import { dataSets, icc, resources, xml } from './metadata-formats.ts';
 import { contentOf, type Format, opened, type Part } from './part-tree.ts';
 import { type Directory, type Entry, tiffOf, typeBytes } from './tiff.ts';
 
-/** How TIFF and EXIF are made of parts. */
-
 const latin = (bytes: Buffer) => bytes.toString('latin1');
 const none = Buffer.alloc(0);
 
-/** Tags whose values are offsets of directories, and of pixels whose lengths another tag has. */
+/** Tags with offsets of directories, and those with offsets of pixels and the tags of their lengths. */
 const directoryTags: ReadonlySet<number> = new Set([0x014a, 0x8769, 0x8825, 0xa005]);
 const pixelTags: ReadonlyMap<number, number> = new Map([
-  ...([
-    [273, 279],
-    [324, 325],
-    [0x0201, 0x0202],
-  ] as const),
+  [273, 279],
+  [324, 325],
+  [0x0201, 0x0202],
 ]);
-const mostDirectories = 20;
+const maxDirectories = 20;
 
-/** The directories of a TIFF: each has entries inside, whose types are `tag/type`. */
+/** The directories of a TIFF, and their entries with the types `tag/type`. */
 const directories: Format = { read: () => [] };
 const entries: Format = { read: () => [] };
 const pixels: Format = { read: () => [] };
@@ -28,7 +24,7 @@ export const tiff: Format = {
     const little = latin(bytes.subarray(0, 2)) === 'II';
     const short = (at: number) => (little ? bytes.readUInt16LE(at) : bytes.readUInt16BE(at));
     const long = (at: number) => (little ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at));
-    let left = mostDirectories;
+    let left = maxDirectories;
     const numbers = (entry: number): number[] => {
       const [type, count] = [short(entry + 2), Math.min(long(entry + 4), 100)];
       const size = typeBytes[type] ?? 1;
@@ -78,7 +74,7 @@ export const tiff: Format = {
   },
 };
 
-/** Directories one after the other. */
+/** Links directories to a list. */
 function chained(parts: readonly Part[], isChecked: boolean): Directory | undefined {
   let first: Directory | undefined;
   for (const { inside, times = 1, depth = 0 } of parts.toReversed()) {

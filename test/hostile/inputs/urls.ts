@@ -3,7 +3,7 @@ import {
   parameterNames,
   parameters,
 } from '../../../server/image/parameters.ts';
-import { words } from './heads.ts';
+import { words } from './words.ts';
 
 /** Values that the hostile URLs contain. */
 export interface Scene {

@@ -4,8 +4,9 @@ import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
 import { decoderInput } from '../../../pool/formats/bitmap/input.ts';
 import { sniff } from '../../../pool/formats/sniff.ts';
+import { le16, le32 } from '../../hostile/inputs/chunks.ts';
 import { openPool, patient } from '../execution/pools.ts';
-import { corners, drawn, inspected } from '../rendering/drawn.ts';
+import { allNear, corners, drawn, inspected } from '../rendering/drawn.ts';
 import {
   blue,
   green,
@@ -18,13 +19,11 @@ import {
   yellow,
 } from '../rendering/pictures.ts';
 
-/** Colours of the quarters, and what else a palette has. */
+/** Colours of the quarters. */
 const palette: readonly Rgb[] = [red, green, blue, yellow];
-/** An odd width, so that rows are padded. */
+/** An odd width, which requires padded rows. */
 const [width, height] = [13, 8];
 const indexAt = (x: number, row: number) => (row < height / 2 ? 0 : 2) + (x < width / 2 ? 0 : 1);
-const uint16 = (value: number) => Buffer.from(Uint16Array.of(value).buffer);
-const uint32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer);
 const padded = (row: Buffer) => Buffer.concat([row, Buffer.alloc(-row.length & 3)]);
 
 interface Form {
@@ -35,7 +34,7 @@ interface Form {
   readonly topDown?: boolean;
   /** Bytes between the palette and the pixels. */
   readonly gap?: number;
-  /** In place of rows. */
+  /** Replaces the rows. */
   readonly runs?: Buffer;
 }
 
@@ -51,7 +50,7 @@ function rowsOf({ bits, masks, topDown = false }: Form): Buffer {
     if (bits > 8) {
       const pixels = indexes.map((index) => {
         const pixel = masked(palette[index] ?? red, masks ?? usual);
-        return uint32(pixel).subarray(0, bits / 8);
+        return le32(pixel).subarray(0, bits / 8);
       });
       return padded(Buffer.concat(pixels));
     }
@@ -66,7 +65,7 @@ function rowsOf({ bits, masks, topDown = false }: Form): Buffer {
   return Buffer.concat(topDown ? rows : rows.reverse());
 }
 
-/** The header of a bitmap, its palette and its pixels, without the header of a file. */
+/** A bitmap without a file header. */
 function bitmap(form: Form, rows = height) {
   const { bits, header = 40, packing = 0, masks = [], topDown = false, gap = 0 } = form;
   const head = Buffer.alloc(header);
@@ -86,7 +85,7 @@ function bitmap(form: Form, rows = height) {
   for (const [index, mask] of masks.entries()) {
     if (header > 40) head.writeUInt32LE(mask, 40 + 4 * index);
   }
-  const behind = header === 40 ? masks.map(uint32) : [];
+  const behind = header === 40 ? masks.map(le32) : [];
   const colours = Array.from({ length: bits > 8 ? 0 : 2 ** bits }, (_, index) => {
     const [r, g, b] = palette[index] ?? red;
     return Buffer.from(header === 12 ? [b, g, r] : [b, g, r, 0]);
@@ -98,35 +97,22 @@ function bitmap(form: Form, rows = height) {
 function bmp(form: Form): Buffer {
   const { before, pixels } = bitmap(form);
   const size = 14 + before.length + pixels.length;
-  const file = [Buffer.from('BM'), uint32(size), uint32(0), uint32(14 + before.length)];
+  const file = [Buffer.from('BM'), le32(size), le32(0), le32(14 + before.length)];
   return Buffer.concat([...file, before, pixels]);
 }
 
-/** Runs, single pixels and ends of rows: the quarters from below. */
-function runs(bits: 4 | 8): Buffer {
-  const twice = (index: number) => (bits === 8 ? index : index * 17);
+/** Runs, single pixels and ends of rows, from the lowest row. */
+function runs(bits: 4 | 8 | 24): Buffer {
   const rows = Array.from({ length: height }, (_, from) => {
     const row = height - 1 - from;
-    const [left, right] = [indexAt(0, row), indexAt(width - 1, row)];
-    const single = bits === 8 ? [left, left, left, 0] : [twice(left), twice(left)];
-    return [4, twice(left), 0, 3, ...single, 6, twice(right), 0, 0];
-  });
-  return Buffer.from([...rows.flat(), 0, 1]);
-}
-
-/** The same in colours of OS/2. */
-function runs24(): Buffer {
-  const rows = Array.from({ length: height }, (_, from) => {
-    const row = height - 1 - from;
-    const colour = (x: number) => [...(palette[indexAt(x, row)] ?? red)].reverse();
-    const left = colour(0);
-    const right = colour(width - 1);
-    const [run, single] = [
-      [4, ...left],
-      [...left, ...left, ...left, 0],
-    ];
-    const rest = Array(6).fill(right).flat();
-    return [...run, 0, 3, ...single, 0, 6, ...rest, 0, 0];
+    const [left, right] = [0, width - 1].map((x) => {
+      const index = indexAt(x, row);
+      if (bits === 24) return [...(palette[index] ?? red)].reverse();
+      return [bits === 8 ? index : index * 17];
+    }) as [number[], number[]];
+    const single = bits === 4 ? [...left, ...left] : [...left, ...left, ...left, 0];
+    const rest = bits === 24 ? [0, 6, ...Array(6).fill(right).flat()] : [6, ...right];
+    return [4, ...left, 0, 3, ...single, ...rest, 0, 0];
   });
   return Buffer.from([...rows.flat(), 0, 1]);
 }
@@ -138,68 +124,59 @@ const forms: Readonly<Record<string, Form>> = {
   '8 bits, from top to bottom': { bits: 8, topDown: true },
   '8 bits, of OS/2': { bits: 8, header: 12 },
   '8 bits, of OS/2 2': { bits: 8, header: 64 },
-  '8 bits, pixels further behind': { bits: 8, gap: 40 },
+  '8 bits, pixels at an offset': { bits: 8, gap: 40 },
   '4 bits, run lengths': { bits: 4, packing: 2, runs: runs(4) },
   '8 bits, run lengths': { bits: 8, packing: 1, runs: runs(8) },
-  '24 bits, run lengths of OS/2': { bits: 24, header: 64, packing: 4, runs: runs24() },
-  '24 bits, run lengths in a header of 40 bytes': { bits: 24, packing: 4, runs: runs24() },
+  '24 bits, run lengths of OS/2': { bits: 24, header: 64, packing: 4, runs: runs(24) },
+  '24 bits, run lengths in a header of 40 bytes': { bits: 24, packing: 4, runs: runs(24) },
   '16 bits': { bits: 16 },
   '16 bits, 5-6-5': { bits: 16, packing: 3, masks: [0xf800, 0x7e0, 0x1f] },
   '24 bits': { bits: 24 },
   '24 bits, of OS/2': { bits: 24, header: 12 },
   '24 bits, version 5': { bits: 24, header: 124 },
   '32 bits': { bits: 32 },
-  '32 bits in other places': { bits: 32, packing: 3, masks: [0xff, 0xff00, 0xff0000] },
-  '32 bits of ten': { bits: 32, packing: 3, masks: [0x3ff00000, 0xffc00, 0x3ff] },
+  '32 bits, red in the lowest byte': { bits: 32, packing: 3, masks: [0xff, 0xff00, 0xff0000] },
+  '32 bits, ten for each colour': { bits: 32, packing: 3, masks: [0x3ff00000, 0xffc00, 0x3ff] },
 };
 
-for (const [name, form] of Object.entries(forms)) {
-  t.test(name, async (t) => {
+t.test('all forms are decoded', async (t) => {
+  for (const [name, form] of Object.entries(forms)) {
     const made = await drawn(bmp(form));
-    t.same(made.size, [width, height]);
-    const expected = [red, green, blue, yellow];
-    for (const [index, colour] of corners(made, 0).entries()) {
-      t.ok(near(colour, [...(expected[index] ?? red), 255], 1), `${index}: ${colour}`);
-    }
-    t.ok(near(made.at(width >> 1, height - 1), blue, 1), 'the middle of the last row');
-  });
-}
-
-t.test('1 bit', async (t) => {
-  const made = await drawn(bmp({ bits: 1 }));
-  t.ok(near(made.at(0, 0), red) && near(made.at(12, 7), green));
+    t.same(made.size, [width, height], name);
+    t.ok(allNear(corners(made, 0), palette, 1), `${name}: ${corners(made, 0).join(' ')}`);
+    t.ok(near(made.at(width >> 1, height - 1), blue, 1), `${name}: the middle of the last row`);
+  }
+  const two = await drawn(bmp({ bits: 1 }));
+  t.ok(near(two.at(0, 0), red) && near(two.at(12, 7), green), '1 bit');
 });
 
-t.test('transparency, where the bitmap has it', async (t) => {
+t.test('alpha is used if the header has a mask for it', async (t) => {
   const masks = [0xff0000, 0xff00, 0xff, 0x80000000];
-  const half = await drawn(bmp({ bits: 32, header: 124, packing: 3, masks }));
-  t.equal(half.at(2, 2)[3], 255, 'of one bit');
-  const clear = await drawn(
-    bmp({ bits: 16, header: 56, packing: 3, masks: [0xf00, 0xf0, 0xf, 0xf000] }),
-  );
-  t.same(clear.at(2, 2), [255, 0, 0, 255]);
-  t.equal((await drawn(bmp({ bits: 32 }))).at(2, 2)[3], 255, 'the fourth byte of others is none');
-});
+  const oneBit = await drawn(bmp({ bits: 32, header: 124, packing: 3, masks }));
+  t.equal(oneBit.at(2, 2)[3], 255, 'alpha of one bit');
+  const short = [0xf00, 0xf0, 0xf, 0xf000];
+  const made = await drawn(bmp({ bits: 16, header: 56, packing: 3, masks: short }));
+  t.same(made.at(2, 2), [255, 0, 0, 255]);
+  t.equal((await drawn(bmp({ bits: 32 }))).at(2, 2)[3], 255, 'no mask');
 
-t.test('alpha of 32 bits, where a later header has a mask for it', async (t) => {
   const file = (header: number, alpha: number) => {
-    const made = bmp({ bits: 32, header });
-    made.writeUInt32LE(0xff000000, 14 + 52);
-    for (let at = 14 + header + 3; at < made.length; at += 4) made[at] = alpha;
-    return made;
+    const bytes = bmp({ bits: 32, header });
+    bytes.writeUInt32LE(0xff000000, 14 + 52);
+    for (let at = 14 + header + 3; at < bytes.length; at += 4) bytes[at] = alpha;
+    return bytes;
   };
   for (const header of [56, 108, 124]) {
     t.same((await drawn(file(header, 128))).at(0, 0), [...red, 128], `a header of ${header} bytes`);
   }
-  const shown = file(124, 0);
-  t.same((await drawn(shown)).at(0, 0), [...red, 255], 'none is transparent where all would be');
-  shown[shown.length - 1] = 1;
-  t.equal((await drawn(shown)).at(0, 0)[3], 0, 'one pixel that is not makes the others so');
+  const clear = file(124, 0);
+  t.same((await drawn(clear)).at(0, 0), [...red, 255], 'alpha of 0 everywhere is ignored');
+  clear[clear.length - 1] = 1;
+  t.equal((await drawn(clear)).at(0, 0)[3], 0, 'alpha of 0 is used if one pixel differs');
   t.same((await drawn(file(64, 128))).at(0, 0), [...red, 255], 'not in a header of OS/2');
 });
 
-t.test('pixels that run lengths skip are transparent', async (t) => {
-  // An end of a row after two pixels, then three columns and two rows further a pixel, and the end.
+t.test('skipped pixels of run lengths are transparent', async (t) => {
+  // Two pixels, the end of the row, a skip of three columns and two rows, a pixel, and the end.
   const skipped = {
     4: [2, 0x11, 0, 0, 0, 2, 3, 2, 1, 0x11, 0, 1],
     8: [2, 1, 0, 0, 0, 2, 3, 2, 1, 1, 0, 1],
@@ -220,15 +197,15 @@ t.test('pixels that run lengths skip are transparent', async (t) => {
     const pixels = [`3 ${from - 3}`, `0 ${from}`, `1 ${from}`].map((one) => `${one} 0,255,0,255`);
     t.same(seen, pixels, `${bits} bits`);
     const { contentType } = await drawn(file, { formats: [] });
-    t.equal(contentType, 'image/png', 'its own format has transparency');
+    t.equal(contentType, 'image/png', 'the default output format has transparency');
   }
   const { contentType } = await drawn(bmp({ bits: 8, packing: 1, runs: runs(8) }), { formats: [] });
-  t.equal(contentType, 'image/jpeg', 'and has none where nothing is skipped');
+  t.equal(contentType, 'image/jpeg', 'it has none if nothing is skipped');
   const none = bmp({ bits: 8, packing: 1, runs: Buffer.from([0, 1]) });
-  t.equal((await drawn(none)).at(3, 3)[3], 0, 'where all are skipped');
+  t.equal((await drawn(none)).at(3, 3)[3], 0, 'all pixels are skipped');
 });
 
-/** An ICO of pictures in the order of its directory. */
+/** An ICO of several pictures. */
 function ico(pictures: readonly Buffer[], type = 1): Buffer {
   let offset = 6 + 16 * pictures.length;
   const entries = pictures.map((picture) => {
@@ -238,7 +215,7 @@ function ico(pictures: readonly Buffer[], type = 1): Buffer {
     offset += picture.length;
     return entry;
   });
-  const head = [uint16(0), uint16(type), uint16(pictures.length)];
+  const head = [le16(0), le16(type), le16(pictures.length)];
   return Buffer.concat([...head, ...entries, ...pictures]);
 }
 
@@ -249,7 +226,7 @@ function icon(form: Form): Buffer {
   return Buffer.concat([before, pixels, ...mask]);
 }
 
-t.test('ICO: its largest picture, be it a PNG or a bitmap', async (t) => {
+t.test('the largest picture of an ICO is used, a PNG or a bitmap', async (t) => {
   const large = await noise(40, 40).png().toBuffer();
   const small = icon({ bits: 8 });
   for (const order of [
@@ -269,17 +246,16 @@ t.test('ICO: its largest picture, be it a PNG or a bitmap', async (t) => {
     t.same([made.at(0, 3)[3], made.at(1, 3)[3]], [0, 255], `${name}: the mask is used`);
     t.ok(near(made.at(2, 1), red), name);
   }
-  const own = await drawn(
-    ico(
-      [icon({ bits: 32, masks: [0xff0000, 0xff00, 0xff, 0xff000000], header: 40 })].map((bytes) =>
-        Buffer.concat([bytes.subarray(0, 40), bytes.subarray(56)]),
-      ),
-    ),
-  );
-  t.equal(own.at(0, 3)[3], 255, 'alpha of its own wins over the mask');
+  const masks = [0xff0000, 0xff00, 0xff, 0xff000000];
+  const withMasks = icon({ bits: 32, masks });
+  const alpha = Buffer.concat([withMasks.subarray(0, 40), withMasks.subarray(56)]);
+  t.equal((await drawn(ico([alpha]))).at(0, 3)[3], 255, 'alpha replaces the mask');
+  const short = ico([small]);
+  short.writeUInt32LE(8, 14);
+  t.same((await drawn(short)).size, [width, height], 'a wrong length in the directory');
 });
 
-t.test('they are read like any source, in a process', async (t) => {
+t.test('bitmaps are transformed like any source, in a process', async (t) => {
   const pool = openPool(t);
   for (const source of [bmp({ bits: 24 }), ico([icon({ bits: 8 })])]) {
     const asked = variant({
@@ -302,54 +278,46 @@ t.test('they are read like any source, in a process', async (t) => {
   }
 });
 
-t.test('what is not read says so, before anything is allocated', async (t) => {
+t.test('unsupported and corrupt bitmaps are refused before pixels are allocated', async (t) => {
   const sized = (sides: number) => {
     const file = bmp({ bits: 24 });
     file.writeInt32LE(sides, 18);
     file.writeInt32LE(sides, 22);
     return file;
   };
+  const jpeg = bmp({ bits: 24, packing: 4, header: 124 });
+  const truncatedRuns = bmp({ bits: 8, packing: 1, runs: runs(8).subarray(0, 30) });
+  const noColour = bmp({ bits: 24, packing: 4, header: 64, runs: Buffer.from([9, 1, 2]) });
+  const depth7 = bmp({ bits: 7, runs: Buffer.alloc(900) });
   const refused: readonly (readonly [string, Buffer, string, RegExp])[] = [
-    [
-      'a JPEG inside',
-      bmp({ bits: 24, packing: 4, header: 124 }),
-      'source_unsupported',
-      /JPEG inside/,
-    ],
-    ['a JPEG of no bits', bmp({ bits: 0, packing: 4 }), 'source_unsupported', /JPEG inside/],
-    ['a depth of 7', bmp({ bits: 7, runs: Buffer.alloc(900) }), 'source_unsupported', /7 bits/],
+    ['a JPEG inside', jpeg, 'source_unsupported', /JPEG inside/],
+    ['a JPEG of 0 bits', bmp({ bits: 0, packing: 4 }), 'source_unsupported', /JPEG inside/],
+    ['a depth of 7', depth7, 'source_unsupported', /7 bits/],
     ['many pixels', sized(20_000), 'source_too_large', /400000000 pixels/],
     ['no pixels', sized(0), 'source_corrupt', /no pixels/],
-    ['fewer bytes', bmp({ bits: 24 }).subarray(0, 200), 'source_corrupt', /last pixel/],
-    [
-      'runs without an end',
-      bmp({ bits: 8, packing: 1, runs: runs(8).subarray(0, 30) }),
-      'source_corrupt',
-      /last/,
-    ],
-    [
-      'a run without its colour',
-      bmp({ bits: 24, packing: 4, header: 64, runs: Buffer.from([9, 1, 2]) }),
-      'source_corrupt',
-      /last/,
-    ],
-    ['an icon of nothing', ico([Buffer.alloc(60)]), 'source_corrupt', /header/],
+    ['truncated pixels', bmp({ bits: 24 }).subarray(0, 200), 'source_corrupt', /last pixel/],
+    ['truncated runs', truncatedRuns, 'source_corrupt', /last/],
+    ['a run without its colour', noColour, 'source_corrupt', /last/],
+    ['an icon of zeros', ico([Buffer.alloc(60)]), 'source_corrupt', /header/],
   ];
   for (const [name, source, code, message] of refused) {
     await t.rejects(drawn(source), { code, message }, name);
   }
 });
 
-t.test('run lengths beyond the end of a row take no time for each pixel', async (t) => {
-  const source = bmp({ bits: 8, packing: 1, runs: Buffer.alloc(20_000_000, 255) });
-  const startedAt = performance.now();
-  await t.rejects(drawn(source), { code: 'source_corrupt' });
-  const ms = performance.now() - startedAt;
-  // Some 0.3 s; for each pixel it was 25 s.
-  t.ok(ms < 5_000, `${Math.round(ms)} ms`);
-});
+t.test(
+  'the time of run lengths beyond the end of a row does not depend on their pixels',
+  async (t) => {
+    const source = bmp({ bits: 8, packing: 1, runs: Buffer.alloc(20_000_000, 255) });
+    const startedAt = performance.now();
+    await t.rejects(drawn(source), { code: 'source_corrupt' });
+    const ms = performance.now() - startedAt;
+    // 0.3 s; with time for each pixel it was 25 s.
+    t.ok(ms < 5_000, `${Math.round(ms)} ms`);
+  },
+);
 
-t.test('damaged files are decoded or refused, and nothing else', async () => {
+t.test('damaged files are decoded or refused', async () => {
   const sources = [...Object.values(forms).map(bmp), ico([icon({ bits: 8 }), icon({ bits: 32 })])];
   const change = fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(255));
   await fc.assert(
@@ -372,10 +340,4 @@ t.test('damaged files are decoded or refused, and nothing else', async () => {
     ),
     { numRuns: 1_500 },
   );
-});
-
-t.test('an ICO is read whatever length its directory names', async (t) => {
-  const file = ico([icon({ bits: 8 })]);
-  file.writeUInt32LE(8, 14);
-  t.same((await drawn(file)).size, [width, height]);
 });

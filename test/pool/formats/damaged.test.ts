@@ -23,9 +23,9 @@ import {
 } from '../rendering/pictures.ts';
 
 const pool = openPool(t, { sourceMaxPixels: 1_000_000 });
-const sound = await noise(300, 200).png().toBuffer();
+const intact = await noise(300, 200).png().toBuffer();
 
-t.test('a source that ends too early is corrupt', async (t) => {
+t.test('a truncated source is corrupt', async (t) => {
   const sources: Record<string, Buffer> = {};
   for (const format of ['jpeg', 'png', 'webp', 'gif', 'avif', 'tiff'] as const) {
     sources[format] = await noise(300, 200).toFormat(format).toBuffer();
@@ -44,7 +44,7 @@ t.test('a source that ends too early is corrupt', async (t) => {
   }
 });
 
-t.test('lenient shows what there is of a source that ends too early', async (t) => {
+t.test('lenient decodes the beginning of a truncated source', async (t) => {
   const picture = await quarters(300, 200).png().toBuffer();
   const noisy = sharp(picture).composite([
     { input: await noise(300, 200).ensureAlpha(0.2).png().toBuffer() },
@@ -66,7 +66,7 @@ t.test('lenient shows what there is of a source that ends too early', async (t) 
     }
     const strict = variant({ width: 100 });
     await t.rejects(pool.transform(cut, strict, patient), { code: 'source_corrupt' }, name);
-    // Not the source's own bytes, although they are fewer.
+    // Encoded again, although the source is smaller.
     const own = variant({ lenient: true, formats: [], quality: 100, stripMetadata: false });
     const whole = await pool.transform(cut, own, patient);
     await t.resolves(sharp(whole.body, { failOn: 'warning' }).raw().toBuffer(), name);
@@ -85,28 +85,31 @@ t.test('lenient shows what there is of a source that ends too early', async (t) 
 });
 
 t.test('broken pixels are corrupt', async (t) => {
-  const broken = Buffer.from(sound);
+  const broken = Buffer.from(intact);
   const middle = Math.floor(broken.byteLength / 2);
   broken.fill(0x55, middle, middle + 40);
   await t.rejects(pool.transform(shared(broken), variant(), patient), { code: 'source_corrupt' });
 });
 
-t.test('bytes after the picture do no harm', async (t) => {
+t.test('bytes after the picture are ignored', async (t) => {
   const longer = Buffer.concat([await noise(30, 20).jpeg().toBuffer(), Buffer.from('more')]);
   const made = await pool.transform(shared(longer), variant(), patient);
   t.same([made.width, made.height], [30, 20]);
 });
 
-t.test('many small frames are costly, and are encoded as GIF in a process', async (t) => {
-  const frames = Array.from({ length: 400 }, (_, index) => (index % 2 === 0 ? red : blue));
-  const source = shared(await animation('gif', frames, { width: 8, height: 8 }));
-  const onThread = { sourceMaxPixels: 1e6, softTimeoutSeconds: 60, isolated: false };
-  const drawn = (asked: Partial<Variant>, onlyLight: boolean) =>
-    render(source, null, variant(asked), onThread, onlyLight);
-  await t.rejects(drawn({ formats: ['gif'] }, true), CostExceeded);
-  await t.rejects(drawn({ formats: ['gif'] }, false), IsolationRequired);
-  t.equal((await drawn({ formats: ['webp'] }, true)).width, 8);
-});
+t.test(
+  'an animation of many small frames is costly, and encoded as GIF in a process',
+  async (t) => {
+    const frames = Array.from({ length: 400 }, (_, index) => (index % 2 === 0 ? red : blue));
+    const source = shared(await animation('gif', frames, { width: 8, height: 8 }));
+    const onThread = { sourceMaxPixels: 1e6, softTimeoutSeconds: 60, isolated: false };
+    const drawn = (asked: Partial<Variant>, onlyLight: boolean) =>
+      render(source, null, variant(asked), onThread, onlyLight);
+    await t.rejects(drawn({ formats: ['gif'] }, true), CostExceeded);
+    await t.rejects(drawn({ formats: ['gif'] }, false), IsolationRequired);
+    t.equal((await drawn({ formats: ['webp'] }, true)).width, 8);
+  },
+);
 
 t.test('an animation has at most 1,000 frames', async (t) => {
   const frames = Array.from({ length: 1_001 }, (_, index) => (index % 2 === 0 ? red : blue));
@@ -119,7 +122,7 @@ t.test('an animation has at most 1,000 frames', async (t) => {
   });
 });
 
-t.test('samples that are neither colours nor alpha are left out', async (t) => {
+t.test('samples other than colours and alpha are dropped', async (t) => {
   const samples = Buffer.alloc(8 * 8 * 5, 99);
   const colours = [shorts(258, 8, 8, 8, 8, 8), shorts(262, 2), pointer(273, samples)];
   const sizes = [shorts(277, 5), shorts(278, 8), shorts(279, samples.length), shorts(338, 0, 0)];
@@ -132,60 +135,40 @@ t.test('samples that are neither colours nor alpha are left out', async (t) => {
   t.ok(hash.body.length > 4);
 });
 
-t.test('garbage is unsupported', async (t) => {
-  for (const bytes of ['', 'hello', '%PDF-1.7\n', '<html></html>', '\0'.repeat(1000)]) {
-    await t.rejects(
-      pool.transform(shared(bytes), variant(), patient),
-      { code: 'source_unsupported' },
-      JSON.stringify(bytes.slice(0, 20)),
-    );
-  }
-});
-
-t.test('garbage behind a signature is corrupt', async (t) => {
-  for (const signature of [
-    [0xff, 0xd8, 0xff, 0xe0],
-    [...Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')],
-    [...Buffer.from('GIF89a')],
-    [...Buffer.from('RIFF\xff\0\0\0WEBPVP8 ', 'latin1')],
-    [0x49, 0x49, 0x2a, 0x00],
-    [...Buffer.from('\0\0\0\x1cftypavif\0\0\0\0avifmif1miaf')],
+t.test('garbage is unsupported, and corrupt behind a signature', async (t) => {
+  const garbage = 'garbage'.repeat(30);
+  const heic = `\0\0\0\x18ftypheic\0\0\0\0heicmif1${'\0'.repeat(200)}`;
+  for (const [code, ...texts] of [
+    ['source_unsupported', '', 'hello', '%PDF-1.7\n', '<html></html>', '\0'.repeat(1000), heic],
+    ['source_corrupt', `\xff\xd8\xff\xe0${garbage}`, `\x89PNG\r\n\x1a\n${garbage}`],
+    ['source_corrupt', `GIF89a${garbage}`, `RIFF\xff\0\0\0WEBPVP8 ${garbage}`, `II*\0${garbage}`],
+    ['source_corrupt', `\0\0\0\x1cftypavif\0\0\0\0avifmif1miaf${garbage}`],
   ]) {
-    const bytes = shared(Uint8Array.from([...signature, ...Buffer.from('garbage'.repeat(30))]));
-    await t.rejects(
-      pool.transform(bytes, variant(), patient),
-      { code: 'source_corrupt' },
-      JSON.stringify(String.fromCharCode(...signature.slice(0, 12))),
-    );
+    for (const text of texts) {
+      const source = shared(Buffer.from(text, 'latin1'));
+      await t.rejects(pool.transform(source, variant(), patient), { code }, text.slice(0, 20));
+    }
   }
-});
-
-t.test('HEIF that cannot be decoded is unsupported', async (t) => {
-  const heic = shared(`\0\0\0\x18ftypheic\0\0\0\0heicmif1${'\0'.repeat(200)}`);
-  await t.rejects(pool.transform(heic, variant(), patient), { code: 'source_unsupported' });
 });
 
 t.test('too many pixels are refused before they are decoded', async (t) => {
   const before = usedCpuMs();
   const bomb = shared(claimingPng(50_000, 50_000, 100));
   await t.rejects(pool.transform(bomb, variant(), patient), { code: 'source_too_large' });
-  t.ok(usedCpuMs() - before < 5000, 'at once');
+  t.ok(usedCpuMs() - before < 5000, 'fast');
   const exact = shared(claimingPng(1000, 1000));
-  await t.resolves(
-    pool.transform(exact, variant({ width: 10 }), patient),
-    'the bound itself is fine',
-  );
+  await t.resolves(pool.transform(exact, variant({ width: 10 }), patient), 'the limit');
   const over = shared(claimingPng(1001, 1000));
   await t.rejects(pool.transform(over, variant({ width: 10 }), patient), {
     code: 'source_too_large',
   });
 });
 
-t.test('the frames of a WebP are counted before a decoder does', async (t) => {
+t.test('the frames of a WebP are counted before it is decoded', async (t) => {
   const { originals, many } = await manyFrames(40_000);
   t.equal(openContainer(originals).frames, 2);
   t.equal(openContainer(many).frames, 40_002);
-  t.ok(openContainer(many.subarray(0, 2_000_000)).frames > 10_000, 'also in a part');
+  t.ok(openContainer(many.subarray(0, 2_000_000)).frames > 10_000, 'in a truncated file');
   const before = usedCpuMs();
   await t.rejects(pool.transform(shared(many), variant(), patient), {
     code: 'source_too_large',
@@ -194,7 +177,7 @@ t.test('the frames of a WebP are counted before a decoder does', async (t) => {
   const href = `data:image/webp;base64,${many.toString('base64')}`;
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><image href="${href}" width="9" height="9"/></svg>`;
   await t.rejects(pool.transform(shared(svg), variant(), patient), { code: 'source_too_large' });
-  t.ok(usedCpuMs() - before < 5_000, 'at once; libwebp takes 10 s');
+  t.ok(usedCpuMs() - before < 5_000, 'fast; libwebp takes 10 s');
 });
 
 /** An animation, and the same one with its last frame repeated. */
@@ -208,7 +191,7 @@ async function manyFrames(times: number) {
   return { originals, many };
 }
 
-t.test('the pixels of all frames count together, for still outputs too', async (t) => {
+t.test('the limit of pixels includes all frames, also for still outputs', async (t) => {
   const frames = Array.from({ length: 11 }, (_, index) => (index % 2 === 0 ? red : blue));
   const source = shared(await animation('gif', frames, { width: 400, height: 250 }));
   for (const format of ['webp', 'png'] as const) {

@@ -11,10 +11,9 @@ import { ultraHdr } from '../rendering/ultra-hdr.ts';
 const keep = { gainMap: true, formats: ['jpeg'] } as const satisfies Partial<Variant>;
 const base = await quarters(320, 240).png().toBuffer();
 const source = await ultraHdr(base);
-/** sharp 0.35 has no type of it. */
 const gainMapOf = (header: Metadata) => header.gainMap?.image;
 
-/** How far the gain map's lightness is from the image's, in the mean over its pixels. */
+/** Mean difference between the lightness of the gain map and of the image. */
 async function misalignment(body: Uint8Array): Promise<number> {
   const map = gainMapOf(await sharp(body).metadata());
   if (map === undefined) return Number.NaN;
@@ -28,11 +27,11 @@ async function misalignment(body: Uint8Array): Promise<number> {
   return data.reduce((sum, value, at) => sum + Math.abs(value - (image[at] ?? 0)), 0) / data.length;
 }
 
-t.test('the source is what it says', async (t) => {
+t.test('the source has an aligned gain map', async (t) => {
   t.ok((await misalignment(source)) < 6, String(await misalignment(source)));
 });
 
-t.test('the gain map follows what is done to the image', async (t) => {
+t.test('the gain map is transformed like the image', async (t) => {
   const changes: Readonly<Record<string, Partial<Variant>>> = {
     nothing: {},
     scaled: { width: 160 },
@@ -60,7 +59,7 @@ t.test('the gain map follows what is done to the image', async (t) => {
   }
 });
 
-t.test('a negotiated format gives way, and a source without one is as ever', async (t) => {
+t.test('a gain map overrides the negotiated format', async (t) => {
   const auto = { gainMap: true, negotiated: true, formats: ['avif', 'webp'] } as const;
   t.equal((await drawn(source, { ...auto, width: 100 })).contentType, 'image/jpeg');
   const plain = await noise(80, 60).jpeg().toBuffer();
@@ -69,7 +68,7 @@ t.test('a negotiated format gives way, and a source without one is as ever', asy
   t.match(Buffer.from((await render(shared(source), null, hash, limits)).body).toString(), 'data:');
 });
 
-t.test('what would lose it or move it is refused with the reason', async (t) => {
+t.test('parameters that would remove or misalign the gain map are refused', async (t) => {
   const stored = await ultraHdr(base, 7);
   const crop = { left: 8, top: 8, width: 100, height: 100 };
   const refused: readonly (readonly [Partial<Variant>, RegExp, Buffer?])[] = [
@@ -90,11 +89,11 @@ t.test('what would lose it or move it is refused with the reason', async (t) => 
   }
 });
 
-t.test('its decoder runs in a process, for those who ask for it', async (t) => {
+t.test('gain maps are decoded in a process, on request', async (t) => {
   const pool = openPool(t);
   const get = (asked: Partial<Variant>) =>
     pool.transform(shared(source), variant({ formats: ['jpeg'], width: 100, ...asked }), patient);
-  // The pool's threads block it in this process, so that only the bytes tell.
+  // The pool's threads block the decoder in this process, so the test looks at the bytes.
   t.ok(mayHaveGainMap((await get({ gainMap: true })).body));
   t.notOk(mayHaveGainMap((await get({})).body));
   await t.rejects(get({ gainMap: true, blur: 1 }), { code: 'parameter_invalid' });

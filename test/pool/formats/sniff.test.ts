@@ -3,7 +3,7 @@ import t from 'tap';
 import { sniff } from '../../../pool/formats/sniff.ts';
 import { noise } from '../rendering/pictures.ts';
 
-t.test('kinds that are read', async (t) => {
+t.test('supported formats are detected', async (t) => {
   for (const format of ['jpeg', 'png', 'webp', 'gif', 'avif', 'tiff'] as const) {
     t.equal(sniff(await noise(8, 8).toFormat(format).toBuffer()), format);
   }
@@ -16,11 +16,11 @@ t.test('kinds that are read', async (t) => {
     ]);
   t.equal(sniff(ftyp('heic', 'mif1')), 'heif');
   t.equal(sniff(ftyp('mif1', 'miaf', 'avif')), 'avif', 'by a compatible brand');
-  t.equal(sniff(ftyp('isom', 'mp42')), null, 'a film is no picture');
+  t.equal(sniff(ftyp('isom', 'mp42')), null, 'a video');
   t.equal(sniff(ftyp('mp42')), null);
 });
 
-t.test('SVG, by its root element', async (t) => {
+t.test('an SVG is detected by its root element', async (t) => {
   const rows: readonly [string, 'svg' | null][] = [
     ['<svg xmlns="http://www.w3.org/2000/svg"/>', 'svg'],
     ['\ufeff\n <?xml version="1.0" encoding="utf-8"?>\n<!-- <html> -->\n<svg>', 'svg'],
@@ -28,7 +28,7 @@ t.test('SVG, by its root element', async (t) => {
     ['<?xml version="1.0" encoding="ISO-8859-1"?><svg/>', 'svg'],
     ['<?xml version="1.0" encoding="UTF-16"?><svg/>', null],
     ['<!DOCTYPE svg SYSTEM "a>b"><svg>', 'svg'],
-    // The document is refused for its subset by what reads all of it.
+    // `readDocument` refuses the internal subset.
     ['<!DOCTYPE svg [ ]><svg>', 'svg'],
     ['<!DOCTYPE html [ ]><svg>', null],
     ['<!DOCTYPE html SYSTEM "><svg "><html>', null],
@@ -42,7 +42,7 @@ t.test('SVG, by its root element', async (t) => {
   t.equal(sniff(Buffer.from('<svg/>', 'utf16le')), null, 'UTF-16');
 });
 
-t.test('everything else is unknown', async (t) => {
+t.test('other formats are not detected', async (t) => {
   const others: Record<string, Uint8Array> = {
     nothing: Buffer.alloc(0),
     'one byte': Buffer.from([0xff]),

@@ -21,12 +21,12 @@ const squares = svg(
 );
 const small = svg('<rect x="10" y="5" width="20" height="10" fill="red"/>', 40, 20);
 
-/** True where red becomes green between two neighbours, so that the edge is a pixel's own. */
+/** True if red becomes green between two neighbouring pixels. */
 function sharpEdge({ at }: { at: (x: number, y: number) => number[] }, x: number, y: number) {
   return near(at(x - 1, y), red, 2) && near(at(x, y), green, 2);
 }
 
-t.test('edges are sharp at the size of the output, whatever is done before', async (t) => {
+t.test('edges are sharp at the size of the output', async (t) => {
   const cases: readonly (readonly [Partial<Variant>, readonly [number, number], number])[] = [
     [{ width: 400 }, [400, 200], 200],
     [{ crop: { left: 10, top: 0, width: 20, height: 10 }, width: 400 }, [400, 200], 200],
@@ -42,7 +42,7 @@ t.test('edges are sharp at the size of the output, whatever is done before', asy
   }
 });
 
-t.test('it is trimmed in its own units, and drawn after that', async (t) => {
+t.test('an SVG is trimmed in its own units, and then rasterised', async (t) => {
   const made = await drawn(small, { trim: 10, width: 400 });
   t.same(made.size, [400, 200]);
   t.ok(near(made.at(0, 0), [...red, 255], 2) && near(made.at(399, 199), [...red, 255], 2));
@@ -54,14 +54,14 @@ t.test('it is trimmed in its own units, and drawn after that', async (t) => {
   t.same(part.size, [100, 100]);
 });
 
-t.test('any angle', async (t) => {
+t.test('an SVG is rotated by any angle', async (t) => {
   const made = await drawn(squares, { rotate: 45, width: 300 });
   t.same(made.size, [300, 300]);
   t.ok(near(made.at(3, 3), clear));
   t.ok(near(made.at(150, 100), [...red, 255], 2) || near(made.at(150, 100), [...green, 255], 2));
 });
 
-t.test('a watermark on it', async (t) => {
+t.test('a watermark is applied to an SVG', async (t) => {
   const watermark = {
     url: 'https://example.com/mark.png',
     position: 'northwest',
@@ -73,21 +73,21 @@ t.test('a watermark on it', async (t) => {
   t.ok(near(made.at(39, 39), [255, 255, 255], 2) && near(made.at(40, 39), red, 2));
 });
 
-t.test('a tiny part can only be enlarged as far as the whole could be drawn', async (t) => {
+t.test('a crop is enlarged at most as far as the whole SVG could be', async (t) => {
   const crop = { left: 20, top: 10, width: 1, height: 1 };
   const made = await drawn(squares, { crop, width: 10_000, enlarge: true });
   t.same(made.size, [224, 224]);
   t.ok(near(made.at(0, 0), yellow, 2));
 });
 
-t.test('a drawing of any size is looked at in a smaller one', async (t) => {
+t.test('a huge SVG is trimmed at a smaller size', async (t) => {
   const inner = '<rect x="25%" y="25%" width="50%" height="50%" fill="red"/>';
   for (const side of [20_000, 200_000]) {
     const huge = svg(inner, side, side / 2);
     t.same((await drawn(huge, { width: 100 })).size, [100, 50]);
     const made = await drawn(huge, { width: 100, trim: 10 });
     t.same(made.size, [100, 50]);
-    t.ok(near(made.at(50, 25), red) && near(made.at(3, 3), red, 40), 'its borders are gone');
+    t.ok(near(made.at(50, 25), red) && near(made.at(3, 3), red, 40), 'without its borders');
     const crop = { left: side / 4, top: 0, width: side / 2, height: side / 4 };
     const half = await drawn(huge, { width: 100, crop });
     t.same(half.size, [100, 50]);
@@ -95,7 +95,7 @@ t.test('a drawing of any size is looked at in a smaller one', async (t) => {
   }
 });
 
-t.test('trim looks at a drawing with many surfaces in a size that has room for them', async (t) => {
+t.test('an SVG with many surfaces is trimmed at a size that fits in memory', async (t) => {
   const steps = '<feFlood flood-color="red"/>'.repeat(125);
   const drawing = svg(`<filter id="f">${steps}</filter><rect filter="url(#f)"/>`, 4000, 4000);
   const facts = await inspected(drawing, limits.sourceMaxPixels);
@@ -107,7 +107,7 @@ t.test('trim looks at a drawing with many surfaces in a size that has room for t
   t.same(scales, [1024 / 4000], '128 surfaces of 1024 x 1024 have 512 MiB');
 });
 
-t.test('what cannot be made small enough, or would be gone before, is too large', async (t) => {
+t.test('an SVG that cannot be rasterised at any size is too large', async (t) => {
   for (const [width, height] of [
     [70_000_000, 10],
     [100_000, 1],
@@ -117,7 +117,7 @@ t.test('what cannot be made small enough, or would be gone before, is too large'
       await t.rejects(drawn(huge, asked), { code: 'source_too_large' }, `${width} x ${height}`);
     }
   }
-  t.same((await drawn(svg('', 30_000, 1), { width: 300 })).size, [300, 1], 'narrow ones are fine');
+  t.same((await drawn(svg('', 30_000, 1), { width: 300 })).size, [300, 1], 'a narrow one');
 });
 
 const island = '<rect x="25%" y="25%" width="50%" height="50%" fill="red"/>';
@@ -125,7 +125,7 @@ const inner = '<rect width="50%" height="100%" fill="red"/>';
 const sized = (attributes: string, content = inner) =>
   Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" ${attributes}>${content}</svg>`);
 
-t.test('a CSS pixel is 1/96 inch, and a size need not be of whole pixels', async (t) => {
+t.test('a CSS pixel is 1/96 inch, and a size may be fractional', async (t) => {
   const sizes: readonly (readonly [string, readonly [number, number]])[] = [
     ['width="2in" height="1in"', [192, 96]],
     ['width="150pt" height="75pt"', [200, 100]],
@@ -143,9 +143,12 @@ t.test('a CSS pixel is 1/96 inch, and a size need not be of whole pixels', async
     const drawing = sized(attributes);
     t.same((await drawn(drawing)).size, [width, height], attributes);
     const large = await drawn(drawing, { width: 3000 });
-    t.ok(Math.abs(large.height - (3000 * height) / width) <= (3000 / width) * 1, 'its shape');
+    t.ok(
+      Math.abs(large.height - (3000 * height) / width) <= (3000 / width) * 1,
+      'the aspect ratio',
+    );
     if (attributes.includes('-5')) continue;
-    t.ok(near(large.at(1497, 9), red, 5) && near(large.at(1503, 9), clear, 5), 'its content');
+    t.ok(near(large.at(1497, 9), red, 5) && near(large.at(1503, 9), clear, 5), 'the content');
     const cropped = await drawn(drawing, { crop: { left: 0, top: 0, width: 9999, height: 9999 } });
     t.same(cropped.size, [width, height]);
     const trimmed = await drawn(sized(attributes, island), { trim: 10 });
@@ -153,7 +156,7 @@ t.test('a CSS pixel is 1/96 inch, and a size need not be of whole pixels', async
   }
 });
 
-t.test('lengths inside of a drawing do not depend on the size that it is drawn in', async (t) => {
+t.test('lengths in an SVG scale with its output', async (t) => {
   const drawing = sized('width="200" height="100"', '<rect width="1in" height="99" fill="red"/>');
   for (const scale of [0.5, 1, 10]) {
     const made = await drawn(drawing, { width: 200 * scale });
@@ -161,7 +164,7 @@ t.test('lengths inside of a drawing do not depend on the size that it is drawn i
   }
 });
 
-t.test('a style sheet does not undo the size', async (t) => {
+t.test('a style sheet does not override the size', async (t) => {
   const sheet = '<style>svg { width: 60px !important; height: 30px }</style>';
   const drawing = sized('width="200" height="100"', sheet + inner);
   const made = await drawn(drawing, { width: 900 });
