@@ -21,8 +21,10 @@ import {
   requireRasterisable,
   requireScans,
 } from './source-limits.ts';
+import { costOf } from './svg/cost.ts';
+import { readDocument } from './svg/document.ts';
+import { embeddedImages } from './svg/embedded.ts';
 import type { SvgCost } from './svg/filter-cost.ts';
-import { readSvg } from './svg/read.ts';
 import { svgDensity, svgSize } from './svg/size.ts';
 import { requireConvertibleColours, unsupportedEncoding } from './unsupported-encodings.ts';
 import { missingDecoder } from './unsupported-formats.ts';
@@ -114,11 +116,16 @@ async function gainMapSize({ gainMap }: Metadata): Promise<Size | null> {
   return { width, height };
 }
 
-/** Embedded images are decoded completely, so their pixels count like those of any source. */
+/**
+ * librsvg loads no external resources, but a small document can contain documents in data: URLs, entities,
+ * large images, repeated elements and filters. Embedded images are decoded completely, so their pixels count
+ * like those of any source.
+ */
 async function inspectSvg(source: Uint8Array, maxPixels: number): Promise<SvgCost> {
-  const { embedded, cost } = readSvg(source);
+  const document = readDocument(source);
+  const cost = costOf(document);
   let pixels = 0;
-  for (const image of embedded) {
+  for (const image of embeddedImages(document)) {
     const container = openContainer(image);
     const header = await readHeader(container, true);
     pixels += header.width * header.height;

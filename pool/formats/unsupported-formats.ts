@@ -5,15 +5,6 @@ import type { SourceKind } from './kinds.ts';
 import { optionalFormats, readableFormats } from './optional-formats.ts';
 import { sniff } from './sniff.ts';
 
-/** A recognised format that is not supported. */
-interface UnsupportedFormat {
-  readonly name: string;
-  /** One of them matches the beginning of the file. */
-  readonly signatures: readonly Matcher[];
-  /** Completes "To use it: ...". */
-  readonly advice: string | null;
-}
-
 const pattern =
   (expected: RegExp): Matcher =>
   (head) =>
@@ -22,84 +13,41 @@ const pattern =
 const useImage = 'use an image';
 const convert = 'convert it to JPEG, PNG or WebP';
 const toneMap = 'tone-map it to JPEG, PNG or AVIF';
+const deliverImage = 'let its address deliver the image, and not data about it or an error';
+const unpack = 'unpack it, or deliver it with Content-Encoding: gzip';
 
-/** In order of precedence. */
-const formats: readonly UnsupportedFormat[] = [
-  {
-    // Most error and login pages, whatever their content type.
-    name: 'an HTML page',
-    signatures: [pattern(/^\s*<(?:!doctype\s+html|html)[\s>]/i)],
-    advice: null,
-  },
-  {
-    name: 'a PDF document',
-    signatures: [textAt(0, '%PDF-')],
-    advice: 'deliver its pages as images',
-  },
-  {
-    name: 'a Photoshop document',
-    signatures: [textAt(0, '8BPS')],
-    advice: 'export it as PNG, TIFF or JPEG',
-  },
-  {
-    name: 'a gzip file, such as a compressed SVG',
-    signatures: [textAt(0, '\x1f\x8b')],
-    advice: 'unpack it, or deliver it with Content-Encoding: gzip',
-  },
-  {
-    name: 'a JPEG 2000 image',
-    signatures: [textAt(0, '\0\0\0\x0cjP  \r\n', '\xff\x4f\xff\x51')],
-    advice: convert,
-  },
-  { name: 'a JPEG XR image', signatures: [textAt(0, 'II\xbc')], advice: convert },
-  { name: 'a QOI image', signatures: [textAt(0, 'qoif')], advice: convert },
-  { name: 'a Netpbm image', signatures: [pattern(/^P[1-7][\s#]/)], advice: convert },
-  { name: 'a DDS texture', signatures: [textAt(0, 'DDS ')], advice: convert },
-  { name: 'an OpenEXR image', signatures: [textAt(0, 'v/1\x01')], advice: toneMap },
-  {
-    name: 'a Radiance HDR image',
-    signatures: [textAt(0, '#?RADIANCE', '#?RGBE')],
-    advice: toneMap,
-  },
-  {
-    name: 'a camera raw file',
-    signatures: [textAt(0, 'FUJIFILMCCD-RAW', 'IIRO', 'IIRS', 'IIU\0'), textAt(4, 'ftypcrx ')],
-    advice: 'develop it to JPEG or TIFF',
-  },
-  {
-    name: 'a video',
-    signatures: [
-      textAt(0, '\x1aE\xdf\xa3', '\0\0\x01\xb3', '\0\0\x01\xba'),
-      textAt(4, 'ftyp'),
-      textAt(8, 'AVI '),
-    ],
-    advice: 'deliver one of its frames as an image',
-  },
-  {
-    name: 'an audio file',
-    signatures: [textAt(0, 'ID3', 'fLaC', 'OggS'), textAt(8, 'WAVE')],
-    advice: useImage,
-  },
-  {
-    name: 'a font',
-    signatures: [textAt(0, 'wOFF', 'wOF2', 'OTTO', '\0\x01\0\0\0')],
-    advice: useImage,
-  },
-  {
-    name: 'a ZIP archive or an office document',
-    signatures: [textAt(0, 'PK\x03\x04')],
-    advice: useImage,
-  },
-  {
-    name: 'an XML document',
-    signatures: [pattern(/^\s*<\?xml/)],
-    advice: 'its root element must be svg',
-  },
-  {
-    name: 'a JSON document',
-    signatures: [pattern(/^\s*[{[]["\s}\]{]/)],
-    advice: 'let its address deliver the image, and not data about it or an error',
-  },
+const raw = textAt(0, 'FUJIFILMCCD-RAW', 'IIRO', 'IIRS', 'IIU\0');
+const video = textAt(0, '\x1aE\xdf\xa3', '\0\0\x01\xb3', '\0\0\x01\xba');
+const audio = textAt(0, 'ID3', 'fLaC', 'OggS');
+
+/**
+ * Recognised formats that are not supported, in order of precedence: signatures, one of which matches the
+ * beginning of the file, and advice that completes "To use it: ...".
+ */
+const formats: readonly (readonly [string, readonly Matcher[], advice: string | null])[] = [
+  // Most error and login pages, whatever their content type.
+  ['an HTML page', [pattern(/^\s*<(?:!doctype\s+html|html)[\s>]/i)], null],
+  ['a PDF document', [textAt(0, '%PDF-')], 'deliver its pages as images'],
+  ['a Photoshop document', [textAt(0, '8BPS')], 'export it as PNG, TIFF or JPEG'],
+  ['a gzip file, such as a compressed SVG', [textAt(0, '\x1f\x8b')], unpack],
+  ['a JPEG 2000 image', [textAt(0, '\0\0\0\x0cjP  \r\n', '\xff\x4f\xff\x51')], convert],
+  ['a JPEG XR image', [textAt(0, 'II\xbc')], convert],
+  ['a QOI image', [textAt(0, 'qoif')], convert],
+  ['a Netpbm image', [pattern(/^P[1-7][\s#]/)], convert],
+  ['a DDS texture', [textAt(0, 'DDS ')], convert],
+  ['an OpenEXR image', [textAt(0, 'v/1\x01')], toneMap],
+  ['a Radiance HDR image', [textAt(0, '#?RADIANCE', '#?RGBE')], toneMap],
+  ['a camera raw file', [raw, textAt(4, 'ftypcrx ')], 'develop it to JPEG or TIFF'],
+  [
+    'a video',
+    [video, textAt(4, 'ftyp'), textAt(8, 'AVI ')],
+    'deliver one of its frames as an image',
+  ],
+  ['an audio file', [audio, textAt(8, 'WAVE')], useImage],
+  ['a font', [textAt(0, 'wOFF', 'wOF2', 'OTTO', '\0\x01\0\0\0')], useImage],
+  ['a ZIP archive or an office document', [textAt(0, 'PK\x03\x04')], useImage],
+  ['an XML document', [pattern(/^\s*<\?xml/)], 'its root element must be svg'],
+  ['a JSON document', [pattern(/^\s*[{[]["\s}\]{]/)], deliverImage],
 ];
 
 const headBytes = 200;
@@ -129,13 +77,12 @@ export function unsupportedFormat(bytes: Uint8Array, details = ''): ServiceError
   const length = Math.min(bytes.byteLength, headBytes);
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('latin1');
   const text = head.replace(/^\xef\xbb\xbf/, '');
-  const format = formats.find(({ signatures }) => signatures.some((matches) => matches(text)));
+  const format = formats.find(([, signatures]) => signatures.some((matches) => matches(text)));
+  const [name, , advice] = format ?? [];
   const readable = readableFormats();
-  const alternatives = `${readable.slice(0, -1).join(', ')} or ${readable.at(-1)}`;
-  const advice = format?.advice ? ` To use it: ${format.advice}.` : '';
-  return unsupported(
-    `The source is ${format?.name ?? `not a ${alternatives}`}${details}.${advice}`,
-  );
+  const found = name ?? `not a ${readable.slice(0, -1).join(', ')} or ${readable.at(-1)}`;
+  const remedy = advice ? ` To use it: ${advice}.` : '';
+  return unsupported(`The source is ${found}${details}.${remedy}`);
 }
 
 const optional = {

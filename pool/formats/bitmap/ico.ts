@@ -1,6 +1,6 @@
 import { bufferOf } from '../bytes.ts';
 import { type BitmapHeader, corruptBitmap, parseBitmap, readBitmapHeader } from './header.ts';
-import { decodePixels, isVisible, type RawPixels, stride } from './pixels.ts';
+import { decodePixels, hasAlpha, isVisible, type RawPixels, stride } from './pixels.ts';
 
 /** The largest image of an ICO or CUR: a whole PNG, or a bitmap without a file header. */
 export type Icon =
@@ -49,11 +49,9 @@ function sizeOf(bytes: Buffer): { pixels: number; bits: number } {
 export function decodeIcon({ bytes, header }: Extract<Icon, { png: null }>): RawPixels {
   return parseBitmap(() => {
     const { width, height, bits } = header;
-    const colours = decodePixels(bytes, header.pixelsAt, header);
-    const hasAlpha = colours.channels === 4;
+    const pixels = decodePixels(bytes, header.pixelsAt, header, 4);
     // Old icons leave the fourth byte 0 everywhere.
-    if (hasAlpha && isVisible(colours)) return colours;
-    const data = hasAlpha ? colours.data : withAlpha(colours.data);
+    if (hasAlpha(header) && isVisible(pixels)) return pixels;
     const maskAt = header.pixelsAt + stride(width, bits) * height;
     const rowBytes = stride(width, 1);
     for (let row = 0; row < height; row += 1) {
@@ -61,18 +59,9 @@ export function decodeIcon({ bytes, header }: Extract<Icon, { png: null }>): Raw
       for (let x = 0; x < width; x += 1) {
         // A missing mask hides nothing.
         const byte = bytes[maskAt + row * rowBytes + (x >> 3)] ?? 0;
-        data[4 * (to + x) + 3] = (byte >> (7 - (x & 7))) & 1 ? 0 : 255;
+        pixels.data[4 * (to + x) + 3] = (byte >> (7 - (x & 7))) & 1 ? 0 : 255;
       }
     }
-    return { data, width, height, channels: 4 };
+    return pixels;
   });
-}
-
-function withAlpha(data: Buffer): Buffer {
-  const pixels = data.length / 3;
-  const wide = Buffer.alloc(4 * pixels);
-  for (let pixel = 0; pixel < pixels; pixel += 1) {
-    data.copy(wide, 4 * pixel, 3 * pixel, 3 * pixel + 3);
-  }
-  return wide;
 }

@@ -25,58 +25,79 @@ export function isVisible({ data, channels }: RawPixels): boolean {
  * @param at offset of the pixels
  * @throws ServiceError source_corrupt for truncated pixels
  */
-export function decodePixels(bytes: Buffer, at: number, header: BitmapHeader): RawPixels {
+export function decodePixels(
+  bytes: Buffer,
+  at: number,
+  header: BitmapHeader,
+  channels: 3 | 4 = hasAlpha(header) ? 4 : 3,
+): RawPixels {
   const { width, height, topDown, bits, coding } = header;
+  const rowBytes = stride(width, bits);
   if (coding === 'plain') {
     // Checked before memory for the pixels is allocated.
-    const lastRow = Math.ceil((width * bits) / 8);
-    requireBytes(bytes, at + stride(width, bits) * (height - 1) + lastRow);
+    requireBytes(bytes, at + rowBytes * (height - 1) + Math.ceil((width * bits) / 8));
   }
-  const channels = hasAlpha(header) ? 4 : 3;
   const data = Buffer.alloc(width * height * channels);
   const rowOf = (row: number) => (topDown ? row : height - 1 - row) * width * channels;
-  const target = { data, channels, rowOf } as const;
-  if (coding === 'runs') readCoded(bytes, at, header, target);
-  else if (bits > 8) readDirect(bytes, at, header, target);
-  else readIndexed(bytes, at, header, target);
+  if (coding === 'runs') {
+    const colours = readPalette(bytes, header);
+    // Skipped pixels stay 0: transparent, or black in an icon, which has a mask.
+    readRuns(bytes, at, header, (row, x, from, index) => {
+      const to = rowOf(row) + channels * x;
+      if (bits === 24) copyColour(bytes, from, data, to);
+      else copyColour(colours, 3 * index, data, to);
+      if (channels === 4) data[to + 3] = 255;
+    });
+    return { data, width, height, channels };
+  }
+  const readRow = rowReader(bytes, header, channels);
+  for (let row = 0; row < height; row += 1) readRow(at + row * rowBytes, data, rowOf(row));
   return { data, width, height, channels };
 }
 
 /** Bytes of a row, padded to a multiple of four. */
 export const stride = (width: number, bits: number): number => 4 * Math.ceil((width * bits) / 32);
 
-interface Target {
-  readonly data: Buffer;
-  readonly channels: 3 | 4;
-  readonly rowOf: (row: number) => number;
+type ReadRow = (from: number, data: Buffer, to: number) => void;
+
+/** Reads rows of 16 and 32 bits by their masks, those of 24 bits, or those with a palette. */
+function rowReader(bytes: Buffer, header: BitmapHeader, channels: 3 | 4): ReadRow {
+  const { width, bits, masks } = header;
+  if (bits === 16 || bits === 32) {
+    const scales = masks.slice(0, channels).map(channelOf);
+    return (from, data, start) => {
+      let to = start;
+      for (let x = 0; x < width; x += 1) {
+        const at = from + (x * bits) / 8;
+        const pixel = bits === 16 ? bytes.readUInt16LE(at) : bytes.readUInt32LE(at);
+        for (const { mask, shift, max } of scales) {
+          const value = (pixel & mask) >>> shift;
+          data[to] = max === 255 ? value : max === 0 ? 0 : Math.round((255 * value) / max);
+          to += 1;
+        }
+      }
+    };
+  }
+  if (bits === 24) {
+    return (from, data, to) => {
+      for (let x = 0; x < width; x += 1) copyColour(bytes, from + 3 * x, data, to + channels * x);
+    };
+  }
+  const colours = readPalette(bytes, header);
+  const perByte = 8 / bits;
+  const mask = 2 ** bits - 1;
+  return (from, data, to) => {
+    for (let x = 0; x < width; x += 1) {
+      const byte = bytes[from + Math.floor(x / perByte)] ?? 0;
+      const index = (byte >> (8 - bits * ((x % perByte) + 1))) & mask;
+      copyColour(colours, 3 * index, data, to + channels * x);
+    }
+  };
 }
 
-function readDirect(
-  bytes: Buffer,
-  at: number,
-  { width, height, bits, masks }: BitmapHeader,
-  { data, channels, rowOf }: Target,
-): void {
-  const rowBytes = stride(width, bits);
-  const step = bits / 8;
-  const scales = masks.slice(0, channels).map(channelOf);
-  for (let row = 0; row < height; row += 1) {
-    let from = at + row * rowBytes;
-    let to = rowOf(row);
-    for (let x = 0; x < width; x += 1, from += step) {
-      if (bits === 24) {
-        copyColour(bytes, from, data, to);
-        to += 3;
-        continue;
-      }
-      const pixel = bits === 16 ? bytes.readUInt16LE(from) : bytes.readUInt32LE(from);
-      for (const { mask, shift, most } of scales) {
-        const value = (pixel & mask) >>> shift;
-        data[to] = most === 255 ? value : most === 0 ? 0 : Math.round((255 * value) / most);
-        to += 1;
-      }
-    }
-  }
+function channelOf(mask: number) {
+  const shift = mask === 0 ? 0 : 31 - Math.clz32(mask & -mask);
+  return { mask, shift, max: mask >>> shift };
 }
 
 /** Copies blue, green, red to red, green, blue. */
@@ -84,44 +105,6 @@ function copyColour(from: Uint8Array, at: number, to: Buffer, toAt: number): voi
   to[toAt] = from[at + 2] ?? 0;
   to[toAt + 1] = from[at + 1] ?? 0;
   to[toAt + 2] = from[at] ?? 0;
-}
-
-/** Skipped pixels stay 0: transparent, or black in an icon, which has a mask. */
-function readCoded(
-  bytes: Buffer,
-  at: number,
-  header: BitmapHeader,
-  { data, channels, rowOf }: Target,
-): void {
-  const colours = readPalette(bytes, header);
-  readRuns(bytes, at, header, (row, x, from, index) => {
-    const to = rowOf(row) + channels * x;
-    if (header.bits === 24) copyColour(bytes, from, data, to);
-    else copyColour(colours, 3 * index, data, to);
-    if (channels === 4) data[to + 3] = 255;
-  });
-}
-
-function channelOf(mask: number) {
-  const shift = mask === 0 ? 0 : 31 - Math.clz32(mask & -mask);
-  return { mask, shift, most: mask >>> shift };
-}
-
-function readIndexed(bytes: Buffer, at: number, header: BitmapHeader, target: Target): void {
-  const { width, height, bits } = header;
-  const colours = readPalette(bytes, header);
-  const rowBytes = stride(width, bits);
-  const perByte = 8 / bits;
-  const mask = 2 ** bits - 1;
-  for (let row = 0; row < height; row += 1) {
-    const from = at + row * rowBytes;
-    let to = target.rowOf(row);
-    for (let x = 0; x < width; x += 1, to += 3) {
-      const byte = bytes[from + Math.floor(x / perByte)] ?? 0;
-      const index = (byte >> (8 - bits * ((x % perByte) + 1))) & mask;
-      copyColour(colours, 3 * index, target.data, to);
-    }
-  }
 }
 
 /** Blue, green, red of each colour that a pixel can name; missing ones are black. */

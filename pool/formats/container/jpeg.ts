@@ -112,7 +112,7 @@ function endOfScan(file: Buffer, from: number, steps: StepLimit): number {
   for (let at = file.indexOf(0xff, from); at !== -1; at = file.indexOf(0xff, at + 1)) {
     steps.take();
     const next = file[at + 1] ?? 0;
-    // 0xff may be repeated before a markers.
+    // 0xff may be repeated before a marker.
     const codes = next === 0 || next === 0xff || (next >= markers.restart && next < markers.start);
     if (!codes) return at;
   }

@@ -20,7 +20,7 @@ const srgbLight = Float64Array.from({ length: 256 }, (_, value) => {
   return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
 });
 
-/** The colour space of an ICC profile with three primaries and tone curves (ICC.1:2022, 8.3.3), such as Display P3. */
+/** The colour space of a profile with three primaries and tone curves (ICC.1:2022, 8.3.3). */
 export class ColourSpace {
   /** Linear sRGB to the space's linear light. */
   readonly #matrix: Matrix;

@@ -1,6 +1,6 @@
 import { filteredXmp } from './xmp.ts';
 
-/** Namespaces that describe a gain map or further images of the file: Adobe's (Ultra HDR), Apple's, Google's. */
+/** Namespaces that describe a gain map, or further images of the file. */
 const namespaces: ReadonlySet<string> = new Set([
   'http://ns.adobe.com/hdr-gain-map/1.0/',
   'http://ns.apple.com/HDRGainMap/1.0/',

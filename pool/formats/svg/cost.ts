@@ -52,8 +52,8 @@ const definitions = new Set([
  * @throws ServiceError source_too_large, source_unsupported
  */
 export function costOf(document: SvgDocument): SvgCost {
-  const cost = new Costs(document).of(document.root, 0);
-  if (cost.elements <= document.elements.length + maxRepeated) return cost;
+  const { elements, work, surfaces } = new Costs(document).of(document.root, 0);
+  if (elements <= document.elements.length + maxRepeated) return { work, surfaces };
   throw tooLarge('The SVG repeats its elements too often.');
 }
 

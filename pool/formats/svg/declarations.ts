@@ -40,10 +40,7 @@ export function effectsOfAttribute(name: string, value: string): Effect[] {
   return effectsOfValue(property, cssTokens(value));
 }
 
-/**
- * The effects of a list of declarations. Invalid and overridden declarations count too, because the
- * cost is an upper bound.
- */
+/** The effects of declarations. Invalid and overridden ones count: the cost is an upper bound. */
 export function effectsOfDeclarations(tokens: Iterable<CSSToken>): Effect[] {
   const effects: Effect[] = [];
   let name: string | null = null;
