@@ -11,7 +11,7 @@ export interface Decoded {
   readonly frames: number;
 }
 
-/** What an image may differ by and still count as the same. */
+/** Differences below which images count as the same. */
 export interface Tolerance {
   /** Mean difference of a channel, 0..255. */
   readonly mean: number;
@@ -22,11 +22,11 @@ export interface Tolerance {
 export interface Difference {
   readonly mean: number;
   readonly most: number;
-  /** In words; empty when it is within the tolerance. */
+  /** Descriptions of the differences; empty within the tolerance. */
   readonly reasons: readonly string[];
 }
 
-/** Decodes an image's first frame, and counts the others. */
+/** Decodes an image's first frame. */
 export async function decode(image: Uint8Array): Promise<Decoded> {
   const options = { limitInputPixels: false } as const;
   const { hasProfile, pages = 1 } = await sharp(image, options).metadata();
@@ -38,7 +38,7 @@ export async function decode(image: Uint8Array): Promise<Decoded> {
   return { width: info.width, height: info.height, data, hasProfile, frames: pages };
 }
 
-/** How an image differs from its reference. The colours of transparent pixels do not count. */
+/** Compares an image with its reference, ignoring the colours of transparent pixels. */
 export function compare(made: Decoded, expected: Decoded, tolerance: Tolerance): Difference {
   const reasons: string[] = [];
   if (made.width !== expected.width || made.height !== expected.height) {

@@ -8,8 +8,7 @@ import { reference, requests } from './reference.ts';
 import { type Attempt, isWrong, judge, type Limits, summary, type Verdict } from './verdict.ts';
 
 /**
- * `npm run test:pictures -- FOLDER`: what the service makes of any pictures, beside what sharp makes of
- * them.
+ * `npm run test:pictures -- FOLDER`: compares the service's images of a folder of pictures with sharp's.
  */
 
 const positive = (text: string): number => {
@@ -30,10 +29,10 @@ interface Options {
 const endings = 'jpe?g|jfif|png|apng|gif|webp|avif|hei[cf]|hif|tiff?|svgz?|bmp|dib|ico|cur|jxl';
 const command = new Command('test:pictures')
   .description(
-    'Requests each picture of a folder from the service, whole and 256 px wide, both as PNG, and lists what differs from what a plain sharp pipeline makes of it, what fails, and what is slow. The service is started for it, on this machine, and the pictures come to it over HTTP.',
+    'Requests each picture of a folder from the service, whole and 256 px wide, both as PNG, and lists those that differ from the result of a plain sharp pipeline, fail, or are slow. Starts a service and an HTTP origin on this machine.',
   )
-  .argument('<folder>', 'with pictures, also in folders below')
-  .option('--json <file>', 'write every verdict there')
+  .argument('<folder>', 'folder of pictures, including its subfolders')
+  .option('--json <file>', 'write all verdicts to this file')
   .option('--match <pattern>', 'a regular expression that paths must match', `\\.(?:${endings})$`)
   .option('--mean <n>', 'tolerated mean difference of a channel, 0..255', positive, 1)
   .option('--most <n>', 'tolerated difference of any pixel, 0..255', positive, 16)
@@ -42,9 +41,8 @@ const command = new Command('test:pictures')
   .addHelpText(
     'after',
     `
-Both sides decode with the same libraries and write PNG, so that pictures are expected to be equal: the
-tolerance is for roundings of colours and of sizes. Times are of one request at a time, with the
-fetch of the source.
+Both sides decode with the same libraries and write PNG, so images should be equal: the tolerance is for
+rounding of colours and sizes. Times are of one request at a time, and include the fetch of the source.
 
 Exit code: 0 when all are the same, or refused by both; 1 when a picture differs, is refused by the
 service alone, or fails with 5xx; 2 when the command cannot run. Slow ones are only listed.`,
@@ -54,7 +52,7 @@ service alone, or fails with 5xx; 2 when the command cannot run. Slow ones are o
 const options = command.opts<Options>();
 const folder = resolve(command.args[0] ?? '.');
 if (!(await stat(folder).catch(() => null))?.isDirectory()) {
-  command.error(`there is no folder ${folder}`);
+  command.error(`${folder} is not a folder`);
 }
 
 const pattern = new RegExp(options.match, 'i');
@@ -63,7 +61,7 @@ const files = (await readdir(folder, { recursive: true, withFileTypes: true }))
   .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
   .filter((file) => pattern.test(file))
   .sort();
-if (files.length === 0) command.error(`there is no picture in ${folder}`);
+if (files.length === 0) command.error(`${folder} has no pictures`);
 
 const limits: Limits = {
   mean: options.mean,

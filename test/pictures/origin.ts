@@ -11,7 +11,7 @@ export interface FolderOrigin {
 
 /** Serves some files of a folder over HTTP on 127.0.0.1, without content types. */
 export async function serveFolder(folder: string, files: readonly string[]): Promise<FolderOrigin> {
-  // By number, because a name may have any bytes.
+  // URLs have numbers, because file names may have any bytes.
   const server = createServer((request, response) => {
     const file = files[Number(request.url?.slice(1))];
     if (file === undefined) response.writeHead(404).end();

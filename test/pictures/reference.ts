@@ -1,30 +1,30 @@
 import sharp from 'sharp';
 
-/** What is asked of the service, and of sharp. */
+/** A request to the service, and to sharp. */
 export interface Request {
   readonly name: 'whole' | 'small';
   readonly query: string;
-  /** Null for the size of the source. */
+  /** Null for the source's size. */
   readonly width: number | null;
 }
 
-/** PNG, so that no encoder adds differences. */
+/** PNG, because other encoders add differences. */
 export const requests: readonly Request[] = [
   { name: 'whole', query: 'fmt=png', width: null },
   { name: 'small', query: 'fmt=png&w=256', width: 256 },
 ];
 
-/** The service's limits (docs/formats.md, Limits of the output), and that of its sources. */
-const most = { side: 10_000, pixels: 40_000_000, sourcePixels: 100_000_000 };
+/** The service's limits of outputs (docs/formats.md), and of sources. */
+const max = { side: 10_000, pixels: 40_000_000, sourcePixels: 100_000_000 };
 const timeoutSeconds = 60;
 
 /**
- * What sharp makes of a picture with a plain pipeline.
+ * Renders a picture with a plain pipeline of sharp.
  *
- * @throws Error what sharp says when it cannot
+ * @throws Error of sharp
  */
 export async function reference(source: Buffer, { width }: Request): Promise<Buffer> {
-  const options = { limitInputPixels: most.sourcePixels, failOn: 'error' } as const;
+  const options = { limitInputPixels: max.sourcePixels, failOn: 'error' } as const;
   const header = await sharp(source, options).metadata();
   const turned = (header.orientation ?? 1) >= 5;
   const height = header.pageHeight ?? header.height;
@@ -33,10 +33,10 @@ export async function reference(source: Buffer, { width }: Request): Promise<Buf
   const wanted = (width ?? size.width) / size.width;
   const scale = Math.min(
     isVector ? wanted : Math.min(1, wanted),
-    most.side / Math.max(size.width, size.height),
-    Math.sqrt(most.pixels / (size.width * size.height)),
+    max.side / Math.max(size.width, size.height),
+    Math.sqrt(max.pixels / (size.width * size.height)),
   );
-  // A drawing is drawn at the size that is asked for, and not scaled down or up.
+  // A vector graphic is rasterised at the requested size.
   const drawn = isVector ? { density: Math.min(100_000, Math.max(1, 72 * scale)) } : {};
   const image = sharp(source, { ...options, ...drawn })
     .timeout({ seconds: timeoutSeconds })

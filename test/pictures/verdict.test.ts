@@ -16,7 +16,7 @@ const bad = (status: number, failure = 'no'): Attempt => ({ image: null, failure
 const picture = sharp(await noise(60, 40).png().toBuffer());
 const expected = await good(picture.clone());
 
-t.test('what is wrong is told by its kind', async (t) => {
+t.test('results are classified by their difference', async (t) => {
   const clear = { r: 1, g: 2, b: 3, alpha: 0 };
   const cases = [
     ['same', expected, expected, null],
@@ -44,10 +44,10 @@ t.test('what is wrong is told by its kind', async (t) => {
   const blank = (background: object) =>
     good(sharp({ create: { width: 9, height: 9, channels: 4, background } }));
   const same = await judge(about, await blank(clear), await blank({ ...clear, r: 200 }), limits);
-  t.equal(same.outcome, 'same', 'colours that nobody sees');
+  t.equal(same.outcome, 'same', 'colours of transparent pixels');
 });
 
-t.test('slow is much slower than sharp, and long', async (t) => {
+t.test('a result is slow above a multiple of sharp and a minimum time', async (t) => {
   const slow = async (ms: number, referenceMs: number) =>
     (await judge(about, { ...expected, ms }, { ...expected, ms: referenceMs }, limits)).slow;
   t.same([await slow(400, 100), await slow(200, 100), await slow(90, 1)], [true, false, false]);
@@ -58,7 +58,7 @@ t.test('slow is much slower than sharp, and long', async (t) => {
   );
 });
 
-t.test('the reference is upright, and within the limits', async (t) => {
+t.test('the reference is oriented, and within the limits', async (t) => {
   const stored = await noise(600, 300).withMetadata({ orientation: 6 }).jpeg().toBuffer();
   const [whole, small] = requests as readonly [Request, Request];
   t.match(await sharp(await reference(stored, whole)).metadata(), { width: 300 });

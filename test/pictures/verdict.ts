@@ -1,10 +1,10 @@
 import { compare, type Decoded, decode, type Tolerance } from './compare.ts';
 
-/** What the service or sharp made of a request. */
+/** The result of the service or of sharp. */
 export interface Attempt {
-  /** Null when it failed. */
+  /** Null after a failure. */
   readonly image: Uint8Array | null;
-  /** The service's code and message, or sharp's message; null when it did not fail. */
+  /** The service's code and message, or sharp's message; null for an image. */
   readonly failure: string | null;
   /** HTTP status of the service; 0 for sharp. */
   readonly status: number;
@@ -33,9 +33,9 @@ export interface Verdict {
 }
 
 export interface Limits extends Tolerance {
-  /** The service is slow above this multiple of sharp's time, */
+  /** The service is slow above this multiple of sharp's time and `slowMs`. */
   readonly slowFactor: number;
-  /** and only when it takes at least this many ms. */
+  /** Milliseconds. */
   readonly slowMs: number;
 }
 
@@ -56,18 +56,21 @@ async function outcomeOf(
   expected: Attempt,
   limits: Limits,
 ): Promise<Pick<Verdict, 'outcome' | 'reasons'>> {
-  const said = [made.failure, expected.failure].flatMap((failure, index) =>
+  const failures = [made.failure, expected.failure].flatMap((failure, index) =>
     failure === null ? [] : [`${index === 0 ? 'service' : 'sharp'}: ${failure}`],
   );
-  // An overloaded or broken service, whatever sharp makes of the picture; 504 is its timeout.
+  // The service is overloaded or broken, or timed out (504), whatever the result of sharp.
   if (made.image === null && (made.status === 0 || made.status >= 500)) {
-    return { outcome: 'failed', reasons: said };
+    return { outcome: 'failed', reasons: failures };
   }
   if (made.image === null) {
     const both = expected.image === null;
-    return { outcome: both ? 'refused by both' : 'refused by the service alone', reasons: said };
+    return {
+      outcome: both ? 'refused by both' : 'refused by the service alone',
+      reasons: failures,
+    };
   }
-  if (expected.image === null) return { outcome: 'read by the service alone', reasons: said };
+  if (expected.image === null) return { outcome: 'read by the service alone', reasons: failures };
   const output = await decode(made.image);
   let reference: Decoded;
   try {
@@ -79,11 +82,11 @@ async function outcomeOf(
   return { outcome: reasons.length === 0 ? 'same' : 'differs', reasons };
 }
 
-/** True for what a maintainer has to look at. */
+/** True for outcomes that a maintainer has to examine. */
 export const isWrong = ({ outcome }: Verdict): boolean =>
   outcome === 'differs' || outcome === 'failed' || outcome === 'refused by the service alone';
 
-/** The list of what is not the same, and how many there are of each outcome. */
+/** Lists the pictures that differ, and counts the outcomes. */
 export function summary(verdicts: readonly Verdict[]): string {
   const lines = outcomes.flatMap((outcome) => {
     const those = verdicts.filter((verdict) => verdict.outcome === outcome);
@@ -115,7 +118,7 @@ export function summary(verdicts: readonly Verdict[]): string {
     '',
     ...outcomes.map((outcome) => `${String(count(outcome)).padStart(6)} ${outcome}`),
     `${String(slow.length).padStart(6)} slow`,
-    `The same ones took the service ${time(({ ms }) => ms)} s, and sharp ${time(({ referenceMs }) => referenceMs)} s.`,
+    `Pictures that are the same took the service ${time(({ ms }) => ms)} s, and sharp ${time(({ referenceMs }) => referenceMs)} s.`,
     '',
   ].join('\n');
 }

@@ -53,7 +53,7 @@ export const maxParts = 50_000;
 
 interface ContainerFormat {
   readonly parts: (file: Buffer) => Parts;
-  /** True if parts follow each other and no offset refers to them, so that some can be cut out. */
+  /** True if parts follow each other and no offset refers to them, which allows to cut out parts. */
   readonly sequential: boolean;
 }
 
