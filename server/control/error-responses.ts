@@ -13,34 +13,6 @@ import {
 
 type Status = (typeof errorCatalogue)[ErrorCode]['status'];
 
-const descriptions: Readonly<Record<Status, string>> = {
-  400: 'The JSON body or a request parameter is not valid.',
-  401: 'The API key is missing or not valid.',
-  402: 'The key is valid, but its organisation has no active product access.',
-  403: 'The key cannot access the project or the operation.',
-  404: 'The project, preset or endpoint does not exist.',
-  405: 'The path does not support the method.',
-  408: 'The request was not received in time.',
-  413: 'The source has too many bytes or pixels.',
-  415: 'The source is not an image in a supported format.',
-  416: 'The requested range begins after the end of the image.',
-  422: 'The source is a damaged image.',
-  429: 'The key has made too many calls, or too many sources of the project wait to be prewarmed.',
-  431: 'The request has too many or too long headers.',
-  500: 'The service could not complete the request.',
-  502: 'The source could not be fetched.',
-  503: 'The service is overloaded, or its store is unavailable.',
-  504: 'The source or the transform took too long.',
-};
-
-/** Descriptions for the image endpoint, where they differ. */
-const imageDescriptions: Partial<Record<Status, string>> = {
-  400: 'The source or the project is missing, or a parameter is not valid.',
-  403: 'The source is not allowed or needs a login, or the signature is not valid.',
-  404: 'The project, preset or source does not exist.',
-  429: 'The source server receives too many requests.',
-};
-
 /** Codes of the worker only. */
 const workerCodes: readonly ErrorCode[] = ['workbench_unauthorized', 'workbench_forbidden'];
 /** Codes of the control plane only. */
@@ -79,17 +51,12 @@ const controlName = (status: number): string => `Error${status}`;
 const imageName = (status: Status): string =>
   controlStatuses.includes(status) ? `ImageError${status}` : `Error${status}`;
 
-function errorResponse(
-  status: Status,
-  codes: readonly ErrorCode[],
-  summary: string,
-  headers: object,
-): object {
+function errorResponse(status: Status, codes: readonly ErrorCode[], headers: object): object {
   const possible = codes.filter((code) => errorCatalogue[code].status === status);
   const [code = 'internal_error'] = possible;
   const named = possible.map((one) => `\`${one}\``).join(', ');
   return {
-    description: `${summary} Code: ${named}.`,
+    description: `${STATUS_CODES[status]}: ${named}.`,
     headers,
     content: {
       'application/json': {
@@ -97,7 +64,7 @@ function errorResponse(
         example: {
           error: STATUS_CODES[status],
           code,
-          message: summary,
+          message: 'The reason, such as the parameter that is not valid.',
           resolution_hint: errorCatalogue[code].hint,
         },
       },
@@ -106,7 +73,7 @@ function errorResponse(
 }
 
 const controlError = (status: Status): object =>
-  errorResponse(status, controlCodes, descriptions[status], {
+  errorResponse(status, controlCodes, {
     ...plainHeaders,
     ...(status === 401 ? challengeHeader : rateLimitHeaders),
     ...(status === 429 || status === 503 ? retryAfterHeader : {}),
@@ -117,7 +84,7 @@ const isRetryable = (code: ErrorCode): boolean =>
   code in retryAfter || code === 'source_rate_limited';
 
 const imageError = (status: Status): object =>
-  errorResponse(status, imageCodes, imageDescriptions[status] ?? descriptions[status], {
+  errorResponse(status, imageCodes, {
     ...imageErrorHeaders,
     ...(imageCodes.some((code) => errorCatalogue[code].status === status && isRetryable(code))
       ? retryAfterHeader

@@ -1,3 +1,5 @@
+import type { Project } from '../../store/projects.ts';
+import { configurationBody, projectBody } from './representation.ts';
 import type {
   CreateProjectInput,
   DomainInput,
@@ -10,8 +12,10 @@ import type {
   ProjectSettingsInput,
 } from './schemas.ts';
 
-const project: ProjectBody = {
-  id: 'prj_32gx1acb9wtykf3m',
+const createdAt = new Date('2026-11-20');
+
+const project: Project = {
+  _id: 'prj_32gx1acb9wtykf3m',
   orgId: 'org_23i6fhnera87cmlx',
   name: 'My shop',
   origin: 'https://shop.example.com/',
@@ -25,6 +29,7 @@ const project: ProjectBody = {
   maxWidth: null,
   requireSignedUrls: false,
   signedUrlTtlSeconds: null,
+  signingSecret: null,
   stripMetadata: true,
   watermarkEnabled: false,
   watermarkUrl: null,
@@ -32,7 +37,9 @@ const project: ProjectBody = {
   watermarkOpacity: 60,
   watermarkScale: 20,
   watermarkMargin: 16,
-  createdAt: 'November 20, 2026',
+  createdAt,
+  changedAt: createdAt,
+  revision: 1,
 };
 
 const presetInput: PresetInput = { parameters: { w: 400, h: 300, fit: 'cover', sharpen: true } };
@@ -49,31 +56,8 @@ export const examples: {
   readonly PresetInput: PresetInput;
   readonly Preset: Preset;
 } = {
-  Project: project,
-  ProjectConfiguration: {
-    projectId: project.id,
-    projectName: project.name,
-    origin: project.origin,
-    allowedOrigins: project.allowedOrigins,
-    imageBaseUrl: 'https://images.example.com/img',
-    transformUrlTemplate:
-      'https://images.example.com/img/{source}?project=prj_32gx1acb9wtykf3m{&w,h,q,fmt,fit,dpr,blur}',
-    defaults: {
-      autoFormat: true,
-      defaultQuality: 80,
-      stripMetadata: true,
-      watermarkEnabled: false,
-    },
-    watermark: {
-      enabled: false,
-      margin: 16,
-      opacity: 60,
-      position: 'southeast',
-      scale: 20,
-      url: null,
-    },
-    supportedParameters: ['w', 'h', 'q', 'fmt', 'fit', 'dpr', 'blur'],
-  },
+  Project: projectBody(project),
+  ProjectConfiguration: configurationBody(project, 'https://images.example.com'),
   CreateProjectInput: {
     name: 'My shop',
     origin: 'https://shop.example.com/',

@@ -67,20 +67,15 @@ function successBody({ success }: Endpoint): object {
   return json(schema, { [success.name]: isList ? [example] : example });
 }
 
-const projectIdParameter = {
-  name: 'projectId',
+const inPath = (name: string, schema: object, example: string) => ({
+  name,
   in: 'path',
   required: true,
-  schema: projectIdSchema,
-  example: examples.Project.id,
-};
-const presetNameParameter = {
-  name: 'presetName',
-  in: 'path',
-  required: true,
-  schema: presetNameSchema,
-  example: examples.Preset.name,
-};
+  schema,
+  example,
+});
+const projectIdParameter = inPath('projectId', projectIdSchema, examples.Project.id);
+const presetNameParameter = inPath('presetName', presetNameSchema, examples.Preset.name);
 const hostParameter = {
   name: 'host',
   in: 'query',
