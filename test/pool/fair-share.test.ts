@@ -10,7 +10,7 @@ function takeAll(share: FairShare, who: ReturnType<typeof owner>): number {
   return taken;
 }
 
-t.test('alone three quarters, two three sevenths each, and some stays free', (t) => {
+t.test('one owner may hold three quarters, two three sevenths each, and some stays free', (t) => {
   const alone = new FairShare(64, 4);
   t.equal(takeAll(alone, owner('a')), 48);
   t.equal(takeAll(alone, owner('b', 'i')), 12, 'three quarters of the rest');
@@ -24,7 +24,7 @@ t.test('alone three quarters, two three sevenths each, and some stays free', (t)
   t.end();
 });
 
-t.test('many projects of one host leave as much as one project', (t) => {
+t.test('many projects with one host share the limit of the host', (t) => {
   const share = new FairShare(64, 1);
   for (let i = 0; i < 3; i++) takeAll(share, owner(`p${i}`));
   t.ok(share.held <= 50, `${share.held}`);
@@ -38,7 +38,7 @@ t.test('one project cannot use up the host of another', (t) => {
   t.end();
 });
 
-t.test('small limits still let one through', (t) => {
+t.test('small limits allow one', (t) => {
   for (const [limit, own] of [
     [1, 1],
     [2, 1],
@@ -50,7 +50,7 @@ t.test('small limits still let one through', (t) => {
   t.end();
 });
 
-t.test('what is released is free again, and its owner forgotten', (t) => {
+t.test('released amounts are free, and their owners removed', (t) => {
   const share = new FairShare(100, 10);
   for (let i = 0; i < 1_000; i++) {
     const who = owner(`p${i}`, `h${i}`);

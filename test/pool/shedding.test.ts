@@ -80,31 +80,28 @@ async function startEngine(t: Test, queue: number, url: (path: string) => URL) {
 /** Takes seconds. */
 const long = { width: null, formats: ['avif'], lossless: true } as const;
 
-t.test(
-  'a full queue refuses before other processes and origins are asked, but no hits',
-  async (t) => {
-    const picture = await noise(1600, 1200).jpeg().toBuffer();
-    const origin = await startOrigin(t, (_, response) => response.end(picture));
-    const { engine, key, get, joined } = await startEngine(t, 0, origin.url);
+t.test('a full queue refuses misses before coalescing and fetching', async (t) => {
+  const picture = await noise(1600, 1200).jpeg().toBuffer();
+  const origin = await startOrigin(t, (_, response) => response.end(picture));
+  const { engine, key, get, joined } = await startEngine(t, 0, origin.url);
 
-    await get('1', '/1');
-    await until('it is on the disk', async () => (await get('1', '/1')).tier === 'disk');
-    const before = [...joined];
-    const busy = get('2', '/2', long);
-    await until('it runs', () => engine.stats().transforms.costlyBytes > 0);
-    const requests = origin.requests.length;
-    const refusals = engine.stats().refused;
-    await t.rejects(get('3', '/3'), { code: 'overloaded' });
-    t.same(joined, [...before, key('2')]);
-    t.equal(origin.requests.length, requests);
-    t.equal(engine.stats().refused, refusals + 1);
-    t.equal((await get('1', '/1')).tier, 'disk');
-    t.equal((await get('4', '/4', {}, 'b')).tier, 'miss', 'another project has a place');
-    t.equal((await busy).tier, 'miss');
-  },
-);
+  await get('1', '/1');
+  await until('it is on the disk', async () => (await get('1', '/1')).tier === 'disk');
+  const before = [...joined];
+  const busy = get('2', '/2', long);
+  await until('it runs', () => engine.stats().transforms.costlyBytes > 0);
+  const requests = origin.requests.length;
+  const refusals = engine.stats().refused;
+  await t.rejects(get('3', '/3'), { code: 'overloaded' });
+  t.same(joined, [...before, key('2')]);
+  t.equal(origin.requests.length, requests);
+  t.equal(engine.stats().refused, refusals + 1);
+  t.equal((await get('1', '/1')).tier, 'disk');
+  t.equal((await get('4', '/4', {}, 'b')).tier, 'miss', 'another project has a place');
+  t.equal((await busy).tier, 'miss');
+});
 
-t.test('not more sources are fetched than have a place in the queue', async (t) => {
+t.test('each fetch of a live request has a place in the queue', async (t) => {
   const picture = await noise(1600, 1200).jpeg().toBuffer();
   const held: (() => void)[] = [];
   const origin = await startOrigin(t, ({ url }, response) => {
@@ -117,7 +114,7 @@ t.test('not more sources are fetched than have a place in the queue', async (t) 
   const waiting = ['2', '3', '4'].map((name) => get(name, `/${name}`));
   await until('three wait', () => engine.stats().transforms.queued === 3);
   const coming = get('5', '/held');
-  await until('the source is asked for', () => held.length === 1);
+  await until('the source is requested', () => held.length === 1);
   const requests = origin.requests.length;
   await t.rejects(get('6', '/6'), { code: 'overloaded' }, 'the last place is taken');
   t.equal(origin.requests.length, requests);
@@ -126,7 +123,7 @@ t.test('not more sources are fetched than have a place in the queue', async (t) 
   t.equal((await get('6', '/6')).tier, 'miss');
 });
 
-t.test('sources that come soon need places while the threads are busy', async (t) => {
+t.test('recent reservations count while the threads are busy', async (t) => {
   const clock = stopClock(t);
   const task = (project: string) => ({ project, queuedAt: 0, background: false, cost: null });
   const schedule = new Schedule({ threads: 1, queue: 4, costlyBytes: 1e9 });
@@ -135,7 +132,7 @@ t.test('sources that come soon need places while the threads are busy', async (t
   schedule.add(task('a'));
   schedule.start();
   t.equal(schedule.willBeFull('a'), true);
-  t.equal(schedule.willBeFull('b'), false, 'which has the additional thread');
+  t.equal(schedule.willBeFull('b'), false, 'it has the additional thread');
   announced[0]?.();
   announced[1]?.();
   t.equal(schedule.willBeFull('a'), false);

@@ -23,7 +23,7 @@ function manual<V>() {
   };
 }
 
-t.test('everyone who joins a key shares one run and its value', async (t) => {
+t.test('callers of a key share one run and its value', async (t) => {
   const calls = new SingleFlight<string, object>();
   const source = manual<object>();
   const joined = [1, 2, 3].map(() => calls.run('a', source.work));
@@ -35,7 +35,7 @@ t.test('everyone who joins a key shares one run and its value', async (t) => {
   t.equal(calls.size, 0);
 });
 
-t.test('keys fly apart, and a landed key starts afresh', async (t) => {
+t.test('keys are independent, and a settled key starts again', async (t) => {
   const calls = new SingleFlight<string, string>();
   let runs = 0;
   const work = async () => String(++runs);
@@ -43,7 +43,7 @@ t.test('keys fly apart, and a landed key starts afresh', async (t) => {
   t.equal(await calls.run('a', work), '3');
 });
 
-t.test('a failure reaches everyone and leaves the key free at once', async (t) => {
+t.test('a failure rejects all callers and frees the key at once', async (t) => {
   const calls = new SingleFlight<string, string>();
   const source = manual<string>();
   const failure = new Error('no');
@@ -59,7 +59,7 @@ t.test('a failure reaches everyone and leaves the key free at once', async (t) =
   t.same(sizes, [0, 0]);
 });
 
-t.test('a work that throws at once is a rejection', async (t) => {
+t.test('a synchronous throw is a rejection', async (t) => {
   const calls = new SingleFlight<string, string>();
   const joined = calls.run('a', () => {
     throw new Error('at once');
@@ -68,7 +68,7 @@ t.test('a work that throws at once is a rejection', async (t) => {
   t.equal(calls.size, 0);
 });
 
-t.test('one who leaves gets its reason at once and does not cancel the others', async (t) => {
+t.test('an abort rejects its caller at once and not the others', async (t) => {
   const calls = new SingleFlight<string, string>();
   const source = manual<string>();
   const leaving = new AbortController();
@@ -82,7 +82,7 @@ t.test('one who leaves gets its reason at once and does not cancel the others', 
   t.equal(await stayed, 'done');
 });
 
-t.test('when the last one leaves the work is aborted and the next one starts afresh', async (t) => {
+t.test('the last abort aborts the work, and the next caller starts it again', async (t) => {
   const calls = new SingleFlight<string, string>();
   const source = manual<string>();
   const one = new AbortController();
@@ -116,7 +116,7 @@ t.test('an aborted signal starts and joins nothing', async (t) => {
   t.equal(calls.size, 0);
 });
 
-t.test('an abort after landing touches nothing', async (t) => {
+t.test('an abort after the end has no effect', async (t) => {
   const calls = new SingleFlight<string, string>();
   const source = manual<string>();
   const controller = new AbortController();
@@ -127,7 +127,7 @@ t.test('an abort after landing touches nothing', async (t) => {
   t.equal(source.signal(0)?.aborted, false);
 });
 
-t.test('a work that ignores its abort and fails later is no unhandled rejection', async (t) => {
+t.test('a late failure after an abort is not an unhandled rejection', async (t) => {
   const calls = new SingleFlight<string, string>();
   const source = manual<string>();
   const controller = new AbortController();
@@ -139,7 +139,7 @@ t.test('a work that ignores its abort and fails later is no unhandled rejection'
   t.pass('still here');
 });
 
-t.test('a hold keeps the work going after its waiters left', async (t) => {
+t.test('retain keeps the work running without callers', async (t) => {
   const calls = new SingleFlight<string, string>();
   t.equal(calls.retain('a'), null, 'nothing to hold');
   const source = manual<string>();
@@ -158,7 +158,7 @@ t.test('a hold keeps the work going after its waiters left', async (t) => {
   t.equal(calls.size, 0);
 });
 
-t.test('a hold may be let go after landing', async (t) => {
+t.test('retain may be released after the end', async (t) => {
   const calls = new SingleFlight<string, string>();
   const source = manual<string>();
   const joined = calls.run('a', source.work);

@@ -28,18 +28,18 @@ function open() {
   return { failures, checks, errorOf, pass };
 }
 
-t.test('a failure is known at once, and asked about again by one request alone', async (t) => {
+t.test('a failure is cached and checked again once', async (t) => {
   const { failures, checks, errorOf, pass } = open();
   t.equal(errorOf(), null);
   failures.set(url, failure('It is slow.'));
   const known = 'The watermark cannot be used. It is slow.';
   pass(4_999);
   t.equal(errorOf(), known);
-  t.equal(errorOf('https://a.example./mark.png#a'), known, 'however it is written');
+  t.equal(errorOf('https://a.example./mark.png#a'), known, 'any spelling of the URL');
   t.equal(errorOf('https://a.example/other.png'), null);
   t.equal(checks.length, 0);
   pass(1);
-  for (let request = 0; request < 3; request += 1) t.equal(errorOf(), known, 'nobody waits');
+  for (let request = 0; request < 3; request += 1) t.equal(errorOf(), known, 'no request waits');
   pass(20_000);
   t.equal(errorOf(), known);
   t.equal(checks.length, 1);
@@ -54,7 +54,7 @@ t.test('a failure is known at once, and asked about again by one request alone',
   t.equal(checks.length, 2);
 });
 
-t.test('a service too busy to look knows what it knew', async (t) => {
+t.test('overload during a check keeps the failure', async (t) => {
   const { failures, checks, errorOf, pass } = open();
   failures.set(url, failure('It is slow.'));
   pass(5_000);
@@ -68,7 +68,7 @@ t.test('a service too busy to look knows what it knew', async (t) => {
   t.equal(errorOf(), 'The watermark cannot be used. It is slow.');
 });
 
-t.test('what no request asks for is forgotten, and what is checked by hand works', async (t) => {
+t.test('unused failures expire, and delete removes one', async (t) => {
   const { failures, checks, errorOf, pass } = open();
   failures.set(url, failure('It is slow.'));
   pass(60_001);

@@ -8,7 +8,7 @@ import { keyOf, picture } from './pictures.ts';
 const key = keyOf('a');
 const image = picture(5_000);
 
-/** A cache on a folder, and what it told its keeper. */
+/** A cache in a folder, and its events. */
 function cacheOn(folder: string) {
   const news: unknown[][] = [];
   const writes: string[][] = [];
@@ -23,11 +23,11 @@ function cacheOn(folder: string) {
   return { cache, news, writes };
 }
 
-t.test('what one process writes another reads', async (t) => {
+t.test('one process reads the files of another', async (t) => {
   const folder = t.testdir();
   const { cache, news } = cacheOn(folder);
   t.equal(await cache.read(key), null);
-  t.same(news, [], 'a miss is no news');
+  t.same(news, [], 'a miss is not reported');
   await cache.write(key, image);
   const { length } = await readFile(cacheFilePath(folder, key));
   t.same(news, [['stored', key, length]]);
@@ -35,10 +35,10 @@ t.test('what one process writes another reads', async (t) => {
   const other = cacheOn(folder);
   t.same(await other.cache.read(key), image);
   t.same(other.news, [['read', key]]);
-  t.same(await readdir(cacheTemporaryFolder(folder)), [], 'nothing is left over');
+  t.same(await readdir(cacheTemporaryFolder(folder)), [], 'no temporary files remain');
 });
 
-t.test('each write is announced, and its end told, whether it fails or not', async (t) => {
+t.test('each write is reported before and after, also when it fails', async (t) => {
   const folder = t.testdir();
   const { cache, writes, news } = cacheOn(folder);
   await cache.write(key, image);
@@ -60,14 +60,14 @@ t.test('each write is announced, and its end told, whether it fails or not', asy
   await rm(folder);
 });
 
-t.test('a second write takes the place of the first', async (t) => {
+t.test('a second write replaces the first', async (t) => {
   const { cache } = cacheOn(t.testdir());
   await cache.write(key, image);
   await cache.write(key, picture(7, 'b'));
   t.same(await cache.read(key), picture(7, 'b'));
 });
 
-t.test('a damaged file is a miss, told of, and gone', async (t) => {
+t.test('a damaged file is a miss, and is reported and removed', async (t) => {
   const folder = t.testdir();
   const path = cacheFilePath(folder, key);
   const whole = cacheOn(folder);
@@ -95,11 +95,11 @@ t.test('a damaged file is a miss, told of, and gone', async (t) => {
     t.same(news, [['removed', key]]);
     t.notOk(existsSync(path));
     await cache.write(key, image);
-    t.same(await cache.read(key), image, 'and is made again');
+    t.same(await cache.read(key), image, 'and is written again');
   }
 });
 
-t.test('missing folders are made, also when somebody empties the cache meanwhile', async (t) => {
+t.test('missing folders are created, also after the cache was emptied', async (t) => {
   const folder = join(t.testdir(), 'not', 'there');
   const { cache, news } = cacheOn(folder);
   await cache.write(key, image);
@@ -114,12 +114,12 @@ t.test('missing folders are made, also when somebody empties the cache meanwhile
   );
 });
 
-t.test('a folder that cannot be one costs hits only', async (t) => {
+t.test('a file in place of a folder only costs hits', async (t) => {
   for (const blocked of ['files', 'tmp', '.']) {
     const folder = join(t.testdir(), 'cache');
     const path = join(folder, blocked);
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, 'somebody put a file here');
+    await writeFile(path, 'a file');
     const { cache, news } = cacheOn(folder);
     await cache.write(key, image);
     t.equal(await cache.read(key), null, blocked);
@@ -128,7 +128,7 @@ t.test('a folder that cannot be one costs hits only', async (t) => {
   }
 });
 
-t.test('a folder in the place of a file costs hits only, and no temporary files', async (t) => {
+t.test('a folder in place of a file only costs hits and leaves no temporary files', async (t) => {
   const folder = t.testdir();
   await mkdir(cacheFilePath(folder, key), { recursive: true });
   const { cache, news } = cacheOn(folder);
@@ -142,7 +142,7 @@ t.test('a folder in the place of a file costs hits only, and no temporary files'
 });
 
 t.test(
-  'a read-only folder costs hits only',
+  'a read-only folder only costs hits',
   {
     skip: process.getuid?.() === 0 && 'nothing is read-only for root',
   },
@@ -163,7 +163,7 @@ t.test(
   },
 );
 
-t.test('writers and readers of one key at once see whole images only', async (t) => {
+t.test('concurrent writers and readers of a key only see whole images', async (t) => {
   const folder = t.testdir();
   const { cache, news } = cacheOn(folder);
   const images = ['a', 'b', 'c'].map((name) => picture(200_000, name));
@@ -174,17 +174,17 @@ t.test('writers and readers of one key at once see whole images only', async (t)
       const image = images[turn % images.length];
       if (image !== undefined) await cache.write(key, image);
       const found = await cache.read(key);
-      if (found === null || !etags.has(found.etag)) t.fail('a reader saw no whole image');
+      if (found === null || !etags.has(found.etag)) t.fail('a reader saw a partial image');
     }),
   );
   t.notOk(news.some(([type]) => type === 'removed' || type === 'failed'));
 });
 
-t.test('more writes at once than a disk keeps up with are left out', async (t) => {
+t.test('too many concurrent writes are skipped', async (t) => {
   const { cache, news } = cacheOn(t.testdir());
   const keys = Array.from({ length: 300 }, (_, i) => keyOf(String(i)));
   await Promise.all(keys.map((one) => cache.write(one, image)));
   t.ok(news.length >= 10 && news.length <= 100, `${news.length} were written`);
   await cache.write(key, image);
-  t.same(await cache.read(key), image, 'later ones are written again');
+  t.same(await cache.read(key), image, 'later ones are written');
 });

@@ -8,7 +8,7 @@ const key = keyOf('a');
 const image = picture(3_000);
 const file = Buffer.concat(encodeFile(key, image));
 
-/** A file with a head of our making under a true digest. */
+/** A file with this header and a valid digest. */
 function withHead(head: string): Buffer {
   const bytes = Buffer.from(head);
   const fixed = Buffer.from(file.subarray(0, 48));
@@ -17,18 +17,18 @@ function withHead(head: string): Buffer {
   return Buffer.concat([fixed, bytes, image.body]);
 }
 
-t.test('what was encoded is decoded', async (t) => {
+t.test('an encoded file is decoded', async (t) => {
   t.same(decodeFile(key, file), image);
   const empty = { ...picture(0), contentType: 'image/svg+xml; "ü"' };
   t.same(decodeFile(key, Buffer.concat(encodeFile(key, empty))), empty);
 });
 
-t.test('the body is written and read without a copy', async (t) => {
+t.test('the body is not copied', async (t) => {
   t.equal(encodeFile(key, image)[1], image.body);
   t.equal(decodeFile(key, file)?.body.buffer, file.buffer);
 });
 
-t.test('a file cut off anywhere is none', async (t) => {
+t.test('a truncated file is refused', async (t) => {
   const accepted = [];
   for (let length = 0; length < file.length; length++) {
     if (decodeFile(key, file.subarray(0, length)) !== null) accepted.push(length);
@@ -36,7 +36,7 @@ t.test('a file cut off anywhere is none', async (t) => {
   t.same(accepted, []);
 });
 
-t.test('a file with a byte more, or a hole of zeros, is none', async (t) => {
+t.test('a file with additional or zeroed bytes is refused', async (t) => {
   t.equal(decodeFile(key, Buffer.concat([file, Buffer.from([0])])), null);
   t.equal(decodeFile(key, Buffer.concat([file, file])), null);
   for (let start = 0; start < file.length; start += 97) {
@@ -46,7 +46,7 @@ t.test('a file with a byte more, or a hole of zeros, is none', async (t) => {
   t.equal(decodeFile(key, Buffer.alloc(file.length)), null);
 });
 
-t.test('a flipped bit anywhere is found out', async () => {
+t.test('a flipped bit is detected', async () => {
   const flip = fc.tuple(fc.nat(file.length - 1), fc.nat(7));
   fc.assert(
     fc.property(flip, ([at, bit]) => {
@@ -58,18 +58,18 @@ t.test('a flipped bit anywhere is found out', async () => {
   );
 });
 
-t.test("another key's file is none", async (t) => {
+t.test('the file of another key is refused', async (t) => {
   t.equal(decodeFile(keyOf('b'), file), null);
 });
 
-t.test('a body under the head of another image is found out', async (t) => {
+t.test('a body with the header of another image is refused', async (t) => {
   const [head] = encodeFile(key, image);
   t.equal(decodeFile(key, Buffer.concat([head, picture(3_000, 'b').body])), null);
 });
 
-t.test('a head with a true digest that says something else is none', async (t) => {
+t.test('an invalid header with a valid digest is refused', async (t) => {
   const { body: _, ...facts } = image;
-  t.ok(decodeFile(key, withHead(JSON.stringify({ key, ...facts }))), 'made as they are made');
+  t.ok(decodeFile(key, withHead(JSON.stringify({ key, ...facts }))), 'a valid header');
   const wrong = ['', '{', 'null', '[]', '1', '"x"', '{}', JSON.stringify(facts)];
   wrong.push(JSON.stringify({ key, etag: image.etag }));
   wrong.push(JSON.stringify({ key, ...facts, width: '40' }));
@@ -78,7 +78,7 @@ t.test('a head with a true digest that says something else is none', async (t) =
   }
 });
 
-t.test('no bytes are too strange', async () => {
+t.test('arbitrary bytes are refused', async () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), fc.boolean(), (bytes, begun) => {
       const start = begun ? file.subarray(0, 8) : Buffer.alloc(0);

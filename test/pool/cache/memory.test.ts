@@ -3,13 +3,13 @@ import t from 'tap';
 import { MemoryCache } from '../../../pool/cache/memory.ts';
 import { picture } from './pictures.ts';
 
-/** A cache with a record of the hits that it told of. */
+/** A cache and its reported hits. */
 function recorded(maxBytes: number) {
   const hits: string[] = [];
   return { cache: new MemoryCache(maxBytes, (key) => hits.push(key)), hits };
 }
 
-t.test('what was set is found, and nothing else', async (t) => {
+t.test('only stored keys are found', async (t) => {
   const { cache } = recorded(100_000);
   const image = picture(10);
   const entry = cache.set('a', image, 0);
@@ -19,7 +19,7 @@ t.test('what was set is found, and nothing else', async (t) => {
   t.equal(cache.count, 1);
 });
 
-t.test('bytes stay below the bound, the least recently used going first', async (t) => {
+t.test('the least recently used entries are evicted at the byte limit', async (t) => {
   const { cache } = recorded(64 * 1_024);
   for (const key of ['a', 'b', 'c']) cache.set(key, picture(15_000), 0);
   t.ok(cache.get('a', 10_000), 'a is used again');
@@ -30,18 +30,18 @@ t.test('bytes stay below the bound, the least recently used going first', async 
   t.ok(cache.get('e', 30_000));
 });
 
-t.test('images without many bytes count for what it costs to keep them', async (t) => {
+t.test('the overhead of small images counts', async (t) => {
   const { cache } = recorded(1_024 * 1_024);
   for (let i = 0; i < 5_000; i++) cache.set(String(i), picture(1), 0);
   t.ok(cache.count < 2_000, `${cache.count} images`);
   t.ok(cache.bytes >= cache.count * 200);
 });
 
-t.test('an entry that goes lets its bytes go, whoever keeps the entry', async (t) => {
+t.test('an evicted or replaced entry releases its bytes', async (t) => {
   const { cache } = recorded(10_000);
   const first = cache.set('a', picture(5_000), 0);
   const second = cache.set('b', picture(5_000), 0);
-  t.equal(first?.image, null, 'pushed out');
+  t.equal(first?.image, null, 'evicted');
   t.ok(second?.image);
   const third = cache.set('b', picture(4_000, 'other'), 0);
   t.equal(second?.image, null, 'replaced');
@@ -49,7 +49,7 @@ t.test('an entry that goes lets its bytes go, whoever keeps the entry', async (t
   t.equal(third?.image?.body.byteLength, 4_000);
 });
 
-t.test('an image that is too big is not kept, and pushes nothing out', async (t) => {
+t.test('an image that is too large is not stored and evicts nothing', async (t) => {
   const { cache } = recorded(10_000);
   cache.set('a', picture(2_000), 0);
   t.equal(cache.set('b', picture(10_001), 0), null);
@@ -57,7 +57,7 @@ t.test('an image that is too big is not kept, and pushes nothing out', async (t)
   t.ok(cache.get('a', 0));
 });
 
-t.test('a cache of 0 bytes is off', async (t) => {
+t.test('a cache of 0 bytes is disabled', async (t) => {
   const { cache, hits } = recorded(0);
   t.equal(cache.set('a', picture(1), 0), null);
   t.equal(cache.get('a', 0), null);
@@ -65,7 +65,7 @@ t.test('a cache of 0 bytes is off', async (t) => {
   t.same(hits, []);
 });
 
-t.test('a hit is told of once a second for each key', async (t) => {
+t.test('hits are reported once a second for each key', async (t) => {
   const { cache, hits } = recorded(100_000);
   cache.set('a', picture(1), 1_000);
   cache.set('b', picture(1), 1_000);
@@ -78,21 +78,21 @@ t.test('a hit is told of once a second for each key', async (t) => {
   t.same(hits, ['a', 'b', 'a']);
 });
 
-t.test('who keeps an entry counts its hits with touch, and so keeps it recent', async (t) => {
+t.test('touch counts a hit and updates the recency', async (t) => {
   const { cache, hits } = recorded(10_000);
   const entry = cache.set('a', picture(3_000), 0);
   cache.set('b', picture(3_000), 0);
-  if (entry === null) throw new Error('the image was not kept');
+  if (entry === null) throw new Error('the image was not stored');
   cache.touch(entry, 500);
   t.same(hits, []);
   cache.touch(entry, 1_500);
   t.same(hits, ['a']);
   cache.set('c', picture(3_000), 1_600);
-  t.ok(entry.image, 'b went instead');
+  t.ok(entry.image, 'b was evicted instead');
   t.equal(cache.get('b', 1_600), null);
 });
 
-t.test('whatever is done, the bound holds and no entry outlives its place', async () => {
+t.test('the limit holds, and only stored entries have images', async () => {
   const action = fc.record({
     key: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
     bytes: fc.option(fc.integer({ min: 0, max: 25_000 })),

@@ -27,12 +27,16 @@ const hasProc = existsSync('/proc/self/limits');
 // Before a pool has threads, which block SVG in this process.
 const asBefore = await drawn(small, { width: 333 });
 
-t.test('an SVG has the same bytes as on a thread, and its process is kept', async (t) => {
+t.test('an SVG has the same bytes as on a thread, and its process is reused', async (t) => {
   const pool = openPool(t);
   const made = await pool.transform(small, variant({ width: 333 }), patient);
   t.equal(made.etag, asBefore.etag);
   const pid = await child();
-  t.equal(getPriority(pid), Math.min(19, getPriority() + 5), 'it yields to the event loop');
+  t.equal(
+    getPriority(pid),
+    Math.min(19, getPriority() + 5),
+    'its priority is below the event loop',
+  );
   await pool.transform(small, variant({ width: 334 }), patient);
   t.same(children(), [pid]);
   await pool.close();
@@ -46,32 +50,32 @@ t.test('SVG cannot be decoded in this process, even if it is not detected', asyn
   await t.rejects(sharp(small).metadata(), /unsupported image format/);
 });
 
-t.test('an SVG that takes too long is ended at its timeout, and frees its place', async (t) => {
+t.test('the timeout ends an SVG and frees its thread', async (t) => {
   const pool = openPool(t, { threads: 1, transformTimeoutMs: 1500 });
   // The start counts as part of the first transform's time, and takes longer on a busy machine.
   await until('a process has started', () => succeeds(pool.transform(small, variant(), patient)));
   const pid = await child();
   const slow = pool.transform(endless, variant({ width: 1990 }), patient);
   await t.rejects(slow, { code: 'transform_timeout' });
-  await until('the place is free', () => pool.stats().active === 0);
+  await until('the thread is free', () => pool.stats().active === 0);
   t.notOk(children().includes(pid));
   await until('another SVG is rendered', () => succeeds(pool.transform(small, variant(), patient)));
   t.equal(pool.stats().threadsReplaced, 0);
 });
 
-t.test('a large AVIF, which libvips does not interrupt, frees its place too', async (t) => {
+t.test('the timeout ends a large AVIF, which libvips does not interrupt', async (t) => {
   const pool = openPool(t, { threads: 1, transformTimeoutMs: 2000 });
   const source = shared(await noise(3500, 3500).jpeg({ quality: 30 }).toBuffer());
   const begun = performance.now();
   const large = variant({ formats: ['avif'], quality: 100 });
   await t.rejects(pool.transform(source, large, patient), { code: 'transform_timeout' });
-  await until('the place is free', () => pool.stats().active === 0);
+  await until('the thread is free', () => pool.stats().active === 0);
   const ms = performance.now() - begun;
   t.ok(ms < 7000, `after ${Math.round(ms)} ms`);
-  t.equal(pool.stats().threadsReplaced, 0, 'and no thread had to end');
+  t.equal(pool.stats().threadsReplaced, 0, 'no thread was replaced');
 });
 
-t.test('a process that is killed costs its own transform only', async (t) => {
+t.test('a killed process only fails its own transform', async (t) => {
   const pool = openPool(t, { threads: 2 });
   await pool.transform(small, variant(), patient);
   const victim = await child();
@@ -87,7 +91,7 @@ t.test('a process that is killed costs its own transform only', async (t) => {
   t.equal((await pool.transform(small, variant(), patient)).width, 100);
 });
 
-t.test('an SVG that needs too much memory ends its own process', async (t) => {
+t.test('an SVG with too much memory only ends its own process', async (t) => {
   const pool = openPool(t, { processMemoryBytes: 256 * 2 ** 20 });
   const steps = Array.from(
     { length: 253 },
@@ -125,6 +129,6 @@ t.test('a process has limits, no secrets and no descriptors', { skip: !hasProc }
   });
   const own = /^(\/dev\/null|anon_inode:.*|pipe:.*|\/dev\/urandom)$/;
   const others = open.filter((target) => !own.test(target));
-  t.match(others, [/^socket:/], 'but its channel');
+  t.match(others, [/^socket:/], 'only its channel');
   t.equal(others.length, 1, `${others}`);
 });

@@ -130,7 +130,7 @@ async function planned(source: Uint8Array, variant: Variant) {
   return makePlan(facts, content, variant, limits.sourceMaxPixels);
 }
 
-t.test('whatever is asked is made in the planned size, within the limits', async (t) => {
+t.test('outputs have the planned size, within the limits', async (t) => {
   const names = fc.constantFrom(...Object.keys(sources));
   await fc.assert(
     fc.asyncProperty(names, variants, async (name, asked) => {
@@ -139,7 +139,7 @@ t.test('whatever is asked is made in the planned size, within the limits', async
       try {
         plan = await planned(source, asked);
       } catch (error) {
-        // The one failure that is the request's own fault.
+        // A crop outside the source.
         return error instanceof Error && 'code' in error && error.code === 'parameter_invalid';
       }
       const made = await render(source, null, asked, limits);
@@ -151,7 +151,7 @@ t.test('whatever is asked is made in the planned size, within the limits', async
         made.height === height &&
         header.width === width &&
         (header.pageHeight ?? header.height) === height &&
-        // Encoders join frames that an effect has made equal.
+        // Encoders merge equal frames.
         frames <= (plan.timing?.delay.length ?? 1) &&
         Math.min(width, height) >= 1 &&
         Math.max(width, height) <= 10_000 &&

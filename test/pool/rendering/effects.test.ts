@@ -18,18 +18,18 @@ const edge = await sharp(await plain(30, 40, [0, 0, 0]))
 
 const modulation = { brightness: 1, saturation: 1, hue: 0, lightness: 0 };
 
-t.test('grayscale takes the colours away and keeps the light', async (t) => {
+t.test('grayscale keeps the luminance', async (t) => {
   const [r = 0, g, b] = await colourOf({ grayscale: true });
   t.ok(r === g && g === b && r > 115 && r < 135, `${r}`);
 });
 
-t.test('negate turns the colours around, and not what is transparent', async (t) => {
+t.test('negate inverts colours and keeps alpha', async (t) => {
   t.ok(near(await colourOf({ negate: true }), [55, 155, 205, 255], 1));
   t.ok(near(await colourOf({ negate: true }, brown, 0.5), [55, 155, 205, 128], 2));
   t.ok(near(await colourOf({ negate: true, formats: ['jpeg'] }), [55, 155, 205, 255], 4));
 });
 
-t.test('normalize stretches the light over the whole range', async (t) => {
+t.test('normalize stretches the luminance to the full range', async (t) => {
   const levels = Buffer.from(Array.from({ length: 64 }, (_, index) => 80 + index));
   const dull = sharp(levels, { raw: { width: 64, height: 1, channels: 1 } });
   const source = await dull.resize(64, 20, { fit: 'fill' }).png().toBuffer();
@@ -38,7 +38,7 @@ t.test('normalize stretches the light over the whole range', async (t) => {
   t.ok((made.at(63, 9)[0] ?? 0) > 245, 'the lightest is white');
 });
 
-t.test('gamma changes how light is averaged, and no plain colour', async (t) => {
+t.test('gamma changes averages and not uniform colours', async (t) => {
   t.ok(near(await colourOf({ gamma: 2.2, width: 6 }), brown, 6));
   const stripes = Buffer.alloc(60 * 20);
   for (let index = 0; index < stripes.length; index += 2) stripes[index] = 255;
@@ -54,17 +54,17 @@ t.test('gamma changes how light is averaged, and no plain colour', async (t) => 
     { extend: { top: 9, right: 9, bottom: 9, left: 9 } },
   ]) {
     const made = await drawn(edge, { ...border, gamma: 2.2, background: '#1e5a80ff' });
-    t.same(made.at(2, 1), [30, 90, 128, 255], 'nor the background');
+    t.same(made.at(2, 1), [30, 90, 128, 255], 'the background');
   }
 });
 
-t.test('modulate, each of its four', async (t) => {
+t.test('modulate has four factors', async (t) => {
   const modulated = (part: Partial<typeof modulation>) =>
     colourOf({ modulate: { ...modulation, ...part } });
-  t.ok(near(await modulated({}), brown, 1), 'nothing');
-  t.ok(near(await modulated({ brightness: 0, saturation: 0 }), [0, 0, 0], 2), 'no light');
+  t.ok(near(await modulated({}), brown, 1), 'no change');
+  t.ok(near(await modulated({ brightness: 0, saturation: 0 }), [0, 0, 0], 2), 'brightness 0');
   const [r = 0, g = 0, b = 0] = await modulated({ saturation: 0 });
-  t.ok(Math.max(r, g, b) - Math.min(r, g, b) <= 3, 'no colour');
+  t.ok(Math.max(r, g, b) - Math.min(r, g, b) <= 3, 'saturation 0');
   const [, turnedGreen = 0, turnedBlue = 0] = await modulated({ hue: 180 });
   t.ok(turnedBlue > turnedGreen, 'the opposite hue');
   const [bright = 0] = await modulated({ brightness: 1.2 });
@@ -73,13 +73,13 @@ t.test('modulate, each of its four', async (t) => {
   t.ok(bright > 210 && light > 210 && dark < 190);
 });
 
-t.test('tint gives the light of a picture one hue', async (t) => {
+t.test('tint gives the luminance one hue', async (t) => {
   const [r = 0, g = 0, b = 0] = await colourOf({ tint: '#0000ffff' }, [128, 128, 128]);
   t.ok(b > r + 50 && b > g + 50, `${[r, g, b]}`);
   t.ok(near(await colourOf({ tint: '#0000ffff' }, [255, 255, 255]), [255, 255, 255], 4));
 });
 
-t.test('threshold has two values, whatever else is asked', async (t) => {
+t.test('threshold has two values', async (t) => {
   const level = (value: number, threshold: number, more: Partial<Variant> = {}) =>
     colourOf({ threshold, ...more }, [value, value, value]);
   const [black, white] = [
@@ -88,19 +88,19 @@ t.test('threshold has two values, whatever else is asked', async (t) => {
   ];
   for (const more of [{}, { width: 6 }]) {
     t.same(await level(127, 128, more), black);
-    t.same(await level(128, 128, more), white, 'at least as light is white');
-    t.same(await level(0, 0, more), white, '0: all is white');
+    t.same(await level(128, 128, more), white, 'white from the threshold on');
+    t.same(await level(0, 0, more), white, '0: always white');
     t.same(await level(254, 255, more), black);
-    t.same(await level(255, 255, more), white, '255: only white is');
+    t.same(await level(255, 255, more), white, '255: only white');
     t.same(await level(0, 1, more), black);
   }
   const faint = await colourOf({ threshold: 128, width: 6 }, [250, 250, 250], 0.4);
-  t.ok(near(faint, [255, 255, 255, 102], 1), 'what is transparent stays so, and counts no darker');
+  t.ok(near(faint, [255, 255, 255, 102], 1), 'alpha is kept and does not darken');
   const soft = await drawn(edge, { threshold: 128, blur: 4 });
-  t.ok((soft.at(30, 20)[0] ?? 0) > 90 && (soft.at(30, 20)[0] ?? 0) < 165, 'blurred after it');
+  t.ok((soft.at(30, 20)[0] ?? 0) > 90 && (soft.at(30, 20)[0] ?? 0) < 165, 'blur follows it');
 });
 
-t.test('median takes specks away, and is no larger than the picture', async (t) => {
+t.test('median removes specks, also with a window larger than the image', async (t) => {
   const speck = { input: await plain(1, 1, [255, 255, 255]), left: 10, top: 10 };
   const source = await sharp(await plain(20, 20, brown))
     .composite([speck])
@@ -118,7 +118,7 @@ t.test('median takes specks away, and is no larger than the picture', async (t) 
   }
 });
 
-t.test('blur softens an edge, from hardly to wholly', async (t) => {
+t.test('blur softens an edge according to sigma', async (t) => {
   const near30 = async (blur: number) => (await drawn(edge, { blur })).at(27, 20)[0] ?? -1;
   t.equal(await near30(0.3), 0, '0.3');
   const [little, much] = [await near30(2), await near30(10)];
@@ -128,7 +128,7 @@ t.test('blur softens an edge, from hardly to wholly', async (t) => {
   t.ok(Math.abs((all.at(0, 20)[0] ?? 0) - (all.at(59, 20)[0] ?? 0)) < 100, '100');
 });
 
-t.test('sharpen makes an edge steeper', async (t) => {
+t.test('sharpen makes edges steeper', async (t) => {
   const soft = await sharp(edge).blur(2).png().toBuffer();
   const rise = async (asked: Partial<Variant>) => {
     const made = await drawn(soft, asked);
@@ -136,6 +136,6 @@ t.test('sharpen makes an edge steeper', async (t) => {
   };
   const before = await rise({});
   t.ok((await rise({ sharpen: 2 })) > before + 10);
-  t.ok(Math.abs((await rise({ sharpen: 0.01 })) - before) <= 3, 'hardly with the least sigma');
-  t.ok((await rise({ sharpen: 10 })) > before, 'with the largest');
+  t.ok(Math.abs((await rise({ sharpen: 0.01 })) - before) <= 3, 'the smallest sigma');
+  t.ok((await rise({ sharpen: 10 })) > before, 'the largest sigma');
 });

@@ -10,7 +10,7 @@ async function raw(image: Sharp) {
   return { data, width: info.width, height: info.height, channels: info.channels };
 }
 
-/** A picture with so many colours, each of which is seen `times` times, in rows of 16. */
+/** An image with `count` colours, each in `times` pixels, 16 pixels wide. */
 function colours(count: number, channels: 1 | 2 | 3 | 4, times = 5) {
   const pixels = count * times;
   const height = Math.ceil(pixels / 16);
@@ -30,7 +30,7 @@ function open({ data, ...picture }: ReturnType<typeof colours>): Sharp {
   return sharp(data, { raw: picture });
 }
 
-t.test('few colours come back exactly, at every depth and with every kind of pixel', async (t) => {
+t.test('up to 256 colours are exact at every depth and number of channels', async (t) => {
   for (const count of [1, 2, 3, 4, 5, 16, 17, 255, 256]) {
     for (const channels of [1, 2, 3, 4] as const) {
       if (channels === 1 && count > 16) continue;
@@ -47,7 +47,7 @@ t.test('few colours come back exactly, at every depth and with every kind of pix
   }
 });
 
-t.test('widths that do not fill a byte', async (t) => {
+t.test('widths that do not fill bytes are exact', async (t) => {
   for (const width of [1, 2, 3, 5, 7, 9, 13]) {
     const picture = await raw(quarters(width, 20));
     const png = indexedPng(picture);
@@ -55,7 +55,7 @@ t.test('widths that do not fill a byte', async (t) => {
   }
 });
 
-t.test('what cannot be seen takes no entries', async (t) => {
+t.test('transparent pixels share one palette entry', async (t) => {
   const picture = colours(200, 4);
   for (let at = 0; at < picture.data.length / 2; at += 4) {
     picture.data.set([at & 255, (at * 3) & 255, at >> 8, 0], at);
@@ -63,15 +63,15 @@ t.test('what cannot be seen takes no entries', async (t) => {
   t.ok(indexedPng(picture) !== null);
 });
 
-t.test('nothing is made where colours would be lost or bytes would not be saved', async (t) => {
+t.test('images with too many colours or too few pixels are refused', async (t) => {
   t.equal(indexedPng(colours(257, 3)), null);
   t.equal(indexedPng(colours(300, 4)), null);
   t.equal(indexedPng(await raw(noise(200, 200))), null, 'a photograph');
-  t.equal(indexedPng(colours(17, 1)), null, 'grey can be filtered');
-  t.equal(indexedPng(colours(16, 3, 3)), null, 'a palette as large as the picture');
+  t.equal(indexedPng(colours(17, 1)), null, 'more greys than a palette saves');
+  t.equal(indexedPng(colours(16, 3, 3)), null, 'a palette as large as the image');
 });
 
-t.test('it has fewer bytes than truecolour', async (t) => {
+t.test('an indexed PNG has fewer bytes than truecolour', async (t) => {
   const picture = await raw(quarters(200, 200));
   const truecolour = await open({ ...picture, channels: 3 })
     .png()
@@ -79,7 +79,7 @@ t.test('it has fewer bytes than truecolour', async (t) => {
   t.ok((indexedPng(picture)?.length ?? Number.POSITIVE_INFINITY) < truecolour.length);
 });
 
-t.test('a transform takes a palette where it loses nothing, and only there', async (t) => {
+t.test('a transform only uses a palette without loss', async (t) => {
   const limits = { sourceMaxPixels: 1e6, softTimeoutSeconds: 10, isolated: true };
   const kind = async (source: Uint8Array, asked: Partial<Variant> = {}) => {
     const { body } = await render(source, null, variant(asked), limits);
@@ -89,7 +89,7 @@ t.test('a transform takes a palette where it loses nothing, and only there', asy
   const few = await quarters(80, 60).png().toBuffer();
   t.equal(await kind(few), 2);
   t.equal(await kind(await noise(80, 60).png().toBuffer()), null);
-  t.equal(await kind(few, { stripMetadata: false }), null, 'it could not hold the metadata');
+  t.equal(await kind(few, { stripMetadata: false }), null, 'indexed PNGs have no metadata');
   const { body } = await render(few, null, variant({ width: 40 }), limits);
   t.same((await pixels(body)).at(1, 1), [255, 0, 0, 255]);
 });

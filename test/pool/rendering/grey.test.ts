@@ -22,7 +22,7 @@ const sources = {
   moving: await frames.toColourspace('b-w').gif().toBuffer(),
 };
 
-/** A request, the pixel to look at, and its colour; null for the colour of the background. */
+/** Variants, and a pixel with the background colour. */
 const asked: readonly (readonly [Partial<Variant>, at: readonly [number, number]])[] = [
   [{ width: 80, height: 40, fit: 'contain' }, [2, 20]],
   [{ width: 20, height: 10, fit: 'contain', gamma: 2 }, [1, 5]],
@@ -48,14 +48,14 @@ for (const [name, source] of Object.entries(sources)) {
   });
 }
 
-t.test('transparency is flattened on the colour', async (t) => {
+t.test('transparency is flattened on the background', async (t) => {
   for (const request of [{ flatten: true }, { formats: ['jpeg'] }] satisfies Partial<Variant>[]) {
     const seen = (await drawn(sources.clear, { ...request, background: orange })).at(20, 20);
     t.ok(near(seen, [192, 128, 64, 255], 3), Object.keys(request).join(), { seen });
   }
 });
 
-t.test('a coloured picture can be grey and tinted', async (t) => {
+t.test('grayscale and tint can be combined', async (t) => {
   const blue = await sharp({ create: { width: 9, height: 9, channels: 3, background: '#2040c0' } })
     .png()
     .toBuffer();
@@ -63,7 +63,7 @@ t.test('a coloured picture can be grey and tinted', async (t) => {
   t.same(both.at(4, 4), (await drawn(blue, { tint: orange })).at(4, 4));
 });
 
-t.test('the scaling of the first pass has the kernel that was asked for', async (t) => {
+t.test('the first pass uses the requested kernel', async (t) => {
   const dots = await sharp(Buffer.from([...Array(64)].map((_, index) => (index % 2) * 255)), {
     raw: { width: 64, height: 1, channels: 1 },
   })
@@ -73,5 +73,5 @@ t.test('the scaling of the first pass has the kernel that was asked for', async 
     .toBuffer();
   const made = await drawn(dots, { width: 40, kernel: 'nearest', tint: '#808080ff' });
   const row = Array.from({ length: 40 }, (_, x) => made.at(x, 20)[0] ?? 0);
-  t.same([...new Set(row)].sort(), [0, 255], 'no pixels in between');
+  t.same([...new Set(row)].sort(), [0, 255], 'no interpolated pixels');
 });

@@ -36,9 +36,9 @@ const watermark = {
 interface Row {
   readonly asked: Partial<Variant>;
   readonly size: readonly [number, number];
-  /** What each frame's colour becomes. */
+  /** Converts a frame's colour. */
   readonly to?: (colour: Rgb) => readonly number[];
-  /** Pixels that have the frame's colour, all corners if nothing is said. */
+  /** Pixels with the frame's colour; two corners by default. */
   readonly at?: readonly (readonly [x: number, y: number])[];
 }
 
@@ -123,7 +123,7 @@ for (const [
     at,
   },
 ] of Object.entries(rows)) {
-  t.test(`${name} keeps frames, times and loop`, async (t) => {
+  t.test(`${name} keeps frames, delays and loop count`, async (t) => {
     for (const [from, source] of Object.entries(sources)) {
       for (const format of ['gif', 'webp'] as const) {
         const made = await drawn(source, { formats: [format], ...asked }, mark);
@@ -146,7 +146,7 @@ for (const [
   });
 }
 
-t.test('a border is clear on every frame, and a watermark is on every one', async (t) => {
+t.test('every frame has a transparent border and a watermark', async (t) => {
   const extend = { top: 4, right: 3, bottom: 2, left: 1 };
   const bordered = await drawn(sources.gif, { extend, formats: ['webp'] });
   const marked = await drawn(sources.gif, { watermark, formats: ['webp'] }, mark);
@@ -159,7 +159,7 @@ t.test('a border is clear on every frame, and a watermark is on every one', asyn
   }
 });
 
-t.test('what is clear stays clear on every frame, in grey too', async (t) => {
+t.test('transparency is kept on every frame, also in grey', async (t) => {
   const extend = { top: 0, right: 40, bottom: 0, left: 0 };
   const source = (await drawn(sources.gif, { extend, formats: ['gif'] })).body;
   for (const grey of [{ grayscale: true }, { threshold: 100 }, { threshold: 100, blur: 1 }]) {
@@ -171,7 +171,7 @@ t.test('what is clear stays clear on every frame, in grey too', async (t) => {
   }
 });
 
-t.test('animated: false is the first frame', async (t) => {
+t.test('animated: false uses the first frame', async (t) => {
   for (const format of ['gif', 'webp'] as const) {
     const made = await drawn(sources.gif, { animated: false, formats: [format], rotate: 90 });
     t.equal((await made.header()).pages ?? 1, 1);
@@ -185,7 +185,7 @@ async function facts(source: Buffer, page: number) {
   return JSON.parse(Buffer.from(body).toString());
 }
 
-t.test('a page is one frame of an animation, as a still picture', async (t) => {
+t.test('a page is one frame of an animation', async (t) => {
   for (const source of Object.values(sources)) {
     for (const [page, colour] of colours.entries()) {
       for (const more of [{}, { rotate: 90, trim: 5 }, { width: 10, height: 10, blur: 1 }]) {
@@ -223,7 +223,7 @@ t.test('a page of a TIFF has its own size', async (t) => {
   t.match((await facts(tiffOfPages(7), 3)).source, { pages: 7, width: 4, height: 1 });
 });
 
-t.test('other pictures have one page', async (t) => {
+t.test('other images have one page', async (t) => {
   t.same((await drawn(mark, { page: 0 })).size, [8, 8]);
   const none = { code: 'parameter_invalid', message: /the source has only one page, 0/ };
   await t.rejects(drawn(mark, { page: 1 }), none);
@@ -233,7 +233,7 @@ t.test('other pictures have one page', async (t) => {
   );
 });
 
-/** An AVIF of two images: the first is red and lies, the second is grey, stands, and is the primary one. */
+/** An AVIF of two images: the first is red, landscape; the second is grey, portrait and primary. */
 async function avifOfTwo(): Promise<Buffer> {
   const file = await sharp(await plain(40, 30, red, 0.5))
     .avif({ lossless: true })
@@ -247,7 +247,7 @@ async function avifOfTwo(): Promise<Buffer> {
   return file;
 }
 
-t.test('without a page an AVIF is its primary image, which need not be the first', async (t) => {
+t.test('an AVIF without a page is its primary image, which need not be the first', async (t) => {
   const source = await avifOfTwo();
   const grey = [128, 128, 128];
   for (const [page, size, colour] of [
@@ -259,20 +259,24 @@ t.test('without a page an AVIF is its primary image, which need not be the first
     t.same(made.size, size, `page ${page}`);
     t.ok(near(made.at(4, 4), colour), `page ${page}: ${made.at(4, 4)}`);
   }
-  t.ok(near((await drawn(source, { trim: 5 })).at(4, 4), grey), 'where borders are searched too');
+  t.ok(near((await drawn(source, { trim: 5 })).at(4, 4), grey), 'also for trim');
   t.match((await drawn(source, { width: 15 })).size, [15, 20]);
 });
 
-t.test('the pages of a TIFF are counted before a decoder does', async (t) => {
+t.test('the pages of a TIFF are counted before decoding', async (t) => {
   t.same((await drawn(tiffOfPages(2_000), { page: 1_999 })).at(0, 0).slice(0, 1), [1_999 % 256]);
   const refused = { code: 'source_too_large', message: /more than 2000 pages/ };
   await t.rejects(drawn(tiffOfPages(3_000)), refused);
-  t.equal(openContainer(tiffOfPages(3, { last: 8 + 5 * 256 })).pages, 3, 'also in a circle');
-  t.equal(openContainer(tiffOfPages(3).subarray(0, -102)).pages, 2, 'and in a part');
+  t.equal(
+    openContainer(tiffOfPages(3, { last: 8 + 5 * 256 })).pages,
+    3,
+    'also with a circular link',
+  );
+  t.equal(openContainer(tiffOfPages(3).subarray(0, -102)).pages, 2, 'and in a truncated file');
   t.equal(openContainer(sources.gif).pages, 0, 'only in a TIFF');
 });
 
-t.test('what plays once plays once', async (t) => {
+t.test('a loop count of 1 is kept', async (t) => {
   const once = await sharp(sources.gif, { pages: -1 }).gif({ loop: 1, delay: delays }).toBuffer();
   for (const asked of [{}, { rotate: 90 }]) {
     for (const format of ['gif', 'webp'] as const) {
@@ -282,7 +286,7 @@ t.test('what plays once plays once', async (t) => {
   }
 });
 
-t.test('more frames than are allowed are too large, however small they are', async (t) => {
+t.test('too many small frames are too large', async (t) => {
   const count = 2001;
   const data = Buffer.alloc(count);
   for (let index = 0; index < count; index += 1) data[index] = index % 2 === 0 ? 0 : 255;

@@ -32,14 +32,14 @@ const sources = {
   gif: await commented(),
   avif: await sharp(photo).avif({ quality: 10, effort: 6 }).toBuffer(),
 };
-/** Those of a quality so low that they are larger when they are encoded again. */
+/** Sources of such low quality that a new encoding is larger. */
 const coarse: ReadonlySet<string> = new Set(['jpeg', 'progressive', 'webp', 'avif']);
 const formatOf = (name: string) => (/^prog/.test(name) ? 'jpeg' : /^\w+/.exec(name)?.[0]) as 'jpeg';
 const best = { quality: 100 } as const;
 const pixelsOf = (bytes: Uint8Array) => sharp(bytes, { pages: -1 }).raw().toBuffer();
 
 for (const [name, source] of Object.entries(sources)) {
-  t.test(`${name}: the source's own pixels where they have fewer bytes`, async (t) => {
+  t.test(`${name}: the source is delivered if it has fewer bytes`, async (t) => {
     const format = formatOf(name);
     const own = Buffer.from(withoutMetadata(source, format) ?? '');
     t.ok(own.byteLength <= source.byteLength);
@@ -58,7 +58,7 @@ for (const [name, source] of Object.entries(sources)) {
   });
 }
 
-t.test('auto takes no format that is larger than the source', async (t) => {
+t.test('negotiation does not choose a format larger than the source', async (t) => {
   const auto = { ...best, formats: ['avif', 'webp'], negotiated: true } as const;
   const made = await drawn(sources.jpeg, auto);
   t.same([made.contentType, made.body], ['image/jpeg', withoutMetadata(sources.jpeg, 'jpeg')]);
@@ -71,7 +71,7 @@ t.test('auto takes no format that is larger than the source', async (t) => {
   t.match(JSON.parse(Buffer.from(body).toString()), { output: { format: 'jpeg' } });
 });
 
-t.test('every change of pixels is made', async (t) => {
+t.test('the source is not delivered if pixels change', async (t) => {
   const changes: readonly Partial<Variant>[] = [
     { width: 119 },
     { crop: { left: 0, top: 0, width: 120, height: 79 } },
@@ -103,7 +103,7 @@ t.test('every change of pixels is made', async (t) => {
   t.equal((await first.header()).pages ?? 1, 1);
 });
 
-t.test('a source is encoded again where its metadata has a meaning', async (t) => {
+t.test('a source with relevant metadata is encoded again', async (t) => {
   const asked = { ...best, formats: ['jpeg'] } as const;
   const small = () => sharp(photo).jpeg({ quality: 30 });
   const turned = await small().withMetadata({ orientation: 6 }).toBuffer();
@@ -114,13 +114,13 @@ t.test('a source is encoded again where its metadata has a meaning', async (t) =
   t.same(
     (await drawn(ordinary, asked)).body,
     withoutMetadata(ordinary, 'jpeg'),
-    'not so that of sRGB',
+    'an sRGB profile is not relevant',
   );
   const cmyk = await small().toColourspace('cmyk').toBuffer();
   t.equal((await (await drawn(cmyk, asked)).header()).space, 'srgb');
 });
 
-t.test('what is behind the end, previews and unknown parts are left out', async (t) => {
+t.test('trailing bytes, previews and unknown parts are removed', async (t) => {
   for (const name of ['jpeg', 'png', 'webp', 'gif'] as const) {
     const more = Buffer.concat([sources[name], Buffer.from(secret)]);
     t.same(withoutMetadata(more, name), withoutMetadata(sources[name], name), name);
@@ -133,7 +133,7 @@ t.test('what is behind the end, previews and unknown parts are left out', async 
   t.notOk(Buffer.from(withoutMetadata(jfif, 'jpeg') ?? 'abc').includes('abc'), 'a preview in JFIF');
 });
 
-t.test('damaged files are refused or shortened, never read beyond', async () => {
+t.test('damaged files are refused or shortened', async () => {
   const names = fc.constantFrom(...Object.keys(sources));
   const damage = fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(255)), {
     maxLength: 6,

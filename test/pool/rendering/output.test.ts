@@ -26,14 +26,14 @@ for (const format of ['avif', 'webp', 'jpeg', 'png', 'gif'] as const) {
     t.equal(made.contentType, contentTypes[format]);
     t.same([made.width, made.height], [90, 60]);
     const header = await sharp(made.body).metadata();
-    t.equal(header.mediaType, contentTypes[format], 'the bytes are what they are called');
+    t.equal(header.mediaType, contentTypes[format], 'the media type of the bytes');
     const hash = createHash('sha256').update(made.body).digest('base64url').slice(0, 22);
     t.equal(made.etag, `"${hash}"`, 'strong entity tag of the bytes');
     t.ok(made.transformMs > 0 && made.queueMs >= 0);
   });
 }
 
-t.test('the same source and variant give the same bytes', async (t) => {
+t.test('the same source and variant have the same bytes', async (t) => {
   for (const format of ['avif', 'webp', 'jpeg', 'png', 'gif'] as const) {
     const asked = variant({ width: 90, formats: [format] });
     const [one, other] = await Promise.all([
@@ -56,7 +56,7 @@ t.test('a lower quality has fewer bytes', async (t) => {
   }
 });
 
-t.test('the body is moved out of the thread, alone in its memory', async (t) => {
+t.test('the body has an ArrayBuffer of its own', async (t) => {
   for (const width of [1, 300]) {
     const { body } = await pool.transform(source, variant({ width }), patient);
     t.ok(body instanceof Uint8Array);
@@ -65,7 +65,7 @@ t.test('the body is moved out of the thread, alone in its memory', async (t) => 
   }
 });
 
-t.test('what a thread sends is marked to be moved, not copied', async (t) => {
+t.test('a thread transfers the body', async (t) => {
   const limits = { sourceMaxPixels: 1e6, softTimeoutSeconds: 10, isolated: true };
   const sent = await transform({
     source,
@@ -75,7 +75,7 @@ t.test('what a thread sends is marked to be moved, not copied', async (t) => {
   });
   t.match(sent, { [valueSymbol]: { ok: true, body: Uint8Array } });
   if (typeof sent !== 'object' || sent === null || !(transferableSymbol in sent)) {
-    return t.fail('nothing is moved');
+    return t.fail('nothing is transferred');
   }
   t.equal(sent[transferableSymbol], Reflect.get(Reflect.get(sent, valueSymbol), 'body').buffer);
 });
@@ -91,7 +91,7 @@ t.test('a source may be a part of a larger buffer', async (t) => {
 
 const drawn = await redOnBlue();
 
-t.test('a drawing is delivered without loss where that has fewer bytes', async (t) => {
+t.test('a drawing is lossless if that has fewer bytes', async (t) => {
   const negotiated = true;
   const accepts = {
     webp: [variant({ formats: ['webp'] }), variant({ formats: ['avif', 'webp'], negotiated })],
@@ -129,7 +129,7 @@ function patterned(colourAt: (x: number, y: number) => Rgb, side = 120): Sharp {
   return sharp(data, { raw: { width: side, height: side, channels: 3 } });
 }
 
-t.test('so is a picture of few colours that is not flat', async (t) => {
+t.test('an image of few colours is lossless if that has fewer bytes', async (t) => {
   for (const [name, colourAt] of Object.entries(patterns)) {
     const picture = await patterned(colourAt).png().toBuffer();
     const expected = await patterned(colourAt).raw().toBuffer();
@@ -149,7 +149,7 @@ t.test('so is a picture of few colours that is not flat', async (t) => {
   }
 });
 
-t.test('edges of a pattern at even places keep their chroma', async (t) => {
+t.test('edges at even positions keep their chroma', async (t) => {
   const squares = patterned((x, y) => (((x >> 1) + (y >> 1)) % 2 === 0 ? red : blue));
   const source = shared(await squares.png().toBuffer());
   const { body } = await pool.transform(source, variant({ formats: ['jpeg'] }), patient);
@@ -161,7 +161,7 @@ t.test('edges of a pattern at even places keep their chroma', async (t) => {
   t.same(magenta, []);
 });
 
-t.test('a photograph is not tried without loss, grey or not', async (t) => {
+t.test('a photograph is not classified as a drawing', async (t) => {
   for (const grey of [false, true]) {
     const photograph = noise(300, 200).blur(2).grayscale(grey);
     const { data, info } = await photograph.raw().toBuffer({ resolveWithObject: true });
@@ -169,7 +169,7 @@ t.test('a photograph is not tried without loss, grey or not', async (t) => {
   }
 });
 
-t.test('maxbytes lowers the quality as far as it takes', async (t) => {
+t.test('maxbytes lowers the quality as far as necessary', async (t) => {
   for (const format of ['avif', 'webp', 'jpeg'] as const) {
     const asked = variant({ width: 200, formats: [format] });
     const sizeWith = async (maxBytes: number | null) =>

@@ -49,7 +49,7 @@ t.test('content types', async (t) => {
   t.equal(placeholders.json.contentType, 'application/json');
 });
 
-t.test('a blurhash decodes to the colours of the picture, where they were', async (t) => {
+t.test('a blurhash decodes to the colours of the image', async (t) => {
   const hash = await made('blurhash', quarters(300, 200));
   t.ok(isBlurhashValid(hash).result);
   const pixels = decode(hash, 32, 32);
@@ -72,12 +72,12 @@ t.test('a blurhash has four components on its longer side', async (t) => {
   t.same(await components(900, 3), [4, 1]);
 });
 
-t.test('a blurhash shows white through what is transparent', async (t) => {
+t.test('a blurhash has white for transparent pixels', async (t) => {
   const pixels = decode(await made('blurhash', await halfTransparent(80, 60)), 32, 32);
   t.ok(near([...pixels.subarray((16 * 32 + 24) * 4).subarray(0, 3)], [255, 255, 255], 40));
 });
 
-t.test('a thumbhash decodes to the colours of the picture, where they were', async (t) => {
+t.test('a thumbhash decodes to the colours of the image', async (t) => {
   const { w, h, rgba } = thumbHashToRGBA(fromBase64(await made('thumbhash', quarters(300, 200))));
   t.ok(Math.abs(w / h - 1.5) < 0.2);
   for (const [x, y, colour] of middles) {
@@ -86,7 +86,7 @@ t.test('a thumbhash decodes to the colours of the picture, where they were', asy
   }
 });
 
-t.test('one colour stays one colour, however small or narrow the picture', async (t) => {
+t.test('hashes of one colour decode to it at any size', async (t) => {
   const sizes = [
     [1, 1],
     [2, 2],
@@ -136,7 +136,7 @@ t.test('an lqip is a tiny WebP in a data URI', async (t) => {
   }
 });
 
-t.test('an lqip of the liveliest picture is below 1 KB, transparency included', async (t) => {
+t.test('an lqip of noise with transparency is below 1 KB', async (t) => {
   const noise = { type: 'gaussian' as const, mean: 128, sigma: 90 };
   const create = { width: 20, height: 20, channels: 3 as const, background: 'red', noise };
   const alpha = await sharp({ create }).extractChannel(0).png().toBuffer();
@@ -145,7 +145,7 @@ t.test('an lqip of the liveliest picture is below 1 KB, transparency included', 
   t.ok(uri.length < 1024, `${uri.length}`);
 });
 
-t.test('json tells about the source, the output and the dominant colour', async (t) => {
+t.test('json has the source, the output and the dominant colour', async (t) => {
   const create = { width: 60, height: 40, channels: 3 as const, background: '#c03020' };
   const line = { create: { width: 60, height: 4, channels: 3 as const, background: '#00ff00' } };
   const image = sharp({ create }).composite([{ input: line, gravity: 'north' }]);
@@ -155,28 +155,24 @@ t.test('json tells about the source, the output and the dominant colour', async 
     dominant: '#c03020',
   });
   const half = JSON.parse(await made('json', await halfTransparent(80, 60)));
-  t.equal(half.dominant, '#c03020', 'what is transparent is not seen');
+  t.equal(half.dominant, '#c03020', 'without transparent pixels');
   const nothing = { width: 9, height: 9, channels: 4 as const, background: '#00000000' };
   t.equal(JSON.parse(await made('json', sharp({ create: nothing }))).dominant, null);
 });
 
-t.test('operations of the pipeline count, its own resize included', async (t) => {
+t.test('placeholders are of the transformed image', async (t) => {
   const cut = () =>
     quarters(300, 200).extract({ left: 0, top: 0, width: 60, height: 90 }).resize({ width: 40 });
   t.equal(JSON.parse(await made('json', cut())).dominant, '#ff0000');
   const { w, h } = thumbHashToRGBA(fromBase64(await made('thumbhash', cut())));
-  t.ok(w < h, 'upright, as the part is');
+  t.ok(w < h, 'the aspect ratio of the crop');
   const image = cut();
   await made('lqip', image);
   const { info } = await image.png().toBuffer({ resolveWithObject: true });
-  t.same(
-    [info.width, info.height, info.channels],
-    [40, 60, 3],
-    'it can still be written as it was',
-  );
+  t.same([info.width, info.height, info.channels], [40, 60, 3], 'the image can still be written');
 });
 
-t.test('grey, 16-bit, one-pixel and very wide pictures', async (t) => {
+t.test('placeholders of grey, 16-bit, one-pixel and very wide images', async (t) => {
   const grey = await quarters(90, 60).toColourspace('b-w').png().toBuffer();
   const deep = await quarters(90, 60).toColourspace('rgb16').png().toBuffer();
   const pictures = { grey, deep, pixel: await quarters(1, 1).png().toBuffer() };

@@ -37,14 +37,14 @@ const box = { width: 40, height: 40 } as const;
 
 for (const position of gravities) {
   const [across, down] = places[position];
-  t.test(`${position}: what cover keeps`, async (t) => {
+  t.test(`${position}: the part that cover keeps`, async (t) => {
     const x = (await drawn(wide, { ...box, fit: 'cover', position })).at(0, 0)[0];
     t.equal(x, across * 80, 'of a wide picture');
     const y = (await drawn(high, { ...box, fit: 'cover', position })).at(0, 0)[1];
     t.equal(y, down * 80, 'of a high one');
   });
 
-  t.test(`${position}: where contain puts the picture`, async (t) => {
+  t.test(`${position}: the position for contain`, async (t) => {
     const asked = { width: 120, height: 120, fit: 'contain', position } as const;
     const below = await drawn(wide, asked);
     t.same([below.at(0, down * 40), below.at(0, down * 40 + 39)[1]], [[0, 0, 0, 255], 78], 'wide');
@@ -57,7 +57,7 @@ for (const position of gravities) {
   });
 }
 
-t.test('cover keeps the part around a focal point, as far as the picture allows', async (t) => {
+t.test('cover keeps the part around a focal point', async (t) => {
   /** The place of the output's first pixel in the source, which its colour tells. */
   const start = async (source: Buffer, asked: Partial<Variant>) => {
     const [red = 0, green = 0] = (await drawn(source, { fit: 'cover', ...asked })).at(0, 0);
@@ -94,7 +94,7 @@ t.test('cover keeps the part around a focal point, as far as the picture allows'
   t.same([vector.at(9, 5), vector.at(11, 5)], [clear, [255, 0, 0, 255]], 'of an SVG');
 });
 
-t.test('a focal point is that of every frame', async (t) => {
+t.test('a focal point applies to every frame', async (t) => {
   const frames = sharp([wide, wide], { join: { animated: true } });
   const moving = await frames.webp({ lossless: true }).toBuffer();
   for (const more of [{}, { blur: 0.3 }]) {
@@ -108,7 +108,7 @@ t.test('a focal point is that of every frame', async (t) => {
   }
 });
 
-t.test('entropy and attention find the part where something is', async (t) => {
+t.test('entropy and attention find the part with details', async (t) => {
   const busy = await noise(40, 40).png().toBuffer();
   for (const left of [0, 150]) {
     const input = sharp(await plain(190, 40, [255, 255, 255])).composite([
@@ -128,7 +128,7 @@ t.test('entropy and attention find the part where something is', async (t) => {
   }
 });
 
-t.test('a strategy is the centre where nothing is cut off', async (t) => {
+t.test('a strategy is the centre when nothing is cropped', async (t) => {
   for (const position of ['entropy', 'attention'] as const) {
     const made = await drawn(wide, { width: 120, height: 120, fit: 'contain', position });
     t.ok(near(made.at(5, 39), clear) && near(made.at(5, 80), clear), position);
@@ -136,31 +136,34 @@ t.test('a strategy is the centre where nothing is cut off', async (t) => {
   }
 });
 
-t.test('a border has its own width on each side', async (t) => {
+t.test('each side of a border has its own width', async (t) => {
   const extend = { top: 1, right: 2, bottom: 3, left: 4 };
   const orange: Rgb = [255, 128, 0];
   const made = await drawn(wide, { width: 60, extend, background: '#ff8000ff' });
   t.same(made.size, [66, 24]);
-  t.ok(near(made.at(4, 1), [0, 0, 0, 255], 8), 'the picture begins after it');
+  t.ok(near(made.at(4, 1), [0, 0, 0, 255], 8), 'the image begins after it');
   t.ok(near(made.at(3, 1), orange, 0) && near(made.at(4, 0), orange, 0));
   t.ok(near(made.at(63, 20), [236, 76, 0], 8), 'and ends before it');
   t.ok(near(made.at(64, 20), orange, 0) && near(made.at(63, 21), orange, 0));
   t.ok(near((await drawn(wide, { extend })).at(0, 0), clear), 'transparent');
   const jpeg = await drawn(wide, { extend, formats: ['jpeg'] });
-  t.ok(near(jpeg.at(1, 1), white, 60), 'white where nothing can be');
+  t.ok(near(jpeg.at(1, 1), white, 60), 'white in JPEG');
   const thin = await drawn(wide, { extend, background: '#ff800080' });
   t.ok(near(thin.at(0, 0), [255, 128, 0, 128], 1), 'half transparent');
 });
 
-t.test('transparency is laid on the background', async (t) => {
+t.test('flatten blends transparency with the background', async (t) => {
   const half = await plain(20, 20, [0, 0, 200], 0.5);
   const flat = await drawn(half, { flatten: true, background: '#c80000ff' });
   t.ok(near(flat.at(5, 5), [100, 0, 100, 255], 2));
   t.ok(near((await drawn(half, { flatten: true })).at(5, 5), [128, 128, 228, 255], 2), 'white');
   const thin = await drawn(half, { flatten: true, background: '#c8000080', formats: ['webp'] });
-  t.ok(near(thin.at(5, 5), [113, 63, 163, 255], 6), 'a thin background is laid on white');
+  t.ok(
+    near(thin.at(5, 5), [113, 63, 163, 255], 6),
+    'a transparent background is blended with white',
+  );
   const jpeg = await drawn(half, { background: '#c80000ff', formats: ['jpeg'] });
-  t.ok(near(jpeg.at(5, 5), [100, 0, 100, 255], 6), 'always so in JPEG');
+  t.ok(near(jpeg.at(5, 5), [100, 0, 100, 255], 6), 'always in JPEG');
   const kept = await drawn(half, { background: '#c80000ff' });
-  t.ok(near(kept.at(5, 5), [0, 0, 200, 128], 2), 'only when asked elsewhere');
+  t.ok(near(kept.at(5, 5), [0, 0, 200, 128], 2), 'only on request in other formats');
 });

@@ -85,7 +85,7 @@ const manyPasses: Readonly<Record<string, Partial<Variant>>> = {
   'all of it': { rotate: 10, opacity: 1, watermark },
 };
 
-t.test('the sources are what they say', async (t) => {
+t.test('the sources have the expected colours', async (t) => {
   const stored = await sharp(wide, { ignoreIcc: true }).raw().toBuffer();
   t.notOk(near([...stored.subarray(0, 3)], colour, 10), 'Adobe RGB has numbers of its own');
   t.equal((await sharp(sources['CMYK']).metadata()).space, 'cmyk');
@@ -94,7 +94,7 @@ t.test('the sources are what they say', async (t) => {
 const mark = await plain(10, 10, [255, 255, 255]);
 
 for (const [name, source] of Object.entries(sources)) {
-  t.test(`${name}: the colours stay right through many passes`, async (t) => {
+  t.test(`${name}: colours are kept through several passes`, async (t) => {
     const tolerance = name === 'CMYK' ? 25 : 8;
     for (const [what, asked] of Object.entries(manyPasses)) {
       for (const format of ['png', 'jpeg'] as const) {
@@ -115,38 +115,35 @@ for (const [name, source] of Object.entries(sources)) {
   });
 }
 
-t.test(
-  'an animation keeps its profile, or is converted where its frames are drawn one by one',
-  async (t) => {
-    const other = await sharp({
-      create: { width: 60, height: 60, channels: 3, background: 'blue' },
-    })
-      .withIccProfile('p3')
-      .png()
-      .toBuffer();
-    const frames = sharp([Buffer.from(p3), other], { join: { animated: true } });
-    const source = await frames
-      .keepIccProfile()
-      .webp({ lossless: true, delay: [50, 60] })
-      .toBuffer();
-    const passes: Readonly<Record<string, Partial<Variant>>> = {
-      one: { width: 30 },
-      turned: { rotate: 90 },
-      blurred: { blur: 2 },
-      faded: { opacity: 1 },
-      marked: { watermark },
-    };
-    for (const [name, asked] of Object.entries(passes)) {
-      const more = { formats: ['webp'], stripMetadata: false } as const;
-      const made = await drawn(source, { ...asked, ...more }, mark);
-      t.equal((await made.header()).pages, 2);
-      t.equal((await made.header()).hasProfile, !['turned', 'blurred'].includes(name), name);
-      t.ok(near(made.at(made.width >> 1, made.height >> 1), colour, 10), name);
-    }
-  },
-);
+t.test('an animation keeps its profile unless its frames are processed one by one', async (t) => {
+  const other = await sharp({
+    create: { width: 60, height: 60, channels: 3, background: 'blue' },
+  })
+    .withIccProfile('p3')
+    .png()
+    .toBuffer();
+  const frames = sharp([Buffer.from(p3), other], { join: { animated: true } });
+  const source = await frames
+    .keepIccProfile()
+    .webp({ lossless: true, delay: [50, 60] })
+    .toBuffer();
+  const passes: Readonly<Record<string, Partial<Variant>>> = {
+    one: { width: 30 },
+    turned: { rotate: 90 },
+    blurred: { blur: 2 },
+    faded: { opacity: 1 },
+    marked: { watermark },
+  };
+  for (const [name, asked] of Object.entries(passes)) {
+    const more = { formats: ['webp'], stripMetadata: false } as const;
+    const made = await drawn(source, { ...asked, ...more }, mark);
+    t.equal((await made.header()).pages, 2);
+    t.equal((await made.header()).hasProfile, !['turned', 'blurred'].includes(name), name);
+    t.ok(near(made.at(made.width >> 1, made.height >> 1), colour, 10), name);
+  }
+});
 
-t.test('16 bits with a profile and an orientation are turned once', async (t) => {
+t.test('16 bits with a profile and an orientation are oriented once', async (t) => {
   const stored = sharp({ create: { width: 60, height: 40, channels: 3, background: '#c83c28' } });
   const source = await stored
     .toColourspace('rgb16')
@@ -162,7 +159,7 @@ t.test('16 bits with a profile and an orientation are turned once', async (t) =>
   }
 });
 
-t.test('colours that are added to a wide gamut are those of sRGB', async (t) => {
+t.test('colours added to a wide gamut are converted from sRGB', async (t) => {
   const added: Rgb = [30, 160, 220];
   const background = '#1ea0dcff';
   const clear = await sharp(p3).ensureAlpha(0).keepIccProfile().png().toBuffer();
@@ -203,7 +200,7 @@ t.test('colours that are added to a wide gamut are those of sRGB', async (t) => 
   }
 });
 
-t.test('more colours than sRGB has are kept, where the format can', async (t) => {
+t.test('colours outside of sRGB are kept in formats with profiles', async (t) => {
   const red = sharp({ create: { width: 20, height: 20, channels: 3, background: '#ff0000' } });
   const stored = await red.withIccProfile('p3').png().toBuffer();
   // The numbers of the strongest red of P3, under its profile.

@@ -25,7 +25,7 @@ function encoded(image: Sharp, format: OutputFormat, options: Partial<EncodeOpti
     .toBuffer();
 }
 
-/** What cannot be seen has no colour. */
+/** Pixels with the colour of transparent ones removed. */
 async function visible(image: Sharp): Promise<Buffer> {
   const pixels = await image.ensureAlpha().raw().toBuffer();
   for (let at = 0; at < pixels.length; at += 4)
@@ -34,7 +34,7 @@ async function visible(image: Sharp): Promise<Buffer> {
 }
 
 // The formats are calibrated by SSIMULACRA2, which SSIM of luma follows only roughly.
-t.test('one quality means about the same loss in every lossy format', async (t) => {
+t.test('a quality has about the same loss in every lossy format', async (t) => {
   const reference = await toReference(sharp(photo));
   for (const quality of [30, 60, 80]) {
     const jpeg = await ssim(reference, await encoded(sharp(photo), 'jpeg', { quality }));
@@ -46,7 +46,7 @@ t.test('one quality means about the same loss in every lossy format', async (t) 
   }
 });
 
-t.test('lossless keeps every pixel, whatever the quality', async (t) => {
+t.test('lossless keeps every pixel at any quality', async (t) => {
   const opaque = await sharp(photo).resize(90, 120).png().toBuffer();
   const alpha = await noise(90, 120).extractChannel(0).png().toBuffer();
   const transparent = await sharp(opaque).joinChannel(alpha).png().toBuffer();
@@ -75,12 +75,12 @@ t.test('lossless keeps every frame', async (t) => {
   t.ok((await visible(sharp(made, { pages: -1 }))).equals(expected));
 });
 
-t.test('lossless has no meaning for JPEG', async (t) => {
+t.test('lossless has no effect on JPEG', async (t) => {
   const one = await encoded(sharp(photo), 'jpeg', { lossless: true });
   t.ok(one.equals(await encoded(sharp(photo), 'jpeg')));
 });
 
-t.test('from quality 90 on, and where it is asked for, chroma keeps its resolution', async (t) => {
+t.test('chroma keeps its resolution from quality 90 on, or on request', async (t) => {
   const chroma = async (format: OutputFormat, options: Partial<EncodeOptions>) =>
     (await sharp(await encoded(sharp(photo), format, options)).metadata()).chromaSubsampling;
   t.equal(await chroma('jpeg', { quality: 89 }), '4:2:0');
@@ -88,7 +88,7 @@ t.test('from quality 90 on, and where it is asked for, chroma keeps its resoluti
   t.equal(await chroma('jpeg', { quality: 50, sharpChroma: true }), '4:4:4');
 });
 
-t.test('WebP and AVIF have fewer bytes than JPEG at one quality', async (t) => {
+t.test('WebP and AVIF have fewer bytes than JPEG at the same quality', async (t) => {
   for (const quality of [60, 80, 90]) {
     const jpeg = await encoded(sharp(photo), 'jpeg', { quality });
     const webp = await encoded(sharp(photo), 'webp', { quality });
@@ -98,7 +98,7 @@ t.test('WebP and AVIF have fewer bytes than JPEG at one quality', async (t) => {
   }
 });
 
-t.test('quality grows with quality, from end to end', async (t) => {
+t.test('bytes grow with quality', async (t) => {
   for (const format of ['webp', 'avif'] as const) {
     let last = 0;
     for (const quality of [1, 3, 8, 15, 25, 45, 70, 85, 93, 98, 100]) {

@@ -31,7 +31,7 @@ async function worst(source: Uint8Array, asked: Partial<Variant>): Promise<numbe
   return distance;
 }
 
-t.test('no edge gets dark, however it comes to be soft', async (t) => {
+t.test('soft edges do not darken', async (t) => {
   const borders = { top: 8, right: 8, bottom: 8, left: 8 };
   const soft: Record<string, [Uint8Array, Partial<Variant>]> = {
     'made smaller': [disc, { width: 23 }],
@@ -52,7 +52,7 @@ t.test('no edge gets dark, however it comes to be soft', async (t) => {
   }
 });
 
-t.test('faint colours are changed like others, with and without a resize', async (t) => {
+t.test('transparent colours change like opaque ones, with and without a resize', async (t) => {
   const shadow = await plain(20, 20, [0, 0, 0], 0.1);
   const lighter = { modulate: { ...modulation, lightness: 20 } };
   const whole = (await drawn(shadow, lighter)).at(2, 2);
@@ -61,16 +61,16 @@ t.test('faint colours are changed like others, with and without a resize', async
   }
 });
 
-t.test('opacity is multiplied with what there is', async (t) => {
+t.test('opacity is multiplied with alpha', async (t) => {
   t.ok(near((await drawn(opaque, { opacity: 0.5 })).at(5, 5), [...brown, 128], 1));
   const half = await plain(20, 20, brown, 0.5);
   t.ok(near((await drawn(half, { opacity: 0.5 })).at(5, 5), [...brown, 64], 2));
-  t.equal((await drawn(opaque, { opacity: 0 })).at(5, 5)[3], 0, 'nothing is left');
+  t.equal((await drawn(opaque, { opacity: 0 })).at(5, 5)[3], 0, 'fully transparent');
   const resized = await drawn(half, { opacity: 0.5, width: 10, formats: ['webp'] });
   t.ok(near(resized.at(5, 5), [...brown, 64], 6));
 });
 
-t.test('where nothing can be transparent the background shines through', async (t) => {
+t.test('opacity without transparency blends with the background', async (t) => {
   const clear = [228, 178, 153, 255];
   const grey = await sharp(opaque).toColourspace('b-w').jpeg().toBuffer();
   for (const [name, source] of Object.entries({ opaque, disc })) {
@@ -87,5 +87,5 @@ t.test('where nothing can be transparent the background shines through', async (
     t.ok(near(made.at(5, 5), [191, 191, 191, 255], 6), 'grey pictures too');
   }
   const box = { width: 40, height: 40, fit: 'contain', formats: ['jpeg'], opacity: 0.5 } as const;
-  t.ok(near((await drawn(opaque, box)).at(2, 2), [255, 255, 255], 6), 'a white border stays white');
+  t.ok(near((await drawn(opaque, box)).at(2, 2), [255, 255, 255], 6), 'a white border');
 });

@@ -5,7 +5,7 @@ import { blue, green, near, quarters, red, yellow } from './pictures.ts';
 const source = await quarters(120, 80).png().toBuffer();
 const clear = [0, 0, 0, 0];
 
-t.test('quarters of a turn, clockwise', async (t) => {
+t.test('rotation by quarter turns, clockwise', async (t) => {
   for (const sized of [{}, { width: 40 }, { width: 40, height: 40, fit: 'fill' as const }]) {
     const [quarter, half, three] = await Promise.all(
       [90, 180, 270].map((rotate) => drawn(source, { rotate, ...sized })),
@@ -25,15 +25,15 @@ t.test('flip, then flop, then rotate, then the resize', async (t) => {
   t.ok(allNear(corners(mirrored), [green, red, yellow, blue]));
   for (const sized of [{}, { width: 40 }]) {
     const flipped = await drawn(source, { flip: true, rotate: 90, ...sized });
-    t.ok(allNear(corners(flipped), [red, blue, green, yellow]), 'flipped before it is turned');
+    t.ok(allNear(corners(flipped), [red, blue, green, yellow]), 'flip before rotate');
     const flopped = await drawn(source, { flop: true, rotate: 90, ...sized });
-    t.ok(allNear(corners(flopped), [yellow, green, blue, red]), 'mirrored before it is turned');
+    t.ok(allNear(corners(flopped), [yellow, green, blue, red]), 'flop before rotate');
     const all = await drawn(source, { flip: true, flop: true, rotate: 90, ...sized });
     t.ok(allNear(corners(all), [green, yellow, red, blue]));
   }
 });
 
-t.test('what is cut off is chosen after the turn', async (t) => {
+t.test('the position applies after the rotation', async (t) => {
   const box = { width: 40, height: 40, fit: 'cover' as const };
   const top = await drawn(source, { ...box, rotate: 90, position: 'north' });
   t.ok(near(top.at(3, 26), blue) && near(top.at(36, 26), red));
@@ -43,7 +43,7 @@ t.test('what is cut off is chosen after the turn', async (t) => {
   t.ok(near(left.at(26, 3), green) && near(left.at(36, 3), red));
 });
 
-t.test('any other angle needs more room, which is background', async (t) => {
+t.test('other angles add background', async (t) => {
   const made = await drawn(source, { rotate: 45 });
   const side = Math.round((120 + 80) * Math.SQRT1_2);
   t.same(made.size, [side, side]);
@@ -56,25 +56,28 @@ t.test('any other angle needs more room, which is background', async (t) => {
   const back = await drawn(source, { rotate: 347.5, width: 100 });
   t.equal(back.width, 100);
   t.ok(near(back.at(3, 3), clear) && near(back.at(96, 3), clear));
-  t.ok(near(back.at(20, 18), [...red, 255], 20), 'turned to the left');
+  t.ok(near(back.at(20, 18), [...red, 255], 20), 'counterclockwise');
 });
 
-t.test('the background has the asked colour, and is white where nothing is clear', async (t) => {
-  for (const rotate of [45, 12.25]) {
-    const filled = await drawn(source, { rotate, background: '#804020ff' });
-    t.ok(corners(filled).every((corner) => near(corner, [128, 64, 32, 255], 2)));
-    const thin = await drawn(source, { rotate, background: '#80402080' });
-    t.ok(corners(thin).every((corner) => near(corner, [128, 64, 32, 128], 2)));
-    const jpeg = { rotate, formats: ['jpeg'] as const };
-    t.ok(corners(await drawn(source, jpeg)).every((corner) => near(corner, [255, 255, 255], 4)));
-    const mixed = await drawn(source, { ...jpeg, background: '#ff000080' });
-    t.ok(corners(mixed).every((corner) => near(corner, [255, 127, 127], 6)));
-    const flat = await drawn(source, { rotate, flatten: true });
-    t.ok(corners(flat).every((corner) => near(corner, [255, 255, 255, 255], 2)));
-  }
-});
+t.test(
+  'the added background has the requested colour, or white without transparency',
+  async (t) => {
+    for (const rotate of [45, 12.25]) {
+      const filled = await drawn(source, { rotate, background: '#804020ff' });
+      t.ok(corners(filled).every((corner) => near(corner, [128, 64, 32, 255], 2)));
+      const thin = await drawn(source, { rotate, background: '#80402080' });
+      t.ok(corners(thin).every((corner) => near(corner, [128, 64, 32, 128], 2)));
+      const jpeg = { rotate, formats: ['jpeg'] as const };
+      t.ok(corners(await drawn(source, jpeg)).every((corner) => near(corner, [255, 255, 255], 4)));
+      const mixed = await drawn(source, { ...jpeg, background: '#ff000080' });
+      t.ok(corners(mixed).every((corner) => near(corner, [255, 127, 127], 6)));
+      const flat = await drawn(source, { rotate, flatten: true });
+      t.ok(corners(flat).every((corner) => near(corner, [255, 255, 255, 255], 2)));
+    }
+  },
+);
 
-t.test('edges at an angle have no dark fringes', async (t) => {
+t.test('rotated edges have no dark fringes', async (t) => {
   for (const name of ['opaque', 'with alpha'] as const) {
     const bright = quarters(80, 80).linear(0, 250);
     const bytes = await (name === 'opaque' ? bright : bright.ensureAlpha()).png().toBuffer();

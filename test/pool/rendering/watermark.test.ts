@@ -56,39 +56,39 @@ const places: Readonly<Record<Gravity, readonly [left: number, top: number]>> = 
   southeast: [75, 45],
 };
 
-t.test('it is in its place, away from the edges by its margin', async (t) => {
+t.test('the watermark is at its position with its margin', async (t) => {
   for (const position of gravities) {
     const [left, top] = places[position];
     t.same(await marked({ position, margin: 5 }), [left, top, 20, 10], position);
   }
 });
 
-t.test('a margin without room for it is as large as there is room', async (t) => {
+t.test('a margin that does not fit is reduced', async (t) => {
   for (const margin of [60, 10_000]) {
     t.same(await marked({ position: 'northwest', margin }), [margin === 60 ? 60 : 80, 50, 20, 10]);
     t.same(await marked({ position: 'southeast', margin }), [margin === 60 ? 20 : 0, 0, 20, 10]);
   }
 });
 
-t.test('its width is a share of the output’s', async (t) => {
+t.test("the width is a percentage of the output's", async (t) => {
   t.same(await marked({ scale: 1 }), [99, 59, 1, 1]);
   t.same(await marked({ scale: 50 }), [50, 35, 50, 25]);
   t.same(await marked({ scale: 100 }), [0, 10, 100, 50]);
-  t.same(await marked({ scale: 50 }, { width: 50 }), [25, 17, 25, 13], 'not of the source’s');
+  t.same(await marked({ scale: 50 }, { width: 50 }), [25, 17, 25, 13], 'not of the source');
   const high = await plain(20, 40, white);
-  t.same(await marked({ scale: 100 }, {}, high), [70, 0, 30, 60], 'never higher than the output');
+  t.same(await marked({ scale: 100 }, {}, high), [70, 0, 30, 60], "at most the output's height");
   const large = await plain(400, 900, white);
-  t.same(await marked({ scale: 10 }, {}, large), [90, 37, 10, 23], 'however large it is');
+  t.same(await marked({ scale: 10 }, {}, large), [90, 37, 10, 23], 'a large watermark');
   t.same(await marked({ scale: 100 }, { width: 1, height: 1 }), [0, 0, 1, 1], 'on a single pixel');
 });
 
-t.test('it is put on the finished picture', async (t) => {
+t.test('the watermark is added last', async (t) => {
   const extend = { top: 0, right: 20, bottom: 20, left: 0 };
   const asked = { extend, negate: true, opacity: 0.5, blur: 5, rotate: 180 };
   t.same(await marked({}, { ...asked, background: '#ffffffff' }), [96, 68, 24, 12]);
 });
 
-t.test('opacity lets the picture shine through', async (t) => {
+t.test('opacity blends the watermark', async (t) => {
   const seen = async (opacity: number, bytes: Uint8Array, asked: Partial<Variant> = {}) => {
     const made = await drawn(source, { ...asked, watermark: watermark({ opacity }) }, bytes);
     return made.at(95, 55);
@@ -98,11 +98,11 @@ t.test('opacity lets the picture shine through', async (t) => {
   t.ok(near(await seen(0, mark), brown, 0));
   t.ok(near(await seen(60, mark, { formats: ['jpeg'] }), [233, 193, 173, 255], 8), 'JPEG');
   const half = await plain(40, 20, white, 0.5);
-  t.ok(near(await seen(100, half), [228, 178, 153, 255], 2), 'its own is kept');
-  t.ok(near(await seen(50, half), [214, 139, 101, 255], 2), 'and multiplied');
+  t.ok(near(await seen(100, half), [228, 178, 153, 255], 2), 'its own alpha');
+  t.ok(near(await seen(50, half), [214, 139, 101, 255], 2), 'multiplied');
 });
 
-t.test('over what is clear it is all there is', async (t) => {
+t.test('a watermark on transparent pixels', async (t) => {
   const clear = await plain(100, 60, [0, 0, 0], 0);
   const made = await drawn(clear, { watermark: watermark({ opacity: 50 }) }, mark);
   t.ok(near(made.at(95, 55), [255, 255, 255, 128], 2));
@@ -111,20 +111,20 @@ t.test('over what is clear it is all there is', async (t) => {
   t.ok(near(jpeg.at(5, 5), white, 3));
 });
 
-t.test('a drawing is sharp at its size', async (t) => {
+t.test('an SVG is rasterised at its final size', async (t) => {
   const drawing =
     '<svg xmlns="http://www.w3.org/2000/svg" width="2" height="2"><rect width="1" height="2" fill="#fff"/><rect x="1" width="1" height="2"/></svg>';
   const made = await drawn(source, { watermark: watermark({ scale: 60 }) }, Buffer.from(drawing));
   t.ok(near(made.at(69, 30), white, 1) && near(made.at(70, 30), [0, 0, 0], 1));
 });
 
-t.test('its own orientation counts', async (t) => {
+t.test('the orientation of the watermark is applied', async (t) => {
   const left = await sharp(mark).extend({ right: 40, background: 'black' }).png().toBuffer();
   const turned = await sharp(left).withMetadata({ orientation: 6 }).png().toBuffer();
   t.same(await marked({ scale: 20 }, {}, turned), [85, 0, 15, 30]);
 });
 
-t.test('what cannot be used is said to be the watermark', async (t) => {
+t.test('errors of the watermark say so', async (t) => {
   const png = await sharp(mark).png().toBuffer();
   const broken: readonly (readonly [Uint8Array, string])[] = [
     [Buffer.from('hello'), 'source_unsupported'],

@@ -28,7 +28,7 @@ const encoder = fc
     return bytes;
   });
 
-t.test('what fits is found in five attempts, whatever the encoder does', async (t) => {
+t.test('an output that fits is found in five runs with any encoder', async (t) => {
   const quality = fc.integer({ min: 1, max: 100 });
   await fc.assert(
     fc.asyncProperty(
@@ -83,7 +83,7 @@ const photographs = await Promise.all(
   ),
 );
 
-t.test('it is the best quality that fits, or within three of it', async (t) => {
+t.test('the quality is the best that fits, or up to three less', async (t) => {
   for (const format of formats) {
     let missed = 0;
     for (const [index, photograph] of photographs.entries()) {
@@ -107,7 +107,7 @@ t.test('it is the best quality that fits, or within three of it', async (t) => {
   }
 });
 
-t.test('a limit that is far below the bytes at q is made use of', async (t) => {
+t.test('a limit far below the bytes at q is used', async (t) => {
   const [photograph = Buffer.alloc(0)] = photographs;
   for (const format of formats) {
     const asked = { formats: [format], quality: 80 } as const;

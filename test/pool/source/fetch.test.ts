@@ -9,9 +9,9 @@ import { fetchSource } from '../../../pool/source/fetch.ts';
 import { AddressGuard } from '../../../pool/source/guard.ts';
 import { SharedMemory } from '../../../pool/source/shared-memory.ts';
 import { until } from '../../until.ts';
-import { asker, failureOf, listen, openSources, startOrigin } from './origin.ts';
+import { client, failureOf, listen, openSources, startOrigin } from './origin.ts';
 
-t.test('the request is plain: its own name, image types, no cookies and no referrer', async (t) => {
+t.test('requests have a user agent, image types, no cookies and no referrer', async (t) => {
   process.env['http_proxy'] = 'http://127.0.0.1:9';
   process.env['HTTP_PROXY'] = 'http://127.0.0.1:9';
   t.teardown(() => {
@@ -22,9 +22,9 @@ t.test('the request is plain: its own name, image types, no cookies and no refer
     response.setHeader('set-cookie', 'a=b; Path=/').end('picture');
   });
   const sources = openSources(t);
-  const lease = await sources.acquire(origin.url('/a%20b.png?c=d&e#fragment'), asker());
-  t.equal(Buffer.from(lease.bytes).toString(), 'picture', 'proxy variables are not honoured');
-  await sources.acquire(origin.url('/second'), asker());
+  const lease = await sources.acquire(origin.url('/a%20b.png?c=d&e#fragment'), client());
+  t.equal(Buffer.from(lease.bytes).toString(), 'picture', 'proxy variables are ignored');
+  await sources.acquire(origin.url('/second'), client());
   const [first, second] = origin.requests;
   t.match(first, { method: 'GET', url: '/a%20b.png?c=d&e' });
   t.match(first?.headers, {
@@ -37,7 +37,7 @@ t.test('the request is plain: its own name, image types, no cookies and no refer
   t.same([second?.headers.cookie, second?.headers.referer], [undefined, undefined]);
 });
 
-t.test('the bytes are those that came, of whatever length, in shared memory', async (t) => {
+t.test('bodies of any length are in shared memory', async (t) => {
   for (const length of [1, 65_535, 65_536, 65_537, 300_000, 1_000_000]) {
     const body = Buffer.alloc(length, 'abc');
     for (const known of [true, false]) {
@@ -47,14 +47,14 @@ t.test('the bytes are those that came, of whatever length, in shared memory', as
         response.write(body.subarray(0, length >> 1));
         response.end(body.subarray(length >> 1));
       });
-      const { bytes } = await openSources(t).acquire(origin.url(), asker());
+      const { bytes } = await openSources(t).acquire(origin.url(), client());
       t.ok(body.equals(bytes), `${length} bytes`);
       t.type(bytes.buffer, SharedArrayBuffer);
     }
   }
 });
 
-t.test('where there is no shared memory left, the bytes are in memory of their own', async (t) => {
+t.test('without shared memory a body has its own buffer', async (t) => {
   const memory = { allocate: () => null, free: () => {} };
   const budget = new ByteBudget(2_000_000).for({ project: 'p', host: 'h' });
   async function* chunks() {
@@ -93,14 +93,14 @@ t.test('statuses', async (t) => {
   });
   const sources = openSources(t);
   for (const [status, code] of Object.entries(expected)) {
-    const acquired = sources.acquire(origin.url(`/${status}`), asker());
+    const acquired = sources.acquire(origin.url(`/${status}`), client());
     if (code === 'ok') t.equal((await acquired).bytes.byteLength, 4);
     else t.match(await failureOf(acquired), { code, message: status }, status);
   }
-  t.equal(sources.stats().heldBytes, 4, 'the only thing held is the lease of the 203');
+  t.equal(sources.stats().heldBytes, 4, 'only the lease of the 203');
 });
 
-t.test('how long to wait is passed on from a 429 where it is sane', async (t) => {
+t.test('a valid Retry-After of a 429 is passed on', async (t) => {
   const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toUTCString();
   const cases: ReadonlyArray<readonly [header: string, least: number, most: number]> = [
     ['1', 1, 1],
@@ -117,7 +117,7 @@ t.test('how long to wait is passed on from a 429 where it is sane', async (t) =>
   const sources = openSources(t);
   const waitOf = async (status: number, header: string) => {
     const path = `/${status}${encodeURIComponent(header)}`;
-    return (await failureOf(sources.acquire(origin.url(path), asker()))).details.retryAfter;
+    return (await failureOf(sources.acquire(origin.url(path), client()))).details.retryAfter;
   };
   for (const [header, least, most] of cases) {
     const wait = (await waitOf(429, header)) ?? 0;
@@ -129,7 +129,7 @@ t.test('how long to wait is passed on from a 429 where it is sane', async (t) =>
   t.equal(await waitOf(503, '120'), undefined, 'only of a 429');
 });
 
-t.test('the content type is kept with the bytes, when it is one', async (t) => {
+t.test('a valid content type is kept with the bytes', async (t) => {
   const cases: ReadonlyArray<readonly [header: string | null, type: string | null]> = [
     ['text/html', 'text/html'],
     ['Text/HTML; charset=utf-8', 'text/html'],
@@ -148,13 +148,13 @@ t.test('the content type is kept with the bytes, when it is one', async (t) => {
   const sources = openSources(t);
   for (const [index, [header, type]] of cases.entries()) {
     for (const from of ['origin', 'cache']) {
-      const lease = await sources.acquire(origin.url(`/${index}`), asker());
+      const lease = await sources.acquire(origin.url(`/${index}`), client());
       t.equal(lease.contentType, type, `${header} from the ${from}`);
     }
   }
 });
 
-t.test('broken answers are unreachable, by stage response', async (t) => {
+t.test('broken responses are unreachable, stage response', async (t) => {
   const answers = {
     'not HTTP': 'picture\r\n\r\n',
     'nothing at all': '',
@@ -169,7 +169,7 @@ t.test('broken answers are unreachable, by stage response', async (t) => {
     const server = createServer((socket) => socket.once('data', () => socket.end(answer)));
     const origin = await listen(t, server);
     const sources = openSources(t);
-    const failure = await failureOf(sources.acquire(origin.url('/?secret=1'), asker()));
+    const failure = await failureOf(sources.acquire(origin.url('/?secret=1'), client()));
     t.match(failure, { code: 'source_unreachable', message: /\(response\).*127\.0\.0\.1/ }, name);
     t.notMatch(failure.message, /secret/);
     t.equal(sources.stats().heldBytes, 0);
@@ -178,11 +178,11 @@ t.test('broken answers are unreachable, by stage response', async (t) => {
 
 t.test('an empty body is corrupt', async (t) => {
   const origin = await startOrigin(t, (_, response) => response.end());
-  const failure = await failureOf(openSources(t).acquire(origin.url(), asker()));
+  const failure = await failureOf(openSources(t).acquire(origin.url(), client()));
   t.equal(failure.code, 'source_corrupt');
 });
 
-t.test('a kept connection that the origin closes under a request is opened again', async (t) => {
+t.test('a request on a closed kept connection is repeated', async (t) => {
   let broken = 0;
   const server = createServer((socket) => {
     let served = 0;
@@ -198,13 +198,13 @@ t.test('a kept connection that the origin closes under a request is opened again
   const origin = await listen(t, server);
   const sources = openSources(t);
   for (let i = 0; broken === 0; i++) {
-    t.equal((await sources.acquire(origin.url(`/${i}`), asker())).bytes.byteLength, 4);
+    t.equal((await sources.acquire(origin.url(`/${i}`), client())).bytes.byteLength, 4);
     // Lets the connection come to rest, so that it is used again.
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 });
 
-t.test('a fetch that is aborted while it reads fails with the reason', async (t) => {
+t.test('a fetch aborted during the body rejects with the reason', async (t) => {
   const origin = await startOrigin(t, (request, response) => {
     response.setHeader('content-encoding', request.url === '/coded' ? 'gzip' : 'identity');
     response.write(gzipSync(randomBytes(100_000)).subarray(0, 80_000));
@@ -236,6 +236,6 @@ t.test('a fetch that is aborted while it reads fails with the reason', async (t)
     leaving.abort(reason);
     t.equal(await fetched.catch((error: unknown) => error), reason);
     t.equal(budget.held, 0);
-    t.ok(memory.allocate(196_608), 'all of it is free');
+    t.ok(memory.allocate(196_608), 'all memory is free');
   }
 });

@@ -30,7 +30,7 @@ export async function startOrigin(t: Test, answer: RequestListener): Promise<Ori
   return { requests, ...(await listen(t, server)) };
 }
 
-/** The same for a server that speaks whatever it likes. */
+/** Listens with any server. */
 export async function listen(t: Test, server: Server) {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -55,7 +55,7 @@ export async function listen(t: Test, server: Server) {
   };
 }
 
-/** What a promise failed with; an error of another kind fails the test by being thrown. */
+/** The ServiceError of a rejected promise. */
 export async function failureOf(promise: Promise<unknown>): Promise<ServiceError> {
   try {
     await promise;
@@ -63,7 +63,7 @@ export async function failureOf(promise: Promise<unknown>): Promise<ServiceError
     if (error instanceof ServiceError) return error;
     throw error;
   }
-  throw new Error('it did not fail');
+  throw new Error('The promise did not reject.');
 }
 
 /** Sources that may use 127.0.0.1, closed with the test. Every name resolves to it. */
@@ -89,13 +89,13 @@ export function openSources(
   return sources;
 }
 
-let askers = 0;
+let clients = 0;
 
-/** Someone, of a project of its own, who may use every host and does not leave. */
-export function asker(changes: Partial<AcquireOptions> = {}): AcquireOptions {
-  askers += 1;
+/** Options of a client with a project of its own, which may use every host and never aborts. */
+export function client(changes: Partial<AcquireOptions> = {}): AcquireOptions {
+  clients += 1;
   return {
-    project: `p${askers}`,
+    project: `p${clients}`,
     allowed: () => true,
     signal: new AbortController().signal,
     ...changes,

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { asker, failureOf, openSources, startOrigin } from './origin.ts';
+import { client, failureOf, openSources, startOrigin } from './origin.ts';
 
-t.test('redirects are followed, relative ones and on to other hosts', async (t) => {
+t.test('relative redirects and those to other hosts are followed', async (t) => {
   for (const status of [301, 302, 303, 307, 308]) {
     const origin = await startOrigin(t, (request, response) => {
       const target = { '/a': 'b?x#y', '/b?x': `http://b.example.:${origin.port}/c` }[
@@ -14,28 +14,28 @@ t.test('redirects are followed, relative ones and on to other hosts', async (t) 
     const allowed = (host: string) => asked.push(host) > 0;
     const lease = await openSources(t).acquire(
       origin.url('/a', 'a.example'),
-      asker({ allowed: (host) => allowed(host) }),
+      client({ allowed: (host) => allowed(host) }),
     );
     t.equal(Buffer.from(lease.bytes).toString(), `b.example:${origin.port}/c`, String(status));
     t.ok(asked.includes('b.example'), 'the allowlist is asked without the trailing dot');
   }
 });
 
-t.test('at most five', async (t) => {
+t.test('at most five redirects are followed', async (t) => {
   const origin = await startOrigin(t, (request, response) => {
     const left = Number(request.url?.slice(1));
     if (left === 0) response.end('picture');
     else response.writeHead(302, { location: `/${left - 1}` }).end();
   });
   const sources = openSources(t);
-  t.equal((await sources.acquire(origin.url('/5'), asker())).bytes.byteLength, 7);
+  t.equal((await sources.acquire(origin.url('/5'), client())).bytes.byteLength, 7);
   const before = origin.requests.length;
-  const failure = await failureOf(sources.acquire(origin.url('/9'), asker()));
+  const failure = await failureOf(sources.acquire(origin.url('/9'), client()));
   t.match(failure, { code: 'source_unreachable', message: /too often/ });
   t.equal(origin.requests.length - before, 6);
 });
 
-t.test('every target is checked', async (t) => {
+t.test('every redirect is checked', async (t) => {
   const target = await startOrigin(t, (_, response) => response.end('inside'));
   const own = { urls: ['http://me.example'], ports: [target.port] };
   const locations: Record<string, string> = {
@@ -63,7 +63,7 @@ t.test('every target is checked', async (t) => {
     const failure = await failureOf(
       openSources(t, { own }).acquire(
         origin.url('/', 'a.example'),
-        asker({ allowed: (host) => host !== 'stranger.example' }),
+        client({ allowed: (host) => host !== 'stranger.example' }),
       ),
     );
     t.equal(failure.code, code, location);
@@ -73,7 +73,7 @@ t.test('every target is checked', async (t) => {
   t.equal(target.requests.length, 0);
 });
 
-t.test('a name that a redirect leads to is checked where it resolves', async (t) => {
+t.test('the addresses of a redirect are checked', async (t) => {
   const origin = await startOrigin(t, (_, response) => {
     response.writeHead(302, { location: 'http://inside.example/' }).end();
   });
@@ -81,18 +81,18 @@ t.test('a name that a redirect leads to is checked where it resolves', async (t)
     { address: name === 'inside.example' ? '10.0.0.1' : '127.0.0.1', family: 4 },
   ];
   const failure = await failureOf(
-    openSources(t, {}, { resolve }).acquire(origin.url('/', 'a.example'), asker()),
+    openSources(t, {}, { resolve }).acquire(origin.url('/', 'a.example'), client()),
   );
   t.match(failure, { code: 'source_blocked', message: /inside\.example/ });
 });
 
-t.test('a redirect with a body without an end does not hold the fetch up', async (t) => {
+t.test('an endless body of a redirect does not delay the fetch', async (t) => {
   const origin = await startOrigin(t, (request, response) => {
     if (request.url === '/end') response.end('picture');
     else response.writeHead(302, { location: '/end' }).write('and on');
   });
   const sources = openSources(t);
-  t.equal((await sources.acquire(origin.url('/'), asker())).bytes.byteLength, 7);
+  t.equal((await sources.acquire(origin.url('/'), client())).bytes.byteLength, 7);
   await sources.close();
   await origin.quiet();
 });

@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { createServer } from 'node:net';
 import t, { type Test } from 'tap';
 import type { SourceSettings } from '../../../pool/source/sources.ts';
-import { asker, failureOf, listen, openSources, startOrigin } from './origin.ts';
+import { client, failureOf, listen, openSources, startOrigin } from './origin.ts';
 
 const v4 = (address: string): LookupAddress => ({ address, family: 4 });
 const v6 = (address: string): LookupAddress => ({ address, family: 6 });
@@ -15,15 +15,15 @@ function sourcesWith(
   return openSources(t, changes, { resolve: async (name) => resolve(name) });
 }
 
-t.test('a name is fetched from where it resolves to', async (t) => {
+t.test('a name is fetched from its address', async (t) => {
   const origin = await startOrigin(t, (_, response) => response.end('picture'));
   const sources = sourcesWith(t, () => [v4('127.0.0.1')]);
-  const lease = await sources.acquire(origin.url('/', 'shop.example'), asker());
+  const lease = await sources.acquire(origin.url('/', 'shop.example'), client());
   t.equal(Buffer.from(lease.bytes).toString(), 'picture');
   t.equal(origin.requests[0]?.headers.host, `shop.example:${origin.port}`);
 });
 
-t.test('one address that is not allowed refuses the whole name', async (t) => {
+t.test('one address that is not allowed refuses the name', async (t) => {
   const origin = await startOrigin(t, (_, response) => response.end('picture'));
   for (const addresses of [
     [v4('127.0.0.2')],
@@ -35,66 +35,61 @@ t.test('one address that is not allowed refuses the whole name', async (t) => {
     [v4('127.0.0.1'), { address: 'nonsense', family: 4 }],
   ]) {
     const sources = sourcesWith(t, () => addresses);
-    const failure = await failureOf(sources.acquire(origin.url('/', 'mixed.example'), asker()));
+    const failure = await failureOf(sources.acquire(origin.url('/', 'mixed.example'), client()));
     t.equal(failure.code, 'source_blocked', JSON.stringify(addresses));
     for (const { address } of addresses) t.notMatch(failure.message, address, 'no address leaks');
   }
   t.equal(origin.requests.length, 0);
 });
 
-t.test(
-  'the address that was checked is the one connected to, however the name changes',
-  async (t) => {
-    const origin = await startOrigin(t, (_, response) => {
-      response.setHeader('connection', 'close').end('picture');
-    });
-    let lookups = 0;
-    const sources = sourcesWith(t, () => (++lookups === 1 ? [v4('127.0.0.1')] : [v4('127.0.0.2')]));
-    await sources.acquire(origin.url('/1', 'rebinding.example'), asker());
-    t.equal(lookups, 1, 'no look-up between the check and the connection');
-    await origin.quiet();
-    const failure = await failureOf(
-      sources.acquire(origin.url('/2', 'rebinding.example'), asker()),
-    );
-    t.equal(failure.code, 'source_blocked', 'a new connection is a new check');
-    t.equal(origin.requests.length, 1);
-  },
-);
+t.test('the socket connects to the checked address when a name changes', async (t) => {
+  const origin = await startOrigin(t, (_, response) => {
+    response.setHeader('connection', 'close').end('picture');
+  });
+  let lookups = 0;
+  const sources = sourcesWith(t, () => (++lookups === 1 ? [v4('127.0.0.1')] : [v4('127.0.0.2')]));
+  await sources.acquire(origin.url('/1', 'rebinding.example'), client());
+  t.equal(lookups, 1, 'no query between check and connection');
+  await origin.quiet();
+  const failure = await failureOf(sources.acquire(origin.url('/2', 'rebinding.example'), client()));
+  t.equal(failure.code, 'source_blocked', 'a new connection is checked');
+  t.equal(origin.requests.length, 1);
+});
 
-t.test('a dead address is passed over for the next one, both checked', async (t) => {
+t.test('the next address is used when one is dead', async (t) => {
   const origin = await startOrigin(t, (_, response) => response.end('picture'));
   const privateSources = ['127.0.0.0/8:*'];
   const sources = sourcesWith(t, () => [v4('127.0.0.9'), v4('127.0.0.1')], { privateSources });
-  const lease = await sources.acquire(origin.url('/', 'two.example'), asker());
+  const lease = await sources.acquire(origin.url('/', 'two.example'), client());
   t.equal(lease.bytes.byteLength, 7);
 });
 
-t.test('a named host may resolve to anything but the service itself', async (t) => {
+t.test("a private source may resolve to any address but the service's", async (t) => {
   const origin = await startOrigin(t, (_, response) => response.end('picture'));
   const privateSources = ['origin.internal:*'];
   const resolve = () => [v4('127.0.0.1')];
   const url = origin.url('/', 'origin.internal');
-  t.ok(await sourcesWith(t, resolve, { privateSources }).acquire(url, asker()));
+  t.ok(await sourcesWith(t, resolve, { privateSources }).acquire(url, client()));
   const own = { urls: [], ports: [origin.port] };
   const self = sourcesWith(t, resolve, { privateSources, own });
-  t.equal((await failureOf(self.acquire(url, asker()))).code, 'source_blocked');
+  t.equal((await failureOf(self.acquire(url, client()))).code, 'source_blocked');
   t.equal(origin.requests.length, 1);
 });
 
-t.test('a name that does not resolve is unreachable, by stage DNS', async (t) => {
+t.test('a name that does not resolve is unreachable, stage DNS', async (t) => {
   const missing = sourcesWith(t, () => {
     throw Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' });
   });
-  const failure = await failureOf(missing.acquire(new URL('http://none.example/'), asker()));
+  const failure = await failureOf(missing.acquire(new URL('http://none.example/'), client()));
   t.match(failure, { code: 'source_unreachable', message: /\(DNS\).*none\.example/ });
   const empty = sourcesWith(t, () => []);
-  t.match(await failureOf(empty.acquire(new URL('http://none.example/'), asker())), {
+  t.match(await failureOf(empty.acquire(new URL('http://none.example/'), client())), {
     code: 'source_unreachable',
     message: /\(DNS\)/,
   });
 });
 
-t.test('no connection and no TLS are unreachable, each by its stage', async (t) => {
+t.test('failed connections and TLS handshakes are unreachable, with their stages', async (t) => {
   const closed = createServer();
   await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
   const address = closed.address();
@@ -103,7 +98,7 @@ t.test('no connection and no TLS are unreachable, each by its stage', async (t) 
   for (const addresses of [[v4('127.0.0.1')], [v4('127.0.0.1'), v4('127.0.0.2')]]) {
     const sources = sourcesWith(t, () => addresses, { privateSources: ['127.0.0.0/8:*'] });
     const failure = await failureOf(
-      sources.acquire(new URL(`http://shop.example:${port}/`), asker()),
+      sources.acquire(new URL(`http://shop.example:${port}/`), client()),
     );
     t.match(failure, { code: 'source_unreachable', message: /\(connect\).*shop\.example/ });
     t.notMatch(failure.message, '127.0.0', 'no address leaks');
@@ -114,7 +109,7 @@ t.test('no connection and no TLS are unreachable, each by its stage', async (t) 
   );
   const sources = sourcesWith(t, () => [v4('127.0.0.1')]);
   const url = new URL(`https://shop.example:${plain.port}/`);
-  t.match(await failureOf(sources.acquire(url, asker())), {
+  t.match(await failureOf(sources.acquire(url, client())), {
     code: 'source_unreachable',
     message: /\(TLS\).*shop\.example/,
   });

@@ -32,7 +32,7 @@ async function file(t: Test, text: string): Promise<string> {
 
 const v4 = { address: '192.0.2.1', family: 4 } as const;
 
-t.test('a name is asked for once, and again when its time to live has passed', async (t) => {
+t.test('a name is cached for its time to live', async (t) => {
   const answer = { addresses: ['192.0.2.1'], ttl: 30 };
   const { resolver, asked, pass } = await resolverOf(t, (_, family) =>
     family === 4 ? answer : { addresses: [] },
@@ -48,7 +48,7 @@ t.test('a name is asked for once, and again when its time to live has passed', a
   t.equal(asked.length, 2 * once);
 });
 
-t.test('a time to live is kept within a second and a minute', async (t) => {
+t.test('the time to live is limited to 1 to 60 s', async (t) => {
   let ttl = 0;
   const { resolver, asked, pass } = await resolverOf(t, () => ({ addresses: ['192.0.2.1'], ttl }), {
     families: [4],
@@ -63,7 +63,7 @@ t.test('a time to live is kept within a second and a minute', async (t) => {
   t.equal(asked.length, 3);
 });
 
-t.test('that there is no such name is remembered for a moment', async (t) => {
+t.test('a missing name is cached for 5 s', async (t) => {
   const { resolver, asked, pass } = await resolverOf(t, () => 'no such name', { families: [4] });
   for (let i = 0; i < 3; i++)
     await t.rejects(resolver.resolve('none.example'), { code: 'ENOTFOUND' });
@@ -73,7 +73,7 @@ t.test('that there is no such name is remembered for a moment', async (t) => {
   t.equal(asked.length, 2);
 });
 
-t.test('a dead name ends in time and delays no other', async (t) => {
+t.test('a dead name times out and does not delay others', async (t) => {
   const { resolver, asked } = await resolverOf(
     t,
     (name) => (name.startsWith('dead') ? 'silence' : { addresses: ['192.0.2.1'] }),
@@ -84,11 +84,11 @@ t.test('a dead name ends in time and delays no other', async (t) => {
   await until('all are asked for', () => asked.length >= 40);
   t.same(await resolver.resolve('alive.example'), [v4]);
   for (const one of await ended) t.equal(one.status, 'rejected');
-  await t.rejects(resolver.resolve('dead1.example'), 'and it is remembered');
+  await t.rejects(resolver.resolve('dead1.example'), 'cached');
   t.equal(asked.filter((name) => name === 'dead1.example').length <= 2, true);
 });
 
-t.test('one family does not wait for the silence of the other', async (t) => {
+t.test('one address family does not wait for the other', async (t) => {
   const { resolver } = await resolverOf(
     t,
     (_, family) => (family === 4 ? { addresses: ['192.0.2.1'] } : 'silence'),
@@ -97,7 +97,7 @@ t.test('one family does not wait for the silence of the other', async (t) => {
   t.same(await resolver.resolve('half.example'), [v4]);
 });
 
-t.test('both families are there when both answer', async (t) => {
+t.test('both address families are returned', async (t) => {
   const { resolver } = await resolverOf(
     t,
     (_, family) => ({ addresses: family === 4 ? ['192.0.2.1'] : ['2001:db8:0:0:0:0:0:1'] }),
@@ -107,7 +107,7 @@ t.test('both families are there when both answer', async (t) => {
   t.same(await resolver.resolve('both.example'), [v4, v6]);
 });
 
-t.test('names of the hosts file, and localhost, need no server', async (t) => {
+t.test('names of the hosts file, and localhost, need no query', async (t) => {
   const path = await file(
     t,
     '# comment\n192.0.2.1 Shop.Internal shop # more\n::1 six\nnonsense x\n',
@@ -124,13 +124,13 @@ t.test('names of the hosts file, and localhost, need no server', async (t) => {
 
   await writeFile(path, '192.0.2.1 added.example\n');
   time += 10_000;
-  t.same(await resolver.resolve('added.example'), [v4], 'it is read again when it has changed');
+  t.same(await resolver.resolve('added.example'), [v4], 'a changed file is reloaded');
   await rm(path);
   time += 10_000;
   await t.rejects(resolver.resolve('added.example'), { code: 'ENOTFOUND' });
 });
 
-t.test('search domains are for names that the operator has named', async (t) => {
+t.test('search domains apply to names that the operator configured', async (t) => {
   const path = await file(t, 'search one.test two.test.\noptions ndots:2 timeout:1\n');
   t.same(await searchDomains(path), { domains: ['one.test', 'two.test'], dots: 2 });
   t.same(await searchDomains(`${path}-none`), { domains: [], dots: 1 });
@@ -145,7 +145,7 @@ t.test('search domains are for names that the operator has named', async (t) => 
   t.equal(asked.at(-1), 'other');
 });
 
-t.test('the cache is bounded in bytes', async (t) => {
+t.test('the cache has a byte limit', async (t) => {
   const { resolver } = await resolverOf(t, () => ({ addresses: ['192.0.2.1'] }), {
     families: [4],
     cacheBytes: 20_000,

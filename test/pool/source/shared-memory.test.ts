@@ -4,14 +4,14 @@ import { SharedMemory } from '../../../pool/source/shared-memory.ts';
 const page = 4_096;
 const from = (bytes: Uint8Array) => bytes.byteOffset / page;
 
-/** What is there for certain. */
+/** An allocation that must succeed. */
 function allocate(memory: SharedMemory, bytes: number): Uint8Array {
   const allocated = memory.allocate(bytes);
   if (allocated === null) throw new Error('there is no room');
   return allocated;
 }
 
-t.test('whole pages, the lowest that are free', (t) => {
+t.test('allocations are whole pages at the lowest free address', (t) => {
   const memory = new SharedMemory(8 * page);
   const [a, b, c, d] = [1, page, page + 1, 3 * page].map((size) => allocate(memory, size));
   t.same(
@@ -28,11 +28,11 @@ t.test('whole pages, the lowest that are free', (t) => {
   if (b) memory.free(b);
   if (c) memory.free(c);
   t.equal(memory.allocate(3 * page + 1), null);
-  t.equal(from(allocate(memory, 3 * page)), 1, 'what was freed side by side is one range');
+  t.equal(from(allocate(memory, 3 * page)), 1, 'adjacent free ranges are merged');
   t.end();
 });
 
-t.test('bytes of others are not its business, and nothing is freed twice', (t) => {
+t.test('foreign bytes are ignored, and a second free throws', (t) => {
   const memory = new SharedMemory(2 * page);
   memory.free(new Uint8Array(10));
   memory.free(Buffer.from('abc'));
@@ -43,7 +43,7 @@ t.test('bytes of others are not its business, and nothing is freed twice', (t) =
   t.end();
 });
 
-t.test('after any order of calls no two allocations share a byte, and nothing is lost', (t) => {
+t.test('allocations never overlap, and all memory can be freed', (t) => {
   const pages = 64;
   const memory = new SharedMemory(pages * page + 17);
   let seed = 1;
@@ -56,7 +56,7 @@ t.test('after any order of calls no two allocations share a byte, and nothing is
     const oldest = [...held.keys()][random(Math.max(1, held.size))];
     if (oldest !== undefined && random(3) === 0) {
       const mark = held.get(oldest);
-      if (!oldest.every((byte) => byte === mark)) t.fail('somebody else has written there');
+      if (!oldest.every((byte) => byte === mark)) t.fail('overlapping allocations');
       held.delete(oldest);
       memory.free(oldest);
       continue;
@@ -64,9 +64,9 @@ t.test('after any order of calls no two allocations share a byte, and nothing is
     const bytes = memory.allocate(1 + random(9 * page));
     if (bytes !== null) held.set(bytes.fill(call % 251), call % 251);
   }
-  t.ok(held.size > 3, 'it is in use');
+  t.ok(held.size > 3, 'some are allocated');
   for (const bytes of held.keys()) memory.free(bytes);
   t.equal(memory.used, 0);
-  t.ok(memory.allocate(pages * page), 'all of it is one range again');
+  t.ok(memory.allocate(pages * page), 'one free range');
   t.end();
 });
