@@ -20,7 +20,7 @@ import { temporaryRoot } from './temporary-root.ts';
 const run = promisify(execFile);
 const [program, ...args] = plainNode;
 
-/** A project of two sources that is built as this one is. */
+/** A project with two sources and this build. */
 async function startProject(t: { teardown(action: () => Promise<unknown>): void }) {
   const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-build-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
@@ -39,7 +39,7 @@ async function startProject(t: { teardown(action: () => Promise<unknown>): void 
   await write('room/a.ts', 'export const a: number = 1;\n');
   await write('room/b.ts', 'export const b: number = 1;\n');
   const build = () => run(program, [...args, at('build.js')]);
-  /** What a build says that fails. */
+  /** The error output of a failed build. */
   const refusal = (): Promise<string> =>
     build().then(
       () => 'nothing',
@@ -54,7 +54,7 @@ async function startProject(t: { teardown(action: () => Promise<unknown>): void 
     refusal,
     output,
     config,
-    /** Runs the build; whether it has built anything. */
+    /** Runs the build; resolves with whether it has written the output. */
     async builds() {
       const before = await builtAt();
       await build();
@@ -63,32 +63,35 @@ async function startProject(t: { teardown(action: () => Promise<unknown>): void 
   };
 }
 
-t.test('what is built is built again when it has to be, and only then', async (t) => {
-  const { at, write, build, builds, output, config } = await startProject(t);
-  await build();
-  t.equal(await output('a'), 'export const a = 1;\n');
-  t.notOk(await builds(), 'nothing has changed');
+t.test(
+  'a build runs only when sources, packages, configuration or output have changed',
+  async (t) => {
+    const { at, write, build, builds, output, config } = await startProject(t);
+    await build();
+    t.equal(await output('a'), 'export const a = 1;\n');
+    t.notOk(await builds(), 'nothing has changed');
 
-  await write('room/a.ts', 'export const a: number = 2;\n');
-  await utimes(at('room/a.ts'), 0, 0);
-  t.ok(await builds(), 'a source has changed, though its time is old');
-  t.equal(await output('a'), 'export const a = 2;\n');
+    await write('room/a.ts', 'export const a: number = 2;\n');
+    await utimes(at('room/a.ts'), 0, 0);
+    t.ok(await builds(), 'a changed source with an old modification time');
+    t.equal(await output('a'), 'export const a = 2;\n');
 
-  await rm(at('room/b.ts'));
-  t.ok(await builds(), 'a source is gone');
-  t.equal(await output('b'), null, 'and what was built from it');
+    await rm(at('room/b.ts'));
+    t.ok(await builds(), 'a deleted source');
+    t.equal(await output('b'), null, 'without its output');
 
-  await write('node_modules/.package-lock.json', '{ "packages": {} }');
-  t.ok(await builds(), 'another version of a dependency is installed');
-  await write('tsconfig.json', JSON.stringify({ ...config, compileOnSave: false }));
-  t.ok(await builds(), 'the configuration has changed');
-  await write('dist/room/a.js', 'export const');
-  t.ok(await builds(), 'the output is damaged');
-  t.equal(await output('a'), 'export const a = 2;\n');
-  t.notOk(await builds(), 'nothing has changed');
-});
+    await write('node_modules/.package-lock.json', '{ "packages": {} }');
+    t.ok(await builds(), 'a changed dependency');
+    await write('tsconfig.json', JSON.stringify({ ...config, compileOnSave: false }));
+    t.ok(await builds(), 'a changed configuration');
+    await write('dist/room/a.js', 'export const');
+    t.ok(await builds(), 'a damaged output');
+    t.equal(await output('a'), 'export const a = 2;\n');
+    t.notOk(await builds(), 'nothing has changed');
+  },
+);
 
-t.test('a build that fails or is killed does not count', async (t) => {
+t.test('a failed or killed build is repeated', async (t) => {
   const { at, write, build, output } = await startProject(t);
   await build();
   await write('room/a.ts', 'export const a: number = "";\n');
@@ -105,32 +108,35 @@ t.test('a build that fails or is killed does not count', async (t) => {
   t.equal(await output('a'), 'export const a = 3;\n');
 });
 
-t.test('without TypeScript what is built is used, unless the sources have changed', async (t) => {
-  const { at, write, build, builds, refusal } = await startProject(t);
-  await build();
-  await rm(at('node_modules/typescript'));
-  await write('node_modules/.package-lock.json', '{ "packages": {} }');
-  t.notOk(await builds(), 'as after npm ci --omit=dev');
+t.test(
+  'without TypeScript the existing build is used, unless the sources have changed',
+  async (t) => {
+    const { at, write, build, builds, refusal } = await startProject(t);
+    await build();
+    await rm(at('node_modules/typescript'));
+    await write('node_modules/.package-lock.json', '{ "packages": {} }');
+    t.notOk(await builds(), 'as after npm ci --omit=dev');
 
-  await write('room/a.ts', 'export const a: number = 5;\n');
-  t.match(await refusal(), /^The sources have changed, and TypeScript is not installed/);
-  await rm(at('room'), { recursive: true });
-  await rm(at('tsconfig.json'));
-  t.notOk(await builds(), 'as in an image without sources');
-  await rm(at('dist/room/b.js'));
-  t.match(await refusal(), /^The service is not built, and TypeScript/);
-});
+    await write('room/a.ts', 'export const a: number = 5;\n');
+    t.match(await refusal(), /^The sources have changed, and TypeScript is not installed/);
+    await rm(at('room'), { recursive: true });
+    await rm(at('tsconfig.json'));
+    t.notOk(await builds(), 'as in an image without sources');
+    await rm(at('dist/room/b.js'));
+    t.match(await refusal(), /^The service is not built, and TypeScript/);
+  },
+);
 
-t.test('another version of Node is told', async (t) => {
+t.test('an unsupported version of Node is an error', async (t) => {
   const { write, refusal } = await startProject(t);
   await write('package.json', '{ "type": "module", "engines": { "node": ">=99.7" } }');
   const found = `this is Node ${process.versions.node}, ${process.execPath}.`;
   t.equal(await refusal(), `This needs Node >=99.7; ${found}\n`);
 });
 
-t.test('builds that run at once do not disturb each other', async (t) => {
+t.test('concurrent builds do not affect one another', async (t) => {
   const { build, builds, output } = await startProject(t);
   await Promise.all([build(), build(), build()]);
   t.equal(await output('a'), 'export const a = 1;\n');
-  t.notOk(await builds(), 'the result counts');
+  t.notOk(await builds(), 'the result is valid');
 });

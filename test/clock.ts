@@ -1,15 +1,15 @@
 import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The clock that measures spans of time in this process, which stands still and is moved by hand. */
+/** A stopped `performance.now` of this process. */
 export interface StoppedClock {
-  /** Resolves when everyone can have noticed: lru-cache looks at the clock once in a millisecond. */
+  /** Advances it, and waits 5 ms, because lru-cache reads the clock once per millisecond. */
   forward(ms: number): Promise<void>;
 }
 
 export function stopClock(t: { teardown(action: () => void): void }): StoppedClock {
   const { now } = performance;
-  // A whole number, so that the differences between its times are exact.
+  // An integer, for exact differences.
   let at = Math.ceil(now.call(performance));
   performance.now = () => at;
   t.teardown(() => {
@@ -23,14 +23,14 @@ export function stopClock(t: { teardown(action: () => void): void }): StoppedClo
   };
 }
 
-/** Timers of this thread go off when the returned function lets so many milliseconds pass. */
+/** Stops the timers of this thread; the returned function advances them by ms. */
 export function stopTimers(t: { teardown(action: () => void): void }): (ms: number) => void {
   mock.timers.enable({ apis: ['setTimeout'] });
   t.teardown(() => mock.timers.reset());
   return (ms) => mock.timers.tick(ms);
 }
 
-/** What this process with all its threads has used of processors, which no other process lengthens. */
+/** The CPU time of this process with all its threads, which other processes do not affect. */
 export function usedCpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

@@ -1,7 +1,7 @@
 import { projectColours } from '../store/project-colours.ts';
 import type { Project } from '../store/projects.ts';
 
-/** A project as a new one is, but for what a test wants of it. */
+/** A new project with some changed fields. */
 export function project(wanted: Partial<Project> = {}): Project {
   const then = new Date('2026-11-20T12:00:00Z');
   return {

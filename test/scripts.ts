@@ -5,5 +5,5 @@ export function scriptUrl(path: string, caller: string): URL {
   return new URL(`${path}${extname(caller)}`, caller);
 }
 
-/** What Node needs to run such a script. */
+/** The arguments of Node for such a script. */
 export const scriptArguments = extname(import.meta.url) === '.ts' ? ['--import=tsx'] : [];

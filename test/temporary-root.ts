@@ -8,8 +8,8 @@ const tmpfs = 0x01021994;
 const leastBytes = 2 * 2 ** 30;
 
 /**
- * The folder for the tests' own folders: in memory where there is room, because every write of the
- * store waits for the disk, and a disk that others use too may take longer than the store's deadline.
+ * The parent of the tests' temporary folders, in memory if there is room: every write of the store waits
+ * for the disk, and a busy disk may take longer than the store's deadline.
  */
 export const temporaryRoot: string = isRoomy() ? inMemory : tmpdir();
 

@@ -1,21 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/**
- * Far beyond what anything takes on a machine that is busy with other things: it only ends a wait
- * that would never end, so no test tells by it how fast something is.
- */
+/** Longer than any operation takes on a busy machine: it only ends endless waits. */
 export const patienceMs = 90_000;
 
-/**
- * Resolves with the first value that is there, neither undefined nor false, looked for often. Rejects,
- * naming what was waited for, when that takes too long.
- */
+/** Polls until a value is neither undefined nor false. Rejects with `what` after the time limit. */
 export async function until<Value>(
   what: string,
   look: () => Value | undefined | false | Promise<Value | undefined | false>,
   withinMs = patienceMs,
 ): Promise<Value> {
-  // By a clock that no test stops.
+  // `stopClock` does not affect this clock.
   const now = () => Number(process.hrtime.bigint() / 1_000_000n);
   const deadline = now() + withinMs;
   for (;;) {

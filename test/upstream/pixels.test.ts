@@ -7,8 +7,8 @@ import '../../pool/rendering/gain-map.ts';
 import { ultraHdr } from '../pool/rendering/ultra-hdr.ts';
 
 /**
- * Defects of sharp 0.35 and libvips 8.18 that the service works around, each as small as it can be. A
- * test that fails tells that one is mended, and which code can go.
+ * Minimal examples of defects of sharp 0.35 and libvips 8.18 that the service works around. When a test
+ * fails, the defect is fixed, and the code in its title can be removed.
  */
 
 const plain = (space: 'srgb' | 'b-w') =>
@@ -30,22 +30,25 @@ t.test('colours that are added to grey pixels are grey: `coloured` in plan.ts', 
     contain: sharp(grey).resize({ width: 16, height: 8, fit: 'contain', background }),
     tint: sharp(grey).tint(background),
     flatten: sharp(clear).flatten({ background }),
-    'tint of what was made grey': sharp(await plain('srgb'))
+    'tint after grayscale': sharp(await plain('srgb'))
       .grayscale()
       .tint(background),
   };
   for (const [name, image] of Object.entries(added)) t.ok(isGrey(await firstPixel(image)), name);
 });
 
-t.test('an AVIF with the brand of sequences is not opened: `withImageBrand`', async (t) => {
-  const file = await sharp(await plain('srgb'))
-    .avif()
-    .toBuffer();
-  file.write('avis', 8, 'latin1');
-  await t.rejects(sharp(file).metadata());
-});
+t.test(
+  'an AVIF with the brand of sequences is not opened: `withStillBrand` in heif.ts',
+  async (t) => {
+    const file = await sharp(await plain('srgb'))
+      .avif()
+      .toBuffer();
+    file.write('avis', 8, 'latin1');
+    await t.rejects(sharp(file).metadata());
+  },
+);
 
-t.test('CICP is ignored: `requireShownColours` in hdr.ts', async (t) => {
+t.test('CICP is ignored: unsupported-encodings.ts', async (t) => {
   const file = await plain('srgb');
   const pq = Buffer.from('\0\0\0\x04cICP\x09\x10\0\x01\0\0\0\0', 'latin1');
   pq.writeUInt32BE(crc32(pq.subarray(4, 12)), 12);
@@ -59,7 +62,7 @@ t.test('twice the density makes an inch four times as long: svg/size.ts', async 
   t.same([await width(72), await width(144)], [72, 288]);
 });
 
-t.test('a TIFF has no EXIF: `keepsExif` in picture.ts', async (t) => {
+t.test('a TIFF has no EXIF: `keepsExif` in pipeline.ts', async (t) => {
   const tagged = sharp(await plain('srgb')).withExif({ IFD0: { Copyright: 'me' } });
   t.notOk((await tagged.tiff().toBuffer()).includes('me\0'));
 });
@@ -126,7 +129,7 @@ t.test('delays above 65,535 ms are refused: `timing` in steps.ts', async (t) => 
   t.throws(() => sharp().webp({ loop: 65_536 }));
 });
 
-t.test('one page keeps its height when it is scaled: `fromRaw` in picture.ts', async (t) => {
+t.test('one page keeps its height when it is scaled: `fromRaw` in pipeline.ts', async (t) => {
   const raw = { width: 8, height: 8, channels: 3, pageHeight: 8 } as const;
   const scaled = sharp(Buffer.alloc(8 * 8 * 3), { raw })
     .resize(4, 4)
@@ -144,37 +147,45 @@ t.test('texts of EXIF become ASCII and lose brackets: `exifText` in copyright.ts
   t.notMatch(await written('me (2024)'), '2024');
 });
 
-t.test('a gain map is turned otherwise than its image: `hindrance` in gain-map.ts', async (t) => {
-  const bright = sharp(await plain('srgb')).resize(320, 240);
-  const half = { create: { width: 160, height: 240, channels: 3, background: '#000000' } } as const;
-  const image = await bright
-    .composite([{ input: half, left: 0, top: 0 }])
-    .png()
-    .toBuffer();
-  const lightHalves = async (made: Sharp) => {
-    const bytes = await made.keepGainMap().jpeg({ quality: 100 }).toBuffer();
-    const map = (await sharp(bytes).metadata()).gainMap?.image ?? Buffer.alloc(0);
-    return Promise.all(
-      [bytes, map].map(async (one) => {
-        const two = sharp(one).resize(2, 2, { fit: 'fill', kernel: 'nearest' }).grayscale();
-        return [...(await two.raw().toBuffer())].map((value) => value > 60);
-      }),
+t.test(
+  'a gain map is rotated differently from its image: `hindrance` in gain-map.ts',
+  async (t) => {
+    const bright = sharp(await plain('srgb')).resize(320, 240);
+    const half = {
+      create: { width: 160, height: 240, channels: 3, background: '#000000' },
+    } as const;
+    const image = await bright
+      .composite([{ input: half, left: 0, top: 0 }])
+      .png()
+      .toBuffer();
+    const lightHalves = async (made: Sharp) => {
+      const bytes = await made.keepGainMap().jpeg({ quality: 100 }).toBuffer();
+      const map = (await sharp(bytes).metadata()).gainMap?.image ?? Buffer.alloc(0);
+      return Promise.all(
+        [bytes, map].map(async (one) => {
+          const two = sharp(one).resize(2, 2, { fit: 'fill', kernel: 'nearest' }).grayscale();
+          return [...(await two.raw().toBuffer())].map((value) => value > 60);
+        }),
+      );
+    };
+    const area = { left: 0, top: 0, width: 160, height: 160 };
+    for (const [name, [orientation, change]] of Object.entries({
+      'orientation and rotation': [3, (made: Sharp) => made.rotate(90).resize(120)],
+      'mirror and rotation before a crop': [5, (made: Sharp) => made.extract(area)],
+    } as const)) {
+      const source = sharp(await ultraHdr(image, orientation)).autoOrient();
+      const [picture, map] = await lightHalves(change(source));
+      t.notSame(map, picture, name);
+    }
+    const whole = sharp(await ultraHdr(image)).resize(6, 2);
+    await t.rejects(
+      whole.keepGainMap().jpeg().toBuffer(),
+      'a gain map of less than a pixel is an error',
     );
-  };
-  const area = { left: 0, top: 0, width: 160, height: 160 };
-  for (const [name, [orientation, change]] of Object.entries({
-    'the orientation beside a turn': [3, (made: Sharp) => made.rotate(90).resize(120)],
-    'the order of mirror and turn before a cut': [5, (made: Sharp) => made.extract(area)],
-  } as const)) {
-    const source = sharp(await ultraHdr(image, orientation)).autoOrient();
-    const [picture, map] = await lightHalves(change(source));
-    t.notSame(map, picture, name);
-  }
-  const whole = sharp(await ultraHdr(image)).resize(6, 2);
-  await t.rejects(whole.keepGainMap().jpeg().toBuffer(), 'one of less than a pixel is an error');
-});
+  },
+);
 
-t.test('`toUint8Array` never frees its output: `write` in picture.ts', async (t) => {
+t.test('`toUint8Array` never frees its output: `write` in pipeline.ts', async (t) => {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
   const growth = async (render: (image: Sharp) => Promise<unknown>) => {
@@ -194,16 +205,13 @@ t.test('`toUint8Array` never frees its output: `write` in picture.ts', async (t)
   t.ok(kept > 80 && kept > 2 * freed, `${Math.round(kept)} MiB, ${Math.round(freed)} MiB`);
 });
 
-t.test(
-  'the size that is told of a window with a border lacks the border: `encode` in render.ts',
-  async (t) => {
-    const { data, info } = await sharp(await plain('srgb'))
-      .resize({ width: 4, height: 4 })
-      .extract({ left: 0, top: 0, width: 2, height: 4 })
-      .extend({ left: 3 })
-      .png()
-      .toBuffer({ resolveWithObject: true });
-    t.equal(info.width, 2);
-    t.equal((await sharp(data).metadata()).width, 5);
-  },
-);
+t.test('`info` of a window with a border lacks the border: `encode` in render.ts', async (t) => {
+  const { data, info } = await sharp(await plain('srgb'))
+    .resize({ width: 4, height: 4 })
+    .extract({ left: 0, top: 0, width: 2, height: 4 })
+    .extend({ left: 3 })
+    .png()
+    .toBuffer({ resolveWithObject: true });
+  t.equal(info.width, 2);
+  t.equal((await sharp(data).metadata()).width, 5);
+});
