@@ -4,7 +4,7 @@ import { startControl } from '../control/control.ts';
 import { picture, startTestOrigin } from '../origin.ts';
 import { json } from '../service.ts';
 
-t.test('GET /api/health tells how the service and what it needs are', async (t) => {
+t.test('GET /api/health reports the service and its dependencies', async (t) => {
   const origin = await startTestOrigin(t);
   origin.serve('/small.jpg', await picture(300, 200));
   const control = await startControl(t, {
@@ -15,17 +15,17 @@ t.test('GET /api/health tells how the service and what it needs are', async (t) 
     SERVICE_DISK_CACHE_BYTES: '104857600',
   });
   const project = await control.project();
-  // A connection of its own each time, so that both processes get to answer.
+  // A new connection each time, for both processes to respond.
   const ask = async () => {
     const url = `${control.service.url}/api/health`;
     const response = await fetch(url, { headers: { connection: 'close' } });
     return { status: response.status, headers: response.headers, body: await json(response) };
   };
 
-  await t.test('all that the specification names, summed over the processes', async (t) => {
+  await t.test('all fields, summed over the processes', async (t) => {
     const url = `${control.service.url}/img/${origin.url}/small.jpg?project=${project}&w=50`;
     t.equal((await fetch(url)).status, 200);
-    // The stats of the other process come once a second.
+    // The other process reports its statistics once a second.
     const { status, headers, body } = await until('the stats of both', async () => {
       const answer = await ask();
       const { cache, transformQueue } = answer.body.checks;
@@ -64,11 +64,11 @@ t.test('GET /api/health tells how the service and what it needs are', async (t) 
     t.same(integers.filter(Number.isInteger), integers);
   });
 
-  await t.test('what is queued, what waits for another attempt, and what failed', async (t) => {
+  await t.test('queued, delayed and failed jobs', async (t) => {
     const sources = Array.from({ length: 6 }, (_, i) => `http://127.0.0.1:9/${i}.jpg`);
     const json = { sources, widths: [10] };
     t.equal((await control.call('POST', `/projects/${project}/prewarm`, { json })).status, 202);
-    // As workers leave them: under way, failed for now, failed for good, done.
+    // The states of jobs: running, delayed, failed, done.
     const jobs = control.store.db.collection('jobs');
     const set = (index: number, state: object) =>
       jobs.updateOne({ 'data.source': sources[index] }, { $set: state });
@@ -90,6 +90,6 @@ t.test('GET /api/health tells how the service and what it needs are', async (t) 
       const { body } = await ask();
       return body.checks.prewarmQueue.status === 'backlogged' && body;
     });
-    t.match(late, { ok: true, status: 'ok' }, 'nobody who takes the work is no failure here');
+    t.match(late, { ok: true, status: 'ok' }, 'a missing worker is not a failure of the service');
   });
 });

@@ -33,56 +33,61 @@ async function launch(t: Test, redirections = '') {
   return { ...program, both, port };
 }
 
-t.test('npm start: both run, the dead are replaced, and SIGTERM ends all', async (t) => {
-  const program = await launch(t);
-  const { log, untilLogged, both, port } = program;
-  const pidOf = (message: string): number => Number(program.logged(message).at(-1)?.['pid']);
-  await both();
+t.test(
+  'npm start runs service and worker, replaces killed ones, and ends both on SIGTERM',
+  async (t) => {
+    const program = await launch(t);
+    const { log, untilLogged, both, port } = program;
+    const pidOf = (message: string): number => Number(program.logged(message).at(-1)?.['pid']);
+    await both();
 
-  const workers = [pidOf('the worker is ready')];
-  const primaries = [pidOf('the service is ready')];
-  const front = log.filter(({ msg }) => msg === 'a front end listens').map((line) => line['child']);
-  t.equal(
-    new Set([...workers, ...primaries, ...front]).size,
-    2 + front.length,
-    'processes of their own',
-  );
+    const workers = [pidOf('the worker is ready')];
+    const primaries = [pidOf('the service is ready')];
+    const front = log
+      .filter(({ msg }) => msg === 'a front end listens')
+      .map((line) => line['child']);
+    t.equal(
+      new Set([...workers, ...primaries, ...front]).size,
+      2 + front.length,
+      'separate processes',
+    );
 
-  process.kill(Number(workers[0]), 'SIGKILL');
-  // Stopped, it cannot notice that its primary has ended, and keeps the port.
-  for (const orphan of front) process.kill(Number(orphan), 'SIGSTOP');
-  process.kill(Number(primaries[0]), 'SIGKILL');
-  const holder = createServer();
-  await until(
-    'the port is free',
-    () =>
-      new Promise<boolean>((done) => {
-        holder.once('error', () => done(false));
-        holder.listen(port, '127.0.0.1', () => done(true));
-      }),
-  );
-  await until('the orphans are ended', () => !front.map(Number).some(isAlive));
-  await until('a start fails', () =>
-    program.logged('a process ended').some(({ why }) => why === 1),
-  );
-  await new Promise((done) => holder.close(done));
-  await untilLogged('the worker is ready', 2);
-  await untilLogged('the service is ready', 2);
-  const ends = program.logged('a process ended').map(({ why }) => why);
-  t.same(ends.slice(0, 3), ['SIGKILL', 'SIGKILL', 1], 'what was ready is always started again');
-  workers.push(pidOf('the worker is ready'));
-  primaries.push(pidOf('the service is ready'));
-  await both();
+    process.kill(Number(workers[0]), 'SIGKILL');
+    // A stopped front end does not notice the end of its primary, and keeps the port.
+    for (const orphan of front) process.kill(Number(orphan), 'SIGSTOP');
+    process.kill(Number(primaries[0]), 'SIGKILL');
+    const holder = createServer();
+    await until(
+      'the port is free',
+      () =>
+        new Promise<boolean>((done) => {
+          holder.once('error', () => done(false));
+          holder.listen(port, '127.0.0.1', () => done(true));
+        }),
+    );
+    await until('the orphans are ended', () => !front.map(Number).some(isAlive));
+    await until('a start fails', () =>
+      program.logged('a process ended').some(({ why }) => why === 1),
+    );
+    await new Promise((done) => holder.close(done));
+    await untilLogged('the worker is ready', 2);
+    await untilLogged('the service is ready', 2);
+    const ends = program.logged('a process ended').map(({ why }) => why);
+    t.same(ends.slice(0, 3), ['SIGKILL', 'SIGKILL', 1], 'each is restarted');
+    workers.push(pidOf('the worker is ready'));
+    primaries.push(pidOf('the service is ready'));
+    await both();
 
-  t.equal(await program.end('SIGTERM'), 0);
-  const frontEnds = log
-    .filter(({ msg }) => msg === 'a front end listens')
-    .map((line) => Number(line['child']));
-  await until('all have ended', () => ![...workers, ...primaries, ...frontEnds].some(isAlive));
-  t.equal(program.logged('a process ended').length, ends.length, 'none was replaced after that');
-});
+    t.equal(await program.end('SIGTERM'), 0);
+    const frontEnds = log
+      .filter(({ msg }) => msg === 'a front end listens')
+      .map((line) => Number(line['child']));
+    await until('all have ended', () => ![...workers, ...primaries, ...frontEnds].some(isAlive));
+    t.equal(program.logged('a process ended').length, ends.length, 'none was restarted after that');
+  },
+);
 
-t.test('parts end with a launcher that is killed', async (t) => {
+t.test('service and worker end with a killed launcher', async (t) => {
   const program = await launch(t);
   await program.untilLogged('a front end listens');
   await program.untilLogged('the operations server listens');
@@ -94,7 +99,7 @@ t.test('parts end with a launcher that is killed', async (t) => {
   await until('all have ended', () => !pids.some(isAlive));
 });
 
-t.test('a full disk or closed pipe for what it writes ends nothing', async (t) => {
+t.test('output to a full disk or a closed pipe ends no process', async (t) => {
   const full = await launch(t, '>/dev/full 2>&1');
   const closed = await launch(t);
   closed.process.stdout?.destroy();
@@ -106,12 +111,12 @@ t.test('a full disk or closed pipe for what it writes ends nothing', async (t) =
     const frontEnds = () => parts.flatMap((part) => childrenOf(part));
     const [frontEnd = 0] = frontEnds();
     process.kill(frontEnd, 'SIGKILL');
-    await until('a replacement, which is logged', () => {
+    await until('a replacement of the front end', () => {
       const [now] = frontEnds();
       return now !== undefined && now !== frontEnd;
     });
     await both();
-    t.same(childrenOf(launcher.pid ?? 0), parts, 'no other process has ended');
+    t.same(childrenOf(launcher.pid ?? 0), parts, 'no other process ended');
     t.equal(await end('SIGTERM'), 0);
   }
 });

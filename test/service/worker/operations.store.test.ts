@@ -29,43 +29,39 @@ const statusFor = (url: string, host: string, headers = {}): Promise<number> =>
   });
 
 const embedded = !process.env['SERVICE_MONGODB_URL'];
-t.test('a worker and the service, each started without the other', async (t) => {
+t.test('a worker starts before the service', async (t) => {
   const dataDir = await mkdtemp(join(temporaryRoot, 'image-delivery-'));
   t.teardown(() => rm(dataDir, { recursive: true, force: true }));
   const environment = { PATH: process.env['PATH'] ?? '', SERVICE_DATA_DIR: dataDir };
   const alone = await startWorker(t, { dataDir, environment });
   await listening(alone);
 
-  await t.test(
-    'alone it waits for the owner of the embedded store',
-    { skip: !embedded },
-    async (t) => {
-      const live = await alone.get('/health/live');
-      t.same([live.status, live.body], [200, { ok: true, status: 'live' }]);
-      const store = { ok: false, latencyMs: null };
-      const expected = {
-        ok: false,
-        status: 'unavailable',
-        checks: { queue: { ok: false }, store },
-      };
-      for (const path of ['/health/ready', '/health']) {
-        const answer = await alone.get(path);
-        t.same([answer.status, answer.body], [503, expected], path);
-      }
-      const details = await alone.get('/health/details');
-      t.equal(details.status, 503);
-      t.match(details.body.queue, { active: null, oldestWaitingMs: null, averageRunMs: null });
-      const workbench = await alone.get('/workbench/');
-      t.match([workbench.status, workbench.body.code], [503, 'store_unavailable']);
-      t.equal((await alone.get('/metrics')).status, 200);
-    },
-  );
+  await t.test('it waits for the owner of the embedded store', { skip: !embedded }, async (t) => {
+    const live = await alone.get('/health/live');
+    t.same([live.status, live.body], [200, { ok: true, status: 'live' }]);
+    const store = { ok: false, latencyMs: null };
+    const expected = {
+      ok: false,
+      status: 'unavailable',
+      checks: { queue: { ok: false }, store },
+    };
+    for (const path of ['/health/ready', '/health']) {
+      const answer = await alone.get(path);
+      t.same([answer.status, answer.body], [503, expected], path);
+    }
+    const details = await alone.get('/health/details');
+    t.equal(details.status, 503);
+    t.match(details.body.queue, { active: null, oldestWaitingMs: null, averageRunMs: null });
+    const workbench = await alone.get('/workbench/');
+    t.match([workbench.status, workbench.body.code], [503, 'store_unavailable']);
+    t.equal((await alone.get('/metrics')).status, 200);
+  });
 
   const service = await startService(t, { dataDir, environment: { SERVICE_POOL_THREADS: '1' } });
   const worker = embedded ? alone : await startWorker(t, service);
   await ready(worker);
 
-  await t.test('what the operations server answers', async (t) => {
+  await t.test('responses of the operations server', async (t) => {
     for (const path of ['/health/ready', '/health']) {
       const { status, body, headers } = await worker.get(path);
       t.equal(status, 200);
@@ -99,7 +95,7 @@ t.test('a worker and the service, each started without the other', async (t) => 
     const metrics = await worker.get('/metrics');
     t.match(metrics.headers.get('content-type'), /^text\/plain/);
     t.match(metrics.text, /^# TYPE prewarm_job_duration_seconds histogram$/m);
-    // As promtool has it.
+    // A rule of promtool.
     t.notMatch(metrics.text, /^# TYPE \w+_total (?!counter$)/m);
 
     for (const [host, status] of [
@@ -109,7 +105,11 @@ t.test('a worker and the service, each started without the other', async (t) => 
     ] as const) {
       t.equal(await statusFor(`${worker.url}/metrics`, host), status, host);
       t.equal(await statusFor(`${worker.url}/health/details`, host), status, host);
-      t.equal(await statusFor(`${worker.url}/health/ready`, host), 200, 'a probe has any');
+      t.equal(
+        await statusFor(`${worker.url}/health/ready`, host),
+        200,
+        'a probe may have any host',
+      );
     }
 
     const errors: ReadonlyArray<readonly [path: string, status: number, code: string]> = [
@@ -126,7 +126,7 @@ t.test('a worker and the service, each started without the other', async (t) => 
     }
   });
 
-  await t.test('without credentials the workbench is for this machine only', async (t) => {
+  await t.test('without credentials the workbench is only for this machine', async (t) => {
     const page = await worker.get('/workbench/');
     t.equal(page.status, 200);
     t.match(page.headers.get('content-type'), /^text\/html/);
@@ -140,11 +140,11 @@ t.test('a worker and the service, each started without the other', async (t) => 
     const { port } = new URL(worker.url);
     t.equal(await statusFor(`${worker.url}/workbench/`, `localhost:${port}`), 200);
     t.equal(await statusFor(`${worker.url}/workbench/`, `[::1]:${port}`), 200);
-    // Another name that leads here: a page on it must not reach the queue through a browser.
+    // DNS rebinding: a page on another name of this address must not reach the queue.
     for (const host of ['rebound.example', '127.0.0.1.nip.example']) {
       t.equal(await statusFor(`${worker.url}/workbench/`, host), 403, host);
     }
-    // A proxy on this machine connects from here for clients of anywhere.
+    // A proxy on this machine forwards requests of clients elsewhere.
     for (const name of ['Forwarded', 'X-Forwarded-For', 'X-Forwarded-Proto', 'Via', 'X-Real-IP']) {
       const status = await statusFor(`${worker.url}/workbench/`, `localhost:${port}`, {
         [name]: 'a',
@@ -152,10 +152,10 @@ t.test('a worker and the service, each started without the other', async (t) => 
       t.equal(status, 403, name);
     }
     t.equal(await worker.end('SIGTERM'), 0);
-    t.equal((await fetch(`${service.url}/api/health`)).status, 200, 'the service goes on');
+    t.equal((await fetch(`${service.url}/api/health`)).status, 200, 'the service continues');
   });
 
-  await t.test('with credentials it asks for them', async (t) => {
+  await t.test('with credentials the workbench requires them', async (t) => {
     const guarded = await startWorker(t, service, credentials);
     await ready(guarded);
     const wrong = [
@@ -193,10 +193,10 @@ t.test('a worker and the service, each started without the other', async (t) => 
     const nothing = await guarded.get('/workbench/nothing', right);
     t.same([nothing.status, nothing.body.code], [404, 'endpoint_not_found']);
     t.same(await post('/workbench/api/jobs/delete', right), [400, 'invalid_request']);
-    t.equal((await guarded.get('/health')).status, 200, 'health asks nobody');
+    t.equal((await guarded.get('/health')).status, 200, 'health needs no credentials');
   });
 
-  await t.test('one of the two credentials alone is a mistake', async (t) => {
+  await t.test('one of the two credentials alone is an error', async (t) => {
     for (const [name, value] of Object.entries(credentials)) {
       const refused = await startWorker(t, service, { [name]: value });
       t.equal(await refused.end(null), 1);

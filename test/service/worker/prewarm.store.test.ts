@@ -7,14 +7,14 @@ import { startControl } from '../control/control.ts';
 import { picture, startTestOrigin } from '../origin.ts';
 import { cacheOf, startWorker } from './worker.ts';
 
-/** What browsers send that know AVIF and WebP, WebP alone, and neither. */
+/** Accept headers of browsers with AVIF and WebP, with WebP, and with neither. */
 const browsers = [
   'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8',
   'image/webp,image/apng,image/*,*/*;q=0.8',
   'image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5',
 ];
 
-t.test('a prewarming makes the first live request a hit', async (t) => {
+t.test('after prewarming the first live request is a hit', async (t) => {
   const origin = await startTestOrigin(t);
   for (const name of ['/a.jpg', '/b.jpg', '/c.jpg', '/d.jpg']) {
     origin.serve(name, await picture(400, 300));
@@ -33,7 +33,7 @@ t.test('a prewarming makes the first live request a hit', async (t) => {
   const target = (project: string, path: string, more: string) =>
     `/img/${encodeURIComponent(origin.url + path)}?project=${project}${more}`;
 
-  await t.test('every answer that auto can give, and each source fetched once', async (t) => {
+  await t.test('all formats of auto, with one fetch of each source', async (t) => {
     const project = await control.project();
     const sources = [`${origin.url}/a.jpg`, `${origin.url}/b.jpg`];
     const accepted = await prewarm(project, { sources, widths: [60, 120], formats: ['auto'] });
@@ -50,7 +50,7 @@ t.test('a prewarming makes the first live request a hit', async (t) => {
     }
   });
 
-  await t.test('with nothing said but the source: the project’s own width', async (t) => {
+  await t.test('a source alone: in the width of the project', async (t) => {
     const project = await control.project();
     await control.call('PATCH', `/projects/${project}/settings`, { json: { maxWidth: 90 } });
     const src = `${origin.url}/c.jpg`;
@@ -62,7 +62,7 @@ t.test('a prewarming makes the first live request a hit', async (t) => {
     }
   });
 
-  await t.test('a project with signed URLs is warmed too, and stays closed', async (t) => {
+  await t.test('a project with signed URLs is warmed and stays protected', async (t) => {
     const project = await control.project();
     await service.admin('projects', 'sign', project);
     const { signingSecret } = (await store.projects.find(project)) ?? {};
@@ -93,9 +93,9 @@ t.test('a prewarming makes the first live request a hit', async (t) => {
       const response = await fetch(service.url + plain, { headers: marked });
       const { status, headers } = response;
       t.equal(status, 204);
-      t.equal((await response.arrayBuffer()).byteLength, 0, 'it has no image to give away');
-      t.match(headers.get('x-cache'), /^(memory|disk)$/, 'which is in the cache all the same');
-      t.equal(headers.get('cache-control'), 'private, no-store', `no cache keeps it, ${time}`);
+      t.equal((await response.arrayBuffer()).byteLength, 0, 'without the image');
+      t.match(headers.get('x-cache'), /^(memory|disk)$/, 'which is in the cache');
+      t.equal(headers.get('cache-control'), 'private, no-store', `not cacheable, ${time}`);
     }
 
     const unsigned = `${plain}&exp=${Math.floor(now / 1_000) + 600}`;
@@ -103,14 +103,17 @@ t.test('a prewarming makes the first live request a hit', async (t) => {
     const sig = signature(String(signingSecret), signedText(path, query));
     const signed = `${service.url}${unsigned}&sig=${sig}`;
     t.match(await cacheOf(signed), /^(memory|disk)$/);
-    for (const time of ['by the long way', 'by the short one']) {
+    for (const time of ['by the full path', 'by the response cache']) {
       const control = (await fetch(signed)).headers.get('cache-control') ?? '';
       const [, seconds = ''] = /^public, max-age=(\d+)$/.exec(control) ?? [];
-      t.ok(Number(seconds) > 500 && Number(seconds) <= 600, `kept until exp, ${time}: ${control}`);
+      t.ok(
+        Number(seconds) > 500 && Number(seconds) <= 600,
+        `cacheable until exp, ${time}: ${control}`,
+      );
     }
   });
 
-  await t.test('while live requests fill the pool, a job waits and does not fail', async (t) => {
+  await t.test('a job waits while live requests fill the queue', async (t) => {
     const project = await control.project();
     let live = true;
     let refused = 0;
@@ -121,21 +124,21 @@ t.test('a prewarming makes the first live request a hit', async (t) => {
         if (status === 503) refused += 1;
       }
     });
-    await until('the crowd is there', () => refused > 0);
+    await until('live requests are refused', () => refused > 0);
     const src = `${origin.url}/b.jpg`;
     await prewarm(project, { src, widths: [31, 32, 33], formats: ['webp'] });
     const begun = { 'data.projectId': project, lockedAt: { $ne: null } };
     const jobs = store.db.collection('jobs');
     await until('the job is taken', async () => (await jobs.countDocuments(begun)) > 0);
     const before = refused;
-    await until('there is no room all the while', () => refused > before + 20);
+    await until('more live requests are refused', () => refused > before + 20);
     live = false;
     await Promise.all(crowd);
     await worker.untilLogged('a source is warm', 5);
     t.equal(worker.logged('a source could not be warmed').length, 0);
   });
 
-  await t.test('the worker’s metrics show it', async (t) => {
+  await t.test('the metrics of the worker', async (t) => {
     const { text } = await worker.get('/metrics');
     t.match(text, 'prewarm_job_duration_seconds_count{outcome="done"} 5\n');
     t.match(text, 'prewarm_job_failures_total 0\n');

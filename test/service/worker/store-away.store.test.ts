@@ -6,7 +6,7 @@ import { held } from '../held.ts';
 import { picture, startTestOrigin } from '../origin.ts';
 import { cacheOf, startWorker } from './worker.ts';
 
-t.test('the store goes and comes back under a worker that runs', async (t) => {
+t.test('a running worker survives an outage of the store', async (t) => {
   const link = await storeLink(t);
   const [{ port = 0 } = {}] = link.db.client.options.hosts;
   const origin = await startTestOrigin(t);
@@ -36,7 +36,7 @@ t.test('the store goes and comes back under a worker that runs', async (t) => {
     status: 'unavailable',
     checks: { queue: { ok: true }, store: { ok: false, latencyMs: null } },
   });
-  t.equal((await worker.get('/health/live')).status, 200, 'it is alive all the same');
+  t.equal((await worker.get('/health/live')).status, 200, 'it is still alive');
   const [details, metrics, health] = await Promise.all([
     worker.get('/health/details'),
     worker.get('/metrics'),
@@ -45,7 +45,7 @@ t.test('the store goes and comes back under a worker that runs', async (t) => {
   t.equal(details.status, 503);
   t.match(details.body.queue, { active: null, waiting: null, concurrency: 2 });
   t.equal(metrics.status, 200);
-  t.match(metrics.text, /^process_cpu_seconds_total /m, 'the metrics that need no store');
+  t.match(metrics.text, /^process_cpu_seconds_total /m, 'metrics that do not need the store');
   t.equal(health.status, 503);
   t.match(await health.json(), {
     ok: false,
@@ -53,12 +53,12 @@ t.test('the store goes and comes back under a worker that runs', async (t) => {
     checks: { database: { ok: false }, prewarmQueue: { status: 'unknown' } },
   });
 
-  const said = (pattern: RegExp) => worker.log.filter(({ msg }) => pattern.test(msg)).length;
-  await until('the log says so', () => said(/^the store is unavailable: /) > 0);
+  const logged = (pattern: RegExp) => worker.log.filter(({ msg }) => pattern.test(msg)).length;
+  await until('a log line', () => logged(/^the store is unavailable: /) > 0);
   await link.mend();
   await until('ready', async () => (await worker.get('/health')).status === 200);
-  await until('its end', () => said(/^the store is available after [\d.]+ s$/) > 0);
-  t.equal(said(/^the store is (un)?available/), 2, 'each said once');
+  await until('its end', () => logged(/^the store is available after [\d.]+ s$/) > 0);
+  t.equal(logged(/^the store is (un)?available/), 2, 'each is logged once');
   source.release();
   const jobs = link.other.collection('jobs');
   await until(

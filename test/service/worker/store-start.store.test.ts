@@ -3,7 +3,7 @@ import { storeLink } from '../../server/store-link.ts';
 import { until } from '../../until.ts';
 import { startWorker } from './worker.ts';
 
-/** A worker that was started while the store was away, and listens. */
+/** A worker that was started during an outage of the store, and listens. */
 async function startedTooEarly(t: Test) {
   const link = await storeLink(t);
   await link.cut();
@@ -13,19 +13,19 @@ async function startedTooEarly(t: Test) {
   return { link, worker };
 }
 
-t.test('a worker that starts while the store is away', async (t) => {
+t.test('a worker starts during an outage of the store', async (t) => {
   const { link, worker } = await startedTooEarly(t);
   const unready = await worker.get('/health/ready');
   t.equal(unready.status, 503);
   t.match(unready.body, { status: 'unavailable', checks: { queue: { ok: false } } });
   const away = () => worker.log.filter(({ msg }) => msg.startsWith('the store is unavailable: '));
-  await until('the log says so', () => away().length > 0);
+  await until('a log line', () => away().length > 0);
   t.match(away()[0]?.msg, 'refuses connections (ECONNREFUSED)');
   await link.mend();
   await until('ready', async () => (await worker.get('/health/ready')).status === 200);
-  t.equal(away().length, 1, 'said once');
+  t.equal(away().length, 1, 'logged once');
   const ends = worker.log.filter(({ msg }) => /^the store is available after [\d.]+ s$/.test(msg));
-  t.equal(ends.length, 1, 'and its end');
+  t.equal(ends.length, 1, 'with its end');
   t.equal(await worker.end('SIGTERM'), 0, 'in the same process');
 });
 

@@ -16,7 +16,7 @@ t.test('the workbench in a browser', { skip: noChromium }, async (t) => {
   const sources = [source, source.replace('127.0.0.1', 'localhost')];
   const json = { sources, widths: [40, 80], formats: ['webp'] };
   await control.call('POST', `/projects/${project}/prewarm`, { json });
-  // What was allowed when it was queued and is not any more fails for good.
+  // A source that was allowed when it was queued, and is not any more, fails without a retry.
   const domains = `/projects/${project}/domains`;
   await control.call('DELETE', `${domains}?host=localhost`);
   const worker = await startWorker(t, control.service, {
@@ -53,7 +53,7 @@ t.test('the workbench in a browser', { skip: noChromium }, async (t) => {
   t.equal(worker.logged('a source is warm')[1]?.['source'], sources[1]);
   await page.reload();
   await row('Completed').nth(1).waitFor();
-  t.equal(await row('Failed').count(), 1, 'the failed job itself stays to be looked at');
+  t.equal(await row('Failed').count(), 1, 'the failed job is still listed');
   const shot = process.env['WORKBENCH_PICTURE'];
   if (shot !== undefined) await page.screenshot({ path: shot });
 });

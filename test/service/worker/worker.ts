@@ -13,14 +13,14 @@ interface Teardown {
   teardown(action: () => Promise<unknown>): void;
 }
 
-/** A built program of the service in a process of its own. */
+/** A process with a built program of the service. */
 export interface Program {
   readonly process: ChildProcess;
   readonly log: readonly LogLine[];
   readonly stdout: () => string;
   readonly stderr: () => string;
   logged(message: string): LogLine[];
-  /** Resolves when so many lines with this message are there; rejects when it takes too long. */
+  /** Resolves when the log has this number of lines with the message; rejects after a timeout. */
   untilLogged(message: string, count?: number): Promise<void>;
   /** Sends a signal, if any, and resolves with the exit code, or the signal that ended it. */
   end(signal: NodeJS.Signals | null): Promise<number | NodeJS.Signals | null>;
@@ -28,7 +28,7 @@ export interface Program {
 
 export interface Worker extends Program {
   readonly url: string;
-  /** What the operations server answers; status 0 while it does not listen. */
+  /** Requests the operations server; status 0 while it does not listen. */
   get(
     path: string,
     headers?: Readonly<Record<string, string>>,
@@ -80,15 +80,15 @@ export function startProgram(
     stdout: () => stdout,
     stderr: () => stderr,
     untilLogged: async (message, count = 1) => {
-      const there = () => logged(message).length >= count;
-      await until(`${count} x '${message}' in the log`, there).catch((error) => {
+      const isLogged = () => logged(message).length >= count;
+      await until(`${count} x '${message}' in the log`, isLogged).catch((error) => {
         throw new Error(`${error.message}\n${stderr}\n${JSON.stringify(log.slice(-20))}`);
       });
     },
   };
 }
 
-/** A worker on the data of a service that runs or will run; its readiness is not waited for. */
+/** Starts a worker for a service, without waiting until it is ready. */
 export async function startWorker(
   t: Teardown,
   { dataDir, environment }: Pick<Service, 'dataDir' | 'environment'>,
@@ -98,7 +98,7 @@ export async function startWorker(
   const program = startProgram(t, 'worker/main.js', dataDir, {
     ...environment,
     SERVICE_WORKER_PORT: String(port),
-    // Whatever name a test gives to the service, here it is reached without a resolver.
+    // Without a resolver, for any base URL of a test.
     SERVICE_INTERNAL_URL: `http://127.0.0.1:${environment['SERVICE_PORT'] ?? 3000}`,
     ...more,
   });
@@ -117,7 +117,7 @@ export async function startWorker(
   };
 }
 
-/** Where a live client's request finds an image: the `x-cache` of an answer of 200. */
+/** The `x-cache` of a response with status 200, or else the status. */
 export async function cacheOf(url: string, accept = '*/*'): Promise<string> {
   const response = await fetch(url, { headers: { accept } });
   await response.arrayBuffer();
