@@ -26,7 +26,7 @@ const hintsByStatus = {
       'Use a source on a public address; an operator can name private ones in SERVICE_PRIVATE_SOURCES.',
     source_unauthorized: 'Let the source be read without a login, or use a presigned URL of it.',
     source_forbidden:
-      'Let the source server answer this service. Expired presigned URLs and, on some object stores, missing files are answered so too.',
+      'Let the source server answer this service. Expired presigned URLs and, on some object stores, missing files cause this error too.',
     host_not_allowed: 'Use localhost or the IP address of the service in the URL.',
     origin_not_allowed: 'Open the URL directly, or embed it in a page of the same host.',
     signature_invalid: "Sign the URL with the project's secret and an exp that has not passed.",
@@ -58,7 +58,7 @@ const hintsByStatus = {
   },
   422: {
     source_corrupt:
-      'Check that the source file is complete and opens in an image viewer. lenient=1 shows what there is of a truncated JPEG, PNG or GIF.',
+      'Check that the source file is complete and opens in an image viewer. lenient=1 shows the readable part of a truncated JPEG, PNG or GIF.',
   },
   429: {
     rate_limited: 'Wait for the time in Retry-After, then try again.',

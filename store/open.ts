@@ -4,6 +4,7 @@ import type { Db } from 'mongodb';
 import type { Settings } from '../contract/settings/table.ts';
 import { clientOf, type OnCommand } from './client.ts';
 import { Connection, type OnOutage } from './connection.ts';
+import { answered } from './deadline.ts';
 import { FolderHeld, runningStoreUrl } from './embedded/lock.ts';
 import { type EmbeddedStore, startEmbeddedStore } from './embedded/server.ts';
 import { Keys } from './keys.ts';
@@ -25,7 +26,7 @@ export interface Store {
   established(signal?: AbortSignal): Promise<void>;
   /** Replaces the driver's error about a closed client by the cause of the outage. */
   explain(error: unknown): unknown;
-  /** Round trip to the server, in ms. Rejects when it does not respond in time. */
+  /** Round trip to the server, ms. @throws StoreUnavailable after the timeout */
   ping(timeoutMs: number): Promise<number>;
   /**
    * Resolves with the error if an embedded store of this process fails; otherwise never settles.
@@ -152,17 +153,7 @@ function assemble(
     explain: (error) => connection.explain(error),
     async ping(timeoutMs) {
       const started = performance.now();
-      const late = new AbortController();
-      try {
-        await Promise.race([
-          db.command({ ping: 1 }),
-          sleep(timeoutMs, null, { signal: late.signal }).then(() => {
-            throw new Error(`the store did not respond within ${timeoutMs} ms`);
-          }),
-        ]);
-      } finally {
-        late.abort();
-      }
+      await answered(db.command({ ping: 1 }), timeoutMs);
       return performance.now() - started;
     },
     failed: embedded?.failed ?? new Promise<Error>(() => {}),

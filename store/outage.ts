@@ -50,26 +50,12 @@ export class StoreUrlInvalid extends Error {
   }
 }
 
-const outOfDiskSpace = 14_031;
-
 /**
- * Codes of temporary errors: those that drivers retry according to the MongoDB driver
- * specifications ("Retryable Writes"), and that of a full disk.
+ * Codes of temporary errors: those that drivers retry according to the MongoDB driver specifications
+ * ("Retryable Writes"), and 14031 of a full disk.
  */
 const temporaryCodes: ReadonlySet<unknown> = new Set([
-  6,
-  7,
-  89,
-  91,
-  189,
-  262,
-  9_001,
-  10_107,
-  11_600,
-  11_602,
-  13_435,
-  13_436,
-  outOfDiskSpace,
+  6, 7, 89, 91, 189, 262, 9_001, 10_107, 11_600, 11_602, 13_435, 13_436, 14_031,
 ]);
 
 /**

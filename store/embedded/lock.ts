@@ -70,7 +70,7 @@ export async function runningStoreUrl(folder: string): Promise<string | null> {
 }
 
 async function releaseLock(folder: string, generation: number): Promise<void> {
-  // The folder may have been deleted; then there is no lock to release.
+  // The folder may have been deleted, with the lock.
   await createLock(folder, generation + 1, releasedTarget).catch(ignoreMissing);
   await removeLock(folder, generation);
 }
@@ -86,7 +86,7 @@ async function currentLock(folder: string): Promise<Lock | null> {
   const generation = Math.max(0, ...(await generations(folder)));
   if (generation === 0) return null;
   const target = await readlink(join(folder, lockPrefix + generation)).catch(ignoreMissing);
-  // Removed in the meantime, so there is a higher generation.
+  // Removed in the meantime, because a higher generation exists.
   if (target === undefined) return currentLock(folder);
   return {
     generation,

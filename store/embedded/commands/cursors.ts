@@ -48,7 +48,7 @@ export class Cursors {
     return { cursor: { firstBatch, id, ns: result.namespace } };
   }
 
-  /** @throws {ReplyError} 43 when there is no such cursor (any more). */
+  /** @throws {ReplyError} 43 for an unknown or expired cursor. */
   more(id: Long, namespace: string): Reply {
     const key = id.toString();
     const cursor = this.#open.get(key);

@@ -15,7 +15,7 @@ export class DataFileDamaged extends Error {
  * The format of lmdb 3.5.6 on 64-bit little-endian machines, from its mdb.c: MDB_page_header, MDB_meta,
  * MDB_db, MDB_node. Offsets and sizes are in bytes.
  */
-const metaLayout = {
+const metaAt = {
   magic: 24,
   version: 28,
   pageSize: 48,
@@ -24,9 +24,9 @@ const metaLayout = {
   transaction: 152,
 };
 const metaBytes = 168;
-const treeLayout = { flags: 4, depth: 6, root: 40, bytes: 48 };
-const pageLayout = { number: 0, flags: 18, lower: 20, upper: 22, pages: 20, header: 24 };
-const nodeLayout = { low: 0, high: 2, flags: 4, keyBytes: 6, header: 8 };
+const treeAt = { flags: 4, depth: 6, root: 40, bytes: 48 };
+const pageAt = { number: 0, flags: 18, lower: 20, upper: 22, pages: 20, header: 24 };
+const nodeAt = { low: 0, high: 2, flags: 4, keyBytes: 6, header: 8 };
 const magicNumber = 0xbeefc0de;
 const branchFlag = 0x01;
 const leafFlag = 0x02;
@@ -87,26 +87,26 @@ class Check {
   #meta(at: number): Meta {
     const page = this.#read(at, metaBytes);
     if (
-      page.readUInt32LE(metaLayout.magic) !== magicNumber ||
-      (page.readUInt16LE(pageLayout.flags) & metaFlag) === 0
+      page.readUInt32LE(metaAt.magic) !== magicNumber ||
+      (page.readUInt16LE(pageAt.flags) & metaFlag) === 0
     ) {
       this.#damaged('it has no valid header');
     }
-    const pageBytes = page.readUInt32LE(metaLayout.pageSize);
+    const pageBytes = page.readUInt32LE(metaAt.pageSize);
     if (pageBytes < 256 || pageBytes > 65_536 || (pageBytes & (pageBytes - 1)) !== 0) {
       this.#damaged('its header has no valid page size');
     }
     const roots = [0, 1].flatMap((index) => {
-      const tree = metaLayout.trees + index * treeLayout.bytes;
-      const root = page.readBigUInt64LE(tree + treeLayout.root);
-      const depth = page.readUInt16LE(tree + treeLayout.depth);
+      const tree = metaAt.trees + index * treeAt.bytes;
+      const root = page.readBigUInt64LE(tree + treeAt.root);
+      const depth = page.readUInt16LE(tree + treeAt.depth);
       return root === noRoot ? [] : [{ page: Number(root), depth }];
     });
-    const lastPage = Number(page.readBigUInt64LE(metaLayout.lastPage));
+    const lastPage = Number(page.readBigUInt64LE(metaAt.lastPage));
     return {
       pageBytes,
       lastPage,
-      transaction: page.readBigUInt64LE(metaLayout.transaction),
+      transaction: page.readBigUInt64LE(metaAt.transaction),
       roots,
     };
   }
@@ -117,13 +117,13 @@ class Check {
     const expected = depth === 1 ? leafFlag : branchFlag;
     const page = this.#page(number, expected);
     // Offsets within a page count from the end of its header.
-    const lower = pageLayout.header + page.readUInt16LE(pageLayout.lower);
-    const upper = pageLayout.header + page.readUInt16LE(pageLayout.upper);
-    const valid = lower > pageLayout.header && lower <= upper && upper <= this.#pageBytes;
+    const lower = pageAt.header + page.readUInt16LE(pageAt.lower);
+    const upper = pageAt.header + page.readUInt16LE(pageAt.upper);
+    const valid = lower > pageAt.header && lower <= upper && upper <= this.#pageBytes;
     if (!valid) this.#damaged(`the header of page ${number} is not valid`);
-    for (let at = pageLayout.header; at < lower; at += 2) {
-      const node = pageLayout.header + page.readUInt16LE(at);
-      if (node < upper || node + nodeLayout.header > this.#pageBytes) {
+    for (let at = pageAt.header; at < lower; at += 2) {
+      const node = pageAt.header + page.readUInt16LE(at);
+      if (node < upper || node + nodeAt.header > this.#pageBytes) {
         this.#damaged(`page ${number} refers to no record`);
       }
       if (depth > 1) this.#tree(childOf(page, node), depth - 1);
@@ -133,19 +133,16 @@ class Check {
 
   #record(number: number, page: Buffer, node: number): void {
     const length =
-      page.readUInt16LE(node + nodeLayout.low) + page.readUInt16LE(node + nodeLayout.high) * 65_536;
-    const data = node + nodeLayout.header + page.readUInt16LE(node + nodeLayout.keyBytes);
-    const big = (page.readUInt16LE(node + nodeLayout.flags) & bigDataFlag) !== 0;
+      page.readUInt16LE(node + nodeAt.low) + page.readUInt16LE(node + nodeAt.high) * 65_536;
+    const data = node + nodeAt.header + page.readUInt16LE(node + nodeAt.keyBytes);
+    const big = (page.readUInt16LE(node + nodeAt.flags) & bigDataFlag) !== 0;
     if (data + (big ? 8 : length) > this.#pageBytes) {
       this.#damaged(`a record of page ${number} is longer than the page`);
     }
     if (!big) return;
     const overflow = Number(page.readBigUInt64LE(data));
-    const pages = this.#page(overflow, overflowFlag).readUInt32LE(pageLayout.pages);
-    if (
-      pageLayout.header + length > pages * this.#pageBytes ||
-      !this.#isInside(overflow + pages - 1)
-    ) {
+    const pages = this.#page(overflow, overflowFlag).readUInt32LE(pageAt.pages);
+    if (pageAt.header + length > pages * this.#pageBytes || !this.#isInside(overflow + pages - 1)) {
       this.#damaged(`the record at page ${overflow} is not whole`);
     }
   }
@@ -155,9 +152,9 @@ class Check {
     if (this.#seen.has(number)) this.#damaged(`page ${number} is used twice`);
     this.#seen.add(number);
     const page = this.#read(number * this.#pageBytes, this.#pageBytes);
-    const itself = page.readBigUInt64LE(pageLayout.number) === BigInt(number);
+    const itself = page.readBigUInt64LE(pageAt.number) === BigInt(number);
     const isKind =
-      (page.readUInt16LE(pageLayout.flags) & (branchFlag | leafFlag | overflowFlag)) === kind;
+      (page.readUInt16LE(pageAt.flags) & (branchFlag | leafFlag | overflowFlag)) === kind;
     if (!itself || !isKind) this.#damaged(`page ${number} is overwritten`);
     return page;
   }
@@ -180,10 +177,8 @@ class Check {
 }
 
 function childOf(page: Buffer, node: number): number {
-  const high = page.readUInt16LE(node + nodeLayout.flags) * 2 ** 32;
+  const high = page.readUInt16LE(node + nodeAt.flags) * 2 ** 32;
   return (
-    high +
-    page.readUInt16LE(node + nodeLayout.high) * 65_536 +
-    page.readUInt16LE(node + nodeLayout.low)
+    high + page.readUInt16LE(node + nodeAt.high) * 65_536 + page.readUInt16LE(node + nodeAt.low)
   );
 }

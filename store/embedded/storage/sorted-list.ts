@@ -26,7 +26,7 @@ export class SortedList<T> {
 
   insert(item: T): void {
     const [number, offset] = this.#find((other) => this.#compare(other, item) >= 0);
-    // Behind the last item there is no block: the last one takes it.
+    // An item after all others goes to the last block.
     const target = Math.min(number, this.#blocks.length - 1);
     const block = this.#blocks[target];
     if (block === undefined) {
@@ -39,7 +39,7 @@ export class SortedList<T> {
     }
   }
 
-  /** Removes the item that compares equal, if there is one. */
+  /** Removes the item that compares equal, if it exists. */
   remove(item: T): void {
     const [number, offset] = this.#find((other) => this.#compare(other, item) >= 0);
     const block = this.#blocks[number];

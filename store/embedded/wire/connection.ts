@@ -63,7 +63,7 @@ export class Connection {
     try {
       let message = this.#reader.take();
       while (message !== null && !this.#socket.destroyed && !this.#finishing) {
-        // No reading ahead, so that a client that does not read its replies blocks only itself.
+        // A client that does not read its replies must not fill the buffers.
         this.#socket.pause();
         clearTimeout(this.#timeout);
         await this.#answer(message);
