@@ -166,11 +166,7 @@ export const serviceMetrics = {
     [],
   ),
   frontEnds: gauge('image_delivery_front_ends', 'Front-end processes that listen.', []),
-  frontEndsWanted: gauge(
-    'image_delivery_front_ends_wanted',
-    'Front-end processes there should be.',
-    [],
-  ),
+  frontEndsWanted: gauge('image_delivery_front_ends_wanted', 'Configured front-end processes.', []),
   restarts: counter(
     'image_delivery_front_end_restarts_total',
     'Front-end processes that were replaced because they died, were unresponsive, or had stuck transforms.',

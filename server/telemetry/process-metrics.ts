@@ -23,7 +23,7 @@ export class ProcessMetrics {
     const { user, system } = process.cpuUsage();
     registry.counter('cpu', kind).value = (user + system) / 1e6;
     registry.gauge('residentMemory', kind).value = process.memoryUsage.rss();
-    // The histogram has the times between two samples.
+    // The values include the sampling interval.
     const delayMs = Math.max(0, this.#delay.max / 1e6 - resolutionMs);
     if (this.#delay.count > 0) registry.histogram('eventLoopDelay', kind).observe(delayMs / 1_000);
     this.#delay.reset();

@@ -61,11 +61,11 @@ export class MetricsRegistry {
 
   snapshot(): MetricsSnapshot {
     const snapshot: MetricsSnapshot = {};
-    for (const [name, cells] of this.#values) {
-      snapshot[name] = Object.fromEntries([...cells].map(([key, { value }]) => [key, value]));
+    for (const [name, entries] of this.#values) {
+      snapshot[name] = Object.fromEntries([...entries].map(([key, { value }]) => [key, value]));
     }
-    for (const [name, cells] of this.#histograms) {
-      snapshot[name] = Object.fromEntries([...cells].map(([key, { values }]) => [key, values]));
+    for (const [name, entries] of this.#histograms) {
+      snapshot[name] = Object.fromEntries([...entries].map(([key, { values }]) => [key, values]));
     }
     return snapshot;
   }
@@ -75,16 +75,16 @@ export class MetricsRegistry {
   }
 }
 
-function entryOf<C>(
-  all: Map<ServiceMetric, Map<string, C>>,
+function entryOf<T>(
+  all: Map<ServiceMetric, Map<string, T>>,
   name: ServiceMetric,
   labels: readonly string[],
-  create: () => C,
-): C {
-  const cells = all.get(name) ?? new Map<string, C>();
-  all.set(name, cells);
+  create: () => T,
+): T {
+  const entries = all.get(name) ?? new Map<string, T>();
+  all.set(name, entries);
   const key = joinLabels(labels);
-  const cell = cells.get(key) ?? create();
-  cells.set(key, cell);
-  return cell;
+  const entry = entries.get(key) ?? create();
+  entries.set(key, entry);
+  return entry;
 }

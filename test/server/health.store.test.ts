@@ -139,7 +139,11 @@ t.test('stuck transforms of one process degrade the health of every process', as
   const { ask } = openHealth({ machine: machine(41) });
   const answer = await ask();
   t.match(answer, { httpStatus: 503, status: 'degraded' });
-  t.match(answer.checks.transformQueue, { concurrency: 2, rejected: 3 }, 'its own as they are now');
+  t.match(
+    answer.checks.transformQueue,
+    { concurrency: 2, rejected: 3 },
+    'its own figures are current',
+  );
   t.match(answer.checks.cache, { memorySizeBytes: 2, memoryMaxBytes: 20, diskSizeBytes: 5 });
   t.equal((await openHealth({ machine: machine(40) }).ask()).status, 'ok');
 });

@@ -57,7 +57,7 @@ t.test('concurrent requests share one look-up of a project', async (t) => {
   const found = await Promise.all([1, 2, 3].map(() => cache.find(project._id)));
   t.same(found[0], { project, stale: false });
   for (const one of found) t.equal(one, found[0]);
-  t.equal(cache.find(project._id), found[0], 'and then it is there at once');
+  t.equal(cache.find(project._id), found[0], 'the next look-up finds it');
   t.same(lookups, [project._id]);
 });
 
@@ -95,7 +95,7 @@ t.test('a reported project replaces the old state', async (t) => {
   const after = cache.apply(changed);
   t.same([before?.stale, after.stale], [true, false]);
   t.equal(cache.find(_id), after);
-  t.equal(cache.apply(changed), after, 'told of twice, it stays');
+  t.equal(cache.apply(changed), after, 'a repeated report changes nothing');
   t.notOk(after.stale);
 });
 
@@ -122,7 +122,7 @@ t.test('a change of another process replaces the old state', async (t) => {
   const changed = await others.addHost(_id, 'a.example');
   if (changed === null) throw new Error('the project is gone');
   cache.remember([changed]);
-  t.ok(before?.stale, 'the old state is not used from now on');
+  t.ok(before?.stale, 'the old state is stale');
   t.match(await cache.find(_id), { project: { revision: 2, allowedOrigins: ['a.example'] } });
   t.equal(lookups.length, 1);
 });
@@ -148,7 +148,11 @@ t.test('a process reports a loaded project to the others once', async (t) => {
   await cache.find(project._id);
   cache.apply(project);
   cache.remember([{ ...project, _id: idOf(1) }], 5);
-  t.same(news, [{ type: 'project-known', project }], 'and not what they have told');
+  t.same(
+    news,
+    [{ type: 'project-known', project }],
+    'projects of other processes are not reported again',
+  );
   await cache.start();
   t.match(news.slice(1), [
     { type: 'project-forgotten', id: idOf(1) },
@@ -173,10 +177,10 @@ t.test('projects of other processes are compared with an available store', async
   const states = all.map(({ _id }) => cache.find(_id));
   t.match(states, [{ project: same }, { project: { revision: 2 } }, { project: gone }, {}]);
   const before = lookups.length;
-  t.throws(() => cache.find(idOf(1)), { code: 'store_unavailable' }, 'others cannot be had');
+  t.throws(() => cache.find(idOf(1)), { code: 'store_unavailable' }, 'other URLs do not exist');
 
   await cache.start();
-  t.equal(cache.find(same._id), states[0], 'what has not changed stays');
+  t.equal(cache.find(same._id), states[0], 'unchanged projects stay');
   t.equal(cache.find(gone._id), null);
   t.match(cache.find(restored._id), { project: { revision: 1 } }, 'from before a backup');
   t.same(new Set(lookups.slice(before)), new Set([gone._id, restored._id]));

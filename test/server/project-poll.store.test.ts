@@ -76,7 +76,7 @@ t.test('changes of other processes are seen in order', async (t) => {
     t.equal(state?.project.revision, turn + 1);
     t.equal(state?.project.allowedOrigins.length, turn);
   }
-  t.notOk(untouched?.stale, 'what did not change stays as it is');
+  t.notOk(untouched?.stale, 'unchanged states stay');
   t.equal(cache.find(two._id), untouched);
 });
 
@@ -110,15 +110,15 @@ t.test('known projects are served while the store is unavailable', async (t) => 
   await until('an outage', () => outages.length > 0);
   t.equal(cache.find(_id), state);
   t.notOk(state?.stale);
-  await t.rejects(async () => cache.find('prj_0000000000000000'), 'others cannot be had');
+  await t.rejects(async () => cache.find('prj_0000000000000000'), 'other URLs do not exist');
   await projects.asks(2);
-  t.equal(outages.length, 1, 'it is said once');
+  t.equal(outages.length, 1, 'it is reported once');
   t.ok(outages[0] instanceof Error);
 
   await others.addHost(_id, 'a.example');
   await mend();
   await until('the end of it', () => outages.length === 2);
-  t.equal(outages[1], null, 'and once when it is over');
+  t.equal(outages[1], null, 'its end is reported once');
   await until('what changed meanwhile is seen', () => state?.stale === true);
   t.match(await cache.find(_id), { project: { allowedOrigins: ['a.example'] } });
   t.ok(await cache.find((await others.create(input))._id));

@@ -80,10 +80,10 @@ eachHttpServer('1,000 disconnects leave no work and no errors', async (t, { name
     return active === 0 && queued === 0 && open === 0 && transformQueue;
   });
   t.equal(queue.misses, 0, 'no miss is left');
-  t.equal(queue.fetching, 0, 'no place for a fetch is taken');
+  t.equal(queue.fetching, 0, 'no fetch slot is used');
 
   const after = await fetch(service.url + img('/fast.jpg', 'w=333'));
-  t.equal(after.status, 200, 'and the service works');
+  t.equal(after.status, 200, 'the service works');
   t.equal(
     service.log.filter((line) => Number(line['level']) >= 50).length,
     0,

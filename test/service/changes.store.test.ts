@@ -53,7 +53,8 @@ t.test('a changed project takes effect in every process', async (t) => {
 
   await store.projects.addHost(project, '127.0.0.1');
   await everywhere(service, get, (response) => {
-    if (response.status === 200) t.not(response.headers.get('x-cache'), 'miss', 'it is still warm');
+    if (response.status === 200)
+      t.not(response.headers.get('x-cache'), 'miss', 'it is still cached');
     return response.status === 200;
   });
 });
@@ -87,7 +88,7 @@ t.test('a URL that was not signed with the project’s secret is refused', async
     '--url',
     service.url + target,
   );
-  t.equal((await fetch(tooFar)).status, 403, 'further ahead than the project lets it');
+  t.equal((await fetch(tooFar)).status, 403, 'the expiry is beyond the limit of the project');
 
   await t.test('a signed URL works until it expires, also from the caches', async (t) => {
     const store = await joinStore(loadSettings(service.environment));
@@ -115,7 +116,7 @@ t.test('a URL that was not signed with the project’s secret is refused', async
       const isOver = before >= exp * 1_000;
       return (isOver || status !== 200) && { status, after: Date.now() };
     });
-    t.equal(last.status, 403, 'no longer than its time');
-    t.ok(last.after >= exp * 1_000, 'as long as its time');
+    t.equal(last.status, 403, 'it does not work after its expiry');
+    t.ok(last.after >= exp * 1_000, 'it works until its expiry');
   });
 });

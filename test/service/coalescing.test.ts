@@ -29,7 +29,7 @@ for (const disk of ['on', 'off']) {
       ({ msg, path, status }) =>
         msg === 'request' && String(path).startsWith('/img/') && status === 200,
     );
-    t.equal(new Set(served.map((line) => line['pid'])).size, 2, 'both processes had their share');
+    t.equal(new Set(served.map((line) => line['pid'])).size, 2, 'both processes served requests');
   });
 }
 
@@ -47,7 +47,7 @@ t.test('a follower gets the leader’s error', async (t) => {
   const answers = await Promise.all(requests.map(({ answer }) => answer));
   const codes = answers.map(({ body }) => JSON.parse(body.toString()).code);
   t.same([...new Set(codes)], ['source_unreachable']);
-  t.equal(origin.requests.get('/a.jpg'), 1, 'no follower asked for itself');
+  t.equal(origin.requests.get('/a.jpg'), 1, 'no follower fetched it');
 });
 
 t.test('another process leads when the leading one dies', async (t) => {
@@ -75,6 +75,6 @@ t.test('another process leads when the leading one dies', async (t) => {
   process.kill(Number(leader['pid']), 'SIGKILL');
   const outcomes = await Promise.all(answers);
   const served = outcomes.filter((outcome) => outcome === 200).length;
-  t.ok(served > 0, 'those at the other process are served');
+  t.ok(served > 0, 'requests at the other process are served');
   t.ok(outcomes.every((outcome) => outcome === 200 || outcome === 'connection lost'));
 });

@@ -173,7 +173,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     const path = `/img/${encodeURIComponent(source)}?project=${project}&w=240&grayscale=1&fmt=webp&q=40`;
     t.equal(copied, baseUrl + path, 'the URL is where clients reach the service');
     const response = await fetch(`http://127.0.0.1:${port}${path}`);
-    t.equal(response.headers.get('x-cache'), 'memory', 'it is the image that was shown');
+    t.equal(response.headers.get('x-cache'), 'memory', 'it is the same image');
 
     for (const [title, words] of [
       ['HTML', /<picture>\n {2}<img src="https:[^"]+&amp;w=240&amp;/],
@@ -350,7 +350,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await next.page.goto(url);
     await next.page.getByRole('banner').getByRole('link', { name: 'Sign in' }).waitFor();
     const left = await next.page.evaluate('[sessionStorage.length, localStorage.length]');
-    t.same(left, [0, 0], 'the key has gone with the tab');
+    t.same(left, [0, 0], 'the key was only in the closed tab');
     t.same(await context.cookies(), []);
     t.same((await context.storageState()).origins, []);
   });
@@ -360,7 +360,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await page.goto(withPicture);
     await page.getByRole('slider', { name: /^Divider/ }).waitFor();
     t.ok((await tooWide(page)) <= 0, 'nothing to scroll sideways');
-    t.same(await faultsOf(page), [], 'the contrasts of the dark are enough, too');
+    t.same(await faultsOf(page), [], 'the contrasts of the dark theme suffice');
     await page.getByRole('link', { name: 'Projects', exact: true }).click();
     await page.getByLabel('API key').fill(rootKey);
     await page.keyboard.press('Enter');

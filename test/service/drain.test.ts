@@ -37,7 +37,7 @@ eachHttpServer('SIGTERM completes open requests, and exits with 0', async (t, en
     );
   await until('the listeners are closed', refused);
 
-  t.equal(source.waiting, 1, 'and the request in progress still waits');
+  t.equal(source.waiting, 1, 'the request in progress still waits');
   source.release();
   t.equal((await inFlight).status, 200);
   t.equal(await exit, 0);

@@ -246,11 +246,11 @@ eachHttpServer('valid requests get a response', async (t, { name, isOldUws, envi
     if (!strict) return;
     connection.send(get(slow(1)) + get(image) + get(slow(2)) + get('/nothing'));
     for (const status of [200, 200, 200, 404]) {
-      t.equal((await connection.response()).status, status, 'behind a slow one');
+      t.equal((await connection.response()).status, status, 'after a slow one');
     }
     connection.send(`${get(slow(3))}${get(image)}BREW ${image} HTTP/1.1\r\n\r\n`);
     for (const status of [200, 200, 405]) {
-      t.equal((await connection.response()).status, status, 'before one that is refused');
+      t.equal((await connection.response()).status, status, 'before a refused one');
     }
     t.ok(await connection.end());
     const other = await connect();

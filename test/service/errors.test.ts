@@ -148,7 +148,11 @@ eachHttpServer('every error of the image endpoint names its cause', async (t, en
     t.match(response.headers.get('x-request-id'), /./, target);
     const wait = response.headers.get('retry-after');
     t.equal(wait, status === 429 ? '70' : null, 'as the source says');
-    t.equal(response.headers.get('www-authenticate'), null, 'not the login of the source');
+    t.equal(
+      response.headers.get('www-authenticate'),
+      null,
+      'the challenge of the source is not forwarded',
+    );
   }
   const trusted = await fetch(`${service.url}/img/${tls.origins.good}/?project=${project}`);
   t.equal(trusted.status, 200, 'a trusted authority of the operator');

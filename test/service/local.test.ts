@@ -128,7 +128,7 @@ t.test('npm run serve delivers only the pictures of a folder', async (t) => {
       return statusCode;
     };
     t.equal(await status('/a.jpg', authority), 200);
-    t.equal(await status('/a.jpg', 'evil.example'), 404, 'a name that leads here');
+    t.equal(await status('/a.jpg', 'evil.example'), 404, 'a foreign name of this address');
     t.equal(await status('/../outside.jpg', authority), 404);
     t.equal(await status('//a.jpg', authority), 404);
   });
@@ -195,7 +195,7 @@ t.test('npm run serve delivers only the pictures of a folder', async (t) => {
     const browser = await startChromium(t);
     const page = await browser.newPage();
     page.setDefaultTimeout(patienceMs);
-    t.equal((await page.goto(first))?.status(), 200, 'a URL that is opened');
+    t.equal((await page.goto(first))?.status(), 200, 'a navigation to the URL');
     const load = (url: string) =>
       page.evaluate(`new Promise((done) => {
         const image = document.querySelector('img');
@@ -222,7 +222,7 @@ t.test('npm run serve delivers only the pictures of a folder', async (t) => {
 
   t.equal(await program.end('SIGINT'), 0);
   t.same(await readdir(folder, { recursive: true }), before, 'nothing is written');
-  t.same(await readdir(temporary), [], 'and nothing is left');
+  t.same(await readdir(temporary), [], 'no temporary files are left');
   await t.rejects(readFile(join(base, 'data')), 'the data folder of a deployment is not used');
 });
 

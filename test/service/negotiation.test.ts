@@ -117,7 +117,7 @@ t.test('headers of the client decide what the query leaves open', async (t) => {
   t.test('client hints apply to what the query leaves open', async (t) => {
     const width = async (query: string, headers: Record<string, string>) =>
       (await get(query, { accept: '*/*', ...headers })).width;
-    t.equal(await width('w=100', { 'sec-ch-dpr': '2' }), 100, 'as a srcset asks for it');
+    t.equal(await width('w=100', { 'sec-ch-dpr': '2' }), 100, 'as in a srcset');
     t.equal(await width('w=100&dpr=auto', { 'sec-ch-dpr': '2' }), 200);
     t.equal(await width('w=100&dpr=AUTO', { dpr: '3' }), 300);
     const both = { 'sec-ch-dpr': '2', dpr: '3' };
@@ -125,9 +125,13 @@ t.test('headers of the client decide what the query leaves open', async (t) => {
     t.equal(await width('w=100&dpr=1', { 'sec-ch-dpr': '2' }), 100, 'the query wins');
     t.equal(await width('w=100&dpr=auto', { dpr: 'many' }), 100, 'not a number');
     t.equal(await width('q=80', { 'sec-ch-width': '320' }), 320);
-    t.equal(await width('q=80', { width: '300' }), 320, 'up to the ladder');
+    t.equal(await width('q=80', { width: '300' }), 320, 'rounded up to a standard width');
     t.equal(await width('w=50', { width: '300' }), 50, 'the query wins');
-    t.equal(await width('q=80', { 'viewport-width': '500', dpr: '1' }), 560, 'up to the ladder');
+    t.equal(
+      await width('q=80', { 'viewport-width': '500', dpr: '1' }),
+      560,
+      'rounded up to a standard width',
+    );
     t.equal(await width('q=80', { 'sec-ch-viewport-width': '320', dpr: '2' }), 640);
     t.equal(await width('q=80', { 'viewport-width': '5000' }), 1200, 'nothing is scaled up');
   });

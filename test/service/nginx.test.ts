@@ -110,9 +110,9 @@ t.test('the nginx example caches only images, each format once', { skip }, async
   };
   const first = await ask(chrome);
   t.match(first, { status: 200, edge: 'MISS', type: 'image/avif' });
-  t.match(first.of('vary'), /^Accept, Sec-CH-DPR/, 'other caches are still told');
+  t.match(first.of('vary'), /^Accept, Sec-CH-DPR/, 'other caches still get Vary');
   const second = await ask(firefox);
-  t.match(second, { edge: 'HIT', type: 'image/avif' }, 'another spelling of the same');
+  t.match(second, { edge: 'HIT', type: 'image/avif' }, 'an equivalent Accept header');
   t.ok(second.body.equals(first.body));
   for (const [accept, type] of [
     ['image/webp,*/*', 'image/webp'],
@@ -125,7 +125,7 @@ t.test('the nginx example caches only images, each format once', { skip }, async
   t.match(
     await ask({ ...chrome, 'sec-ch-width': '100' }),
     { edge: 'MISS' },
-    'a hint is in the key',
+    'a client hint is part of the cache key',
   );
 
   const ranged = await ask({ ...chrome, range: 'bytes=10-19' });
@@ -144,7 +144,11 @@ t.test('the nginx example caches only images, each format once', { skip }, async
   t.same(edges.sort(), ['HIT', 'HIT', 'MISS'], 'one request renders for all');
 
   for (const _ of [1, 2]) {
-    t.match(await ask({}, urlOf('none.jpg')), { status: 404, edge: 'MISS' }, 'no error is kept');
+    t.match(
+      await ask({}, urlOf('none.jpg')),
+      { status: 404, edge: 'MISS' },
+      'errors are not cached',
+    );
   }
   const health = await ask({}, `${nginx}/api/health`);
   t.match(health, { status: 200, edge: null });
@@ -162,7 +166,7 @@ t.test('the nginx example caches only images, each format once', { skip }, async
   }
 
   t.equal(await service.end('SIGTERM'), 0);
-  t.match(await ask({}, signed), { status: 502 }, 'also while the service is away');
+  t.match(await ask({}, signed), { status: 502 }, 'also while the service is stopped');
   t.match(await ask(chrome), { status: 200, edge: 'HIT' }, 'hits while the service is away');
 });
 

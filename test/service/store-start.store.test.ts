@@ -66,11 +66,11 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
     const caddyfile = await readFile(join(rootPath, 'docs/deploy/Caddyfile'), 'utf8');
     const [, ofCaddy = ''] = /^\s*health_uri (\S+)$/m.exec(caddyfile) ?? [];
     const live = { status: 200, body: { ok: true, status: 'ok' } };
-    t.match(await get(ofCaddy), live, 'a proxy does not take it out');
+    t.match(await get(ofCaddy), live, 'the health check of a proxy succeeds');
     const check = join(rootPath, 'dist/server/health-check.js');
     const [program, ...args] = plainNode;
     const checked = spawn(program, [...args, check], { env: service.environment });
-    t.same(await once(checked, 'exit'), [0, null], 'nor does a container');
+    t.same(await once(checked, 'exit'), [0, null], 'the health check of a container succeeds');
     await until('the log says so', () => awayMessages(service, 'primary').length > 0);
     t.equal(
       awayMessages(service, 'primary')[0]?.msg.split('; ')[0],
@@ -81,8 +81,8 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
     service.primary.kill('SIGHUP');
     await link.mend();
     await service.waitForLog(({ msg }) => msg === 'the service is ready');
-    t.equal(awayMessages(service, 'primary').length, 1, 'said once');
-    t.equal(ends(service.log.filter((line) => line['part'] === 'primary')), 1, 'and its end');
+    t.equal(awayMessages(service, 'primary').length, 1, 'reported once');
+    t.equal(ends(service.log.filter((line) => line['part'] === 'primary')), 1, 'and its end once');
     await until('health', async () => (await health()).status === 200);
   });
 
@@ -117,8 +117,8 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
     await link.mend();
     await until('health', async () => (await health()).status === 200);
     t.equal(await image(unknown), 404);
-    t.equal(away().length, 1, 'said once');
-    t.equal(ends(own()), 1, 'and its end');
+    t.equal(away().length, 1, 'reported once');
+    t.equal(ends(own()), 1, 'and its end once');
     t.notMatch(service.stdout(), /topology is closed/i);
   });
 
@@ -160,14 +160,14 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
     await link.mend();
     await running.waitForLog(({ msg }) => msg === 'the service is ready');
     await until('health', async () => (await health()).status === 200);
-    t.equal(await image(), 403, 'what changed meanwhile has effect');
+    t.equal(await image(), 403, 'a change in the meantime takes effect');
 
     for (const key of rootKeys) {
       const { status } = await get('/api/sdk/v1/projects', { authorization: `Bearer ${key}` });
-      t.equal(status, 200, 'another key of this machine revokes none that another may use');
+      t.equal(status, 200, 'a new key revokes no other key');
     }
     const warned = running.log.filter(({ msg }) => msg.startsWith('the store has other keys'));
-    t.match(warned, [{ keys: [/^key_\w{16}$/] }], 'and the log names it');
+    t.match(warned, [{ keys: [/^key_\w{16}$/] }], 'the log names the key');
   });
 });
 
@@ -198,7 +198,7 @@ t.test('an invalid store URL stops the start with a clear error', async (t) => {
 t.test('an admin command tries once and reports the reason', async (t) => {
   const { link, host, service } = await launchedTooEarly(t);
   await service.admin('projects', 'list').then(
-    () => t.fail('there is no store'),
+    () => t.fail('the store is unavailable'),
     ({ code, stderr }) => {
       t.equal(code, 1);
       t.equal(stderr, `The store is unavailable: ${host} refuses connections (ECONNREFUSED).\n`);

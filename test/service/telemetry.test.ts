@@ -277,7 +277,7 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     }
     const after = await untilMetrics(
       opsUrl,
-      'the replacement counts too',
+      'the replacement counts',
       (now) =>
         totalOf(now, requests, { route: 'health', status: '200' }) >= 20 &&
         totalOf(now, requests, { route: 'other' }) > 0,

@@ -53,7 +53,7 @@ t.test('the watermark of a project is on all its images', async (t) => {
   await set({ watermarkUrl, watermarkEnabled: true, watermarkOpacity: 100, watermarkMargin: 5 });
 
   const marked = await ask('/a.png');
-  t.equal(marked.headers.get('x-cache'), 'miss', 'a change of the watermark is another picture');
+  t.equal(marked.headers.get('x-cache'), 'miss', 'a change of the watermark changes the image');
   const { at: pixel } = await read(marked);
   // 20 percent of the width, southeast, 5 pixels from the edges.
   t.same(pixel(194, 94), [255, 0, 0, 255]);
@@ -138,7 +138,7 @@ t.test('the watermark of a project is on all its images', async (t) => {
       t.same(pixel(width - 8, height - 8), [255, 255, 255, 255], query);
     }
     t.equal((await unmarked('&w=50')).headers.get('x-cache'), 'memory', 'they are rendered once');
-    t.equal(requests, 1, 'and the watermark is asked for once');
+    t.equal(requests, 1, 'the watermark is fetched once');
     const lines = service.log.filter(({ msg }) => /without their watermark/.test(msg));
     t.equal(lines.length, 1, 'it is logged once a minute');
     t.match(lines[0], {

@@ -14,7 +14,7 @@ t.test('a leaving participant does not cancel the others', async (t) => {
   leaving.abort(new Error('the client left'));
   await t.rejects(left, { message: 'the client left' });
   await machine.quiet();
-  t.equal(machine.renderings[0]?.frontEnd, 0, 'its front end goes on for the other');
+  t.equal(machine.renderings[0]?.frontEnd, 0, 'its front end renders for the other');
   machine.renderings[0]?.finish();
   await machine.quiet();
   t.same(await stayed, imageOf('k'));
@@ -56,7 +56,7 @@ t.test('a follower that becomes the leader renders for the other followers', asy
   await machine.quiet();
   leaving.abort();
   await machine.quiet();
-  t.equal(machine.renderings[0]?.frontEnd, 1, 'what it began is not begun again');
+  t.equal(machine.renderings[0]?.frontEnd, 1, 'its work is not repeated');
   machine.renderings[0]?.finish();
   await machine.quiet();
   t.same(await last, imageOf('k'));
@@ -69,7 +69,7 @@ t.test('a follower leads when the leader leaves before its join arrives', async 
   a.get('k', leaving.signal).catch(() => {});
   await machine.quiet();
   const wanted = b.get('k');
-  t.ok(machine.deliverUp(b), 'the follower is known to the primary');
+  t.ok(machine.deliverUp(b), 'the primary has the follower');
   leaving.abort();
   await machine.quiet();
   t.equal(machine.renderings[0]?.frontEnd, 1);
@@ -83,7 +83,7 @@ t.test('a render-lead that crosses a render-leave goes to the next follower', as
   const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
   const leaving = new AbortController();
   a.get('k', leaving.signal).catch(() => {});
-  t.ok(machine.deliverUp(a), 'the order to lead is under way');
+  t.ok(machine.deliverUp(a), 'render-lead is on its way');
   leaving.abort();
   const wanted = b.get('k');
   t.ok(machine.deliverUp(b));

@@ -14,12 +14,12 @@ t.test('the folder stays below its limit and is cleared to a low-water mark', as
     index.stored(keyOf(name), block);
   }
   t.equal(index.count, 20);
-  t.equal(index.bytes, 20 * block, 'just full is not too full');
+  t.equal(index.bytes, 20 * block, 'a cache at its limit keeps its files');
   await put('21');
   index.stored(keyOf('21'), block);
   await index.close();
   t.equal(index.bytes, 18 * block);
-  t.same(remaining(numbered(1, 21)), numbered(4, 21), 'the oldest are gone from the disk');
+  t.same(remaining(numbered(1, 21)), numbered(4, 21), 'the oldest are deleted');
   t.same(troubles, []);
 });
 
@@ -76,7 +76,7 @@ t.test('a file that was written again before its deletion stays', async (t) => {
   index.stored(keyOf('5'), block);
   index.stored(keyOf('1'), block);
   await index.close();
-  t.ok(there('1'), 'in the index again before the deletion came to it');
+  t.ok(there('1'), 'it was stored again before its deletion');
 });
 
 t.test('a file that cannot be deleted is reported', async (t) => {
@@ -89,7 +89,7 @@ t.test('a file that cannot be deleted is reported', async (t) => {
   index.stored(keyOf('c'), block);
   await index.close();
   t.equal(troubles.length, 1);
-  t.notOk(there('b'), 'the others are deleted all the same');
+  t.notOk(there('b'), 'the others are deleted');
 });
 
 t.test('a damaged file that was rendered again before its report counts', async (t) => {

@@ -75,7 +75,7 @@ t.test('the limit holds during the scan', async (t) => {
   await scan;
   await index.close();
   const left = remaining(numbered(1, 31));
-  t.equal(left.length * block, index.bytes, 'the index is what is on the disk');
+  t.equal(left.length * block, index.bytes, 'the index matches the disk');
   t.ok(index.bytes <= 10 * block);
   t.ok(left.includes('31'));
 });

@@ -37,7 +37,7 @@ t.test('the primary keeps the latest revision of each project', async (t) => {
   for (const number of [3, 4, 5, 6]) {
     known.receive({ type: 'project-known', project: project(number) });
   }
-  t.equal(known.knowledge.projects.length, 3, 'and no more than a front end');
+  t.equal(known.knowledge.projects.length, 3, 'not more than a front end');
 });
 
 t.test('the known projects are written soon, for this store and this user only', async (t) => {
@@ -60,7 +60,7 @@ t.test('the known projects are written soon, for this store and this user only',
 
   known.receive({ type: 'projects-confirmed', at: 2_000 });
   await file.close();
-  t.match(await opened(t, path).file.read(), { confirmedAt: 2_000 }, 'written at the end, too');
+  t.match(await opened(t, path).file.read(), { confirmedAt: 2_000 }, 'written at the end');
   t.same(await readdir(join(path, '..')), ['known-projects'], 'nothing is left over');
   t.same(errors, []);
 });

@@ -46,5 +46,5 @@ t.test('no front end is reported after a delay of the check itself', async (t) =
   pass(10);
   t.same(unresponsive, []);
   pass(10);
-  t.same(unresponsive, [1], 'what stays unresponsive is noticed all the same');
+  t.same(unresponsive, [1], 'a front end that stays unresponsive is still reported');
 });

@@ -19,7 +19,7 @@ t.test('restarts stop after twelve early exits in a row without being ready', as
   for (let end = 1; end < 12; end += 1) restarts.ended(0, false);
   t.equal(restarts.giveUpReason, null);
   for (let end = 1; end < 100; end += 1) restarts.ended(0, true);
-  t.equal(restarts.giveUpReason, null, 'one that was ready is always restarted');
+  t.equal(restarts.giveUpReason, null, 'a process that was ready is always restarted');
   for (let end = 1; end < 12; end += 1) restarts.ended(0, false);
   t.equal(restarts.giveUpReason, null);
   restarts.ended(0, false);

@@ -48,7 +48,7 @@ t.test('the first route that matches a path is used', async (t) => {
   t.equal(ask('GET', '/a/b')?.body, '/a/b');
   t.equal(ask('GET', '/a/bc')?.body, '/a/*');
   t.equal(ask('POST', '/a/')?.body, '/a/*');
-  t.equal(ask('POST', '/a/b')?.status, 405, 'also when a later one has the method');
+  t.equal(ask('POST', '/a/b')?.status, 405, 'even if a later route has the method');
   t.equal(ask('GET', '/a')?.status, 404);
   t.equal(ask('GET', '/b/a/b')?.status, 404);
 });

@@ -96,7 +96,7 @@ t.test('Node: clients that stop in the middle are disconnected', async (t) => {
   const stalled = await send(`${partOfHead}\r\n`);
   stalled.pause();
   await until('the one that reads nothing is disconnected', () => ended.length === 2);
-  t.equal(ended[1], null, 'and counts as one that has left');
+  t.equal(ended[1], null, 'the request counts as aborted');
 });
 
 t.test('Node: a client that reads slowly is not disconnected', async (t) => {

@@ -26,7 +26,11 @@ t.test('the busiest projects have series of their own, and no series decreases',
   t.same(seriesOf(projects), { a: 5, b: 3, other: 1 });
   projects.add(counted({ c: 4 }));
   projects.choose();
-  t.same(seriesOf(projects), { a: 5, b: 3, other: 5 }, 'a little busier is not enough');
+  t.same(
+    seriesOf(projects),
+    { a: 5, b: 3, other: 5 },
+    'a slightly busier project does not replace it',
+  );
   projects.add(counted({ c: 20 }));
   projects.choose();
   t.same(seriesOf(projects), { a: 5, c: 0, other: 25 }, 'c counts from now on');
@@ -44,7 +48,7 @@ t.test('the number of series is limited, and the busiest of many projects have t
   }
   const series = seriesOf(projects);
   t.equal(Object.keys(series).length, 101);
-  t.ok('busy' in series, 'although 100 others came first');
+  t.ok('busy' in series, 'despite 100 earlier projects');
 });
 
 t.test('a process counts a limited number of projects between two reports', async (t) => {

@@ -44,7 +44,7 @@ t.test('sums keep the counters of ended processes and drop their gauges', async 
   }
   t.same(read(sums), [42, 42, 1]);
   sums.report(1, requests(9, 4));
-  t.same(read(sums), [42, 42, 1], 'a report long after the end counts nothing twice');
+  t.same(read(sums), [42, 42, 1], 'a late report is not counted twice');
 });
 
 t.test('gauges are sums, minimums or maximums of the processes', async (t) => {
