@@ -42,26 +42,15 @@ t.test('hosts are compared in canonical form', async (t) => {
   const of = project({
     allowedOrigins: ['e.com', '*.pictures.example', 'xn--bcher-kva.example', '[2001:db8::1]'],
   });
-  const hosts = {
-    'https://e.com/': true,
-    'https://E.COM:8443/': true,
-    'https://e.com./': true,
-    'https://www.e.com/': false,
-    'https://e.com.evil.example/': false,
-    'https://evile.com/': false,
-    'https://e.com../': false,
-    'https://a.pictures.example/': true,
-    'https://a.b.pictures.example/': true,
-    'https://pictures.example/': false,
-    'https://notpictures.example/': false,
-    'https://*.pictures.example/': false,
-    'https://bücher.example/': true,
-    'https://[2001:db8:0::1]/': true,
-    'https://[2001:db8::2]/': false,
-    'https://e%2Ecom/': true,
-  };
-  for (const [url, allowed] of Object.entries(hosts)) {
-    t.equal(allows(of, new URL(url).hostname), allowed, url);
+  const allowed = ['https://e.com/', 'https://E.COM:8443/', 'https://e.com./', 'https://e%2Ecom/'];
+  const more = ['a.pictures.example', 'a.b.pictures.example', 'bücher.example', '[2001:db8:0::1]'];
+  for (const url of [...allowed, ...more.map((host) => `https://${host}/`)]) {
+    t.ok(allows(of, new URL(url).hostname), url);
+  }
+  const similar = ['www.e.com', 'e.com.evil.example', 'evile.com', 'e.com..', '[2001:db8::2]'];
+  const wild = ['pictures.example', 'notpictures.example', '*.pictures.example'];
+  for (const host of [...similar, ...wild]) {
+    t.notOk(allows(of, new URL(`https://${host}/`).hostname), host);
   }
   t.notOk(allows(project({ allowedOrigins: [] }), 'e.com'), 'an empty list allows nothing');
 });
@@ -132,14 +121,6 @@ t.test('malformed signatures and expiries are rejected', async (t) => {
   for (const one of queries) t.match(refusal(signing, one), { code: 'signature_invalid' }, one);
 });
 
-t.test('a project without a secret accepts no signature', async (t) => {
-  const query = `project=p&exp=${seconds + 60}`;
-  const of = project({ requireSignedUrls: true, signingSecret: null });
-  for (const by of ['', 'null', secret]) {
-    t.match(refusal(of, sign(query, path, by)), { code: 'signature_invalid' });
-  }
-});
-
 t.test('a signature stays valid when a proxy rewrites the path', async (t) => {
   const query = `project=p&exp=${seconds + 60}`;
   const direct = path;
@@ -178,26 +159,25 @@ t.test('a signature stays valid when a proxy rewrites the path', async (t) => {
   t.match(refusal(signing, query + sig, `/img/${whole}`), { code: 'signature_invalid' });
 });
 
-t.test('during a rotation exactly two secrets are valid', async (t) => {
-  const query = `project=p&exp=${seconds + 60}`;
-  const of = { ...signing, signingSecret: 'new', previousSigningSecret: 'old' };
-  t.ok(check(of, sign(query, path, 'new')));
-  t.ok(check(of, sign(query, path, 'old')));
-  for (const by of [secret, '', 'null', 'undefined']) {
-    t.match(refusal(of, sign(query, path, by)), { code: 'signature_invalid' });
-  }
-  for (const previousSigningSecret of [null, undefined]) {
-    const after = {
-      ...signing,
-      signingSecret: 'new',
-      ...(previousSigningSecret === null && { previousSigningSecret }),
-    };
-    t.ok(check(after, sign(query, path, 'new')));
-    for (const by of ['old', '', 'null', 'undefined']) {
-      t.match(refusal(after, sign(query, path, by)), { code: 'signature_invalid' });
+t.test(
+  'exactly the secrets of the project are valid: none, one, or two in a rotation',
+  async (t) => {
+    const query = `project=p&exp=${seconds + 60}`;
+    const projects: ReadonlyArray<readonly [Partial<Project>, ...valid: string[]]> = [
+      [{ signingSecret: null }],
+      [{ signingSecret: 'new' }, 'new'],
+      [{ signingSecret: 'new', previousSigningSecret: null }, 'new'],
+      [{ signingSecret: 'new', previousSigningSecret: 'old' }, 'new', 'old'],
+    ];
+    for (const [secrets, ...valid] of projects) {
+      const of = project({ requireSignedUrls: true, ...secrets });
+      for (const by of ['new', 'old', secret, '', 'null', 'undefined']) {
+        const { code } = refusal(of, sign(query, path, by));
+        t.equal(code, valid.includes(by) ? 'accepted' : 'signature_invalid', `${valid} and ${by}`);
+      }
     }
-  }
-});
+  },
+);
 
 t.test("exp is limited by the project's maximum lifetime", async (t) => {
   const of = { ...signing, signedUrlTtlSeconds: 60 };
