@@ -19,7 +19,7 @@ const head = (path: string, key: string, ...headers: string[]) =>
     '',
   ].join('\r\n');
 
-/** A connection, with all that came over it. */
+/** A connection and everything it receives. */
 async function connection(port: number) {
   const socket = connect(port, '127.0.0.1');
   let received = '';
@@ -37,9 +37,9 @@ async function connection(port: number) {
     socket,
     received: () => received,
     statuses,
-    /** Resolves when so many answers have come, or the connection is over. */
-    async answers(count: number): Promise<(string | undefined)[]> {
-      await until(`${count} answers`, () => statuses().length >= count || ended);
+    /** Resolves with the statuses after `count` responses, or when the connection closes. */
+    async responses(count: number): Promise<(string | undefined)[]> {
+      await until(`${count} responses`, () => statuses().length >= count || ended);
       return statuses();
     },
   };
@@ -48,15 +48,15 @@ async function connection(port: number) {
 const projectCount = async ({ call }: Control) =>
   (await call('GET', '/projects')).body.projects.length;
 
-/** A body that is not wanted does not hurt what comes after it. */
+/** Unread bodies do not affect later requests. */
 export async function unwantedBodies(t: Test, control: Control): Promise<void> {
   const before = await projectCount(control);
   const { service, call } = control;
-  // Bytes that would be a request themselves, were they taken for one.
+  // The body is a valid request.
   const evil = `${head('/projects', rootKey, `content-length: ${input.length}`)}${input}`;
   const piece = evil.repeat(Math.ceil(16_384 / evil.length));
 
-  t.test('on a kept connection every answer is to its own request', async (t) => {
+  t.test('each response on a kept connection belongs to its request', async (t) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     t.teardown(() => agent.destroy());
     for (let round = 0; round < 5; round++) {
@@ -69,7 +69,7 @@ export async function unwantedBodies(t: Test, control: Control): Promise<void> {
       t.equal(await ask('POST', '/projects', { body: '' }), 400);
       t.equal(await ask('GET', '/projects'), 200);
     }
-    t.equal(await projectCount(control), before, 'no body was taken for a request');
+    t.equal(await projectCount(control), before, 'no body was handled as a request');
   });
 
   for (const [name, chunked] of [
@@ -80,8 +80,8 @@ export async function unwantedBodies(t: Test, control: Control): Promise<void> {
       ['sk_wrong', '401'],
       [rootKey, '400'],
     ] as const) {
-      t.test(`${status} comes while a big body is still being sent ${name}`, async (t) => {
-        const { socket, answers, received } = await connection(service.port);
+      t.test(`${status} is sent while a large body is still being received ${name}`, async (t) => {
+        const { socket, responses, received } = await connection(service.port);
         const pieces = 64;
         socket.write(
           chunked
@@ -92,35 +92,35 @@ export async function unwantedBodies(t: Test, control: Control): Promise<void> {
           if (chunked) socket.write(`${piece.length.toString(16)}\r\n`);
           socket.write(piece);
           if (chunked) socket.write('\r\n');
-          // As a body comes that is not there at once.
+          // Sends the body slowly.
           await sleep(1);
         }
         if (chunked) socket.write('0\r\n\r\n');
-        t.same(await answers(1), [status]);
-        // The connection is good for more.
+        t.same(await responses(1), [status]);
+        // The connection stays usable.
         socket.write(evil);
-        t.same(await answers(2), [status, '201']);
+        t.same(await responses(2), [status, '201']);
         t.match(received(), /"project":\{"id":"prj_/);
         socket.destroy();
       });
     }
   }
 
-  t.test('100-continue is answered, and a small body may come in pieces', async (t) => {
-    const { socket, answers } = await connection(service.port);
+  t.test('100-continue is supported, and a body may arrive in pieces', async (t) => {
+    const { socket, responses } = await connection(service.port);
     const expect = 'expect: 100-continue';
     socket.write(head('/projects', rootKey, `content-length: ${input.length}`, expect));
-    t.same(await answers(1), ['100']);
+    t.same(await responses(1), ['100']);
     for (const byte of input) {
       socket.write(byte);
       await sleep(1);
     }
-    t.same(await answers(2), ['100', '201']);
+    t.same(await responses(2), ['100', '201']);
     socket.destroy();
   });
 }
 
-/** An upload that breaks off leaves nothing behind. */
+/** Aborted uploads have no effect. */
 export async function brokenUploads(t: Test, control: Control): Promise<void> {
   const before = await projectCount(control);
   const { service } = control;

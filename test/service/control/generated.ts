@@ -34,7 +34,7 @@ const name = fc.oneof(
 );
 const position = fc.constantFrom('center', 'north', 'southwest', 'middle');
 
-/** Objects of these fields, each of them now and then missing or something else altogether. */
+/** Objects of these fields, some of them missing or of another type. */
 const bodyOf = (fields: Readonly<Record<string, Arbitrary<unknown>>>): Arbitrary<unknown> => {
   const spoilt = Object.entries(fields).map(([field, arbitrary]) => [
     field,
@@ -65,7 +65,7 @@ export const bodiesWith = (watermarks: readonly string[]) =>
       maxWidth: integer(0, 10_000),
       stripMetadata: fc.boolean(),
       watermarkEnabled: fc.boolean(),
-      // None of another machine, as it would be fetched.
+      // Only of this machine, because the service fetches them.
       watermarkUrl: fc.oneof(
         { weight: 40, arbitrary: fc.constantFrom(...watermarks) },
         fc.constantFrom('http://127.0.0.1:1/', ...notSources),
@@ -101,7 +101,7 @@ export const bodiesWith = (watermarks: readonly string[]) =>
     }),
   }) satisfies Record<InputName, Arbitrary<unknown>>;
 
-/** A body as its text, now and then with a few characters lost, doubled or put in. */
+/** A body as JSON, sometimes with removed or inserted characters. */
 export const textOf = (body: Arbitrary<unknown>): Arbitrary<string> =>
   fc.oneof(
     { weight: 12, arbitrary: body.map((value) => JSON.stringify(value)) },
@@ -115,7 +115,7 @@ export const textOf = (body: Arbitrary<unknown>): Arbitrary<string> =>
       .map(([value, at, lost, put]) => {
         const text = JSON.stringify(value);
         const place = at % (text.length + 1);
-        // As the bytes that are sent, should a pair of surrogates have been cut.
+        // A surrogate pair may have been cut.
         return (text.slice(0, place) + put + text.slice(place + lost)).toWellFormed();
       }),
   );

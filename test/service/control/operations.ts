@@ -1,9 +1,9 @@
 import type { Test } from 'tap';
 import { baseUrl, type Control } from './control.ts';
 
-/** The life of a project: every operation as it should go. */
+/** The life of a project: every operation succeeds. */
 export async function operations(t: Test, { call, service, watermarks }: Control): Promise<void> {
-  t.same((await call('GET', '/projects')).body, { projects: [] }, 'it is the first');
+  t.same((await call('GET', '/projects')).body, { projects: [] }, 'no project yet');
 
   const created = await call('POST', '/projects', {
     json: {
@@ -52,7 +52,7 @@ export async function operations(t: Test, { call, service, watermarks }: Control
     transformUrlTemplate: `${baseUrl}/img/{source}?project=${id}{&w,h,q,fmt,fit,dpr,blur}`,
   });
 
-  t.test('settings change what they name and leave the rest', async (t) => {
+  t.test('settings change only the sent fields', async (t) => {
     const settings = {
       autoFormat: false,
       defaultQuality: 30,
@@ -80,7 +80,7 @@ export async function operations(t: Test, { call, service, watermarks }: Control
     t.match(watermark, { enabled: true, position: 'north', opacity: 1, margin: 0, url: null });
   });
 
-  t.test('hosts come and go, and doing it twice changes nothing', async (t) => {
+  t.test('hosts are added and removed idempotently', async (t) => {
     const hosts = async (method: string, target: string, host?: string) => {
       const answer = await call(method, `${on}/domains${target}`, host ? { json: { host } } : {});
       t.equal(answer.status, 200, `${method} ${host ?? target}`);
@@ -95,7 +95,7 @@ export async function operations(t: Test, { call, service, watermarks }: Control
     t.same(await hosts('DELETE', '?host=%2A.b.example'), []);
   });
 
-  t.test('presets are made, replaced, listed and deleted', async (t) => {
+  t.test('presets are created, replaced, listed and deleted', async (t) => {
     const presets = `${on}/presets`;
     const put = async (name: string, parameters: object) => {
       const answer = await call('PUT', `${presets}/${name}`, { json: { parameters } });
@@ -129,10 +129,14 @@ export async function operations(t: Test, { call, service, watermarks }: Control
     const { message } = (await call('GET', `${presets}/Crad`)).body;
     t.equal(message, 'The project has no preset Crad. Did you mean card?');
     const { body } = await call('GET', on);
-    t.same(Object.keys(body.project), Object.keys(project), 'they are no field of the project');
+    t.same(
+      Object.keys(body.project),
+      Object.keys(project),
+      'presets are not a field of the project',
+    );
   });
 
-  t.test('prewarming is accepted with its counts', async (t) => {
+  t.test('a prewarm request is accepted with its counts', async (t) => {
     const answer = await call('POST', `${on}/prewarm`, {
       json: {
         src: 'https://shop.example.com/a.jpg',
@@ -148,7 +152,7 @@ export async function operations(t: Test, { call, service, watermarks }: Control
     t.same(answer.body, { prewarm: { accepted: true, sourceCount: 2, variantCount: 12 } });
   });
 
-  t.test('the interface specification is served in both places, health as it says', async (t) => {
+  t.test('the OpenAPI document is served at both paths', async (t) => {
     const [a, b] = await Promise.all(
       ['/openapi.json', '/api/sdk/v1/openapi.json'].map((path) => fetch(service.url + path)),
     );

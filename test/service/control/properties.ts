@@ -5,7 +5,7 @@ import { type InputName, validationErrors } from '../../../server/control/valida
 import type { Answer, Control } from './control.ts';
 import { bodiesWith, textOf } from './generated.ts';
 
-/** Bodies of each kind. */
+/** Runs for each kind of body. */
 const within = { numRuns: 400 };
 
 const valid = (input: InputName, text: string): boolean => {
@@ -16,7 +16,7 @@ const valid = (input: InputName, text: string): boolean => {
   }
 };
 
-function insist(holds: boolean, what: string, ...of: unknown[]): void {
+function ensure(holds: boolean, what: string, ...of: unknown[]): void {
   if (!holds) throw new Error(`${what}: ${of.map((one) => JSON.stringify(one)).join(' ')}`);
 }
 
@@ -25,13 +25,13 @@ const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 interface Client {
   /** The path of its project. */
   readonly on: string;
-  /** Every answer's status and body is held against the specification in there. */
+  /** Checks the status and the body by the OpenAPI document. */
   readonly call: Control['call'];
-  /** The project that its path, or another, leads to. */
+  /** The project at a path, its own by default. */
   read(path?: string): Promise<Answer['body']>;
 }
 
-/** A client with a project and a kept connection of its own. */
+/** A client with its own project and connection. */
 async function connect(t: Test, control: Control): Promise<Client> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   t.teardown(() => agent.destroy());
@@ -42,14 +42,14 @@ async function connect(t: Test, control: Control): Promise<Client> {
 }
 
 /**
- * Whatever is sent, the answer is documented, and what was accepted reads back. Each kind of body has
- * a project and a connection of its own, so that all of them can be sent at the same time.
+ * Any input gets a documented response, and accepted input is stored. Each kind of body has its own project
+ * and connection, because all kinds are sent concurrently.
  */
 export async function properties(t: Test, control: Control): Promise<void> {
   const counts = new Map<string, number>();
   const bodies = bodiesWith(control.watermarks);
 
-  /** Sends many bodies of a kind; each answer must be a success or 400, and pass its check. */
+  /** Sends many bodies of a kind; each response must be a success or 400, and pass its check. */
   async function each<S>(
     input: InputName,
     [method, tail, success]: readonly [method: string, tail: string, success: number],
@@ -64,15 +64,15 @@ export async function properties(t: Test, control: Control): Promise<void> {
       const answer = await client.call(method, path, { body: text });
       const key = `${method} ${input} ${answer.status}`;
       counts.set(key, (counts.get(key) ?? 0) + 1);
-      insist([success, 400].includes(answer.status), 'a documented status', answer, text);
-      if (answer.status === success) insist(valid(input, text), 'accepted is valid', text);
-      else insist(/^.{1,5000}$/su.test(answer.body.message), 'says why', answer.body, text);
+      ensure([success, 400].includes(answer.status), 'a documented status', answer, text);
+      if (answer.status === success) ensure(valid(input, text), 'accepted is valid', text);
+      else ensure(/^.{1,5000}$/su.test(answer.body.message), 'says why', answer.body, text);
       if (answer.status === success) before = await accepted(text, answer, before, client);
       else refused?.(text, answer);
     });
     await t.resolves(fc.assert(property, within), `${method} ${input}`);
-    // What a refused body might have changed shows here, or in what the next accepted one left.
-    t.same(await start(client), before, `${method} ${input} that is refused changes nothing`);
+    // Detects changes by rejected bodies.
+    t.same(await start(client), before, `${method} ${input} that is rejected changes nothing`);
   }
 
   const create = each(
@@ -81,9 +81,9 @@ export async function properties(t: Test, control: Control): Promise<void> {
     async () => null,
     async (text, { body: { project } }, before, { read }) => {
       const { name, origin } = JSON.parse(text);
-      insist(project.name === name && project.origin === origin, 'as sent', project, text);
-      insist(project.allowedOrigins.length > 0, 'its origin is allowed', project);
-      insist(same(await read(`/projects/${project.id}`), project), 'reads back', project);
+      ensure(project.name === name && project.origin === origin, 'as sent', project, text);
+      ensure(project.allowedOrigins.length > 0, 'its origin is allowed', project);
+      ensure(same(await read(`/projects/${project.id}`), project), 'reads back', project);
       return before;
     },
   );
@@ -98,14 +98,14 @@ export async function properties(t: Test, control: Control): Promise<void> {
       if (sent.watermarkUrl === '') sent.watermarkUrl = null;
       const after = await read();
       const expected = { ...before, ...sent };
-      insist(same(after, expected), 'is what it was, and what was sent', after, expected, text);
-      insist(same(body.project, after), 'reads back', body, after);
+      ensure(same(after, expected), 'only the sent fields change', after, expected, text);
+      ensure(same(body.project, after), 'reads back', body, after);
       return after;
     },
     (text, { body: { message } }) => {
-      // What the schema lets pass is refused for its watermark alone.
+      // Only the watermark may be invalid beyond the schema.
       const why = /watermarkUrl|name|NUL/.test(message);
-      insist(!valid('ProjectSettingsInput', text) || why, 'why', message, text);
+      ensure(!valid('ProjectSettingsInput', text) || why, 'why', message, text);
     },
   );
 
@@ -118,10 +118,10 @@ export async function properties(t: Test, control: Control): Promise<void> {
         const after = await read();
         const { allowedOrigins: hosts, ...rest } = after;
         const { allowedOrigins: hostsBefore, ...restBefore } = before;
-        insist(same(rest, restBefore), 'only the hosts change', after, text);
-        insist(same(body.project, after), 'reads back', body, after);
-        insist(Math.abs(hosts.length - hostsBefore.length) <= 1, 'one at most', hosts, text);
-        insist(new Set(hosts).size === hosts.length, 'each once', hosts, text);
+        ensure(same(rest, restBefore), 'only the hosts change', after, text);
+        ensure(same(body.project, after), 'reads back', body, after);
+        ensure(Math.abs(hosts.length - hostsBefore.length) <= 1, 'one at most', hosts, text);
+        ensure(new Set(hosts).size === hosts.length, 'each once', hosts, text);
         return after;
       },
     ),
@@ -137,8 +137,8 @@ export async function properties(t: Test, control: Control): Promise<void> {
       const { sourceCount, variantCount } = body.prewarm;
       const now = await jobs.countDocuments();
       asked += sourceCount;
-      insist(now - queued <= sourceCount, 'a job for each source at most', body, text);
-      insist(variantCount % sourceCount === 0, 'counts', body, text);
+      ensure(now - queued <= sourceCount, 'a job for each source at most', body, text);
+      ensure(variantCount % sourceCount === 0, 'counts', body, text);
       return now;
     },
   );
@@ -149,9 +149,9 @@ export async function properties(t: Test, control: Control): Promise<void> {
     async ({ call, on }) => (await call('GET', `${on}/presets`)).body,
     async (text, { body }, _before, { call, on }) => {
       const { parameters } = JSON.parse(text);
-      insist(same(body.preset, { name: 'card', parameters }), 'as sent', body, text);
+      ensure(same(body.preset, { name: 'card', parameters }), 'as sent', body, text);
       const { body: after } = await call('GET', `${on}/presets`);
-      insist(same(after, { presets: [body.preset] }), 'reads back', after, text);
+      ensure(same(after, { presets: [body.preset] }), 'reads back', after, text);
       return after;
     },
   );
@@ -168,7 +168,7 @@ export async function properties(t: Test, control: Control): Promise<void> {
     t.ok((counts.get(key) ?? 0) >= least, `${key}: ${counts.get(key)}`);
     t.ok((counts.get(key.replace(/\d+$/, '400')) ?? 0) >= 20, 'and some of 400');
   }
-  t.ok((await jobs.countDocuments()) <= asked, 'no more was queued than was asked for');
+  t.ok((await jobs.countDocuments()) <= asked, 'at most one job for each requested source');
   const total = [...counts.values()].reduce((a, b) => a + b, 0);
   t.comment(`${total} bodies`, Object.fromEntries(counts));
 }

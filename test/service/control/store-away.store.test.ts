@@ -4,68 +4,75 @@ import { until } from '../../until.ts';
 import { picture, startTestOrigin } from '../origin.ts';
 import { rootKey, startControl } from './control.ts';
 
-t.test('while the store is away: 503, known projects served; then all is well', async (t) => {
-  const link = await storeLink(t);
-  const [{ port = 0 } = {}] = link.db.client.options.hosts;
-  const origin = await startTestOrigin(t);
-  origin.serve('/a.jpg', await picture(400, 300));
-  origin.serve('/b.jpg', await picture(300, 200));
-  const control = await startControl(t, {
-    SERVICE_MONGODB_URL: `mongodb://127.0.0.1:${port}/${link.db.databaseName}`,
-    SERVICE_API_RATE_LIMIT: '20',
-  });
-  const { call, service } = control;
-  const id = await control.project();
-  const image = async (path: string, project = id) => {
-    const url = `${service.url}/img/${origin.url}${path}?project=${project}`;
-    return (await fetch(url)).status;
-  };
-  const health = async () => (await fetch(`${service.url}/api/health`)).status;
-  await call('PUT', `/projects/${id}/presets/card`, { json: { parameters: { w: 40 } } });
-  t.same([await image('/a.jpg'), await health()], [200, 200]);
-  const [frontEnd] = service.frontEnds();
+t.test(
+  'during an outage of the store: 503, known projects are served; then recovery',
+  async (t) => {
+    const link = await storeLink(t);
+    const [{ port = 0 } = {}] = link.db.client.options.hosts;
+    const origin = await startTestOrigin(t);
+    origin.serve('/a.jpg', await picture(400, 300));
+    origin.serve('/b.jpg', await picture(300, 200));
+    const control = await startControl(t, {
+      SERVICE_MONGODB_URL: `mongodb://127.0.0.1:${port}/${link.db.databaseName}`,
+      SERVICE_API_RATE_LIMIT: '20',
+    });
+    const { call, service } = control;
+    const id = await control.project();
+    const image = async (path: string, project = id) => {
+      const url = `${service.url}/img/${origin.url}${path}?project=${project}`;
+      return (await fetch(url)).status;
+    };
+    const health = async () => (await fetch(`${service.url}/api/health`)).status;
+    await call('PUT', `/projects/${id}/presets/card`, { json: { parameters: { w: 40 } } });
+    t.same([await image('/a.jpg'), await health()], [200, 200]);
+    const [frontEnd] = service.frontEnds();
 
-  // The process remembers the key for a second, so the limiter is asked though the store is away.
-  // A key of its own, so that next to nothing of that second is over.
-  const key = await control.issue(null, 'write');
-  t.equal((await call('GET', '/projects', { key })).status, 200);
-  await link.cut();
-  const waiting = Promise.all([
-    ...Array.from({ length: 30 }, () => call('GET', '/projects', { key })),
-    ...Array.from({ length: 30 }, () => call('POST', '/projects', { key, body: '{"name":"x"}' })),
-  ]);
-  const unknown = call('GET', '/projects', { key: 'sk_somebody-else' });
-  t.same([await image('/a.jpg'), await image('/b.jpg')], [200, 200], 'cached and new images');
+    // The key is cached for a second, so requests reach the limiter. A new key, so that the second has
+    // just begun.
+    const key = await control.issue(null, 'write');
+    t.equal((await call('GET', '/projects', { key })).status, 200);
+    await link.cut();
+    const waiting = Promise.all([
+      ...Array.from({ length: 30 }, () => call('GET', '/projects', { key })),
+      ...Array.from({ length: 30 }, () => call('POST', '/projects', { key, body: '{"name":"x"}' })),
+    ]);
+    const unknown = call('GET', '/projects', { key: 'sk_somebody-else' });
+    t.same([await image('/a.jpg'), await image('/b.jpg')], [200, 200], 'cached and new images');
 
-  // Whether their key is remembered or has to be looked up.
-  for (const { status, body, headers } of [...(await waiting), await unknown]) {
-    t.equal(status, 503);
-    t.match(headers['retry-after'], /^\d+$/);
-    t.same(Object.keys(body).sort(), ['code', 'error', 'message', 'resolution_hint']);
-    t.equal(body.code, 'store_unavailable');
-    t.notMatch(JSON.stringify(body), /mongo|ECONN|127\.0\.0\.1|server selection/i);
-  }
-  const failures = service.log.filter(({ msg }) => msg === 'a request failed unexpectedly');
-  t.same(failures, [], 'the log tells of the outage and not of each request');
-  t.notMatch(service.stdout(), rootKey, 'nor a key');
+    // For cached and unknown keys.
+    for (const { status, body, headers } of [...(await waiting), await unknown]) {
+      t.equal(status, 503);
+      t.match(headers['retry-after'], /^\d+$/);
+      t.same(Object.keys(body).sort(), ['code', 'error', 'message', 'resolution_hint']);
+      t.equal(body.code, 'store_unavailable');
+      t.notMatch(JSON.stringify(body), /mongo|ECONN|127\.0\.0\.1|server selection/i);
+    }
+    const failures = service.log.filter(({ msg }) => msg === 'a request failed unexpectedly');
+    t.same(failures, [], 'the log has the outage and not each request');
+    t.notMatch(service.stdout(), rootKey, 'nor a key');
 
-  const logged = (text: string) => () => service.log.some(({ msg }) => msg.startsWith(text));
-  await until('the log says so', logged('the store is unavailable'));
-  t.equal(await health(), 503);
-  t.same([await image('/a.jpg'), await image('/b.jpg')], [200, 200]);
-  t.equal(await image('/b.jpg', `${id}&preset=card`), 200, 'with its presets');
-  t.equal((await call('GET', `/projects/${id}`)).status, 503);
-  t.equal((await call('GET', `/projects/${id}`, { key: null })).status, 401, 'our order of checks');
+    const logged = (text: string) => () => service.log.some(({ msg }) => msg.startsWith(text));
+    await until('the log says so', logged('the store is unavailable'));
+    t.equal(await health(), 503);
+    t.same([await image('/a.jpg'), await image('/b.jpg')], [200, 200]);
+    t.equal(await image('/b.jpg', `${id}&preset=card`), 200, 'with its presets');
+    t.equal((await call('GET', `/projects/${id}`)).status, 503);
+    t.equal(
+      (await call('GET', `/projects/${id}`, { key: null })).status,
+      401,
+      'the order of the checks',
+    );
 
-  await link.mend();
-  await until('the control plane works again', async () => {
-    return (await call('GET', `/projects/${id}`)).status === 200;
-  });
-  await until('the log says so', logged('the store is available after '));
-  t.equal(await health(), 200);
-  t.same(service.frontEnds(), [frontEnd], 'in the same process');
-  const { body } = await call('GET', '/projects');
-  t.equal(body.projects.length, 1, 'what failed was not done');
-  const src = 'http://127.0.0.1:9/a.jpg';
-  t.equal((await call('POST', `/projects/${id}/prewarm`, { json: { src } })).status, 202);
-});
+    await link.mend();
+    await until('the control plane works again', async () => {
+      return (await call('GET', `/projects/${id}`)).status === 200;
+    });
+    await until('the log says so', logged('the store is available after '));
+    t.equal(await health(), 200);
+    t.same(service.frontEnds(), [frontEnd], 'in the same process');
+    const { body } = await call('GET', '/projects');
+    t.equal(body.projects.length, 1, 'failed calls had no effect');
+    const src = 'http://127.0.0.1:9/a.jpg';
+    t.equal((await call('POST', `/projects/${id}/prewarm`, { json: { src } })).status, 202);
+  },
+);
