@@ -93,7 +93,7 @@ export async function checkClients(t: Test, folder: string) {
   // The compiler that the generators use: TypeScript 7 has no programmatic API.
   const ts: typeof import('typescript') = createRequire(join(folder, 'package.json'))('typescript');
   const outDir = join(generated, 'built');
-  t.test('the types of the clients find every error', async (t) => {
+  await t.test('the types of the clients find every error', async (t) => {
     const names = programs.map(({ name }) => join(generated, name));
     const compiled = ts.createProgram(names, {
       allowJs: true,
@@ -123,7 +123,7 @@ export async function checkClients(t: Test, folder: string) {
   });
 
   for (const { client, name } of programs.filter(({ error }) => error === null)) {
-    t.test(`${client} calls every operation`, async (t) => {
+    await t.test(`${client} calls every operation`, async (t) => {
       const { drive } = await import(pathToFileURL(join(outDir, name)).href);
       const seen = await drive(url, key, source);
       t.match(seen, {

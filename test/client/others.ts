@@ -20,4 +20,4 @@ try {
   process.stderr.write('npm install failed: this test needs the network.\n');
   process.exit(1);
 }
-await checkClients(t, folder);
+t.test('the clients of other generators', (t) => checkClients(t, folder));
