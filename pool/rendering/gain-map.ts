@@ -36,7 +36,7 @@ export function requireKeptGainMap(facts: SourceFacts, plan: Plan, variant: Vari
   if (reason === null) return;
   throw new ServiceError(
     'parameter_invalid',
-    `hdr=keep cannot be fulfilled: ${reason}. Leave out hdr to get the picture without its gain map.`,
+    `hdr=keep is not possible: ${reason}. Omit hdr to get the image without its gain map.`,
   );
 }
 
@@ -44,21 +44,21 @@ function hindrance(facts: SourceFacts, plan: Plan, variant: Variant): string | n
   if (plan.format !== 'jpeg') return `a gain map is only written in JPEG, not in ${plan.format}`;
   const [effect] = changedFields(variant, 'trim', 'pixels');
   if (effect !== undefined) return `the gain map would not follow ${effect}`;
-  if (variant.maxBytes !== null) return 'it is read once, and maxbytes needs several attempts';
+  if (variant.maxBytes !== null)
+    return 'maxbytes needs several encoder runs, and the gain map can only be read once';
   if (variant.rotate % 90 !== 0) return 'rotate is not a multiple of 90';
   const chosen = plan.resize?.fit === 'cover' ? plan.resize.position : '';
-  if (strategies.some((strategy) => strategy === chosen)) return `of pos=${chosen}`;
+  if (strategies.some((strategy) => strategy === chosen))
+    return `pos=${chosen} moves the image against the gain map`;
   // sharp 0.35 ignores the orientation of the gain map beside another turn, and mirrors it before the turn
   // and not after.
   const isTurned = facts.orientation >= 3;
-  if (isTurned && variant.rotate !== 0)
-    return 'the source is stored turned, and rotate turns it too';
+  if (isTurned && variant.rotate !== 0) return 'a source that is stored turned cannot be rotated';
   const isMirrored = facts.orientation === 5 || facts.orientation === 7;
   if (plan.extract !== null && isMirrored) {
-    return 'the source is stored turned and mirrored, and crop cuts it';
+    return 'a source that is stored turned and mirrored cannot be cropped';
   }
-  if (plan.prepared !== null)
-    return 'it takes several passes, of which each would lose the gain map';
+  if (plan.prepared !== null) return 'it takes several passes, which would lose the gain map';
   const { gainMap } = facts;
   const least = gainMap === null ? 1 : 2 * Math.ceil(facts.width / gainMap.width);
   if (Math.min(plan.width, plan.height) < least)

@@ -89,7 +89,7 @@ function asFailure(error: Error, { hostname, protocol }: buildConnector.Options)
   if (codeOf(error) === 'UND_ERR_CONNECT_TIMEOUT') {
     return new ServiceError(
       'source_timeout',
-      `The source could not be fetched (connect): ${hostname} did not answer in time.`,
+      `The source could not be fetched (connect): ${hostname} did not respond in time.`,
       error,
     );
   }

@@ -2,17 +2,17 @@
 type Texts = Readonly<Record<string, (host: string) => string>>;
 
 const lookup: Texts = {
-  ENOTFOUND: (host) => `there is no host of the name ${host}`,
+  ENOTFOUND: (host) => `the host name ${host} does not exist`,
   ENODATA: (host) => `the host name ${host} has no address`,
-  EAI_AGAIN: (host) => `no name server answered for the host name ${host}`,
+  EAI_AGAIN: (host) => `no name server responded for the host name ${host}`,
 };
 
 const connect: Texts = {
   ECONNREFUSED: (host) => `${host} refuses connections on this port`,
   ECONNRESET: (host) => `${host} closed the connection`,
-  ETIMEDOUT: (host) => `${host} does not answer on this port`,
-  EHOSTUNREACH: (host) => `there is no route to ${host}`,
-  ENETUNREACH: (host) => `there is no route to ${host}`,
+  ETIMEDOUT: (host) => `${host} does not respond on this port`,
+  EHOSTUNREACH: (host) => `${host} is unreachable`,
+  ENETUNREACH: (host) => `${host} is unreachable`,
 };
 
 const handshakeFailed = (host: string) =>
@@ -49,11 +49,11 @@ const tls: Texts = {
 };
 
 const response: Texts = {
-  UND_ERR_SOCKET: (host) => `${host} closed the connection before its answer was complete`,
-  ECONNRESET: (host) => `${host} closed the connection before its answer was complete`,
-  UND_ERR_HEADERS_OVERFLOW: (host) => `the headers of the answer of ${host} are too long`,
+  UND_ERR_SOCKET: (host) => `${host} closed the connection before the response was complete`,
+  ECONNRESET: (host) => `${host} closed the connection before the response was complete`,
+  UND_ERR_HEADERS_OVERFLOW: (host) => `the headers of the response of ${host} are too long`,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: (host) =>
-    `the answer of ${host} is not as long as its Content-Length`,
+    `the response of ${host} is shorter or longer than its Content-Length`,
 };
 
 const stages = { DNS: lookup, connect, TLS: tls, response };

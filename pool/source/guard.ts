@@ -76,7 +76,10 @@ export class AddressGuard {
       throw new ServiceError('source_invalid', 'The source must be an http or https URL.');
     }
     if (url.username !== '' || url.password !== '') {
-      throw new ServiceError('source_invalid', 'The source must not hold a user name or password.');
+      throw new ServiceError(
+        'source_invalid',
+        'The source must not contain a user name or password.',
+      );
     }
     const host = canonicalHost(url.hostname);
     if (host === null) throw new ServiceError('source_invalid', 'The source has no valid host.');
@@ -149,7 +152,7 @@ export class AddressGuard {
       if (!this.allowsAddress(address, name, port)) {
         throw new ServiceError(
           'source_blocked',
-          `The source host ${name} has an address that is not public, or not at port ${port}.`,
+          `The source host ${name} has an address that is not public, or not allowed at port ${port}.`,
         );
       }
       const parsed = parseAddress(address);

@@ -19,10 +19,10 @@ import {
 
 const colours = [red, green, blue, yellow];
 const delays = [100, 50, 1000, 20];
-const size = { width: 40, height: 20 };
+const frameSize = { width: 40, height: 20 };
 const sources = {
-  gif: await animation('gif', colours, size, delays),
-  webp: await animation('webp', colours, size, delays),
+  gif: await animation('gif', colours, frameSize, delays),
+  webp: await animation('webp', colours, frameSize, delays),
 };
 const mark = await plain(8, 8, [255, 255, 255]);
 const watermark = {
@@ -42,55 +42,39 @@ interface Row {
   readonly at?: readonly (readonly [x: number, y: number])[];
 }
 
-const middle = [[19, 9]] as const;
+const whole = [40, 20] as const;
+const crop = { left: 3, top: 4, width: 20, height: 10 };
+const above = { top: 2, right: 0, bottom: 0, left: 0 };
+const box = { width: 10, height: 10, fit: 'cover', position: 'attention' } as const;
+const faint = { opacity: 0.75, flatten: true };
+const paler = (colour: Rgb) => colour.map((value) => Math.round(value * 0.75 + 255 * 0.25));
+const inverse = (colour: Rgb) => colour.map((value) => 255 - value);
 const rows: Readonly<Record<string, Row>> = {
-  'as it is': { asked: {}, size: [40, 20] },
+  'no parameters': { asked: {}, size: whole },
   resize: { asked: { width: 20 }, size: [20, 10] },
   crop: { asked: { crop: { left: 3, top: 5, width: 30, height: 9 } }, size: [30, 9] },
-  'crop and resize': {
-    asked: { crop: { left: 3, top: 4, width: 20, height: 10 }, width: 10 },
-    size: [10, 5],
-  },
-  'quarter turn': { asked: { rotate: 90 }, size: [20, 40] },
-  'half turn and crop': {
-    asked: { rotate: 180, crop: { left: 1, top: 1, width: 20, height: 10 } },
-    size: [20, 10],
-  },
-  'free turn': { asked: { rotate: 30, width: 40 }, size: [40, 33], at: [[20, 16]] },
-  flip: { asked: { flip: true }, size: [40, 20] },
+  'crop and resize': { asked: { crop, width: 10 }, size: [10, 5] },
+  'rotate by 90': { asked: { rotate: 90 }, size: [20, 40] },
+  'rotate by 180 and crop': { asked: { rotate: 180, crop }, size: [20, 10] },
+  'rotate by 30': { asked: { rotate: 30, width: 40 }, size: [40, 33], at: [[20, 16]] },
+  flip: { asked: { flip: true }, size: whole },
   flop: { asked: { flop: true, width: 20 }, size: [20, 10] },
   'crop, flop and extend': {
-    asked: {
-      crop: { left: 3, top: 4, width: 20, height: 10 },
-      flop: true,
-      width: 10,
-      extend: { top: 2, right: 0, bottom: 0, left: 0 },
-    },
+    asked: { crop, flop: true, width: 10, extend: above },
     size: [10, 7],
     at: [[5, 4]],
   },
-  'gamma and extend': {
-    asked: { gamma: 2.2, extend: { top: 2, right: 0, bottom: 0, left: 0 } },
-    size: [40, 22],
-    at: [[20, 11]],
-  },
-  'gamma in a box': {
+  'gamma and extend': { asked: { gamma: 2.2, extend: above }, size: [40, 22], at: [[20, 11]] },
+  'gamma and contain': {
     asked: { gamma: 2.2, width: 20, height: 20, fit: 'contain' },
     size: [20, 20],
     at: [[10, 10]],
   },
-  blur: { asked: { blur: 5 }, size: [40, 20] },
-  median: { asked: { median: 9 }, size: [40, 20] },
-  sharpen: { asked: { sharpen: 3 }, size: [40, 20] },
-  attention: {
-    asked: { width: 10, height: 10, fit: 'cover', position: 'attention' },
-    size: [10, 10],
-  },
-  negate: {
-    asked: { negate: true },
-    size: [40, 20],
-    to: (colour) => colour.map((value) => 255 - value),
-  },
+  blur: { asked: { blur: 5 }, size: whole },
+  median: { asked: { median: 9 }, size: whole },
+  sharpen: { asked: { sharpen: 3 }, size: whole },
+  attention: { asked: box, size: [10, 10] },
+  negate: { asked: { negate: true }, size: whole, to: inverse },
   extend: {
     asked: { extend: { top: 4, right: 3, bottom: 2, left: 1 } },
     size: [44, 26],
@@ -99,47 +83,36 @@ const rows: Readonly<Record<string, Row>> = {
       [36, 19],
     ],
   },
-  opacity: { asked: { opacity: 0.75, flatten: true }, size: [40, 20], to: paler },
-  'opacity, turned': {
-    asked: { opacity: 0.75, flatten: true, flip: true },
-    size: [40, 20],
-    to: paler,
+  opacity: { asked: faint, size: whole, to: paler },
+  'opacity and flip': { asked: { ...faint, flip: true }, size: whole, to: paler },
+  trim: { asked: { trim: 10 }, size: whole },
+  watermark: { asked: { watermark }, size: whole, at: [[19, 9]] },
+  'watermark, rotate by 270': {
+    asked: { watermark, rotate: 270 },
+    size: [20, 40],
+    at: [[5, 5]],
   },
-  trim: { asked: { trim: 10 }, size: [40, 20] },
-  watermark: { asked: { watermark }, size: [40, 20], at: middle },
-  'watermark, turned': { asked: { watermark, rotate: 270 }, size: [20, 40], at: [[5, 5]] },
 };
 
-function paler(colour: Rgb): number[] {
-  return colour.map((value) => Math.round(value * 0.75 + 255 * 0.25));
-}
-
-for (const [
-  name,
-  {
-    asked,
-    size: [width, height],
-    to,
-    at,
-  },
-] of Object.entries(rows)) {
+for (const [name, { asked, size, to, at }] of Object.entries(rows)) {
+  const [width, height] = size;
   t.test(`${name} keeps frames, delays and loop count`, async (t) => {
     for (const [from, source] of Object.entries(sources)) {
       for (const format of ['gif', 'webp'] as const) {
         const made = await drawn(source, { formats: [format], ...asked }, mark);
-        t.same(made.size, [width, height], `${from} to ${format}`);
-        const header = await made.header();
-        t.same(
-          [header.pages, header.width, header.pageHeight, header.delay, header.loop],
-          [4, width, height, delays, 3],
-        );
-        const edges = [0, 0, width - 1, height - 1];
-        const points = at ?? [edges.slice(0, 2), edges.slice(2)];
+        t.same(made.size, size, `${from} to ${format}`);
+        const { pages, width: across, pageHeight, delay, loop } = await made.header();
+        t.same([pages, across, pageHeight, delay, loop], [4, width, height, delays, 3]);
+        const points =
+          at ??
+          ([
+            [0, 0],
+            [width - 1, height - 1],
+          ] as const);
         for (const [page, colour] of colours.entries()) {
           const frame = await made.frame(page);
-          for (const [x = 0, y = 0] of points) {
+          for (const [x, y] of points)
             t.ok(near(frame.at(x, y), to?.(colour) ?? colour, 16), `frame ${page} at ${x}, ${y}`);
-          }
         }
       }
     }
