@@ -74,7 +74,7 @@ eachHttpServer('1,000 disconnects leave no work and no errors', async (t, { name
   await Promise.all(clients);
 
   await heard(service);
-  const queue = await until('no transform runs or waits, and no fetch goes on', async () => {
+  const queue = await until('no transform runs or waits, and no fetch runs', async () => {
     const { transformQueue } = await checks();
     const { active, queued } = transformQueue;
     return active === 0 && queued === 0 && open === 0 && transformQueue;
@@ -106,7 +106,7 @@ eachHttpServer('a client gets its image when another disconnects', async (t, { n
   leaver.leave();
   await broken;
   await heard(service);
-  t.equal(source.waiting, 1, 'the fetch goes on');
+  t.equal(source.waiting, 1, 'the fetch continues');
   source.release();
   t.equal((await stayer.answer).status, 200);
   t.equal(origin.requests.get('/a.jpg'), 1);

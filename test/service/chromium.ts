@@ -6,7 +6,7 @@ const executablePath = '/usr/bin/chromium';
 /** The reason to skip tests in a browser, or false. */
 export const noChromium: string | false = await access(executablePath, constants.X_OK).then(
   () => false as const,
-  () => `there is no ${executablePath} (Debian: apt-get install chromium)`,
+  () => `${executablePath} is not installed (Debian: apt-get install chromium)`,
 );
 
 /** Starts Debian's Chromium. */

@@ -210,7 +210,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     const expected = problems.filter((problem) =>
       /the server responded with a status of 404/.test(problem),
     );
-    t.same(problems, expected, 'an error is said on the page');
+    t.same(problems, expected, 'the page shows errors');
   });
 
   t.test('an operator', async (t) => {
@@ -269,7 +269,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     t.equal((await stored()).defaultQuality, 35);
     await defaults.getByLabel('Max width').fill('10001');
     await defaults.getByRole('button', { name: 'Save 1 change' }).click();
-    t.equal((await stored()).maxWidth, null, 'the control knows the range');
+    t.equal((await stored()).maxWidth, null, 'the control has the range');
     await defaults.getByRole('button', { name: 'Discard' }).click();
     t.equal(await page.getByLabel('q, as a slider').inputValue(), '35', 'the new default');
 
@@ -283,7 +283,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await presets.getByLabel('flip', { exact: true }).selectOption('on');
     await presets.getByLabel('bg', { exact: true }).fill('000');
     const create = presets.getByRole('button', { name: 'Create preset' });
-    /** The text beside a control. */
+    /** The text next to a control. */
     const besides = async (field: Locator) => {
       const ids = ((await field.getAttribute('aria-describedby')) ?? '').split(' ');
       const texts = ids.map((one) => page.locator(`[id="${one}"]`).innerText());

@@ -22,7 +22,7 @@ eachHttpServer('SIGTERM completes open requests, and exits with 0', async (t, en
 
   const exit = service.end('SIGTERM');
   // The log line may be of the other process.
-  const draining = await until('health says so', async () => {
+  const draining = await until('health reports it', async () => {
     const answer = await health();
     if (answer.statusCode === 503) return answer;
     await answer.body.dump();

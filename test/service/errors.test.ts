@@ -147,7 +147,7 @@ eachHttpServer('every error of the image endpoint names its cause', async (t, en
     t.equal(response.headers.get('content-type'), 'application/json', target);
     t.match(response.headers.get('x-request-id'), /./, target);
     const wait = response.headers.get('retry-after');
-    t.equal(wait, status === 429 ? '70' : null, 'as the source says');
+    t.equal(wait, status === 429 ? '70' : null, 'Retry-After of the source');
     t.equal(
       response.headers.get('www-authenticate'),
       null,

@@ -270,7 +270,7 @@ t.test(
     origin.serve('/slow.jpg', source.reply);
     const [port, workerPort] = [await freePort(), await freePort()];
     const args = ['--port', String(port), '--worker-port', String(workerPort)];
-    // The log goes on after the terminal has closed.
+    // The log continues after the terminal has closed.
     const { terminal, ended, pid, output } = await onTerminal(t, 'server/start.js', args, {
       SERVICE_LOG_LEVEL: 'info',
       SERVICE_ROOT_API_KEY: rootKey,

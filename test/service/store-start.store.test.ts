@@ -71,7 +71,7 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
     const [program, ...args] = plainNode;
     const checked = spawn(program, [...args, check], { env: service.environment });
     t.same(await once(checked, 'exit'), [0, null], 'the health check of a container succeeds');
-    await until('the log says so', () => awayMessages(service, 'primary').length > 0);
+    await until('the log entry', () => awayMessages(service, 'primary').length > 0);
     t.equal(
       awayMessages(service, 'primary')[0]?.msg.split('; ')[0],
       `the store is unavailable: ${cause}`,
@@ -112,7 +112,7 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
     t.match(await health(), { status: 503, body: { checks: { projects: { known: 2 } } } });
     const own = () => service.log.filter((line) => line['pid'] === pid);
     const away = () => own().filter(({ msg }) => msg.startsWith('the store is unavailable: '));
-    await until('the log says so', () => away().length > 0);
+    await until('the log entry', () => away().length > 0);
     t.match(away()[0]?.msg, cause);
     await link.mend();
     await until('health', async () => (await health()).status === 200);
@@ -178,7 +178,7 @@ t.test('refused credentials are reported, and SIGTERM ends the wait', async (t) 
     environment: { SERVICE_MONGODB_URL: url },
     dataDir: t.testdir(),
   });
-  await until('the log says so', () => awayMessages(service, 'primary').length > 0);
+  await until('the log entry', () => awayMessages(service, 'primary').length > 0);
   t.match(awayMessages(service, 'primary')[0]?.msg, 'authentication failed: ');
   t.equal(await service.end('SIGTERM'), 0);
   t.notMatch(service.stdout() + service.stderr(), /s3cret|somebody/);

@@ -4,7 +4,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import type { Image } from '../../../pool/image.ts';
 import { type FrontEnd, Machine, settle } from './machine.ts';
 
-interface Wish {
+interface PendingImage {
   readonly key: string;
   readonly of: FrontEnd;
   readonly controller: AbortController;
@@ -21,13 +21,13 @@ interface Step {
 const pick = <T>(from: readonly T[], at: number): T | undefined => from[at % from.length];
 
 /** A machine with events in any order, and all requested images. */
-class Story {
+class Scenario {
   readonly machine = new Machine(3);
-  readonly waiting: Wish[] = [];
+  readonly waiting: PendingImage[] = [];
 
   take({ what, at, key }: Step): void {
     const { machine } = this;
-    const one = pick(machine.living, at);
+    const one = pick(machine.running, at);
     const rendering = pick(machine.renderings, at);
     switch (what) {
       case 'want':
@@ -37,10 +37,10 @@ class Story {
         return pick(this.#waiting(), at)?.controller.abort(new Error('left'));
       case 'up':
         // Messages of dead front ends arrive too.
-        machine.deliverUp(machine.frontEnd(at % machine.frontEnds.length));
+        machine.deliverToPrimary(machine.frontEnd(at % machine.frontEnds.length));
         return;
       case 'down':
-        if (one !== undefined) machine.deliverDown(one);
+        if (one !== undefined) machine.deliverToFrontEnd(one);
         return;
       case 'finish':
         return rendering?.finish();
@@ -51,7 +51,7 @@ class Story {
       case 'land':
         return one?.writes.shift()?.();
       case 'die':
-        if (one !== undefined && machine.living.length > 1) machine.kill(one);
+        if (one !== undefined && machine.running.length > 1) machine.kill(one);
     }
   }
 
@@ -65,20 +65,20 @@ class Story {
   async end(): Promise<void> {
     do {
       for (const rendering of this.machine.renderings) rendering.finish();
-      await this.machine.quiet();
+      await this.machine.deliverAll();
     } while (this.machine.renderings.length > 0);
   }
 
-  hanging(): Wish[] {
+  hanging(): PendingImage[] {
     return this.#waiting().filter(({ of }) => !of.dead);
   }
 
-  #waiting(): Wish[] {
+  #waiting(): PendingImage[] {
     return this.waiting.filter(({ end }) => end === 'waiting');
   }
 
   #want(of: FrontEnd, key: string): void {
-    const wanted: Wish = { key, of, controller: new AbortController(), end: 'waiting' };
+    const wanted: PendingImage = { key, of, controller: new AbortController(), end: 'waiting' };
     this.waiting.push(wanted);
     of.get(key, wanted.controller.signal).then(
       ({ body }: Image) => {
@@ -114,7 +114,7 @@ for (const keys of [['k'], ['k', 'l']]) {
     let ended = { image: 0, failure: 0, left: 0 };
     await fc.assert(
       fc.asyncProperty(fc.array(step(keys), { minLength: 10, maxLength: 80 }), async (steps) => {
-        const story = new Story();
+        const story = new Scenario();
         for (const one of steps) {
           story.take(one);
           await settle();
@@ -124,12 +124,12 @@ for (const keys of [['k'], ['k', 'l']]) {
         await story.end();
         if (story.hanging().length > 0) throw new Error(`${story.hanging().length} hang`);
         if (story.machine.coalescer.size > 0) throw new Error('a render is left');
-        for (const one of story.machine.living) {
+        for (const one of story.machine.running) {
           const open = await story.machine.openJoins(one, steps.length);
           if (open > 0) throw new Error(`${open} joins are left`);
         }
         for (const { end } of story.waiting) {
-          if (end === 'wrong image') throw new Error('somebody got the image of another key');
+          if (end === 'wrong image') throw new Error('a request got the image of another key');
           if (end !== 'waiting') ended = { ...ended, [end]: ended[end] + 1 };
         }
       }),

@@ -34,8 +34,8 @@ export class FrontEnd {
   readonly coalescer: CoalescerClient;
   readonly misses = new SingleFlight<string, Image>();
   /** Messages that are not delivered yet. */
-  readonly up: ToPrimary[] = [];
-  readonly down: CoalescerReply[] = [];
+  readonly toPrimary: ToPrimary[] = [];
+  readonly fromPrimary: CoalescerReply[] = [];
   /** Renders that write their image to the disk. */
   readonly writes: (() => void)[] = [];
   readonly renderings: Rendering[] = [];
@@ -47,7 +47,7 @@ export class FrontEnd {
     this.id = id;
     this.coalescer = new CoalescerClient({
       // A dead process sends nothing, and processes exchange only data.
-      send: (message) => this.dead || this.up.push(structuredClone(message)),
+      send: (message) => this.dead || this.toPrimary.push(structuredClone(message)),
     });
   }
 
@@ -113,32 +113,32 @@ export class Machine {
     this.frontEnds = Array.from({ length: frontEnds }, (_, id) => new FrontEnd(id));
     this.coalescer = new RenderCoalescer((frontEnd, reply) => {
       const to = this.frontEnd(frontEnd);
-      if (!to.dead) to.down.push(structuredClone(reply));
+      if (!to.dead) to.fromPrimary.push(structuredClone(reply));
     });
   }
 
   frontEnd(id: number): FrontEnd {
     const one = this.frontEnds[id];
-    if (one === undefined) throw new Error(`there is no front end ${id}`);
+    if (one === undefined) throw new Error(`no front end ${id}`);
     return one;
   }
 
-  get living(): FrontEnd[] {
+  get running(): FrontEnd[] {
     return this.frontEnds.filter(({ dead }) => !dead);
   }
 
   get renderings(): Rendering[] {
-    return this.living.flatMap(({ renderings }) => renderings);
+    return this.running.flatMap(({ renderings }) => renderings);
   }
 
   /** Delivers the oldest message of a front end to the primary. False without a message. */
-  deliverUp({ id, up }: FrontEnd): boolean {
+  deliverToPrimary({ id, toPrimary: up }: FrontEnd): boolean {
     const message = up.shift();
     if (message !== undefined) this.coalescer.receive(id, message as CoalescerRequest);
     return message !== undefined;
   }
 
-  deliverDown({ down, dead, coalescer }: FrontEnd): boolean {
+  deliverToFrontEnd({ fromPrimary: down, dead, coalescer }: FrontEnd): boolean {
     const reply = down.shift();
     if (reply !== undefined && !dead) coalescer.receive(reply);
     return reply !== undefined;
@@ -151,14 +151,14 @@ export class Machine {
   }
 
   /** Delivers all messages and those that follow from them. */
-  async quiet(): Promise<void> {
+  async deliverAll(): Promise<void> {
     for (let moved = true; moved; ) {
       await settle();
       moved = false;
       for (const one of this.frontEnds) {
-        while (this.deliverUp(one)) moved = true;
+        while (this.deliverToPrimary(one)) moved = true;
         await settle();
-        while (this.deliverDown(one)) moved = true;
+        while (this.deliverToFrontEnd(one)) moved = true;
         await settle();
         for (const succeed of one.writes.splice(0)) {
           if (!one.dead) succeed();
@@ -170,11 +170,11 @@ export class Machine {
 
   /** Joins that a front end still has; it refuses to lead for others. */
   async openJoins(frontEnd: FrontEnd, upTo = 1_000): Promise<number> {
-    await this.quiet();
+    await this.deliverAll();
     let open = 0;
     for (let joinId = 1; joinId <= upTo; joinId++) {
       frontEnd.coalescer.receive({ type: 'render-lead', key: 'probe', joinId, mayBeStored: false });
-      if (frontEnd.up.splice(0).length === 0) open += 1;
+      if (frontEnd.toPrimary.splice(0).length === 0) open += 1;
     }
     return open;
   }

@@ -9,7 +9,7 @@ t.test('the delay of a restart grows with each early exit', async (t) => {
     const delays = Array.from({ length: 6 }, () => restarts.ended(29_999, wasReady));
     t.same(delays, [0, 200, 400, 800, 1_000, 1_000]);
     t.equal(restarts.ended(30_000, wasReady), 0, 'it ran well');
-    t.equal(restarts.ended(1, wasReady), 0, 'so that counts anew');
+    t.equal(restarts.ended(1, wasReady), 0, 'so the count starts again');
     t.equal(restarts.ended(1, wasReady), 200);
   }
 });

@@ -37,7 +37,7 @@ const pack = { name: 'pack', main: 'dist/index.mjs', folder: 'dist/bin' };
 for (const layout of [unofficial, upstream, pack]) {
   t.test(
     `a binary is found as in ${layout.name}`,
-    { skip: installed === undefined && `there is no ${file}` },
+    { skip: installed === undefined && `${file} is not installed` },
     async (t) => {
       const uws = loadUws([await layOut(t.testdir(), layout, working)]);
       if (typeof uws === 'string') return t.fail(uws);
@@ -50,7 +50,7 @@ for (const layout of [unofficial, upstream, pack]) {
 
 t.test(
   'a package whose binary does not load is skipped',
-  { skip: installed === undefined && `there is no ${file}` },
+  { skip: installed === undefined && `${file} is not installed` },
   async (t) => {
     const folder = t.testdir();
     const mains = [await layOut(folder, unofficial, broken)];

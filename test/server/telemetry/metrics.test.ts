@@ -107,7 +107,7 @@ t.test('Grafana can import the dashboard', async (t) => {
 });
 
 const promtool = spawnSync('promtool', ['--version']).error === undefined;
-t.test('promtool accepts them', { skip: !promtool && 'there is no promtool' }, async (t) => {
+t.test('promtool accepts them', { skip: !promtool && 'promtool is not installed' }, async (t) => {
   const groups = [...(await panelsOf()), ...(await queriesOf())].map((query, index) => ({
     name: `${index}`,
     rules: [{ record: 'a:panel', expr: query.replaceAll('$__rate_interval', '5m') }],
