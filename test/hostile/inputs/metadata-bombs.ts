@@ -193,6 +193,7 @@ function pngTexts(png: Buffer): Bomb[] {
     ['20 iTXt of 50 MB', inflating(20, 50, 'iTXt', 'Comment\0\x01\0\0\0')],
     ['20 XMP of 50 MB', inflating(20, 50, 'iTXt', 'XML:com.adobe.xmp\0\x01\0\0\0')],
     ['an author of 200 MB', inflating(1, 200, 'zTXt', 'Author\0\0'), forCopyright],
+    ['an iCCP of 60 MB', inflating(1, 60, 'iCCP', 'p\0\0')],
     ['20 iCCP of 60 MB', inflating(20, 60, 'iCCP', 'p\0\0')],
     [
       '300,000 texts',
