@@ -83,17 +83,17 @@ export class Delivery {
     const at = now();
     // A background request gets other headers than a cached response has.
     const cached = backgroundToken === '' ? this.responses.get(cacheKey, at) : undefined;
-    if (cached === undefined || cached.entry.image === null) {
-      if (!request.isWellFormed()) return;
-      const loop = engine.isOwnFetch(request.header('cdn-loop'));
-      const headers = { negotiated, conditions, backgroundToken, isLoop: loop };
-      const observed = telemetry.observe(request);
-      return observed.untilDone(this.#deliver(request, headers, cacheKey, observed));
+    const image = cached?.entry.image ?? null;
+    if (cached !== undefined && image !== null) {
+      engine.touch(cached.entry, at);
+      telemetry.hit(request, cached.project.project._id);
+      return request.respond(imageResponse(image, cachedHeaders(cached, image, at), conditions));
     }
-    engine.touch(cached.entry, at);
-    telemetry.hit(request, cached.project.project._id);
-    const { image } = cached.entry;
-    request.respond(imageResponse(image, cachedHeaders(cached, image, at), conditions));
+    if (!request.isWellFormed()) return;
+    const isLoop = engine.isOwnFetch(request.header('cdn-loop'));
+    const headers = { negotiated, conditions, backgroundToken, isLoop };
+    const observed = telemetry.observe(request);
+    return observed.untilDone(this.#deliver(request, headers, cacheKey, observed));
   }
 
   /** Serves a request that is not in the response cache. */
