@@ -78,7 +78,7 @@ eachHttpServer('hostile bytes get no content and end no process', async (t, { en
     const chunked = 'Transfer-Encoding: chunked';
     const cases = [
       ['a sign', `Content-Length: +${length}`, hidden],
-      ['a negative one', `Content-Length: -${length}`, hidden],
+      ['a negative length', `Content-Length: -${length}`, hidden],
       ['hexadecimal', `Content-Length: 0x${length.toString(16)}`, hidden],
       ['an exponent', 'Content-Length: 4e1', hidden],
       ['leading zeros', `Content-Length: 000${length}`, hidden],
