@@ -2,11 +2,6 @@ import type { Catalog } from '../storage/catalog.ts';
 import type { Collection } from '../storage/collection.ts';
 import type { Cursors } from './cursors.ts';
 
-/** A reply's fields besides `ok`; JavaScript numbers are encoded as int32 or double. */
-export interface Reply {
-  readonly [field: string]: unknown;
-}
-
 /** The state that commands use. */
 export interface Store {
   readonly catalog: Catalog;

@@ -7,7 +7,8 @@ import {
   parseIndexSpecification,
 } from '../storage/index-specification.ts';
 import type { commandShapes } from '../supported.ts';
-import type { Call, Reply } from './call.ts';
+import type { Reply } from '../wire/message.ts';
+import type { Call } from './call.ts';
 
 export function createIndexes(
   call: Call,

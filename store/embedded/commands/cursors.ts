@@ -4,7 +4,7 @@ import type { Document } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
 import { maxDocumentBytes } from '../limits.ts';
 import type { Projection } from '../query/projection.ts';
-import type { Reply } from './call.ts';
+import type { Reply } from '../wire/message.ts';
 
 /** MongoDB's default. */
 const firstBatchDocuments = 101;

@@ -5,7 +5,8 @@ import { parsePipeline } from '../query/pipeline.ts';
 import { parseProjection } from '../query/projection.ts';
 import { parseSort } from '../query/sort.ts';
 import { type commandShapes, statementShapes } from '../supported.ts';
-import type { Call, Reply } from './call.ts';
+import type { Reply } from '../wire/message.ts';
+import type { Call } from './call.ts';
 
 type Given = {
   readonly [Name in keyof typeof commandShapes]: ArgumentsOf<(typeof commandShapes)[Name]>;

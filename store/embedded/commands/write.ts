@@ -5,7 +5,8 @@ import { parseFilter } from '../query/filter.ts';
 import { parseSort } from '../query/sort.ts';
 import { type commandShapes, statementShapes } from '../supported.ts';
 import { applyUpdate, parseUpdate, upsertedDocument } from '../update/update.ts';
-import type { Call, Reply } from './call.ts';
+import type { Reply } from '../wire/message.ts';
+import type { Call } from './call.ts';
 
 export function insert(call: Call, given: ArgumentsOf<typeof commandShapes.insert>): Reply {
   return statement({ n: 0 }, () => {

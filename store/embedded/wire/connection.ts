@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net';
 import type { Document } from '../bson/value.ts';
-import type { Reply } from '../commands/call.ts';
 import { ReplyError } from '../errors.ts';
 import { type Budget, FrameReader } from './frame.ts';
-import { type Request, readRequest, writeReply } from './message.ts';
+import { type Reply, type Request, readRequest, writeReply } from './message.ts';
 
 export type Run = (command: Document) => Promise<Reply>;
 

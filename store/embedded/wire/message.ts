@@ -93,8 +93,13 @@ function documentAt(message: Buffer, start: number): Buffer {
   return message.subarray(start, start + length);
 }
 
+/** A reply's fields besides `ok`; JavaScript numbers are encoded as int32 or double. */
+export interface Reply {
+  readonly [field: string]: unknown;
+}
+
 /** The bytes of a reply. */
-export function writeReply(request: Request, reply: { readonly [field: string]: unknown }): Buffer {
+export function writeReply(request: Request, reply: Reply): Buffer {
   const document = encode(reply);
   const prelude = request.legacy ? Buffer.alloc(20) : Buffer.alloc(5);
   if (request.legacy) {
