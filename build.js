@@ -52,20 +52,6 @@ const external = [
   'snappy',
   'socks',
 ];
-/**
- * The part of undici that is used, as its index assembles it: the whole, with fetch, WebSockets and mocks,
- * takes three times as long to load. A name that is missing here fails the build.
- */
-const usedOfUndici = `
-  import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
-  import methods from 'undici/lib/api/index.js';
-  Object.assign(Dispatcher.prototype, methods);
-  export { default as Agent } from 'undici/lib/dispatcher/agent.js';
-  export { default as Client } from 'undici/lib/dispatcher/client.js';
-  export { default as Pool } from 'undici/lib/dispatcher/pool.js';
-  export { default as buildConnector } from 'undici/lib/core/connect.js';
-`;
-
 const filesBelow = (folder) =>
   fs
     .readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -95,23 +81,10 @@ function compile(project, outDir) {
   return spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' }).status ?? 1;
 }
 
-const undiciPlugin = {
-  name: 'undici',
-  setup({ onResolve, onLoad }) {
-    const namespace = 'undici';
-    onResolve({ filter: /^undici$/ }, ({ path, resolveDir: pluginData }) => ({
-      path,
-      namespace,
-      pluginData,
-    }));
-    onLoad({ filter: /^/, namespace }, ({ pluginData: resolveDir }) => ({
-      contents: usedOfUndici,
-      resolveDir,
-    }));
-  },
-};
-
-/** Modules find other files by paths relative to their own, which is another one in a bundle. */
+/**
+ * Replaces `import.meta.url`, by which modules find other files: a bundle has another one. sharp can only be
+ * bundled with it, which saves 90 ms of CPU time (measured as below).
+ */
 const urlPlugin = (outDir) => ({
   name: 'import.meta.url',
   setup({ onLoad }) {
@@ -129,8 +102,12 @@ const urlPlugin = (outDir) => ({
 });
 
 /**
- * Loading a few large files takes half the time and memory of loading a thousand small ones. The entry
- * files of the programs are replaced by ones that import their bundles from bundle/.
+ * Bundles the programs, and replaces their entry files by ones that import from bundle/.
+ *
+ * Loading the modules of a front end takes 328 ms of CPU time instead of 648, and 96 MiB instead of 107 (the
+ * least of seven alternating runs with Node 20, and their median). `module.enableCompileCache()` on Node 22
+ * saves 63 of 328 ms with bundles and 16 of 627 ms without. It is not used: it needs a writable folder, and
+ * Node 20 does not have it. Bundling only the used part of undici saved 22 ms and 4 MiB, which was too little.
  */
 async function bundlePrograms(outDir) {
   const entries = programs.filter((program) => fs.existsSync(join(outDir, `${program}.js`)));
@@ -158,7 +135,7 @@ async function bundlePrograms(outDir) {
       js: `import { createRequire as __createRequire } from 'node:module';
 const require = __createRequire(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname;`,
     },
-    plugins: [undiciPlugin, urlPlugin(outDir)],
+    plugins: [urlPlugin(outDir)],
   });
   for (const entry of entries) {
     const bundle = join(outDir, 'bundle', `${nameOf(entry)}.js`);
