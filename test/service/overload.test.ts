@@ -45,12 +45,13 @@ t.test('a full transform queue refuses misses at once and still serves hits', as
 });
 
 t.test('the number of fetches is bounded', async (t) => {
-  const { url, origin, image } = await startFrontEnd(t, { SERVICE_FETCH_CONCURRENCY: '4' });
+  const { url, origin, project } = await startFrontEnd(t, { SERVICE_FETCH_CONCURRENCY: '4' });
   const source = held(await picture(100, 100));
   origin.serve('/a.jpg', source.reply);
   const statuses: number[] = [];
   const all = Array.from({ length: 30 }, async (_, i) => {
-    statuses.push((await fetch(url + image(`/a.jpg%3F${i}`, 'w=10'))).status);
+    const query = `url=${origin.url}/a.jpg%3F${i}&project=${project}&w=10`;
+    statuses.push((await fetch(`${url}/img/?${query}`)).status);
   });
   await until('all others are refused', () => statuses.length === 27);
   await until('the others are asked for', () => source.waiting >= 3);
