@@ -26,7 +26,7 @@ export function addKeyCommands(program: Command, withStore: WithStore): void {
         const project =
           options.project === undefined ? null : await store.projects.find(options.project);
         if (options.project !== undefined && project === null) {
-          throw new AdminError(`There is no project ${options.project}.`);
+          throw new AdminError(`The project ${options.project} does not exist.`);
         }
         const orgId = project?.orgId ?? (await organisationOf(store, options.org));
         const { key, secret } = await store.keys.issue({
@@ -67,7 +67,7 @@ export function addKeyCommands(program: Command, withStore: WithStore): void {
     .action((id: string) =>
       withStore(async (store) => {
         const key = await store.keys.revoke(id);
-        if (key === null) throw new AdminError(`There is no key ${id}.`);
+        if (key === null) throw new AdminError(`The key ${id} does not exist.`);
         print(`${key._id} is revoked.`);
       }),
     );

@@ -7,7 +7,7 @@ import { AdminError, day, print, printTable } from './terminal.ts';
 export async function organisationOf(store: Store, id: string | undefined): Promise<string> {
   if (id === undefined) return (await store.organisations.default())._id;
   if ((await store.organisations.find(id)) === null) {
-    throw new AdminError(`There is no organisation ${id}.`);
+    throw new AdminError(`The organisation ${id} does not exist.`);
   }
   return id;
 }
@@ -49,7 +49,7 @@ export function addOrganisationCommands(program: Command, withStore: WithStore):
     .action((id: string, state: string) =>
       withStore(async (store) => {
         const organisation = await store.organisations.setProductAccess(id, state === 'on');
-        if (organisation === null) throw new AdminError(`There is no organisation ${id}.`);
+        if (organisation === null) throw new AdminError(`The organisation ${id} does not exist.`);
         print(`Product access of ${id} is ${state}.`);
       }),
     );

@@ -83,7 +83,7 @@ const hasTwoSecrets = ({ previousSigningSecret }: Project): boolean =>
 
 function found(id: string, project: Project | null): Project {
   if (project !== null) return project;
-  throw new AdminError(`There is no project ${id}.`);
+  throw new AdminError(`The project ${id} does not exist.`);
 }
 
 async function rotated(projects: Projects, project: Project): Promise<string> {

@@ -83,7 +83,7 @@ async function respond(
   const type = path === null ? undefined : typeOf(path);
   const file = path === null || type === undefined ? null : await openWithin(folder, path);
   if (file === null || type === undefined) {
-    response.writeHead(404, { 'content-type': 'text/plain' }).end('There is no such picture.\n');
+    response.writeHead(404, { 'content-type': 'text/plain' }).end('The picture does not exist.\n');
     return;
   }
   try {

@@ -40,7 +40,7 @@ async function existingFolder(path: string): Promise<string> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT')
-      return command.error(`There is no folder ${path}, from ${process.cwd()}`);
+      return command.error(`The folder ${path} does not exist, relative to ${process.cwd()}`);
     return command.error(`${path} cannot be read: ${code}`);
   }
 }

@@ -102,7 +102,7 @@ function Shown({ place, session, history, description }: ShownProps) {
     const { project = '', url = '' } = place.query;
     return <Playground key={`${project} ${url}`} {...{ place, session, description }} />;
   }
-  if (page !== 'projects' && page !== 'sign-in') return <p>There is no such page.</p>;
+  if (page !== 'projects' && page !== 'sign-in') return <p>This page does not exist.</p>;
   const { api, projects } = session;
   if (api === null || projects === null) return <SignIn session={session} />;
   if (id === undefined) return <ProjectsPage {...{ api, session, description }} />;

@@ -19,10 +19,10 @@ export interface Session {
 const storageKey = 'image-delivery-api-key';
 
 type State = Pick<Session, 'api' | 'projects' | 'failure'>;
-const nobody: State = { api: null, projects: null, failure: null };
+const signedOut: State = { api: null, projects: null, failure: null };
 
 export function useSession(): Session {
-  const [state, setState] = useState(nobody);
+  const [state, setState] = useState(signedOut);
 
   const signIn = useCallback(async (key: string) => {
     const api = new Api(key);
@@ -35,7 +35,7 @@ export function useSession(): Session {
       const failure = Failure.of(error);
       // Kept also while the service does not respond: the key may be valid.
       if (failure.status === 401) sessionStorage.removeItem(storageKey);
-      setState({ ...nobody, failure });
+      setState({ ...signedOut, failure });
       return false;
     }
   }, []);
@@ -50,7 +50,7 @@ export function useSession(): Session {
     signIn,
     signOut: useCallback(() => {
       sessionStorage.removeItem(storageKey);
-      setState(nobody);
+      setState(signedOut);
     }, []),
     keep: useCallback((project: Project) => {
       setState((last) => {

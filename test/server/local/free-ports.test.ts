@@ -7,13 +7,13 @@ import { takeFreePorts } from '../../../server/local/free-ports.ts';
 const host = '127.0.0.1';
 const hosts = { SERVICE_HOST: host, SERVICE_WORKER_HOST: host };
 
-t.test('a port that nobody has named is another one where it is taken', async (t) => {
+t.test('a port that the user does not set is replaced if it is not free', async (t) => {
   const other = createServer().listen(0, host);
   await once(other, 'listening');
   t.teardown(() => other.close());
   const { port } = other.address() as AddressInfo;
   const taken = String(port);
-  /** The ports that are chosen where both settings are the port that is taken. */
+  /** The chosen ports when both defaults are the port that is not free. */
   const choose = async (named: Record<string, string>) => {
     for (const name of ['PORT', 'SERVICE_PORT', 'SERVICE_WORKER_PORT']) {
       delete process.env[name];
@@ -34,7 +34,7 @@ t.test('a port that nobody has named is another one where it is taken', async (t
   process.env['SERVICE_WORKER_PORT'] = '';
   process.env['SERVICE_PORT'] = second;
   await takeFreePorts(loadSettings({ ...hosts, ...usual }));
-  t.not(process.env['SERVICE_WORKER_PORT'], second, 'nor is it the one that another listener has');
+  t.not(process.env['SERVICE_WORKER_PORT'], second, 'not the port of the other listener');
 
   const message = new RegExp(`SERVICE_WORKER_PORT ${taken} .* another program listens there`);
   await t.rejects(choose({ SERVICE_WORKER_PORT: taken }), { message });
