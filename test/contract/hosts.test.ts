@@ -42,7 +42,7 @@ t.test('other texts are not hosts', async (t) => {
     . .. example..com .example.com example.com.. example.com:443 https://example.com //example.com
     example.com/ example.com\\ user@example.com example.com? example.com# exam%70le.com
     a＠example.com example.com／a example.com：80 ℀.example.com * *.example.com a*.example.com
-    -a.example.com a-.example.com a!b.example.com a{b}.example.com xn--a xn-- 256.0.0.1 1.2.3.4.5
+    -a.example.com a-.example.com a!b.example.com a{b}.example.com xn--ü 256.0.0.1 1.2.3.4.5
     example.1 ::1 [::1 ::1] [::1]:80 [] [fe80::1%25eth0] [1.2.3.4] \u0000 a\u0000b.com`;
   const long = [
     `${'a'.repeat(64)}.com`,
