@@ -30,7 +30,7 @@ export interface NewProject {
   readonly allowedOrigins: readonly string[];
 }
 
-const newProjectSettings: ProjectSettings = {
+export const newProjectSettings: ProjectSettings = {
   autoFormat: true,
   defaultQuality: 80,
   defaultDpr: 1,

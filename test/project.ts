@@ -1,5 +1,5 @@
 import { projectColours } from '../store/project-colours.ts';
-import type { Project } from '../store/projects.ts';
+import { newProjectSettings, type Project } from '../store/projects.ts';
 
 /** A new project with some changed fields. */
 export function project(wanted: Partial<Project> = {}): Project {
@@ -11,21 +11,10 @@ export function project(wanted: Partial<Project> = {}): Project {
     origin: 'https://pictures.example.com',
     allowedOrigins: ['pictures.example.com'],
     ...projectColours('prj_0123456789abcdef'),
-    autoFormat: true,
-    defaultQuality: 80,
-    defaultDpr: 1,
-    defaultFit: 'cover',
-    maxWidth: null,
+    ...newProjectSettings,
     requireSignedUrls: false,
     signedUrlTtlSeconds: null,
     signingSecret: null,
-    stripMetadata: true,
-    watermarkEnabled: false,
-    watermarkUrl: null,
-    watermarkPosition: 'southeast',
-    watermarkOpacity: 60,
-    watermarkScale: 20,
-    watermarkMargin: 16,
     createdAt: then,
     changedAt: then,
     revision: 1,

@@ -1,4 +1,4 @@
-import type { Project } from '../../store/projects.ts';
+import { newProjectSettings, type Project } from '../../store/projects.ts';
 import { configurationBody, projectBody } from './representation.ts';
 import type {
   CreateProjectInput,
@@ -22,21 +22,10 @@ const project: Project = {
   allowedOrigins: ['shop.example.com', '*.cdn.example.com'],
   color1: '#2d6cdf',
   color2: '#e0a458',
-  autoFormat: true,
-  defaultQuality: 80,
-  defaultDpr: 1,
-  defaultFit: 'cover',
-  maxWidth: null,
+  ...newProjectSettings,
   requireSignedUrls: false,
   signedUrlTtlSeconds: null,
   signingSecret: null,
-  stripMetadata: true,
-  watermarkEnabled: false,
-  watermarkUrl: null,
-  watermarkPosition: 'southeast',
-  watermarkOpacity: 60,
-  watermarkScale: 20,
-  watermarkMargin: 16,
   createdAt,
   changedAt: createdAt,
   revision: 1,
