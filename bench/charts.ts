@@ -63,18 +63,18 @@ function drawPanel(chart: Omit<Chart, 'name'>, { title, series }: Panel, above: 
   const { ticks, logarithmic = false, xTitle = '' } = chart;
   const points = series.flatMap((one) => one.points).filter(([, y]) => Number.isFinite(y));
   const xs = [...points.map(([x]) => x), ...(ticks ?? []).map(({ at }) => at)];
-  const most = roundedUp(Math.max(0, ...points.map(([, y]) => y)));
+  const max = roundedUp(Math.max(0, ...points.map(([, y]) => y)));
   const last = ticks === undefined ? roundedUp(Math.max(0, ...xs)) : Math.max(...xs);
   const [top, bottom] = [above + panel.top, above + panel.top + plotHeight];
-  const toY = (y: number) => (bottom - (plotHeight * y) / most).toFixed(1);
+  const toY = (y: number) => (bottom - (plotHeight * y) / max).toFixed(1);
   const toX = (x: number) => {
     const first = Math.min(...xs);
     const share = logarithmic ? Math.log(x / first) / Math.log(last / first) : x / last;
     return (panel.left + plotWidth * (Number.isNaN(share) ? 0 : share)).toFixed(1);
   };
   const rows = gridSteps.map((step) => {
-    const y = toY(step * most);
-    return `<path d="M${panel.left} ${y}h${plotWidth}" stroke="#ddd"/><text x="${panel.left - 6}" y="${y}" dy="4" text-anchor="end" fill="#555">${figure(step * most)}</text>`;
+    const y = toY(step * max);
+    return `<path d="M${panel.left} ${y}h${plotWidth}" stroke="#ddd"/><text x="${panel.left - 6}" y="${y}" dy="4" text-anchor="end" fill="#555">${figure(step * max)}</text>`;
   });
   const labels =
     ticks ?? gridSteps.map((step) => ({ at: step * last, label: figure(step * last) }));

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { someSettingsFromCommandLine } from '../contract/settings/command-line.ts';
+import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { takeFreePorts } from '../server/local/free-ports.ts';
 import { startTemporaryService } from '../server/local/temporary-service.ts';
 import { newProjectId } from '../store/identifiers.ts';
@@ -22,8 +22,9 @@ const examples: ReadonlyArray<readonly [title: string, picture: string, paramete
 const command = new Command('demo').description(
   'Runs the service and its worker on temporary data, with sample pictures and a project. Ports that are not named and in use are replaced by free ones.',
 );
-const { settings: given } = someSettingsFromCommandLine(
+const { settings: given } = settingsFromCommandLine(
   command,
+  [],
   [
     'host',
     'port',
@@ -36,33 +37,30 @@ const { settings: given } = someSettingsFromCommandLine(
     'logLevel',
     'logFormat',
   ],
-  [],
 );
 await takeFreePorts(given).catch((error: Error) => command.error(error.message));
 const origin = await startOrigin();
-const id = newProjectId();
+const project = newProjectId();
 const urls = pictureNames.map((name) => `${origin.url}/${name}`);
-const { settings, key, createProject, stop } = await startTemporaryService({
+const { settings, key } = await startTemporaryService({
   program: 'start',
   settings: {
     SERVICE_PRIVATE_SOURCES: '127.0.0.1/32:*',
-    SERVICE_CONSOLE_PICTURES: [id, ...urls].join(' '),
+    SERVICE_CONSOLE_PICTURES: [project, ...urls].join(' '),
   },
-  close: () => origin.close(),
-});
-
-try {
-  const project = await createProject({
-    id,
+  project: {
+    id: project,
     name: 'Demo',
     origin: `${origin.url}/`,
     allowedOrigins: ['127.0.0.1'],
-  });
-  const links = examples.map(([title, name, parameters]) => {
-    const source = encodeURIComponent(`${origin.url}/${name}`);
-    return `  ${title}:\n  ${settings.baseUrl}/img/${source}?project=${project}&${parameters}\n`;
-  });
-  process.stdout.write(`
+  },
+  close: () => origin.close(),
+});
+const links = examples.map(([title, name, parameters]) => {
+  const source = encodeURIComponent(`${origin.url}/${name}`);
+  return `  ${title}:\n  ${settings.baseUrl}/img/${source}?project=${project}&${parameters}\n`;
+});
+process.stdout.write(`
 The demo runs. Open the playground in a browser:
 
   ${settings.baseUrl}/
@@ -76,7 +74,3 @@ API key:              ${key}
 
 Ctrl-C stops everything and deletes the data.
 `);
-} catch (error) {
-  process.stderr.write(`The demo failed: ${error instanceof Error ? error.message : error}\n`);
-  await stop(1);
-}

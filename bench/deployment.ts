@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { loadSettings } from '../contract/settings/load.ts';
 import { newApiKey } from '../store/identifiers.ts';
 import { joinStore } from '../store/open.ts';
 import { end, freePort, launch, untilOk } from './servers/launch.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** The service and its worker as separate processes, with their data in a temporary folder. */
 export interface Deployment {
@@ -52,7 +50,8 @@ export async function deploy(
   settings: Readonly<Record<string, string>> = {},
   options: DeployOptions = {},
 ): Promise<Deployment> {
-  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'image-delivery-bench-')));
+  const temporary = options.dataDir === undefined ? await temporaryFolder('bench') : null;
+  const dataDir = options.dataDir ?? temporary?.path ?? '';
   const [port, workerPort] = [await freePort(), await freePort()];
   const key = newApiKey();
   const url = `http://127.0.0.1:${port}`;
@@ -81,11 +80,11 @@ export async function deploy(
   const close = async () => {
     await end(worker);
     await end(service);
-    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
+    await temporary?.close();
   };
   const health = async () => (await fetch(`${url}/api/health`)).json() as Promise<Health>;
   try {
-    // Often, because the start is measured by it.
+    // Short intervals, because this measures the start.
     await untilOk(`${url}/api/health`, service, { everyMs: 4 });
     const healthyMs = performance.now() - startedAt;
     const projects = await createProjects(env, url);

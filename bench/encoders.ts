@@ -10,7 +10,10 @@ const command = new Command('bench:encoders')
   .description(
     'Prints bytes, CPU time and score of the service’s encoder settings at the same q, and its bytes and time as multiples of those of sharp’s defaults and of mozjpeg at the same score. Takes about three minutes for each photograph, most of it for sharp’s AVIF; --quick one minute.',
   )
-  .option('--photographs <folder>', 'photographs of at least 1600 px; else three generated samples')
+  .option(
+    '--photographs <folder>',
+    'photographs of at least 1600 px; without it three generated samples',
+  )
   .option(
     '--ssimulacra2 <command>',
     'a command that takes two PNG files and prints their SSIMULACRA2, such as "ssimulacra2_rs image" after "cargo install ssimulacra2_rs"; without it the score is SSIM, which ignores chroma',
@@ -69,8 +72,8 @@ try {
   if (comparisons.length > 0) {
     print(`Means over ${photographs.length} photographs; ms are CPU time.`);
     // The goals are for photographs: generated samples have no grain.
-    const judged = meter.name === 'SSIMULACRA2' && folder !== undefined;
-    print(comparisonLines(comparisons, meter, judged).join('\n'));
+    const withGoals = meter.name === 'SSIMULACRA2' && folder !== undefined;
+    print(comparisonLines(comparisons, meter, withGoals).join('\n'));
   }
 } finally {
   await meter.close();

@@ -15,10 +15,10 @@ const folder = fileURLToPath(new URL('../../docs/gallery/', import.meta.url));
 
 /** The landscape without its end, as after an interrupted download. */
 const truncated = 'truncated.jpg';
-type Shown = PictureName | typeof truncated;
+type GalleryPicture = PictureName | typeof truncated;
 
 /** The pictures of parameters for which the landscape is not the best example. */
-const pictureOf: Partial<Record<ParameterName, Shown>> = {
+const pictureOf: Partial<Record<ParameterName, GalleryPicture>> = {
   pos: 'coast.jpg',
   bg: 'coast.jpg',
   enlarge: 'pulse.gif',
@@ -38,7 +38,7 @@ const pictureOf: Partial<Record<ParameterName, Shown>> = {
 interface Example {
   readonly title: string;
   readonly text?: string;
-  readonly picture: Shown;
+  readonly picture: GalleryPicture;
   readonly query: string;
 }
 
@@ -47,9 +47,9 @@ const sections: Readonly<Record<string, readonly Example[]>> = {
   Parameters: parameterNames
     .filter((name) => parameters[name].role === 'transform')
     .map((name) => {
-      const { beside, example, meaning } = parameters[name];
+      const { exampleWith, example, meaning } = parameters[name];
       const own = example === '' ? name : `${name}=${example}`;
-      const query = [beside, own].filter((part) => part !== '').join('&');
+      const query = [exampleWith, own].filter((part) => part !== '').join('&');
       return { title: name, text: meaning, picture: pictureOf[name] ?? 'landscape.jpg', query };
     }),
   'A box of 300 x 200, five fits': fits.map((fit) => ({
@@ -65,7 +65,7 @@ const sections: Readonly<Record<string, readonly Example[]>> = {
 };
 
 const origin = await serveBodies(async (target) => {
-  const name = target.slice(1) as Shown;
+  const name = target.slice(1) as GalleryPicture;
   const body = await readPicture(name === truncated ? 'landscape.jpg' : name);
   return name === truncated ? body.subarray(0, body.length * 0.6) : body;
 });

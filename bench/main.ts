@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { hasWrk } from './load/peak.ts';
 import { readOptions } from './options.ts';
 import { goalInWords, verdictInWords } from './report/verdict.ts';
-import { type Ran, writeReport } from './report/write.ts';
+import { type ScenarioResult, writeReport } from './report/write.ts';
 import { spread } from './scenarios/rounds.ts';
 import { Runner } from './scenarios/run.ts';
 import { startSources } from './scenarios/sources.ts';
@@ -42,16 +42,16 @@ function ipxMissing(): string | null {
 
 const loadBefore = loadavg()[0] ?? 0;
 const ipxFailure = ipxMissing();
-const circumstances = [
+const environment = [
   `${new Date().toISOString().slice(0, 10)}, Node ${process.version} on ${process.platform} ${release()}, ${cores} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB.`,
   `${rounds} rounds of ${seconds} s for each comparison, in turns; ratios are of one round each.${quick ? ' A quick run: these figures are preliminary.' : ''} The load generator, the origin and the servers share the machine.`,
-  `Load generator of peak hits: ${hasWrk ? 'wrk' : 'the project’s own, whose limit may be below the servers’, because wrk is not installed'}. The least cost of a hit: ${bareName}. nginx: ${hasNginx ? 'installed' : 'not installed'}. IPX: ${ipxFailure === null ? 'measured' : `not measured, ${ipxFailure}`}.`,
+  `Load generator of peak hits: ${hasWrk ? 'wrk' : 'the project’s own, whose limit may be below the servers’, because wrk is not installed'}. The minimum cost of a hit: ${bareName}. nginx: ${hasNginx ? 'installed' : 'not installed'}. IPX: ${ipxFailure === null ? 'measured' : `not measured, ${ipxFailure}`}.`,
   loadBefore <= quietBelow * cores
     ? `Load average before the start: ${loadBefore.toFixed(1)}.`
     : `**The machine was not quiet: its load average was ${loadBefore.toFixed(1)} before the start. These figures are unreliable.**`,
   `Command: \`${['npm run bench', ...process.argv.slice(2)].join(' ').replace('bench ', 'bench -- ')}\``,
 ];
-for (const line of circumstances) print(line.replaceAll('**', ''));
+for (const line of environment) print(line.replaceAll('**', ''));
 
 const sources = await startSources();
 const peers = (options.peer ?? []).map((peer) => ({
@@ -78,11 +78,11 @@ const stop = async () => {
 };
 process.once('SIGINT', () => void stop()).once('SIGTERM', () => void stop());
 
-const ran: Ran[] = [];
+const results: ScenarioResult[] = [];
 for (const name of options.only ?? scenarioNames) {
   progress(`${scenarios[name].title}…`);
   const result = await runner.run(name, scenarios[name]);
-  ran.push(result);
+  results.push(result);
   if (result.failure !== null) {
     progress(`${name} ended early: ${result.failure}`);
     process.exitCode = 1;
@@ -91,11 +91,11 @@ for (const name of options.only ?? scenarioNames) {
 await sources.close();
 
 const folder = resolve(options.folder);
-await writeReport(folder, { circumstances, ran });
-const verdicts = ran.flatMap((one) => one.verdicts);
+await writeReport(folder, { environment, results });
+const verdicts = results.flatMap((one) => one.verdicts);
 const rows = verdicts.map((one) => [
   `${one.scenario}: ${one.finding.measure}`,
-  one.finding.of,
+  one.finding.caseName,
   `${spread(one.finding.values)} ${one.measure.unit}`,
   goalInWords(one.measure),
   verdictInWords(one),

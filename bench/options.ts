@@ -4,7 +4,7 @@ import { numberFrom } from './arguments.ts';
 import { goalInWords } from './report/verdict.ts';
 import type { Measure } from './scenarios/scenario.ts';
 import { isScenario, type ScenarioName, scenarioNames, scenarios } from './scenarios/table.ts';
-import { type Peer, parsePeer, templateWords } from './servers/peer.ts';
+import { type Peer, parsePeer, placeholders } from './servers/peer.ts';
 
 /** The command line of `npm run bench`. */
 export interface Options {
@@ -47,7 +47,7 @@ const listed = scenarioNames.map((name) => {
   );
   return [`  ${name}: ${title}`, ...goals].join('\n');
 });
-const words = Object.entries(templateWords).map(([word, meaning]) => `  {${word}}  ${meaning}`);
+const words = Object.entries(placeholders).map(([word, meaning]) => `  {${word}}  ${meaning}`);
 
 /** Ends the process with a message when the arguments are wrong. */
 export function readOptions(): Options {

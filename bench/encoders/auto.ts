@@ -1,13 +1,14 @@
 import { autoQuality } from '../../pool/rendering/encode/auto-quality.ts';
+import { type EncodedFormat, encodedFormats } from '../servers/encoder-settings.ts';
 import { textTable } from '../text-table.ts';
-import { type Format, formats, ours } from './compare.ts';
-import { between, type Measured, mean, measure, measureAll } from './measure.ts';
+import { serviceEncoder } from './compare.ts';
+import { logInterpolate, type Measured, mean, meanCurve, measure, measureAll } from './measure.ts';
 import type { Meter } from './meter.ts';
 import type { Source } from './sources.ts';
 
 /** One photograph in one format, with `q=auto` and with fixed qualities. */
 export interface AutoMeasured {
-  readonly format: Format;
+  readonly format: EncodedFormat;
   readonly auto: Measured;
   readonly fixed: readonly Measured[];
 }
@@ -20,9 +21,10 @@ export async function measureAuto(
   const { data, width, height } = source;
   const quality = autoQuality({ data, width, height, channels: 3 });
   const found: AutoMeasured[] = [];
-  for (const format of formats) {
-    const fixed = await measureAll(source, ours(format), qualities, meter);
-    found.push({ format, auto: await measure(source, ours(format), quality, meter), fixed });
+  for (const format of encodedFormats) {
+    const encode = serviceEncoder(format);
+    const fixed = await measureAll(source, encode, qualities, meter);
+    found.push({ format, auto: await measure(source, encode, quality, meter), fixed });
   }
   return found;
 }
@@ -35,7 +37,7 @@ type Scored = Pick<Measured, 'score' | 'bytes'>;
  */
 export function autoLines(side: number, all: readonly AutoMeasured[]): string[] {
   const heads = ['q', 'mean', 'deviation', 'least', 'bytes'];
-  const rows = formats.map((format) => {
+  const rows = encodedFormats.map((format) => {
     const measured = all.filter((one) => one.format === format);
     const auto = measured.map((one) => one.auto);
     const qualities = auto.map(({ quality }) => quality);
@@ -56,21 +58,17 @@ export function autoLines(side: number, all: readonly AutoMeasured[]): string[] 
       ...cells(low.toFixed(1), at(low), 1),
     ];
   });
-  const [jpeg = [], ...others] = formats.map((format) => {
-    const fixed = all.filter((one) => one.format === format).map((one) => one.fixed);
-    return (fixed[0] ?? []).map(({ quality }, at) => ({
-      quality,
-      score: mean(fixed.map((curve) => curve[at]?.score ?? Number.NaN)),
-    }));
-  });
+  const [jpeg = [], ...others] = encodedFormats.map((format) =>
+    meanCurve(all.filter((one) => one.format === format).map((one) => one.fixed)),
+  );
   const differences = others.map((curve, index) => {
     const points = curve.map(({ score }, at) => (score - (jpeg[at]?.score ?? 0)).toFixed(1));
-    return `${formats[index + 1]} ${points.join(' ')}`;
+    return `${encodedFormats[index + 1]} ${points.join(' ')}`;
   });
   const qualities = jpeg.map(({ quality }) => quality).join(', ');
   return [
     textTable([['px', 'format', ...heads, '|', ...heads], ...rows], 0),
-    `mean score less that of JPEG at q=${qualities}: ${differences.join(', ')}`,
+    `mean score minus that of JPEG at q=${qualities}: ${differences.join(', ')}`,
   ];
 }
 
@@ -95,6 +93,6 @@ function interpolated(measured: readonly Measured[], quality: number): Scored {
   const part = (quality - low.quality) / (high.quality - low.quality);
   return {
     score: low.score + part * (high.score - low.score),
-    bytes: between(low.bytes, high.bytes, part),
+    bytes: logInterpolate(low.bytes, high.bytes, part),
   };
 }

@@ -1,6 +1,6 @@
 import type { Mode } from '../../pool/rendering/encode/quality.ts';
 import { ownScale } from '../../pool/rendering/encode.ts';
-import { around, type Encode, type Measured, mean, measureAll } from './measure.ts';
+import { around, type Encode, type Measured, meanCurve, measureAll } from './measure.ts';
 import type { Meter } from './meter.ts';
 import type { Source } from './sources.ts';
 
@@ -15,20 +15,17 @@ const scale: Encode = (image, quality) => image.jpeg({ quality, chromaSubsamplin
  * size: the points of the curves in pool/rendering/encode/quality.ts.
  */
 export async function calibrate(sources: readonly Source[], meter: Meter): Promise<string[]> {
-  const meanCurve = async (encode: Encode, qualities: readonly number[]) => {
+  const measureCurve = async (encode: Encode, qualities: readonly number[]) => {
     const curves: Measured[][] = [];
     for (const source of sources) curves.push(await measureAll(source, encode, qualities, meter));
-    return qualities.map((quality, at) => ({
-      quality,
-      score: mean(curves.map((curve) => curve[at]?.score ?? Number.NaN)),
-    }));
+    return meanCurve(curves);
   };
-  const wanted = await meanCurve(scale, requested);
+  const wanted = await measureCurve(scale, requested);
   const lines: string[] = [];
   for (const [mode, encode] of Object.entries(ownScale) as [Mode, Encode][]) {
-    // Has AVIF's curve, for images that are not photographs.
+    // It has the curve of AVIF, for images that are not photographs.
     if (mode === 'avifGraphic') continue;
-    const found = await meanCurve(encode, own);
+    const found = await measureCurve(encode, own);
     const points = wanted.map(({ quality, score }) => {
       const place = around(found, score);
       const outside = score < (found[0]?.score ?? 0) ? (own[0] ?? 1) : 100;

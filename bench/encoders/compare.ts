@@ -1,10 +1,14 @@
-import { encodings } from '../../pool/rendering/encode.ts';
+import {
+  type EncodedFormat,
+  encodeAsService,
+  encodedFormats,
+} from '../servers/encoder-settings.ts';
 import { textTable } from '../text-table.ts';
 import {
   around,
-  between,
   type Encode,
   geometricMean,
+  logInterpolate,
   type Measured,
   mean,
   measure,
@@ -13,21 +17,18 @@ import {
 import type { Meter } from './meter.ts';
 import type { Source } from './sources.ts';
 
-export const formats = ['jpeg', 'webp', 'avif'] as const;
-export type Format = (typeof formats)[number];
-
-interface Rival {
+interface OtherEncoder {
   readonly name: string;
-  readonly format: Format;
+  readonly format: EncodedFormat;
   readonly encode: Encode;
-  /** On its own scale, around the scores of the service. */
+  /** On its own scale, with scores below and above those of the service. */
   readonly qualities: readonly number[];
   /** The goal on photographs, at the same SSIMULACRA2: at most this multiple of its time and bytes. */
   readonly goal: { readonly time: number; readonly bytes: number };
 }
 
 /** sharp with the quality only, and mozjpeg. */
-const rivals: readonly Rival[] = [
+const otherEncoders: readonly OtherEncoder[] = [
   {
     name: 'sharp’s JPEG',
     format: 'jpeg',
@@ -58,28 +59,20 @@ const rivals: readonly Rival[] = [
   },
 ];
 /** The goal for the difference between the mean SSIMULACRA2 of two formats at one size and q. */
-const mostDeviation = 3;
+const maxDeviation = 3;
 
-/** The service's encoder. */
-export const ours =
-  (format: Format): Encode =>
+export const serviceEncoder =
+  (format: EncodedFormat): Encode =>
   (image, quality, pixels) =>
-    encodings[format].encode(image, {
-      quality,
-      lossless: false,
-      sharpChroma: false,
-      graphic: false,
-      animated: false,
-      pixels,
-    });
+    encodeAsService(image, format, quality, pixels);
 
 /** One photograph at one size, quality and format. */
 export interface Comparison {
   readonly side: number;
   readonly quality: number;
-  readonly format: Format;
+  readonly format: EncodedFormat;
   readonly measured: Measured;
-  /** The service's time and bytes divided by a rival's at the same score, by the rival's name. */
+  /** The service's time and bytes divided by those of another encoder at the same score, by its name. */
   readonly ratios: ReadonlyMap<string, { readonly time: number; readonly bytes: number }>;
 }
 
@@ -89,23 +82,23 @@ export async function compare(
   qualities: readonly number[],
   meter: Meter,
 ): Promise<Comparison[]> {
-  const theirs = new Map<Rival, Measured[]>();
-  for (const rival of rivals) {
-    theirs.set(rival, await measureAll(source, rival.encode, rival.qualities, meter));
+  const otherCurves = new Map<OtherEncoder, Measured[]>();
+  for (const other of otherEncoders) {
+    otherCurves.set(other, await measureAll(source, other.encode, other.qualities, meter));
   }
   const side = Math.max(source.width, source.height);
   const found: Comparison[] = [];
   for (const quality of qualities) {
-    for (const format of formats) {
-      const measured = await measure(source, ours(format), quality, meter);
+    for (const format of encodedFormats) {
+      const measured = await measure(source, serviceEncoder(format), quality, meter);
       const ratios = new Map<string, { time: number; bytes: number }>();
-      for (const [rival, curve] of theirs) {
-        const place = rival.format === format ? around(curve, measured.score) : null;
+      for (const [other, curve] of otherCurves) {
+        const place = other.format === format ? around(curve, measured.score) : null;
         if (place === null) continue;
         const { low, high, part } = place;
-        const time = measured.ms / between(low.ms, high.ms, part);
-        const bytes = measured.bytes / between(low.bytes, high.bytes, part);
-        ratios.set(rival.name, { time, bytes });
+        const time = measured.ms / logInterpolate(low.ms, high.ms, part);
+        const bytes = measured.bytes / logInterpolate(low.bytes, high.bytes, part);
+        ratios.set(other.name, { time, bytes });
       }
       found.push({ side, quality, format, measured, ratios });
     }
@@ -113,17 +106,19 @@ export async function compare(
   return found;
 }
 
-/** @param judged whether to compare with the goals */
+/** @param withGoals whether to compare with the goals */
 export function comparisonLines(
   comparisons: readonly Comparison[],
   meter: Meter,
-  judged: boolean,
+  withGoals: boolean,
 ): string[] {
-  const rows = [['px', 'q', ...formats.flatMap((name) => [name, 'bytes', 'ms', meter.name])]];
+  const rows = [
+    ['px', 'q', ...encodedFormats.flatMap((name) => [name, 'bytes', 'ms', meter.name])],
+  ];
   let deviation = 0;
   const sizes = new Set(comparisons.map(({ side, quality }) => `${side} ${quality}`));
   for (const size of sizes) {
-    const means = formats.map((format) => {
+    const means = encodedFormats.map((format) => {
       const all = comparisons
         .filter((one) => `${one.side} ${one.quality}` === size && one.format === format)
         .map(({ measured }) => measured);
@@ -140,28 +135,28 @@ export function comparisonLines(
     ]);
     rows.push([...size.split(' '), ...cells]);
   }
-  const bound = judged
-    ? ` (at most ${mostDeviation}: ${deviation <= mostDeviation ? 'met' : 'NOT met'})`
+  const bound = withGoals
+    ? ` (at most ${maxDeviation}: ${deviation <= maxDeviation ? 'met' : 'NOT met'})`
     : '';
   return [
     textTable(rows, 0),
     `\nAt the same ${meter.name}, as geometric means:`,
-    ...rivals.map((rival) => verdict(rival, comparisons, judged)),
+    ...otherEncoders.map((other) => verdict(other, comparisons, withGoals)),
     `Means of the formats differ by up to ${deviation.toFixed(meter.digits)} at one size and q${bound}.`,
   ];
 }
 
 function verdict(
-  { name, format, goal }: Rival,
+  { name, format, goal }: OtherEncoder,
   comparisons: readonly Comparison[],
-  judged: boolean,
+  withGoals: boolean,
 ): string {
   const ratios = comparisons.flatMap((one) => one.ratios.get(name) ?? []);
   if (ratios.length === 0) return `${format}: ${name} never had the same score`;
   const time = geometricMean(ratios.map((one) => one.time));
   const bytes = geometricMean(ratios.map((one) => one.bytes));
   const found = `${format}: ${time.toFixed(3)} x the time of ${name}, ${bytes.toFixed(3)} x the bytes`;
-  if (!judged) return found;
+  if (!withGoals) return found;
   const met = time <= goal.time && bytes <= goal.bytes ? 'met' : 'NOT met';
   return `${found} (at most ${goal.time} x and ${goal.bytes} x: ${met})`;
 }

@@ -8,7 +8,7 @@ export type Encode = (image: Sharp, quality: number, pixels: number) => Sharp;
 export interface Measured {
   readonly quality: number;
   readonly bytes: number;
-  /** CPU time of the encoder, in ms: the least of the repetitions, because other load only adds. */
+  /** CPU time of the encoder, in ms: the minimum of the repetitions, because other load only adds. */
   readonly ms: number;
   readonly score: number;
 }
@@ -62,8 +62,17 @@ export function around<T extends { readonly score: number }>(
 }
 
 /** Interpolates in the logarithm. */
-export const between = (low: number, high: number, part: number): number =>
+export const logInterpolate = (low: number, high: number, part: number): number =>
   low * (high / low) ** part;
+
+/** The mean scores over several photographs that were measured at the same qualities. */
+export const meanCurve = (
+  curves: ReadonlyArray<ReadonlyArray<Pick<Measured, 'quality' | 'score'>>>,
+): { quality: number; score: number }[] =>
+  (curves[0] ?? []).map(({ quality }, index) => ({
+    quality,
+    score: mean(curves.map((curve) => curve[index]?.score ?? Number.NaN)),
+  }));
 
 export const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -1,4 +1,4 @@
-import { setImmediate as otherEvents, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextEventLoopTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
 import type { ClosedClass, LoadClass, LoadResult, OpenClass, Plan } from './plan.ts';
 import { seeded } from './random.ts';
@@ -7,12 +7,12 @@ import { type PlannedRequest, requestsOf } from './requests.ts';
 
 const timeoutMs = 30_000;
 const defaultDrainS = 10;
-/** With more open requests, the generator's memory would be measured. */
+/** With more open requests, the measurement would depend on the generator's memory. */
 const maxOpen = 20_000;
 /** The maximum length of a class with `atLeast`, in multiples of its length. */
 const maxExtension = 5;
-/** Due requests that are sent before responses are read again. */
-const burst = 64;
+/** Number of requests that are sent before responses are read again. */
+const batch = 64;
 
 /** Runs a plan to its end, in this process. */
 export async function runPlan(plan: Plan): Promise<LoadResult> {
@@ -28,7 +28,7 @@ export async function runPlan(plan: Plan): Promise<LoadResult> {
   const runs = plan.classes.map((planned, index) => new Run(planned, index, plan, agent, now));
   await Promise.all(runs.map((run) => run.sent));
   await Promise.race([
-    Promise.all(runs.map((run) => run.answered())),
+    Promise.all(runs.map((run) => run.finished())),
     sleep((plan.drainS ?? defaultDrainS) * 1_000, undefined, { ref: false }),
   ]);
   const results = runs.map((run) => [run.name, run.result()] as const);
@@ -44,7 +44,7 @@ const isOpen = (planned: LoadClass): planned is OpenClass => 'rate' in planned;
 /** The requests of one class. */
 class Run {
   readonly name: string;
-  /** Resolves when the last request was sent; of clients: when it has a response. */
+  /** Resolves when the last request was sent; in a closed loop when it has a response. */
   readonly sent: Promise<void>;
   readonly #isOpen: boolean;
   readonly #agent: Agent;
@@ -56,25 +56,29 @@ class Run {
   /** The due times of open requests, by serial number. */
   readonly #open = new Map<number, number>();
   #serial = 0;
-  #whenAnswered: () => void = () => {};
+  #onAllFinished: () => void = () => {};
 
   constructor(planned: LoadClass, index: number, plan: Plan, agent: Agent, now: () => number) {
     this.name = planned.name;
     this.#isOpen = isOpen(planned);
     this.#agent = agent;
     this.#now = now;
-    this.#recorder = new Recorder(plan, planned.keepSamples ?? false);
     this.#next = requestsOf(planned, seeded((plan.seed ?? 1) + 1_000 * index));
     this.#fromMs = (planned.fromS ?? 0) * 1_000;
     this.#untilMs = (planned.untilS ?? plan.seconds) * 1_000;
-    this.sent = isOpen(planned) ? this.#byTheClock(planned) : this.#byClients(planned);
+    this.#recorder = new Recorder({
+      warmupMs: (plan.warmupS ?? 0) * 1_000,
+      endMs: this.#untilMs,
+      keepSamples: planned.keepSamples ?? false,
+    });
+    this.sent = isOpen(planned) ? this.#sendOpenLoop(planned) : this.#sendClosedLoop(planned);
   }
 
   /** Resolves when no request is open. */
-  async answered(): Promise<void> {
+  async finished(): Promise<void> {
     if (this.#open.size === 0) return;
     await new Promise<void>((resolve) => {
-      this.#whenAnswered = resolve;
+      this.#onAllFinished = resolve;
     });
   }
 
@@ -87,12 +91,12 @@ class Run {
     return this.#recorder.result(!this.#isOpen);
   }
 
-  async #byTheClock({ rate }: OpenClass): Promise<void> {
+  async #sendOpenLoop({ rate }: OpenClass): Promise<void> {
     const count = Math.floor(((this.#untilMs - this.#fromMs) / 1_000) * rate);
     for (let number = 0; number < count; number++) {
       const dueMs = this.#fromMs + (1_000 * number) / rate;
       while (this.#now() < dueMs) await sleep(Math.max(0, dueMs - this.#now()));
-      if (number % burst === 0) await otherEvents();
+      if (number % batch === 0) await nextEventLoopTurn();
       if (this.#open.size < maxOpen) void this.#send(dueMs);
       else {
         this.#recorder.add({ dueMs, endMs: this.#now(), ...noResponse, failure: 'not sent' });
@@ -100,7 +104,7 @@ class Run {
     }
   }
 
-  async #byClients({ clients, requests, atLeast }: ClosedClass): Promise<void> {
+  async #sendClosedLoop({ clients, requests, atLeast }: ClosedClass): Promise<void> {
     if (this.#fromMs > 0) await sleep(this.#fromMs);
     const latestMs = this.#fromMs + maxExtension * (this.#untilMs - this.#fromMs);
     const continues = () => {
@@ -108,11 +112,11 @@ class Run {
       if (this.#now() < this.#untilMs) return true;
       return this.#recorder.arrived < (atLeast ?? 0) && this.#now() < latestMs;
     };
-    if (atLeast !== undefined) this.#recorder.endsAt(latestMs);
+    if (atLeast !== undefined) this.#recorder.endMs = latestMs;
     const client = async () => {
       while (continues()) await this.#send(this.#now());
       // The remaining responses come from a machine with less load.
-      if (atLeast !== undefined) this.#recorder.endsAt(this.#now());
+      if (atLeast !== undefined) this.#recorder.endMs = this.#now();
     };
     await Promise.all(Array.from({ length: clients }, client));
   }
@@ -124,7 +128,7 @@ class Run {
       const finish = (response: Response) => {
         if (!this.#open.delete(serial)) return;
         this.#recorder.add({ dueMs, endMs: this.#now(), ...response });
-        if (this.#open.size === 0) this.#whenAnswered();
+        if (this.#open.size === 0) this.#onAllFinished();
         resolve();
       };
       request(this.#agent, this.#next(), finish);
@@ -145,10 +149,9 @@ function request(
     { origin, path, method: 'GET', headers: { ...headers } },
     {
       onRequestStart() {},
-      onResponseStart(_controller, statusCode, answered) {
+      onResponseStart(_controller, statusCode, responseHeaders) {
         status = statusCode;
-        const named = answered['x-cache'];
-        cache = Array.isArray(named) ? named[0] : named;
+        cache = [responseHeaders['x-cache']].flat()[0];
       },
       onResponseData(_controller, chunk) {
         bytes += chunk.length;

@@ -4,20 +4,18 @@ import {
   encodeIntoCompressedBase64,
   type Histogram,
 } from 'hdr-histogram-js';
+import type { ClassResult, Outcome } from './plan.ts';
 
-/** The maximum; longer latencies are recorded as this. */
-const longestUs = 10 * 60 * 1_000_000;
-
-const empty = (): Histogram =>
-  build({
-    lowestDiscernibleValue: 1,
-    highestTrackableValue: longestUs,
-    numberOfSignificantValueDigits: 3,
-  });
+/** Longer latencies are recorded as this. */
+const maxUs = 10 * 60 * 1_000_000;
 
 /** Latencies in a histogram (HdrHistogram) with a resolution of 0.1 %, from 1 µs to 10 minutes. */
 export class Latencies {
-  readonly #histogram = empty();
+  readonly #histogram: Histogram = build({
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: maxUs,
+    numberOfSignificantValueDigits: 3,
+  });
 
   /** Adds histograms, such as those of several rounds. */
   static merged(encoded: readonly string[]): Latencies {
@@ -31,7 +29,7 @@ export class Latencies {
   }
 
   record(ms: number): void {
-    this.#histogram.recordValue(Math.min(longestUs, Math.max(0, Math.round(ms * 1_000))));
+    this.#histogram.recordValue(Math.min(maxUs, Math.max(0, Math.round(ms * 1_000))));
   }
 
   /** In ms; NaN when there are no latencies. `share` is 0 to 1. */
@@ -44,3 +42,10 @@ export class Latencies {
     return encodeIntoCompressedBase64(this.#histogram as never);
   }
 }
+
+/** A percentile of an outcome in several rounds together, in ms; NaN when there was none. */
+export const latencyOf = (
+  rounds: readonly ClassResult[],
+  outcome: Outcome,
+  share: number,
+): number => Latencies.merged(rounds.map(({ latency }) => latency[outcome])).percentile(share);

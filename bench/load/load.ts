@@ -1,5 +1,5 @@
 import { outputOf, script } from '../servers/launch.ts';
-import type { ClassResult, LoadResult, Plan } from './plan.ts';
+import type { ClassResult, LoadClass, LoadResult, Plan } from './plan.ts';
 
 /**
  * Runs a plan in its own process.
@@ -10,8 +10,17 @@ export const load = async (plan: Plan, cpus: string | null = null): Promise<Load
     await outputOf(script('./main', import.meta.url), cpus, { input: JSON.stringify(plan) }),
   );
 
+/** Runs a plan of one class. */
+export async function loadOne(
+  planned: LoadClass,
+  plan: Omit<Plan, 'classes'>,
+  cpus: string | null = null,
+): Promise<ClassResult> {
+  return resultOf(await load({ ...plan, classes: [planned] }, cpus), planned.name);
+}
+
 /** The result of a class of the plan. */
-export function ofClass(result: LoadResult, name: string): ClassResult {
+export function resultOf(result: LoadResult, name: string): ClassResult {
   const found = result[name];
   if (found === undefined) throw new Error(`the plan has no ${name}`);
   return found;
@@ -19,6 +28,8 @@ export function ofClass(result: LoadResult, name: string): ClassResult {
 
 /** Requests each of the first `count` URLs once, from the first. */
 export async function warm(url: string, count: number): Promise<void> {
-  const planned = { name: 'warm', url, first: 0, count, clients: 8, requests: count };
-  await load({ seconds: 300, classes: [planned] });
+  await loadOne(
+    { name: 'warm', url, first: 0, count, clients: 8, requests: count },
+    { seconds: 300 },
+  );
 }

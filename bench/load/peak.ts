@@ -1,12 +1,12 @@
 import { installed } from '../servers/launch.ts';
-import { load, ofClass } from './load.ts';
+import { loadOne } from './load.ts';
 import type { LoadClass } from './plan.ts';
 import { seeded } from './random.ts';
 import { requestsOf } from './requests.ts';
-import { type Answered, wrk } from './wrk.ts';
+import { type Rate, wrk } from './wrk.ts';
 
 /** The maximum number of requests in a sequence, because of wrk's memory. */
-const sequence = 16_384;
+const maxSequence = 16_384;
 
 export const hasWrk = installed('wrk');
 
@@ -22,19 +22,19 @@ export interface PeakOptions {
  * project's generator, whose limit may be below the server's.
  * @throws when a request fails
  */
-export async function peak(options: PeakOptions): Promise<Answered> {
+export async function peak(options: PeakOptions): Promise<Rate> {
   const { seconds, connections, cpus } = options;
   const planned = { ...options.class, clients: connections };
   if (!hasWrk) {
     const warmupS = seconds / 5;
-    const result = await load({ seconds: seconds + warmupS, warmupS, classes: [planned] }, cpus);
-    const { counts, goodput, all } = ofClass(result, planned.name);
+    const result = await loadOne(planned, { seconds: seconds + warmupS, warmupS }, cpus);
+    const { counts, goodput, all } = result;
     if (counts.failed + counts.refused > 0) throw new Error(`${planned.url}: failed requests`);
     return { perSecond: goodput, requests: all };
   }
   const next = requestsOf(planned, seeded(1));
-  const different = Math.max(planned.count ?? sequence, planned.headers?.length ?? 1);
-  const length = different === 1 ? 1 : planned.zipf === undefined ? different : sequence;
+  const different = Math.max(planned.count ?? maxSequence, planned.headers?.length ?? 1);
+  const length = different === 1 ? 1 : planned.zipf === undefined ? different : maxSequence;
   const requests = Array.from({ length }, next);
   const origin = requests[0]?.origin ?? '';
   return wrk({ origin, connections, seconds, requests, cpus });

@@ -24,20 +24,20 @@ interface AnyClass {
   readonly keepSamples?: boolean;
 }
 
-/** Requests that are due by the clock, whether or not earlier ones have a response. */
+/** Open loop: requests are due at a fixed rate, whether or not earlier ones have a response. */
 export interface OpenClass extends AnyClass {
   /** Requests per second. */
   readonly rate: number;
 }
 
-/** Clients that each send a request after the response to the last one. */
+/** Closed loop: each client sends a request after the response to its last one. */
 export interface ClosedClass extends AnyClass {
   readonly clients: number;
-  /** The class ends after as many requests, all clients together. */
+  /** The class ends after this number of requests, all clients together. */
   readonly requests?: number;
   /**
-   * The class continues until as many images have arrived after the warm-up, for at most five times its
-   * length: a rate of a few images would depend on where the window ends.
+   * The class continues until this number of images has arrived after the warm-up, for at most five times
+   * its length: a rate of a few images would depend on where the window ends.
    */
   readonly atLeast?: number;
 }
@@ -73,19 +73,17 @@ export interface ClassResult {
   /** Of the requests that were due after the warm-up. */
   readonly counts: Readonly<Record<Outcome, number>>;
   /**
-   * Images per second after the warm-up: of clients up to their last image, otherwise those that arrived
-   * while the plan ran.
+   * Images per second after the warm-up: in a closed loop up to the last image, in an open loop those that
+   * arrived before the end of the class.
    */
   readonly goodput: number;
   /** Requests with a response, including the warm-up. */
   readonly all: number;
-  /** From the due time (open) or the sending (closed): histograms of microseconds, encoded. */
+  /** From the due time (open loop) or the sending (closed): histograms of microseconds, encoded. */
   readonly latency: Readonly<Record<Outcome, string>>;
   readonly meanBytes: number;
   /** The number of responses by status and of failures by name. */
-  readonly answers: Readonly<Record<string, number>>;
-  /** Images that arrived in each second of the plan. */
-  readonly perSecond: readonly number[];
+  readonly statuses: Readonly<Record<string, number>>;
   readonly samples: readonly RequestSample[];
 }
 

@@ -1,6 +1,5 @@
 import type { LoadClass } from './plan.ts';
-import type { Random } from './random.ts';
-import { zipf } from './zipf.ts';
+import { type Random, zipf } from './random.ts';
 
 export interface PlannedRequest {
   readonly origin: string;
@@ -10,12 +9,12 @@ export interface PlannedRequest {
 
 /** Generates the requests of a class. */
 export function requestsOf(planned: LoadClass, random: Random): () => PlannedRequest {
-  const next = numbersOf(planned, random);
-  const headers = planned.headers ?? [{}];
+  const { first, count, zipf: exponent, words, headers = [{}] } = planned;
+  const draw = count === undefined || exponent === undefined ? null : zipf(count, exponent, random);
   let sent = 0;
   return () => {
-    const number = next();
-    const url = planned.url.replaceAll('{n}', planned.words?.[number] ?? String(number));
+    const number = first + (draw?.() ?? (count === undefined ? sent : sent % count));
+    const url = planned.url.replaceAll('{n}', words?.[number] ?? String(number));
     // Without a URL parser, which would normalise the path.
     const pathStart = url.indexOf('/', url.indexOf('//') + 2);
     const request = {
@@ -26,16 +25,4 @@ export function requestsOf(planned: LoadClass, random: Random): () => PlannedReq
     sent += 1;
     return request;
   };
-}
-
-function numbersOf({ first, count, zipf: exponent }: LoadClass, random: Random): () => number {
-  if (count === undefined || exponent === undefined) {
-    let serial = -1;
-    return () => {
-      serial += 1;
-      return first + (count === undefined ? serial : serial % count);
-    };
-  }
-  const draw = zipf(count, exponent, random);
-  return () => first + draw();
 }

@@ -18,8 +18,8 @@ export interface WrkOptions {
   readonly cpus: string | null;
 }
 
-/** Requests with a response. */
-export interface Answered {
+/** Requests that got a response. */
+export interface Rate {
   readonly perSecond: number;
   readonly requests: number;
 }
@@ -28,21 +28,21 @@ export interface Answered {
  * Runs wrk (github.com/wg/wrk), which is faster than a Node server.
  * @throws when a response is an error or a connection is lost
  */
-export async function wrk(options: WrkOptions): Promise<Answered> {
+export async function wrk(options: WrkOptions): Promise<Rate> {
   const { origin, connections, seconds, requests, cpus } = options;
   const folder = await temporaryFolder('wrk');
   try {
     const script = join(folder.path, 'requests.lua');
     await writeFile(script, lua(requests));
     const program = ['wrk', '-t1', `-c${connections}`, `-d${Math.max(1, Math.round(seconds))}s`];
-    return answered(await outputOf([...program, '-s', script, `${origin}/`], cpus));
+    return parseOutput(await outputOf([...program, '-s', script, `${origin}/`], cpus));
   } finally {
     await folder.close();
   }
 }
 
-/** The figures in what wrk prints. */
-export function answered(printed: string): Answered {
+/** @throws when a request has failed */
+export function parseOutput(printed: string): Rate {
   const problem = /Non-2xx or 3xx responses: \d+|Socket errors: .*/.exec(printed);
   const [, perSecond] = /Requests\/sec:\s+([\d.]+)/.exec(printed) ?? [];
   const [, requests] = /(\d+) requests in/.exec(printed) ?? [];

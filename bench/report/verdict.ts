@@ -39,5 +39,5 @@ export function inOneLine(verdict: Verdict): string {
   const { measure, finding } = verdict;
   const values = `${spread(finding.values)} ${measure.unit}`;
   const parts = [values, verdictInWords(verdict), finding.detail];
-  return `${finding.measure}, ${finding.of}: ${parts.filter(Boolean).join('; ')}`;
+  return `${finding.measure}, ${finding.caseName}: ${parts.filter(Boolean).join('; ')}`;
 }

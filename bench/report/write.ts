@@ -5,8 +5,8 @@ import { spread } from '../scenarios/rounds.ts';
 import type { Findings, Scenario, Table } from '../scenarios/scenario.ts';
 import { goalInWords, type Verdict, verdictInWords } from './verdict.ts';
 
-/** One scenario that was run, with its findings. */
-export interface Ran {
+/** A scenario that was run, with its findings. */
+export interface ScenarioResult {
   readonly name: string;
   readonly scenario: Scenario;
   readonly verdicts: readonly Verdict[];
@@ -16,9 +16,9 @@ export interface Ran {
 }
 
 export interface Report {
-  /** Lines above the results: the machine, the command. */
-  readonly circumstances: readonly string[];
-  readonly ran: readonly Ran[];
+  /** Lines above the results: the machine, the versions, the command. */
+  readonly environment: readonly string[];
+  readonly results: readonly ScenarioResult[];
 }
 
 const row = (cells: readonly string[]): string =>
@@ -35,35 +35,35 @@ const image = (name: string): string => `![report-${name}.svg](report-${name}.sv
 export async function writeReport(folder: string, report: Report): Promise<void> {
   await mkdir(folder, { recursive: true });
   const write = (file: string, text: string) => writeFile(join(folder, `report${file}`), text);
-  for (const chart of report.ran.flatMap(({ findings }) => findings.charts)) {
+  for (const chart of report.results.flatMap(({ findings }) => findings.charts)) {
     await write(`-${chart.name}.svg`, drawChart(chart));
   }
   await write('.md', markdown(report));
 }
 
-function markdown({ circumstances, ran }: Report): string {
-  const verdicts = ran.flatMap((one) => one.verdicts);
+function markdown({ environment, results }: Report): string {
+  const verdicts = results.flatMap((one) => one.verdicts);
   const withGoal = verdicts.filter(({ met }) => met !== null);
   const missed = withGoal.filter(({ met }) => met === false);
   const parts = [
     '# Performance, measured',
-    ...circumstances,
+    ...environment,
     `${withGoal.length - missed.length} of ${withGoal.length} goals are met.`,
   ];
   if (missed.length > 0) {
     const lines = missed.map(
       (one) =>
-        `${one.scenario}: ${one.finding.measure} (${one.finding.of}): ${verdictInWords(one)}`,
+        `${one.scenario}: ${one.finding.measure} (${one.finding.caseName}): ${verdictInWords(one)}`,
     );
     parts.push('Missed goals:', list(lines));
   }
-  parts.push(...ran.flatMap(section));
+  parts.push(...results.flatMap(section));
   return `${parts.join('\n\n')}\n`;
 }
 
-function section({ scenario, findings, failure, verdicts }: Ran): string[] {
+function section({ scenario, findings, failure, verdicts }: ScenarioResult): string[] {
   const measures = Object.entries(scenario.measures).map(([name, { what }]) => `${name}: ${what}`);
-  const parts = [`## ${scenario.title}`, scenario.about, list(measures)];
+  const parts = [`## ${scenario.title}`, scenario.method, list(measures)];
   if (failure !== null) parts.push(`**It ended early: ${failure}**`);
   parts.push(...findings.notes);
   if (verdicts.length > 0) {
@@ -80,5 +80,12 @@ function verdictRow(verdict: Verdict): string[] {
   const words = verdictInWords(verdict);
   const values = `${spread(finding.values)} ${measure.unit}`;
   const emphasised = met === false ? `**${words}**` : words;
-  return [finding.measure, finding.of, values, goalInWords(measure), emphasised, finding.detail];
+  return [
+    finding.measure,
+    finding.caseName,
+    values,
+    goalInWords(measure),
+    emphasised,
+    finding.detail,
+  ];
 }

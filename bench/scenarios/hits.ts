@@ -1,46 +1,51 @@
-import { load, ofClass } from '../load/load.ts';
+import { loadOne } from '../load/load.ts';
 import { peak } from '../load/peak.ts';
 import type { ClosedClass } from '../load/plan.ts';
-import { type Answer, hitAnswer, startBare } from '../servers/bare.ts';
+import { type CachedResponse, cachedResponse, startBare } from '../servers/bare.ts';
 import { hasNginx, startNginxCache } from '../servers/nginx.ts';
 import { processorMs } from '../servers/processes.ts';
 import type { Server } from '../servers/server.ts';
 import { startService } from '../servers/service.ts';
-import { alternate, ratios, spread } from './rounds.ts';
-import { type Bench, scenario } from './scenario.ts';
+import { alternate } from './rounds.ts';
+import type { Bench, Measures, Scenario } from './scenario.ts';
 import { urlOf } from './sources.ts';
 
-type HitsBench = Bench<'of a bare handler' | 'of nginx' | 'six Accept headers' | 'processor time'>;
-
-type Requests = Pick<ClosedClass, 'count' | 'zipf' | 'headers'>;
-
-export const hits = scenario({
-  title: 'Hits',
-  about:
-    'Requests per second of images in the memory cache, beside a handler that answers everything with the same headers and body, and beside nginx proxy_cache. For many URLs the handler has a copy of the body for each, because one body for all stays in the processor’s caches. Closed loop; a server and the load have processors of their own if there are enough.',
-  measures: {
-    'of a bare handler': {
-      what: 'hits per second, of those of a bare handler with the same headers and body',
-      unit: '×',
-      goal: { atLeast: 0.95 },
-    },
-    'of nginx': {
-      what: 'hits per second, of those of nginx proxy_cache',
-      unit: '×',
-      goal: { atLeast: 1.3 },
-    },
-    'processor time': { what: 'processor time of a hit, of that of the bare handler', unit: '×' },
-    'six Accept headers': {
-      what: 'hits per second with six Accept headers in turn, of those with one',
-      unit: '×',
-      goal: { atLeast: 0.9 },
-    },
+const measures = {
+  'of a bare handler': {
+    what: 'hits per second, divided by those of a bare handler with the same headers and body',
+    unit: '×',
+    goal: { atLeast: 0.95 },
   },
+  'of nginx': {
+    what: 'hits per second, divided by those of nginx proxy_cache',
+    unit: '×',
+    goal: { atLeast: 1.3 },
+  },
+  'processor time': {
+    what: 'processor time of a hit, divided by that of the bare handler',
+    unit: '×',
+  },
+  'six Accept headers': {
+    what: 'hits per second with six Accept headers in turn, divided by those with one',
+    unit: '×',
+    goal: { atLeast: 0.9 },
+  },
+} as const satisfies Measures;
+
+type HitsBench = Bench<keyof typeof measures>;
+
+export const hits: Scenario = {
+  title: 'Hits',
+  method:
+    'Requests per second of images in the memory cache, beside a handler that sends the same headers and body to every request, and beside nginx proxy_cache. For many URLs the handler has a copy of the body for each, because one body for all stays in the processor’s caches. Closed loop; the server and the load have separate processors if there are enough.',
+  measures,
   async run(bench) {
     if (!hasNginx) bench.note('nginx is not installed, and not compared.');
     for (const setup of setups(bench.quick)) await compare(bench, setup);
   },
-});
+};
+
+type Requests = Pick<ClosedClass, 'count' | 'zipf' | 'headers'>;
 
 interface Setup {
   readonly processes: number;
@@ -74,13 +79,19 @@ async function compare(
   const settings = { SERVICE_PROCESSES: String(processes) };
   const service = await bench.open(startService(settings, { cpus }));
   const template = urlOf(service, source);
-  const answer = await hitAnswer(template.replaceAll('{n}', '0'));
-  const bare = await bench.open(startBare(answer, { processes, cpus }));
+  const response = await cachedResponse(template.replaceAll('{n}', '0'));
+  const bare = await bench.open(startBare(response, { processes, cpus }));
   const nginx = hasNginx
-    ? await bench.open(startNginxCache(bare.url, { workers: processes, cpus }))
-    : null;
+    ? [await bench.open(startNginxCache(bare.url, { workers: processes, cpus }))]
+    : [];
 
-  const measure = async (of: string, requests: Requests, clients: number, others: Server[]) => {
+  /** @param others the bare handler, and nginx if it is compared */
+  const measure = async (
+    caseName: string,
+    requests: Requests,
+    clients: number,
+    others: readonly Server[],
+  ) => {
     await warm(template, requests);
     const at = (server: Server) => async (): Promise<Hits> => {
       const before = await processorMs(server.pid ?? 0);
@@ -96,27 +107,28 @@ async function compare(
       return { perSecond, processorUs: (1_000 * usedMs) / count };
     };
     const contenders = [service, ...others].map((one) => [one.name, at(one)] as const);
-    report(bench, of, await alternate(bench.rounds, Object.fromEntries(contenders)), others);
+    report(bench, caseName, await alternate(bench.rounds, Object.fromEntries(contenders)), others);
   };
 
-  const withNginx = nginx === null ? [bare] : [bare, nginx];
-  const named = `${processes} process${processes > 1 ? 'es' : ''}`;
+  const plural = processes > 1 ? 'es' : '';
   for (const each of connections) {
-    const of = `${kilobytes} KB, ${named}, ${each} connections`;
-    await measure(of, { count: 1 }, each, kilobytes === 20 ? withNginx : [bare]);
+    const caseName = `${kilobytes} KB, ${processes} process${plural}, ${each} connections`;
+    const others = kilobytes === 20 ? [bare, ...nginx] : [bare];
+    await measure(caseName, { count: 1 }, each, others);
   }
   if (processes > 1 || kilobytes > 20) return;
   const count = bench.quick ? 150 : 2_000;
   const paths = pathsOf(template, count);
-  const bareOfMany = await bench.open(startBare(answer, { processes, cpus, paths }));
-  const many = [bareOfMany, ...withNginx.slice(1)];
+  const bareOfMany = await bench.open(startBare(response, { processes, cpus, paths }));
+  const many = [bareOfMany, ...nginx];
   await measure(`${count} URLs in Zipf order`, { count, zipf: 0.9 }, 32, many);
-  const headers = [{ 'if-none-match': etagOf(answer) }];
-  await measure('304s', { count: 1, headers }, 32, bench.quick ? [bare] : withNginx);
+  const headers = [{ 'if-none-match': etagOf(response) }];
+  const others = bench.quick ? [bare] : [bare, ...nginx];
+  await measure('304s', { count: 1, headers }, 32, others);
   await compareAccepts(bench, template.replace('fmt=jpeg', 'fmt=auto'), loadCpus);
 }
 
-const etagOf = ({ headers }: Answer): string =>
+const etagOf = ({ headers }: CachedResponse): string =>
   headers.find(([name]) => name === 'etag')?.[1] ?? '';
 
 /** The paths of the first URLs of a template. */
@@ -130,28 +142,26 @@ const pathsOf = (template: string, count: number): string[] =>
 async function warm(url: string, { count = 1, headers = [{}] }: Requests): Promise<void> {
   const requests = 2 * Math.max(16, count);
   const planned = { name: 'warm', url, first: 0, count, headers, clients: 16, requests };
-  const result = await load({ seconds: 120, classes: [planned] });
-  const { counts, answers } = ofClass(result, 'warm');
-  if (counts.failed + counts.refused > 0) throw new Error(`${url}: ${JSON.stringify(answers)}`);
+  const { counts, statuses } = await loadOne(planned, { seconds: 120 });
+  if (counts.failed + counts.refused > 0) throw new Error(`${url}: ${JSON.stringify(statuses)}`);
 }
 
 function report(
   bench: HitsBench,
-  of: string,
+  caseName: string,
   measured: Record<string, Hits[]>,
   [bare, nginx]: readonly Server[],
 ): void {
   const compareWith = (
-    measure: 'of a bare handler' | 'of nginx' | 'processor time',
+    measure: keyof typeof measures,
     other: Server | undefined,
     key: keyof Hits,
   ) => {
     if (other === undefined) return;
-    const values = (name: string) => (measured[name] ?? []).map((one) => one[key]);
-    const [own, others] = [values('service'), values(other.name)];
+    const valuesOf = (name: string) => (measured[name] ?? []).map((one) => one[key]);
+    const theirs = { name: other.name, values: valuesOf(other.name) };
     const unit = key === 'perSecond' ? '/s' : ' µs';
-    const detail = `${spread(own)}${unit}, ${other.name} ${spread(others)}${unit}`;
-    bench.finding(measure, of, ratios(own, others), detail);
+    bench.ratio(measure, caseName, valuesOf('service'), theirs, unit);
   };
   compareWith('of a bare handler', bare, 'perSecond');
   compareWith('processor time', bare, 'processorUs');
@@ -175,13 +185,10 @@ async function compareAccepts(bench: HitsBench, url: string, cpus: string | null
     const options = { seconds: bench.seconds, connections: 32, cpus, class: planned };
     return (await peak(options)).perSecond;
   };
-  const rates = await alternate(bench.rounds, { six: at(accepts), one: at(accepts.slice(0, 1)) });
-  const { six = [], one = [] } = rates;
-  const detail = `${spread(six)}/s, with one ${spread(one)}/s`;
-  bench.finding(
-    'six Accept headers',
-    '20 KB JPEG source as AVIF, 32 connections',
-    ratios(six, one),
-    detail,
-  );
+  const { six, one } = await alternate(bench.rounds, {
+    six: at(accepts),
+    one: at(accepts.slice(0, 1)),
+  });
+  const caseName = '20 KB JPEG source as AVIF, 32 connections';
+  bench.ratio('six Accept headers', caseName, six, { name: 'with one', values: one }, '/s');
 }

@@ -1,13 +1,23 @@
-import { Latencies } from '../load/latencies.ts';
-import { load, ofClass, warm } from '../load/load.ts';
+import { latencyOf } from '../load/latencies.ts';
+import { load, loadOne, resultOf, warm } from '../load/load.ts';
 import type { ClassResult, LoadClass, Outcome } from '../load/plan.ts';
 import type { ImageServer } from '../servers/server.ts';
 import { startService } from '../servers/service.ts';
-import { alternate, figure, ratios, spread } from './rounds.ts';
-import { type Bench, scenario, unused } from './scenario.ts';
+import { alternate, figure } from './rounds.ts';
+import { type Bench, type Measures, type Scenario, unusedNumber } from './scenario.ts';
 import { urlOf } from './sources.ts';
 
-type MixBench = Bench<'hits among misses' | 'p99 of hits' | 'p99 of misses'>;
+const measures = {
+  'hits among misses': {
+    what: 'p99 of hits while misses use all cores, divided by that when idle',
+    unit: '×',
+    goal: { atMost: 5 },
+  },
+  'p99 of hits': { what: 'p99 of hits in the mix', unit: 'ms' },
+  'p99 of misses': { what: 'p99 of misses in the mix', unit: 'ms' },
+} as const satisfies Measures;
+
+type MixBench = Bench<keyof typeof measures>;
 
 const exponent = 0.9;
 const cachedShare = 0.2;
@@ -18,45 +28,37 @@ const blockBytes = 4_096;
 const hitRate = 100;
 const hotUrls = 50;
 
-export const mix = scenario({
+export const mix: Scenario = {
   title: 'Hits and misses mixed',
-  about:
-    'Requests in Zipf order (exponent 0.9) for many variants with caches for a fifth of them, due by the clock at shares of the capacity that a closed loop finds; and hits while misses use all cores. Latencies count from the due time, those of hits and misses apart.',
-  measures: {
-    'hits among misses': {
-      what: 'p99 of hits while misses use all cores, of that when idle',
-      unit: '×',
-      goal: { atMost: 5 },
-    },
-    'p99 of hits': { what: 'p99 of hits in the mix', unit: 'ms' },
-    'p99 of misses': { what: 'p99 of misses in the mix', unit: 'ms' },
-  },
+  method:
+    'Requests in Zipf order (exponent 0.9) for many variants, with caches for a fifth of them, in an open loop at shares of the capacity that a closed loop finds; and hits while misses use all cores. Latencies count from the due time, those of hits and misses apart.',
+  measures,
   async run(bench) {
-    await saturate(bench);
+    await hitsAmongMisses(bench);
     await mixed(bench);
   },
-});
+};
 
 /** With the default caches, so that hits stay in memory. */
-async function saturate(bench: MixBench): Promise<void> {
+async function hitsAmongMisses(bench: MixBench): Promise<void> {
   const { small, photo } = bench.sources;
   const service = await bench.open(startService());
   const [hot, missUrl] = [urlOf(service, small), urlOf(service, photo)];
   await warm(hot, hotUrls);
   const seconds = (bench.quick ? 1.2 : 2 * bench.seconds) + 0.5;
   const hits = { name: 'hits', url: hot, first: 0, count: hotUrls, rate: hitRate };
-  const measure = (more: () => LoadClass[]) => async () => {
-    const result = await load({ seconds, warmupS: 0.5, classes: [hits, ...more()] });
-    return percentile([ofClass(result, 'hits')], 'hit', 0.99);
+  const measure = (misses: () => LoadClass[]) => async () => {
+    const result = await load({ seconds, warmupS: 0.5, classes: [hits, ...misses()] });
+    return latencyOf([resultOf(result, 'hits')], 'hit', 0.99);
   };
-  const { idle = [], saturated = [] } = await alternate(bench.rounds, {
+  const { idle, saturated } = await alternate(bench.rounds, {
     idle: measure(() => []),
     saturated: measure(() => [
-      { name: 'misses', url: missUrl, first: unused(), clients: 4 * bench.cores },
+      { name: 'misses', url: missUrl, first: unusedNumber(), clients: 4 * bench.cores },
     ]),
   });
-  const detail = `${spread(saturated)} ms, idle ${spread(idle)} ms`;
-  bench.finding('hits among misses', `${hitRate} hits per second`, ratios(saturated, idle), detail);
+  const caseName = `${hitRate} hits per second`;
+  bench.ratio('hits among misses', caseName, saturated, { name: 'idle', values: idle }, ' ms');
   await service.close();
 }
 
@@ -75,11 +77,10 @@ async function mixed(bench: MixBench): Promise<void> {
   const servers = [service, ...bench.peers(small.pixels)];
   for (const server of servers) await warm(urlOf(server, small), cached);
   const seconds = bench.quick ? 1.5 : 2 * bench.seconds;
-  const run = async (server: ImageServer, rate: { rate: number } | { clients: number }) => {
+  const run = (server: ImageServer, rate: { rate: number } | { clients: number }) => {
     const planned = { name: 'mix', url: urlOf(server, small), first: 0, count, zipf: exponent };
-    // A seed of its own: the draws of an earlier round would be in the caches.
-    const plan = { seconds, seed: unused(), classes: [{ ...planned, ...rate }] };
-    return ofClass(await load(plan), 'mix');
+    // A new seed: the draws of an earlier round would be in the caches.
+    return loadOne({ ...planned, ...rate }, { seconds, seed: unusedNumber() });
   };
   const capacity = (await run(service, { clients: 4 * bench.cores })).goodput;
   bench.note(
@@ -90,7 +91,7 @@ async function mixed(bench: MixBench): Promise<void> {
   ];
   const points = servers.map(() => ({ hit: [] as Point[], miss: [] as Point[] }));
   for (const share of loads) {
-    const of = `${Math.round(100 * share)} % of capacity`;
+    const caseName = `${Math.round(100 * share)} % of capacity`;
     const contenders = servers.map(
       (server) => [server.name, () => run(server, { rate: share * capacity })] as const,
     );
@@ -99,13 +100,13 @@ async function mixed(bench: MixBench): Promise<void> {
     for (const [index, found] of results.entries()) {
       const other = found.reduce((sum, { counts }) => sum + counts.failed + counts.refused, 0);
       const name = servers[index]?.name ?? '';
-      rows.push([name, of, ...cells(found, 'hit'), ...cells(found, 'miss'), String(other)]);
+      rows.push([name, caseName, ...cells(found, 'hit'), ...cells(found, 'miss'), String(other)]);
       for (const outcome of ['hit', 'miss'] as const) {
-        points[index]?.[outcome].push([share, percentile(found, outcome, 0.99)]);
+        points[index]?.[outcome].push([share, latencyOf(found, outcome, 0.99)]);
         if (index > 0) continue;
-        const each = found.map((round) => percentile([round], outcome, 0.99));
-        const detail = `p50 ${figure(percentile(found, outcome, 0.5))} ms`;
-        bench.finding(outcome === 'hit' ? 'p99 of hits' : 'p99 of misses', of, each, detail);
+        const each = found.map((round) => latencyOf([round], outcome, 0.99));
+        const detail = `p50 ${figure(latencyOf(found, outcome, 0.5))} ms`;
+        bench.finding(outcome === 'hit' ? 'p99 of hits' : 'p99 of misses', caseName, each, detail);
       }
     }
   }
@@ -124,16 +125,9 @@ async function mixed(bench: MixBench): Promise<void> {
 
 type Point = readonly [x: number, y: number];
 
-const merged = (rounds: readonly ClassResult[], outcome: Outcome): Latencies =>
-  Latencies.merged(rounds.map(({ latency }) => latency[outcome]));
-
-const percentile = (rounds: readonly ClassResult[], outcome: Outcome, share: number): number =>
-  merged(rounds, outcome).percentile(share);
-
+/** The number of responses, and percentiles of their latency. */
 function cells(rounds: readonly ClassResult[], outcome: Outcome): string[] {
-  const all = merged(rounds, outcome);
-  return [
-    all.count.toString(),
-    ...[0.5, 0.99, 0.999].map((share) => figure(all.percentile(share))),
-  ];
+  const count = rounds.reduce((sum, { counts }) => sum + counts[outcome], 0);
+  const percentiles = [0.5, 0.99, 0.999].map((share) => figure(latencyOf(rounds, outcome, share)));
+  return [String(count), ...percentiles];
 }

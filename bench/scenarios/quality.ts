@@ -5,35 +5,19 @@ import type { DefaultServer } from '../servers/server.ts';
 import { type Service, startService } from '../servers/service.ts';
 import { type Compared, compareFormat } from './quality/compare.ts';
 import { openPhotographs } from './quality/photographs.ts';
-import { draw, type QualityBench, report } from './quality/report.ts';
-import { scenario } from './scenario.ts';
+import { draw, measures, type QualityBench, report } from './quality/report.ts';
+import type { Scenario } from './scenario.ts';
 
 /** Fewer photographs are not representative. */
-const enough = 20;
+const minPhotographs = 20;
 const widthPx = 800;
 const quick = { width: 200, photographs: 2 } as const;
 
-export const quality = scenario({
+export const quality: Scenario = {
   title: 'Defaults and equal quality',
-  about:
-    'Photographs by the defaults of every server, each of which asks for nothing but a width and a format. Then at equal quality: the quality of each other server is varied, and its bytes are interpolated to the score that the service’s default has for the same photograph; its images per second are those at the one quality whose mean score is nearest. The score compares with the photograph as sharp resizes it to the same size at its best, which differs from what servers do. A server is on the Pareto front when no other has both fewer bytes and more images per second.',
-  measures: {
-    'bytes at equal quality': {
-      what: 'bytes at the score of the service’s defaults, of those of the smallest other (geometric mean over the photographs)',
-      unit: '×',
-      goal: { atMost: 1 },
-    },
-    'images at equal quality': {
-      what: 'images per second at the mean score of the service’s defaults, of those of the fastest other',
-      unit: '×',
-      goal: { atLeast: 1 },
-    },
-    'ahead in both': {
-      what: 'servers with both fewer bytes and more images per second at equal quality',
-      unit: 'servers',
-      goal: { atMost: 0 },
-    },
-  },
+  method:
+    'Photographs with the defaults of every server: requests name only a width and a format. Then at equal quality: the quality of each other server is varied, and its bytes are interpolated to the score that the service’s default has for the same photograph; its images per second are those at the one quality whose mean score is nearest. The score compares with the photograph as sharp resizes it to the same size with its highest quality, which differs from what servers do. A server is on the Pareto front when no other has both fewer bytes and more images per second.',
+  measures,
   async run(bench) {
     if (bench.photographs === null) {
       bench.note(
@@ -43,7 +27,7 @@ export const quality = scenario({
     }
     await compare(bench, bench.photographs);
   },
-});
+};
 
 async function compare(bench: QualityBench, folder: string): Promise<void> {
   const width = bench.quick ? quick.width : widthPx;
@@ -52,12 +36,14 @@ async function compare(bench: QualityBench, folder: string): Promise<void> {
   const photographs = await bench.open(openPhotographs(folder, { width, most }, bench.note));
   const count = photographs.names.length;
   bench.note(`${count} photographs: ${photographs.names.join(', ')}.`);
-  if (count < enough) {
-    bench.note(`These are too few to rely on: at least ${enough} of several makers are needed.`);
+  if (count < minPhotographs) {
+    bench.note(
+      `These are too few to rely on: at least ${minPhotographs} of several makers are needed.`,
+    );
   }
   if (meter.name === 'SSIM') {
     bench.note(
-      'The score is SSIM, which does not see colours: --ssimulacra2 names a command that does.',
+      'The score is SSIM, which ignores colours: --ssimulacra2 names a command that measures them.',
     );
   }
   const service = defaultService(await bench.open(startService()));
@@ -75,6 +61,6 @@ async function compare(bench: QualityBench, folder: string): Promise<void> {
 
 const defaultService = (service: Service): DefaultServer => ({
   ...service,
-  varies: false,
+  acceptsQuality: false,
   imageUrl: (request) => service.defaultUrl(request),
 });

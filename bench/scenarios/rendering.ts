@@ -1,4 +1,4 @@
-import { load, ofClass } from '../load/load.ts';
+import { loadOne } from '../load/load.ts';
 import { processorMs } from '../servers/processes.ts';
 import type { Server } from '../servers/server.ts';
 import type { SharpResult } from '../servers/sharp-loop.ts';
@@ -6,32 +6,34 @@ import { known, median } from './rounds.ts';
 import type { Bench } from './scenario.ts';
 
 /** With fewer, a rate depends on where its window ends. */
-export const leastImages = 10;
+export const minImages = 10;
 
 /** In s. */
 export const warmupOf = ({ seconds }: Pick<Bench, 'seconds'>): number => Math.min(1, seconds / 4);
 
-/** The figures of one contender in one round. */
-export type Rendered = Pick<SharpResult, 'perSecond' | 'bytes' | 'processorMs'>;
+/** The figures of one server or of bare sharp in one round. */
+export type Rendering = Pick<SharpResult, 'perSecond' | 'bytes' | 'processorMs'>;
 
 /**
  * A closed loop of misses.
  * @param url with `{n}`, which is another number for each request
  * @param first the first unused number
  */
-export async function rendered(
-  bench: Omit<Bench, 'finding'>,
+export async function measureMisses(
+  bench: Pick<Bench, 'seconds' | 'cores'>,
   server: Server,
-  { url, first, atLeast = leastImages }: { url: string; first: number; atLeast?: number },
-): Promise<Rendered> {
+  { url, first, atLeast = minImages }: { url: string; first: number; atLeast?: number },
+): Promise<Rendering> {
   const { seconds, cores } = bench;
   const warmupS = warmupOf(bench);
   const planned = { name: 'misses', url, first, clients: 4 * cores, atLeast };
   const usedMs = () => (server.pid === null ? Number.NaN : processorMs(server.pid));
   const before = await usedMs();
-  const result = await load({ seconds: seconds + warmupS, warmupS, classes: [planned] });
-  const { goodput, counts, all, meanBytes, answers } = ofClass(result, 'misses');
-  if (counts.failed + counts.hit > 0) throw new Error(`${server.name}: ${JSON.stringify(answers)}`);
+  const result = await loadOne(planned, { seconds: seconds + warmupS, warmupS });
+  const { goodput, counts, all, meanBytes, statuses } = result;
+  if (counts.failed + counts.hit > 0) {
+    throw new Error(`${server.name}: ${JSON.stringify(statuses)}`);
+  }
   const perSecond = goodput === 0 ? Number.NaN : goodput;
   return { perSecond, bytes: meanBytes, processorMs: ((await usedMs()) - before) / all };
 }

@@ -1,17 +1,17 @@
 /**
- * Measures every contender once in each round; each round begins with another contender.
+ * Calls every measurement once in each round; each round begins with another one.
  * @returns the values of each, one for each round
  */
-export async function alternate<T>(
+export async function alternate<Name extends string, T>(
   rounds: number,
-  contenders: Readonly<Record<string, () => Promise<T>>>,
-): Promise<Record<string, T[]>> {
-  const entries = Object.entries(contenders);
-  const values = Object.fromEntries(entries.map(([name]): [string, T[]] => [name, []]));
+  measurements: Readonly<Record<Name, () => Promise<T>>>,
+): Promise<Record<Name, T[]>> {
+  const names = Object.keys(measurements) as Name[];
+  const values = Object.fromEntries(names.map((name) => [name, [] as T[]])) as Record<Name, T[]>;
   for (let round = 0; round < rounds; round++) {
-    const from = round % entries.length;
-    for (const [name, measure] of [...entries.slice(from), ...entries.slice(0, from)]) {
-      values[name]?.push(await measure());
+    const from = round % names.length;
+    for (const name of [...names.slice(from), ...names.slice(0, from)]) {
+      values[name].push(await measurements[name]());
     }
   }
   return values;
@@ -25,7 +25,7 @@ export const ratios = (values: readonly number[], others: readonly number[]): nu
 export const differences = (values: readonly number[], others: readonly number[]): number[] =>
   values.map((value, round) => value - (others[round] ?? Number.NaN));
 
-/** The values without NaN, which means "not measured". */
+/** The values without NaN, which means “not measured”. */
 export const known = (values: readonly number[]): number[] =>
   values.filter((value) => !Number.isNaN(value));
 
@@ -46,7 +46,7 @@ export function figure(value: number): string {
   return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
 }
 
-/** The median with the least and the most, such as `0.91 (0.88..0.95)`. */
+/** The median with the minimum and the maximum, such as `0.91 (0.88..0.95)`. */
 export function spread(values: readonly number[]): string {
   const all = known(values);
   if (all.length < 2) return figure(all[0] ?? Number.NaN);

@@ -1,13 +1,23 @@
 import { inOneLine, judge, type Verdict } from '../report/verdict.ts';
-import type { Ran } from '../report/write.ts';
+import type { ScenarioResult } from '../report/write.ts';
 import { installed } from '../servers/launch.ts';
 import { defaultPeer, type Peer, peerServer } from '../servers/peer.ts';
+import { ratios, spread } from './rounds.ts';
 import type { Bench, Findings, Scenario } from './scenario.ts';
 
 /** The properties of {@link Bench} that a scenario's run provides. */
-type OfRun = 'pinning' | 'peers' | 'defaultPeers' | 'open' | 'finding' | 'table' | 'chart' | 'note';
+type ProvidedByRun =
+  | 'pinning'
+  | 'peers'
+  | 'defaultPeers'
+  | 'open'
+  | 'finding'
+  | 'ratio'
+  | 'table'
+  | 'chart'
+  | 'note';
 
-export interface RunOptions extends Omit<Bench, OfRun> {
+export interface RunOptions extends Omit<Bench, ProvidedByRun> {
   readonly peers: readonly Peer[];
   /** Of the scenario `quality`. */
   readonly defaultPeers: readonly Peer[];
@@ -28,7 +38,7 @@ export class Runner {
   }
 
   /** A scenario that fails keeps its findings. */
-  async run(name: string, scenario: Scenario): Promise<Ran> {
+  async run(name: string, scenario: Scenario): Promise<ScenarioResult> {
     const findings: Findings = { tables: [], charts: [], notes: [] };
     const verdicts: Verdict[] = [];
     let failure: string | null = null;
@@ -44,6 +54,13 @@ export class Runner {
 
   #bench(name: string, scenario: Scenario, found: Findings, verdicts: Verdict[]): Bench {
     const { peers, defaultPeers, ...options } = this.#options;
+    const finding: Bench['finding'] = (key, caseName, values, detail) => {
+      const measure = scenario.measures[key];
+      if (measure === undefined) throw new Error(`${name} has no measure ${key}`);
+      const verdict = judge(name, measure, { measure: key, caseName, values, detail });
+      verdicts.push(verdict);
+      options.progress(inOneLine(verdict));
+    };
     return {
       ...options,
       pinning: (processes) => pinning(processes, options.cores),
@@ -54,13 +71,14 @@ export class Runner {
         this.#open.push(opened);
         return opened;
       },
-      finding(key, of, values, detail) {
-        const measure = scenario.measures[key];
-        if (measure === undefined) throw new Error(`${name} has no measure ${key}`);
-        const verdict = judge(name, measure, { measure: key, of, values, detail });
-        verdicts.push(verdict);
-        options.progress(inOneLine(verdict));
-      },
+      finding,
+      ratio: (key, caseName, own, { name, values }, unit) =>
+        finding(
+          key,
+          caseName,
+          ratios(own, values),
+          `${spread(own)}${unit}, ${name} ${spread(values)}${unit}`,
+        ),
       table: (table) => void found.tables.push(table),
       chart: (chart) => void found.charts.push(chart),
       note(text) {

@@ -1,62 +1,57 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { load } from '../load/load.ts';
+import { loadOne } from '../load/load.ts';
 import { peak } from '../load/peak.ts';
 import type { ClosedClass } from '../load/plan.ts';
 import { outputOf, script } from '../servers/launch.ts';
 import { residentMiB } from '../servers/processes.ts';
 import { type Service, startService } from '../servers/service.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { rendered } from './rendering.ts';
-import { alternate, figure, median, ratios, spread } from './rounds.ts';
+import { measureMisses } from './rendering.ts';
+import { alternate, figure, median, ratios } from './rounds.ts';
 import { entryBytes, hasRoom, writeEntries } from './scale/entries.ts';
 import type { IndexFigures } from './scale/index-probe.ts';
-import { type Bench, scenario, unused } from './scenario.ts';
+import { type Bench, type Measures, type Scenario, unusedNumber } from './scenario.ts';
 import { urlOf } from './sources.ts';
 
-type ScaleBench = Bench<
-  | 'hits'
-  | 'misses'
-  | 'first healthy answer'
-  | 'index per entry'
-  | 'eviction of an entry'
-  | 'hits of many projects'
->;
+const measures = {
+  hits: {
+    what: 'hits per second with the most entries, divided by those of a service without entries',
+    unit: '×',
+  },
+  misses: {
+    what: 'misses per second with the most entries, divided by those of a service without entries',
+    unit: '×',
+  },
+  'first healthy answer': {
+    what: 'to the first healthy response with the most entries',
+    unit: 's',
+  },
+  'index per entry': { what: 'memory of the index for each entry', unit: 'bytes' },
+  'eviction of an entry': { what: 'time to evict an entry', unit: 'ms' },
+  'hits of many projects': {
+    what: 'hits per second of many projects, divided by those of one',
+    unit: '×',
+  },
+} as const satisfies Measures;
 
-/** A step is left out when it would take longer, judged by the one before. */
+type ScaleBench = Bench<keyof typeof measures>;
+
+/** A step is skipped if it would take longer, as estimated from the one before. */
 const stepWithinMs = 6 * 60_000;
 const scanWithinMs = 600_000;
 const connections = 32;
 
-export const scale = scenario({
+export const scale: Scenario = {
   title: 'Scale',
-  about:
+  method:
     'The cost of a hit and a miss, the start, and the index of the disk cache with many small but intact entries on the disk, beside a service without entries in the same rounds; and hits of a thousand URLs of one project or of a thousand.',
-  measures: {
-    hits: {
-      what: 'hits per second with the most entries, of those of a service without entries',
-      unit: '×',
-    },
-    misses: {
-      what: 'misses per second with the most entries, of those of a service without entries',
-      unit: '×',
-    },
-    'first healthy answer': {
-      what: 'to the first healthy answer with the most entries',
-      unit: 's',
-    },
-    'index per entry': { what: 'memory of the index for each entry', unit: 'bytes' },
-    'eviction of an entry': { what: 'time to evict an entry', unit: 'ms' },
-    'hits of many projects': {
-      what: 'hits per second of many projects, of those of one',
-      unit: '×',
-    },
-  },
+  measures,
   async run(bench) {
     await compareEntries(bench, bench.quick ? [3_000] : [1_000, 10_000, 100_000, 1_000_000]);
     await compareProjects(bench, bench.quick ? 100 : 1_000);
   },
-});
+};
 
 /** The figures of one number of entries. */
 interface Step extends IndexFigures {
@@ -100,14 +95,14 @@ async function compareEntries(bench: ScaleBench, counts: readonly number[]): Pro
     );
     present = probe.left;
     steps.push({ ...probe, ...measured });
-    // Without the service's part, which takes about the same time with any number of entries.
+    // Without the time of the service, which hardly depends on the number of entries.
     lastMs = writtenMs + performance.now() - probedAt;
   }
   report(bench, steps);
   await data.close();
 }
 
-/** Measures the service with as many entries, and a new one without entries. */
+/** Measures a service with this number of entries, and another one without entries. */
 async function measureEntries(
   bench: ScaleBench,
   dataDir: string,
@@ -122,7 +117,7 @@ async function measureEntries(
   const empty = await bench.open(startService());
   const misses = (one: Service) => async () => {
     const url = urlOf(one, bench.sources.small);
-    return (await rendered(bench, one, { url, first: unused() })).perSecond;
+    return (await measureMisses(bench, one, { url, first: unusedNumber() })).perSecond;
   };
   const hits = (one: Service) => () =>
     hitsPerSecond(bench, { url: urlOf(one, bench.sources.small), count: 1 });
@@ -135,16 +130,8 @@ async function measureEntries(
   const resident = await residentMiB(service.pid ?? 0);
   await service.close();
   await empty.close();
-  return {
-    count,
-    healthyS: (service.healthyMs ?? Number.NaN) / 1_000,
-    knownS,
-    residentMiB: resident,
-    hits: rates['hits'] ?? [],
-    misses: rates['misses'] ?? [],
-    emptyHits: rates['emptyHits'] ?? [],
-    emptyMisses: rates['emptyMisses'] ?? [],
-  };
+  const healthyS = (service.healthyMs ?? Number.NaN) / 1_000;
+  return { count, healthyS, knownS, residentMiB: resident, ...rates };
 }
 
 async function hitsPerSecond(
@@ -167,22 +154,15 @@ async function untilKnown({ deployment }: Service, bytes: number): Promise<void>
 function report(bench: ScaleBench, steps: readonly Step[]): void {
   const last = steps.at(-1);
   if (last === undefined) return;
-  const of = `${last.count} entries`;
-  const compare = (key: 'hits' | 'misses', empty: readonly number[]) => {
-    const detail = `${spread(last[key])}/s, without entries ${spread(empty)}/s`;
-    bench.finding(key, of, ratios(last[key], empty), detail);
-  };
-  compare('hits', last.emptyHits);
-  compare('misses', last.emptyMisses);
-  bench.finding(
-    'first healthy answer',
-    of,
-    [last.healthyS],
-    `all entries known after ${figure(last.knownS)} s`,
-  );
+  const caseName = `${last.count} entries`;
+  const withoutEntries = (values: readonly number[]) => ({ name: 'without entries', values });
+  bench.ratio('hits', caseName, last.hits, withoutEntries(last.emptyHits), '/s');
+  bench.ratio('misses', caseName, last.misses, withoutEntries(last.emptyMisses), '/s');
+  const known = `all entries known after ${figure(last.knownS)} s`;
+  bench.finding('first healthy answer', caseName, [last.healthyS], known);
   const scan = `scan of ${figure(last.scanMs / 1_000)} s`;
-  bench.finding('index per entry', of, [last.bytesPerEntry], scan);
-  bench.finding('eviction of an entry', of, [last.evictionUs / 1_000], '');
+  bench.finding('index per entry', caseName, [last.bytesPerEntry], scan);
+  bench.finding('eviction of an entry', caseName, [last.evictionUs / 1_000], '');
   const columns: ReadonlyArray<readonly [string, (step: Step) => number]> = [
     ['healthy, s', ({ healthyS }) => healthyS],
     ['all entries known, s', ({ knownS }) => knownS],
@@ -227,20 +207,15 @@ async function compareProjects(bench: ScaleBench, count: number): Promise<void> 
     Array.from({ length: urls }, (_, n) => `${n}?project=${projects[n % projects.length]}`);
   const [ofOne, ofMany] = [wordsOf([project]), wordsOf(ids)];
   for (const words of [ofOne, ofMany]) {
-    const warm = { name: 'warm', url, first: 0, count: urls, words, clients: 8, requests: urls };
-    await load({ seconds: 120, classes: [warm] });
+    const planned = { name: 'warm', url, first: 0, count: urls, words, clients: 8, requests: urls };
+    await loadOne(planned, { seconds: 120 });
   }
-  const { one = [], many = [] } = await alternate(bench.quick ? 1 : bench.rounds, {
+  const { one, many } = await alternate(bench.quick ? 1 : bench.rounds, {
     one: () => hitsPerSecond(bench, { url, count: urls, words: ofOne }),
     many: () => hitsPerSecond(bench, { url, count: urls, words: ofMany }),
   });
-  const detail = `${spread(many)}/s, one project ${spread(one)}/s`;
-  bench.finding(
-    'hits of many projects',
-    `${count} projects, ${urls} URLs`,
-    ratios(many, one),
-    detail,
-  );
+  const caseName = `${count} projects, ${urls} URLs`;
+  bench.ratio('hits of many projects', caseName, many, { name: 'one project', values: one }, '/s');
 }
 
 async function createProjects({ url, deployment }: Service, count: number): Promise<string[]> {

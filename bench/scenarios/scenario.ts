@@ -17,10 +17,10 @@ export interface Measure {
 export interface Finding {
   /** Its name in the scenario. */
   readonly measure: string;
-  /** The case, such as `20 KB, 32 connections`. */
-  readonly of: string;
+  /** Such as `20 KB, 32 connections`. */
+  readonly caseName: string;
   readonly values: readonly number[];
-  /** The absolute figures. */
+  /** The absolute figures behind a ratio. */
   readonly detail: string;
 }
 
@@ -37,16 +37,16 @@ export interface Findings {
   readonly notes: string[];
 }
 
-/** The means and the results of a scenario. */
+/** What a scenario needs, and where its results go. `M`: the names of its measures. */
 export interface Bench<M extends string = string> {
-  /** Fewer rounds, cases and requests: every ratio, but preliminary. */
+  /** Fewer rounds, cases and requests: the figures are preliminary. */
   readonly quick: boolean;
   readonly rounds: number;
-  /** Of one measurement. */
+  /** The length of one measurement. */
   readonly seconds: number;
   readonly cores: number;
   readonly sources: Sources;
-  /** Processors for servers of as many processes and for the load; null where they share all. */
+  /** The processors for servers of this number of processes, and for the load; null: all. */
   pinning(processes: number): { readonly server: string | null; readonly load: string | null };
   /** Whether IPX is installed. */
   readonly hasIpx: boolean;
@@ -64,33 +64,39 @@ export interface Bench<M extends string = string> {
   /** Closes the opened object after the scenario. */
   open<T extends { close(): Promise<void> }>(starting: Promise<T>): Promise<T>;
   progress(text: string): void;
-  /** A property, because the parameters of methods are bivariant. */
-  readonly finding: (measure: M, of: string, values: readonly number[], detail: string) => void;
+  /** Properties, because TypeScript checks the parameters of methods less strictly. */
+  readonly finding: (
+    measure: M,
+    caseName: string,
+    values: readonly number[],
+    detail: string,
+  ) => void;
+  /** A finding: the ratio of two servers' values in each round. */
+  readonly ratio: (
+    measure: M,
+    caseName: string,
+    own: readonly number[],
+    other: { readonly name: string; readonly values: readonly number[] },
+    unit: '/s' | ' ms' | ' µs' | ' s' | ' MiB',
+  ) => void;
   table(table: Table): void;
   chart(chart: Chart): void;
   note(text: string): void;
 }
 
+export type Measures = Readonly<Record<string, Measure>>;
+
 export interface Scenario {
   readonly title: string;
-  /** The method. */
-  readonly about: string;
-  /** By name. */
-  readonly measures: Readonly<Record<string, Measure>>;
+  /** How it measures. */
+  readonly method: string;
+  readonly measures: Measures;
   run(bench: Bench): Promise<void>;
 }
 
-interface Declared<M extends string> extends Scenario {
-  readonly measures: Readonly<Record<M, Measure>>;
-  run(bench: Bench<M>): Promise<void>;
-}
-
-/** A scenario whose findings can only be of its measures. */
-export const scenario = <const M extends string>(declared: Declared<M>): Scenario => declared;
-
-let distinct = 0;
+let lastNumber = 0;
 /** The first of a million numbers that no request has used before. */
-export function unused(): number {
-  distinct += 1_000_000;
-  return distinct;
+export function unusedNumber(): number {
+  lastNumber += 1_000_000;
+  return lastNumber;
 }

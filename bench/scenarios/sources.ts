@@ -14,7 +14,7 @@ export const quality = 80;
 export interface Source {
   /** With `{n}` at the end of its query, which the origin ignores. */
   readonly url: string;
-  /** For programs that read no URLs. */
+  /** The same picture as a file, for programs that do not read URLs. */
   readonly file: string;
   readonly width: number;
   /** Of the output at that width. */
@@ -37,7 +37,7 @@ export interface Sources {
   readonly alpha: Source;
   /** A small JPEG that takes little time, to 160 px. */
   readonly small: Source;
-  /** A JPEG whose image as JPEG, at the width of the source, has about as many bytes. */
+  /** A JPEG whose image, as a JPEG of the same width, has about this number of bytes. */
   sized(bytes: number): Promise<Source>;
   /** The bytes of a source's image, encoded as the service does. */
   imageBytes(source: Source, format: EncodedFormat): Promise<number>;

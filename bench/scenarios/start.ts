@@ -2,8 +2,8 @@ import { startIpx } from '../servers/ipx.ts';
 import type { ImageServer } from '../servers/server.ts';
 import { startService } from '../servers/service.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { alternate, median, ratios, spread } from './rounds.ts';
-import { scenario, unused } from './scenario.ts';
+import { alternate, spread } from './rounds.ts';
+import { type Bench, type Measures, type Scenario, unusedNumber } from './scenario.ts';
 import { quality, type Source, urlOf } from './sources.ts';
 
 interface Start {
@@ -12,20 +12,25 @@ interface Start {
   readonly pictureS: number;
 }
 
-export const start = scenario({
-  title: 'Start',
-  about:
-    'Time from the start of a process, on a built tree, to its first healthy answer, and to that plus the time of a first image (the photograph to 800 px as JPEG). The creation of a project in between does not count.',
-  measures: {
-    'first healthy answer': {
-      what: 'to the first healthy answer',
-      unit: 's',
-      goal: { atMost: 0.3 },
-    },
-    'first image': { what: 'to the first image', unit: 's', goal: { atMost: 0.3 } },
-    'first image, of IPX': { what: 'to the first image, of the time of IPX', unit: '×' },
+const measures = {
+  'first healthy answer': {
+    what: 'to the first healthy response',
+    unit: 's',
+    goal: { atMost: 0.3 },
   },
-  async run(bench) {
+  'first image': { what: 'to the first image', unit: 's', goal: { atMost: 0.3 } },
+  'first image, of IPX': {
+    what: 'time to the first image, divided by that of IPX',
+    unit: '×',
+  },
+} as const satisfies Measures;
+
+export const start: Scenario = {
+  title: 'Start',
+  method:
+    'Time from the start of a process of the built service to its first healthy response, and to that plus the time of a first image (the photograph to 800 px as JPEG). The creation of a project in between does not count.',
+  measures,
+  async run(bench: Bench<keyof typeof measures>) {
     const { photo } = bench.sources;
     const { path: dataDir } = await bench.open(temporaryFolder('start'));
     const timed = (starting: () => Promise<ImageServer>) => async () => {
@@ -36,34 +41,35 @@ export const start = scenario({
     };
     // The first start in the folder creates its files.
     await (await bench.open(startService({}, { dataDir }))).close();
-    const found = await alternate(bench.quick ? 2 : Math.max(5, bench.rounds), {
+    const contenders: Record<string, () => Promise<Start>> = {
       'empty folder': timed(() => startService()),
       'used folder': timed(() => startService({}, { dataDir })),
-      ...(bench.hasIpx ? { IPX: timed(() => startIpx(photo.pixels, quality)) } : {}),
-    });
+    };
+    if (bench.hasIpx) contenders['IPX'] = timed(() => startIpx(photo.pixels, quality));
+    const rounds = bench.quick ? 2 : Math.max(5, bench.rounds);
+    const found = await alternate(rounds, contenders);
     const rows = [['', 'healthy, s', 'first image, s']];
-    for (const [of, rounds] of Object.entries(found)) {
-      const healthy = rounds.map(({ healthyS }) => healthyS);
-      const picture = rounds.map(({ pictureS }) => pictureS);
-      rows.push([of, spread(healthy), spread(picture)]);
-      if (of === 'IPX') continue;
-      bench.finding('first healthy answer', of, healthy, '');
-      bench.finding('first image', of, picture, '');
-      const ipx = (found['IPX'] ?? []).map(({ pictureS }) => pictureS);
-      if (ipx.length === 0) continue;
-      const detail = `${spread(picture)} s, IPX ${median(ipx).toFixed(2)} s`;
-      bench.finding('first image, of IPX', of, ratios(picture, ipx), detail);
+    for (const [caseName, starts] of Object.entries(found)) {
+      const healthy = starts.map(({ healthyS }) => healthyS);
+      const picture = starts.map(({ pictureS }) => pictureS);
+      rows.push([caseName, spread(healthy), spread(picture)]);
+      if (caseName === 'IPX') continue;
+      bench.finding('first healthy answer', caseName, healthy, '');
+      bench.finding('first image', caseName, picture, '');
+      if (found['IPX'] === undefined) continue;
+      const ipx = { name: 'IPX', values: found['IPX'].map(({ pictureS }) => pictureS) };
+      bench.ratio('first image, of IPX', caseName, picture, ipx, ' s');
     }
     bench.table({ title: 'Start', rows });
   },
-});
+};
 
 async function timesOf(server: ImageServer, source: Source): Promise<Start> {
-  const askedAt = performance.now();
-  const response = await fetch(urlOf(server, source).replaceAll('{n}', String(unused())));
+  const startedAt = performance.now();
+  const response = await fetch(urlOf(server, source).replaceAll('{n}', String(unusedNumber())));
   await response.arrayBuffer();
   if (!response.ok) throw new Error(`${server.name}: ${response.status}`);
   const healthyMs = server.healthyMs ?? Number.NaN;
-  const pictureMs = healthyMs + performance.now() - askedAt;
+  const pictureMs = healthyMs + performance.now() - startedAt;
   return { healthyS: healthyMs / 1_000, pictureS: pictureMs / 1_000 };
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { loadUws, type UwsLibrary } from '../../server/http/uws-library.ts';
 
 /**
- * The least cost of a hit: a handler that answers every URL with the same headers and body, with
+ * The minimum cost of a hit: a handler that sends the same headers and body for every URL, with
  * uWebSockets.js if it loads, as the service does, otherwise with Node's own server.
  *
  * Arguments: a port, a file with the headers as JSON, a file with the body, the number of processes, and a

@@ -9,7 +9,7 @@ export interface Arrangement {
   readonly concurrency: number;
 }
 
-export const described = ({ processes, inFlight, concurrency }: Arrangement): string =>
+export const description = ({ processes, inFlight, concurrency }: Arrangement): string =>
   `${processes} process${processes > 1 ? 'es' : ''} with ${inFlight} at a time and sharp.concurrency(${concurrency})`;
 
 export type BareJob = Omit<SharpJob, 'inFlight' | 'concurrency'>;
@@ -32,7 +32,7 @@ export async function runBareSharp(
   };
 }
 
-/** Candidates for the fastest arrangement on a machine with as many cores, the likeliest first. */
+/** Candidates for the fastest arrangement on a machine with this number of cores, the likeliest first. */
 export const arrangements = (cores: number): Arrangement[] => [
   { processes: 1, inFlight: cores, concurrency: 1 },
   { processes: cores, inFlight: 1, concurrency: 1 },

@@ -3,8 +3,8 @@ import { loadUws } from '../../server/http/uws-library.ts';
 import { script, startServer } from './launch.ts';
 import type { Server } from './server.ts';
 
-/** A response of the service, which the handler repeats. */
-export interface Answer {
+/** A response of the service from its memory cache, which the bare handler repeats. */
+export interface CachedResponse {
   readonly headers: ReadonlyArray<readonly [string, string]>;
   readonly body: Uint8Array;
 }
@@ -21,8 +21,8 @@ const ownHeaders: ReadonlySet<string> = new Set([
 
 export const bareName = typeof loadUws() === 'string' ? 'bare node:http' : 'bare uWebSockets';
 
-/** The response of the service to a request that is a hit. */
-export async function hitAnswer(url: string): Promise<Answer> {
+/** Requests an image until it comes from the memory cache. */
+export async function cachedResponse(url: string): Promise<CachedResponse> {
   for (let request = 0; request < 3; request++) await (await fetch(url)).arrayBuffer();
   const response = await fetch(url);
   const body = new Uint8Array(await response.arrayBuffer());
@@ -40,7 +40,7 @@ export interface BareOptions {
 }
 
 export const startBare = (
-  { headers, body }: Answer,
+  { headers, body }: CachedResponse,
   { processes = 1, cpus = null, paths = [] }: BareOptions = {},
 ): Promise<Server> =>
   startServer(

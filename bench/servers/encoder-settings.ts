@@ -8,6 +8,25 @@ export type EncodedFormat = (typeof encodedFormats)[number];
 export type EncoderOptions = Readonly<Record<string, unknown>> & { readonly quality: number };
 
 /**
+ * Encodes with the settings of the service.
+ * @param quality on JPEG's scale
+ */
+export const encodeAsService = (
+  image: Sharp,
+  format: EncodedFormat,
+  quality: number,
+  pixels: number,
+): Sharp =>
+  encodings[format].encode(image, {
+    quality,
+    lossless: false,
+    sharpChroma: false,
+    graphic: false,
+    animated: false,
+    pixels,
+  });
+
+/**
  * The options that the service passes to sharp's encoder.
  * @param quality on JPEG's scale
  */
@@ -23,21 +42,17 @@ export function encoderOptions(
       return recorder;
     },
   };
-  const image = recorder as unknown as Sharp;
-  const plain = { lossless: false, sharpChroma: false, graphic: false, animated: false };
-  encodings[format].encode(image, { quality, ...plain, pixels });
+  encodeAsService(recorder as unknown as Sharp, format, quality, pixels);
   return options;
 }
 
 /** The same options by the names of sharp's fields, for IPX; without the quality, which its URLs have. */
 export function sharpFields(pixels: number, quality: number): Record<string, unknown> {
-  const named = (format: EncodedFormat, prefix: string) =>
-    Object.entries(encoderOptions(format, quality, pixels))
+  const fields = encodedFormats.flatMap((format) => {
+    const prefix = format === 'avif' ? 'heif' : format;
+    return Object.entries(encoderOptions(format, quality, pixels))
       .filter(([name]) => name !== 'quality' && name !== 'mozjpeg')
       .map(([name, value]) => [`${prefix}${name.charAt(0).toUpperCase()}${name.slice(1)}`, value]);
-  return Object.fromEntries([
-    ...named('jpeg', 'jpeg'),
-    ...named('webp', 'webp'),
-    ...named('avif', 'heif'),
-  ]);
+  });
+  return Object.fromEntries(fields);
 }

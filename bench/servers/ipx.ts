@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { encoderOptions, sharpFields } from './encoder-settings.ts';
 import { script, startServer } from './launch.ts';
@@ -12,26 +12,20 @@ import {
   type Server,
 } from './server.ts';
 
-/** IPX's own packages, which are not installed with the service's. */
-const folder = 'bench/ipx';
-
-/** The package.json of IPX's folder, for the built module and the source. */
-function packageFile(from = dirname(fileURLToPath(import.meta.url))): string {
-  const file = join(from, folder, 'package.json');
-  if (existsSync(file)) return file;
-  if (dirname(from) === from) throw new Error(`no folder above this one has ${folder}`);
-  return packageFile(dirname(from));
-}
+/** The folder of IPX's packages, which are not installed with the service's; from dist/bench/servers. */
+const folder = fileURLToPath(new URL('../../../bench/ipx/', import.meta.url));
 
 /**
  * Installs IPX unless it is installed: exactly its lock file, without install scripts.
  * @throws when that fails, as without a network
  */
 export function prepareIpx(): void {
-  const cwd = dirname(packageFile());
-  if (existsSync(join(cwd, 'node_modules/ipx/package.json'))) return;
+  if (existsSync(join(folder, 'node_modules/ipx/package.json'))) return;
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  const { status } = spawnSync('npm', args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
+  const { status } = spawnSync('npm', args, {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   if (status !== 0) throw new Error(`npm ci in ${folder} ended with ${status}`);
 }
 
@@ -47,7 +41,7 @@ export async function startIpx(pixels: number, quality: number): Promise<ImageSe
 export async function startDefaultIpx(): Promise<DefaultServer> {
   const server = await start({});
   const imageUrl: DefaultServer['imageUrl'] = (request, quality) => urlOf(server, request, quality);
-  return { ...server, varies: true, imageUrl };
+  return { ...server, acceptsQuality: true, imageUrl };
 }
 
 function urlOf(
@@ -55,15 +49,15 @@ function urlOf(
   { source, width, format }: PlainRequest,
   quality: number | null,
 ): string {
-  const own = quality === null ? '' : `,q_${quality}`;
-  return `${url}/w_${width},f_${format}${own}/${encodedSource(source)}`;
+  const q = quality === null ? '' : `,q_${quality}`;
+  return `${url}/w_${width},f_${format}${q}/${encodedSource(source)}`;
 }
 
 function start(sharpOptions: Readonly<Record<string, unknown>>): Promise<Server> {
   prepareIpx();
   const program = script('./ipx-server', import.meta.url);
   const options = JSON.stringify(sharpOptions);
-  return startServer('IPX', (port) => [...program, port, packageFile(), options], {
+  return startServer('IPX', (port) => [...program, port, join(folder, 'package.json'), options], {
     env: { ...process.env, NODE_ENV: 'production' },
   });
 }

@@ -1,40 +1,52 @@
 import { join } from 'node:path';
-import { installed, startServer } from './launch.ts';
+import { installed, type ServerOptions, startServer } from './launch.ts';
 import type { Server } from './server.ts';
 
 export const hasNginx = installed('nginx');
 
-/** nginx with `proxy_cache` in front of another server, configured for immutable images. */
-export const startNginxCache = (
-  upstream: string,
-  { workers = 1, cpus = null }: { workers?: number; cpus?: string | null } = {},
+interface NginxOptions extends Pick<ServerOptions, 'cpus'> {
+  readonly workers?: number;
+}
+
+/**
+ * Starts nginx on a free port.
+ * @param http the contents of the block `http`, for the folder of its files and the port
+ */
+export const startNginx = (
+  name: string,
+  http: (folder: string, port: number) => string,
+  { workers = 1, cpus = null }: NginxOptions = {},
 ): Promise<Server> =>
   startServer(
-    'nginx proxy_cache',
+    name,
     (_, folder) => ['nginx', '-c', join(folder, 'nginx.conf'), '-p', folder, '-e', 'stderr'],
     {
       cpus,
-      files: (folder, port) => ({
-        'nginx.conf': configuration(folder, port, new URL(upstream).host, workers),
-      }),
+      files: (folder, port) => {
+        const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+          (kind) => `${kind}_temp_path ${folder}/${kind};`,
+        );
+        // Workers of root would run as another user, who may not read the temporary folder.
+        const user = process.getuid?.() === 0 ? 'user root;' : '';
+        const main = `daemon off; ${user} worker_processes ${workers}; pid ${folder}/pid; error_log stderr warn;
+events { worker_connections 4096; multi_accept on; }
+http { access_log off; ${temporary.join(' ')}
+${http(folder, port)}
+}
+`;
+        return { 'nginx.conf': main };
+      },
     },
   );
 
-/** The workers of nginx run by root would be another user, who may not read the temporary folder. */
-const user = process.getuid?.() === 0 ? 'user root;' : '';
-
-function configuration(folder: string, port: number, upstream: string, workers: number): string {
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (kind) => `${kind}_temp_path ${folder}/${kind};`,
-  );
-  return `daemon off; ${user} worker_processes ${workers}; pid ${folder}/pid; error_log stderr warn;
-events { worker_connections 4096; multi_accept on; }
-http {
-  access_log off; sendfile on; tcp_nopush on; tcp_nodelay on; server_tokens off;
+/** nginx with `proxy_cache` in front of another server, configured for immutable images. */
+export const startNginxCache = (upstream: string, options: NginxOptions): Promise<Server> =>
+  startNginx(
+    'nginx proxy_cache',
+    (folder, port) => `  sendfile on; tcp_nopush on; tcp_nodelay on; server_tokens off;
   keepalive_timeout 75s; keepalive_requests 1000000000;
-  ${temporary.join(' ')}
   proxy_cache_path ${folder}/cache levels=1:2 keys_zone=main:64m max_size=10g inactive=1d use_temp_path=off;
-  upstream service { server ${upstream} max_fails=0; keepalive 256; keepalive_requests 1000000000; }
+  upstream service { server ${new URL(upstream).host} max_fails=0; keepalive 256; keepalive_requests 1000000000; }
   server {
     listen 127.0.0.1:${port} backlog=4096;
     location / {
@@ -42,7 +54,6 @@ http {
       proxy_cache main; proxy_cache_key $request_uri; proxy_cache_valid 200 1d; proxy_cache_lock on;
       proxy_ignore_headers Vary; add_header X-Cache $upstream_cache_status;
     }
-  }
-}
-`;
-}
+  }`,
+    options,
+  );

@@ -17,8 +17,8 @@ export interface Peer {
   readonly pid: number | null;
 }
 
-/** The words in braces of a template. */
-export const templateWords = {
+/** The placeholders of a template. */
+export const placeholders = {
   url: 'the source’s URL, percent-encoded',
   width: 'the width of the image in pixels',
   format: 'jpeg, webp or avif',
@@ -35,7 +35,7 @@ export function parsePeer(text: string): Peer {
     throw new InvalidArgumentError('It must be name=http://… with words in braces.');
   }
   for (const [found, word = ''] of template.matchAll(/\{(\w*)\}/g)) {
-    if (!Object.hasOwn(templateWords, word)) throw new InvalidArgumentError(`unknown ${found}`);
+    if (!Object.hasOwn(placeholders, word)) throw new InvalidArgumentError(`unknown ${found}`);
   }
   const plain = withoutQuality(template);
   for (const word of required) {
@@ -76,7 +76,7 @@ const serverOf = ({ name, template, pid }: Peer): Server => ({
   close: async () => {},
 });
 
-const filled = (template: string, request: PlainRequest, quality: number | null): string =>
+const fillTemplate = (template: string, request: PlainRequest, quality: number | null): string =>
   template
     .replaceAll('{url}', encodedSource(request.source))
     .replaceAll('{width}', String(request.width))
@@ -87,13 +87,17 @@ const filled = (template: string, request: PlainRequest, quality: number | null)
 export const peerServer = (peer: Peer, pixels: number): ImageServer => ({
   ...serverOf(peer),
   imageUrl: ({ quality, ...request }) =>
-    filled(peer.template, request, encoderOptions(request.format, quality, pixels).quality),
+    fillTemplate(peer.template, request, encoderOptions(request.format, quality, pixels).quality),
 });
 
 /** The peer with its own settings. */
 export const defaultPeer = (peer: Peer): DefaultServer => ({
   ...serverOf(peer),
-  varies: peer.template.includes('{quality}'),
+  acceptsQuality: peer.template.includes('{quality}'),
   imageUrl: (request, quality) =>
-    filled(quality === null ? withoutQuality(peer.template) : peer.template, request, quality),
+    fillTemplate(
+      quality === null ? withoutQuality(peer.template) : peer.template,
+      request,
+      quality,
+    ),
 });

@@ -32,8 +32,7 @@ export type PlainRequest = Omit<ImageRequest, 'quality'>;
 
 /** A server that renders images with its own settings. */
 export interface DefaultServer extends Server {
-  /** Whether requests can name a quality. */
-  readonly varies: boolean;
+  readonly acceptsQuality: boolean;
   /** @param quality on the encoder's own scale; null for the server's default */
   imageUrl(request: PlainRequest, quality: number | null): string;
 }

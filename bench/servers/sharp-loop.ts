@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import type { EncodedFormat, EncoderOptions } from './encoder-settings.ts';
 
 /**
- * The least cost of a miss: sharp alone, from a file in memory to a buffer, without HTTP, sources and
+ * The minimum cost of a miss: sharp alone, from a file in memory to a buffer, without HTTP, sources and
  * caches. Its argument is the job as JSON, its output the result as JSON.
  */
 export interface SharpJob {

@@ -2,12 +2,12 @@ import { mean } from '../../encoders/measure.ts';
 import type { Meter } from '../../encoders/meter.ts';
 import type { EncodedFormat } from '../../servers/encoder-settings.ts';
 import type { DefaultServer } from '../../servers/server.ts';
-import { leastImages, rendered } from '../rendering.ts';
+import { measureMisses, minImages } from '../rendering.ts';
 import { alternate } from '../rounds.ts';
-import { type Bench, unused } from '../scenario.ts';
+import { type Bench, unusedNumber } from '../scenario.ts';
 import { type BytesRatio, bytesRatio, type Point, qualityNearest } from './curves.ts';
 import type { Photographs } from './photographs.ts';
-import { type Measuring, type Scored, score } from './scores.ts';
+import { type Scored, type ScoreOptions, score } from './scores.ts';
 
 /** One format of all servers. */
 export interface Compared {
@@ -50,31 +50,31 @@ export interface Setup {
 }
 
 export async function compareFormat(
-  bench: Omit<Bench, 'finding'>,
+  bench: Omit<Bench, 'finding' | 'ratio'>,
   { photographs, meter, width, service, others }: Setup,
   format: EncodedFormat,
 ): Promise<Compared> {
   const count = photographs.names.length;
   const { quick } = bench;
-  const measuring: Measuring = { photographs, meter, width, format, quick, first: first(count) };
-  const own = await each(count, bench.cores, (index) => score(measuring, service, index, null));
+  const options: ScoreOptions = { photographs, meter, width, format, quick, first: first(count) };
+  const own = await each(count, bench.cores, (index) => score(options, service, index, null));
   const points = own.map(({ byDefault }) => byDefault);
   const meanScore = mean(points.map((point) => point.score));
   const measured: { server: DefaultServer; all: Scored[]; nearest: Nearest | null }[] = [];
   for (const server of others) {
     const all = await each(count, bench.cores, (index) =>
-      score(measuring, server, index, points[index]?.score ?? null),
+      score(options, server, index, points[index]?.score ?? null),
     );
     const curves = all.map(({ curve }) => curve);
-    const nearest = server.varies ? qualityNearest(curves, meanScore) : null;
+    const nearest = server.acceptsQuality ? qualityNearest(curves, meanScore) : null;
     measured.push({ server, all, nearest });
   }
   bench.progress(`${format.toUpperCase()}: ${count} photographs measured`);
 
   const at = (server: DefaultServer, quality: number | null) => async () => {
     const url = server.imageUrl({ source: photographs.url, width, format }, quality);
-    const atLeast = Math.max(leastImages, count);
-    return (await rendered(bench, server, { url, first: first(count), atLeast })).perSecond;
+    const atLeast = Math.max(minImages, count);
+    return (await measureMisses(bench, server, { url, first: first(count), atLeast })).perSecond;
   };
   const equalOf = ({ name }: DefaultServer) => `${name} at equal quality`;
   const contenders = new Map([[service.name, at(service, null)]]);
@@ -87,7 +87,7 @@ export async function compareFormat(
     format,
     service: { name: service.name, points, perSecond: rates[service.name] ?? [] },
     others: measured.map(({ server, all, nearest }) => {
-      const curves = all.map(({ curve, further }) => [...curve, ...further]);
+      const curves = all.map(({ curve, extra }) => [...curve, ...extra]);
       const perSecond = rates[equalOf(server)] ?? [];
       return {
         name: server.name,
@@ -102,7 +102,7 @@ export async function compareFormat(
 type Nearest = ReturnType<typeof qualityNearest>;
 
 /** The first of unused numbers; it selects the first photograph. */
-const first = (count: number): number => Math.ceil(unused() / count) * count;
+const first = (count: number): number => Math.ceil(unusedNumber() / count) * count;
 
 /** The results of all indices in their order, computed some at a time. */
 async function each<T>(

@@ -1,4 +1,4 @@
-import { around, between, geometricMean, mean } from '../../encoders/measure.ts';
+import { around, geometricMean, logInterpolate, meanCurve } from '../../encoders/measure.ts';
 
 /** A server's image of one photograph. */
 export interface Point {
@@ -14,7 +14,7 @@ export interface CurvePoint extends Point {
 /** The bytes of a photograph at a score, interpolated in their logarithm; null outside of the curve. */
 export function bytesAt(curve: readonly Point[], score: number): number | null {
   const found = around(curve, score);
-  return found && between(found.low.bytes, found.high.bytes, found.part);
+  return found && logInterpolate(found.low.bytes, found.high.bytes, found.part);
 }
 
 /**
@@ -26,10 +26,7 @@ export function qualityNearest(
   curves: ReadonlyArray<readonly CurvePoint[]>,
   score: number,
 ): { readonly quality: number; readonly reached: boolean } {
-  const means = (curves[0] ?? []).map(({ quality }, at) => ({
-    quality,
-    score: mean(curves.map((curve) => curve[at]?.score ?? Number.NaN)),
-  }));
+  const means = meanCurve(curves);
   const found = around(means, score);
   if (found !== null) {
     const { low, high, part } = found;
@@ -66,7 +63,6 @@ export function bytesRatio(
   };
 }
 
-/** Bytes (fewer are better) and images per second (more are better) of a server. */
 export interface Standing {
   readonly name: string;
   readonly bytes: number;
@@ -74,11 +70,11 @@ export interface Standing {
 }
 
 /** The servers with both fewer bytes and more images per second. */
-export const aheadOf = <T extends Standing>(one: Standing, all: readonly T[]): T[] =>
+export const aheadOf = (one: Standing, all: readonly Standing[]): Standing[] =>
   all.filter(({ bytes, perSecond }) => bytes < one.bytes && perSecond > one.perSecond);
 
-/** The servers that no other is ahead of; without those with a NaN. */
-export const paretoFront = <T extends Standing>(all: readonly T[]): T[] =>
+/** The servers for which no other has both; without those with a NaN. */
+export const paretoFront = (all: readonly Standing[]): Standing[] =>
   all
     .filter(({ bytes, perSecond }) => Number.isFinite(bytes) && Number.isFinite(perSecond))
     .filter((one) => aheadOf(one, all).length === 0);

@@ -7,7 +7,7 @@ export interface Photographs {
   readonly names: readonly string[];
   /** With `{n}`: the number modulo the number of photographs selects one. */
   readonly url: string;
-  /** The photograph as sharp resizes it at its best, in the exact size of a server's image. */
+  /** The photograph as sharp resizes it with its highest quality, in the exact size of a server's image. */
   reference(index: number, width: number, height: number): Promise<Source>;
   close(): Promise<void>;
 }
@@ -17,20 +17,20 @@ const formats: ReadonlySet<string> = new Set(['jpeg', 'png']);
 /**
  * @param width of the images
  * @param most photographs
- * @param leftOut called with each file that cannot be used, and the reason
+ * @param onSkipped called with the reason for each file that cannot be used
  * @throws when none can be used
  */
 export async function openPhotographs(
   folder: string,
   { width, most }: { readonly width: number; readonly most: number },
-  leftOut: (line: string) => void,
+  onSkipped: (line: string) => void,
 ): Promise<Photographs> {
   const bodies = new Map<string, Buffer>();
-  for await (const [name, file] of photographsIn(folder, leftOut)) {
+  for await (const [name, file] of photographsIn(folder, onSkipped)) {
     const { format, autoOrient } = await sharp(file).metadata();
-    if (!formats.has(format)) leftOut(`${name} is left out: it is neither JPEG nor PNG.`);
+    if (!formats.has(format)) onSkipped(`${name} is left out: it is neither JPEG nor PNG.`);
     else if (autoOrient.width < width)
-      leftOut(`${name} is left out: it has less than ${width} px.`);
+      onSkipped(`${name} is left out: it has less than ${width} px.`);
     else bodies.set(name, await upright(file));
     if (bodies.size === most) break;
   }

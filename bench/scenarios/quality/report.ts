@@ -1,14 +1,30 @@
 import { geometricMean, mean } from '../../encoders/measure.ts';
 import type { Meter } from '../../encoders/meter.ts';
 import { fastestOf } from '../rendering.ts';
-import { figure, known, median, ratios, spread } from '../rounds.ts';
-import type { Bench } from '../scenario.ts';
+import { figure, known, median, spread } from '../rounds.ts';
+import type { Bench, Measures } from '../scenario.ts';
 import type { Compared, Contender, Equal, Other } from './compare.ts';
 import { aheadOf, paretoFront, type Standing } from './curves.ts';
 
-export type QualityBench = Bench<
-  'bytes at equal quality' | 'images at equal quality' | 'ahead in both'
->;
+export const measures = {
+  'bytes at equal quality': {
+    what: 'bytes at the score of the service’s defaults, divided by those of the smallest other (geometric mean over the photographs)',
+    unit: '×',
+    goal: { atMost: 1 },
+  },
+  'images at equal quality': {
+    what: 'images per second at the mean score of the service’s defaults, divided by those of the fastest other',
+    unit: '×',
+    goal: { atLeast: 1 },
+  },
+  'ahead in both': {
+    what: 'servers with both fewer bytes and more images per second at equal quality',
+    unit: 'servers',
+    goal: { atMost: 0 },
+  },
+} as const satisfies Measures;
+
+export type QualityBench = Bench<keyof typeof measures>;
 
 type Comparable = Contender & { readonly equal: Equal };
 const isComparable = (other: Other): other is Comparable => other.equal !== null;
@@ -27,10 +43,15 @@ function standings({ service, others }: Compared): Standing[] {
 }
 
 /** The findings and tables of one format. */
-export function report(bench: QualityBench, compared: Compared, meter: Meter, of: string): void {
+export function report(
+  bench: QualityBench,
+  compared: Compared,
+  meter: Meter,
+  caseName: string,
+): void {
   const { service } = compared;
   bench.table({
-    title: `${of}, at everyone's defaults`,
+    title: `${caseName}, with the defaults of each server`,
     rows: [
       ['', `mean ${meter.name}`, 'least', 'mean bytes', 'images/s'],
       ...[service, ...compared.others].map(({ name, points, perSecond }) => {
@@ -43,7 +64,7 @@ export function report(bench: QualityBench, compared: Compared, meter: Meter, of
       }),
     ],
   });
-  noteGaps(bench, compared, of);
+  noteGaps(bench, compared, caseName);
   const others = compared.others.filter(isComparable);
   const measured = others.filter(({ equal }) => equal.bytes.count > 0);
   const [smallest] = [...measured].sort((a, b) => b.equal.bytes.ratio - a.equal.bytes.ratio);
@@ -52,23 +73,22 @@ export function report(bench: QualityBench, compared: Compared, meter: Meter, of
   if (smallest === undefined || fastest === undefined) return;
   const { ratio, least, most, count } = smallest.equal.bytes;
   const range = `${figure(least)}..${figure(most)} of ${count} photographs`;
-  bench.finding('bytes at equal quality', of, [ratio], `${smallest.name}; ${range}`);
-  const [own, theirs] = [service.perSecond, rates.get(fastest) ?? []];
-  const detail = `${spread(own)}/s, ${fastest} ${spread(theirs)}/s`;
-  bench.finding('images at equal quality', of, ratios(own, theirs), detail);
+  bench.finding('bytes at equal quality', caseName, [ratio], `${smallest.name}; ${range}`);
+  const theirs = { name: fastest, values: rates.get(fastest) ?? [] };
+  bench.ratio('images at equal quality', caseName, service.perSecond, theirs, '/s');
   const all = standings(compared);
   const [ours, ...rest] = all;
   const ahead = ours === undefined ? [] : aheadOf(ours, rest);
   const names = ahead.map(({ name }) => name).join(', ') || 'no server';
   bench.finding(
     'ahead in both',
-    of,
+    caseName,
     [ahead.length],
     `${names} has fewer bytes and more images per second`,
   );
   const front = paretoFront(all);
   bench.table({
-    title: `${of}, at the score of the service's defaults`,
+    title: `${caseName}, at the score of the service's defaults`,
     rows: [
       ['', 'quality', 'bytes', 'of the service', 'images/s', 'Pareto front'],
       ...all.map((one, index) => {
@@ -78,7 +98,7 @@ export function report(bench: QualityBench, compared: Compared, meter: Meter, of
           String(other?.quality ?? 'default'),
           String(Math.round(one.bytes)),
           figure(one.bytes / (ours?.bytes ?? Number.NaN)),
-          spread(other?.perSecond ?? own),
+          spread(other?.perSecond ?? service.perSecond),
           front.includes(one) ? 'yes' : 'no',
         ];
       }),
@@ -86,10 +106,10 @@ export function report(bench: QualityBench, compared: Compared, meter: Meter, of
   });
 }
 
-function noteGaps(bench: QualityBench, { service, others }: Compared, of: string): void {
+function noteGaps(bench: QualityBench, { service, others }: Compared, caseName: string): void {
   const count = service.points.length;
   for (const { name, equal } of others) {
-    const note = (text: string) => bench.note(`${of}: ${name} ${text}.`);
+    const note = (text: string) => bench.note(`${caseName}: ${name} ${text}.`);
     if (equal === null) {
       note('has no {quality} in its template: only its defaults are compared');
       continue;

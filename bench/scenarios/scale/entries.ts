@@ -8,7 +8,7 @@ import { entityTag, type Image } from '../../../pool/image.ts';
 /** A file of the disk cache occupies at least one block. */
 export const entryBytes = 4_096;
 /** The share of the free blocks and files that may be used. */
-const spare = 0.5;
+const usableShare = 0.5;
 const atATime = 32;
 
 const body = Buffer.from('a tiny image');
@@ -20,13 +20,18 @@ const image: Image = {
   height: 1,
 };
 
-/** Whether half of the free room is enough for as many entries. */
+const provenance = { tags: { project: '', source: '', watermark: null }, stamp: 0 };
+
+/** Whether this number of entries fits in half of the free space. */
 export async function hasRoom(folder: string, count: number): Promise<boolean> {
   const { bavail, bsize, ffree } = await statfs(folder);
-  return count * entryBytes < spare * bavail * bsize && (ffree === 0 || count < spare * ffree);
+  return (
+    count * entryBytes < usableShare * bavail * bsize &&
+    (ffree === 0 || count < usableShare * ffree)
+  );
 }
 
-/** Writes intact entries as the service writes them, with the numbers of a range as their keys. */
+/** Writes intact entries as the service does; their keys are the hashes of the numbers of a range. */
 export async function writeEntries(
   folder: string,
   from: number,
@@ -44,7 +49,7 @@ export async function writeEntries(
         await mkdir(dirname(path), { recursive: true });
         folders.add(dirname(path));
       }
-      await writeFile(path, Buffer.concat(encodeFile(key, image)));
+      await writeFile(path, Buffer.concat(encodeFile(key, image, provenance)));
     }
   };
   await Promise.all(Array.from({ length: atATime }, writer));
