@@ -24,7 +24,7 @@ const tsc = join(root, 'node_modules/typescript/bin/tsc');
 const installedPackages = join(root, 'node_modules/.package-lock.json');
 /** The console's page: modules for browsers, with other types. */
 const page = join(root, 'server/console/page');
-const copied = /\.(?:css|svg|jpg|png|gif|webp)$/;
+const copiedFiles = /\.(?:css|svg|jpg|png|gif|webp)$/;
 /** Beside dist/: files can be renamed into it, and the relative paths of source maps hold. */
 const freshPrefix = '.dist-';
 const abandonedMs = 60 * 60 * 1_000;
@@ -63,8 +63,8 @@ const outputs = (folder) => filesBelow(folder).filter((file) => file !== stampFi
 function sources() {
   const { include } = JSON.parse(fs.readFileSync(configFile, 'utf8'));
   const others = ['tsconfig.json', 'package.json', 'build.js'].map((name) => join(root, name));
-  const rooms = include.map((room) => join(dirname(configFile), room));
-  return [configFile, ...others, ...rooms.filter(fs.existsSync).flatMap(filesBelow)];
+  const folders = include.map((folder) => join(dirname(configFile), folder));
+  return [configFile, ...others, ...folders.filter(fs.existsSync).flatMap(filesBelow)];
 }
 
 function hashOf(folder, files) {
@@ -105,7 +105,7 @@ const urlPlugin = (outDir) => ({
  * Bundles the programs, and replaces their entry files by ones that import from bundle/.
  *
  * Loading the modules of a front end takes 328 ms of CPU time instead of 648, and 96 MiB instead of 107 (the
- * least of seven alternating runs with Node 20, and their median). `module.enableCompileCache()` on Node 22
+ * minimum of seven alternating runs with Node 20, and their median). `module.enableCompileCache()` on Node 22
  * saves 63 of 328 ms with bundles and 16 of 627 ms without. It is not used: it needs a writable folder, and
  * Node 20 does not have it. Bundling only the used part of undici saved 22 ms and 4 MiB, which was too little.
  */
@@ -167,7 +167,7 @@ async function build(builtFrom) {
     const status = compile(configFile, fresh) || (fs.existsSync(page) ? compile(page, fresh) : 0);
     if (status !== 0) return status;
     await bundlePage(fresh);
-    for (const file of sources().filter((name) => copied.test(name))) {
+    for (const file of sources().filter((name) => copiedFiles.test(name))) {
       const copy = join(fresh, relative(root, file));
       fs.mkdirSync(dirname(copy), { recursive: true });
       fs.copyFileSync(file, copy);
@@ -227,8 +227,9 @@ async function buildUnlessUpToDate() {
 }
 
 const { engines } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'));
-const least = engines?.node ?? '>=0.0';
-const [major, minor] = least.slice(2).split('.').map(Number);
+const required = engines?.node ?? '>=0.0';
+const [major, minor] = required.slice(2).split('.').map(Number);
 const [ownMajor, ownMinor] = process.versions.node.split('.').map(Number);
 if (ownMajor > major || (ownMajor === major && ownMinor >= minor)) await buildUnlessUpToDate();
-else fail(`This needs Node ${least}; this is Node ${process.versions.node}, ${process.execPath}.`);
+else
+  fail(`This needs Node ${required}; this is Node ${process.versions.node}, ${process.execPath}.`);

@@ -7,7 +7,7 @@ const label = new RegExp(`^${labelSource}$`);
 
 /** Longest authority or host that is parsed, in characters. */
 const maxAuthority = 1_024;
-/** Longest one with letters outside of ASCII: no name has more than 253 octets. */
+/** Longest one with non-ASCII letters: no name has more than 253 octets. */
 const maxInternational = 253;
 
 /**
@@ -44,6 +44,14 @@ export function canonicalHost(text: string): string | null {
   if (url === null) return null;
   if (url.hostname.startsWith('[')) return url.hostname;
   return url.hostname.split('.').every((part) => label.test(part)) ? url.hostname : null;
+}
+
+/** A source's URL without its fragment and the trailing dot of its host, as requests and cache keys have it. */
+export function canonicalUrl(url: URL): URL {
+  const copy = new URL(url);
+  copy.hash = '';
+  copy.hostname = canonicalHost(url.hostname) ?? url.hostname;
+  return copy;
 }
 
 /**

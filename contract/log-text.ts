@@ -13,13 +13,13 @@ const levels: Readonly<Record<number, readonly [name: string, style: Style]>> = 
 };
 
 /** Fields with a fixed place in the line, or without meaning for a person. */
-const placed = new Set(['level', 'time', 'pid', 'part', 'msg', 'err']);
+const shownElsewhere = new Set(['level', 'time', 'pid', 'part', 'msg', 'err']);
 
 /** Replaces control characters (also C1 and bidi), which a terminal would execute. */
 const printable = (text: string): string => text.replaceAll(/\p{C}/gu, '\u{fffd}');
 
 /** A value, quoted only if it has blanks, quotes or equals signs. */
-function valueInWords(value: unknown): string {
+function formatValue(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value) ?? '';
   return value === '' || /[\s"=]/.test(value) ? JSON.stringify(value) : value;
 }
@@ -30,8 +30,8 @@ interface LoggedError {
 }
 
 /** The stack, which begins with the message, or else the message; each line is indented. */
-function errorInWords(error: LoggedError): string {
-  const text = typeof error.stack === 'string' ? error.stack : valueInWords(error.message ?? error);
+function formatError(error: LoggedError): string {
+  const text = typeof error.stack === 'string' ? error.stack : formatValue(error.message ?? error);
   return text
     .split('\n')
     .map((line) => `\n    ${printable(line.trim())}`)
@@ -42,24 +42,24 @@ function errorInWords(error: LoggedError): string {
  * Converts a JSON line of pino to text: `12:34:56 WARN front-end: message (key value, key value)`, and
  * the stack of an error below it. Returns other lines unchanged.
  */
-export function logLineInWords(line: string, colours: boolean): string {
-  const fields = parsed(line);
+export function formatLogLine(line: string, colours: boolean): string {
+  const fields = parseObject(line);
   if (fields === null) return line;
   const { level, time, part, msg, err } = fields;
   const [name, style] = levels[Number(level)] ?? ['LOG', 'white'];
-  const paint = (text: string, with_: Style) => (colours ? styleText(with_, text) : text);
+  const paint = (text: string, format: Style) => (colours ? styleText(format, text) : text);
   const clock = new Date(Number(time)).toTimeString().slice(0, 8);
   const details = Object.entries(fields)
-    .filter(([key]) => !placed.has(key))
-    .map(([key, value]) => printable(`${key} ${valueInWords(value)}`))
+    .filter(([key]) => !shownElsewhere.has(key))
+    .map(([key, value]) => printable(`${key} ${formatValue(value)}`))
     .join(', ');
-  const error = typeof err === 'object' && err !== null ? errorInWords(err) : '';
+  const error = typeof err === 'object' && err !== null ? formatError(err) : '';
   const text =
     printable(String(msg ?? '')) + (details === '' ? '' : paint(` (${details})`, 'gray'));
   return `${paint(clock, 'gray')} ${paint(name, style)} ${part}: ${text}${error}\n`;
 }
 
-function parsed(line: string): Record<string, unknown> | null {
+function parseObject(line: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(line);
     return typeof value === 'object' && value !== null ? { ...value } : null;

@@ -1,5 +1,5 @@
 import { type Logger, pino } from 'pino';
-import { logLineInWords } from './log-text.ts';
+import { formatLogLine } from './log-text.ts';
 import { type Settings, settingRows } from './settings/table.ts';
 
 export type { Logger } from 'pino';
@@ -18,7 +18,7 @@ function secretsOf(settings: Settings): string[] {
 }
 
 /** Maximum bytes of lines that wait to be written. */
-const heldBytes = 64 * 1024;
+const maxBufferedBytes = 64 * 1024;
 
 /** Whether a person reads the log: standard output is a terminal, and the format is not JSON. */
 export const isOnTerminal = ({ logFormat }: Pick<Settings, 'logFormat'>): boolean =>
@@ -42,9 +42,9 @@ export function createLogger(settings: Settings, part: string): Logger {
   const secrets = secretsOf(settings).map((secret) => JSON.stringify(secret).slice(1, -1));
   const terminal = isOnTerminal(settings);
   const colours = hasColours();
-  const inWords = terminal || settings.logFormat === 'text';
+  const asText = terminal || settings.logFormat === 'text';
   // `flush` does nothing if `minLength` is 0.
-  const output = pino.destination({ sync: true, minLength: 1, maxLength: heldBytes });
+  const output = pino.destination({ sync: true, minLength: 1, maxLength: maxBufferedBytes });
   // pino's flush after a fatal line would never return on a full disk; each line is written at once.
   output.flushSync = () => {};
   const log = pino(
@@ -54,7 +54,7 @@ export function createLogger(settings: Settings, part: string): Logger {
       hooks: {
         streamWrite: (line) => {
           const safe = secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), line);
-          return inWords ? logLineInWords(safe, colours) : safe;
+          return asText ? formatLogLine(safe, colours) : safe;
         },
       },
     },

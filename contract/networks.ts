@@ -23,7 +23,7 @@ export function parseAddress(text: string): Address | null {
   return ipaddr.process(domainToASCII(`[${text.replace(/%.*/, '')}]`).slice(1, -1));
 }
 
-/** Parses `10.0.0.0/8`, `fd00::/8` or an address; null for other texts, also for short forms. */
+/** Parses `10.0.0.0/8`, `fd00::/8` or an address; null for other texts, such as `10/8`. */
 export function parseNetwork(text: string): Network | null {
   const [base = '', bits, more] = text.split('/');
   const address = parseAddress(base);
@@ -38,7 +38,7 @@ export function parseNetwork(text: string): Network | null {
 /** Whether a text is an IP address with an optional port: `192.0.2.1:53`, `[2001:db8::1]:53`. */
 export function isDnsServer(text: string): boolean {
   if (isIP(text) !== 0) return true;
-  const [, six, four, port] = /^(?:\[(.+)\]|([\d.]+)):(\d{1,5})$/.exec(text) ?? [];
+  const [, ipv6, ipv4, port] = /^(?:\[(.+)\]|([\d.]+)):(\d{1,5})$/.exec(text) ?? [];
   const number = Number(port);
-  return (isIP(six ?? '') === 6 || isIP(four ?? '') === 4) && number >= 1 && number <= 65_535;
+  return (isIP(ipv6 ?? '') === 6 || isIP(ipv4 ?? '') === 4) && number >= 1 && number <= 65_535;
 }

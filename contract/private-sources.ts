@@ -25,18 +25,13 @@ export function parsePort(text: string): number | null {
  * `[fd00::/8]:9000`. Null for other texts.
  */
 export function parsePrivateSource(text: string): PrivateSource | null {
-  const { base, port } = splitPort(text);
+  const [, base = text, port] = /^(\[[^\]]*\]|[^:[\]]*):([^:]*)$/.exec(text) ?? [];
   const ports = port === undefined ? defaultPorts : readPorts(port);
   if (ports === undefined) return null;
   const network = parseNetwork(base.replace(/^\[(.*)\]$/, '$1'));
   if (network !== null) return { network, ports };
   const hosts = canonicalHostPattern(base);
   return hosts === null ? null : { hosts, ports };
-}
-
-function splitPort(text: string): { base: string; port?: string } {
-  const found = /^(\[[^\]]*\]|[^:[\]]*):([^:]*)$/.exec(text);
-  return found === null ? { base: text } : { base: found[1] ?? '', port: found[2] ?? '' };
 }
 
 function readPorts(text: string): Ports | undefined {

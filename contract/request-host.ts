@@ -14,8 +14,8 @@ const maxLength = 300;
 /** The host of a Host header: lower case, without port and IPv6 brackets; '' for a malformed one. */
 export function hostOf(header: string): string {
   if (header.length > maxLength) return '';
-  const [, six, other] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/.exec(header.toLowerCase()) ?? [];
-  return six ?? other ?? '';
+  const [, ipv6, other] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/.exec(header.toLowerCase()) ?? [];
+  return ipv6 ?? other ?? '';
 }
 
 /** Whether a host is `localhost` or an address other than the unspecified ones. */

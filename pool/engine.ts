@@ -3,12 +3,13 @@ import { DiskCache, type DiskCacheEvents } from './cache/disk.ts';
 import { MemoryCache, type MemoryEntry } from './cache/memory.ts';
 import { Cancelled, type Coalescer, type Role } from './coalescer.ts';
 import { FairShare } from './fair-share.ts';
-import type { Image } from './image.ts';
+import type { Image, Provenance } from './image.ts';
 import { type ImageRequest, isLive, Producer, type Timings, type Work } from './producer.ts';
+import type { ImagePurges } from './purges.ts';
 import type { EngineSettings } from './settings.ts';
 import { SingleFlight } from './single-flight.ts';
 import type { AddressGuard } from './source/guard.ts';
-import { noObserver, runStage, type StageObserver } from './stages.ts';
+import { noObserver, runStage } from './stages.ts';
 
 export type { ImageRequest, Timings } from './producer.ts';
 
@@ -86,6 +87,11 @@ export class Engine {
     this.#memory.touch(entry, now);
   }
 
+  /** Deletes purged images from memory. The primary deletes those on disk. */
+  purge(isPurged: (provenance: Provenance) => boolean): void {
+    this.#memory.purge(isPurged);
+  }
+
   stats() {
     const { bytes, maxBytes, count, evictions } = this.#memory;
     const { refusals } = this.#producer;
@@ -110,17 +116,18 @@ export class Engine {
   async get(key: string, request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
     signal.throwIfAborted();
     const { background, project, stages = noObserver } = request;
-    const entry = this.#readMemory(key, stages);
+    const flight = flightKey(key, request.purges);
+    const entry = this.#readMemory(key, request);
     if (entry !== null) return { image: entry.image, entry, tier: 'memory', timings: {} };
-    if (!background && this.#misses.isBackground(key)) this.#producer.requirePlace(project);
+    if (!background && this.#misses.isBackground(flight)) this.#producer.requirePlace(project);
     const owner = { project, host: request.source.host };
-    const follows = this.#misses.has(key);
+    const follows = this.#misses.has(flight);
     if (!follows && !this.#missShare.take(owner, 1)) throw this.#producer.refuse('misses');
     const miss = (work: AbortSignal, promoted: AbortSignal) =>
       this.#miss(key, { ...request, signal: work, promoted }).finally(() =>
         this.#missShare.release(owner, 1),
       );
-    const run = () => this.#misses.run(key, miss, signal, background);
+    const run = () => this.#misses.run(flight, miss, signal, background);
     if (!follows) return run();
     this.#followers.process += 1;
     return runStage(stages, 'coalesce', run, () => ({ role: 'follower' }));
@@ -149,13 +156,15 @@ export class Engine {
     const role = await this.#join(key, work);
     if (role.role === 'follower') {
       this.#followers.machine += 1;
-      return this.#keep(key, role.image, 'miss');
+      return this.#keep(key, role.image, 'miss', work);
     }
     try {
       const stored = role.mayBeStored ? await this.#readDisk(key, work) : null;
       const result = stored ?? (await this.#produce(key, work, fetched));
-      // Followers in other processes must wait for the disk write; this response need not.
-      void this.#write(key, result, work).then(() => role.succeed(result.image));
+      // Followers in other processes must wait for the disk write; this response need not, unless it is that of
+      // a prewarming, after which every process must find the image.
+      const written = this.#write(key, result, work).then(() => role.succeed(result.image));
+      if (!isLive(work)) await written;
       return result;
     } catch (error) {
       const cancelled = work.signal.aborted && !(error instanceof ServiceError);
@@ -165,17 +174,18 @@ export class Engine {
   }
 
   #join(key: string, work: Work): Promise<Role> {
+    const flight = flightKey(key, work.purges);
     const participant = {
       live: isLive(work),
       signal: work.signal,
-      retain: () => this.#misses.retain(key),
+      retain: () => this.#misses.retain(flight),
       promote: () => {
         // While the queue is full, the followers wait for the work in the background.
-        if (!this.#producer.transforms.isFull(work.project)) this.#misses.promote(key);
+        if (!this.#producer.transforms.isFull(work.project)) this.#misses.promote(flight);
       },
     };
     const { stages = noObserver } = work;
-    const join = () => this.#environment.coalescer.join(key, participant);
+    const join = () => this.#environment.coalescer.join(flight, participant);
     return runStage(stages, 'coalesce', join, ({ role }) => ({ role }));
   }
 
@@ -183,32 +193,54 @@ export class Engine {
     this.#environment.onRender('begun', key, {});
     const { image, timings } = await this.#producer.produce(work, fetched);
     this.#environment.onRender('done', key, timings);
-    return this.#keep(key, image, 'miss', timings);
+    return this.#keep(key, image, 'miss', work, timings);
   }
 
-  #readMemory(key: string, stages: StageObserver) {
+  #readMemory(key: string, { purges, stages = noObserver }: ImageRequest) {
     const stage = stages.begin('memory');
-    const entry = this.#memory.get(key, this.#environment.now());
+    const found = this.#memory.get(key, this.#environment.now());
+    const entry = found !== null && found.provenance.stamp >= purges.validFrom ? found : null;
+    if (entry !== null && entry.provenance.stamp < purges.renewBelow) {
+      entry.provenance = { ...entry.provenance, stamp: purges.known };
+      void this.#disk?.renew(key, purges);
+    }
     stage.end({ hit: entry !== null });
     return entry;
   }
 
-  async #readDisk(key: string, { stages = noObserver }: Work): Promise<CacheResult | null> {
+  async #readDisk(key: string, work: Work): Promise<CacheResult | null> {
+    const { purges, stages = noObserver } = work;
     const disk = this.#disk;
     if (disk === null) return null;
-    const read = () => disk.read(key);
+    const read = () => disk.read(key, purges);
     const image = await runStage(stages, 'disk', read, (found) => ({ hit: found !== null }));
-    return image === null ? null : this.#keep(key, image, 'disk');
+    return image === null ? null : this.#keep(key, image, 'disk', work);
   }
 
-  async #write(key: string, result: CacheResult, { stages = noObserver }: Work): Promise<void> {
+  async #write(key: string, { image, tier }: CacheResult, work: Work): Promise<void> {
+    const { purges, stages = noObserver } = work;
     const disk = this.#disk;
-    if (disk === null || result.tier !== 'miss' || !this.writesToDisk) return;
-    await runStage(stages, 'write', () => disk.write(key, result.image));
+    if (disk === null || tier !== 'miss' || !this.writesToDisk || !purges.isCurrent()) return;
+    await runStage(stages, 'write', () => disk.write(key, image, provenanceOf(purges)));
   }
 
-  #keep(key: string, image: Image, tier: CacheResult['tier'], timings: Timings = {}): CacheResult {
-    const entry = this.#memory.set(key, image, this.#environment.now());
+  /** Keeps an image in memory, unless it was purged while it was rendered. */
+  #keep(
+    key: string,
+    image: Image,
+    tier: CacheResult['tier'],
+    { purges }: ImageRequest,
+    timings: Timings = {},
+  ): CacheResult {
+    const entry = purges.isCurrent()
+      ? this.#memory.set(key, image, provenanceOf(purges), this.#environment.now())
+      : null;
     return { image, entry, tier, timings };
   }
 }
+
+/** Renders are shared only between requests that know the same purges of the image. */
+const flightKey = (key: string, { validFrom }: ImagePurges): string =>
+  validFrom === 0 ? key : `${key} ${validFrom}`;
+
+const provenanceOf = ({ tags, known }: ImagePurges): Provenance => ({ tags, stamp: known });

@@ -24,6 +24,8 @@ export class FairShare {
   readonly #projects = new Map<string, number>();
   readonly #hosts = new Map<string, number>();
   #held = 0;
+  /** Total of refused calls of `take`. */
+  rejected = 0;
 
   /** @param guaranteed amount that a project may hold regardless of its share, while it is free */
   constructor(limit: number, guaranteed: number) {
@@ -53,6 +55,7 @@ export class FairShare {
   take(owner: Owner, amount: number): boolean {
     const allowed = this.allows(owner, amount);
     if (allowed) this.add(owner, amount);
+    else this.rejected += 1;
     return allowed;
   }
 

@@ -2,6 +2,7 @@ import { ServiceError } from '../contract/errors.ts';
 import { TransformQueue } from './execution/transform-queue.ts';
 import { requireSupportedFormat } from './formats/unsupported-formats.ts';
 import type { Image } from './image.ts';
+import type { ImagePurges } from './purges.ts';
 import { watermarkVariant } from './rendering/watermark.ts';
 import type { EngineSettings } from './settings.ts';
 import { type SourceLease, Sources } from './source/sources.ts';
@@ -13,7 +14,10 @@ export interface ImageRequest {
   /** The project's id. Projects have equal shares of everything limited. */
   readonly project: string;
   readonly source: URL;
+  /** Part of the key, and not shared with requests of another version; null for none. */
+  readonly version?: string | null;
   readonly variant: Variant;
+  readonly purges: ImagePurges;
   /** Whether the project may use a canonical host; also called for every redirect. */
   readonly allowed: (host: string) => boolean;
   /** Background work has lower priority than live requests, until a live request waits for it. */
@@ -54,6 +58,13 @@ const checkedSize = { width: 64, height: 64 };
 /** The project configured the watermark's URL, so its host need not be on the allowlist. */
 const anyHost = () => true;
 
+/** Bytes are shared only between requests of one version, and of a project with the same purges of the image. */
+function sourceVersion({ version = null, project, purges }: ImageRequest): string | null {
+  const { validFrom } = purges;
+  const purged = validFrom === 0 ? null : `${project} ${validFrom}`;
+  return version === null || purged === null ? (version ?? purged) : `${version} ${purged}`;
+}
+
 /** Renders images: fetches the source and transforms it. */
 export class Producer {
   readonly sources: Sources;
@@ -65,9 +76,9 @@ export class Producer {
   constructor(settings: EngineSettings) {
     this.sources = new Sources(settings);
     this.transforms = new TransformQueue(settings);
-    this.#watermarkFailures = new WatermarkFailures({
-      check: (url) => this.checkWatermark(url, new AbortController().signal),
-    });
+    this.#watermarkFailures = new WatermarkFailures((url) =>
+      this.checkWatermark(url, new AbortController().signal),
+    );
     this.#checkWithinMs = settings.sourceTimeoutMs + settings.transformTimeoutMs;
   }
 
@@ -158,7 +169,7 @@ export class Producer {
   async #fetch(work: Work): Promise<Inputs> {
     const { watermark } = work.variant;
     const [first, second] = await Promise.allSettled([
-      this.#acquireSupported(work.source, work),
+      this.#acquireSupported(work.source, { ...work, version: sourceVersion(work) }),
       watermark === null ? null : this.#fetchWatermark(watermark.url, work),
     ]);
     if (first.status === 'fulfilled' && second.status === 'fulfilled') {
@@ -170,7 +181,11 @@ export class Producer {
 
   async #fetchWatermark(url: string, work: Work): Promise<SourceLease> {
     try {
-      return await this.#acquireSupported(new URL(url), { ...work, allowed: anyHost });
+      return await this.#acquireSupported(new URL(url), {
+        ...work,
+        version: sourceVersion({ ...work, version: null }),
+        allowed: anyHost,
+      });
     } catch (error) {
       // `overloaded` is not a failure of the watermark.
       const isOwn = error instanceof ServiceError && error.code !== 'overloaded';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
-import { canonical } from './source/fetch.ts';
+import { canonicalUrl } from '../contract/hosts.ts';
 
 /**
  * Age from which a failure is checked again, in ms: as long as failures of other sources are cached. The
@@ -20,23 +20,20 @@ interface Failure {
   checking: boolean;
 }
 
-export interface WatermarkFailuresOptions {
-  /** Fetches and decodes a watermark; rejects when it cannot be used. */
-  readonly check: (url: URL) => Promise<void>;
-  /** Clock in ms; must start above 0, and only differences count. */
-  readonly now?: () => number;
-}
-
 /** All spellings of a URL have the same key. */
-const keyOf = (url: URL | string): string => canonical(new URL(url)).href;
+const keyOf = (url: URL | string): string => canonicalUrl(new URL(url)).href;
 
 /** A cache of the watermarks that could not be used. */
 export class WatermarkFailures {
-  readonly #check: WatermarkFailuresOptions['check'];
+  readonly #check: (url: URL) => Promise<void>;
   readonly #now: () => number;
   readonly #failures: LRUCache<string, Failure>;
 
-  constructor({ check, now = () => performance.now() }: WatermarkFailuresOptions) {
+  /**
+   * @param check fetches and decodes a watermark; rejects when it cannot be used
+   * @param now clock in ms; must start above 0, and only differences count
+   */
+  constructor(check: (url: URL) => Promise<void>, now = () => performance.now()) {
     this.#check = check;
     this.#now = now;
     this.#failures = new LRUCache({

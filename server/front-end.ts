@@ -7,7 +7,7 @@ import { optionalFormatsProbed, readableFormats } from '../pool/formats/optional
 import { logOutages } from '../store/connection.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { connectStore, type Store } from '../store/open.ts';
-import { outageInWords } from '../store/outage.ts';
+import { describeOutage } from '../store/outage.ts';
 import type { Project } from '../store/projects.ts';
 import type { FrontEndChannel, MachineStats, ToFrontEnd } from './cluster/channel.ts';
 import { CoalescerClient } from './cluster/coalescer-client.ts';
@@ -29,6 +29,7 @@ import type { HttpRequest } from './http/request.ts';
 import { sameSiteOnly } from './http/same-site.ts';
 import { BackgroundTokens } from './image/background.ts';
 import { Delivery } from './image/deliver.ts';
+import { isPurged } from './image/purges.ts';
 import { logWatermarkFailures } from './image/watermark-failures.ts';
 import { ProjectCache } from './project-cache.ts';
 import { routes } from './routes.ts';
@@ -118,7 +119,7 @@ class FrontEnd {
       (cause) => {
         if (this.#connected) return;
         logOutage(cause);
-        if (cause !== null) this.#projects.assumeStoreAway(true);
+        if (cause !== null) this.#projects.assumeStoreDown(true);
       },
       this.#metrics.onCommand,
     );
@@ -126,8 +127,9 @@ class FrontEnd {
       pollEveryMs: projectsEveryMs,
       maxAgeMs: settings.staleProjectsSeconds * 1_000,
       onOutage: (error) =>
-        logOutage(error === null ? null : outageInWords(this.#store.explain(error))),
-      onNews: (news) => channel.send(news),
+        logOutage(error === null ? null : describeOutage(this.#store.explain(error))),
+      onPurge: (project) => this.#engine.purge((image) => isPurged(project, image)),
+      onUpdate: (update) => channel.send(update),
     });
     this.#coalescer = new CoalescerClient(channel);
     this.#diskCacheReporter = new DiskCacheReporter(channel, log);
@@ -195,7 +197,7 @@ class FrontEnd {
     this.#onDrained();
   }
 
-  readonly #storeAvailable = (): boolean => this.#storePrepared && !this.#projects.storeAway;
+  readonly #storeAvailable = (): boolean => this.#storePrepared && !this.#projects.isStoreDown;
 
   /** Logs requests without their query, which may contain a signature. */
   #createApp(): App {
@@ -313,7 +315,7 @@ class FrontEnd {
     );
     const answered = polled.catch(() => false);
     if (!(await Promise.race([answered, sleep(storeWithinMs, false)]))) {
-      this.#projects.assumeStoreAway(false);
+      this.#projects.assumeStoreDown(false);
     }
   }
 
@@ -327,7 +329,7 @@ class FrontEnd {
         return;
       case 'welcome':
         if (message.storePrepared) this.#markPrepared();
-        this.#projects.remember(message.knowledge.projects, message.knowledge.confirmedAt);
+        this.#projects.remember(message.knownProjects.projects, message.knownProjects.confirmedAt);
         return;
       case 'store-prepared':
         return this.#markPrepared();

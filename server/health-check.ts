@@ -1,3 +1,4 @@
+import { listenerUrl } from '../contract/settings/listeners.ts';
 import { settingsOrExit } from '../contract/settings/load.ts';
 
 /**
@@ -10,17 +11,10 @@ const withinMs = 4_000;
 
 const { host, port, workerHost, workerPort } = settingsOrExit();
 
-/** The address at which a listener of this machine is reached. */
-function addressOf(listener: string): string {
-  if (listener === '0.0.0.0') return '127.0.0.1';
-  if (listener === '::') return '[::1]';
-  return listener.includes(':') ? `[${listener}]` : listener;
-}
-
 const url =
   process.argv[2] === 'worker'
-    ? `http://${addressOf(workerHost)}:${workerPort}/health/live`
-    : `http://${addressOf(host)}:${port}/api/health/live`;
+    ? `${listenerUrl(workerHost, workerPort)}/health/live`
+    : `${listenerUrl(host, port)}/api/health/live`;
 const problem = await fetch(url, { signal: AbortSignal.timeout(withinMs) }).then(
   async (response) =>
     response.ok ? null : `answered ${response.status}: ${await response.text()}`,

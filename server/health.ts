@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobQueue } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
 import type { FrontEndStats, MachineStats } from './cluster/channel.ts';
-import { readableAnywhere } from './http/cross-origin.ts';
+import { jsonHeaders, readableAnywhere } from './http/headers.ts';
 import type { HttpRequest } from './http/request.ts';
 import type { ProjectCache } from './project-cache.ts';
 
@@ -47,8 +47,8 @@ export interface HealthEnvironment {
 /** `GET /api/health`, with figures summed over the machine's front ends. */
 export class Health {
   readonly #environment: HealthEnvironment;
-  #queue: { readonly checkedAt: number; readonly check: Promise<object> } | null = null;
-  #database: { readonly checkedAt: number; readonly check: Promise<DatabaseCheck> } | null = null;
+  readonly #ping = atMostEvery(databaseEveryMs, () => this.#pingDatabase());
+  readonly #count = atMostEvery(queueEveryMs, () => this.#countJobs());
 
   constructor(environment: HealthEnvironment) {
     this.#environment = environment;
@@ -56,7 +56,9 @@ export class Health {
 
   async handle(request: HttpRequest): Promise<void> {
     const startedAt = performance.now();
-    const [database, prewarmQueue] = await Promise.all([this.#checkDatabase(), this.#checkQueue()]);
+    const [database, prewarmQueue] = this.#environment.storeAvailable()
+      ? await Promise.all([this.#ping(), this.#count()])
+      : [{ ok: false, latencyMs: 0 }, unknownQueue];
     const { diskBytes, diskMaxBytes, diskFull } = this.#environment.machine();
     const frontEnds = this.#frontEnds();
     /** The sum over the machine's front ends. */
@@ -114,12 +116,7 @@ export class Health {
     };
     request.respond({
       status: body.ok ? 200 : 503,
-      headers: [
-        ['content-type', 'application/json'],
-        ['cache-control', 'no-store'],
-        ['x-content-type-options', 'nosniff'],
-        ...readableAnywhere,
-      ],
+      headers: [...jsonHeaders, ...readableAnywhere],
       body: JSON.stringify(body),
     });
   }
@@ -152,25 +149,7 @@ export class Health {
     return { known: count, ageSeconds };
   }
 
-  #checkDatabase(): Promise<DatabaseCheck> {
-    if (!this.#environment.storeAvailable()) return Promise.resolve({ ok: false, latencyMs: 0 });
-    const now = performance.now();
-    if (this.#database === null || now - this.#database.checkedAt > databaseEveryMs) {
-      this.#database = { checkedAt: now, check: this.#ping() };
-    }
-    return this.#database.check;
-  }
-
-  #checkQueue(): Promise<object> {
-    if (!this.#environment.storeAvailable()) return Promise.resolve(unknownQueue);
-    const now = performance.now();
-    if (this.#queue === null || now - this.#queue.checkedAt > queueEveryMs) {
-      this.#queue = { checkedAt: now, check: this.#countQueue() };
-    }
-    return this.#queue.check;
-  }
-
-  async #countQueue(): Promise<object> {
+  async #countJobs(): Promise<object> {
     const timeout = sleep(databaseWithinMs, null, { ref: false });
     const stats = await Promise.race([this.#environment.queue.stats(), timeout]).catch(() => null);
     if (stats === null) return unknownQueue;
@@ -182,7 +161,7 @@ export class Health {
     };
   }
 
-  async #ping(): Promise<DatabaseCheck> {
+  async #pingDatabase(): Promise<DatabaseCheck> {
     const startedAt = performance.now();
     const ok = await this.#environment.store.ping(databaseWithinMs).then(
       () => true,
@@ -196,6 +175,18 @@ export class Health {
     const { machine, stats } = this.#environment;
     return Object.values({ ...machine().frontEnds, [process.pid]: stats() });
   }
+}
+
+/** Repeats a check at most once in an interval; the calls in between share its result. */
+function atMostEvery<T>(intervalMs: number, check: () => Promise<T>): () => Promise<T> {
+  let last: { readonly startedAt: number; readonly result: Promise<T> } | null = null;
+  return () => {
+    const now = performance.now();
+    if (last === null || now - last.startedAt > intervalMs) {
+      last = { startedAt: now, result: check() };
+    }
+    return last.result;
+  };
 }
 
 const unknownQueue = {

@@ -3,7 +3,7 @@ import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { createPrimary } from './primary.ts';
 
 /** The entry of the primary. */
-const settings = settingsFromCommandLine(
+const { settings } = settingsFromCommandLine(
   new Command('image-delivery-server').description(
     'Delivers transformed images, without the worker that prewarms them.',
   ),

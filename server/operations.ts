@@ -40,9 +40,9 @@ function operationsApp(listensOn: string, metrics: () => string): App {
 
 /** Rejects when another program listens: processes that share a port would not notice it. */
 export function checkPortIsFree({ host, port }: Pick<Settings, 'host' | 'port'>): Promise<void> {
-  return new Promise((free, taken) => {
-    const probe = createServer().once('error', taken);
-    probe.listen({ host, port, exclusive: true }, () => probe.close(() => free()));
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once('error', reject);
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve()));
   });
 }
 

@@ -5,14 +5,14 @@ import { logOutages, retryDuringOutages } from '../store/connection.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { ensureIndexes, openStore, type Store } from '../store/open.ts';
 import { openErrorText } from '../store/open-error.ts';
-import { outageInWords } from '../store/outage.ts';
+import { describeOutage } from '../store/outage.ts';
 import { RateLimit } from './control/rate-limit.ts';
 import type { Shutdown } from './shutdown.ts';
 
 /**
  * Opens the store as its owner, without waiting for it. A permanent error ends the process.
  */
-export async function ownStore(
+export async function openOwnStore(
   settings: Settings,
   log: Logger,
   shutdown: Shutdown,
@@ -49,7 +49,7 @@ export async function prepareStore(
     const onOutage = reportOutages(settings, log);
     return await retryDuringOutages(() => prepare(store, settings, log), { signal, onOutage });
   } catch (error) {
-    return shutdown.fail(`The store cannot be used: ${outageInWords(error)}.`, error);
+    return shutdown.fail(`The store cannot be used: ${describeOutage(error)}.`, error);
   }
 }
 
@@ -94,13 +94,13 @@ async function ensureRootKey(
 ): Promise<string | null> {
   const { _id: orgId } = await organisations.default();
   if (rootApiKey !== null) {
-    await keys.adoptFromEnvironment(rootApiKey, orgId);
+    await keys.storeEnvironmentKey(rootApiKey, orgId);
     // Only this machine uses the embedded store, so its earlier keys are not in use elsewhere.
     if (mongodbUrl === null) {
-      await keys.revokeOthersFromEnvironment(rootApiKey);
+      await keys.revokeOtherEnvironmentKeys(rootApiKey);
       return null;
     }
-    const others = await keys.othersFromEnvironment(rootApiKey);
+    const others = await keys.otherEnvironmentKeys(rootApiKey);
     if (others.length === 0) return null;
     log.warn(
       { keys: others },

@@ -1,4 +1,5 @@
 import type { DiskCacheIndex } from './cluster/disk-cache-index.ts';
+import type { DiskPurges } from './cluster/disk-purges.ts';
 import type { Supervisor } from './cluster/supervisor.ts';
 import { BusiestProjects, type ProjectCounts } from './telemetry/busiest-projects.ts';
 import { exposition } from './telemetry/exposition.ts';
@@ -10,11 +11,12 @@ export interface PrimaryParts {
   readonly supervisor: Pick<Supervisor, 'listening' | 'restarts'>;
   readonly processes: number;
   readonly disk: Pick<DiskCacheIndex, 'bytes' | 'maxBytes' | 'count' | 'evictions'>;
+  readonly purges: DiskPurges['totals'];
   readonly diskFull: () => boolean;
 }
 
 const collectEveryMs = 1_000;
-const chooseEveryMs = 60_000;
+const reassignEveryMs = 60_000;
 
 /** The metrics of the machine: the sums of the front ends, and the primary's own. */
 export class PrimaryMetrics {
@@ -30,7 +32,7 @@ export class PrimaryMetrics {
 
   start(): void {
     setInterval(() => this.#process.collect(), collectEveryMs).unref();
-    setInterval(() => this.#projects.choose(), chooseEveryMs).unref();
+    setInterval(() => this.#projects.reassign(), reassignEveryMs).unref();
   }
 
   /** @param projects the front end's requests since its last report */
@@ -45,7 +47,7 @@ export class PrimaryMetrics {
 
   /** All metrics in Prometheus' text format. */
   text(): string {
-    const { supervisor, processes, disk, diskFull } = this.#parts;
+    const { supervisor, processes, disk, purges, diskFull } = this.#parts;
     const registry = this.#registry;
     const { died, unresponsive, stuck } = supervisor.restarts;
     registry.gauge('frontEnds').value = supervisor.listening;
@@ -57,6 +59,8 @@ export class PrimaryMetrics {
     registry.gauge('cacheLimit', 'disk').value = disk.maxBytes;
     registry.gauge('cacheEntries', 'disk').value = disk.count;
     registry.counter('cacheEvictions', 'disk').value = disk.evictions;
+    registry.counter('purges').value = purges.purges;
+    registry.counter('purgedImages').value = purges.images;
     registry.gauge('diskFull').value = diskFull() ? 1 : 0;
     const own = { ...registry.snapshot(), ...this.#projects.snapshot() };
     return exposition(this.#frontEnds.total(own));

@@ -9,17 +9,19 @@ import type { FrontEndStats, ToPrimary } from './cluster/channel.ts';
 import { RenderCoalescer } from './cluster/coalescer.ts';
 import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
 import { DiskCacheWrites } from './cluster/disk-cache-writes.ts';
+import { DiskPurges } from './cluster/disk-purges.ts';
 import { DiskSpace } from './cluster/disk-space.ts';
 import { frontEndArguments, frontEndEnvironment } from './cluster/environment.ts';
 import { KnownProjects } from './cluster/known-projects.ts';
 import { KnownProjectsFile } from './cluster/known-projects-file.ts';
 import { Supervisor } from './cluster/supervisor.ts';
-import { Greeting } from './greeting.ts';
 import type { ChosenServer } from './http/choose-server.ts';
+import { purgedFiles } from './image/purges.ts';
 import { checkPortIsFree, startOperations } from './operations.ts';
 import { PrimaryMetrics } from './primary-metrics.ts';
 import { bytesOfProject, knownBytes } from './project-cache.ts';
 import { endsWithTerminal, Shutdown } from './shutdown.ts';
+import { StartMessage } from './start-message.ts';
 
 const statsEveryMs = 1_000;
 const here = fileURLToPath(import.meta.url);
@@ -40,6 +42,7 @@ class Primary {
   readonly #coalescer: RenderCoalescer;
   readonly #diskCacheIndex: DiskCacheIndex;
   readonly #diskCacheWrites: DiskCacheWrites;
+  readonly #diskPurges: DiskPurges;
   readonly #diskSpace: DiskSpace;
   readonly #metrics: PrimaryMetrics;
   readonly #known = new KnownProjects(knownBytes, bytesOfProject);
@@ -50,7 +53,7 @@ class Primary {
   /** Resolves when the front ends may use the store and the folder of the disk cache. */
   #opening: Promise<Store> = new Promise(() => {});
   #storePrepared = false;
-  /** Front ends that have received an answer of the store. */
+  /** Front ends that have reached the store. */
   readonly #reached = new Set<number>();
   #onAllReached = (): void => {};
 
@@ -65,6 +68,7 @@ class Primary {
       (error) => log.error({ err: error }, 'the disk cache could not delete a file'),
     );
     this.#diskCacheWrites = new DiskCacheWrites(this.#diskCacheIndex);
+    this.#diskPurges = new DiskPurges({ index: this.#diskCacheIndex, match: purgedFiles, log });
     this.#diskSpace = new DiskSpace({
       folder: settings.dataDir,
       reserveBytes: settings.diskReserveBytes,
@@ -86,6 +90,7 @@ class Primary {
       supervisor: this.#supervisor,
       processes: settings.processes,
       disk: this.#diskCacheIndex,
+      purges: this.#diskPurges.totals,
       diskFull: () => this.#diskSpace.scarce,
     });
   }
@@ -114,16 +119,16 @@ class Primary {
     // The front ends listen before the store is available: for health, and for known projects.
     const { prepareStore } = await import('./own-store.ts');
     const firstKey = await prepareStore(store, settings, log, shutdown);
-    const greeting = new Greeting(settings, firstKey);
-    shutdown.add(async () => greeting.printKey());
-    if (!this.#onTerminal) greeting.printKey();
+    const message = new StartMessage(settings, firstKey);
+    shutdown.add(async () => message.printKey());
+    if (!this.#onTerminal) message.printKey();
     this.#storePrepared = true;
     this.#supervisor.broadcast({ type: 'store-prepared' });
     await Promise.all([listening, storeReached]);
     log.info({ url: settings.baseUrl, processes: settings.processes }, 'the service is ready');
     // To `npm start`, which restarts a service that was ready, and ends when a first start fails.
     if (process.connected) process.send?.('ready', undefined, undefined, () => {});
-    if (this.#onTerminal) greeting.print(this.#httpServer);
+    if (this.#onTerminal) message.print(this.#httpServer);
   }
 
   /** Forks the front ends, which load their modules while this process opens the store. */
@@ -156,8 +161,8 @@ class Primary {
     const settings = this.#settings;
     const shutdown = this.#shutdown;
     // Loaded after the front ends are forked.
-    const { ownStore } = await import('./own-store.ts');
-    const store = await ownStore(settings, this.#log, shutdown);
+    const { openOwnStore } = await import('./own-store.ts');
+    const store = await openOwnStore(settings, this.#log, shutdown);
     this.#knownFile = await this.#restoreKnownProjects();
     shutdown.add(async () => this.#knownFile?.close());
     if (settings.diskCacheBytes > 0) {
@@ -165,7 +170,10 @@ class Primary {
         .prepare()
         .catch((error) => this.#log.error({ err: error }, 'the disk cache does not work'));
     }
-    shutdown.add(() => this.#diskCacheIndex.close());
+    shutdown.add(() => {
+      this.#diskPurges.close();
+      return this.#diskCacheIndex.close();
+    });
     // The front ends end before the store and the disk cache that they use are closed.
     shutdown.add(() => this.#supervisor.stop());
     this.#diskSpace.start();
@@ -198,10 +206,10 @@ class Primary {
       await file.remove();
       return null;
     }
-    const knowledge = await file.read();
-    if (knowledge !== null) {
-      this.#known.restore(knowledge);
-      this.#log.info({ projects: knowledge.projects.length }, 'the known projects are read');
+    const snapshot = await file.read();
+    if (snapshot !== null) {
+      this.#known.restore(snapshot);
+      this.#log.info({ projects: snapshot.projects.length }, 'the known projects are read');
     }
     return file;
   }
@@ -218,7 +226,7 @@ class Primary {
             type: 'welcome',
             storeUrl: url,
             storePrepared: this.#storePrepared,
-            knowledge: this.#known.knowledge,
+            knownProjects: this.#known.snapshot,
           }),
         );
         return;
@@ -230,20 +238,22 @@ class Primary {
       case 'project-forgotten':
         if (!this.#known.receive(message)) return;
         this.#knownFile?.changed();
-        if (message.type === 'project-known') this.#supervisor.broadcast(message, frontEnd);
+        if (message.type === 'project-forgotten') return;
+        this.#supervisor.broadcast(message, frontEnd);
+        this.#diskPurges.purge(message.project);
         return;
       case 'projects-confirmed':
         this.#known.receive(message);
         this.#knownFile?.confirmed();
         return;
       case 'disk-cache-write':
-        this.#diskCacheWrites.begun(frontEnd, message.name, message.key);
+        this.#diskCacheWrites.started(frontEnd, message.name, message.key);
         return;
       case 'disk-cache-changes':
         for (const [key, bytes] of message.stored) this.#diskCacheIndex.stored(key, bytes);
         for (const key of message.used) this.#diskCacheIndex.used(key);
         for (const key of message.removed) void this.#diskCacheIndex.removed(key);
-        this.#diskCacheWrites.settled(frontEnd, message.written);
+        this.#diskCacheWrites.reported(frontEnd, message.written);
         return;
       case 'ready':
         this.#httpServer = message.httpServer;
@@ -262,12 +272,13 @@ class Primary {
       .scan()
       .catch((error) => this.#log.error({ err: error }, 'the disk cache was not scanned'));
     this.#log.info({ files: index.count, bytes: index.bytes }, 'the disk cache is scanned');
+    this.#diskPurges.restart(this.#known.snapshot.projects);
   }
 
   #broadcastStats(): void {
     const frontEnds: Record<number, FrontEndStats> = {};
-    for (const [frontEnd, its] of this.#stats) {
-      frontEnds[this.#supervisor.pidOf(frontEnd) ?? 0] = its;
+    for (const [frontEnd, stats] of this.#stats) {
+      frontEnds[this.#supervisor.pidOf(frontEnd) ?? 0] = stats;
     }
     const { bytes: diskBytes, maxBytes: diskMaxBytes } = this.#diskCacheIndex;
     const stats = { frontEnds, diskBytes, diskMaxBytes, diskFull: this.#diskSpace.scarce };

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
 import { SingleFlight } from '../pool/single-flight.ts';
@@ -5,13 +6,19 @@ import { isProjectId } from '../store/identifiers.ts';
 import { isOutage, StoreUnavailable } from '../store/outage.ts';
 import type { ProjectChanges } from '../store/project-changes.ts';
 import type { Project, Projects } from '../store/projects.ts';
-import type { ProjectNews } from './cluster/channel.ts';
+import type { ProjectUpdate } from './cluster/channel.ts';
 import { storeUnavailable } from './store-failure.ts';
 
 /** @param id as received from the client, of any length */
 export function projectNotFound(id: string): ServiceError {
   const shown = id.slice(0, 80).toWellFormed();
   return new ServiceError('project_not_found', `There is no project ${shown}.`);
+}
+
+/** @throws ServiceError project_not_found for null */
+export function requireProject(id: string, project: Project | null): Project {
+  if (project === null) throw projectNotFound(id);
+  return project;
 }
 
 /** A project at one revision. `stale` is set when the cache has a later revision, or none. */
@@ -35,6 +42,13 @@ const maxLookups = 256;
 /** Projects that each poll compares with the store in addition to changed ones. */
 const comparedPerPoll = 100;
 const comparedAtOnce = 1_000;
+/** Less than the two seconds after which a purge must be in effect. */
+const confirmedForMs = 1_900;
+/** Time for which a request waits for the confirmation. */
+const confirmWithinMs = 1_000;
+/** A poll has up to five calls, and a purge's two seconds are for a store that answers within 200 ms. */
+const slowPollMs = 1_000;
+const maxSlowPolls = 2;
 
 export interface ProjectCacheEnvironment {
   readonly pollEveryMs: number;
@@ -42,8 +56,10 @@ export interface ProjectCacheEnvironment {
   readonly maxAgeMs: number;
   /** Called with an error when polling begins to fail, and with null when it works again. */
   readonly onOutage: (error: unknown | null) => void;
-  /** Called with news of the store, for other processes. */
-  readonly onNews: (news: ProjectNews) => void;
+  /** Called with a project that has purged images. */
+  readonly onPurge?: (project: Project) => void;
+  /** Called with changes of projects, for other processes. */
+  readonly onUpdate: (update: ProjectUpdate) => void;
 }
 
 /**
@@ -72,8 +88,14 @@ export class ProjectCache {
   #round: string[] = [];
   /** The time at which the known projects were last known to be current, Unix ms. */
   #confirmedAt = 0;
+  /** The time at which the last successful poll began, as `performance.now`; null while the store is slow. */
+  #polledAt: number | null = null;
+  /** Number of successive polls that took long. A single one may be due to a suspension of this process. */
+  #slowPolls = 0;
+  #polling: Promise<void> | null = null;
+  #confirming: Promise<void> | null = null;
   #store: 'available' | 'unknown' | 'unavailable' = 'available';
-  #lateAnswers = 0;
+  #failedPolls = 0;
   #reported = false;
   #timer: NodeJS.Timeout | null = null;
   #stopped = false;
@@ -90,13 +112,13 @@ export class ProjectCache {
         state.stale = true;
         if (reason === 'set') return;
         this.#unverified.delete(id);
-        this.#environment.onNews({ type: 'project-forgotten', id });
+        this.#environment.onUpdate({ type: 'project-forgotten', id });
       },
     });
   }
 
   /** The store is known to be unavailable. */
-  get storeAway(): boolean {
+  get isStoreDown(): boolean {
     return this.#store === 'unavailable';
   }
 
@@ -115,16 +137,55 @@ export class ProjectCache {
    */
   find(id: string): ProjectState | null | Promise<ProjectState | null> {
     if (!isProjectId(id)) return null;
+    return this.areConfirmed() ? this.#find(id) : this.confirmed().then(() => this.#find(id));
+  }
+
+  #find(id: string): ProjectState | null | Promise<ProjectState | null> {
     const known = this.#known.get(id);
     if (known !== undefined && (this.#store !== 'available' || !this.#unverified.has(id))) {
       return known;
     }
     if (this.#unknown.has(id)) return null;
-    if (this.storeAway) throw storeUnavailable();
+    if (this.isStoreDown) throw storeUnavailable();
     if (this.#lookups.size >= maxLookups) {
       throw new ServiceError('overloaded', 'Too many projects are being looked up.');
     }
     return this.#lookups.run(id, () => this.#lookUp(id));
+  }
+
+  /** The latest known state of a project. */
+  latest(project: Project): Project {
+    return this.#known.peek(project._id)?.project ?? project;
+  }
+
+  /**
+   * Whether the known projects were current within the last two seconds. If not, this process was suspended, and
+   * may have missed a purge, or the store is slow or does not answer: then there is nothing to wait for.
+   */
+  areConfirmed(): boolean {
+    const polledAt = this.#polledAt;
+    if (this.#store !== 'available' || polledAt === null) return true;
+    return performance.now() - polledAt < confirmedForMs;
+  }
+
+  /** Resolves when the known projects are confirmed, or after a second. Requests share the wait. */
+  async confirmed(): Promise<void> {
+    if (this.areConfirmed()) return;
+    this.#confirming ??= Promise.race([
+      this.#confirm(performance.now()),
+      sleep(confirmWithinMs, undefined, { ref: false }),
+    ]).finally(() => {
+      this.#confirming = null;
+    });
+    await this.#confirming;
+  }
+
+  /** Polls, after the poll in progress if there is one. */
+  async #confirm(since: number): Promise<void> {
+    while (this.#store === 'available' && this.#polledAt !== null && this.#polledAt < since) {
+      await this.#pollNow();
+      if (this.#stopped) return;
+    }
   }
 
   /** Caches a project that was changed by this process, or loaded. */
@@ -137,9 +198,8 @@ export class ProjectCache {
       return known;
     }
     this.#unverified.delete(id);
-    const state = { project, stale: false };
-    this.#known.set(id, state);
-    this.#environment.onNews({ type: 'project-known', project });
+    const state = this.#set(project);
+    this.#environment.onUpdate({ type: 'project-known', project });
     return state;
   }
 
@@ -153,8 +213,16 @@ export class ProjectCache {
       this.#unknown.delete(id);
       // The changes of a known project are followed, so a later revision is current.
       if (known === undefined) this.#unverified.add(id);
-      this.#known.set(id, { project, stale: false });
+      this.#set(project);
     }
+  }
+
+  #set(project: Project): ProjectState {
+    const state = { project, stale: false };
+    const before = this.#known.peek(project._id)?.project.purges?.last;
+    this.#known.set(project._id, state);
+    if (project.purges?.last !== before) this.#environment.onPurge?.(project);
+    return state;
   }
 
   /** Estimated bytes of the entries. */
@@ -164,15 +232,14 @@ export class ProjectCache {
 
   /** Polls now, and from now on. Resolves after the first poll. */
   start(): Promise<void> {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    return this.#poll();
+    return this.#pollNow();
   }
 
   /**
    * Serves unverified projects too, until a poll succeeds.
    * @param certain whether the store is known to be unavailable, not only slow
    */
-  assumeStoreAway(certain: boolean): void {
+  assumeStoreDown(certain: boolean): void {
     this.#store = certain ? 'unavailable' : 'unknown';
     this.#expire();
   }
@@ -213,28 +280,43 @@ export class ProjectCache {
     return null;
   }
 
+  /** Polls now, unless a poll is in progress. */
+  #pollNow(): Promise<void> {
+    this.#polling ??= this.#poll().finally(() => {
+      this.#polling = null;
+    });
+    return this.#polling;
+  }
+
   async #poll(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
     const startedAt = Date.now();
+    const polledAt = performance.now();
     try {
       await this.#synchronise();
       this.#confirmedAt = startedAt;
+      this.#slowPolls = performance.now() - polledAt < slowPollMs ? 0 : this.#slowPolls + 1;
+      this.#polledAt = this.#slowPolls < maxSlowPolls ? polledAt : null;
       this.#store = 'available';
-      this.#lateAnswers = 0;
-      this.#environment.onNews({ type: 'projects-confirmed', at: startedAt });
+      this.#failedPolls = 0;
+      this.#environment.onUpdate({ type: 'projects-confirmed', at: startedAt });
       if (this.#reported) this.#environment.onOutage(null);
       this.#reported = false;
     } catch (error) {
       this.#pollFailed(error);
     }
     if (this.#stopped) return;
-    this.#timer = setTimeout(() => void this.#poll(), this.#environment.pollEveryMs);
+    const elapsedMs = performance.now() - polledAt;
+    const delayMs = Math.max(0, this.#environment.pollEveryMs - elapsedMs);
+    this.#timer = setTimeout(() => void this.#pollNow(), delayMs);
   }
 
   #pollFailed(error: unknown): void {
     // One late answer may be due to a busy machine; look-ups have a deadline of their own.
-    this.#lateAnswers += error instanceof StoreUnavailable ? 1 : 2;
-    this.assumeStoreAway(this.storeAway || this.#lateAnswers >= 2);
-    if (!this.storeAway || this.#reported || this.#stopped) return;
+    const mayBeBusy = error instanceof StoreUnavailable && this.#failedPolls === 0;
+    this.#failedPolls += 1;
+    this.assumeStoreDown(this.isStoreDown || !mayBeBusy);
+    if (!this.isStoreDown || this.#reported || this.#stopped) return;
     this.#reported = true;
     this.#environment.onOutage(error);
   }
@@ -248,6 +330,8 @@ export class ProjectCache {
       if (outdated || this.#loading.has(_id)) await this.#load(_id);
     }
     const ids = changes === null ? this.#all() : this.#nextToCompare();
+    // After a restored backup the known projects are not those of the store.
+    if (changes === null) for (const id of this.#known.keys()) this.#unverified.add(id);
     for (let from = 0; from < ids.length; from += comparedAtOnce) {
       await this.#compare(ids.slice(from, from + comparedAtOnce));
     }

@@ -5,7 +5,7 @@ import { methodsAt, prefix } from './control/endpoints.ts';
 import { openApiDocument } from './control/openapi.ts';
 import type { Health } from './health.ts';
 import type { Route } from './http/app.ts';
-import { embeddableAnywhere, readableAnywhere } from './http/cross-origin.ts';
+import { embeddableAnywhere, readableAnywhere } from './http/headers.ts';
 import type { Handler, HttpRequest, HttpResponse } from './http/request.ts';
 import type { Delivery } from './image/deliver.ts';
 
@@ -57,7 +57,7 @@ export function routes({ delivery, control, health, baseUrl, webConsole }: Endpo
       : ['/', '/docs', `${consolePrefix}*`].map((path) => ({
           path,
           name: 'console' as const,
-          methods: (asked: string) => webConsole.methodsAt(asked),
+          methods: (requested: string) => webConsole.methodsAt(requested),
           handler: wellFormed((request) => webConsole.handle(request)),
         }))),
   ];

@@ -51,8 +51,8 @@ export class Shutdown {
   }
 
   /**
-   * Logs a fatal error or, on a terminal, writes its reason to standard error, and ends the process with
-   * code 1. Elsewhere it does both.
+   * Ends the process with code 1. Logs the reason, and writes it to standard error. A terminal shows both, so
+   * there a reason with an error is only logged, and one without an error is only written.
    */
   async fail(reason: string, error?: unknown): Promise<never> {
     // Errors during the shutdown are consequences of it.

@@ -17,7 +17,7 @@ const restartLimits = { immediate: 0, firstMs: 1_000, mostMs: 30_000, failedStar
 /** A part that was never ready and exits with 1 in this time has wrong settings; a restart does not help. */
 const cannotStartWithinMs = 30_000;
 
-const settings = settingsFromCommandLine(
+const { settings } = settingsFromCommandLine(
   new Command('image-delivery').description(
     'Runs the image delivery service and the worker that prewarms images.',
   ),

@@ -4,12 +4,12 @@ import { Agenda, type AgendaBackend, type JobParameters, toJobId } from 'agenda'
 import { type Db, type Filter, ObjectId, type Sort } from 'mongodb';
 import { JobTurns, LowestTurn } from './job-turns.ts';
 import {
-  giveBack,
+  epoch,
   type JobDocument,
   type Jobs,
   jobsCollection,
-  makeWait,
-  never,
+  releaseJob,
+  requeue,
 } from './waiting-jobs.ts';
 
 const reconnectEveryMs = 1_000;
@@ -21,25 +21,23 @@ export class LockLost extends Error {
   override readonly name = 'LockLost';
 }
 
-type Job = Parameters<MongoJobRepository['saveJobState']>[0];
-type By = Parameters<MongoJobRepository['saveJobState']>[1];
+type SaveJobState = Parameters<MongoJobRepository['saveJobState']>;
 
 /**
  * Agenda's repository, with three changes:
  *
- * - Jobs are taken in the order of their turns, by an index for both filter and order. Agenda's own
- *   query examines all jobs.
+ * - Jobs are taken in the order of their turns (job-turns.ts), by an index for both filter and order.
+ *   Agenda's own query examines all jobs.
  * - The state is saved only while the lock is held. Agenda does not check it (agenda/agenda#589): a worker
  *   that was suspended for longer than its lock would overwrite the state of the job's next worker.
- * - A job that waits again gets its `waitingKey` back.
+ * - A job that waits again gets its `waitingKey` again.
  */
-class QueueJobs extends MongoJobRepository {
+class JobRepository extends MongoJobRepository {
   readonly #lowest: LowestTurn;
   readonly #turns: JobTurns;
   #pollAt = 0;
   /** Ids of jobs that were taken and have not started. */
   readonly #taken = new Set<string>();
-
   readonly #jobs: Jobs;
 
   constructor(db: Db) {
@@ -51,13 +49,15 @@ class QueueJobs extends MongoJobRepository {
   }
 
   override async getNextJobToRun(
-    ...[name, , lockDeadline, now = new Date(), by]: Parameters<
-      MongoJobRepository['getNextJobToRun']
-    >
+    name: string,
+    _nextScanAt: Date,
+    lockDeadline: Date,
+    now = new Date(),
+    options?: SaveJobState[1],
   ): Promise<JobParameters | undefined> {
     const lock = {
       lockedAt: now,
-      lastModifiedBy: by?.lastModifiedBy ?? null,
+      lastModifiedBy: options?.lastModifiedBy ?? null,
       nextRunAt: null,
       lastRunAt: now,
     };
@@ -69,20 +69,20 @@ class QueueJobs extends MongoJobRepository {
       );
     const takeNext = () => this.#lowest.find((filter) => take(filter, { turn: 1 }));
     if (performance.now() >= this.#pollAt) {
-      const expired = { name, lockedAt: { $gt: never, $lte: lockDeadline } };
+      const expired = { name, lockedAt: { $gt: epoch, $lte: lockDeadline } };
       const abandoned = await take(expired, { lockedAt: 1 });
       if (abandoned !== null) return this.#take(abandoned, lock);
-      await this.#admit(now);
+      await this.#assignDue(now);
     }
-    const next = (await takeNext()) ?? ((await this.#admit(now)) ? await takeNext() : null);
+    const next = (await takeNext()) ?? ((await this.#assignDue(now)) ? await takeNext() : null);
     return next === null ? undefined : this.#take(next, lock);
   }
 
-  /** Gives turns to delayed jobs that are due; returns whether it found any. */
-  async #admit(now: Date): Promise<boolean> {
-    const admitted = await this.#turns.admit(now);
-    this.#pollAt = admitted > 0 ? 0 : performance.now() + pollEveryMs;
-    return admitted > 0;
+  /** @returns whether a delayed job was due */
+  async #assignDue(now: Date): Promise<boolean> {
+    const assigned = await this.#turns.assignDue(now);
+    this.#pollAt = assigned > 0 ? 0 : performance.now() + pollEveryMs;
+    return assigned > 0;
   }
 
   #take(job: JobDocument, lock: Partial<JobDocument>): JobParameters {
@@ -91,12 +91,12 @@ class QueueJobs extends MongoJobRepository {
     return parameters;
   }
 
-  override async saveJobState(job: Job, by: By): Promise<void> {
-    // A job that starts has the state that was stored when it was taken.
+  override async saveJobState(...[job, options]: SaveJobState): Promise<void> {
+    // At its start a job has the state that was stored when it was taken.
     if (this.#taken.delete(String(job._id))) return;
     const date = (value: Date | null | undefined) => (value ? new Date(value) : null);
     const _id = new ObjectId(String(job._id));
-    const lastModifiedBy = by?.lastModifiedBy ?? null;
+    const lastModifiedBy = options?.lastModifiedBy ?? null;
     const { data } = job as { readonly data?: JobDocument['data'] };
     const state = {
       lockedAt: date(job.lockedAt),
@@ -109,23 +109,23 @@ class QueueJobs extends MongoJobRepository {
       progress: job.progress ?? null,
       ...(data?.counts === undefined ? {} : { 'data.counts': data.counts }),
     };
-    const held = { _id, lockedAt: { $gt: never }, lastModifiedBy };
+    const held = { _id, lockedAt: { $gt: epoch }, lastModifiedBy };
     const waits = state.lockedAt === null && state.nextRunAt !== null;
     const saved = waits
-      ? await makeWait(this.#jobs, held, data, state)
+      ? await requeue(this.#jobs, held, data, state)
       : (await this.#jobs.updateOne(held, { $set: state })).matchedCount === 1;
     if (!saved) throw new LockLost();
   }
 
-  /** Never rejects, because Agenda does not await it; the lock would expire. */
+  /** Never rejects, because Agenda does not await it. After a failure the lock expires. */
   override async unlockJob(job: JobParameters): Promise<void> {
     this.#taken.delete(String(job._id));
-    const found = { _id: new ObjectId(String(job._id)), data: job.data as JobDocument['data'] };
-    await giveBack(this.#jobs, found, String(job.lastModifiedBy)).catch(() => {});
+    const locked = { _id: new ObjectId(String(job._id)), data: job.data as JobDocument['data'] };
+    await releaseJob(this.#jobs, locked, String(job.lastModifiedBy)).catch(() => {});
   }
 }
 
-/** A job in the form of Agenda's repository: without null fields. */
+/** Converts a stored job to the form that Agenda expects: without null fields. */
 function parametersOf(job: JobDocument, lock: Partial<JobDocument>): JobParameters {
   const { _id, turn: _, waitingKey: __, ...fields } = { ...job, ...lock };
   const present = Object.entries(fields).filter(([, value]) => value !== null);
@@ -139,7 +139,7 @@ class StoreBackend implements AgendaBackend {
   readonly repository: MongoJobRepository;
 
   constructor(db: Db) {
-    this.repository = new QueueJobs(db);
+    this.repository = new JobRepository(db);
   }
 
   /** Retries, because Agenda connects in its constructor and does not handle a failure. */

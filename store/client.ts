@@ -7,7 +7,7 @@ function databaseOf(url: string): string {
   return named === undefined ? 'image_delivery' : decodeURIComponent(named);
 }
 
-/** Called for each command after its reply or failure; ms are whole. */
+/** Called after the reply or failure of each command, with its duration in whole ms. */
 export type OnCommand = (command: string, ms: number, ok: boolean) => void;
 
 /** Long enough for an election after a failover, short enough for a pending HTTP request. */

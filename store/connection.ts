@@ -1,12 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MongoClient, MongoNotConnectedError, MongoTopologyClosedError } from 'mongodb';
 import { watchHeartbeats } from './heartbeats.ts';
-import { isOutage, outageInWords, StoreUnavailable } from './outage.ts';
+import { describeOutage, isOutage, StoreUnavailable } from './outage.ts';
 
-/**
- * Called with the cause of an outage, again for a different kind of cause, and with null at its
- * end.
- */
+/** Called with the cause at the start of an outage, for each new kind of cause, and with null at its end. */
 export type OnOutage = (cause: string | null) => void;
 
 const backoffMs = { first: 250, max: 5_000 };
@@ -23,8 +20,7 @@ interface RetryOptions {
  *
  * The backoff grows because some errors, such as rejected credentials, are immediate. It is measured
  * from the start of an attempt: without a server an attempt lasts as long as the driver's server
- * selection, which polls the servers, and the next attempt follows soon. A server that becomes
- * available is found within a second.
+ * selection, which polls the servers and finds one within a second after it becomes available.
  */
 export async function retryDuringOutages<T>(
   attempt: () => Promise<T>,
@@ -43,7 +39,7 @@ export async function retryDuringOutages<T>(
       signal.throwIfAborted();
       if (!retries(error)) throw error;
       const kind = error instanceof Error ? error.name : '';
-      if (!reported.has(kind)) onOutage(outageInWords(error));
+      if (!reported.has(kind)) onOutage(describeOutage(error));
       reported.add(kind);
     }
     const elapsedMs = performance.now() - startedAt;
@@ -52,11 +48,9 @@ export async function retryDuringOutages<T>(
 }
 
 /**
- * Connects a client, and retries until it succeeds.
- *
- * The driver connects on first use, but only once: after a failure it rejects every operation until
- * `connect()` is called. After the first success it reconnects by itself, except after a heartbeat that
- * never ends (see watchHeartbeats); this class reconnects it then.
+ * Connects a client, and retries until it succeeds: after a first failure the driver rejects every operation
+ * until `connect()` is called. After the first success the driver reconnects by itself, except after a
+ * heartbeat that never ends (see watchHeartbeats); this class reconnects it then.
  */
 export class Connection {
   readonly #client: MongoClient;
@@ -82,10 +76,7 @@ export class Connection {
     );
   }
 
-  /**
-   * Resolves when the store has responded for the first time. Rejects with the signal's reason, or
-   * when the connection is closed.
-   */
+  /** Resolves when the store has responded for the first time. Rejects on abort and on close. */
   established(signal?: AbortSignal): Promise<void> {
     if (signal === undefined) return this.#connected;
     return new Promise((resolve, reject) => {
@@ -138,10 +129,7 @@ async function connect(client: MongoClient): Promise<void> {
   await client.db('admin').command({ ping: 1 });
 }
 
-/**
- * Pings a store every few seconds until the signal is aborted, to report outages. Agenda retries
- * without reporting them.
- */
+/** Pings a store until the signal is aborted, to report outages: Agenda retries without a report. */
 export async function watchForOutages(
   ping: (timeoutMs: number) => Promise<unknown>,
   { signal, onOutage }: Pick<RetryOptions, 'signal' | 'onOutage'>,

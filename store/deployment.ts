@@ -3,7 +3,7 @@ import type { Db } from 'mongodb';
 import { newOrganisationId } from './identifiers.ts';
 import { findOrInsert } from './upsert.ts';
 
-/** The only document with data of the whole deployment. */
+/** The only document of its collection. */
 export interface Deployment {
   readonly _id: 'deployment';
   /** The organisation of projects and keys for which no other is given. */
@@ -12,7 +12,7 @@ export interface Deployment {
   readonly backgroundSecret: string;
 }
 
-/** The deployment's document, created on first use. */
+/** Created on first use. */
 export function findDeployment(db: Db): Promise<Deployment> {
   return findOrInsert(db.collection<Deployment>('deployments'), 'deployment', {
     defaultOrganisation: newOrganisationId(),

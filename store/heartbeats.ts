@@ -1,15 +1,14 @@
 import type { MongoClient } from 'mongodb';
 
-/** A process that was suspended reads the responses that have arrived within this time. */
+/** After a suspension, a process needs this time to read the responses that have arrived. */
 const graceMs = 1_000;
 
 /**
- * Detects that the driver has stopped monitoring a server, and calls `onLost` each time.
+ * Calls `onLost` each time the driver stops monitoring a server.
  *
- * The driver monitors servers by heartbeats with a timeout. A heartbeat that is written while the server
- * closes the connection never ends (driver 7.8: `writeCommand` awaits `drain` on a destroyed socket),
- * and the server stays `Unknown`, even after it recovers. This happens when a server that does not
- * stream its state stops during an operation.
+ * A heartbeat that is written while the server closes the connection never ends (driver 7.8:
+ * `writeCommand` awaits `drain` on a destroyed socket), and the server stays `Unknown`, even after it
+ * recovers. This happens when a server that does not stream its state stops during an operation.
  */
 export function watchHeartbeats(client: MongoClient, onLost: () => void): void {
   const { connectTimeoutMS, heartbeatFrequencyMS } = client.options;

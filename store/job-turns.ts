@@ -1,11 +1,11 @@
 import type { Filter } from 'mongodb';
 import {
+  epoch,
   type JobDocument,
   type Jobs,
-  makeWait,
-  never,
   type PrewarmJob,
   prewarmJobName,
+  requeue,
 } from './waiting-jobs.ts';
 
 /**
@@ -16,46 +16,45 @@ import {
  * however many jobs another one has queued.
  */
 
-/** Delayed jobs that are due get their turn in batches of this size. */
+/** Maximum of delayed jobs that get their turns at once. */
 const batchSize = 20;
 
-const due = { name: prewarmJobName, disabled: { $ne: true } };
+const enabled = { name: prewarmJobName, disabled: { $ne: true } };
 
 const minWindow = 8;
 
 /**
- * Finds the job with the lowest turn. Queries turns up to a little above the last lowest one, and higher
- * turns only if these have no job: some servers (DocumentDB) sort all jobs that a filter selects, even
- * with an index in that order.
+ * Finds the job with the lowest turn. It queries a window of turns above the last lowest one, and a larger
+ * window if that has no job: some servers (DocumentDB) sort all jobs that a filter selects, even with an
+ * index in that order.
  */
 export class LowestTurn {
   readonly #jobs: Jobs;
-  #known = 0;
+  #lowest = 0;
   #window = minWindow;
 
   constructor(jobs: Jobs) {
     this.#jobs = jobs;
   }
 
-  /** @param first returns the first job by turn that matches the filter, as it was stored */
+  /** @param first finds (and may update) the first job by turn; returns it as it was stored */
   async find(
     first: (filter: Filter<JobDocument>) => Promise<JobDocument | null>,
   ): Promise<JobDocument | null> {
     for (;;) {
-      const job = await first({ ...due, turn: { $gte: 0, $lte: this.#known + this.#window } });
+      const job = await first({ ...enabled, turn: { $gte: 0, $lte: this.#lowest + this.#window } });
       if (job !== null) {
-        this.#known = job.turn ?? 0;
+        this.#lowest = job.turn ?? 0;
         this.#window = Math.max(minWindow, Math.floor(this.#window * (15 / 16)));
         return job;
       }
-      const other = await this.#jobs.findOne({ ...due, turn: { $gte: 0 } });
+      const other = await this.#jobs.findOne({ ...enabled, turn: { $gte: 0 } });
       if (other === null) return null;
-      this.#window = Math.max(this.#window, (other.turn ?? 0) - this.#known);
+      this.#window = Math.max(this.#window, (other.turn ?? 0) - this.#lowest);
     }
   }
 }
 
-/** Gives jobs their turns. */
 export class JobTurns {
   readonly #jobs: Jobs;
   readonly #lowest: LowestTurn;
@@ -65,7 +64,7 @@ export class JobTurns {
     this.#lowest = new LowestTurn(jobs);
   }
 
-  /** The turn after which a project's next jobs are queued. */
+  /** The turn of a project's last job, or else the lowest turn of all. */
   async last(projectId: string): Promise<number> {
     const own = { 'data.projectId': projectId, turn: { $gte: 0 } };
     const [lowest, last] = await Promise.all([
@@ -76,23 +75,22 @@ export class JobTurns {
   }
 
   /**
-   * Gives turns to jobs that are due after a failed attempt, or that an operator has scheduled in the
-   * workbench.
+   * Gives turns to jobs that are due: after a failed attempt, or scheduled by an operator in the workbench.
    * @returns their number; more may be due
    */
-  async admit(now: Date): Promise<number> {
+  async assignDue(now: Date): Promise<number> {
     const waiting = { name: prewarmJobName, turn: null, lockedAt: null };
-    const ready = await this.#jobs
-      .find({ ...waiting, nextRunAt: { $gt: never, $lte: now } })
+    const due = await this.#jobs
+      .find({ ...waiting, nextRunAt: { $gt: epoch, $lte: now } })
       .sort({ nextRunAt: 1 })
       .limit(batchSize)
       .toArray();
-    for (const { _id, data } of ready) {
+    for (const { _id, data } of due) {
       const [turn = 0] = turnsAfter(await this.last(data?.projectId), [data]);
-      const unchanged = { ...waiting, _id, nextRunAt: { $gt: never } };
-      await makeWait(this.#jobs, unchanged, data, { turn });
+      const unchanged = { ...waiting, _id, nextRunAt: { $gt: epoch } };
+      await requeue(this.#jobs, unchanged, data, { turn });
     }
-    return ready.length;
+    return due.length;
   }
 }
 

@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { Db } from 'mongodb';
-import { answered } from './deadline.ts';
+import { withTimeout } from './deadline.ts';
 import { JobTurns, turnsAfter } from './job-turns.ts';
 import { isDuplicateKey, writePortably } from './upsert.ts';
 import {
-  giveBack,
+  epoch,
   type JobDocument,
   type Jobs,
   jobsCollection,
-  never,
   type PrewarmJob,
   type PrewarmJobData,
   prewarmJobName,
+  releaseJob,
+  waitingJobsOf,
   waitingKeyOf,
-  waitingOf,
 } from './waiting-jobs.ts';
 
 export {
@@ -32,7 +32,7 @@ export interface QueueStats {
   readonly oldestWaitingMs: number;
 }
 
-/** A project's jobs would exceed the maximum of waiting ones. None of the call's jobs was added. */
+/** A call would exceed the maximum of waiting jobs of a project. None of its jobs was added. */
 export class QueueFull extends Error {
   override readonly name = 'QueueFull';
   readonly waiting: number;
@@ -53,12 +53,12 @@ export class JobQueue {
   readonly #jobs: Jobs;
   readonly #turns: JobTurns;
   readonly #maxWaiting: number;
-  /** Projects whose jobs are being added now: the number of jobs, and the last turn. */
+  /** By project: the number of jobs that this process is adding, and their last turn. */
   readonly #adding = new Map<string, { jobs: number; turn: number }>();
 
   /**
-   * @param maxWaiting the maximum of a project's waiting jobs. Only several processes that add jobs at
-   *   the same time can exceed it, by the number of jobs that each adds.
+   * @param maxWaiting the maximum of a project's waiting jobs. Processes that add jobs at the same time may
+   *   exceed it, by the number of jobs that each adds.
    */
   constructor(db: Db, maxWaiting = Number.POSITIVE_INFINITY) {
     this.#maxWaiting = maxWaiting;
@@ -84,7 +84,8 @@ export class JobQueue {
     const [{ projectId } = { projectId: '' }] = jobs;
     const wanted = new Map(jobs.map(withFingerprint).map((job) => [waitingKeyOf(job), job]));
     const equal = this.#jobs.find({ waitingKey: { $in: [...wanted.keys()] } });
-    for (const { waitingKey } of await answered(equal.toArray())) wanted.delete(String(waitingKey));
+    for (const { waitingKey } of await withTimeout(equal.toArray()))
+      wanted.delete(String(waitingKey));
     if (wanted.size === 0) return;
 
     const adding = this.#adding.get(projectId) ?? { jobs: 0, turn: 0 };
@@ -92,21 +93,21 @@ export class JobQueue {
     adding.jobs += wanted.size;
     try {
       await this.#checkMaximum(projectId, wanted.size, adding.jobs);
-      const last = await answered(this.#turns.last(projectId));
+      const last = await withTimeout(this.#turns.last(projectId));
       const turns = turnsAfter(Math.max(last, adding.turn), [...wanted.values()]);
       adding.turn = turns.at(-1) ?? 0;
       const inserted = [...wanted.values()].map((data, i) => this.#insert(data, turns[i] ?? 0));
-      await answered(Promise.all(inserted));
+      await withTimeout(Promise.all(inserted));
     } finally {
       adding.jobs -= wanted.size;
       if (adding.jobs === 0) this.#adding.delete(projectId);
     }
   }
 
-  /** @param beingAdded jobs that this process is adding, including these; some may be stored already */
+  /** @param beingAdded all jobs that this process is adding; some may be stored already */
   async #checkMaximum(projectId: string, added: number, beingAdded: number): Promise<void> {
     if (!Number.isFinite(this.#maxWaiting)) return;
-    const waiting = await answered(this.#jobs.countDocuments(waitingOf(projectId)));
+    const waiting = await withTimeout(this.#jobs.countDocuments(waitingJobsOf(projectId)));
     if (waiting + beingAdded > this.#maxWaiting) {
       throw new QueueFull(waiting, added, this.#maxWaiting);
     }
@@ -140,13 +141,13 @@ export class JobQueue {
     }
   }
 
-  /** Counts by indexed fields, so it is cheap enough to run every second. */
+  /** Counts by indexes, which is fast enough to run every second. */
   async stats(): Promise<QueueStats> {
     const now = new Date();
     const name = prewarmJobName;
-    const due = { name, nextRunAt: { $gt: never, $lte: now } };
+    const due = { name, nextRunAt: { $gt: epoch, $lte: now } };
     const [active, waiting, delayed, failed, oldest] = await Promise.all([
-      this.#jobs.countDocuments({ name, lockedAt: { $gt: never } }),
+      this.#jobs.countDocuments({ name, lockedAt: { $gt: epoch } }),
       this.#jobs.countDocuments(due),
       this.#jobs.countDocuments({ name, nextRunAt: { $gt: now } }),
       this.#jobs.countDocuments({ name, nextRunAt: null, lockedAt: null, failCount: { $gt: 0 } }),
@@ -160,21 +161,21 @@ export class JobQueue {
     return { active, waiting, delayed, failed, oldestWaitingMs: now.getTime() - since };
   }
 
-  /** Unlocks the jobs that a consumer of this name has locked. */
+  /** Releases the jobs that a consumer has locked. */
   async release(consumer: string): Promise<void> {
-    const locked = { name: prewarmJobName, lockedAt: { $gt: never }, lastModifiedBy: consumer };
+    const locked = { name: prewarmJobName, lockedAt: { $gt: epoch }, lastModifiedBy: consumer };
     for (const job of await this.#jobs.find(locked).toArray()) {
-      await giveBack(this.#jobs, job, consumer);
+      await releaseJob(this.#jobs, job, consumer);
     }
   }
 
-  /** Removes jobs that succeeded or failed before a date; returns their number. */
+  /** @returns the number of removed jobs */
   async removeEnded(before: Date): Promise<number> {
     const { deletedCount } = await this.#jobs.deleteMany({
       name: prewarmJobName,
       nextRunAt: null,
       lockedAt: null,
-      lastFinishedAt: { $gt: never, $lt: before },
+      lastFinishedAt: { $gt: epoch, $lt: before },
     });
     return deletedCount;
   }

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { answered } from './deadline.ts';
+import { withTimeout } from './deadline.ts';
 import { hashApiKey, newApiKey, newKeyId } from './identifiers.ts';
 import { retryOnDuplicateKey } from './upsert.ts';
 
@@ -22,13 +22,7 @@ export interface ApiKey {
   readonly revokedAt: Date | null;
 }
 
-export interface NewKey {
-  readonly name: string;
-  readonly orgId: string;
-  readonly projectId: string | null;
-  readonly allOrganisations?: true;
-  readonly access: KeyAccess;
-}
+export type NewKey = Pick<ApiKey, 'name' | 'orgId' | 'projectId' | 'allOrganisations' | 'access'>;
 
 export class Keys {
   readonly #collection: Collection<ApiKey>;
@@ -55,10 +49,9 @@ export class Keys {
     return { key, secret };
   }
 
-  /** Stores the key from the environment, unless it is stored with all its rights. */
-  async adoptFromEnvironment(secret: string, orgId: string): Promise<void> {
+  /** Stores the key from the environment. A stored key with fewer rights gets full access. */
+  async storeEnvironmentKey(secret: string, orgId: string): Promise<void> {
     const hash = hashApiKey(secret);
-    // The setting grants full access to a key that exists with fewer rights.
     const rights = {
       projectId: null,
       allOrganisations: true,
@@ -84,22 +77,21 @@ export class Keys {
     await retryOnDuplicateKey(upsert);
   }
 
-  /** Ids of the valid keys from the environment with another secret. */
-  async othersFromEnvironment(secret: string): Promise<string[]> {
+  /** Ids of the valid keys that earlier environments, or those of other machines, had. */
+  async otherEnvironmentKeys(secret: string): Promise<string[]> {
     const others = await this.#collection
       .find({ fromEnvironment: true, hash: { $ne: hashApiKey(secret) }, revokedAt: null })
       .toArray();
     return others.map(({ _id }) => _id);
   }
 
-  /** Revokes the valid keys from the environment with another secret. */
-  async revokeOthersFromEnvironment(secret: string): Promise<void> {
-    for (const id of await this.othersFromEnvironment(secret)) await this.revoke(id);
+  async revokeOtherEnvironmentKeys(secret: string): Promise<void> {
+    for (const id of await this.otherEnvironmentKeys(secret)) await this.revoke(id);
   }
 
-  /** The key with a secret, revoked or not; null for an unknown secret. */
+  /** Also returns revoked keys. */
   findBySecret(secret: string): Promise<ApiKey | null> {
-    return answered(this.#collection.findOne({ hash: hashApiKey(secret) }));
+    return withTimeout(this.#collection.findOne({ hash: hashApiKey(secret) }));
   }
 
   list(): Promise<ApiKey[]> {

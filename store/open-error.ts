@@ -6,13 +6,10 @@ import { backupOf } from './embedded/storage/backup.ts';
 import { DataFileDamaged } from './embedded/storage/file-check.ts';
 import { StoreUnavailable, StoreUrlInvalid } from './outage.ts';
 
-/**
- * Describes in one sentence why the store could not be opened; null for an unexpected error.
- * @param dataDir as in the settings
- */
+/** Describes in one sentence why the store could not be opened; null for an unexpected error. */
 export async function openErrorText(error: unknown, dataDir: string): Promise<string | null> {
   if (error instanceof FolderHeld) {
-    return `The data folder ${resolve(dataDir)} (SERVICE_DATA_DIR) belongs to process ${error.pid}, which runs: end that service, or set another folder.`;
+    return `The data folder ${resolve(dataDir)} (SERVICE_DATA_DIR) belongs to process ${error.pid}, which is running: stop that service, or set another folder.`;
   }
   if (error instanceof DataFileDamaged) return damageText(error);
   if (error instanceof ForeignFolder) return `The store cannot be opened: ${error.message}.`;
@@ -47,7 +44,7 @@ const folderCauses: Readonly<Record<string, string>> = {
   EMFILE: 'this process has too many open files',
 };
 
-/** Describes an error of the file system in one sentence with the data folder; null for others. */
+/** Describes a file system error in one sentence with the data folder; null for other errors. */
 export function folderErrorText(error: unknown, dataDir: string): string | null {
   const { code, path } = error as NodeJS.ErrnoException;
   const cause = folderCauses[String(code)];

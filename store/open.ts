@@ -4,7 +4,7 @@ import type { Db } from 'mongodb';
 import type { Settings } from '../contract/settings/table.ts';
 import { clientOf, type OnCommand } from './client.ts';
 import { Connection, type OnOutage } from './connection.ts';
-import { answered } from './deadline.ts';
+import { withTimeout } from './deadline.ts';
 import { FolderHeld, runningStoreUrl } from './embedded/lock.ts';
 import { type EmbeddedStore, startEmbeddedStore } from './embedded/server.ts';
 import { Keys } from './keys.ts';
@@ -12,7 +12,7 @@ import { Organisations } from './organisations.ts';
 import { StoreUnavailable } from './outage.ts';
 import { Projects } from './projects.ts';
 
-/** Polling interval while the embedded store has no owner. */
+/** While no process owns the embedded store. */
 const pollEveryMs = 500;
 
 export interface Store {
@@ -22,26 +22,24 @@ export interface Store {
   readonly organisations: Organisations;
   readonly keys: Keys;
   readonly db: Db;
-  /** Resolves when the store has responded for the first time; rejects on abort or close. */
+  /** Resolves when the store has responded for the first time. Rejects on abort and on close. */
   established(signal?: AbortSignal): Promise<void>;
   /** Replaces the driver's error about a closed client by the cause of the outage. */
   explain(error: unknown): unknown;
   /** Round trip to the server, ms. @throws StoreUnavailable after the timeout */
   ping(timeoutMs: number): Promise<number>;
-  /**
-   * Resolves with the error if an embedded store of this process fails; otherwise never settles.
-   */
+  /** Resolves if an embedded store of this process fails; otherwise never settles. */
   readonly failed: Promise<Error>;
   close(): Promise<void>;
 }
 
 /**
- * Connects to a store by its URL, in the background, with retries. Until then operations fail
- * within seconds.
+ * Connects to a store by its URL, in the background, with retries. Until it is connected, operations
+ * fail within seconds.
  * @throws StoreUrlInvalid
  */
 export function connectStore(url: string, onOutage: OnOutage, onCommand?: OnCommand): Store {
-  return assemble(url, null, onOutage, onCommand);
+  return createStore(url, null, onOutage, onCommand);
 }
 
 type StoreSettings = Pick<Settings, 'mongodbUrl' | 'dataDir'>;
@@ -49,9 +47,9 @@ type StoreSettings = Pick<Settings, 'mongodbUrl' | 'dataDir'>;
 const embeddedFolder = (settings: StoreSettings): string => resolve(settings.dataDir);
 
 /**
- * Opens the configured store as its owner: without a MongoDB URL it starts the embedded store in
- * the data folder. The store may not be connected yet (see `established`).
- * @param onBackupFailure called with the reason when no copy of the embedded store could be made
+ * Opens the configured store; without a MongoDB URL, starts the embedded store in the data folder. The store
+ * may not be connected yet (see `established`).
+ * @param onBackupFailure called with the reason when the embedded store could not be copied
  * @throws FolderHeld when another process owns the embedded store's folder
  * @throws DataFileDamaged
  * @throws StoreUrlInvalid
@@ -61,14 +59,14 @@ export async function openStore(
   onOutage: OnOutage,
   onBackupFailure: (reason: string) => void = () => {},
 ): Promise<Store> {
-  if (settings.mongodbUrl !== null) return assemble(settings.mongodbUrl, null, onOutage);
+  if (settings.mongodbUrl !== null) return createStore(settings.mongodbUrl, null, onOutage);
   const embedded = await startEmbeddedStore(embeddedFolder(settings), { onBackupFailure });
-  return assemble(embedded.url, embedded, onOutage);
+  return createStore(embedded.url, embedded, onOutage);
 }
 
 /**
- * Opens the configured store for a command: connects to the store of a running service, or starts
- * the embedded store when no service runs. It does not retry.
+ * Opens the configured store for a command, without retries: connects to the embedded store of a running
+ * service, or starts it when no service runs.
  * @throws StoreUnavailable
  * @throws StoreUrlInvalid
  */
@@ -88,7 +86,7 @@ export async function joinStore(settings: StoreSettings): Promise<Store> {
   }
 }
 
-/** Closes the store and throws when the first attempt to connect fails. */
+/** Closes the store and rejects when the first attempt to connect fails. */
 async function withoutRetry(open: (onOutage: OnOutage) => Promise<Store>): Promise<Store> {
   const failed = new AbortController();
   const store = await open((cause) => {
@@ -104,8 +102,8 @@ async function withoutRetry(open: (onOutage: OnOutage) => Promise<Store>): Promi
 }
 
 /**
- * Opens the configured store in a process that never owns it: waits for the owner of an embedded store,
- * and for the first response. Rejects with the signal's reason.
+ * Opens the configured store in a process that never starts the embedded store: waits until another process
+ * has started it, and for the first response. Rejects with the signal's reason.
  * @throws StoreUrlInvalid
  */
 export async function awaitStore(
@@ -130,12 +128,12 @@ export async function awaitStore(
   }
 }
 
-/** Creates the collections' indexes; idempotent, and safe to run in several processes at once. */
+/** Idempotent, and safe to run in several processes at once. */
 export async function ensureIndexes(store: Store): Promise<void> {
   await Promise.all([store.projects.ensureIndexes(), store.keys.ensureIndexes()]);
 }
 
-function assemble(
+function createStore(
   url: string,
   embedded: EmbeddedStore | null,
   onOutage: OnOutage,
@@ -153,7 +151,7 @@ function assemble(
     explain: (error) => connection.explain(error),
     async ping(timeoutMs) {
       const started = performance.now();
-      await answered(db.command({ ping: 1 }), timeoutMs);
+      await withTimeout(db.command({ ping: 1 }), timeoutMs);
       return performance.now() - started;
     },
     failed: embedded?.failed ?? new Promise<Error>(() => {}),

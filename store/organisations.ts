@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { answered } from './deadline.ts';
+import { withTimeout } from './deadline.ts';
 import { findDeployment } from './deployment.ts';
 import { newOrganisationId } from './identifiers.ts';
 import { findOrInsert } from './upsert.ts';
@@ -43,7 +43,7 @@ export class Organisations {
   }
 
   find(id: string): Promise<Organisation | null> {
-    return answered(this.#collection.findOne({ _id: id }));
+    return withTimeout(this.#collection.findOne({ _id: id }));
   }
 
   list(): Promise<Organisation[]> {

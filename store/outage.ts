@@ -10,11 +10,10 @@ import {
   type TopologyDescription,
 } from 'mongodb';
 
-/** The store cannot be reached or refuses the credentials; the message has the cause. */
+/** The store cannot be reached, or rejects the credentials. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 
-  /** The cause, without the words around it. */
   readonly reason: string;
 
   constructor(reason: string) {
@@ -23,7 +22,6 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** Descriptions of system errors; other errors are described by their own message. */
 const systemErrors: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refuses connections',
   ECONNRESET: 'closes connections',
@@ -41,12 +39,12 @@ const systemErrors: Readonly<Record<string, string>> = {
 const tlsCode = /^(ERR_TLS|ERR_SSL|CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH)/;
 const tlsMessage = /secure TLS|\bSSL\b|certificate/i;
 
-/** The driver rejects `SERVICE_MONGODB_URL`; the message has the reason. */
+/** The driver rejects `SERVICE_MONGODB_URL`. */
 export class StoreUrlInvalid extends Error {
   override readonly name = 'StoreUrlInvalid';
 
   constructor(reason: unknown) {
-    super(`SERVICE_MONGODB_URL cannot be used: ${outageInWords(reason)}.`);
+    super(`SERVICE_MONGODB_URL cannot be used: ${describeOutage(reason)}.`);
   }
 }
 
@@ -109,9 +107,9 @@ export function isOutage(error: unknown): boolean {
 }
 
 /** Describes an error for an operator, without the user names and passwords of URLs. */
-export function outageInWords(error: unknown): string {
+export function describeOutage(error: unknown): string {
   if (error instanceof MongoServerSelectionError && error.reason !== undefined) {
-    return topologyInWords(error.reason);
+    return describeTopology(error.reason);
   }
   if (error instanceof MongoServerError) {
     const message = `${withoutCredentials(error.message)} (code ${error.code})`;
@@ -122,11 +120,11 @@ export function outageInWords(error: unknown): string {
   return withoutCredentials(error instanceof Error ? error.message : String(error));
 }
 
-function topologyInWords({ servers, setName }: TopologyDescription): string {
+function describeTopology({ servers, setName }: TopologyDescription): string {
   const all = [...servers.values()];
   if (all.length === 0) return `no server belongs to the replica set ${setName}`;
   const unknown = all.filter(({ type }) => type === ServerType.Unknown);
-  const failures = unknown.map(({ address, error }) => `${address} ${serverInWords(error)}`);
+  const failures = unknown.map(({ address, error }) => `${address} ${describeServer(error)}`);
   const others = all.filter(({ type }) => type !== ServerType.Unknown);
   if (others.length > 0) {
     failures.push(`no primary among ${others.map(({ address }) => address).join(', ')}`);
@@ -134,8 +132,8 @@ function topologyInWords({ servers, setName }: TopologyDescription): string {
   return failures.join(', ');
 }
 
-/** Describes the last error of the driver's monitor of a server. */
-function serverInWords(error: Error | null): string {
+/** @param error the last one of the driver's monitor of the server */
+function describeServer(error: Error | null): string {
   if (error === null || error instanceof MongoNetworkTimeoutError) return 'does not respond';
   const code = String((error.cause as NodeJS.ErrnoException | undefined)?.code ?? '');
   const known = systemErrors[code];

@@ -1,7 +1,7 @@
 /** A JSON value of an image parameter. */
 export type PresetValue = string | number | boolean;
 
-/** Image parameters under one name, by their canonical names. */
+/** By the canonical names of image parameters. */
 export type PresetParameters = Readonly<Record<string, PresetValue>>;
 
 /** Preset names are field names in the store, so they have no `.` and `$`. */

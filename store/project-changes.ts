@@ -1,9 +1,8 @@
 import type { Collection, Db, Filter } from 'mongodb';
-import { answered } from './deadline.ts';
+import { withTimeout } from './deadline.ts';
 import type { Project } from './project.ts';
 import { retryOnDuplicateKey } from './upsert.ts';
 
-/** The fields by which a change of a project is detected. */
 export type ProjectChange = Pick<Project, '_id' | 'revision'>;
 
 interface Counter {
@@ -24,7 +23,6 @@ export interface StoredProject extends Project {
 /** Part of every change of a project. */
 export const markChange = { changePending: true } as const;
 
-/** Removes the state of changes from a stored project. */
 export function withoutChange({ changePending, changeNumber, ...project }: StoredProject): Project {
   return project;
 }
@@ -32,7 +30,7 @@ export function withoutChange({ changePending, changeNumber, ...project }: Store
 /**
  * Follows the changes of all projects without clocks.
  *
- * A change marks its project as pending, in the same update. A follower that sees a mark at two polls
+ * A change marks its project as pending, in the same update. A follower that sees the mark in two polls
  * takes a number from a counter in the store and replaces the mark by it. A poll reads, in this order,
  * the counter, the pending projects, and the projects with a number above the previous poll's counter.
  * It misses no change, however long a process is suspended between two steps: a project that is no longer
@@ -40,7 +38,7 @@ export function withoutChange({ changePending, changeNumber, ...project }: Store
  * is above that counter, so the next poll reads it. This requires that a read sees the writes that ended
  * before it, as reads from a primary do.
  *
- * A follower replaces the mark, so that a change is one write and survives the end of its process.
+ * Followers replace the mark, so that a change is one write, which the end of its process cannot divide.
  */
 export class ProjectChanges {
   readonly #projects: Collection<StoredProject>;
@@ -55,11 +53,11 @@ export class ProjectChanges {
   }
 
   /**
-   * The projects that changed since the last call; some may be reported again. Null if they are unknown:
-   * on the first call, and after the counter went back, as after a restored backup.
+   * The projects that changed since the last call; some may be reported again. Null if the changes are
+   * unknown: on the first call, and after the counter has decreased, as when a backup is restored.
    */
   async next(): Promise<ProjectChange[] | null> {
-    const counter = await answered(this.#counters.findOne({ _id: counterId }));
+    const counter = await withTimeout(this.#counters.findOne({ _id: counterId }));
     const value = counter?.value ?? 0;
     const pending = await this.#find({ changePending: true });
     const since = this.#position;
@@ -74,7 +72,7 @@ export class ProjectChanges {
 
   #find(filter: Filter<StoredProject>): Promise<ProjectChange[]> {
     const found = this.#projects.find(filter).project<ProjectChange>({ revision: 1 });
-    return answered(found.toArray());
+    return withTimeout(found.toArray());
   }
 
   async #number(pending: readonly ProjectChange[]): Promise<void> {
@@ -83,7 +81,7 @@ export class ProjectChanges {
     for (const { _id, revision } of pending) {
       if (before.get(_id) !== revision) continue;
       try {
-        await answered(this.#replaceMark(_id, revision));
+        await withTimeout(this.#replaceMark(_id, revision));
       } catch {
         // The store may be readable but not writable, for example on a full disk.
         return;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** CSS Color 4's HSL to RGB, as `#rrggbb`. Hue in degrees, the others 0..1. */
+/** Converts HSL to `#rrggbb` as in CSS Color 4. Hue in degrees, the others 0..1. */
 function hex(hue: number, saturation: number, lightness: number): string {
   const amplitude = saturation * Math.min(lightness, 1 - lightness);
   const channel = (offset: number): string => {

@@ -1,4 +1,5 @@
 import type { PresetParameters } from './preset.ts';
+import type { Purges } from './purges.ts';
 
 export const watermarkPositions = [
   'center',
@@ -36,7 +37,6 @@ export interface ProjectSettings {
   readonly watermarkMargin: number;
 }
 
-/** A stored project, without the state of its changes. */
 export interface Project extends ProjectSettings {
   readonly _id: string;
   readonly orgId: string;
@@ -48,15 +48,17 @@ export interface Project extends ProjectSettings {
   readonly color2: string;
   readonly requireSignedUrls: boolean;
   readonly signedUrlTtlSeconds: number | null;
-  /** The HMAC secret of signed URLs; null until created. Used only to sign and verify URLs. */
+  /** The HMAC secret of signed URLs; null until created. */
   readonly signingSecret: string | null;
-  /** The secret before the last rotation, also valid until it is revoked. */
+  /** The secret before the last rotation, valid until it is revoked. */
   readonly previousSigningSecret?: string | null;
   /** The project's image parameters, by preset name. */
   readonly presets?: Readonly<Record<string, PresetParameters>>;
+  /** Absent before the first purge. */
+  readonly purges?: Purges;
   readonly createdAt: Date;
-  /** By the store's clock. Only for display, because clocks may step. */
+  /** By the store's clock. Only for display: a clock may be set back. */
   readonly changedAt: Date;
-  /** Grows by one with every change. */
+  /** Incremented by every change. */
   readonly revision: number;
 }

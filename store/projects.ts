@@ -1,6 +1,7 @@
 import type { Collection, Db, Filter, UpdateFilter } from 'mongodb';
-import { answered } from './deadline.ts';
+import { withTimeout } from './deadline.ts';
 import { newProjectId, newSigningSecret } from './identifiers.ts';
+import { StoreUnavailable } from './outage.ts';
 import { isPresetName, type PresetParameters } from './preset.ts';
 import type { Project, ProjectSettings } from './project.ts';
 import {
@@ -10,6 +11,7 @@ import {
   withoutChange,
 } from './project-changes.ts';
 import { projectColours } from './project-colours.ts';
+import { withPurge } from './purges.ts';
 
 export {
   type Project,
@@ -20,14 +22,9 @@ export {
   watermarkPositions,
 } from './project.ts';
 
-export interface NewProject {
+export interface NewProject extends Pick<Project, 'orgId' | 'name' | 'origin' | 'allowedOrigins'> {
   /** Default: a new id. */
   readonly id?: string;
-  readonly orgId: string;
-  readonly name: string;
-  readonly origin: string;
-  /** Normalised and each once. */
-  readonly allowedOrigins: readonly string[];
 }
 
 export const newProjectSettings: ProjectSettings = {
@@ -45,11 +42,14 @@ export const newProjectSettings: ProjectSettings = {
   watermarkMargin: 16,
 };
 
-/** @throws Error for a name that is not valid, which the store could parse as a path */
+/** @throws Error for an invalid name, which the store could parse as a path */
 function presetField(name: string): `presets.${string}` {
   if (!isPresetName(name)) throw new Error('not a preset name');
   return `presets.${name}`;
 }
+
+/** More than the concurrent changes of one project, each of which may come before a purge. */
+const maxPurgeAttempts = 100;
 
 /** Every change is one atomic update, so that concurrent changes are not lost. */
 export class Projects {
@@ -79,7 +79,7 @@ export class Projects {
       revision: 1,
     };
     // An upsert, because an insert cannot use the store's clock.
-    const created = await answered(
+    const created = await withTimeout(
       this.#collection.findOneAndUpdate(
         { _id },
         { $setOnInsert: project, $set: markChange, $currentDate: { changedAt: true } },
@@ -91,14 +91,14 @@ export class Projects {
   }
 
   async find(id: string): Promise<Project | null> {
-    const found = await answered(this.#collection.findOne({ _id: id }));
+    const found = await withTimeout(this.#collection.findOne({ _id: id }));
     return found && withoutChange(found);
   }
 
   /** The organisation of a project, which never changes; null for an unknown id. */
   async organisationOf(id: string): Promise<string | null> {
     const projection = { orgId: 1 };
-    const project = await answered(this.#collection.findOne({ _id: id }, { projection }));
+    const project = await withTimeout(this.#collection.findOne({ _id: id }, { projection }));
     return project?.orgId ?? null;
   }
 
@@ -106,24 +106,23 @@ export class Projects {
   async list(orgId: string | null = null): Promise<Project[]> {
     const filter = orgId === null ? {} : { orgId };
     const found = this.#collection.find(filter).sort({ createdAt: 1, _id: 1 });
-    return (await answered(found.toArray())).map(withoutChange);
+    return (await withTimeout(found.toArray())).map(withoutChange);
   }
 
-  /** The changes of all projects from now on. */
   followChanges(): ProjectChanges {
     return new ProjectChanges(this.#db);
   }
 
-  /** Revisions by id, of the projects that exist. */
+  /** By id, of the projects that exist. */
   async revisionsOf(ids: readonly string[]): Promise<Map<string, number>> {
     const found = this.#collection
       .find({ _id: { $in: [...ids] } })
       .project<Pick<Project, '_id' | 'revision'>>({ revision: 1 });
-    const entries = await answered(found.toArray());
+    const entries = await withTimeout(found.toArray());
     return new Map(entries.map(({ _id, revision }) => [_id, revision]));
   }
 
-  /** Null for an unknown id, as in the methods below. */
+  /** Null for an unknown id, as in all methods below. */
   updateSettings(id: string, settings: Partial<ProjectSettings>): Promise<Project | null> {
     return this.#change(id, { $set: settings });
   }
@@ -145,7 +144,32 @@ export class Projects {
     return this.#change(id, { $unset: { [presetField(name)]: '' } });
   }
 
-  /** Requires signed URLs, with a new secret, which invalidates all earlier signatures. */
+  /**
+   * Purges the images that were made from earlier bytes of sources.
+   *
+   * @param tags of the sources; null for all images
+   * @param now Unix ms
+   * @throws StoreUnavailable when other changes of the project always come first
+   */
+  async purge(
+    id: string,
+    tags: readonly string[] | null,
+    now: () => number = Date.now,
+  ): Promise<Project | null> {
+    for (let attempt = 1; attempt <= maxPurgeAttempts; attempt += 1) {
+      const project = await this.find(id);
+      if (project === null) return null;
+      const { revision } = project;
+      const purges = withPurge(project.purges, tags, now());
+      // A revision that is new also to processes that knew the project before a backup was restored.
+      const increment = Math.max(1, purges.last - revision);
+      const changed = await this.#change(id, { $set: { purges } }, { revision }, increment);
+      if (changed !== null) return changed;
+    }
+    throw new StoreUnavailable('the project changes all the time');
+  }
+
+  /** Creates a new secret, which invalidates all earlier signatures. */
   requireSignatures(id: string, ttlSeconds: number | null): Promise<Project | null> {
     return this.#change(id, {
       $set: {
@@ -158,8 +182,8 @@ export class Projects {
   }
 
   /**
-   * Replaces a project's secret, which stays valid until `revokePreviousSecret`. Null also when the
-   * secrets have changed since the project was read, or two are valid: a third one would end the oldest.
+   * Replaces a project's secret, which stays valid until `revokePreviousSecret`. Also null when the secrets
+   * have changed since the project was read, or two are valid: a third one would invalidate the oldest.
    */
   async rotateSecret({ _id, signingSecret }: Project): Promise<Project | null> {
     if (signingSecret === null) return null;
@@ -169,32 +193,35 @@ export class Projects {
     return this.#change(_id, update, { signingSecret, previousSigningSecret: null });
   }
 
-  /** Ends the validity of the secret before the last rotation, if it is still valid. */
   revokePreviousSecret(id: string): Promise<Project | null> {
     return this.#change(id, { $unset: { previousSigningSecret: '' } });
   }
 
-  /** Stops requiring signed URLs and deletes the secrets. */
-  dropSignatures(id: string): Promise<Project | null> {
+  /** Also deletes the secrets. */
+  stopRequiringSignatures(id: string): Promise<Project | null> {
     return this.#change(id, {
       $set: { requireSignedUrls: false, signedUrlTtlSeconds: null, signingSecret: null },
       $unset: { previousSigningSecret: '' },
     });
   }
 
-  /** @param state further conditions on the project for the update */
+  /**
+   * @param condition further filter for the update
+   * @param increment of the revision
+   */
   async #change(
     id: string,
     update: UpdateFilter<StoredProject>,
-    state: Filter<StoredProject> = {},
+    condition: Filter<StoredProject> = {},
+    increment = 1,
   ): Promise<Project | null> {
-    const changed = await answered(
+    const changed = await withTimeout(
       this.#collection.findOneAndUpdate(
-        { ...state, _id: id },
+        { ...condition, _id: id },
         {
           ...update,
           $set: { ...update.$set, ...markChange },
-          $inc: { revision: 1 },
+          $inc: { revision: increment },
           $currentDate: { changedAt: true },
         },
         { returnDocument: 'after' },

@@ -8,7 +8,7 @@ import { backupOf } from './embedded/storage/backup.ts';
 import { checkDataFile, DataFileDamaged } from './embedded/storage/file-check.ts';
 import { folderErrorText } from './open-error.ts';
 
-/** The message is a sentence with the reason: no backup, a damaged one, a store in use, a file error. */
+/** There is no backup, it is damaged, the store is in use, or the file system returned an error. */
 export class RestoreFailed extends Error {
   override readonly name = 'RestoreFailed';
 
@@ -18,17 +18,16 @@ export class RestoreFailed extends Error {
 }
 
 export interface Restored {
-  /** When the backup was made: later writes are lost. */
+  /** When the backup was made. */
   readonly copiedAt: Date;
   /** Path of the replaced data file; null if there was none. */
   readonly replaced: string | null;
 }
 
 /**
- * Replaces the data file of an embedded store by its last backup. Keeps both: the replaced file gets
- * another name. The new file has the owner and mode of the replaced file, or else of the backup, because
- * the user who restores it may not be the user of the service. After an error the data file is unchanged.
- *
+ * Replaces the data file of an embedded store by a copy of its last backup; the replaced file gets another
+ * name. The new file has the owner and mode of the replaced file, or else of the backup, because the user
+ * who restores it may not be the user of the service. After an error the data file is unchanged.
  * @param folder as given to `startEmbeddedStore`
  * @throws {RestoreFailed}
  */
@@ -59,7 +58,7 @@ async function replaceFile(file: string, backup: string, now: Date): Promise<str
   const temporary = `${file}.new`;
   try {
     await copySynced(backup, temporary, replaced === null ? backup : file);
-    // It belongs to the replaced file; lmdb creates another one.
+    // lmdb creates one for the new file.
     await unlink(lockFileOf(file)).catch((error) => {
       if (!hasCode(error, 'ENOENT')) throw error;
     });

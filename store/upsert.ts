@@ -9,10 +9,7 @@ import {
 const duplicateKey = 11_000;
 const internalError = 1;
 
-/**
- * PostgreSQL's messages of SQLSTATE 23505 and 23P01, which FerretDB 2 reports as an internal error when a
- * findAndModify inserts a duplicate.
- */
+/** PostgreSQL's messages of SQLSTATE 23505 and 23P01, an internal error in a findAndModify of FerretDB 2. */
 const constraintViolation =
   /^(?:duplicate|conflicting) key value violates (?:unique|exclusion) constraint "/;
 /** PostgreSQL's message of SQLSTATE 40P01, which FerretDB 2 reports with differing codes. */
@@ -20,7 +17,7 @@ const deadlock = 'deadlock detected';
 /** Few, because a deadlock lasts a second (`deadlock_timeout`); one of its writes succeeds. */
 const attempts = 3;
 
-/** Whether a write was refused because another document has the value of a unique index. */
+/** Whether a write failed because another document has the same value in a unique index. */
 export function isDuplicateKey(error: unknown): boolean {
   if (!(error instanceof MongoServerError)) return false;
   const { code, message } = error;
@@ -28,8 +25,8 @@ export function isDuplicateKey(error: unknown): boolean {
 }
 
 /**
- * Runs a write under a unique index. The error of a duplicate key has the code 11000 on every server.
- * Repeats the write after a deadlock, which has no effect and which MongoDB does not have.
+ * Runs a write of a document with a unique index. A duplicate key has the error code 11000 on every server.
+ * Repeats the write after a deadlock, which has no effect. MongoDB itself has no such deadlocks.
  */
 export async function writePortably<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
@@ -57,7 +54,7 @@ export function retryOnDuplicateKey<T>(upsert: () => Promise<T>): Promise<T> {
   });
 }
 
-/** Finds a document by id, or inserts it; concurrent calls insert one. */
+/** Concurrent calls insert one document. */
 export async function findOrInsert<T extends { readonly _id: string }>(
   collection: Collection<T>,
   _id: T['_id'],

@@ -1,7 +1,6 @@
 import type { Collection, Filter, ObjectId } from 'mongodb';
 import { isDuplicateKey, writePortably } from './upsert.ts';
 
-/** The name of prewarm jobs in the queue. */
 export const prewarmJobName = 'prewarm';
 
 export const jobsCollection = 'jobs';
@@ -19,14 +18,13 @@ export interface PrewarmJob {
   readonly dpr: number | null;
 }
 
-/** Progress of a job: numbers of requested variants. */
+/** Numbers of variants. */
 export interface JobCounts {
   readonly done: number;
   readonly failed: number;
   readonly total: number;
 }
 
-/** The `data` of a job. */
 export interface PrewarmJobData extends PrewarmJob {
   /** Identifies equal jobs, which are not queued twice. */
   readonly fingerprint: string;
@@ -60,26 +58,26 @@ export interface JobDocument {
 
 export type Jobs = Collection<JobDocument>;
 
-/** Earlier than any date of a job. `$gt` with it excludes null and missing fields. */
-export const never = new Date(0);
+/** Earlier than any date of a job: `$gt` with it excludes null and missing fields. */
+export const epoch = new Date(0);
 
-/** The value of `waitingKey`, which begins with the project's id and a colon. */
+/** Equal for equal jobs of a project. */
 export function waitingKeyOf(data: Partial<PrewarmJobData> | undefined, id?: ObjectId): string {
   // A job that an operator created in the workbench may have any data.
   return `${data?.projectId}:${data?.fingerprint ?? id?.toHexString()}`;
 }
 
-/** The filter for a project's waiting jobs, in an index on `waitingKey`. */
-export const waitingOf = (projectId: string): Filter<JobDocument> => ({
+/** A project's waiting jobs, by the index on `waitingKey`. */
+export const waitingJobsOf = (projectId: string): Filter<JobDocument> => ({
   // In ASCII a semicolon follows the colon.
   waitingKey: { $gte: `${projectId}:`, $lt: `${projectId};` },
 });
 
 /**
- * Updates a job to wait. If an equal job waits already, deletes this one instead.
+ * Makes a job wait again. If an equal job waits already, deletes this one instead.
  * @returns whether a document matched the filter
  */
-export async function makeWait(
+export async function requeue(
   jobs: Jobs,
   filter: Filter<JobDocument> & { readonly _id: ObjectId },
   data: PrewarmJobData | undefined,
@@ -98,12 +96,12 @@ export async function makeWait(
   }
 }
 
-/** Releases a consumer's lock of a job, which is then due at once. */
-export async function giveBack(
+/** Releases a consumer's lock of a job, which is then due immediately. */
+export async function releaseJob(
   jobs: Jobs,
   { _id, data }: Pick<JobDocument, '_id' | 'data'>,
   consumer: string,
 ) {
-  const locked = { _id, lockedAt: { $gt: never }, lastModifiedBy: consumer };
-  await makeWait(jobs, locked, data, { lockedAt: null, nextRunAt: new Date() });
+  const locked = { _id, lockedAt: { $gt: epoch }, lastModifiedBy: consumer };
+  await requeue(jobs, locked, data, { lockedAt: null, nextRunAt: new Date() });
 }

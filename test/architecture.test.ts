@@ -34,9 +34,9 @@ const vagueNames = /^(utils?|utilit(y|ies)|helpers?|commons?|libs?|misc|shared|s
 
 interface Import {
   readonly from: string;
-  /** A path from the root if `ours`, otherwise a package. */
+  /** A path from the root if `isInternal`, otherwise a package. */
   readonly to: string;
-  readonly ours: boolean;
+  readonly isInternal: boolean;
 }
 
 /** The specifiers of all static, dynamic and type imports outside of comments. */
@@ -61,8 +61,8 @@ async function filesBelow(folder: string): Promise<string[]> {
 
 async function importsOf(from: string): Promise<Import[]> {
   return specifiers(await readFile(join(root, from), 'utf8')).map((specifier) => {
-    const ours = specifier.startsWith('.');
-    return { from, to: ours ? join(dirname(from), specifier) : specifier, ours };
+    const isInternal = specifier.startsWith('.');
+    return { from, to: isInternal ? join(dirname(from), specifier) : specifier, isInternal };
   });
 }
 
@@ -91,7 +91,9 @@ function cycle(edges: readonly Edge[]): string | null {
 const files = (await Promise.all(Object.keys(folders).map(filesBelow))).flat();
 const sources = files.filter((path) => /\.[cm]?[jt]sx?$/.test(path));
 const imports = (await Promise.all(sources.map(importsOf))).flat();
-const edges = imports.filter(({ ours }) => ours).map(({ from, to }): Edge => [from, to]);
+const edges = imports
+  .filter(({ isInternal }) => isInternal)
+  .map(({ from, to }): Edge => [from, to]);
 
 t.test('the scan finds imports of every kind outside of comments and strings', async (t) => {
   // With @, because the scan reads this file too.
@@ -163,17 +165,17 @@ t.test('packages that run in production are dependencies for production', async 
   for (const path of built) {
     // Its code examples, which are strings, contain imports.
     if (path.endsWith('/page/main.js')) continue;
-    for (const { to, ours } of await importsOf(path)) {
+    for (const { to, isInternal } of await importsOf(path)) {
       const [name = ''] = /^(@[^/]+\/)?[^/]+/.exec(to) ?? [];
       // A string in a bundled package of Fastify.
       if (path.startsWith('dist/bundle/') && name === 'fast-json-stringify') continue;
-      if (!ours && !isBuiltin(to) && !(name in dependencies)) t.fail(`${path} imports ${to}`);
+      if (!isInternal && !isBuiltin(to) && !(name in dependencies)) t.fail(`${path} imports ${to}`);
     }
   }
 });
 
 t.test('only certain files import certain packages', async (t) => {
-  const packages = imports.filter(({ ours }) => !ours);
+  const packages = imports.filter(({ isInternal }) => !isInternal);
   const uws = packages.filter(({ to }) => /uws|uwebsockets/i.test(to)).map(({ from }) => from);
   t.same(new Set(uws), new Set(['server/http/uws-library.ts', 'server/http/uws-server.ts']));
   for (const { from, to } of packages.filter((one) => one.from.startsWith(page))) {

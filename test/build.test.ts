@@ -27,17 +27,17 @@ async function startProject(t: { teardown(action: () => Promise<unknown>): void 
   const at = (path: string) => join(folder, path);
   const write = (path: string, text: string) => writeFile(at(path), text);
   await mkdir(at('node_modules'));
-  await mkdir(at('room'));
+  await mkdir(at('source'));
   await symlink(join(rootPath, 'node_modules/typescript'), at('node_modules/typescript'));
   await cp(join(rootPath, 'build.js'), at('build.js'));
   const bare = { module: 'nodenext', types: [], lib: ['es5'], skipLibCheck: true };
   const compilerOptions = { ...bare, rootDir: '.', outDir: 'dist' };
-  const config = { compilerOptions, include: ['room'] };
+  const config = { compilerOptions, include: ['source'] };
   await write('tsconfig.json', JSON.stringify(config));
   await write('package.json', '{ "type": "module" }');
   await write('node_modules/.package-lock.json', '{}');
-  await write('room/a.ts', 'export const a: number = 1;\n');
-  await write('room/b.ts', 'export const b: number = 1;\n');
+  await write('source/a.ts', 'export const a: number = 1;\n');
+  await write('source/b.ts', 'export const b: number = 1;\n');
   const build = () => run(program, [...args, at('build.js')]);
   /** The error output of a failed build. */
   const refusal = (): Promise<string> =>
@@ -45,8 +45,8 @@ async function startProject(t: { teardown(action: () => Promise<unknown>): void 
       () => 'nothing',
       ({ stderr }) => stderr,
     );
-  const output = (name: string) => readFile(at(`dist/room/${name}.js`), 'utf8').catch(() => null);
-  const builtAt = async () => (await stat(at('dist/room/a.js'))).mtimeMs;
+  const output = (name: string) => readFile(at(`dist/source/${name}.js`), 'utf8').catch(() => null);
+  const builtAt = async () => (await stat(at('dist/source/a.js'))).mtimeMs;
   return {
     at,
     write,
@@ -71,12 +71,12 @@ t.test(
     t.equal(await output('a'), 'export const a = 1;\n');
     t.notOk(await builds(), 'nothing has changed');
 
-    await write('room/a.ts', 'export const a: number = 2;\n');
-    await utimes(at('room/a.ts'), 0, 0);
+    await write('source/a.ts', 'export const a: number = 2;\n');
+    await utimes(at('source/a.ts'), 0, 0);
     t.ok(await builds(), 'a changed source with an old modification time');
     t.equal(await output('a'), 'export const a = 2;\n');
 
-    await rm(at('room/b.ts'));
+    await rm(at('source/b.ts'));
     t.ok(await builds(), 'a deleted source');
     t.equal(await output('b'), null, 'without its output');
 
@@ -84,7 +84,7 @@ t.test(
     t.ok(await builds(), 'a changed dependency');
     await write('tsconfig.json', JSON.stringify({ ...config, compileOnSave: false }));
     t.ok(await builds(), 'a changed configuration');
-    await write('dist/room/a.js', 'export const');
+    await write('dist/source/a.js', 'export const');
     t.ok(await builds(), 'a damaged output');
     t.equal(await output('a'), 'export const a = 2;\n');
     t.notOk(await builds(), 'nothing has changed');
@@ -94,13 +94,13 @@ t.test(
 t.test('a failed or killed build is repeated', async (t) => {
   const { at, write, build, output } = await startProject(t);
   await build();
-  await write('room/a.ts', 'export const a: number = "";\n');
+  await write('source/a.ts', 'export const a: number = "";\n');
   for (const time of ['first', 'second']) {
     await t.rejects(build(), { code: 2 }, `it fails the ${time} time`);
   }
   t.equal(await output('a'), 'export const a = 1;\n');
 
-  await write('room/a.ts', 'export const a: number = 3;\n');
+  await write('source/a.ts', 'export const a: number = 3;\n');
   const child = execFile(program, [...args, at('build.js')]);
   setTimeout(() => child.kill('SIGKILL'), 100);
   await new Promise((resolve) => child.once('exit', resolve));
@@ -117,12 +117,12 @@ t.test(
     await write('node_modules/.package-lock.json', '{ "packages": {} }');
     t.notOk(await builds(), 'as after npm ci --omit=dev');
 
-    await write('room/a.ts', 'export const a: number = 5;\n');
+    await write('source/a.ts', 'export const a: number = 5;\n');
     t.match(await refusal(), /^The sources have changed, and TypeScript is not installed/);
-    await rm(at('room'), { recursive: true });
+    await rm(at('source'), { recursive: true });
     await rm(at('tsconfig.json'));
     t.notOk(await builds(), 'as in an image without sources');
-    await rm(at('dist/room/b.js'));
+    await rm(at('dist/source/b.js'));
     t.match(await refusal(), /^The service is not built, and TypeScript/);
   },
 );

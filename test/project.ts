@@ -2,8 +2,8 @@ import { projectColours } from '../store/project-colours.ts';
 import { newProjectSettings, type Project } from '../store/projects.ts';
 
 /** A new project with some changed fields. */
-export function project(wanted: Partial<Project> = {}): Project {
-  const then = new Date('2026-11-20T12:00:00Z');
+export function project(changes: Partial<Project> = {}): Project {
+  const createdAt = new Date('2026-11-20T12:00:00Z');
   return {
     _id: 'prj_0123456789abcdef',
     orgId: 'org_0123456789abcdef',
@@ -15,9 +15,9 @@ export function project(wanted: Partial<Project> = {}): Project {
     requireSignedUrls: false,
     signedUrlTtlSeconds: null,
     signingSecret: null,
-    createdAt: then,
-    changedAt: then,
+    createdAt,
+    changedAt: createdAt,
     revision: 1,
-    ...wanted,
+    ...changes,
   };
 }

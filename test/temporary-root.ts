@@ -1,5 +1,7 @@
 import { statfsSync } from 'node:fs';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 const inMemory = '/dev/shm';
 /** `TMPFS_MAGIC` of Linux, statfs(2). */
@@ -12,6 +14,15 @@ const leastBytes = 2 * 2 ** 30;
  * for the disk, and a busy disk may take longer than the store's deadline.
  */
 export const temporaryRoot: string = isRoomy() ? inMemory : tmpdir();
+
+/** A new temporary folder, which is deleted at the end of the test. */
+export async function temporaryFolder(t: {
+  teardown(action: () => Promise<unknown>): void;
+}): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(temporaryRoot, 'image-delivery-')));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
 
 function isRoomy(): boolean {
   try {

@@ -1,10 +1,7 @@
 import type { JobNotification, NotificationChannel, NotificationHandler } from 'agenda';
 import { toJobId } from 'agenda';
 
-/**
- * Makes an Agenda claim jobs at once instead of at its next poll: a channel, within the process, for
- * Agenda's notifications of new jobs.
- */
+/** Makes an Agenda claim jobs immediately instead of at its next poll, as if it were notified of a new job. */
 export class ClaimTrigger implements NotificationChannel {
   readonly state = 'connected';
   readonly #jobName: string;
@@ -17,8 +14,8 @@ export class ClaimTrigger implements NotificationChannel {
   }
 
   /**
-   * Claims as many jobs as may run. Calls during a claim cause one more claim after it, because
-   * concurrent claims exceed the limit together and are undone.
+   * Claims as many jobs as may run. Calls during a claim cause one more claim after it: concurrent claims
+   * would exceed the limit together.
    */
   async claim(): Promise<void> {
     this.#again = true;

@@ -1,10 +1,10 @@
 import { Client } from 'undici';
 
-/** Timeout of a background request, which may wait long for a transform thread, ms. */
+/** Background requests may wait for a transform thread. */
 const requestTimeoutMs = 5 * 60_000;
 /**
- * A connection serves the jobs that start within this time. A connection for each job would take longer
- * than a job whose variants are warm; a permanent one would bind the jobs to a few front ends.
+ * A connection is used by the jobs that start within this time. Opening one for each job would take longer
+ * than a job whose variants are cached; permanent ones would send all jobs to a few front ends.
  */
 const reuseWithinMs = 1_000;
 

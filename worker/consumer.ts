@@ -11,33 +11,26 @@ import type { WorkerMetrics } from './metrics.ts';
 import { warmRequests } from './variants.ts';
 import { WarmingFailed, warm } from './warm.ts';
 
-/**
- * A job whose worker died is retried after this, ms; within 10 s including the polling. A running job
- * renews its lock, by the clock of its machine.
- */
+/** A job whose worker died is retried after this, ms; within 10 s including the polling. */
 const defaultLockLifetimeMs = 8_000;
-/** How often a lock is renewed during its lifetime. */
+/** Of a lock during its lifetime. */
 const renewals = 6;
-/**
- * A job that could not renew its lock for this part of the lifetime is stopped, to end before another
- * worker runs it.
- */
-const unrenewedPart = 2 / 3;
-/** Polling interval of the queue; when a job ends, the next one is claimed at once. */
+/** A job is stopped when its lock was not renewed for this part of the lifetime: another worker may run it. */
+const maxUnrenewedPart = 2 / 3;
+/** Polling interval of the queue; when a job ends, the next one is claimed immediately. */
 const pollEveryMs = 500;
-/** Minimum interval at which progress is stored, besides the end of the job. */
+/** Minimum interval of storing progress; it is also stored at the end of the job. */
 const progressEveryMs = 1_000;
 /** Ended jobs are kept this long for the workbench, ms. */
 const keepEndedMs = 24 * 60 * 60 * 1_000;
 const removeEndedEveryMs = 10 * 60 * 1_000;
 /** 2 s, 4 s, 8 s … up to a minute: about five minutes in all. */
-const retries = { first: 2_000, most: 60_000, attempts: 8 };
+const retries = { firstMs: 2_000, maxMs: 60_000, attempts: 8 };
 
-/** Retries jobs after retryable errors, with growing pauses. */
 export const backOff: BackoffStrategy = ({ attempt, error }) => {
   if (error instanceof WarmingFailed && !error.retryable) return null;
   if (attempt > retries.attempts) return null;
-  return Math.min(retries.first * 2 ** (attempt - 1), retries.most);
+  return Math.min(retries.firstMs * 2 ** (attempt - 1), retries.maxMs);
 };
 
 export interface ConsumerOptions {
@@ -88,7 +81,7 @@ export class Consumer {
       lockLimit: concurrency,
       lockLifetime: lockLifetimeMs,
       backoff: (context) =>
-        // A stopped job has not failed: the next worker continues it at once.
+        // A stopped job has not failed: the next worker continues it immediately.
         this.#stopping.signal.aborted ? 0 : backOff(context),
     });
   }
@@ -98,7 +91,7 @@ export class Consumer {
     return this.#accepting && !this.#stopping.signal.aborted;
   }
 
-  /** May be retried, for example after an outage of the store. */
+  /** May be called again after it has failed. */
   async start(): Promise<void> {
     await this.agenda.ready;
     await this.queue.ensureIndexes();
@@ -108,13 +101,13 @@ export class Consumer {
     void this.#removeEnded();
   }
 
-  /** Aborts the running jobs and releases their locks, for other workers to continue them. */
-  async stop(withinMs: number): Promise<void> {
+  /** Aborts the running jobs and releases their locks, so that other workers continue them. */
+  async stop(timeoutMs: number): Promise<void> {
     this.#stopping.abort();
     if (this.#removeTimer !== null) clearInterval(this.#removeTimer);
     if (!this.#accepting) return;
-    await this.agenda.drain({ timeout: withinMs, closeConnection: false });
-    // Jobs that did not start, or did not stop in time; otherwise their locks would have to expire.
+    await this.agenda.drain({ timeout: timeoutMs, closeConnection: false });
+    // Jobs that have not started, or did not stop in time.
     await this.queue.release(this.#name);
     await this.#connections.close();
   }
@@ -124,7 +117,7 @@ export class Consumer {
     const { data } = job.attrs;
     // The query is not logged: it may have a secret of the source's host.
     const [source] = data.source.split('?', 1);
-    const about = { job: String(job.attrs._id), project: data.projectId, source };
+    const logFields = { job: String(job.attrs._id), project: data.projectId, source };
     const startedAt = performance.now();
     const lock = this.#holdLock(job);
     let counts: JobCounts = { done: 0, failed: 0, total: 0 };
@@ -135,23 +128,23 @@ export class Consumer {
         signal: AbortSignal.any([this.#stopping.signal, lock.lost]),
         onProgress: async (now) => {
           counts = now;
-          log.debug({ ...about, ...now }, 'progress');
+          log.debug({ ...logFields, ...now }, 'progress');
           // Stored with the job's state.
           job.attrs.data = { ...data, counts: now };
           await lock.progress(percentOf(now));
         },
       });
       metrics.finished('done', performance.now() - startedAt);
-      log.info({ ...about, ...counts }, 'a source is warm');
+      log.info({ ...logFields, ...counts }, 'a source is warm');
     } catch (error) {
       if (this.#stopping.signal.aborted) {
         // A stopped job must not use up an attempt.
         job.attrs.failCount = (job.attrs.failCount ?? 0) - 1;
-        log.info({ ...about, ...counts }, 'a job was released for later');
+        log.info({ ...logFields, ...counts }, 'a job was released for later');
       } else {
         this.#secret = null;
         metrics.finished('failed', performance.now() - startedAt);
-        log.warn({ ...about, ...counts, err: error }, 'a source could not be warmed');
+        log.warn({ ...logFields, ...counts, err: error }, 'a source could not be warmed');
       }
       throw error;
     } finally {
@@ -159,7 +152,7 @@ export class Consumer {
     }
   }
 
-  /** Read again after failures, because the store may have been replaced. */
+  /** Read again after a failure: the store may have been replaced. */
   #backgroundSecret(): Promise<string> {
     this.#secret ??= findDeployment(this.#options.store.db).then((found) => found.backgroundSecret);
     return this.#secret;
@@ -181,11 +174,11 @@ export class Consumer {
       }
       renewedAt = startedAt;
     };
-    // A timer, because one variant may wait in the service's queue for longer than the lock's lifetime.
+    // By a timer: one variant may wait in the service's queue for longer than the lock's lifetime.
     const timer = setInterval(() => {
       renewing = Promise.all([renewing, renew().catch(() => {})]);
       const unrenewedMs = performance.now() - renewedAt;
-      if (unrenewedMs > this.#lockLifetimeMs * unrenewedPart) lost.abort();
+      if (unrenewedMs > this.#lockLifetimeMs * maxUnrenewedPart) lost.abort();
     }, this.#lockLifetimeMs / renewals);
     return {
       lost: lost.signal,
@@ -195,7 +188,7 @@ export class Consumer {
         job.attrs.progress = now;
         if (performance.now() - renewedAt >= progressEveryMs) await renew();
       },
-      /** Resolves after a renewal in progress, which could undo the release of the lock. */
+      /** Awaits a renewal in progress, which could undo the release of the lock. */
       end: async () => {
         clearInterval(timer);
         await renewing;

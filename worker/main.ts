@@ -10,12 +10,10 @@ import { Consumer } from './consumer.ts';
 import { WorkerMetrics } from './metrics.ts';
 import { operationsServer } from './operations.ts';
 
-/** The process of the prewarm worker, with its operations server. */
+/** For the running jobs to stop. */
+const drainTimeoutMs = 10_000;
 
-/** Timeout for the running jobs to stop. */
-const drainWithinMs = 10_000;
-
-const settings = settingsFromCommandLine(
+const { settings } = settingsFromCommandLine(
   new Command('image-delivery-worker').description('Prewarms images, by requests to the service.'),
   ['workerPort'],
 );
@@ -31,8 +29,8 @@ const server = operationsServer({
   log,
   metrics,
   consumer: () => consumer,
-  pingStore: (withinMs) =>
-    store?.ping(withinMs) ?? Promise.reject(new Error('the store is not connected yet')),
+  pingStore: (timeoutMs) =>
+    store?.ping(timeoutMs) ?? Promise.reject(new Error('the store is not connected yet')),
   draining: () => stopping.signal.aborted,
 });
 
@@ -41,7 +39,7 @@ async function stop(exitCode: number): Promise<void> {
   stopping.abort();
   log.info('stopping');
   await consumer
-    ?.stop(drainWithinMs)
+    ?.stop(drainTimeoutMs)
     .catch((error) => log.warn({ err: error }, 'the jobs in progress could not be drained'));
   await server.close();
   await store?.close().catch(() => {});
@@ -52,7 +50,7 @@ async function stop(exitCode: number): Promise<void> {
 
 process.on('SIGTERM', () => void stop(0));
 ignoreOutputErrors();
-// The terminal closes. A worker has no child processes to replace, as the service does on SIGHUP.
+// The terminal was closed. The service replaces its child processes on SIGHUP; a worker has none.
 process.on('SIGHUP', () => void stop(0));
 // `npm start`, which is the parent process, has ended.
 process.on('disconnect', () => void stop(0));

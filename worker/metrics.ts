@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { JobQueue } from '../store/jobs.ts';
 
-/** The metrics of one worker, besides those of Node.js itself that prom-client adds. */
+/** Without those of Node.js itself, which prom-client adds. */
 export const workerMetrics = {
   jobDuration: {
     name: 'prewarm_job_duration_seconds',
@@ -24,10 +24,9 @@ export const workerMetrics = {
   },
 } as const;
 
-/** Sums of other gauges, with the suffix of counters, which `promtool check metrics` rejects. */
+/** Gauges with the suffix of counters, which `promtool check metrics` rejects. They are sums of others. */
 const misnamed = ['handles', 'requests', 'resources'].map((of) => `nodejs_active_${of}_total`);
 
-/** The worker's metrics, for Prometheus and `/health/details`. */
 export class WorkerMetrics {
   readonly registry = new Registry();
   readonly #durations: Histogram<'outcome'>;
@@ -56,7 +55,7 @@ export class WorkerMetrics {
       registers,
       async collect() {
         this.reset();
-        // While the store is unavailable, the other metrics are still returned.
+        // The other metrics are also returned while the store is unavailable.
         const stats = await queue()
           ?.stats()
           .catch(() => undefined);

@@ -13,7 +13,7 @@ import type { Consumer } from './consumer.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { addWorkbench, notFound } from './workbench.ts';
 
-const storeWithinMs = 2_000;
+const storeTimeoutMs = 2_000;
 
 export interface OperationsEnvironment {
   readonly settings: Settings;
@@ -22,7 +22,7 @@ export interface OperationsEnvironment {
   /** Null until the store is connected. */
   readonly consumer: () => Consumer | null;
   /** Round trip to the store, ms; rejects after the timeout. */
-  readonly pingStore: (withinMs: number) => Promise<number>;
+  readonly pingStore: (timeoutMs: number) => Promise<number>;
   readonly draining: () => boolean;
 }
 
@@ -30,7 +30,7 @@ interface Check {
   readonly ok: boolean;
 }
 
-/** The worker's operations server: health, metrics and the workbench (docs/prewarm.md). */
+/** Health, metrics and the workbench: see docs/prewarm.md. */
 export function operationsServer(environment: OperationsEnvironment): FastifyInstance {
   const { settings, metrics, consumer, pingStore, draining } = environment;
   const server = fastify({
@@ -41,7 +41,7 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
   });
 
   async function readiness() {
-    const latency = await pingStore(storeWithinMs).catch(() => null);
+    const latency = await pingStore(storeTimeoutMs).catch(() => null);
     const store: Check & { latencyMs: number | null } = {
       ok: latency !== null,
       latencyMs: latency === null ? null : Math.round(latency),

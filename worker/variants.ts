@@ -1,15 +1,15 @@
 import type { PrewarmJob } from '../store/jobs.ts';
 
-/** One request, which warms one variant. */
+/** A request that warms one variant. */
 export interface WarmRequest {
   /** Path and query. */
   readonly target: string;
   readonly accept: string;
-  /** The variant's name in messages. */
+  /** Names the variant in messages. */
   readonly label: string;
 }
 
-/** The Accept headers of the three kinds of clients that `auto` distinguishes. */
+/** The three kinds of clients that `auto` distinguishes. */
 const autoAccepts = [
   ['auto/avif', 'image/avif,image/webp,*/*'],
   ['auto/webp', 'image/webp,*/*'],

@@ -3,21 +3,17 @@ import type { JobCounts } from '../store/jobs.ts';
 import type { Connection, Connections } from './connections.ts';
 import type { WarmRequest } from './variants.ts';
 
-/** The outcome of a request. */
-type Outcome =
-  | { readonly kind: 'done' }
-  /** `retryable`: a later attempt may succeed; `all`: all variants of the job would fail. */
-  | {
-      readonly kind: 'failed';
-      readonly reason: string;
-      readonly retryable: boolean;
-      readonly all: boolean;
-    };
+interface Failure {
+  readonly reason: string;
+  /** A later attempt may succeed. */
+  readonly retryable: boolean;
+  /** All variants of the job would fail. */
+  readonly allVariants: boolean;
+}
 
 /** Not all variants of a job are warm. */
 export class WarmingFailed extends Error {
   override readonly name = 'WarmingFailed';
-  /** Whether a later attempt may succeed. */
   readonly retryable: boolean;
 
   constructor(message: string, retryable: boolean) {
@@ -35,33 +31,29 @@ export interface Warming {
 }
 
 const retryableStatuses = new Set([429, 500, 502, 503, 504]);
-/** Statuses whose cause is the service or the source, for all variants. */
-const commonStatuses = new Set([403, 404, 413, 415, 422, 429, 502, 503, 504]);
-/** Maximum bytes of an error body that are read. */
-const errorBytes = 16_384;
-/** Code of a 504 whose cause is the variant: others may take less time. */
-const slowVariant = 'transform_timeout';
+/** Their cause is the service or the source: all variants would fail. */
+const allVariantsStatuses = new Set([403, 404, 413, 415, 422, 429, 502, 503, 504]);
+const maxErrorBytes = 16_384;
+/** The code of a 504 whose cause is the variant: others may take less time. */
+const slowVariantCode = 'transform_timeout';
 
 /**
  * Requests all variants of one source from the service, one after the other over one connection: one
  * front end handles them and fetches the source once.
- * @throws WarmingFailed with the first reasons
+ * @throws WarmingFailed
  */
 export async function warm(requests: readonly WarmRequest[], warming: Warming): Promise<JobCounts> {
   const connection = warming.connections.take();
   const total = requests.length;
-  const failures: { reason: string; retryable: boolean }[] = [];
+  const failures: Failure[] = [];
   let done = 0;
   try {
     for (const request of requests) {
       if (warming.signal.aborted) throw new WarmingFailed('The worker was stopped.', true);
-      const outcome = await requestVariant(connection, request, warming);
-      if (outcome.kind === 'done') done += 1;
-      else {
-        const { reason, retryable, all } = outcome;
-        failures.push({ reason: `${request.label}: ${reason}`, retryable });
-        if (all) break;
-      }
+      const failure = await requestVariant(connection, request, warming);
+      if (failure === null) done += 1;
+      else failures.push(failure);
+      if (failure?.allVariants) break;
       await warming.onProgress({ done, failed: failures.length, total });
     }
   } finally {
@@ -80,9 +72,9 @@ export async function warm(requests: readonly WarmRequest[], warming: Warming): 
 
 async function requestVariant(
   { client, basePath }: Connection,
-  { target, accept }: WarmRequest,
+  { target, accept, label }: WarmRequest,
   { secret, signal }: Warming,
-): Promise<Outcome> {
+): Promise<Failure | null> {
   try {
     // The token signs the path that the service receives: a proxy removes the path of the base URL.
     const headers = { accept, [backgroundHeader]: backgroundToken(secret, target, Date.now()) };
@@ -92,22 +84,21 @@ async function requestVariant(
     // them responds 200.
     if (statusCode === 204 || statusCode === 200) {
       await body.dump({ limit: Number.MAX_SAFE_INTEGER });
-      return { kind: 'done' };
+      return null;
     }
     const { code, text } = readError(await readStart(body));
     return {
-      kind: 'failed',
-      reason: `${statusCode} ${text}`,
+      reason: `${label}: ${statusCode} ${text}`,
       retryable: retryableStatuses.has(statusCode),
-      all: commonStatuses.has(statusCode) && code !== slowVariant,
+      allVariants: allVariantsStatuses.has(statusCode) && code !== slowVariantCode,
     };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { kind: 'failed', reason, retryable: true, all: true };
+    const reason = `${label}: ${error instanceof Error ? error.message : String(error)}`;
+    return { reason, retryable: true, allVariants: true };
   }
 }
 
-/** Code and message of the service's error body, or the first characters of another body. */
+/** Code and message of the service's error, or the first characters of another body. */
 function readError(body: string): { readonly code: unknown; readonly text: string } {
   try {
     const { code, message } = JSON.parse(body);
@@ -118,14 +109,14 @@ function readError(body: string): { readonly code: unknown; readonly text: strin
   return { code: null, text: body.slice(0, 100) };
 }
 
-/** The first bytes of a body, which hold all of the service's errors. */
+/** The first bytes of a body: the service's errors are shorter. */
 async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
   const pieces: Buffer[] = [];
   let length = 0;
   for await (const piece of body) {
     pieces.push(piece);
     length += piece.length;
-    if (length >= errorBytes) break;
+    if (length >= maxErrorBytes) break;
   }
   return Buffer.concat(pieces).toString('utf8');
 }

@@ -48,7 +48,7 @@ export async function notFound({ method, url }: FastifyRequest): Promise<never> 
   throw new ServiceError('endpoint_not_found', `There is no ${method} ${url.slice(0, 200)}.`);
 }
 
-/** Requires HTTP Basic authentication if credentials are set, otherwise a client on this machine. */
+/** Requires HTTP Basic authentication; without credentials in the settings, a client on this machine. */
 async function addAccessControl(
   scope: FastifyInstance,
   { workbenchUsername, workbenchPassword }: WorkbenchEnvironment['settings'],
@@ -70,31 +70,28 @@ async function addAccessControl(
     strictCredentials: false,
     validate: async (username, password) => {
       // Compares both in any case: the response time must not show which one was wrong.
-      const usernameMatches = sameText(username, workbenchUsername);
-      const passwordMatches = sameText(password, workbenchPassword);
+      const usernameMatches = equalInConstantTime(username, workbenchUsername);
+      const passwordMatches = equalInConstantTime(password, workbenchPassword);
       if (!(usernameMatches && passwordMatches)) return new Error('wrong credentials');
     },
   });
   scope.addHook('onRequest', scope.basicAuth);
 }
 
-/** Compares in constant time, by digests, which have the same length. */
-function sameText(given: string, expected: string): boolean {
+/** In constant time, by digests, which have the same length. */
+function equalInConstantTime(one: string, other: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
+  return timingSafeEqual(digest(one), digest(other));
 }
 
-/** Whether a proxy forwarded the request: one on this machine has a loopback address for any client. */
+/** Whether a proxy forwarded the request: behind one on this machine, any client has a loopback address. */
 function isForwarded(headers: IncomingHttpHeaders): boolean {
   return Object.keys(headers).some((name) =>
     /^(forwarded|via|x-forwarded-.*|x-real-ip)$/.test(name),
   );
 }
 
-/**
- * Agendash's fastify plugin, imported by its path, because the entry file imports every web framework
- * that Agendash supports.
- */
+/** Imported by its path: the entry file of Agendash imports every web framework that it supports. */
 async function agendashPlugin(agenda: Agenda): Promise<FastifyPluginAsync> {
   const entry = import.meta.resolve('agendash');
   const file = new URL('./middlewares/fastify.js', entry).href;
@@ -104,10 +101,7 @@ async function agendashPlugin(agenda: Agenda): Promise<FastifyPluginAsync> {
   return createFastifyPlugin(agenda);
 }
 
-/**
- * A proxy of the Agenda: Agendash needs it when the routes are registered, before the store is
- * connected, but uses it only in requests.
- */
+/** Agendash needs the Agenda when the routes are registered, before the store is connected. */
 function lazyAgenda(agenda: () => Agenda | null): Agenda {
   return new Proxy({} as Agenda, {
     get(_, name) {

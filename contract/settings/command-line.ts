@@ -5,7 +5,6 @@ import {
   defaultInWords,
   type Setting,
   type SettingName,
-  type Settings,
   settingRows,
   settingsTable,
 } from './table.ts';
@@ -25,63 +24,48 @@ function toOption(setting: Setting<unknown>): Option {
   );
 }
 
+const allNames = settingRows.map(([name]) => name);
+
+const environmentHelp = `
+Each option is also an environment variable, which a .env file in the working directory may set. Options
+take precedence over the environment, and that over the file.`;
+
 const secretHelp = settingRows
-  .filter(([, { secret }]) => secret === true)
+  .filter(([, { secret }]) => secret)
   .map(([, setting]) => {
     const { variable, meaning } = setting;
     return plain(`  ${variable}\n      ${meaning} Default: ${defaultInWords(setting)}`);
   })
   .join('\n');
 
-const environmentHelp = `
-Each option is also an environment variable, which a .env file in the working directory may set. Options
-take precedence over the environment, and that over the file.`;
+const fullHelp = `${environmentHelp} These have no option, because all users of a machine can
+read command lines:
+
+${secretHelp}`;
 
 /**
- * Adds an option for each setting that is not secret to a command and parses the command line. Exits
- * when an option or a setting is not valid. Options become environment variables of this process, which
- * take precedence over `.env` and are inherited by child processes.
+ * Adds options for settings to a command and parses the command line. Exits when an option or a setting is
+ * not valid. Options become environment variables of this process, which take precedence over `.env` and are
+ * inherited by child processes.
  * @param listeners that the command starts
+ * @param names the settings with an option; all that are not secret by default
+ * @returns the settings, and the given options by variable
  */
 export function settingsFromCommandLine(
   command: Command,
   listeners: readonly Listener[],
-): Settings {
-  command.addHelpText(
-    'after',
-    `${environmentHelp} These have no option, because all users of a machine can\nread command lines:\n\n${secretHelp}`,
-  );
-  return parseOptions(
-    command,
-    settingRows.map(([name]) => name),
-    listeners,
-  ).settings;
-}
-
-/**
- * As {@link settingsFromCommandLine}, for a command with options for some settings.
- * @returns also the given options, by variable
- */
-export function someSettingsFromCommandLine(
-  command: Command,
-  names: readonly SettingName[],
-  listeners: readonly Listener[],
-) {
-  command.addHelpText('after', environmentHelp);
-  return parseOptions(command, names, listeners);
-}
-
-function parseOptions(
-  command: Command,
-  names: readonly SettingName[],
-  listeners: readonly Listener[],
+  names: readonly SettingName[] = allNames,
 ) {
   const rows = names
-    .map((name): Setting<unknown> => settingsTable[name] as Setting<unknown>)
-    .filter(({ secret }) => secret !== true)
+    .map((name) => settingsTable[name] as Setting<unknown>)
+    .filter(({ secret }) => !secret)
     .map((setting) => ({ setting, option: toOption(setting) }));
   for (const { option } of rows) command.addOption(option);
-  command.showHelpAfterError('(--help lists all options)').allowExcessArguments(false).parse();
+  command
+    .addHelpText('after', names === allNames ? fullHelp : environmentHelp)
+    .showHelpAfterError('(--help lists all options)')
+    .allowExcessArguments(false)
+    .parse();
   const given = new Map<string, string>();
   for (const { setting, option } of rows) {
     const value: unknown = command.getOptionValue(option.attributeName());

@@ -19,7 +19,7 @@ const overlap = (host: string, other: string): boolean =>
   host === other || wildcards.has(host) || wildcards.has(other);
 
 /** A message for each pair of listeners with the same port and address. */
-export function sharedPorts(addresses: readonly ListenerAddress[]): string[] {
+export function portConflicts(addresses: readonly ListenerAddress[]): string[] {
   const used = addresses.filter(({ port }) => port);
   return used.flatMap((one, index) =>
     used
@@ -30,4 +30,11 @@ export function sharedPorts(addresses: readonly ListenerAddress[]): string[] {
           `${one.name} and ${other.name} are both ${one.port}, on ${one.host} and ${other.host}: set different ports`,
       ),
   );
+}
+
+/** The URL at which this machine reaches a listener, without a path. */
+export function listenerUrl(host: string, port: number): string {
+  const addresses: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+  const address = addresses[host] ?? host;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { nearestVariable } from '../near-miss.ts';
-import { hostSettings, type Listener, sharedPorts } from './listeners.ts';
+import { nearestVariable } from '../suggestion.ts';
+import { hostSettings, type Listener, portConflicts } from './listeners.ts';
 import { type SettingName, type Settings, settingRows } from './table.ts';
 
 /** Lists all errors of the settings, one per line. */
@@ -90,7 +90,7 @@ export function loadSettings(
       host: settings[hostSettings[key]],
       port: settings[key],
     }));
-  errors.push(...sharedPorts(addresses));
+  errors.push(...portConflicts(addresses));
   if (errors.length > 0) throw new SettingsInvalid(errors.sort());
   return settings;
 }

@@ -45,11 +45,11 @@ function text<T>(
   return { variable, kind: 'text', ...details };
 }
 
-function choice<T extends string | null>(
-  variable: Setting<T>['variable'],
-  words: readonly (T & string)[],
-  details: Details<T>,
-): Setting<T> {
+function choice<const W extends string, N extends null = never>(
+  variable: Setting<W>['variable'],
+  words: readonly W[],
+  details: Details<NoInfer<W> | N>,
+): Setting<W | N> {
   const parse = (text: string) => words.find((word) => word === text);
   return text(variable, { accepts: words.join(', '), parse, ...details });
 }
@@ -116,15 +116,6 @@ function parsePictures(list: string): ConsolePictures | undefined {
   return { project, urls };
 }
 
-const httpEngines = ['auto', 'uws', 'node'] as const;
-export type HttpEngineSetting = (typeof httpEngines)[number];
-
-const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
-
-const logFormats = ['auto', 'json', 'text'] as const;
-export type LogFormat = (typeof logFormats)[number];
-
 /** The project ('' for none) and picture URLs that the playground opens with. */
 export interface ConsolePictures {
   readonly project: string;
@@ -167,7 +158,7 @@ export const settingsTable = {
     meaning:
       'CIDRs or addresses of proxies whose `X-Forwarded-For` names the client, comma-separated. Limits for each client address need it behind a proxy.',
   }),
-  httpEngine: choice<HttpEngineSetting>('SERVICE_HTTP_ENGINE', httpEngines, {
+  httpEngine: choice('SERVICE_HTTP_ENGINE', ['auto', 'uws', 'node'], {
     default: 'auto',
     meaning:
       "The HTTP server: `uws` is uWebSockets.js, `node` is Node's own, `auto` the first where its binary loads and else the second.",
@@ -308,12 +299,16 @@ export const settingsTable = {
     meaning:
       'Maximum memory in bytes of each transform process, which renders an SVG or encodes a large AVIF; there are at most as many as transform threads.',
   }),
-  logLevel: choice<LogLevel | null>('SERVICE_LOG_LEVEL', logLevels, {
-    default: null,
-    defaultInWords: 'info; warn on a terminal',
-    meaning: 'Minimum level of logged messages; `silent` for none.',
-  }),
-  logFormat: choice<LogFormat>('SERVICE_LOG_FORMAT', logFormats, {
+  logLevel: choice(
+    'SERVICE_LOG_LEVEL',
+    ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+    {
+      default: null,
+      defaultInWords: 'info; warn on a terminal',
+      meaning: 'Minimum level of logged messages; `silent` for none.',
+    },
+  ),
+  logFormat: choice('SERVICE_LOG_FORMAT', ['auto', 'json', 'text'], {
     default: 'auto',
     meaning:
       'Log lines are `json` objects or readable `text`; `auto` is text on a terminal and JSON elsewhere.',

@@ -1,10 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { close, open, readFile, writev } from 'node:fs';
+import { close, open, read, readFile, write, writev } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Image } from '../image.ts';
-import { decodeFile, encodeFile } from './file.ts';
+import type { Image, Provenance } from '../image.ts';
+import type { ImagePurges } from '../purges.ts';
+import {
+  decodeFile,
+  decodeProvenance,
+  decodeStamp,
+  encodeFile,
+  encodeStamp,
+  maxHeadBytes,
+  stampBytes,
+  stampOffset,
+} from './file.ts';
 
 /** Events for the index of the disk cache, which enforces its size limit. */
 export interface DiskCacheEvents {
@@ -22,10 +32,11 @@ export interface DiskCacheEvents {
 
 /**
  * The path of a file, in two levels of 16 folders each. A million files are 4,000 in each, which is no load
- * for indexed folders (ext4, XFS, APFS); more folders would have to be created during misses.
+ * for indexed folders (ext4, XFS, APFS); more folders would have to be created during misses. The last digits
+ * choose them, because keys of one project begin with the same ones.
  */
 export function cacheFilePath(folder: string, key: string): string {
-  return join(folder, 'files', key.slice(0, 1), key.slice(1, 2), key);
+  return join(folder, 'files', key.slice(-1), key.slice(-2, -1), key);
 }
 
 /** The folder of files being written. At startup its files are incomplete and can be deleted. */
@@ -45,6 +56,8 @@ const files = {
   writev: promisify(writev),
   close: promisify(close),
   read: promisify(readFile),
+  readAt: promisify(read),
+  writeAt: promisify(write),
 };
 
 const errorCode = (error: unknown): unknown =>
@@ -68,12 +81,16 @@ export class DiskCache {
     this.#events = events;
   }
 
-  /** The image of a cache key, or null. Never rejects. */
-  async read(key: string): Promise<Image | null> {
+  /** The image of a cache key, or null without a valid one. Never rejects. */
+  async read(key: string, purges: ImagePurges): Promise<Image | null> {
     const path = cacheFilePath(this.#folder, key);
     try {
-      const image = decodeFile(key, await files.read(path));
-      if (image !== null) {
+      const stored = decodeFile(key, await files.read(path));
+      if (stored !== null) {
+        const { image, stamp } = stored;
+        // The file of a purged image is deleted by the primary, or replaced by the next one.
+        if (stamp < purges.validFrom) return null;
+        if (stamp < purges.renewBelow) void this.renew(key, purges);
         this.#events.read(key);
         return image;
       }
@@ -86,9 +103,9 @@ export class DiskCache {
   }
 
   /** Resolves when the file has been written, or the write failed or was skipped. Never rejects. */
-  async write(key: string, image: Image): Promise<void> {
+  async write(key: string, image: Image, provenance: Provenance): Promise<void> {
     if (this.#writes.size >= maxWrites) return;
-    const write = this.#store(key, image);
+    const write = this.#store(key, image, provenance);
     this.#writes.add(write);
     await write;
     this.#writes.delete(write);
@@ -99,13 +116,32 @@ export class DiskCache {
     await Promise.all(this.#writes);
   }
 
-  async #store(key: string, image: Image): Promise<void> {
+  /** Gives the file of a valid image the number of the last known purge. Never rejects. */
+  async renew(key: string, { known, validFrom }: ImagePurges): Promise<void> {
+    try {
+      const file = await files.open(cacheFilePath(this.#folder, key), 'r+');
+      try {
+        const bytes = Buffer.alloc(stampBytes);
+        await files.readAt(file, bytes, 0, stampBytes, stampOffset);
+        const stamp = decodeStamp(bytes);
+        if (stamp === null || stamp < validFrom || stamp >= known) return;
+        await files.writeAt(file, encodeStamp(known), 0, stampBytes, stampOffset);
+      } finally {
+        await files.close(file);
+      }
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') this.#events.failed(error as Error);
+    }
+  }
+
+  async #store(key: string, image: Image, provenance: Provenance): Promise<void> {
     this.#stored += 1;
     const name = `${this.#prefix}-${this.#stored}`;
     const temporary = join(cacheTemporaryFolder(this.#folder), name);
     this.#events.writing(name, key);
     try {
-      const bytes = await this.#writeFile(temporary, cacheFilePath(this.#folder, key), key, image);
+      const parts = encodeFile(key, image, provenance);
+      const bytes = await this.#writeFile(temporary, cacheFilePath(this.#folder, key), parts);
       this.#events.stored(key, bytes);
     } catch (error) {
       this.#events.failed(error as Error);
@@ -114,8 +150,11 @@ export class DiskCache {
     this.#events.written(name);
   }
 
-  async #writeFile(temporary: string, path: string, key: string, image: Image): Promise<number> {
-    const parts = encodeFile(key, image);
+  async #writeFile(
+    temporary: string,
+    path: string,
+    parts: ReturnType<typeof encodeFile>,
+  ): Promise<number> {
     const bytes = parts[0].byteLength + parts[1].byteLength;
     const file = await creatingFolder(temporary, () => files.open(temporary, 'wx', 0o640));
     try {
@@ -127,6 +166,26 @@ export class DiskCache {
     }
     await creatingFolder(path, () => rename(temporary, path));
     return bytes;
+  }
+}
+
+/** The provenance of the image in a cached file; null for an absent or damaged file. */
+export async function readProvenance(folder: string, key: string): Promise<Provenance | null> {
+  const file = await files.open(cacheFilePath(folder, key), 'r').catch(() => null);
+  if (file === null) return null;
+  try {
+    const { buffer, bytesRead } = await files.readAt(
+      file,
+      Buffer.alloc(maxHeadBytes),
+      0,
+      maxHeadBytes,
+      0,
+    );
+    return decodeProvenance(buffer.subarray(0, bytesRead));
+  } catch {
+    return null;
+  } finally {
+    await files.close(file).catch(() => {});
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { entityTag, type Image } from '../image.ts';
+import { entityTag, type Image, type ImageTags, type Provenance } from '../image.ts';
 
 /**
  * The format of a disk cache file:
@@ -8,45 +8,92 @@ import { entityTag, type Image } from '../image.ts';
  *     4 bytes   length of the header (big-endian)
  *     4 bytes   length of the body (big-endian)
  *     32 bytes  SHA-256 of the header
- *     header    JSON: key, content type, entity tag, width, height
+ *     16 bytes  stamp: a number (big-endian double), and its bits inverted
+ *     header    JSON: key, tags, content type, entity tag, width, height
  *     body      the image
  *
  * The digest verifies the header, and the entity tag in the header, which is a digest of the body, verifies
  * the body. So truncated, foreign and corrupt files are not accepted.
  */
-const magic = Buffer.from('IMGCACH1', 'latin1');
-const fixedBytes = magic.length + 4 + 4 + 32;
+const magic = Buffer.from('IMGCACH2', 'latin1');
+/** Where the stamp is, in bytes. */
+export const stampOffset = magic.length + 4 + 4 + 32;
+export const stampBytes = 16;
+const fixedBytes = stampOffset + stampBytes;
+/** As much of a file as its header needs, in bytes. */
+export const maxHeadBytes = 4_096;
 
 interface Header extends Omit<Image, 'body'> {
   readonly key: string;
+  readonly tags: ImageTags;
+}
+
+/** An image of a file, with the stamp that it has in the cache. */
+export interface StoredImage {
+  readonly image: Image;
+  readonly stamp: number;
+}
+
+/** The stamp's part of a file. Both halves are checked, because the stamp of a file is overwritten in place. */
+export function encodeStamp(stamp: number): Buffer {
+  const bytes = Buffer.alloc(stampBytes);
+  bytes.writeDoubleBE(stamp, 0);
+  for (let i = 0; i < 8; i += 1) bytes.writeUInt8(0xff ^ bytes.readUInt8(i), 8 + i);
+  return bytes;
+}
+
+/** The stamp in its part of a file; null when it is damaged. */
+export function decodeStamp(bytes: Buffer): number | null {
+  const stamp = bytes.readDoubleBE(0);
+  return encodeStamp(stamp).equals(bytes) ? stamp : null;
 }
 
 /** The parts of the file in order, for `writev`. The body is not copied. */
-export function encodeFile(key: string, image: Image): [Buffer, Uint8Array] {
+export function encodeFile(
+  key: string,
+  image: Image,
+  provenance: Provenance,
+): [Buffer, Uint8Array] {
   const { body, ...fields } = image;
-  const header = Buffer.from(JSON.stringify({ key, ...fields } satisfies Header));
+  const { tags, stamp } = provenance;
+  const header = Buffer.from(JSON.stringify({ key, tags, ...fields } satisfies Header));
   const fixed = Buffer.alloc(fixedBytes);
   magic.copy(fixed);
   fixed.writeUInt32BE(header.length, 8);
   fixed.writeUInt32BE(body.byteLength, 12);
   createHash('sha256').update(header).digest().copy(fixed, 16);
+  encodeStamp(stamp).copy(fixed, stampOffset);
   return [Buffer.concat([fixed, header]), body];
 }
 
 /** The image in a file; null when the file is incomplete, corrupt or of another key. */
-export function decodeFile(key: string, file: Buffer): Image | null {
-  if (file.length < fixedBytes || !file.subarray(0, 8).equals(magic)) return null;
-  const headerEnd = fixedBytes + file.readUInt32BE(8);
-  if (file.length !== headerEnd + file.readUInt32BE(12)) return null;
-  const headerBytes = file.subarray(fixedBytes, headerEnd);
-  const digest = createHash('sha256').update(headerBytes).digest();
-  if (!digest.equals(file.subarray(16, fixedBytes))) return null;
-  const { contentType, etag, width, height, ...header } = readHeader(headerBytes);
-  const body = file.subarray(headerEnd);
+export function decodeFile(key: string, file: Buffer): StoredImage | null {
+  const head = decodeHead(file);
+  if (head === null || file.length !== head.end + file.readUInt32BE(12)) return null;
+  const { contentType, etag, width, height, ...header } = head.header;
+  const body = file.subarray(head.end);
   if (header.key !== key || etag !== entityTag(body)) return null;
   if (typeof contentType !== 'string') return null;
   if (typeof width !== 'number' || typeof height !== 'number') return null;
-  return { body, contentType, etag, width, height };
+  return { image: { body, contentType, etag, width, height }, stamp: head.stamp };
+}
+
+/** The provenance of the image in a file, from its first `maxHeadBytes`; null for a damaged file. */
+export function decodeProvenance(file: Buffer): Provenance | null {
+  const head = decodeHead(file);
+  const tags = head?.header.tags as ImageTags | undefined;
+  return head === null || tags === undefined ? null : { tags, stamp: head.stamp };
+}
+
+function decodeHead(file: Buffer) {
+  if (file.length < fixedBytes || !file.subarray(0, magic.length).equals(magic)) return null;
+  const end = fixedBytes + file.readUInt32BE(8);
+  const stamp = decodeStamp(file.subarray(stampOffset, fixedBytes));
+  if (file.length < end || stamp === null) return null;
+  const bytes = file.subarray(fixedBytes, end);
+  const digest = createHash('sha256').update(bytes).digest();
+  if (!digest.equals(file.subarray(16, stampOffset))) return null;
+  return { header: readHeader(bytes), end, stamp };
 }
 
 /** The fields of a header; empty when it is not a JSON object. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Image } from '../image.ts';
+import type { Image, Provenance } from '../image.ts';
 
 /**
  * An entry of the memory cache. The cache sets `image` to null on eviction, so that references to the entry
@@ -8,6 +8,7 @@ import type { Image } from '../image.ts';
 export interface MemoryEntry {
   readonly key: string;
   image: Image | null;
+  provenance: Provenance;
   /** Time of the last counted hit, in ms of the cache's clock. */
   touchedAt: number;
 }
@@ -59,10 +60,17 @@ export class MemoryCache {
   }
 
   /** Null when the image is too large for the cache, or the cache is disabled. */
-  set(key: string, image: Image, now: number): MemoryEntry | null {
-    const entry: MemoryEntry = { key, image, touchedAt: now };
+  set(key: string, image: Image, provenance: Provenance, now: number): MemoryEntry | null {
+    const entry: MemoryEntry = { key, image, provenance, touchedAt: now };
     this.#entries?.set(key, entry);
     return this.#entries?.has(key) ? entry : null;
+  }
+
+  /** Deletes some images. */
+  purge(isPurged: (provenance: Provenance) => boolean): void {
+    for (const [key, { provenance }] of this.#entries?.entries() ?? []) {
+      if (isPurged(provenance)) this.#entries?.delete(key);
+    }
   }
 
   get bytes(): number {

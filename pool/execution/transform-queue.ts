@@ -36,32 +36,6 @@ export interface TransformOptions {
   readonly stages?: StageObserver;
 }
 
-export interface TransformQueueStats {
-  /** Busy threads, including those whose callers have aborted. */
-  readonly active: number;
-  /** Estimated memory of the running costly transforms, and its limit, in bytes. */
-  readonly costlyBytes: number;
-  readonly costlyMaxBytes: number;
-  readonly queued: number;
-  readonly backgroundQueued: number;
-  readonly concurrency: number;
-  readonly maxQueue: number;
-  /** Total refused as `overloaded`. */
-  readonly rejected: number;
-  /** Total that ended, successfully or not. */
-  readonly completed: number;
-  /**
-   * Threads, including the additional one, that are still in native code a second after their termination.
-   */
-  readonly stuck: number;
-  /**
-   * While transforms are queued or running, ms since one last ended; else 0. While as many threads are stuck
-   * as `concurrency`, transforms of the additional one do not count.
-   */
-  readonly stalledMs: number;
-  readonly threadsReplaced: number;
-}
-
 type TransformQueueSettings = Pick<
   EngineSettings,
   | 'threads'
@@ -220,18 +194,27 @@ export class TransformQueue {
     }
   }
 
-  stats(): TransformQueueStats {
+  stats() {
     return {
+      /** Busy threads, including those whose callers have aborted. */
       active: this.#schedule.running,
+      /** Estimated memory of the running costly transforms, and its limit, in bytes. */
       costlyBytes: this.#schedule.costlyBytes,
       costlyMaxBytes: this.#settings.costlyBytes,
       queued: this.#schedule.liveWaiting,
       backgroundQueued: this.#schedule.backgroundWaiting,
       concurrency: this.#settings.threads,
       maxQueue: this.#settings.queue,
+      /** Total refused as `overloaded`. */
       rejected: this.#rejected,
+      /** Total that ended, successfully or not. */
       completed: this.#completed,
+      /** Threads, including the additional one, still in native code a second after their termination. */
       stuck: this.#stuck,
+      /**
+       * While transforms are queued or running, ms since one last ended; else 0. While as many threads are
+       * stuck as `concurrency`, transforms of the additional one do not count.
+       */
       stalledMs: this.#schedule.idle ? 0 : Math.round(performance.now() - this.#lastProgress),
       threadsReplaced: this.#executor.replaced,
     };

@@ -52,13 +52,12 @@ export async function inspect(
   options: OpenOptions = plainVariant,
 ): Promise<SourceFacts> {
   const { kind, bytes } = container;
-  const { sourceMaxPixels } = limits;
   if (kind === 'heif') await optionalFormatsProbed;
-  if (kind === 'bmp') return inspectBitmap(kind, readBmp(bytes), sourceMaxPixels, options);
+  if (kind === 'bmp') return inspectBitmap(kind, readBmp(bytes), limits, options);
   if (kind !== 'ico') return inspectFile(container, kind, limits, options);
   const icon = readIcon(bytes);
   return icon.png === null
-    ? inspectBitmap(kind, icon.header, sourceMaxPixels, options)
+    ? inspectBitmap(kind, icon.header, limits, options)
     : inspectFile(openContainer(icon.png), kind, limits, options);
 }
 
@@ -135,7 +134,7 @@ async function inspectSvg(source: Uint8Array, maxPixels: number): Promise<SvgCos
   return cost;
 }
 
-/** Reads the header of the requested page, because pages of a TIFF or a HEIF may differ in size. */
+/** Reads the header of the requested page: pages of a TIFF or a HEIF may differ in size. */
 async function readPageHeader(
   container: Container,
   isolated: boolean,
@@ -188,12 +187,12 @@ async function readHeader(
 function inspectBitmap(
   kind: 'bmp' | 'ico',
   header: BitmapHeader,
-  maxPixels: number,
+  { sourceMaxPixels }: InspectionLimits,
   { page }: OpenOptions,
 ): SourceFacts {
   const { width, height } = header;
   if (page !== null) requirePage(page, 1);
-  requirePixels(width * height, maxPixels);
+  requirePixels(width * height, sourceMaxPixels);
   return {
     kind,
     width,
@@ -222,6 +221,6 @@ function colourOf({ icc, space, hasProfile, depth }: Metadata): SourceColour {
   };
 }
 
-/** A named page is never libvips' default, the primary image of a HEIF, which need not be the first. */
+/** Without a page libvips opens the primary image of a HEIF, which may be another than page 0. */
 export const pageOption = (page: number | null): { readonly page?: number } =>
   page === null ? {} : { page };

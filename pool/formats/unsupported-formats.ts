@@ -53,7 +53,7 @@ const formats: readonly (readonly [string, readonly Matcher[], advice: string | 
 const headBytes = 200;
 
 /** The response of an origin. */
-interface Delivered {
+interface OriginResponse {
   readonly bytes: Uint8Array;
   /** Null if the origin sent none. */
   readonly contentType: string | null;
@@ -63,7 +63,7 @@ interface Delivered {
  * Refuses bytes of unsupported formats before they occupy a transform thread.
  * @throws ServiceError source_unsupported, with the content type
  */
-export function requireSupportedFormat({ bytes, contentType }: Delivered): void {
+export function requireSupportedFormat({ bytes, contentType }: OriginResponse): void {
   const kind = sniff(bytes);
   if (kind === 'jxl' && !optionalFormats().jxl) throw missingDecoder(kind);
   if (kind !== null) return;

@@ -48,6 +48,8 @@ export const ownScale: Readonly<
     image.avif({ quality, effort: 1, chromaSubsampling: '4:4:4', tune: 'ssim' }),
 };
 
+const graphicModes = ['avifGraphic', 'avifGraphic'] as const;
+
 /** Of mozjpeg's tables, number 2 is tuned for MS-SSIM. */
 const quantisationTable = 2;
 
@@ -61,19 +63,11 @@ function lossy(image: Sharp, modes: readonly [Mode, Mode], options: EncodeOption
 }
 
 /**
- * The encoder settings of each format. They balance CPU time, because a client waits for the encoder,
- * and bytes: `npm run bench:encoders` prints both beside sharp's defaults and mozjpeg. The figures are
- * geometric means over photographs 200 to 800 px wide at equal SSIMULACRA2, at the qualities 40, 60, 80
- * and 90 of JPEG (bench/encoders/README.md).
+ * The encoder settings of each format, which balance CPU time, because a client waits for the encoder, and
+ * bytes. `npm run bench:encoders` prints both; bench/encoders/README.md has the measurements of each setting.
  */
 export const encodings = {
-  // Compared with sharp's defaults (effort 4): about 1.08 x the bytes in 0.08 x the time. Compared
-  // with this: effort 2 has 0.97 x the bytes in 1.5 x the time, effort 3 0.94 x in 3 x, effort 0 1.12 x
-  // in 0.34 x; 10 bits 0.98 x in 1.4 x; 4:2:0 1.04 x in 0.94 x, and it ruins saturated edges; tuned for
-  // `ssim` 1.15 x in 0.95 x. Of 14 logos and small red text on blue `ssim` has 0.86 x the bytes of `iq`
-  // with 10 more at the same mean score, in 0.9 x the time, and the text at 400 px 81 instead of 68.
-  // Lossless, effort 1 compared with 0: a quarter fewer bytes for a graphic, 2 to 5 % fewer for a
-  // photo, in 2 to 3 x the time; 2 to 4 are another 1.5 to 10 x slower. WebP is smaller and faster.
+  // At effort 1 of 0 to 9, because effort 2 takes 1.5 x the time for 0.97 x the bytes.
   avif: {
     contentType: 'image/avif',
     animates: false,
@@ -82,18 +76,9 @@ export const encodings = {
     encode: (image, options) =>
       options.lossless
         ? image.avif({ lossless: true, effort: 1 })
-        : lossy(
-            image,
-            options.graphic ? ['avifGraphic', 'avifGraphic'] : ['avif', 'avif'],
-            options,
-          ),
+        : lossy(image, options.graphic ? graphicModes : ['avif', 'avif'], options),
   },
-  // Effort 4, sharp's default, has 0.955 x the bytes in 1.9 x the time, 5 0.94 x in 2.2 x, 1 1.1 x in
-  // 0.84 x; 3 is not faster than 4. `smartSubsample` takes 2.6 x the time. The presets are larger.
-  // `mixed` chooses lossy or lossless for each frame: of two animations one had half the bytes, the
-  // other 10 % fewer, in up to a quarter more time. Lossless, effort 1 compared with 0: a third fewer
-  // bytes for a graphic, 5 to 8 % fewer for a photo, in 3 to 8 x the time. In lossless mode `quality`
-  // is a second effort setting; 50 is sufficient.
+  // In lossless mode `quality` is a second effort setting; 50 is sufficient.
   webp: {
     contentType: 'image/webp',
     animates: true,
@@ -104,12 +89,7 @@ export const encodings = {
         ? image.webp({ lossless: true, effort: 1, quality: 50 })
         : lossy(image, ['webp', 'webpSharp'], options).webp({ mixed: options.animated }),
   },
-  // Of mozjpeg's parts the quantisation table takes no time: compared with JPEG's own table (Annex K)
-  // number 2 has 0.92 x the bytes, and 1.04 x at equal SSIM of luma; 5, 3 and 4 have 0.90, 0.94 and
-  // 0.93 x, and up to 1.10 x by SSIM. Trellis quantisation saves 3 % more in 4 x the time, all of
-  // mozjpeg 5 % in 6 x. Without optimised Huffman tables: 1.05 x the bytes in 0.6 x the time.
-  // Progressive versions of four photos had 1.24 x the bytes at 50 px wide, 1.03 x at 200, 0.99 x at 800
-  // and 0.98 x at 1600, in 1.4 to 2 x the time, and need the memory of all coefficients.
+  // Of mozjpeg's parts only the quantisation table, which takes no time, and no progressive scans.
   jpeg: {
     contentType: 'image/jpeg',
     animates: false,
@@ -117,10 +97,7 @@ export const encodings = {
     profile: true,
     encode: (image, options) => lossy(image, ['jpeg', 'jpegFull'], options),
   },
-  // Lossless, so quality is ignored. Row filters at level 4, compared with sharp's default level 6
-  // without filters: four of five images had 0.65 to 0.88 x the bytes in 1.2 to 2 x the time; the
-  // fifth, a graphic with transparency, had 1.2 x the bytes in 2.3 x the time. sharp's palettes
-  // change colours even in images with few colours: see encode/indexed-png.ts.
+  // Lossless, so quality is ignored. sharp's palettes change colours: see encode/indexed-png.ts.
   png: {
     contentType: 'image/png',
     animates: false,
@@ -128,9 +105,7 @@ export const encodings = {
     profile: true,
     encode: (image) => image.png({ compressionLevel: 4, adaptiveFiltering: true }),
   },
-  // Effort 4 compared with 3, as geometric means over ten animations: 0.65 x the time and 0.91 x the
-  // bytes; over four still pictures 0.89 x and 0.97 x. sharp's default 7 takes 2.4 x the time of 4
-  // for 1.5 % fewer bytes of animations, and 3.6 x for 8 % fewer of still pictures.
+  // Effort 4 takes 0.65 x the time of effort 3 for animations, and sharp's default 7 takes 2.4 x that of 4.
   gif: {
     contentType: 'image/gif',
     animates: true,

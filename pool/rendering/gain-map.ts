@@ -13,7 +13,7 @@ declare module 'sharp' {
 }
 
 /** Strings near the beginning of a JPEG with a gain map (Adobe's specification 1.0, ISO 21496-1). */
-const marks = ['http://ns.adobe.com/hdr-gain-map/1.0/', 'urn:iso:std:iso:ts:21496:-1'] as const;
+const markers = ['http://ns.adobe.com/hdr-gain-map/1.0/', 'urn:iso:std:iso:ts:21496:-1'] as const;
 const headBytes = 2 ** 20;
 
 /** True when a source may have a gain map; only its decoder can verify it. */
@@ -21,7 +21,7 @@ export function mayHaveGainMap(source: Uint8Array): boolean {
   if (sniff(source) !== 'jpeg') return false;
   const length = Math.min(source.byteLength, headBytes);
   const head = Buffer.from(source.buffer, source.byteOffset, length);
-  return marks.some((mark) => head.includes(mark));
+  return markers.some((marker) => head.includes(marker));
 }
 
 /**
@@ -32,7 +32,7 @@ export function mayHaveGainMap(source: Uint8Array): boolean {
  */
 export function requireKeptGainMap(facts: SourceFacts, plan: Plan, variant: Variant): void {
   if (!keepsGainMap(variant, facts)) return;
-  const reason = hindrance(facts, plan, variant);
+  const reason = refusalReason(facts, plan, variant);
   if (reason === null) return;
   throw new ServiceError(
     'parameter_invalid',
@@ -40,7 +40,7 @@ export function requireKeptGainMap(facts: SourceFacts, plan: Plan, variant: Vari
   );
 }
 
-function hindrance(facts: SourceFacts, plan: Plan, variant: Variant): string | null {
+function refusalReason(facts: SourceFacts, plan: Plan, variant: Variant): string | null {
   if (plan.format !== 'jpeg') return `a gain map is only written in JPEG, not in ${plan.format}`;
   const [effect] = changedFields(variant, 'trim', 'pixels');
   if (effect !== undefined) return `the gain map would not follow ${effect}`;
@@ -60,8 +60,8 @@ function hindrance(facts: SourceFacts, plan: Plan, variant: Variant): string | n
   }
   if (plan.prepared !== null) return 'it takes several passes, which would lose the gain map';
   const { gainMap } = facts;
-  const least = gainMap === null ? 1 : 2 * Math.ceil(facts.width / gainMap.width);
-  if (Math.min(plan.width, plan.height) < least)
-    return `an output below ${least} pixels is too small`;
+  const minSide = gainMap === null ? 1 : 2 * Math.ceil(facts.width / gainMap.width);
+  if (Math.min(plan.width, plan.height) < minSide)
+    return `an output below ${minSide} pixels is too small`;
   return null;
 }

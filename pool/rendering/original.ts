@@ -48,7 +48,7 @@ function isUnchanged(facts: SourceFacts, plan: Plan, variant: Variant): boolean 
 }
 
 const isAsKept = (source: Uint8Array, { source: kept, exif, xmp }: KeptMetadata): boolean =>
-  kept === source && exif !== 'left out' && xmp === null;
+  kept === source && exif !== 'dropped' && xmp === null;
 
 /** True when the colours depend on the profile. */
 function isNeeded({ kind, colour }: SourceFacts): boolean {

@@ -1,10 +1,11 @@
-import sharp, { type OutputInfo, type Sharp, type TimeoutOptions } from 'sharp';
+import sharp, { type OutputInfo, type Sharp } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
 import { maxSide } from '../bounds.ts';
 import type { RawPixels } from '../formats/bitmap/pixels.ts';
+import { corrupt } from '../formats/errors.ts';
 import type { SourceFacts } from '../formats/facts.ts';
 import { type InspectionLimits, pageOption } from '../formats/inspect.ts';
-import { kinds, type SourceKind } from '../formats/kinds.ts';
+import { kinds } from '../formats/kinds.ts';
 import { sizedSvg, svgDensity } from '../formats/svg/size.ts';
 import { unsupportedEncoding } from '../formats/unsupported-encodings.ts';
 import type { Size } from '../geometry.ts';
@@ -29,10 +30,9 @@ export interface Opening {
 
 export type Pixels = { readonly data: Uint8Array; readonly info: OutputInfo };
 
-/** A sharp pipeline to which operations are added. It runs when it is settled or written. */
+/** A sharp pipeline to which operations are added. It runs when it is rendered or written. */
 export class Pipeline {
-  readonly #kind: SourceKind;
-  readonly #unread: (error: unknown) => ServiceError | null;
+  readonly #decodingError: (error: unknown) => ServiceError;
   readonly #limits: RenderLimits;
   readonly #animated: boolean;
   readonly #keepsExif: boolean;
@@ -40,16 +40,17 @@ export class Pipeline {
   #decoding = true;
   #image: Sharp;
   /**
-   * Opens the settled pixels without the copy that `clone()` makes; null while operations have not run yet.
+   * Opens the rendered pixels without the copy that `clone()` makes; null while operations have not run yet.
    */
   #reopen: (() => Sharp) | null = null;
   /** The frames from `eachFrame`, until another operation is added. */
   #frames: Pixels | null = null;
 
   constructor(source: Uint8Array, facts: SourceFacts, opening: Opening, limits: RenderLimits) {
-    const { vector } = kinds[facts.kind];
-    this.#kind = facts.kind;
-    this.#unread = (error) => unsupportedEncoding(facts.kind, source, error);
+    const { vector, label } = kinds[facts.kind];
+    const undecodable = `The source has a valid ${label} header but cannot be decoded completely.`;
+    this.#decodingError = (error) =>
+      unsupportedEncoding(facts.kind, source, error) ?? corrupt(undecodable, error);
     this.#limits = limits;
     this.#animated = opening.animated;
     this.#keepsExif = opening.keepsExif ?? false;
@@ -75,9 +76,9 @@ export class Pipeline {
     return this;
   }
 
-  /** Runs the pipeline; later operations start from its pixels. */
-  async settle(): Promise<void> {
-    if (this.#reopen !== null) return;
+  /** Runs the operations; later ones start from their pixels. Returns a function that opens these. */
+  async render(): Promise<() => Sharp> {
+    if (this.#reopen !== null) return this.#reopen;
     // Unlike raw pixels a TIFF keeps frames, profile, metadata, and the transparency of images that were
     // converted to grey.
     const { data } = await this.#toBuffer(
@@ -85,78 +86,70 @@ export class Pipeline {
         ? this.#image.png({ compressionLevel: 0 })
         : this.#image.tiff({ compression: 'none' }),
     );
-    this.#settle(() => sharp(data, { limitInputPixels: false, pages: this.#animated ? -1 : 1 }));
+    const pages = this.#animated ? -1 : 1;
+    return this.#continueFrom(() => sharp(data, { limitInputPixels: false, pages }));
   }
 
-  #settle(reopen: () => Sharp): void {
+  #continueFrom(reopen: () => Sharp): () => Sharp {
     this.#reopen = reopen;
     this.#image = reopen();
+    return reopen;
   }
 
-  /** Settles an animation frame by frame. */
+  /** Renders an animation frame by frame. */
   async eachFrame(operations: (frame: Sharp) => Sharp): Promise<void> {
     const { data, info } = this.#frames ?? (await this.#toBuffer(this.#image.ensureAlpha().raw()));
     const height = info.pageHeight ?? info.height;
     const frames = info.height / height;
     const size = data.byteLength / frames;
     let all = data;
-    let made: OutputInfo = info;
+    let output: OutputInfo = info;
     for (let index = 0; index < frames; index += 1) {
       const pixels = data.subarray(index * size, (index + 1) * size);
       const frame = fromRaw(pixels, { ...info, height });
-      const done = await this.#rgba(operations(frame));
-      const length = done.data.byteLength;
+      const rendered = await this.#rgba(operations(frame));
+      const length = rendered.data.byteLength;
       // All output frames have the same size. If it is not larger than the input, they overwrite the input
       // frames, which are by far the largest buffer.
       if (length > size && index === 0) all = new Uint8Array(length * frames);
-      all.set(done.data, index * length);
-      made = done.info;
+      all.set(rendered.data, index * length);
+      output = rendered.info;
     }
-    const { height: pageHeight } = made;
-    all = all.subarray(0, made.width * pageHeight * made.channels * frames);
-    const stacked = { ...made, height: pageHeight * frames, pageHeight };
-    this.#settle(() => fromRaw(all, stacked, pageHeight));
+    const { height: pageHeight } = output;
+    all = all.subarray(0, output.width * pageHeight * output.channels * frames);
+    const stacked = { ...output, height: pageHeight * frames, pageHeight };
+    this.#continueFrom(() => fromRaw(all, stacked, pageHeight));
     this.#frames = { data: all, info: stacked };
   }
 
-  /** For output that is computed from settled pixels, such as placeholders. */
-  read<T>(reading: (image: Sharp) => Promise<T>): Promise<T> {
-    return reading(this.#image);
-  }
-
-  /** Raw settled pixels with 8 bits per channel, whatever the depth of the source. */
-  pixels(): Promise<Pixels> {
-    const image = this.#reopen === null ? this.#image.clone() : this.#reopen();
-    return this.#toBuffer(image.raw({ depth: 'uchar' }));
+  /** The raw rendered pixels with 8 bits per channel, whatever the depth of the source. */
+  async pixels(): Promise<Pixels> {
+    const reopen = await this.render();
+    return this.#toBuffer(reopen().raw({ depth: 'uchar' }));
   }
 
   /**
-   * Settles the pipeline as raw pixels and returns them: cheaper than `settle`, and lossless if
-   * `Plan.plainPixels`.
+   * As `pixels`, with less work: lossless only if `Plan.plainPixels`.
    *
    * @param size of the image; sharp reports one that is too small for a border around a window
    */
-  async rasterise({ width, height }: Size): Promise<Pixels> {
+  async plainPixels({ width, height }: Size): Promise<Pixels> {
     const { data, info } = await this.#toBuffer(this.#image.raw({ depth: 'uchar' }));
     const pixels = { data, info: { ...info, width, height } };
-    this.#settle(() => fromRaw(data, pixels.info));
+    this.#continueFrom(() => fromRaw(data, pixels.info));
     return pixels;
   }
 
-  /** Runs the pipeline with further operations, which a settled pipeline does not keep. */
-  writeWith(operations: (image: Sharp) => Sharp): Promise<Pixels> {
-    return this.#toBuffer(operations(this.#reopen === null ? this.#image : this.#reopen()));
-  }
-
   /**
-   * Runs the pipeline and returns its output. A Buffer from sharp is not transferable to another thread, so
-   * the caller must copy it. `toUint8Array()` would leak: sharp 0.35.5 never frees that memory, because
-   * src/pipeline.cc passes the pointer as `hint` to `FreeCallback(hint, data)`.
+   * Runs the pipeline with further operations, which a rendered pipeline does not keep. A Buffer from sharp
+   * is not transferable to another thread, so the caller must copy it. `toUint8Array()` would leak: sharp
+   * 0.35.5 never frees that memory, because src/pipeline.cc passes the pointer as `hint` to
+   * `FreeCallback(hint, data)`.
    *
    * @throws ServiceError source_corrupt, transform_timeout
    */
-  write(): Promise<Pixels> {
-    return this.#toBuffer(this.#image);
+  write(operations: (image: Sharp) => Sharp): Promise<Pixels> {
+    return this.#toBuffer(operations(this.#reopen === null ? this.#image : this.#reopen()));
   }
 
   /** In two steps, because the raw output of a grey image has neither RGB nor alpha. */
@@ -165,30 +158,19 @@ export class Pipeline {
     return this.#toBuffer(sharp(data, { limitInputPixels: false }).ensureAlpha().raw());
   }
 
-  #toBuffer(image: Sharp): Promise<Pixels> {
-    return this.#run((options) => image.timeout(options).toBuffer({ resolveWithObject: true }));
-  }
-
-  async #run(execute: (options: TimeoutOptions) => Promise<Pixels>): Promise<Pixels> {
-    const { softTimeoutSeconds } = this.#limits;
+  async #toBuffer(image: Sharp): Promise<Pixels> {
+    const seconds = this.#limits.softTimeoutSeconds;
     const startedAt = performance.now();
     try {
-      const pixels = await execute({ seconds: softTimeoutSeconds });
+      const pixels = await image.timeout({ seconds }).toBuffer({ resolveWithObject: true });
       this.#decoding = false;
       return pixels;
     } catch (error) {
       // sharp's errors have no codes, so the elapsed time distinguishes a timeout from corrupt pixels.
-      if (performance.now() - startedAt >= softTimeoutSeconds * 1000) {
+      if (performance.now() - startedAt >= seconds * 1000) {
         throw new ServiceError('transform_timeout', 'The transform took too long.', error);
       }
-      if (!this.#decoding) throw error;
-      const unread = this.#unread(error);
-      if (unread !== null) throw unread;
-      throw new ServiceError(
-        'source_corrupt',
-        `The source has a valid ${kinds[this.#kind].label} header but cannot be decoded completely.`,
-        error,
-      );
+      throw this.#decoding ? this.#decodingError(error) : error;
     }
   }
 }

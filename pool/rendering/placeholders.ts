@@ -1,33 +1,21 @@
 import { encode as encodeBlurhash } from 'blurhash';
 import sharp, { type Sharp } from 'sharp';
 import { rgbaToThumbHash } from 'thumbhash';
+import type { Size } from '../geometry.ts';
 import type { OutputFormat, PlaceholderKind } from '../variant.ts';
 
-export interface SourceDescription {
-  /** Such as `jpeg`. */
-  readonly format: string;
-  /** Size of one frame in pixels, upright. */
-  readonly width: number;
-  readonly height: number;
-  readonly bytes: number;
-  /** Pages, images or frames in the file. */
-  readonly pages: number;
-  readonly hasAlpha: boolean;
-}
-
-export interface OutputDescription {
-  readonly format: OutputFormat;
-  /** Size of one frame in pixels. */
-  readonly width: number;
-  readonly height: number;
-  readonly bytes: number;
-}
-
-/** Metadata of source and output, for the `json` placeholder. */
+/** Metadata for the `json` placeholder. Sizes are of one frame, in pixels. */
 export interface Description {
-  readonly source: SourceDescription;
+  readonly source: Size & {
+    /** Such as `jpeg`. */
+    readonly format: string;
+    readonly bytes: number;
+    /** Pages, images or frames in the file. */
+    readonly pages: number;
+    readonly hasAlpha: boolean;
+  };
   /** Encodes the output of the same request without the placeholder; called only where needed. */
-  output(): Promise<OutputDescription>;
+  output(): Promise<Size & { readonly format: OutputFormat; readonly bytes: number }>;
 }
 
 interface Placeholder {
@@ -62,10 +50,8 @@ export const placeholders = {
     contentType: text,
     async make(image) {
       const { data, width, height } = await shrink(image, previewSide);
-      const raw = { width, height, channels: 4 as const };
-      const webp = await sharp(data, { raw })
-        .webp({ quality: 40, alphaQuality: 40, effort: 4 })
-        .toBuffer();
+      const preview = sharp(data, { raw: { width, height, channels: 4 } });
+      const webp = await preview.webp({ quality: 40, alphaQuality: 40, effort: 4 }).toBuffer();
       return bytes(`data:image/webp;base64,${webp.toString('base64')}`);
     },
   },
@@ -86,20 +72,15 @@ const hashSide = 100;
 const hashCosines = 3;
 const previewSide = 20;
 
-interface Pixels {
+interface Pixels extends Size {
   /** RGBA, 8 bits per channel, not premultiplied. */
   readonly data: Uint8ClampedArray;
-  readonly width: number;
-  readonly height: number;
 }
 
 async function shrink(image: Sharp, side: number, background?: string): Promise<Pixels> {
   // A second resize in the same pipeline would replace the first one.
-  const rendered = await image
-    .clone()
-    .ensureAlpha()
-    .raw({ depth: 'uchar' })
-    .toBuffer({ resolveWithObject: true });
+  const rgba = image.clone().ensureAlpha().raw({ depth: 'uchar' });
+  const rendered = await rgba.toBuffer({ resolveWithObject: true });
   const { width, height, channels } = rendered.info;
   const small = sharp(rendered.data, { raw: { width, height, channels }, limitInputPixels: false });
   if (background !== undefined) small.flatten({ background });
@@ -132,11 +113,12 @@ async function spread({ data, width, height }: Pixels): Promise<Pixels> {
  * colours, weighted by opacity. Null for a fully transparent image.
  */
 function dominantColour(data: Uint8ClampedArray): string | null {
-  const groups = new Map<number, { red: number; green: number; blue: number; weight: number }>();
+  const none = { red: 0, green: 0, blue: 0, weight: 0 };
+  const groups = new Map<number, typeof none>();
   for (let at = 0; at < data.length; at += 4) {
     const [red = 0, green = 0, blue = 0, weight = 0] = data.subarray(at, at + 4);
     const key = ((red >> 4) << 8) | ((green >> 4) << 4) | (blue >> 4);
-    const sum = groups.get(key) ?? { red: 0, green: 0, blue: 0, weight: 0 };
+    const sum = groups.get(key) ?? none;
     groups.set(key, {
       red: sum.red + red * weight,
       green: sum.green + green * weight,
@@ -144,16 +126,11 @@ function dominantColour(data: Uint8ClampedArray): string | null {
       weight: sum.weight + weight,
     });
   }
-  let most = { red: 0, green: 0, blue: 0, weight: 0 };
+  let most = none;
   for (const group of groups.values()) if (group.weight > most.weight) most = group;
   if (most.weight === 0) return null;
-  const hex = (sum: number) =>
-    Math.round(sum / most.weight)
-      .toString(16)
-      .padStart(2, '0');
-  return `#${hex(most.red)}${hex(most.green)}${hex(most.blue)}`;
+  const mean = [most.red, most.green, most.blue].map((sum) => Math.round(sum / most.weight));
+  return `#${Buffer.from(mean).toString('hex')}`;
 }
 
-function bytes(content: string): Uint8Array {
-  return new TextEncoder().encode(content);
-}
+const bytes = (content: string): Uint8Array => new TextEncoder().encode(content);

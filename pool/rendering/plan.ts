@@ -140,12 +140,12 @@ export function makePlan(
   // brightened.
   const separatePadding = padded && variant.gamma !== null;
   const byFrame = animated && needsSingleFrames(variant, box.fit);
-  const asked = backgroundOf(variant, alpha);
+  const requested = backgroundOf(variant, alpha);
   const flatten = facts.hasAlpha && (variant.flatten || !alpha);
   // sharp adds no colour to grey pixels, so a first pass converts them to RGB.
   const coloured =
     facts.colour.model === 'grey' &&
-    (variant.tint !== null || ((padded || flatten) && !isGrey(asked)));
+    (variant.tint !== null || ((padded || flatten) && !isGrey(requested)));
   const inPasses = freeAngle || byFrame || coloured || (content !== null && rotatesOrFlips);
   // Rotation by a free angle resamples again, so it gets twice the scale of the output. The limit of output
   // pixels applies.
@@ -155,10 +155,10 @@ export function makePlan(
     Math.sqrt(framePixels / (rotated.width * rotated.height)) / opened,
   );
   const mayBeTransparent =
-    alpha && !variant.flatten && (facts.hasAlpha || (asked.alpha < 1 && (padded || freeAngle)));
+    alpha && !variant.flatten && (facts.hasAlpha || (requested.alpha < 1 && (padded || freeAngle)));
   const separateFilters = needsSeparateFilters(variant, facts, mayBeTransparent);
   const addsColour =
-    (!isNeutral(asked) && (padded || flatten || freeAngle || variant.opacity !== null)) ||
+    (!isNeutral(requested) && (padded || flatten || freeAngle || variant.opacity !== null)) ||
     variant.tint !== null ||
     variant.watermark !== null;
   const profile = profileHandling(facts.colour, variant, !byFrame && hasProfile, addsColour);
@@ -178,7 +178,7 @@ export function makePlan(
     border: variant.extend === null ? null : box.border,
     separatePadding,
     separateFilters,
-    background: inSpace(asked, space),
+    background: inSpace(requested, space),
     flatten,
     profile,
     plainPixels: profile === 'convert' && hasPlainPixels(facts.colour, variant),

@@ -19,13 +19,13 @@ import {
   decodingCost,
   isLight,
   isolatedCost,
+  requireInterruptible,
   sum,
 } from './cost.ts';
 import { bestOutput } from './encode/choose.ts';
 import { maxEncodes } from './encode/within-bytes.ts';
 import { encodings } from './encode.ts';
 import { mayHaveGainMap, requireKeptGainMap } from './gain-map.ts';
-import { requireInterruptible } from './interruptible.ts';
 import { type Original, originalOf } from './original.ts';
 import { Pipeline, type RenderLimits } from './pipeline.ts';
 import { placeholders } from './placeholders.ts';
@@ -45,41 +45,34 @@ interface Prepared {
   readonly plan: Plan;
 }
 
-/** A transformed source, without the watermark. */
-interface Transformed {
-  readonly pipeline: Pipeline;
-  readonly facts: SourceFacts;
-  readonly context: StepContext;
-}
-
 /**
  * Renders one variant of a source.
  *
- * @param givenWatermark the bytes of the variant's watermark; null when it has none
+ * @param watermarkBytes the bytes of the variant's watermark; null when it has none
  * @param onlyLight true throws CostExceeded for a transform that is not light
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid,
  *   transform_timeout
  * @throws IsolationRequired when the transform needs a process of its own
  */
 export async function render(
-  given: Uint8Array,
-  givenWatermark: Uint8Array | null,
+  sourceBytes: Uint8Array,
+  watermarkBytes: Uint8Array | null,
   variant: Variant,
   limits: RenderLimits,
   onlyLight = false,
 ): Promise<RenderedImage> {
-  const source = withoutExcessMetadata(openContainer(given), variant);
+  const source = withoutExcessMetadata(openContainer(sourceBytes), variant);
   const watermark =
-    givenWatermark === null
+    watermarkBytes === null
       ? null
-      : await ofWatermark(() => withoutExcessMetadata(openContainer(givenWatermark), plainVariant));
+      : await ofWatermark(() => withoutExcessMetadata(openContainer(watermarkBytes), plainVariant));
   const prepared = onlyLight ? await requireLight(source, watermark, variant, limits) : null;
   const { pipeline, facts, context } = await transform(source, variant, limits, prepared);
   const { plan } = context;
   const mark = variant.watermark;
   if (watermark !== null && mark !== null) {
     const overlay = await ofWatermark(() => overlayFrom(watermark, mark, plan, limits));
-    await pipeline.settle();
+    await pipeline.render();
     pipeline.apply((image) => applySteps(image, passes.watermark, { ...context, overlay }));
   }
   const original = originalOf(source.bytes, facts, context);
@@ -89,19 +82,17 @@ export async function render(
   }
 
   const { contentType, make } = placeholders[variant.placeholder];
-  await pipeline.settle();
+  const open = await pipeline.render();
   const { kind, pages, hasAlpha } = facts;
   // The size of an SVG may have a fraction.
   const size = scaledSize(upright(facts), 1);
-  const text = await pipeline.read((image) =>
-    make(image, {
-      source: { format: kind, ...size, bytes: given.byteLength, pages, hasAlpha },
-      output: async () => {
-        const { body, format, width, height } = await smallest(pipeline, context, original);
-        return { format, width, height, bytes: body.byteLength };
-      },
-    }),
-  );
+  const text = await make(open(), {
+    source: { format: kind, ...size, bytes: sourceBytes.byteLength, pages, hasAlpha },
+    output: async () => {
+      const { body, format, width, height } = await smallest(pipeline, context, original);
+      return { format, width, height, bytes: body.byteLength };
+    },
+  });
   return imageOf(text, contentType, plan);
 }
 
@@ -174,12 +165,13 @@ async function prepare(
   return { facts, plan: makePlan(facts, area, variant, limits.sourceMaxPixels) };
 }
 
+/** Transforms a source, without its watermark. */
 async function transform(
   container: Container,
   variant: Variant,
   limits: RenderLimits,
   given: Prepared | null = null,
-): Promise<Transformed> {
+) {
   const { bytes } = container;
   const isolates = isIsolated(container.kind) || (variant.gainMap && mayHaveGainMap(bytes));
   if (!limits.isolated && isolates) throw new IsolationRequired();
@@ -202,26 +194,26 @@ async function transform(
   if (!limits.isolated) {
     requireInterruptible(facts, plan, variant.maxBytes === null ? 1 : maxEncodes);
   }
-  const context = { plan, variant, overlay: null, metadata, copyright };
+  const context: StepContext = { plan, variant, overlay: null, metadata, copyright };
   const keepsExif = metadata?.exif === 'kept' && !facts.colour.deep;
   const pipeline = new Pipeline(source, facts, { ...plan, lenient, raw, keepsExif }, limits);
   const apply = (steps: readonly Step[]) =>
     pipeline.apply((image) => applySteps(image, steps, context));
-  if (facts.extraSamples) await apply(passes.dropSamples).settle();
-  if (plan.depthReduced) await apply(passes.reduceDepth).settle();
+  if (facts.extraSamples) await apply(passes.dropSamples).render();
+  if (plan.depthReduced) await apply(passes.reduceDepth).render();
   if (plan.prepared !== null) {
     apply(passes.prepare);
-    if (!plan.byFrame) await pipeline.settle();
+    if (!plan.byFrame) await pipeline.render();
   }
   for (const [index, steps] of imagePasses(context).entries()) {
     if (plan.byFrame) await pipeline.eachFrame((frame) => applySteps(frame, steps, context));
     else {
-      if (index > 0) await pipeline.settle();
+      if (index > 0) await pipeline.render();
       apply(steps);
     }
   }
   if (variant.opacity !== null) {
-    await pipeline.settle();
+    await pipeline.render();
     apply(passes.opacity);
   }
   return { pipeline, facts, context };
@@ -234,7 +226,7 @@ async function overlayFrom(
   limits: RenderLimits,
 ): Promise<OverlayOptions> {
   const { pipeline } = await transform(source, watermarkVariant(watermark, plan), limits);
-  const { data, info } = await pipeline.apply((image) => image.ensureAlpha().raw()).write();
+  const { data, info } = await pipeline.write((image) => image.ensureAlpha().raw());
   const pixels = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   plan.space?.convert(pixels);
   const rendered = { pixels, width: info.width, height: info.height };

@@ -1,4 +1,3 @@
-import type { Sharp } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
 import { maxSide } from '../bounds.ts';
 import type { SourceFacts } from '../formats/facts.ts';
@@ -71,10 +70,9 @@ async function trimmed(
     : openPixels(area, scale, open);
   if (size.width < minTrimmedSide || size.height < minTrimmedSide) return area;
   // A separate pass, because sharp trims before it crops and scales.
-  await pipeline.settle();
+  await pipeline.render();
   // Only the size is used, so the pixels are written in the cheapest form.
-  const trim = (image: Sharp) => image.trim({ threshold }).grayscale().raw();
-  const { info } = await pipeline.apply(trim).write();
+  const { info } = await pipeline.write((image) => image.trim({ threshold }).grayscale().raw());
   const { trimOffsetLeft = 0, trimOffsetTop = 0, width, height } = info;
   return inOriginal(area, { left: -trimOffsetLeft, top: -trimOffsetTop, width, height }, size);
 }

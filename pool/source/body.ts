@@ -1,5 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import type { Reservation } from './budget.ts';
+import type { FairShare, Owner } from '../fair-share.ts';
 import type { SharedMemory } from './shared-memory.ts';
 
 /**
@@ -12,7 +12,9 @@ const guessedLength = 64 * 1024;
 
 export interface BodyLimits {
   readonly maxBytes: number;
-  readonly budget: Reservation;
+  /** Counts the bytes, for their owner. */
+  readonly budget: FairShare;
+  readonly owner: Owner;
   /** Preferred memory of the buffer. */
   readonly memory: Pick<SharedMemory, 'allocate' | 'free'>;
   /** The Content-Length; null when it is absent or the body is decoded. */
@@ -26,7 +28,7 @@ export interface BodyLimits {
  */
 export async function readBody(
   chunks: AsyncIterable<Uint8Array>,
-  { maxBytes, budget, length, memory }: BodyLimits,
+  { maxBytes, budget, owner, length, memory }: BodyLimits,
 ): Promise<Uint8Array> {
   let bytes: Uint8Array = new Uint8Array(0);
   let filled = 0;
@@ -34,12 +36,12 @@ export async function readBody(
   const resize = (size: number) => {
     if (size === bytes.byteLength) return;
     // Both buffers exist during the copy, so both count.
-    if (!budget.reserve(size)) {
+    if (!budget.take(owner, size)) {
       throw new ServiceError('overloaded', 'Too many bytes of sources are in memory.');
     }
     const resized = memory.allocate(size) ?? new Uint8Array(size);
     copy(bytes.subarray(0, filled), resized, 0);
-    budget.release(bytes.byteLength);
+    budget.release(owner, bytes.byteLength);
     memory.free(bytes);
     bytes = resized;
   };
@@ -59,7 +61,7 @@ export async function readBody(
     resize(filled);
     return bytes;
   } catch (error) {
-    budget.release(bytes.byteLength);
+    budget.release(owner, bytes.byteLength);
     memory.free(bytes);
     throw error;
   }

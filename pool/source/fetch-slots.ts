@@ -30,8 +30,8 @@ export interface FetchSlot {
 export class FetchSlots {
   readonly #slots: FairShare;
   readonly #backgroundSlots: FairShare;
-  readonly #queue = new RoundRobin<() => void>();
-  readonly #ownerOf = new WeakMap<() => void, Owner>();
+  /** Waiting background fetches. */
+  readonly #queue = new RoundRobin<{ readonly owner: Owner; readonly run: () => void }>();
   /** Total refused live fetches. */
   rejected = 0;
 
@@ -62,14 +62,15 @@ export class FetchSlots {
     });
 
     const run = () => {
-      this.#queue.delete(first.project, run);
+      this.#queue.delete(first.project, waiting);
       state = 'running';
       this.#slots.add(owner, 1);
       if (!live) this.#backgroundSlots.add(owner, 1);
       admit();
     };
+    const waiting = { owner: first, run };
     const release = () => {
-      this.#queue.delete(first.project, run);
+      this.#queue.delete(first.project, waiting);
       if (state === 'running') {
         this.#slots.release(owner, 1);
         if (!live) this.#backgroundSlots.release(owner, 1);
@@ -97,8 +98,7 @@ export class FetchSlots {
 
     if (live) run();
     else {
-      this.#ownerOf.set(run, first);
-      this.#queue.add(first.project, run);
+      this.#queue.add(first.project, waiting);
       this.#next();
     }
     return { admitted, promote, release };
@@ -111,19 +111,9 @@ export class FetchSlots {
   }
 
   #next(): void {
-    const fits = (run: () => void) => {
-      const owner = this.#ownerOf.get(run);
-      return (
-        owner !== undefined &&
-        this.#slots.allows(owner, 1) &&
-        this.#backgroundSlots.allows(owner, 1)
-      );
-    };
-    for (;;) {
-      const run = this.#queue.take(fits);
-      if (run === undefined) return;
-      run();
-    }
+    const fits = ({ owner }: { readonly owner: Owner }) =>
+      this.#slots.allows(owner, 1) && this.#backgroundSlots.allows(owner, 1);
+    for (let next = this.#queue.take(fits); next; next = this.#queue.take(fits)) next.run();
   }
 }
 

@@ -1,17 +1,15 @@
 import type { Dispatcher } from 'undici';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
-import { authorityOf, canonicalHost, isLongAuthority } from '../../contract/hosts.ts';
+import { authorityOf, canonicalUrl, isLongAuthority } from '../../contract/hosts.ts';
 import { unlessAborted } from '../unless-aborted.ts';
-import { readBody, tooLarge } from './body.ts';
-import type { Reservation } from './budget.ts';
+import { type BodyLimits, readBody, tooLarge } from './body.ts';
 import { decode } from './coding.ts';
 import type { Connections } from './connections.ts';
 import { codeOf, fetchFailureText } from './fetch-errors.ts';
 import type { AddressGuard } from './guard.ts';
 import { mediaType, retryAfter } from './response-headers.ts';
-import type { SharedMemory } from './shared-memory.ts';
 
-export interface FetchOptions {
+export interface FetchOptions extends Omit<BodyLimits, 'length'> {
   readonly guard: AddressGuard;
   /** The identifier of this deployment in CDN-Loop. */
   readonly loopId: string;
@@ -20,9 +18,6 @@ export interface FetchOptions {
   readonly connections: Pick<Connections, 'request'>;
   /** Called with the canonical host of every redirect. */
   readonly allowed: (host: string) => boolean;
-  readonly maxBytes: number;
-  readonly budget: Reservation;
-  readonly memory: SharedMemory;
   /** Timeout of the fetch including redirects, in ms. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -95,7 +90,7 @@ async function follow(
 ): Promise<Fetched> {
   const { guard, allowed } = options;
   guard.check(first);
-  let url = canonical(first);
+  let url = canonicalUrl(first);
   for (let redirects = 0; ; redirects += 1) {
     report(`waiting for ${url.hostname}`);
     const response = await request(url, options);
@@ -113,17 +108,9 @@ async function follow(
       if (error instanceof ServiceError && error.code === 'source_blocked') throw error;
       throw badResponse(url, 'redirects to a URL that is not allowed as a source', error);
     }
-    url = canonical(next);
+    url = canonicalUrl(next);
     if (!allowed(url.hostname)) throw notAllowed(url.hostname);
   }
-}
-
-/** The URL without its fragment and a trailing dot of the host, for requests and cache keys. */
-export function canonical(url: URL): URL {
-  const copy = new URL(url);
-  copy.hash = '';
-  copy.hostname = canonicalHost(url.hostname) ?? url.hostname;
-  return copy;
 }
 
 export function notAllowed(host: string): ServiceError {
@@ -177,12 +164,13 @@ function resolve(location: string, base: URL): URL {
 async function read(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   url: URL,
-  { maxBytes, budget, memory }: FetchOptions,
+  options: FetchOptions,
 ): Promise<Fetched> {
   // A cancelled unread body emits an error, which would be thrown without a listener.
   body.on('error', () => {});
   if (statusCode !== 200 && statusCode !== 203) throw badStatus(url, statusCode, headers);
 
+  const { maxBytes } = options;
   const length = contentLength(headers['content-length']);
   if (length !== null && length > maxBytes) throw tooLarge(maxBytes);
   const coding = headers['content-encoding'] ?? '';
@@ -192,7 +180,7 @@ async function read(
     const text = 'The source has a content coding that is not supported.';
     throw new ServiceError('source_unsupported', text);
   }
-  const limits = { maxBytes, budget, memory, length: chunks === raw ? length : null };
+  const limits = { ...options, length: chunks === raw ? length : null };
   return { bytes: await readBody(chunks, limits), contentType: mediaType(headers['content-type']) };
 }
 

@@ -2,8 +2,8 @@ import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { ServiceError } from '../../contract/errors.ts';
-import { canonicalHost } from '../../contract/hosts.ts';
-import { type Address, parseAddress } from '../../contract/networks.ts';
+import { canonicalHost, hostMatches } from '../../contract/hosts.ts';
+import { type Address, parseAddress, within } from '../../contract/networks.ts';
 import {
   type Ports,
   type PrivateSource,
@@ -11,7 +11,6 @@ import {
 } from '../../contract/private-sources.ts';
 import { addressOfHost, isLinkLocal, isPublic, isPublicName, isThisMachine } from './addresses.ts';
 import { fetchFailureText } from './fetch-errors.ts';
-import { hasAddress, namesHost } from './private-sources.ts';
 import { NameResolver } from './resolver.ts';
 
 /** All addresses of a host name. */
@@ -76,25 +75,20 @@ export class AddressGuard {
       throw new ServiceError('source_invalid', 'The source must be an http or https URL.');
     }
     if (url.username !== '' || url.password !== '') {
-      throw new ServiceError(
-        'source_invalid',
-        'The source must not contain a user name or password.',
-      );
+      const text = 'The source must not contain a user name or password.';
+      throw new ServiceError('source_invalid', text);
     }
     const host = canonicalHost(url.hostname);
     if (host === null) throw new ServiceError('source_invalid', 'The source has no valid host.');
-    if (!this.allowsHost(host)) {
-      throw new ServiceError('source_blocked', `The source host ${host} is not public.`);
-    }
+    if (!this.allowsHost(host)) throw blocked(`The source host ${host} is not public.`);
     const port = portOf(url);
     if (!this.#allowsPort(host, port)) {
-      throw new ServiceError(
-        'source_blocked',
+      throw blocked(
         `Sources may not use port ${port} of ${host}; an operator can allow it with SERVICE_SOURCE_PORTS or SERVICE_PRIVATE_SOURCES.`,
       );
     }
     const address = addressOfHost(host);
-    const local = address === null ? false : isLocal(address);
+    const local = address !== null && isLocal(address);
     if (this.#isOwnUrl(host, port) || (local && this.#ownPorts.has(port))) throw ownSource();
   }
 
@@ -102,7 +96,7 @@ export class AddressGuard {
   allowsHost(host: string): boolean {
     const canonical = canonicalHost(host);
     if (canonical === null) return false;
-    if (namesHost(this.#privateSources, canonical, null)) return true;
+    if (this.#hasHost(canonical, null)) return true;
     const address = addressOfHost(canonical);
     if (address === null) return isPublicName(canonical);
     return isPublic(address) || this.#hasAddress(address, null);
@@ -110,7 +104,7 @@ export class AddressGuard {
 
   /** True when `privateSources` names a host, or has a wildcard for it. */
   names(host: string): boolean {
-    return namesHost(this.#privateSources, host, null);
+    return this.#hasHost(host, null);
   }
 
   /** True when a host may be used at an address that it resolved to. */
@@ -120,8 +114,8 @@ export class AddressGuard {
     // Cloud services with credentials have link-local addresses, which only a network can allow.
     if (isLinkLocal(parsed)) return this.#hasAddress(parsed, port);
     const canonical = canonicalHost(host);
-    if (canonical !== null && namesHost(this.#privateSources, canonical, port)) return true;
-    if (isPublic(parsed) && this.#isSourcePort(port)) return true;
+    if (canonical !== null && this.#hasHost(canonical, port)) return true;
+    if (isPublic(parsed) && hasPort(this.#sourcePorts, port)) return true;
     return this.#hasAddress(parsed, port);
   }
 
@@ -150,8 +144,7 @@ export class AddressGuard {
     });
     for (const { address } of resolved) {
       if (!this.allowsAddress(address, name, port)) {
-        throw new ServiceError(
-          'source_blocked',
+        throw blocked(
           `The source host ${name} has an address that is not public, or not allowed at port ${port}.`,
         );
       }
@@ -163,30 +156,36 @@ export class AddressGuard {
     return [first, ...rest] as const;
   }
 
-  #hasAddress(address: Address, port: number | null): boolean {
-    const linkLocal = isLinkLocal(address);
-    // A larger network that contains link-local addresses, such as 0.0.0.0/0, does not allow them.
-    const sources = this.#privateSources.filter(
-      (source) => 'network' in source && (!linkLocal || isLinkLocal(source.network[0])),
+  /** True when a private source names the host. @param port null for any port */
+  #hasHost(host: string, port: number | null): boolean {
+    return this.#privateSources.some(
+      (source) =>
+        'hosts' in source && hasPort(source.ports, port) && hostMatches([source.hosts], host),
     );
-    return hasAddress(sources, address, port);
   }
 
-  #isSourcePort(port: number): boolean {
-    return this.#sourcePorts === null || this.#sourcePorts.includes(port);
+  /** True when a private network contains the address. @param port null for any port */
+  #hasAddress(address: Address, port: number | null): boolean {
+    const linkLocal = isLinkLocal(address);
+    return this.#privateSources.some(
+      (source) =>
+        'network' in source &&
+        hasPort(source.ports, port) &&
+        within(address, [source.network]) &&
+        // A larger network that contains link-local addresses, such as 0.0.0.0/0, does not allow them.
+        (!linkLocal || isLinkLocal(source.network[0])),
+    );
   }
 
   /** For a name: true when it may be used at any address to which it could resolve. */
   #allowsPort(host: string, port: number): boolean {
     const address = addressOfHost(host);
     if (address !== null) return this.allowsAddress(address.toString(), host, port);
-    if (namesHost(this.#privateSources, host, port)) return true;
+    if (this.#hasHost(host, port)) return true;
     if (!isPublicName(host)) return false;
     return (
-      this.#isSourcePort(port) ||
-      this.#privateSources.some(
-        (source) => 'network' in source && (source.ports?.includes(port) ?? true),
-      )
+      hasPort(this.#sourcePorts, port) ||
+      this.#privateSources.some((source) => 'network' in source && hasPort(source.ports, port))
     );
   }
 
@@ -198,7 +197,12 @@ export class AddressGuard {
   }
 }
 
-const ownSource = () => new ServiceError('source_blocked', 'The service cannot be its own source.');
+const blocked = (text: string) => new ServiceError('source_blocked', text);
+const ownSource = () => blocked('The service cannot be its own source.');
+
+/** @param ports null for all. @param port null for any */
+const hasPort = (ports: Ports, port: number | null): boolean =>
+  ports === null || port === null || ports.includes(port);
 
 /** True for every address of this machine. */
 function isLocal(address: Address): boolean {

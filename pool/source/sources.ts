@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../contract/errors.ts';
-import type { Owner } from '../fair-share.ts';
+import { canonicalUrl } from '../../contract/hosts.ts';
+import { FairShare, type Owner } from '../fair-share.ts';
 import type { EngineSettings } from '../settings.ts';
 import { SingleFlight } from '../single-flight.ts';
 import { noObserver, runStage, type Stage, type StageObserver } from '../stages.ts';
-import { ByteBudget } from './budget.ts';
 import { hasLoop, loopIdOf } from './cdn-loop.ts';
-import { type Connections, openConnections } from './connections.ts';
-import { canonical, type Fetched, fetchSource, notAllowed } from './fetch.ts';
+import { Connections } from './connections.ts';
+import { type Fetched, fetchSource, notAllowed } from './fetch.ts';
 import { type FetchSlot, FetchSlots } from './fetch-slots.ts';
 import { AddressGuard, type Resolver } from './guard.ts';
 import { NameResolver } from './resolver.ts';
@@ -38,6 +38,8 @@ export interface AcquireOptions {
   /** The project's allowlist; called with the canonical host of every redirect. */
   readonly allowed: (host: string) => boolean;
   readonly signal: AbortSignal;
+  /** The bytes of each version are fetched and cached on their own; null for none. */
+  readonly version?: string | null;
   /** Lower priority than live requests: waits for a slot instead of being refused. */
   readonly background?: boolean;
   /** Aborts when a live request begins to wait for background work. */
@@ -67,6 +69,8 @@ const defaultCacheBytes = 64 * 1024 * 1024;
 const entryOverhead = 512;
 /** Long enough to protect a failing origin, short enough after its recovery. */
 const failureMs = 5_000;
+/** Part of the held bytes that each project may have: an average source or more. */
+const guaranteedPart = 1 / 8;
 /** Maximum idle connections, as a multiple of the fetch slots. */
 const keptFactor = 4;
 /** Memory for sources in use that are not in the cache. */
@@ -121,7 +125,7 @@ export class Sources {
   readonly #settings: SourceSettings;
   readonly #connections: Connections;
   readonly #slots: FetchSlots;
-  readonly #budget: ByteBudget;
+  readonly #budget: FairShare;
   readonly #sharedFetches = new SingleFlight<string, Outcome>();
   readonly #fetches = new Map<string, Fetch>();
   readonly #cache: LRUCache<string, Source>;
@@ -143,9 +147,9 @@ export class Sources {
     this.#settings = settings;
     this.guard = new AddressGuard({ privateSources, sourcePorts, own, resolve });
     this.#slots = new FetchSlots(fetchConcurrency);
-    this.#budget = new ByteBudget(sourceHeldBytes);
+    this.#budget = new FairShare(sourceHeldBytes, Math.floor(sourceHeldBytes * guaranteedPart));
     this.#loopId = loopIdOf(settings.own);
-    this.#connections = openConnections(this.guard, {
+    this.#connections = new Connections(this.guard, {
       perOrigin: fetchConcurrency,
       kept: keptFactor * fetchConcurrency,
       timeoutMs: sourceTimeoutMs,
@@ -179,8 +183,9 @@ export class Sources {
   async acquire(url: URL, options: AcquireOptions): Promise<SourceLease> {
     options.signal.throwIfAborted();
     this.guard.check(url);
-    const target = canonical(url);
-    const key = target.href;
+    const target = canonicalUrl(url);
+    const { version = null } = options;
+    const key = version === null ? target.href : `${target.href} ${version}`;
     for (let attempt = 1; ; attempt += 1) {
       if (this.#closed !== null) throw this.#closed;
       // Keeps a source cached while its variants are prewarmed one after the other.
@@ -321,7 +326,8 @@ export class Sources {
         connections: this.#connections,
         allowed,
         maxBytes: this.#settings.sourceMaxBytes,
-        budget: this.#budget.for(fetch.owner),
+        budget: this.#budget,
+        owner: fetch.owner,
         memory: this.#memory,
         timeoutMs: this.#settings.sourceTimeoutMs,
         signal,

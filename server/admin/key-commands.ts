@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
 import type { KeyAccess } from '../../store/keys.ts';
 import { organisationOf } from './organisation-commands.ts';
-import type { WithStore } from './store.ts';
+import { withStore } from './store.ts';
 import { AdminError, day, print, printTable } from './terminal.ts';
 
-export function addKeyCommands(program: Command, withStore: WithStore): void {
+export function addKeyCommands(program: Command): void {
   const group = program.command('keys').description('API keys of the control plane');
 
   group

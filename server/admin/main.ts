@@ -4,19 +4,18 @@ import { addKeyCommands } from './key-commands.ts';
 import { addOrganisationCommands } from './organisation-commands.ts';
 import { addPresetCommands } from './preset-commands.ts';
 import { addProjectCommands } from './project-commands.ts';
-import type { WithStore } from './store.ts';
+import { addPurgeCommand } from './purge-command.ts';
 import { addStoreCommands } from './store-commands.ts';
 import { AdminError } from './terminal.ts';
 
-// Loaded when a command runs: the help does not need the store, which takes time to load.
-const withStore: WithStore = async (action) => (await import('./store.ts')).withStore(action);
 const program = new Command('admin').description(
   'Manages keys, organisations, projects and their presets in the store that the settings name.',
 );
-addKeyCommands(program, withStore);
-addOrganisationCommands(program, withStore);
-addProjectCommands(program, withStore);
-addPresetCommands(program, withStore);
+addKeyCommands(program);
+addOrganisationCommands(program);
+addProjectCommands(program);
+addPresetCommands(program);
+addPurgeCommand(program);
 addStoreCommands(program);
 
 try {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Store } from '../../store/open.ts';
-import type { WithStore } from './store.ts';
+import { withStore } from './store.ts';
 import { AdminError, day, print, printTable } from './terminal.ts';
 
 /** Checks the id of an organisation. @returns the default organisation's id for undefined */
@@ -12,7 +12,7 @@ export async function organisationOf(store: Store, id: string | undefined): Prom
   return id;
 }
 
-export function addOrganisationCommands(program: Command, withStore: WithStore): void {
+export function addOrganisationCommands(program: Command): void {
   const group = program.command('orgs').description('organisations');
 
   group

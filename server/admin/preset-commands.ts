@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
 import type { PresetResource } from '../control/preset-resource.ts';
 import type { Preset } from '../control/schemas.ts';
-import type { WithStore } from './store.ts';
+import { withStore } from './store.ts';
 import { AdminError, print, printTable } from './terminal.ts';
 
-export function addPresetCommands(program: Command, withStore: WithStore): void {
-  const group = program
-    .command('presets')
-    .description('image parameters that a project keeps under a name');
+export function addPresetCommands(program: Command): void {
+  const group = program.command('presets').description('named image parameters of a project');
   /** Runs an action on the presets and prints its result. */
   const run = (action: (presets: PresetResource) => Promise<readonly Preset[]>) =>
     withStore(async ({ projects }) => {
@@ -26,7 +24,7 @@ export function addPresetCommands(program: Command, withStore: WithStore): void 
     .command('set')
     .description("create or replace a preset; prints the project's presets")
     .argument('<project>')
-    .argument('<name>', 'a lower-case letter, and more of them, digits, - and _')
+    .argument('<name>', 'a lower-case letter, then lower-case letters, digits, - and _')
     .argument('<parameters>', 'as in a URL: "w=400&h=300&fit=cover"')
     .action((project: string, name: string, query: string) =>
       run(async (presets) => {
@@ -42,7 +40,7 @@ export function addPresetCommands(program: Command, withStore: WithStore): void 
 
   group
     .command('delete')
-    .description('delete a preset; prints those that are left')
+    .description('delete a preset; prints the remaining ones')
     .argument('<project>')
     .argument('<name>')
     .action((project: string, name: string) =>

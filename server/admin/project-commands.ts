@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { addSignCommand } from './sign-command.ts';
-import type { WithStore } from './store.ts';
+import { withStore } from './store.ts';
 import { print, printTable } from './terminal.ts';
 
-export function addProjectCommands(program: Command, withStore: WithStore): void {
+export function addProjectCommands(program: Command): void {
   const group = program.command('projects').description('projects');
 
   group
@@ -16,7 +16,7 @@ export function addProjectCommands(program: Command, withStore: WithStore): void
     .action((options: { name: string; origin: string; allow?: string[]; org?: string }) =>
       withStore(async (store, settings) => {
         const { name, origin, allow = [], org } = options;
-        const { createProject } = await import('./create-project.ts');
+        const { createProject } = await import('./projects.ts');
         const input = { name, origin, allowedOrigins: allow };
         print((await createProject(store, settings, input, org))._id);
       }),
@@ -47,5 +47,5 @@ export function addProjectCommands(program: Command, withStore: WithStore): void
       }),
     );
 
-  addSignCommand(group, withStore);
+  addSignCommand(group);
 }

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Project, Projects } from '../../store/projects.ts';
 import { signature, signedText } from '../image/access.ts';
-import type { WithStore } from './store.ts';
+import { withStore } from './store.ts';
 import { AdminError, print } from './terminal.ts';
 
 interface SignOptions {
@@ -13,7 +13,7 @@ interface SignOptions {
 }
 
 /** `projects sign`: the secrets for signed URLs. */
-export function addSignCommand(group: Command, withStore: WithStore): void {
+export function addSignCommand(group: Command): void {
   group
     .command('sign')
     .description(
@@ -30,7 +30,11 @@ export function addSignCommand(group: Command, withStore: WithStore): void {
       ]),
     )
     .addOption(
-      option('--revoke-old', 'end the secret before the last --rotate', ['ttl', 'url', 'off']),
+      option('--revoke-old', 'invalidate the secret that the last --rotate replaced', [
+        'ttl',
+        'url',
+        'off',
+      ]),
     )
     .addOption(
       option(
@@ -59,7 +63,7 @@ async function run(
 ): Promise<string> {
   const project = found(id, await projects.find(id));
   if (off) {
-    found(id, await projects.dropSignatures(id));
+    found(id, await projects.stopRequiringSignatures(id));
     return `${id} does not require signed URLs any more.`;
   }
   if (rotate) return rotated(projects, project);

@@ -6,7 +6,7 @@ export function addStoreCommands(program: Command): void {
 
   group
     .command('restore')
-    .description("put the store's last backup in the place of its data file, which is kept")
+    .description("replace the store's data file with its last backup; the replaced file is kept")
     .action(async () => {
       const { settingsOrExit } = await import('../../contract/settings/load.ts');
       const { RestoreFailed, restoreBackup } = await import('../../store/restore.ts');

@@ -1,17 +1,18 @@
-import { settingsOrExit } from '../../contract/settings/load.ts';
 import type { Settings } from '../../contract/settings/table.ts';
-import { ensureIndexes, joinStore, type Store } from '../../store/open.ts';
-import { openErrorText } from '../../store/open-error.ts';
-import { isOutage, outageInWords } from '../../store/outage.ts';
+import type { Store } from '../../store/open.ts';
 import { AdminError } from './terminal.ts';
 
-/** Runs an action with the store, and closes the store when the action ends or fails. */
-export type WithStore = (
+/**
+ * Runs an action with the store of the settings, which a service may use at the same time, and closes it.
+ * Loads the store only then: the help of the command does not need it, and loading takes time.
+ */
+export async function withStore(
   action: (store: Store, settings: Settings) => Promise<void>,
-) => Promise<void>;
-
-/** Uses the store of the settings, also while a service uses it. */
-export const withStore: WithStore = async (action) => {
+): Promise<void> {
+  const { settingsOrExit } = await import('../../contract/settings/load.ts');
+  const { ensureIndexes, joinStore } = await import('../../store/open.ts');
+  const { openErrorText } = await import('../../store/open-error.ts');
+  const { isOutage, describeOutage } = await import('../../store/outage.ts');
   const settings = settingsOrExit();
   const store = await joinStore(settings).catch(async (error) => {
     const reason = await openErrorText(error, settings.dataDir);
@@ -22,8 +23,8 @@ export const withStore: WithStore = async (action) => {
     await action(store, settings);
   } catch (error) {
     if (!isOutage(error)) throw error;
-    throw new AdminError(`The store is unavailable: ${outageInWords(error)}.`);
+    throw new AdminError(`The store is unavailable: ${describeOutage(error)}.`);
   } finally {
     await store.close();
   }
-};
+}

@@ -6,14 +6,14 @@ import type { ChosenServer } from '../http/choose-server.ts';
 import type { ProjectCounts } from '../telemetry/busiest-projects.ts';
 import type { MetricsSnapshot } from '../telemetry/registry.ts';
 
-/** The end of a render, for its followers in other processes. */
+/** The result of a render, for its followers in other processes. */
 export type RenderOutcome =
   | { readonly image: Image }
   | { readonly error: ErrorData }
-  /** The leader stopped for a reason of its own: a follower has to lead. */
+  /** The leader has no result, but a follower may get one: the next follower leads. */
   | { readonly abandoned: true };
 
-/** The figures of one front end's image engine, which health sums and `/metrics` exports. */
+/** The statistics of one front end's image engine, which health sums and `/metrics` exports. */
 export type FrontEndStats = ReturnType<Engine['stats']>;
 
 /** The stats of the whole machine, sent to every front end by the primary once a second. */
@@ -26,14 +26,14 @@ export interface MachineStats {
   readonly diskFull: boolean;
 }
 
-/** Projects, and the time at which they were last known to be current (Unix ms). */
-export interface Knowledge {
+/** The known projects, and the time at which they were last current (Unix ms). */
+export interface KnownProjectsSnapshot {
   readonly confirmedAt: number;
   readonly projects: readonly Project[];
 }
 
-/** News of a front end about the projects of the store. */
-export type ProjectNews =
+/** What a front end has learned about projects of the store. */
+export type ProjectUpdate =
   | { readonly type: 'project-known'; readonly project: Project }
   /** The project was deleted, or the front end does not follow its changes any more. */
   | { readonly type: 'project-forgotten'; readonly id: string }
@@ -51,7 +51,7 @@ export type ToPrimary =
   /** A restart would not help. */
   | { readonly type: 'cannot-start'; readonly reason: string }
   | FrontEndReport
-  | ProjectNews
+  | ProjectUpdate
   /** Sent before a file is written; `written` of the changes follows. */
   | { readonly type: 'disk-cache-write'; readonly name: string; readonly key: string }
   | {
@@ -118,7 +118,7 @@ export interface Welcome {
   /** Contains the credentials. */
   readonly storeUrl: string;
   readonly storePrepared: boolean;
-  readonly knowledge: Knowledge;
+  readonly knownProjects: KnownProjectsSnapshot;
 }
 
 /** Sends messages to the primary. */
@@ -141,25 +141,25 @@ export function channelToPrimary(): FrontEndChannel {
   const send = (message: ToPrimary): void => {
     if (process.connected) process.send?.(message, undefined, undefined, () => {});
   };
-  const early: ToFrontEnd[] = [];
-  let receiver = (message: ToFrontEnd): void => void early.push(message);
+  const earlyMessages: ToFrontEnd[] = [];
+  let receiver = (message: ToFrontEnd): void => void earlyMessages.push(message);
   return {
     send,
     start: () =>
-      new Promise((welcomed) => {
-        const started = (): void => send({ type: 'started' });
-        const repeating = setInterval(started, startedEveryMs);
+      new Promise((resolve) => {
+        const sendStarted = (): void => send({ type: 'started' });
+        const timer = setInterval(sendStarted, startedEveryMs);
         process.on('message', (message: ToFrontEnd) => {
           receiver(message);
           if (message.type !== 'welcome') return;
-          clearInterval(repeating);
-          welcomed(message);
+          clearInterval(timer);
+          resolve(message);
         });
-        started();
+        sendStarted();
       }),
     receive(next) {
       receiver = next;
-      for (const message of early.splice(0)) next(message);
+      for (const message of earlyMessages.splice(0)) next(message);
     },
   };
 }

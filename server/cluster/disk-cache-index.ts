@@ -1,12 +1,13 @@
-import { chmod, lstat, mkdir, opendir, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { makeFolder } from '../../contract/make-folder.ts';
-import { cacheFilePath, cacheTemporaryFolder } from '../../pool/cache/disk.ts';
+import { cacheFilePath, cacheTemporaryFolder, readProvenance } from '../../pool/cache/disk.ts';
+import type { Provenance } from '../../pool/image.ts';
 
 /** Files occupy whole blocks; ext4, XFS and APFS default to this size. */
 const blockBytes = 4_096;
-/** Part of the limit to which it clears, to make room for many writes. */
+/** Fraction of the limit that deletions leave, to make room for many writes. */
 const lowWaterMark = 0.9;
 const privateMode = 0o700;
 const keyPattern = /^[0-9a-f]{64}$/;
@@ -15,7 +16,7 @@ const scanBatch = 16;
 
 const occupied = (bytes: number): number => Math.ceil(bytes / blockBytes) * blockBytes;
 
-interface Found {
+interface CacheFile {
   readonly key: string;
   readonly bytes: number;
   readonly modifiedMs: number;
@@ -35,7 +36,7 @@ export class DiskCacheIndex {
   #duringScan: { readonly used: Set<string>; readonly removed: Set<string> } | null = null;
   #deleting: Promise<void> = Promise.resolve();
   #closed = false;
-  /** Images that were deleted to make room. */
+  /** Number of images that were deleted to make room. */
   evictions = 0;
 
   constructor(folder: string, maxBytes: number, onError: (error: Error) => void) {
@@ -66,8 +67,7 @@ export class DiskCacheIndex {
   async scan(): Promise<void> {
     const duringScan = { used: new Set<string>(), removed: new Set<string>() };
     this.#duringScan = duringScan;
-    const found: Found[] = [];
-    for await (const batch of this.#walk()) found.push(...batch);
+    const found = await this.#filesOnDisk();
     found.sort((a, b) => a.modifiedMs - b.modifiedMs);
     const index = DiskCacheIndex.#newIndex();
     for (const { key, bytes } of found) {
@@ -77,13 +77,13 @@ export class DiskCacheIndex {
     for (const [key, bytes] of [...this.#files.entries()].reverse()) index.set(key, bytes);
     this.#files = index;
     this.#duringScan = null;
-    this.#clear();
+    this.#keepLimit();
   }
 
   stored(key: string, bytes: number): void {
     this.#files.set(key, occupied(bytes));
     this.#duringScan?.removed.delete(key);
-    this.#clear();
+    this.#keepLimit();
   }
 
   used(key: string): void {
@@ -95,8 +95,8 @@ export class DiskCacheIndex {
    * A front end has removed a damaged file. It may exist again, so the folder is checked. Never rejects.
    */
   async removed(key: string): Promise<void> {
-    const facts = await lstat(cacheFilePath(this.#folder, key)).catch(() => null);
-    if (facts?.isFile()) this.stored(key, facts.size);
+    const stats = await lstat(cacheFilePath(this.#folder, key)).catch(() => null);
+    if (stats?.isFile()) this.stored(key, stats.size);
     else this.#forget(key);
   }
 
@@ -124,15 +124,33 @@ export class DiskCacheIndex {
     this.#deleting = this.#deleting.then(() => this.#delete(keys));
   }
 
+  /**
+   * Deletes images, by what their files say they were made of. Damaged files are deleted too. Never rejects.
+   *
+   * @param mayMatch selects the keys whose files are read
+   */
+  async deleteWhere(
+    mayMatch: (key: string) => boolean,
+    matches: (provenance: Provenance) => boolean,
+  ): Promise<void> {
+    for (const key of [...this.#files.keys()].filter(mayMatch)) {
+      if (this.#closed) return;
+      const provenance = await readProvenance(this.#folder, key);
+      if (provenance !== null && !matches(provenance)) continue;
+      this.#forget(key);
+      await this.#delete([key]);
+    }
+  }
+
   /** Resolves after the deletions in progress. */
   get settled(): Promise<void> {
     return this.#deleting;
   }
 
-  /** Ends a scan; resolves as {@link settled}. */
-  async close(): Promise<void> {
+  /** Ends a scan; resolves after the deletions in progress. */
+  close(): Promise<void> {
     this.#closed = true;
-    await this.#deleting;
+    return this.#deleting;
   }
 
   static #newIndex(): LRUCache<string, number> {
@@ -148,7 +166,7 @@ export class DiskCacheIndex {
     this.#duringScan?.removed.add(key);
   }
 
-  #clear(): void {
+  #keepLimit(): void {
     if (this.bytes > this.maxBytes) this.shrinkTo(this.maxBytes * lowWaterMark);
   }
 
@@ -160,50 +178,31 @@ export class DiskCacheIndex {
     }
   }
 
-  async *#walk(): AsyncGenerator<Found[]> {
-    const root = join(this.#folder, 'files');
-    let batch: Promise<Found | null>[] = [];
-    for (const first of await foldersIn(root)) {
-      for (const second of await foldersIn(join(root, first))) {
-        const directory = await opendir(join(root, first, second)).catch(() => null);
-        for await (const { name } of directory ?? []) {
-          if (this.#closed) return;
-          batch.push(this.#inspect(name, join(root, first, second, name)));
-          if (batch.length < scanBatch) continue;
-          yield (await Promise.all(batch)).filter((one) => one !== null);
-          batch = [];
+  async #filesOnDisk(): Promise<CacheFile[]> {
+    const found: CacheFile[] = [];
+    for (const first of await foldersIn(join(this.#folder, 'files'))) {
+      for (const folder of await foldersIn(first)) {
+        const names = await readdir(folder).catch(() => []);
+        for (let at = 0; at < names.length && !this.#closed; at += scanBatch) {
+          const batch = names.slice(at, at + scanBatch);
+          const files = await Promise.all(
+            batch.map((name) => this.#inspect(name, join(folder, name))),
+          );
+          found.push(...files.filter((file) => file !== null));
         }
       }
     }
-    yield (await Promise.all(batch)).filter((one) => one !== null);
+    return found;
   }
 
-  async #inspect(name: string, path: string): Promise<Found | null> {
-    if (!keyPattern.test(name)) return null;
-    const facts = await lstat(path).catch(() => null);
-    if (!facts?.isFile() || !(await this.#isInPlace(name, path))) return null;
-    return { key: name, bytes: facts.size, modifiedMs: facts.mtimeMs };
-  }
-
-  /** Moves a file of an earlier version, which had two levels of 256 folders. */
-  async #isInPlace(key: string, path: string): Promise<boolean> {
-    const place = cacheFilePath(this.#folder, key);
-    if (path === place) return true;
-    if (path !== join(this.#folder, 'files', key.slice(0, 2), key.slice(2, 4), key)) return false;
-    try {
-      await mkdir(dirname(place), { recursive: true });
-      await rename(path, place);
-      return true;
-    } catch (error) {
-      this.#onError(error as Error);
-      return false;
-    }
+  async #inspect(key: string, path: string): Promise<CacheFile | null> {
+    if (!keyPattern.test(key) || path !== cacheFilePath(this.#folder, key)) return null;
+    const stats = await lstat(path).catch(() => null);
+    return stats?.isFile() ? { key, bytes: stats.size, modifiedMs: stats.mtimeMs } : null;
   }
 }
 
 async function foldersIn(path: string): Promise<string[]> {
-  const names: string[] = [];
-  const directory = await opendir(path).catch(() => null);
-  for await (const entry of directory ?? []) if (entry.isDirectory()) names.push(entry.name);
-  return names;
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name));
 }

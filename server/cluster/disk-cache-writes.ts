@@ -15,14 +15,14 @@ export class DiskCacheWrites {
     this.#index = index;
   }
 
-  begun(frontEnd: number, name: string, key: string): void {
+  started(frontEnd: number, name: string, key: string): void {
     if (this.#ended.has(frontEnd)) return void this.#index.abandoned(name, key);
     const open = this.#open.get(frontEnd) ?? new Map<string, string>();
     this.#open.set(frontEnd, open.set(name, key));
   }
 
   /** The front end has reported these files. */
-  settled(frontEnd: number, names: readonly string[]): void {
+  reported(frontEnd: number, names: readonly string[]): void {
     const open = this.#open.get(frontEnd);
     for (const name of names) open?.delete(name);
   }

@@ -20,7 +20,7 @@ export interface DiskSpaceOptions {
 
 /**
  * Keeps a reserve free on the disk of the cache: the store is on the same disk, and its writes fail on a full
- * one. The cache also shrinks when others fill the disk.
+ * one. The cache also shrinks when other programs fill the disk.
  */
 export class DiskSpace {
   readonly #options: DiskSpaceOptions;

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { deserialize, serialize } from 'node:v8';
-import type { Knowledge } from './channel.ts';
+import type { KnownProjectsSnapshot } from './channel.ts';
 import type { KnownProjects } from './known-projects.ts';
 
 /** Incremented with the format or the fields of a project; files with another header are not read. */
@@ -45,7 +45,7 @@ export class KnownProjectsFile {
   }
 
   /** Null without a complete file of this store. */
-  async read(): Promise<Knowledge | null> {
+  async read(): Promise<KnownProjectsSnapshot | null> {
     const bytes = await readFile(this.#options.path).catch(() => null);
     if (bytes === null || !bytes.subarray(0, format.length).equals(format)) return null;
     const part = (from: number, length: number) =>
@@ -59,10 +59,10 @@ export class KnownProjectsFile {
       const decipher = createDecipheriv(cipher, key, iv).setAAD(format).setAuthTag(tag);
       const text = Buffer.concat([decipher.update(body), decipher.final()]);
       // Safe: the content is authenticated, so this module wrote it.
-      const knowledge = deserialize(text) as Knowledge;
+      const snapshot = deserialize(text) as KnownProjectsSnapshot;
       [this.#salt, this.#key] = [Buffer.from(salt), key];
-      this.#confirmedAt = knowledge.confirmedAt;
-      return knowledge;
+      this.#confirmedAt = snapshot.confirmedAt;
+      return snapshot;
     } catch {
       return null;
     }
@@ -115,7 +115,7 @@ export class KnownProjectsFile {
   /** Writes a new file and renames it, so a reader sees a complete one. */
   async #replace(): Promise<void> {
     const { path, known } = this.#options;
-    const current = known.knowledge;
+    const current = known.snapshot;
     this.#key ??= this.#keyOf(this.#salt);
     const iv = randomBytes(ivBytes);
     const encryption = createCipheriv(cipher, this.#key, iv).setAAD(format);

@@ -2,8 +2,8 @@
 const unresponsiveAfterMs = 15_000;
 const checkEveryMs = 1_000;
 /**
- * A check that runs this late shows that this process was blocked, as by a suspended machine, and has not
- * read the messages of the front ends.
+ * A check that runs this late shows that this process was blocked, for example while the machine was
+ * suspended, and has not read the messages of the front ends.
  */
 const lateCheckMs = 5_000;
 

@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { ServiceError } from '../../contract/errors.ts';
 import type { ConsolePictures } from '../../contract/settings/table.ts';
 import { entityTag } from '../../pool/image.ts';
@@ -6,12 +9,46 @@ import { prefersPage } from '../http/accept.ts';
 import { errorResponse } from '../http/error-response.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
 import { isNotModified } from '../image/response.ts';
-import { consolePrefix, docsPage, failurePage, indexPage, policies } from './documents.ts';
-import { loadConsoleFiles, mediaTypes } from './files.ts';
+import { consolePrefix, docsPage, errorPage, indexPage, policies } from './documents.ts';
 
-type FileResponse = HttpResponse & { readonly etag: string };
+const mediaTypes: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
 
-/** The headers of every page. */
+/** The build's folder with the bundled page; a service that runs from its sources uses the last build. */
+const pageFolder = fileURLToPath(
+  new URL(
+    extname(import.meta.url) === '.ts' ? '../../dist/server/console/page/' : 'page/',
+    import.meta.url,
+  ),
+);
+
+/** Swagger UI, by the names that are served. */
+const libraryFiles = {
+  'library/swagger-ui.js': 'swagger-ui-dist/swagger-ui-bundle.js',
+  'library/swagger-ui.css': 'swagger-ui-dist/swagger-ui.css',
+};
+
+function readFiles(): ReadonlyMap<string, Uint8Array> {
+  const files = new Map<string, Uint8Array>();
+  for (const name of readdirSync(pageFolder).sort()) {
+    if (extname(name) in mediaTypes) files.set(name, readFileSync(`${pageFolder}${name}`));
+  }
+  for (const [name, specifier] of Object.entries(libraryFiles)) {
+    files.set(name, readFileSync(fileURLToPath(import.meta.resolve(specifier))));
+  }
+  return files;
+}
+
+/** A hash of all files: the files of another version have other URLs. */
+function versionOf(files: ReadonlyMap<string, Uint8Array>): string {
+  const hash = createHash('sha256');
+  for (const [name, content] of files) hash.update(`${name} ${content.length}\n`).update(content);
+  return hash.digest('hex').slice(0, 16);
+}
+
 const pageHeaders = (policy: string): Headers => [
   ['content-type', 'text/html; charset=utf-8'],
   ['content-security-policy', policy],
@@ -23,17 +60,19 @@ const pageHeaders = (policy: string): Headers => [
 /** Deeper paths, such as thousands of slashes, get absolute links: relative ones repeat in the page. */
 const maxDepth = 50;
 
-const readMethods = ['GET', 'HEAD'] as const;
+interface Contents {
+  /** The folder of the files, relative to `/`. */
+  readonly folder: string;
+  /** By path. */
+  readonly responses: ReadonlyMap<string, HttpResponse & { readonly etag: string }>;
+}
 
 /**
  * The page at `/` with the playground and the operator's console, the API reference at `/docs`, and error
  * pages for browsers. All files are in memory.
  */
 export class WebConsole {
-  /** By path; null until they are loaded. */
-  #responses: ReadonlyMap<string, FileResponse> | null = null;
-  /** The folder of the files, relative to `/`. */
-  #folder = '';
+  #contents: Contents | null = null;
   readonly #pictures: ConsolePictures;
 
   /** @param pictures the playground's first pictures */
@@ -42,20 +81,19 @@ export class WebConsole {
   }
 
   /** Reads all files unless a request has loaded them: the start of the process does not wait. */
-  load(): ReadonlyMap<string, FileResponse> {
-    this.#responses ??= this.#load();
-    return this.#responses;
+  load(): Contents {
+    this.#contents ??= this.#read();
+    return this.#contents;
   }
 
-  #load(): ReadonlyMap<string, FileResponse> {
-    const responses = new Map<string, FileResponse>();
+  #read(): Contents {
+    const responses = new Map<string, HttpResponse & { readonly etag: string }>();
     const add = (path: string, body: Uint8Array, headers: Headers): void => {
       const etag = entityTag(body);
       responses.set(path, { status: 200, headers: [...headers, ['etag', etag]], body, etag });
     };
-    const { version, files } = loadConsoleFiles();
-    const base = `${consolePrefix}${version}/`;
-    this.#folder = base.slice(1);
+    const files = readFiles();
+    const base = `${consolePrefix}${versionOf(files)}/`;
     for (const [name, body] of files) {
       add(base + name, body, [
         ['content-type', mediaTypes[extname(name)] ?? ''],
@@ -64,21 +102,22 @@ export class WebConsole {
         ['x-content-type-options', 'nosniff'],
       ]);
     }
+    const folder = base.slice(1);
     const addPage = (path: string, body: string, policy: string): void =>
       add(path, Buffer.from(body), [...pageHeaders(policy), ['cache-control', 'no-cache']]);
-    addPage('/', indexPage(this.#folder, this.#pictures), policies.index);
-    addPage('/docs', docsPage(this.#folder), policies.docs);
-    return responses;
+    addPage('/', indexPage(folder, this.#pictures), policies.index);
+    addPage('/docs', docsPage(folder), policies.docs);
+    return { folder, responses };
   }
 
   /** The methods at a path; none for an unknown path. */
   methodsAt(path: string): readonly string[] {
-    return this.load().has(path) ? readMethods : [];
+    return this.load().responses.has(path) ? ['GET', 'HEAD'] : [];
   }
 
   /** Sends a page or a file. */
   handle(request: HttpRequest): void {
-    const response = this.load().get(request.path);
+    const response = this.load().responses.get(request.path);
     if (response === undefined) throw new Error(`the router passed the unknown ${request.path}`);
     const { etag, ...whole } = response;
     if (!isNotModified(request.header('if-none-match'), etag)) return request.respond(whole);
@@ -91,11 +130,10 @@ export class WebConsole {
    * The error page for a browser that navigates, else null: errors below `/api/` are always JSON.
    * @param request null when it cannot be read
    */
-  errorPage(failure: ServiceError, request: HttpRequest | null): HttpResponse | null {
+  errorPage(error: ServiceError, request: HttpRequest | null): HttpResponse | null {
     if (request === null || request.path.startsWith('/api/')) return null;
     if (!prefersPage(request.accept)) return null;
-    this.load();
-    const { status, headers } = errorResponse(failure);
+    const { status, headers } = errorResponse(error);
     // Relative, because a proxy may have removed the beginning of the path.
     const depth = request.path.split('/').length - 2;
     const root = depth > maxDepth ? '/' : '../'.repeat(Math.max(0, depth)) || './';
@@ -106,7 +144,7 @@ export class WebConsole {
         ...pageHeaders(policies.error),
         ['vary', 'Accept'],
       ],
-      body: failurePage(failure, root, root + this.#folder, request.id),
+      body: errorPage(error, root, root + this.load().folder, request.id),
     };
   }
 }

@@ -5,13 +5,7 @@ import type { ConsolePictures } from '../../contract/settings/table.ts';
 export const consolePrefix = '/console/';
 
 const policy = (...directives: readonly string[]): string =>
-  [
-    "default-src 'none'",
-    ...directives,
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-    "form-action 'none'",
-  ].join('; ');
+  `default-src 'none'; ${directives.join('; ')}; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`;
 
 /**
  * The Content-Security-Policy (CSP Level 3) of each page: only this origin, no inline code. The images of
@@ -45,7 +39,7 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /** Escapes a text for an HTML element or a quoted attribute. */
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (one) => entities[one] ?? '');
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (one) => entities[one] ?? '');
 
 /** @param files the relative URL of the folder of the files, with a slash at the end */
 const page = (title: string, files: string, head: string, body: string): string => `<!doctype html>
@@ -54,7 +48,7 @@ const page = (title: string, files: string, head: string, body: string): string 
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escaped(title)}</title>
+<title>${escapeHtml(title)}</title>
 <link rel="icon" type="image/svg+xml" href="${files}icon.svg">
 <link rel="stylesheet" href="${files}base.css">
 ${head}
@@ -81,7 +75,7 @@ ${script(`${files}main.js`)}`;
     'Image delivery',
     files,
     head,
-    `<div id="app" data-project="${escaped(project)}" data-pictures="${escaped(urls.join(' '))}"></div>\n${needsScript}`,
+    `<div id="app" data-project="${escapeHtml(project)}" data-pictures="${escapeHtml(urls.join(' '))}"></div>\n${needsScript}`,
   );
 }
 
@@ -101,20 +95,21 @@ ${needsScript}`;
  * @param root the relative URL of `/`
  * @param id the id of the request
  */
-export function failurePage(
-  failure: ServiceError,
+export function errorPage(
+  serviceError: ServiceError,
   root: string,
   files: string,
   id: string,
 ): string {
-  const { error, code, message, resolution_hint: hint } = failure.toBody();
+  const { status } = serviceError;
+  const { error, code, message, resolution_hint: hint } = serviceError.toBody();
   const body = `<main class="failure">
-<p class="failure-status">${failure.status}</p>
-<h1>${escaped(error)}</h1>
-<p class="failure-message">${escaped(message)}</p>
-<p>${escaped(hint)}</p>
+<p class="failure-status">${status}</p>
+<h1>${escapeHtml(error)}</h1>
+<p class="failure-message">${escapeHtml(message)}</p>
+<p>${escapeHtml(hint)}</p>
 <p><a href="${root}">Playground and console</a> · <a href="${root}docs">API reference</a></p>
-<p class="quiet">Code <code>${code}</code> · Request <code>${escaped(id)}</code></p>
+<p class="quiet">Code <code>${code}</code> · Request <code>${escapeHtml(id)}</code></p>
 </main>`;
-  return page(`${failure.status} ${error}`, files, '<meta name="robots" content="noindex">', body);
+  return page(`${status} ${error}`, files, '<meta name="robots" content="noindex">', body);
 }

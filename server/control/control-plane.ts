@@ -2,12 +2,13 @@ import { ServiceError } from '../../contract/errors.ts';
 import { canonicalHostPattern } from '../../contract/hosts.ts';
 import type { Network } from '../../contract/networks.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
-import { answered } from '../../store/deadline.ts';
+import { withTimeout } from '../../store/deadline.ts';
 import type { JobQueue } from '../../store/jobs.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import type { Projects } from '../../store/projects.ts';
 import { clientAddress, clientNetwork } from '../http/client-address.ts';
 import { errorResponse } from '../http/error-response.ts';
+import { jsonHeaders } from '../http/headers.ts';
 import type { Headers, HttpRequest } from '../http/request.ts';
 import { hasTooManyParameters, tooManyParameters } from '../image/address.ts';
 import { failureOf, storeUnavailable } from '../store-failure.ts';
@@ -22,7 +23,7 @@ import type { RateLimit } from './rate-limit.ts';
 import { configurationBody, projectBody } from './representation.ts';
 import type { Input, InputName } from './validate.ts';
 
-const maxBodyBytes = 64 * 1024;
+const defaultBodyBytes = 64 * 1024;
 
 export interface ControlPlaneEnvironment {
   readonly authentication: Authentication;
@@ -47,7 +48,7 @@ interface Call {
   readonly projectId: string;
   readonly presetName: string;
   readonly input: unknown;
-  /** Aborts when the client leaves. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
@@ -71,7 +72,7 @@ export class ControlPlane {
     const authorization = request.header('authorization');
     const serviceApiKey = request.header('x-service-api-key');
     const client = clientNetwork(clientAddress(request, this.#environment.trustedProxies));
-    const body = endpoint.input === undefined ? null : request.readBody(maxBodyBytes);
+    const body = endpoint.input === undefined ? null : request.readBody(bodyLimitOf(endpoint));
     // After a failed check the body is not awaited; its rejection must not be unhandled.
     body?.catch(() => {});
 
@@ -84,7 +85,7 @@ export class ControlPlane {
       const credential = await authentication.authenticate(authorization, serviceApiKey, client);
       const { key } = credential;
       // Before the other checks: every response to a valid key has the rate limit headers.
-      const limit = await answered(rateLimit.consume(key._id));
+      const limit = await withTimeout(rateLimit.consume(key._id));
       limitHeaders = limit.headers;
       requireProductAccess(credential);
       if (limit.failure !== null) throw limit.failure;
@@ -99,7 +100,7 @@ export class ControlPlane {
       });
     } catch (error) {
       const failure = failureOf(error);
-      // A client that leaves while it sends the body makes reading fail, which is not logged.
+      // A client that disconnects while it sends the body makes reading fail, which is not logged.
       if (failure.code === 'internal_error' && !signal.aborted) {
         this.#environment.onError(request, error);
       }
@@ -128,6 +129,8 @@ function handlersOf(environment: ControlPlaneEnvironment): Handlers {
       const project = await projects.find(projectId);
       return queuePrewarm(project, typed('PrewarmInput', input), guard, queue);
     },
+    purgeProjectImages: ({ projectId, input }) =>
+      projects.purge(projectId, typed('PurgeInput', input)),
     addProjectDomain: async ({ projectId, input }) =>
       projectBody(await projects.addHost(projectId, typed('DomainInput', input))),
     removeProjectDomain: async ({ projectId, input }) =>
@@ -140,16 +143,12 @@ function handlersOf(environment: ControlPlaneEnvironment): Handlers {
   };
 }
 
-const jsonHeaders: Headers = [
-  ['content-type', 'application/json'],
-  ['cache-control', 'no-store'],
-  ['x-content-type-options', 'nosniff'],
-];
-
 /** The input of a call, with the type of the schema that validated it. */
 function typed<N extends InputName>(_name: N, input: unknown): Input<N> {
   return input as Input<N>;
 }
+
+const bodyLimitOf = ({ maxBodyBytes = defaultBodyBytes }: Endpoint): number => maxBodyBytes;
 
 const invalid = (message: string) => new ServiceError('invalid_request', message);
 
@@ -168,7 +167,7 @@ async function readInput(
   const [host, ...more] = endpoint.inputOptional ? new URLSearchParams(query).getAll('host') : [];
   // Rejected like a repeated name in the body, which parsers read differently.
   if (more.length > 0) throw invalid('host is given more than once.');
-  if (body === null) throw invalid(`The body has more than ${maxBodyBytes} bytes.`);
+  if (body === null) throw invalid(`The body has more than ${bodyLimitOf(endpoint)} bytes.`);
   if (body.byteLength === 0) {
     if (host !== undefined) return { host };
     throw invalid(

@@ -12,6 +12,8 @@ export interface Endpoint {
   readonly input?: InputName;
   /** The body may be omitted. */
   readonly inputOptional?: true;
+  /** Default: 64 KiB. */
+  readonly maxBodyBytes?: number;
   readonly success: {
     readonly status: 200 | 201 | 202;
     readonly name: string;
@@ -84,6 +86,17 @@ export const endpoints = {
       'Queues all combinations of sources, widths and formats for asynchronous work. Nothing is queued if a source fails the allowlist or address checks, or if the queue is full.',
     input: 'PrewarmInput',
     success: { status: 202, name: 'prewarm', schema: 'PrewarmReceipt' },
+    errors: [400, 404],
+  },
+  purgeProjectImages: {
+    method: 'POST',
+    path: '/projects/{projectId}/purge',
+    summary: 'Purge images',
+    description:
+      'Purges the cached images of sources, or all images of the project. At most 2 seconds later no process that reaches the store serves an image made from bytes that were fetched before. Sources are purged by the URL that image URLs name, not by one to which it redirects. The URL of the watermark purges the images with it.',
+    input: 'PurgeInput',
+    maxBodyBytes: 1_048_576,
+    success: { status: 202, name: 'purge', schema: 'PurgeReceipt' },
     errors: [400, 404],
   },
   addProjectDomain: {

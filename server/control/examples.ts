@@ -1,16 +1,5 @@
 import { newProjectSettings, type Project } from '../../store/projects.ts';
 import { configurationBody, projectBody } from './representation.ts';
-import type {
-  CreateProjectInput,
-  DomainInput,
-  Preset,
-  PresetInput,
-  PrewarmInput,
-  PrewarmReceipt,
-  ProjectBody,
-  ProjectConfiguration,
-  ProjectSettingsInput,
-} from './schemas.ts';
 
 const createdAt = new Date('2026-11-20');
 
@@ -31,20 +20,10 @@ const project: Project = {
   revision: 1,
 };
 
-const presetInput: PresetInput = { parameters: { w: 400, h: 300, fit: 'cover', sharpen: true } };
+const presetInput = { parameters: { w: 400, h: 300, fit: 'cover', sharpen: true } };
 
 /** The examples of the OpenAPI document, by schema; a test validates them. */
-export const examples: {
-  readonly Project: ProjectBody;
-  readonly ProjectConfiguration: ProjectConfiguration;
-  readonly CreateProjectInput: CreateProjectInput;
-  readonly ProjectSettingsInput: ProjectSettingsInput;
-  readonly PrewarmInput: PrewarmInput;
-  readonly PrewarmReceipt: PrewarmReceipt;
-  readonly DomainInput: DomainInput;
-  readonly PresetInput: PresetInput;
-  readonly Preset: Preset;
-} = {
+export const examples = {
   Project: projectBody(project),
   ProjectConfiguration: configurationBody(project, 'https://images.example.com'),
   CreateProjectInput: {
@@ -59,6 +38,8 @@ export const examples: {
     formats: ['auto'],
   },
   PrewarmReceipt: { accepted: true, sourceCount: 2, variantCount: 4 },
+  PurgeInput: { sources: ['https://shop.example.com/a.jpg'] },
+  PurgeReceipt: { accepted: true, sourceCount: 1 },
   DomainInput: { host: 'static.example.com' },
   PresetInput: presetInput,
   Preset: { name: 'card', ...presetInput },

@@ -18,7 +18,7 @@ export class InvalidJson extends Error {}
 /**
  * Parses JSON (RFC 8259) strictly: UTF-8 only; no repeated names, which parsers read differently; no NUL or
  * lone surrogate in strings, which databases may change; no unsafe names; bounded nesting and size.
- * @throws JsonInvalid
+ * @throws InvalidJson
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decode(bytes);
@@ -44,7 +44,7 @@ function decode(bytes: Uint8Array): string {
  */
 function checkStructure(text: string): void {
   const open: Set<string>[] = [];
-  let last: Token | undefined;
+  let previous: Token | undefined;
   let tokens = 0;
   for (const token of tokenize(text, { mode: 'json', ranges: true })) {
     tokens += 1;
@@ -53,7 +53,7 @@ function checkStructure(text: string): void {
     if (token.type === 'LBrace' || token.type === 'LBracket') open.push(new Set());
     else if (token.type === 'RBrace' || token.type === 'RBracket') open.pop();
     else if (token.type === 'Colon') {
-      const name = String(JSON.parse(text.slice(...(last?.range ?? []))));
+      const name = String(JSON.parse(text.slice(...(previous?.range ?? []))));
       const names = open.at(-1);
       if (names?.has(name)) {
         throw new InvalidJson(`${name.slice(0, 80).toWellFormed()} is given more than once`);
@@ -63,7 +63,7 @@ function checkStructure(text: string): void {
     if (open.length > maxDepth) {
       throw new InvalidJson(`the body nests deeper than ${maxDepth} levels`);
     }
-    last = token;
+    previous = token;
   }
 }
 

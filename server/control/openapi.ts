@@ -11,27 +11,15 @@ import {
   readableHeaders,
 } from './response-headers.ts';
 import {
-  createProjectSchema,
-  domainSchema,
+  bodySchemas,
   presetInputSchema,
   presetNameSchema,
   presetSchema,
-  prewarmReceiptSchema,
-  prewarmSchema,
-  projectConfigurationSchema,
   projectIdSchema,
-  projectSchema,
-  projectSettingsSchema,
 } from './schemas.ts';
 
 const schemas = {
-  Project: projectSchema,
-  ProjectConfiguration: projectConfigurationSchema,
-  CreateProjectInput: createProjectSchema,
-  ProjectSettingsInput: projectSettingsSchema,
-  PrewarmInput: prewarmSchema,
-  PrewarmReceipt: prewarmReceiptSchema,
-  DomainInput: domainSchema,
+  ...bodySchemas,
   Preset: presetSchema(parameterSchema),
   PresetInput: presetInputSchema(parameterSchema),
   HealthStatus: healthSchema,
@@ -80,7 +68,7 @@ const hostParameter = {
   name: 'host',
   in: 'query',
   description: 'The host to remove; takes precedence over the body.',
-  schema: domainSchema.properties.host,
+  schema: bodySchemas.DomainInput.properties.host,
   example: examples.DomainInput.host,
 };
 

@@ -5,7 +5,7 @@ import { type ParameterName, parameters } from '../image/parameters.ts';
 import type { ValueSchema } from '../image/values.ts';
 
 const ajv = new Ajv2020({ strict: false });
-const takes = (schema: ValueSchema, value: PresetValue): boolean => ajv.validate(schema, value);
+const accepts = (schema: ValueSchema, value: PresetValue): boolean => ajv.validate(schema, value);
 
 /**
  * A query as a preset, with canonical names and values in JSON.
@@ -23,14 +23,14 @@ export function presetOfQuery(query: string): Record<string, PresetValue> {
   return Object.fromEntries(entries);
 }
 
-/** The first of these that the schema takes and that means the same. */
+/** The JSON value that the schema accepts and that has the same meaning as the text; else the text. */
 function jsonValue(name: ParameterName, text: string): PresetValue {
   const { schema, parse } = parameters[name];
   const word = text.toLowerCase();
-  const flag = ['', '1', 'true'].includes(word) || !['0', 'false'].includes(word);
+  const flag = !['0', 'false'].includes(word);
   const meaning = JSON.stringify(parse(text));
   const candidates = [flag, Number(text), text, word];
   const same = (value: PresetValue) =>
-    takes(schema, value) && JSON.stringify(parse(String(value))) === meaning;
+    accepts(schema, value) && JSON.stringify(parse(String(value))) === meaning;
   return candidates.find(same) ?? text;
 }

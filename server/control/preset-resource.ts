@@ -2,7 +2,7 @@ import { isPresetName } from '../../store/preset.ts';
 import type { Project, Projects } from '../../store/projects.ts';
 import { allows } from '../image/access.ts';
 import { findPreset, presetOptions } from '../image/preset.ts';
-import { projectNotFound } from '../project-cache.ts';
+import { requireProject } from '../project-cache.ts';
 import { presetErrors } from './preset-input.ts';
 import { rejectInvalid } from './project-resource.ts';
 import type { Preset, PresetInput } from './schemas.ts';
@@ -60,15 +60,13 @@ export class PresetResource {
   }
 
   async #find(projectId: string): Promise<Project> {
-    const project = await this.#environment.projects.find(projectId);
-    if (project === null) throw projectNotFound(projectId);
-    return project;
+    return requireProject(projectId, await this.#environment.projects.find(projectId));
   }
 
   #changed(projectId: string, project: Project | null): Project {
-    if (project === null) throw projectNotFound(projectId);
-    this.#environment.onChange(project);
-    return project;
+    const changed = requireProject(projectId, project);
+    this.#environment.onChange(changed);
+    return changed;
   }
 }
 

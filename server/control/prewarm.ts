@@ -5,7 +5,7 @@ import type { Project } from '../../store/projects.ts';
 import { allows } from '../image/access.ts';
 import { privateHostError, readUrl, urlRule } from './hosts-and-urls.ts';
 import { rejectInvalid } from './project-resource.ts';
-import type { PrewarmInput, PrewarmReceipt } from './schemas.ts';
+import type { Body } from './schemas.ts';
 import { excerpt } from './validation-messages.ts';
 
 /**
@@ -15,10 +15,10 @@ import { excerpt } from './validation-messages.ts';
  */
 export async function queuePrewarm(
   project: Project,
-  input: PrewarmInput,
+  input: Body<'PrewarmInput'>,
   guard: AddressGuard,
   queue: Pick<JobQueue, 'add'>,
-): Promise<PrewarmReceipt> {
+): Promise<Body<'PrewarmReceipt'>> {
   const errors: string[] = [];
   const sources = new Set<string>();
   const read = (text: string, field: string) => {

@@ -3,7 +3,9 @@ import { canonicalHostPattern } from '../../contract/hosts.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import type { Project, ProjectSettings, Projects } from '../../store/projects.ts';
-import { projectNotFound } from '../project-cache.ts';
+import { allows } from '../image/access.ts';
+import { sourceTag } from '../image/purges.ts';
+import { requireProject } from '../project-cache.ts';
 import {
   bareHostRule,
   privateHostError,
@@ -11,8 +13,8 @@ import {
   readUrl,
   urlRule,
 } from './hosts-and-urls.ts';
-import type { CreateProjectInput, DomainInput, ProjectSettingsInput } from './schemas.ts';
-import { maxErrors } from './validation-messages.ts';
+import type { Body } from './schemas.ts';
+import { excerpt, maxErrors } from './validation-messages.ts';
 
 /** Bounded, because every image request searches the list. */
 const maxHosts = 1_000;
@@ -50,10 +52,10 @@ export class ProjectResource {
   }
 
   async find(id: string): Promise<Project> {
-    return found(id, await this.#environment.projects.find(id));
+    return requireProject(id, await this.#environment.projects.find(id));
   }
 
-  async create(input: CreateProjectInput, orgId: string): Promise<Project> {
+  async create(input: Body<'CreateProjectInput'>, orgId: string): Promise<Project> {
     const { projects, guard } = this.#environment;
     const { name, origin, allowedOrigins = [] } = input;
     // Checked first, because reading a host takes time.
@@ -75,8 +77,12 @@ export class ProjectResource {
     return projects.create({ orgId, name, origin, allowedOrigins: [...hosts] });
   }
 
-  /** @param signal aborts when the client leaves */
-  async update(id: string, input: ProjectSettingsInput, signal: AbortSignal): Promise<Project> {
+  /** @param signal aborts when the client disconnects */
+  async update(
+    id: string,
+    input: Body<'ProjectSettingsInput'>,
+    signal: AbortSignal,
+  ): Promise<Project> {
     const settings: { -readonly [N in keyof ProjectSettings]?: ProjectSettings[N] } = { ...input };
     if (input.maxWidth === 0) settings.maxWidth = null;
     if (input.watermarkUrl === '') settings.watermarkUrl = null;
@@ -86,7 +92,7 @@ export class ProjectResource {
     return this.#changed(id, await this.#environment.projects.updateSettings(id, settings));
   }
 
-  async addHost(id: string, { host }: DomainInput): Promise<Project> {
+  async addHost(id: string, { host }: Body<'DomainInput'>): Promise<Project> {
     const { projects, guard } = this.#environment;
     const result = readAllowedHost(host, guard);
     if ('error' in result) throw new ServiceError('invalid_request', `host ${result.error}.`);
@@ -99,10 +105,32 @@ export class ProjectResource {
   }
 
   /** Also removes hosts that could not be added now: the rules may have changed. */
-  async removeHost(id: string, { host }: DomainInput): Promise<Project> {
+  async removeHost(id: string, { host }: Body<'DomainInput'>): Promise<Project> {
     const entry = canonicalHostPattern(host);
     if (entry === null) throw new ServiceError('invalid_request', `host ${bareHostRule}.`);
     return this.#changed(id, await this.#environment.projects.removeHost(id, entry));
+  }
+
+  /** Purges the images of sources of a project, or all of its images. */
+  async purge(id: string, input: Body<'PurgeInput'>): Promise<Body<'PurgeReceipt'>> {
+    const project = await this.find(id);
+    if (input.all === false) rejectInvalid(['all must be true']);
+    const watermarkTag = project.watermarkUrl && sourceTag(new URL(project.watermarkUrl));
+    const errors: string[] = [];
+    const tags = new Set<string>();
+    for (const [index, text] of (input.sources ?? []).entries()) {
+      const source = readUrl(text);
+      // The watermark's host need not be on the allowlist.
+      const isUsed =
+        source !== null && (allows(project, source.hostname) || sourceTag(source) === watermarkTag);
+      const rule = source === null ? urlRule : 'must be on an allowed host, or the watermark';
+      if (source === null || !isUsed) errors.push(`sources[${index}] (${excerpt(text)}) ${rule}`);
+      else tags.add(sourceTag(source));
+    }
+    rejectInvalid(errors);
+    const all = input.sources === undefined;
+    this.#changed(id, await this.#environment.projects.purge(id, all ? null : [...tags]));
+    return { accepted: true, sourceCount: tags.size };
   }
 
   /** Rejects a watermark that would be missing on all images; the current one is not fetched again. */
@@ -128,13 +156,8 @@ export class ProjectResource {
   }
 
   #changed(id: string, project: Project | null): Project {
-    const changed = found(id, project);
+    const changed = requireProject(id, project);
     this.#environment.onChange(changed);
     return changed;
   }
-}
-
-function found(id: string, project: Project | null): Project {
-  if (project !== null) return project;
-  throw projectNotFound(id);
 }

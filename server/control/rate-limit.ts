@@ -29,7 +29,7 @@ export class RateLimit {
     this.#db = db;
     this.#limit = limit;
     this.#limiter = new RateLimiterMongo({
-      storeClient: { collection: (name: string) => new Windows(db, name) },
+      storeClient: { collection: (name: string) => new WindowCollection(db, name) },
       tableName: collectionName,
       disableIndexesCreation: true,
       keyPrefix: 'key',
@@ -77,7 +77,7 @@ interface Window {
  * concurrent upserts of a new key deadlock on FerretDB for a second each. The limiter handles duplicate
  * keys, which have the code 11000.
  */
-class Windows {
+class WindowCollection {
   readonly #collection: Collection<Window>;
 
   constructor(db: Db, name: string) {

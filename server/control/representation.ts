@@ -1,6 +1,6 @@
 import type { Project } from '../../store/projects.ts';
 import { parameterNames } from '../image/parameters.ts';
-import { type ProjectBody, type ProjectConfiguration, projectSchema } from './schemas.ts';
+import { type Body, bodySchemas } from './schemas.ts';
 
 const creationDate = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
 
@@ -9,18 +9,18 @@ function pick<T, K extends keyof T>(object: T, names: readonly K[]): Pick<T, K> 
 }
 
 /** A project in responses: only the fields of the schema, no secrets. */
-export function projectBody(project: Project): ProjectBody {
+export function projectBody(project: Project): Body<'Project'> {
   const fields = {
     ...project,
     id: project._id,
     allowedOrigins: [...project.allowedOrigins],
     createdAt: creationDate.format(project.createdAt),
   };
-  return pick(fields, projectSchema.required);
+  return pick(fields, bodySchemas.Project.required);
 }
 
 /** The configuration that an integration needs to build delivery URLs. */
-export function configurationBody(project: Project, baseUrl: string): ProjectConfiguration {
+export function configurationBody(project: Project, baseUrl: string): Body<'ProjectConfiguration'> {
   return {
     projectId: project._id,
     projectName: project.name,

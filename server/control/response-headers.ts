@@ -20,7 +20,7 @@ export const headerComponents = {
     'The client hints that the image depends on.',
     'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width',
   ),
-  'Accept-Ranges': text('Ranges of bytes may be asked for.', 'bytes'),
+  'Accept-Ranges': text('Ranges of bytes may be requested.', 'bytes'),
   'Access-Control-Allow-Origin': text('Scripts of any page may read the response.', '*'),
   Allow: text('The supported methods.', 'GET, HEAD, OPTIONS'),
   'Cache-Control': text(
@@ -39,7 +39,7 @@ export const headerComponents = {
   'Cross-Origin-Resource-Policy': text('Any page may embed the image.', 'cross-origin'),
   ETag: text('A strong entity tag of the bytes, for If-None-Match.', '"pYb2wTQBUvjGWPyXc3nMGQ"'),
   'RateLimit-Limit': integer('Allowed calls of the key per minute.', 600),
-  'RateLimit-Remaining': integer('Calls left in this minute.', 599),
+  'RateLimit-Remaining': integer('Calls remaining in this minute.', 599),
   'RateLimit-Reset': integer('Seconds until the limit resets.', 60),
   'Retry-After': integer('Seconds to wait before the next try.', 1),
   'Server-Timing': text(

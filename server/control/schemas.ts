@@ -49,155 +49,188 @@ export const projectIdSchema = {
   description: '`prj_` and 16 base-36 characters.',
 } as const satisfies Schema;
 
-export const projectSchema = {
-  description: 'A project: transform defaults and the hosts that sources may come from.',
-  ...closed({
-    id: projectIdSchema,
-    orgId: {
-      type: 'string',
-      pattern: organisationIdPattern.source,
-      description: '`org_` and 16 base-36 characters.',
-    },
-    name: { type: 'string' },
-    origin: uri,
-    allowedOrigins: { ...hosts, description: 'Hosts; `*.example.com` allows all its subdomains.' },
-    color1: colour,
-    color2: colour,
-    autoFormat: { type: 'boolean' },
-    defaultQuality: quality,
-    defaultDpr: ratio,
-    defaultFit: fit,
-    maxWidth: {
-      type: ['integer', 'null'],
-      minimum: 0,
-      maximum: 10_000,
-      description: 'Device pixels; null for no limit.',
-    },
-    requireSignedUrls: { type: 'boolean' },
-    signedUrlTtlSeconds: { type: ['integer', 'null'], minimum: 60, maximum: 2_592_000 },
-    stripMetadata: { type: 'boolean' },
-    watermarkEnabled: { type: 'boolean' },
-    watermarkUrl: nullableUri,
-    watermarkPosition: position,
-    watermarkOpacity: { ...percent, description: 'Percent.' },
-    watermarkScale: { ...percent, description: "Percent of the output's width." },
-    watermarkMargin: { ...margin, description: 'Pixels.' },
-    createdAt: { type: 'string', description: 'For display, such as `November 20, 2026` (UTC).' },
-  }),
-} as const satisfies Schema;
-
-export const createProjectSchema = {
-  type: 'object',
-  properties: {
-    name: { type: 'string', minLength: 1, maxLength: 80 },
-    origin: { ...uri, description: "The site's http or https address; its host is allowed." },
-    allowedOrigins: {
-      type: 'array',
-      items: hostText,
-      description: 'Other hosts that sources may come from; at most 1000 hosts in all.',
-    },
-  },
-  required: ['name', 'origin'],
-  additionalProperties: false,
-} as const satisfies Schema;
-
-export const projectSettingsSchema = {
-  type: 'object',
-  description: 'Transform defaults to change; the others do not change.',
-  properties: {
-    autoFormat: { type: 'boolean' },
-    defaultQuality: quality,
-    defaultDpr: ratio,
-    defaultFit: fit,
-    maxWidth: { type: 'integer', minimum: 0, maximum: 10_000, description: '0 removes the limit.' },
-    stripMetadata: { type: 'boolean' },
-    watermarkEnabled: { type: 'boolean' },
-    watermarkUrl: {
-      type: 'string',
-      allOf: [{ anyOf: [{ maxLength: 0 }, { format: 'uri' }], 'x-rule': 'must be empty or a URI' }],
-      description:
-        'An http or https URL of an image, which is fetched and decoded when it changes; the empty string removes it.',
-    },
-    watermarkPosition: position,
-    watermarkOpacity: percent,
-    watermarkScale: percent,
-    watermarkMargin: margin,
-  },
-  minProperties: 1,
-  additionalProperties: false,
-} as const satisfies Schema;
-
-export const prewarmSchema = {
-  type: 'object',
-  description: 'Sources to warm, each in every combination of widths and formats.',
-  properties: {
-    src: uri,
-    sources: { type: 'array', items: uri, minItems: 1, maxItems: 20 },
-    widths: {
-      type: 'array',
-      items: { type: 'integer', minimum: 1, maximum: 5_000 },
-      minItems: 1,
-      maxItems: 10,
-    },
-    formats: {
-      type: 'array',
-      items: { type: 'string', enum: ['auto', 'avif', 'webp', 'jpeg', 'png'] },
-      minItems: 1,
-      maxItems: 5,
-    },
-    quality,
-    fit: { type: 'string', enum: ['contain', 'cover', 'fill', 'inside'] },
-    dpr: ratio,
-  },
-  allOf: [
-    {
-      anyOf: [{ required: ['src'] }, { required: ['sources'] }],
-      'x-rule': 'must have src or sources',
-    },
-  ],
-  additionalProperties: false,
-} as const satisfies Schema;
-
-export const domainSchema = closed({
-  host: {
-    ...hostText,
-    description: 'A bare host name; `*.example.com` allows all its subdomains.',
-  },
-});
-
-export const projectConfigurationSchema = {
-  description: 'The configuration that an integration needs to build delivery URLs.',
-  ...closed({
-    projectId: projectIdSchema,
-    projectName: { type: 'string' },
-    origin: uri,
-    allowedOrigins: hosts,
-    imageBaseUrl: uri,
-    transformUrlTemplate: { type: 'string', description: 'A URI template (RFC 6570).' },
-    defaults: closed({
+/** The bodies by their names in the OpenAPI document, without those of presets. */
+export const bodySchemas = {
+  Project: {
+    description: 'A project: transform defaults and the hosts that sources may come from.',
+    ...closed({
+      id: projectIdSchema,
+      orgId: {
+        type: 'string',
+        pattern: organisationIdPattern.source,
+        description: '`org_` and 16 base-36 characters.',
+      },
+      name: { type: 'string' },
+      origin: uri,
+      allowedOrigins: {
+        ...hosts,
+        description: 'Hosts; `*.example.com` allows all its subdomains.',
+      },
+      color1: colour,
+      color2: colour,
       autoFormat: { type: 'boolean' },
-      defaultQuality: { type: 'integer' },
+      defaultQuality: quality,
+      defaultDpr: ratio,
+      defaultFit: fit,
+      maxWidth: {
+        type: ['integer', 'null'],
+        minimum: 0,
+        maximum: 10_000,
+        description: 'Device pixels; null for no limit.',
+      },
+      requireSignedUrls: { type: 'boolean' },
+      signedUrlTtlSeconds: { type: ['integer', 'null'], minimum: 60, maximum: 2_592_000 },
       stripMetadata: { type: 'boolean' },
       watermarkEnabled: { type: 'boolean' },
+      watermarkUrl: nullableUri,
+      watermarkPosition: position,
+      watermarkOpacity: { ...percent, description: 'Percent.' },
+      watermarkScale: { ...percent, description: "Percent of the output's width." },
+      watermarkMargin: { ...margin, description: 'Pixels.' },
+      createdAt: { type: 'string', description: 'For display, such as `November 20, 2026` (UTC).' },
     }),
-    watermark: closed({
-      enabled: { type: 'boolean' },
-      margin,
-      opacity: percent,
-      position,
-      scale: percent,
-      url: nullableUri,
+  },
+  ProjectConfiguration: {
+    description: 'The configuration that an integration needs to build delivery URLs.',
+    ...closed({
+      projectId: projectIdSchema,
+      projectName: { type: 'string' },
+      origin: uri,
+      allowedOrigins: hosts,
+      imageBaseUrl: uri,
+      transformUrlTemplate: { type: 'string', description: 'A URI template (RFC 6570).' },
+      defaults: closed({
+        autoFormat: { type: 'boolean' },
+        defaultQuality: { type: 'integer' },
+        stripMetadata: { type: 'boolean' },
+        watermarkEnabled: { type: 'boolean' },
+      }),
+      watermark: closed({
+        enabled: { type: 'boolean' },
+        margin,
+        opacity: percent,
+        position,
+        scale: percent,
+        url: nullableUri,
+      }),
+      supportedParameters: { type: 'array', items: { type: 'string' } },
     }),
-    supportedParameters: { type: 'array', items: { type: 'string' } },
+  },
+  CreateProjectInput: {
+    type: 'object',
+    properties: {
+      name: { type: 'string', minLength: 1, maxLength: 80 },
+      origin: { ...uri, description: "The site's http or https address; its host is allowed." },
+      allowedOrigins: {
+        type: 'array',
+        items: hostText,
+        description: 'Other hosts that sources may come from; at most 1000 hosts in all.',
+      },
+    },
+    required: ['name', 'origin'],
+    additionalProperties: false,
+  },
+  ProjectSettingsInput: {
+    type: 'object',
+    description: 'Transform defaults to change; the others do not change.',
+    properties: {
+      autoFormat: { type: 'boolean' },
+      defaultQuality: quality,
+      defaultDpr: ratio,
+      defaultFit: fit,
+      maxWidth: {
+        type: 'integer',
+        minimum: 0,
+        maximum: 10_000,
+        description: '0 removes the limit.',
+      },
+      stripMetadata: { type: 'boolean' },
+      watermarkEnabled: { type: 'boolean' },
+      watermarkUrl: {
+        type: 'string',
+        allOf: [
+          { anyOf: [{ maxLength: 0 }, { format: 'uri' }], 'x-rule': 'must be empty or a URI' },
+        ],
+        description:
+          'An http or https URL of an image, which is fetched and decoded when it changes; the empty string removes it.',
+      },
+      watermarkPosition: position,
+      watermarkOpacity: percent,
+      watermarkScale: percent,
+      watermarkMargin: margin,
+    },
+    minProperties: 1,
+    additionalProperties: false,
+  },
+  PrewarmInput: {
+    type: 'object',
+    description: 'Sources to warm, each in every combination of widths and formats.',
+    properties: {
+      src: uri,
+      sources: { type: 'array', items: uri, minItems: 1, maxItems: 20 },
+      widths: {
+        type: 'array',
+        items: { type: 'integer', minimum: 1, maximum: 5_000 },
+        minItems: 1,
+        maxItems: 10,
+      },
+      formats: {
+        type: 'array',
+        items: { type: 'string', enum: ['auto', 'avif', 'webp', 'jpeg', 'png'] },
+        minItems: 1,
+        maxItems: 5,
+      },
+      quality,
+      fit: { type: 'string', enum: ['contain', 'cover', 'fill', 'inside'] },
+      dpr: ratio,
+    },
+    allOf: [
+      {
+        anyOf: [{ required: ['src'] }, { required: ['sources'] }],
+        'x-rule': 'must have src or sources',
+      },
+    ],
+    additionalProperties: false,
+  },
+  PrewarmReceipt: closed({
+    // Not `const: true`: some generated clients would reject every receipt.
+    accepted: { type: 'boolean', description: 'Always true.' },
+    sourceCount: { type: 'integer', minimum: 1 },
+    variantCount: { type: 'integer', minimum: 1 },
   }),
-} as const satisfies Schema;
+  PurgeInput: {
+    type: 'object',
+    description: 'Either sources, or all images of the project.',
+    properties: {
+      sources: { type: 'array', items: uri, minItems: 1, maxItems: 100 },
+      all: { type: 'boolean', description: 'true purges all images of the project.' },
+    },
+    allOf: [
+      {
+        anyOf: [{ required: ['sources'] }, { required: ['all'] }],
+        'x-rule': 'must have sources or all',
+      },
+    ],
+    maxProperties: 1,
+    additionalProperties: false,
+  },
+  PurgeReceipt: closed({
+    accepted: { type: 'boolean', description: 'Always true.' },
+    sourceCount: { type: 'integer', minimum: 0, description: '0 for all images.' },
+  }),
+  DomainInput: closed({
+    host: {
+      ...hostText,
+      description: 'A bare host name; `*.example.com` allows all its subdomains.',
+    },
+  }),
+} as const satisfies Readonly<Record<string, Schema>>;
 
-export const prewarmReceiptSchema = closed({
-  // Not `const: true`: some generated clients would reject every receipt.
-  accepted: { type: 'boolean', description: 'Always true.' },
-  sourceCount: { type: 'integer', minimum: 1 },
-  variantCount: { type: 'integer', minimum: 1 },
-});
+/** The type of a body. */
+export type Body<N extends keyof typeof bodySchemas> = FromExtendedSchema<
+  Extension,
+  (typeof bodySchemas)[N]
+>;
 
 export const presetNameSchema = {
   type: 'string',
@@ -229,11 +262,3 @@ export interface PresetInput {
 export interface Preset extends PresetInput {
   readonly name: string;
 }
-
-export type ProjectBody = FromExtendedSchema<Extension, typeof projectSchema>;
-export type CreateProjectInput = FromExtendedSchema<Extension, typeof createProjectSchema>;
-export type ProjectSettingsInput = FromExtendedSchema<Extension, typeof projectSettingsSchema>;
-export type PrewarmInput = FromExtendedSchema<Extension, typeof prewarmSchema>;
-export type DomainInput = FromExtendedSchema<Extension, typeof domainSchema>;
-export type ProjectConfiguration = FromExtendedSchema<Extension, typeof projectConfigurationSchema>;
-export type PrewarmReceipt = FromExtendedSchema<Extension, typeof prewarmReceiptSchema>;

@@ -3,9 +3,9 @@ import { ServiceError } from '../../contract/errors.ts';
 
 const windowMs = 60_000;
 /** Look-ups of unknown keys in a window: more than a client's mistakes, and little load for the store. */
-export const lookupsPerWindow = 120;
+export const maxLookupsPerWindow = 120;
 /** Concurrent look-ups of all clients. */
-export const lookupsAtOnce = 128;
+export const maxConcurrentLookups = 128;
 /** Estimated bytes of an entry. */
 const entryBytes = 256;
 const clientsBytes = 2 * 1024 * 1024;
@@ -24,7 +24,7 @@ export class UnknownKeys {
     sizeCalculation: () => entryBytes,
     ttl: windowMs,
   });
-  #waiting = 0;
+  #lookups = 0;
 
   /** @param ttlMs validity of a look-up */
   constructor(ttlMs: number) {
@@ -50,12 +50,12 @@ export class UnknownKeys {
    * @throws ServiceError rate_limited
    */
   async limit<T>(client: string, hash: string, lookUp: () => Promise<T | null>): Promise<T | null> {
-    if (this.#waiting >= lookupsAtOnce) {
+    if (this.#lookups >= maxConcurrentLookups) {
       throw tooMany('Too many API keys are being looked up.', 1);
     }
     // Counted before the result is known: a client may send many keys at once.
     const counter = this.#counterOf(client);
-    this.#waiting += 1;
+    this.#lookups += 1;
     counter.count += 1;
     let result: T | null | undefined;
     try {
@@ -65,7 +65,7 @@ export class UnknownKeys {
       if (result === null) this.#unknown.set(hash, true, { start });
       return result;
     } finally {
-      this.#waiting -= 1;
+      this.#lookups -= 1;
       if (result !== null) counter.count -= 1;
     }
   }
@@ -77,10 +77,10 @@ export class UnknownKeys {
       this.#clients.set(client, counter);
       return counter;
     }
-    if (known.count < lookupsPerWindow) return known;
+    if (known.count < maxLookupsPerWindow) return known;
     const waitMs = known.since + windowMs - performance.now();
     throw tooMany(
-      `More than ${lookupsPerWindow} API keys from this address were not known within a minute.`,
+      `More than ${maxLookupsPerWindow} API keys from this address were not known within a minute.`,
       Math.max(1, Math.ceil(waitMs / 1_000)),
     );
   }

@@ -2,18 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { bareHostRule } from './hosts-and-urls.ts';
 import { ruledSchema } from './preset-input.ts';
-import {
-  type CreateProjectInput,
-  createProjectSchema,
-  type DomainInput,
-  domainSchema,
-  type PresetInput,
-  type PrewarmInput,
-  type ProjectSettingsInput,
-  presetInputSchema,
-  prewarmSchema,
-  projectSettingsSchema,
-} from './schemas.ts';
+import { type Body, bodySchemas, type PresetInput, presetInputSchema } from './schemas.ts';
 import { errorMessage, maxErrors } from './validation-messages.ts';
 
 /** The dialect of OpenAPI 3.1. */
@@ -22,10 +11,11 @@ formats.default(ajv, ['uri', 'date-time']);
 ajv.addKeyword('x-rule');
 
 const validators = {
-  CreateProjectInput: ajv.compile<CreateProjectInput>(createProjectSchema),
-  ProjectSettingsInput: ajv.compile<ProjectSettingsInput>(projectSettingsSchema),
-  PrewarmInput: ajv.compile<PrewarmInput>(prewarmSchema),
-  DomainInput: ajv.compile<DomainInput>(domainSchema),
+  CreateProjectInput: ajv.compile<Body<'CreateProjectInput'>>(bodySchemas.CreateProjectInput),
+  ProjectSettingsInput: ajv.compile<Body<'ProjectSettingsInput'>>(bodySchemas.ProjectSettingsInput),
+  PrewarmInput: ajv.compile<Body<'PrewarmInput'>>(bodySchemas.PrewarmInput),
+  PurgeInput: ajv.compile<Body<'PurgeInput'>>(bodySchemas.PurgeInput),
+  DomainInput: ajv.compile<Body<'DomainInput'>>(bodySchemas.DomainInput),
   PresetInput: ajv.compile<PresetInput>(presetInputSchema(ruledSchema)),
 };
 

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { nearestName } from '../../contract/near-miss.ts';
+import { nearestName } from '../../contract/suggestion.ts';
 
 /** The most errors of a response; a hostile body can have thousands. */
 export const maxErrors = 20;
@@ -30,7 +30,7 @@ export const formatNames: Readonly<Record<string, string>> = {
 };
 
 /** A rejected value if it is short, else its type. */
-function shown(value: unknown): string {
+function valueText(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object' && value !== null) return 'an object';
   if (typeof value !== 'string') return String(value);
@@ -39,13 +39,13 @@ function shown(value: unknown): string {
 }
 
 /** A rejected value with its type, if values of several types look alike. */
-function shownWithType(value: unknown): string {
+function typedValueText(value: unknown): string {
   if (value === '') return 'an empty string';
-  if (typeof value === 'string') return `the string ${shown(value)}`;
-  return typeof value === 'number' ? `the number ${value}` : shown(value);
+  if (typeof value === 'string') return `the string ${valueText(value)}`;
+  return typeof value === 'number' ? `the number ${value}` : valueText(value);
 }
 
-const counted = (count: number, unit: string): string =>
+const countText = (count: number, unit: string): string =>
   `${count} ${unit}${count === 1 ? '' : 's'}`;
 
 /** A length as JSON Schema counts it: characters, items or fields. */
@@ -57,11 +57,11 @@ function lengthOf(value: unknown): number {
 const tooShort =
   (unit: string): Describe =>
   ({ params, data }) =>
-    `must have at least ${counted(params['limit'], unit)}, and has ${lengthOf(data) || 'none'}`;
+    `must have at least ${countText(params['limit'], unit)}, and has ${lengthOf(data) || 'none'}`;
 const tooLong =
   (unit: string): Describe =>
   ({ params, data }) =>
-    `must have at most ${counted(params['limit'], unit)}, and has ${lengthOf(data)}`;
+    `must have at most ${countText(params['limit'], unit)}, and has ${lengthOf(data)}`;
 
 /** The rule of a schema in words. */
 const rule = ({ parentSchema }: ErrorObject): string | undefined => parentSchema?.['x-rule'];
@@ -72,25 +72,26 @@ type Describe = (error: ErrorObject) => string;
 export const keywordMessages: Readonly<Record<string, Describe>> = {
   type: ({ params, data }) => {
     const types: readonly string[] = [params['type']].flat();
-    return `must be ${types.map((type) => typeNames[type] ?? type).join(' or ')}, and is ${shownWithType(data)}`;
+    return `must be ${types.map((type) => typeNames[type] ?? type).join(' or ')}, and is ${typedValueText(data)}`;
   },
   enum: ({ params, data }) =>
-    `must be one of ${params['allowedValues'].join(', ')}, and is ${shown(data)}`,
-  const: ({ params, data }) => `must be ${params['allowedValue']}, and is ${shown(data)}`,
+    `must be one of ${params['allowedValues'].join(', ')}, and is ${valueText(data)}`,
+  const: ({ params, data }) => `must be ${params['allowedValue']}, and is ${valueText(data)}`,
   format: ({ params, data }) =>
-    `must be ${formatNames[params['format']] ?? params['format']}, and is ${shown(data)}`,
+    `must be ${formatNames[params['format']] ?? params['format']}, and is ${valueText(data)}`,
   pattern: (error) =>
-    `${rule(error) ?? `must match ${error.params['pattern']}`}, and is ${shown(error.data)}`,
-  minimum: ({ params, data }) => `must be at least ${params['limit']}, and is ${shown(data)}`,
-  maximum: ({ params, data }) => `must be at most ${params['limit']}, and is ${shown(data)}`,
+    `${rule(error) ?? `must match ${error.params['pattern']}`}, and is ${valueText(error.data)}`,
+  minimum: ({ params, data }) => `must be at least ${params['limit']}, and is ${valueText(data)}`,
+  maximum: ({ params, data }) => `must be at most ${params['limit']}, and is ${valueText(data)}`,
   minLength: tooShort('character'),
   maxLength: tooLong('character'),
   minItems: tooShort('item'),
   maxItems: tooLong('item'),
   minProperties: tooShort('field'),
+  maxProperties: tooLong('field'),
   anyOf: (error) => {
     const isScalar = typeof error.data !== 'object' || error.data === null;
-    return `${rule(error) ?? error.message}${isScalar ? `, and is ${shown(error.data)}` : ''}`;
+    return `${rule(error) ?? error.message}${isScalar ? `, and is ${valueText(error.data)}` : ''}`;
   },
   // The subject of these two is the missing or unknown field.
   required: () => 'is required',

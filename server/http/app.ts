@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { withHeaders } from './cross-origin.ts';
 import { MethodNotAllowed } from './error-response.ts';
+import { withHeaders } from './headers.ts';
 import type { Handler, Headers, HttpRequest, HttpResponse } from './request.ts';
 import type { HttpApp, HttpServer, StartHttpServer } from './server.ts';
 
@@ -18,7 +18,7 @@ export interface Route {
 }
 
 export interface AppEnvironment {
-  /** Called at the end of each request; `status` is null when the client left before the response. */
+  /** Called at the end of each request; `status` is null when the client disconnected before the response. */
   readonly onEnd: ((request: HttpRequest, status: number | null, ms: number) => void) | null;
   /** Begins the trace of a request, after its route is set. */
   readonly trace?: ((request: HttpRequest) => HttpRequest['trace']) | null;

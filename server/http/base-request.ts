@@ -26,7 +26,7 @@ export abstract class BaseRequest implements HttpRequest {
   #controller: AbortController | null = null;
   /** A response was sent or is being sent. */
   protected responded = false;
-  /** The whole response was sent, or the client has left. */
+  /** The whole response was sent, or the client has disconnected. */
   ended = false;
 
   constructor(app: HttpApp) {
@@ -39,15 +39,35 @@ export abstract class BaseRequest implements HttpRequest {
   abstract header(name: string): string;
   abstract headerList(name: string): string;
   abstract isWellFormed(): boolean;
-  abstract readBody(maxBytes: number): Promise<Uint8Array | null>;
 
-  /** Writes the response; called at most once, and never after the client has left. */
+  /**
+   * Calls `onChunk` with every chunk of the body, even after the response, and then `onEnd`. A chunk is valid
+   * only during the call.
+   */
+  protected abstract receiveBody(onChunk: (chunk: Uint8Array) => void, onEnd: () => void): void;
+
+  /** Writes the response; called at most once, and never after the client has disconnected. */
   protected abstract write(response: HttpResponse): void;
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.ended) this.#controller.abort();
     return this.#controller.signal;
+  }
+
+  readBody(maxBytes: number): Promise<Uint8Array | null> {
+    return new Promise((resolve, reject) => {
+      let chunks: Uint8Array[] = [];
+      let bytes = 0;
+      this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true });
+      const onChunk = (chunk: Uint8Array): void => {
+        bytes += chunk.byteLength;
+        if (!this.ended && bytes <= maxBytes) return void chunks.push(Buffer.from(chunk));
+        chunks = [];
+        resolve(null);
+      };
+      this.receiveBody(onChunk, () => resolve(Buffer.concat(chunks)));
+    });
   }
 
   respond(response: HttpResponse): void {
@@ -61,8 +81,8 @@ export abstract class BaseRequest implements HttpRequest {
     if (!this.ended) this.#end(status);
   }
 
-  /** Call it when the client has left. */
-  leave(): void {
+  /** Call it when the client has disconnected. */
+  disconnected(): void {
     if (this.ended) return;
     this.#end(null);
     this.#controller?.abort();

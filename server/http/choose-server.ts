@@ -1,4 +1,4 @@
-import type { HttpEngineSetting } from '../../contract/settings/table.ts';
+import type { Settings } from '../../contract/settings/table.ts';
 import type { StartHttpServer } from './server.ts';
 import { loadUws } from './uws-library.ts';
 
@@ -23,7 +23,7 @@ const remedy =
  * @throws HttpServerUnavailable
  */
 export async function chooseHttpServer(
-  setting: HttpEngineSetting,
+  setting: Settings['httpEngine'],
 ): Promise<{ readonly chosen: ChosenServer; readonly start: StartHttpServer }> {
   const uws = setting === 'node' ? null : loadUws();
   if (uws !== null && typeof uws !== 'string') {

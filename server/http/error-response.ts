@@ -1,4 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
+import { jsonHeaders } from './headers.ts';
 import type { HttpResponse } from './request.ts';
 
 /** The path exists, but not with this method. */
@@ -48,11 +49,7 @@ export const challenges: Partial<Record<ServiceError['code'], string>> = {
 
 /** The response to an error, without CORS headers, which depend on the route. */
 export function errorResponse(error: ServiceError): HttpResponse {
-  const headers: [string, string][] = [
-    ['content-type', 'application/json'],
-    ['cache-control', 'no-store'],
-    ['x-content-type-options', 'nosniff'],
-  ];
+  const headers = [...jsonHeaders];
   const wait = error.details.retryAfter ?? retryAfter[error.code];
   if (wait !== undefined) headers.push(['retry-after', String(wait)]);
   const challenge = challenges[error.code];

@@ -8,17 +8,18 @@ import type { HttpApp } from './server.ts';
 const lingerMs = 1_000;
 
 /** A request without a complete response. */
-export interface Waiting {
+export interface PendingRequest {
   /** Part of its body has not arrived. */
   readonly incomplete: boolean;
   respond(response: HttpResponse): void;
-  leave(): void;
+  /** Call it when the client has disconnected. */
+  disconnected(): void;
 }
 
 /** A connection of Node's HTTP server and its requests in progress. */
 export class NodeConnection {
   readonly socket: Socket;
-  readonly open = new Set<Waiting>();
+  readonly open = new Set<PendingRequest>();
   readonly #app: HttpApp;
   readonly #stalledTimeout: number;
   /** No further request is read. */
@@ -33,7 +34,7 @@ export class NodeConnection {
     this.#stalledTimeout = stalledTimeout;
     socket.on('error', () => {});
     socket.once('close', () => {
-      for (const request of this.open) request.leave();
+      for (const request of this.open) request.disconnected();
       this.open.clear();
     });
   }
@@ -43,7 +44,7 @@ export class NodeConnection {
     if (this.socket.writableLength > 0) this.socket.setTimeout(this.#stalledTimeout);
   }
 
-  onEnd(request: Waiting): void {
+  onEnd(request: PendingRequest): void {
     this.open.delete(request);
     if (this.open.size > 0) this.socket.setTimeout(0);
     else if (this.refused) this.#close();

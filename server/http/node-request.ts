@@ -69,20 +69,8 @@ export class NodeHttpRequest extends BaseRequest {
     return this.#req.headersDistinct[name]?.join() ?? '';
   }
 
-  readBody(maxBytes: number): Promise<Uint8Array | null> {
-    return new Promise((resolve, reject) => {
-      let chunks: Buffer[] = [];
-      let bytes = 0;
-      this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true });
-      this.#req.on('data', (chunk: Buffer) => {
-        // The body is read to its end in any case: the next request follows it.
-        bytes += chunk.byteLength;
-        if (!this.ended && bytes <= maxBytes) return void chunks.push(chunk);
-        chunks = [];
-        resolve(null);
-      });
-      this.#req.on('end', () => resolve(Buffer.concat(chunks)));
-    });
+  protected receiveBody(onChunk: (chunk: Uint8Array) => void, onEnd: () => void): void {
+    this.#req.on('data', onChunk).on('end', onEnd);
   }
 
   protected write({ status, headers, body }: HttpResponse): void {
@@ -95,7 +83,7 @@ export class NodeHttpRequest extends BaseRequest {
     else if (status !== 204 && status !== 304) fields.push('content-length', '0');
     const lastOne = this.isLast || (this.#connection.refused && this.incomplete);
     if (this.app.closing || lastOne) fields.push('connection', 'close');
-    // A write can fail after the client has left and before the connection's 'close' event.
+    // A write can fail after the client has disconnected and before the connection's 'close' event.
     res.on('error', () => {});
     res.once('finish', () => {
       // Also emitted for a destroyed connection, whose 'close' event ends this request.

@@ -38,12 +38,12 @@ export interface HttpRequest extends RequestTelemetry {
   isWellFormed(): boolean;
   /**
    * The whole body, or null above `maxBytes`. Call it before the handler's first await; rejects when the
-   * client leaves.
+   * client disconnects.
    */
   readBody(maxBytes: number): Promise<Uint8Array | null>;
-  /** Aborts when the client leaves before the response was sent. */
+  /** Aborts when the client disconnects before the response was sent. */
   readonly signal: AbortSignal;
-  /** Sends the response; does nothing when the client has left or a response was already sent. */
+  /** Sends the response; does nothing when the client has disconnected or a response was already sent. */
   respond(response: HttpResponse): void;
 }
 

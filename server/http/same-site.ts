@@ -16,14 +16,17 @@ const maxOriginLength = 300;
  * loopback.
  */
 export function isSameHost(origin: string, host: string): boolean {
-  const from = origin.length > maxOriginLength ? '' : hostOf(authorityOf(origin));
-  return from !== '' && (from === host || (isLoopbackHost(from) && isLoopbackHost(host)));
+  const originHost = origin.length > maxOriginLength ? '' : hostOf(authorityOf(origin));
+  return (
+    originHost !== '' &&
+    (originHost === host || (isLoopbackHost(originHost) && isLoopbackHost(host)))
+  );
 }
 
 const policy = 'cross-origin-resource-policy';
 
 /** Removes permission for pages of other sites to read or embed a response. */
-const ofOneSite = (headers: Headers): Headers =>
+const withoutCrossSiteAccess = (headers: Headers): Headers =>
   headers
     .filter(([name]) => !name.startsWith('access-control-'))
     .map(([name, value]) =>
@@ -31,8 +34,8 @@ const ofOneSite = (headers: Headers): Headers =>
     );
 
 /**
- * Admits requests of pages of this host, and requests without a page, as of programs and a browser's
- * address bar. No response lets other sites read or embed it.
+ * Accepts requests from pages of this host, and requests without a page, such as those of programs and of a
+ * browser's address bar. No response lets other sites read or embed it.
  * @param baseUrl its host is allowed in requests
  * @returns a function that throws ServiceError host_not_allowed or origin_not_allowed
  */
@@ -40,7 +43,8 @@ export function sameSiteOnly(baseUrl: string): (request: HttpRequest) => void {
   const own = hostOf(new URL(baseUrl).host);
   return (request) => {
     const respond = request.respond.bind(request);
-    request.respond = (response) => respond({ ...response, headers: ofOneSite(response.headers) });
+    request.respond = (response) =>
+      respond({ ...response, headers: withoutCrossSiteAccess(response.headers) });
     const host = hostOf(request.header('host'));
     if (host !== own && !isAddressOrLocalhost(host)) throw hostNotAllowed(host);
     const origin = request.header('origin');

@@ -17,7 +17,7 @@ export interface HttpApp {
   begin(): string;
   /** Responds to a request, synchronously or later. */
   handle(request: HttpRequest): void;
-  /** Called at the end of each request; `status` is null when the client left before the response. */
+  /** Called at the end of each request; `status` is null when the client disconnected before the response. */
   onEnd(request: HttpRequest, status: number | null, ms: number): void;
   /** The response to a request that no handler gets. */
   errorResponse(error: ServiceError): HttpResponse;

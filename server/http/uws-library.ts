@@ -43,11 +43,11 @@ function releaseOf(main: string): string {
  * @param mains the URLs of the packages' main files, in order of preference
  */
 export function loadUws(mains: readonly string[] = installed()): UwsLibrary | string {
-  const failure = (why: string): string =>
-    `uWebSockets.js has no native binary for Node ${process.versions.node} on ${process.platform}-${process.arch} that loads: ${why}`;
+  const failure = (reason: string): string =>
+    `uWebSockets.js has no native binary for Node ${process.versions.node} on ${process.platform}-${process.arch} that loads: ${reason}`;
   if (process.env['UWS_USE_FALLBACK'] !== undefined) return failure('UWS_USE_FALLBACK is set');
   const file = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
-  let why = `${file} does not exist`;
+  let reason = `${file} does not exist`;
   for (const main of mains) {
     const paths = binaryFolders.map((folder) => folder + file);
     for (const path of existing(main, paths)) {
@@ -55,11 +55,11 @@ export function loadUws(mains: readonly string[] = installed()): UwsLibrary | st
         // A binary for another C library exists but does not load.
         const binary = createRequire(main)(path);
         if (typeof binary.SSLApp === 'function') return { ...binary, release: releaseOf(main) };
-        why = 'it is incomplete';
+        reason = 'it is incomplete';
       } catch (error) {
-        why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
+        reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
       }
     }
   }
-  return failure(why);
+  return failure(reason);
 }

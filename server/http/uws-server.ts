@@ -34,7 +34,7 @@ export class UwsServer implements HttpServer {
     this.#templatedApp = uws.App();
     this.#templatedApp.any('/*', (res, req) => {
       const request = new UwsHttpRequest(res, req, app);
-      if (!hasBody(req) || request.takeBody()) app.handle(request);
+      if (!hasBody(req) || request.checkBody()) app.handle(request);
       request.seal();
     });
   }
@@ -89,7 +89,7 @@ class UwsHttpRequest extends BaseRequest {
   readonly #res: UwsResponse;
   #req: UwsRequest | null;
   #accept = '';
-  #last = false;
+  #isLast = false;
 
   constructor(res: UwsResponse, req: UwsRequest, app: HttpApp) {
     super(app);
@@ -110,65 +110,53 @@ class UwsHttpRequest extends BaseRequest {
   }
 
   header(name: string): string {
-    return this.#readable(name).getHeader(name);
+    return this.#requestToRead(name).getHeader(name);
   }
 
   headerList(name: string): string {
     const values: string[] = [];
-    this.#readable(name).forEach((key, value) => {
+    this.#requestToRead(name).forEach((key, value) => {
       if (key === name) values.push(value);
     });
     return values.join();
   }
 
-  /** Call it for a request with a body. False when it was refused. */
-  takeBody(): boolean {
+  /** Checks a request that has a body; false when it was refused. */
+  checkBody(): boolean {
     if (!this.isWellFormed()) return false;
     const [length, coding] = [this.header('content-length'), this.header('transfer-encoding')];
-    this.#last = hasMeaninglessBody(this.method, length, coding);
+    this.#isLast = hasMeaninglessBody(this.method, length, coding);
     return true;
   }
 
   isWellFormed(): boolean {
-    const malformed = syntaxError(this.#readable('host'));
+    const malformed = syntaxError(this.#requestToRead('host'));
     if (malformed !== null) this.#refuse(new ServiceError('invalid_request', malformed));
     return malformed === null;
   }
 
-  #readable(name: string): UwsRequest {
+  #requestToRead(name: string): UwsRequest {
     if (this.#req === null) throw new Error(`the header ${name} was read after an await`);
     return this.#req;
   }
 
-  readBody(maxBytes: number): Promise<Uint8Array | null> {
-    return new Promise((resolve, reject) => {
-      let chunks: Buffer[] = [];
-      let bytes = 0;
-      this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true });
-      this.#res.onData((chunk, isLast) => {
-        // Called until the client has sent the whole body, even after the response.
-        bytes += chunk.byteLength;
-        if (this.ended || bytes > maxBytes) {
-          chunks = [];
-          return resolve(null);
-        }
-        // Copied: the chunk's memory is valid only during this call.
-        chunks.push(Buffer.from(chunk.slice(0)));
-        if (isLast) resolve(Buffer.concat(chunks));
-      });
+  protected receiveBody(onChunk: (chunk: Uint8Array) => void, onEnd: () => void): void {
+    this.#res.onData((chunk, isLast) => {
+      onChunk(new Uint8Array(chunk));
+      if (isLast) onEnd();
     });
   }
 
   /** Responds with an error and closes the connection. */
   #refuse(error: ServiceError): void {
-    this.#last = true;
+    this.#isLast = true;
     this.respond(this.app.errorResponse(error));
   }
 
   /** Call it at the end of the handler; the request cannot be read from then on. */
   seal(): void {
     // A response that was sent at once needs no abort handler: the call takes about 1 % of a hit.
-    if (!this.ended) this.#res.onAborted(() => this.leave());
+    if (!this.ended) this.#res.onAborted(() => this.disconnected());
     // Later error responses depend on it.
     if (!this.responded) this.#accept = this.accept;
     this.#req = null;
@@ -178,7 +166,7 @@ class UwsHttpRequest extends BaseRequest {
     const corked = () => this.#res.cork(() => this.#write(response));
     // Not at once: uWebSockets.js would parse the bytes after this request. It ends a connection that sends
     // more before the response.
-    if (this.#last) setImmediate(() => this.ended || corked());
+    if (this.#isLast) setImmediate(() => this.ended || corked());
     // Within the handler the response is already corked.
     else if (this.#req !== null) this.#write(response);
     else corked();
@@ -196,8 +184,8 @@ class UwsHttpRequest extends BaseRequest {
     const res = this.#res;
     // An unread body does not close the connection: the library discards it, and a client whose connection
     // is closed before it has sent its body may not receive the response.
-    const end = this.app.closing || this.#last;
-    if (this.#last && (body === null || this.method === 'HEAD'))
+    const end = this.app.closing || this.#isLast;
+    if (this.#isLast && (body === null || this.method === 'HEAD'))
       return this.#sendLast(status, body);
     if (body === null || this.method === 'HEAD') {
       // RFC 9110, 8.6: a HEAD's length is the body's; a 304 needs none. Any argument to

@@ -21,7 +21,7 @@ const withoutSignature = (query: string): string =>
 export const signedText = (path: string, query: string): string =>
   `${path}?${withoutSignature(query)}`;
 
-/** A request's head has room for 16 KB. */
+/** The maximum size of a request's head, in bytes. */
 const maxSignedPath = 16_384;
 
 /**

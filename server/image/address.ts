@@ -1,5 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { nearestName } from '../../contract/near-miss.ts';
+import { nearestName } from '../../contract/suggestion.ts';
 import { isParameter, parameterSpellings } from './options.ts';
 import { readSource } from './source-url.ts';
 

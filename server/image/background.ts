@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { isBackgroundToken } from '../../contract/background-token.ts';
-import { answered } from '../../store/deadline.ts';
+import { withTimeout } from '../../store/deadline.ts';
 import { findDeployment } from '../../store/deployment.ts';
 
 /** Verifies the tokens by which workers mark their requests as background work. */
@@ -19,7 +19,9 @@ export class BackgroundTokens {
     // Any client can send a token: no image waits for a store that is known to be unavailable.
     if (this.#secret === null && !this.#storeAvailable()) return false;
     try {
-      this.#secret ??= answered(findDeployment(this.#db)).then((found) => found.backgroundSecret);
+      this.#secret ??= withTimeout(findDeployment(this.#db)).then(
+        (found) => found.backgroundSecret,
+      );
       return isBackgroundToken(await this.#secret, target, token, Date.now());
     } catch {
       this.#secret = null;

@@ -1,19 +1,19 @@
 import { backgroundHeader } from '../../contract/background-token.ts';
 import { ServiceError } from '../../contract/errors.ts';
-import type { CacheResult, Engine } from '../../pool/engine.ts';
+import type { CacheResult, Engine, ImageRequest } from '../../pool/engine.ts';
 import { runStage } from '../../pool/stages.ts';
-import type { Variant } from '../../pool/variant.ts';
 import type { Project } from '../../store/projects.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { type ProjectCache, type ProjectState, projectNotFound } from '../project-cache.ts';
 import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
 import { readAddress } from './address.ts';
-import { bothFailed, fallbackHeaders, isReplaceable, withoutSourceArea } from './fallback.ts';
+import { combinedError, fallbackHeaders, isReplaceable, withoutSourceArea } from './fallback.ts';
 import { variantKey } from './key.ts';
 import { type Negotiated, negotiate } from './negotiate.ts';
 import { readOptions } from './options.ts';
 import { withPreset } from './preset.ts';
+import { imagePurges, imageTags } from './purges.ts';
 import { resolveVariant } from './resolve-variant.ts';
 import {
   backgroundResponse,
@@ -46,12 +46,10 @@ interface RequestHeaders {
   readonly isLoop: boolean;
 }
 
-/** A request that may be served: an image to find in the caches or to render. */
-interface ImageOrder {
-  readonly project: Project;
-  readonly source: URL;
-  readonly variant: Variant;
-  readonly background: boolean;
+/** A request whose project, source and signature are valid. */
+interface CheckedRequest extends Omit<ImageRequest, 'purges'> {
+  /** The latest known state of the project. */
+  readonly latest: () => Project;
   readonly stages: ObservedRequest;
   readonly signal: AbortSignal;
 }
@@ -64,6 +62,9 @@ interface Delivered {
   readonly sourceError: ServiceError | null;
 }
 
+/** Maximum attempts of a request whose image is purged while it is rendered. */
+const maxPurgedRenders = 3;
+
 /** The operations `getImage` and `getImageByQuery` of the OpenAPI document. */
 export class Delivery {
   readonly #environment: DeliveryEnvironment;
@@ -75,14 +76,15 @@ export class Delivery {
 
   /** Serves a repeated request synchronously from the response cache, others through the engine. */
   handle(request: HttpRequest): void | Promise<void> {
-    const { engine, telemetry, now } = this.#environment;
+    const { engine, projects, telemetry, now } = this.#environment;
     const negotiated = negotiate((name) => request.header(name));
     const conditions = readConditions(request);
     const backgroundToken = request.header(backgroundHeader);
-    const cacheKey = `${request.path}?${request.query}\n${negotiated.form}`;
+    const cacheKey = `${request.path}?${request.query}\n${negotiated.normalized}`;
     const at = now();
     // A background request gets other headers than a cached response has.
-    const cached = backgroundToken === '' ? this.responses.get(cacheKey, at) : undefined;
+    const mayRepeat = backgroundToken === '' && projects.areConfirmed();
+    const cached = mayRepeat ? this.responses.get(cacheKey, at) : undefined;
     const image = cached?.entry.image ?? null;
     if (cached !== undefined && image !== null) {
       engine.touch(cached.entry, at);
@@ -108,9 +110,9 @@ export class Delivery {
     if (headers.isLoop) {
       throw new ServiceError('source_blocked', 'The source is an image of this service itself.');
     }
-    const { address, asked } = await runStage(observed, 'parse', () => {
+    const { address, requested } = await runStage(observed, 'parse', () => {
       const address = readAddress(path, query);
-      return { address, asked: readOptions(address.parameters) };
+      return { address, requested: readOptions(address.parameters) };
     });
     const { source } = address;
     observed.addressed(address.projectId, source.hostname);
@@ -123,13 +125,22 @@ export class Delivery {
     // Background requests need no signature; clients need one for the same images.
     const expires = background ? null : checkSignature(project, address, path, query, now());
 
-    const options = withPreset(asked, project);
+    const options = withPreset(requested, project);
     const fallback = options.fallback === undefined ? null : new URL(options.fallback);
     if (fallback !== null) checkSource(project, fallback);
     const { hints, accepted } = headers.negotiated;
-    const variant = resolveVariant(options, hints, accepted, project);
-    const order = { project, source, variant, background, stages: observed, signal };
-    const delivered = await this.#getOrFallback(order, fallback);
+    const checked = {
+      project: project._id,
+      latest: () => this.#environment.projects.latest(project),
+      source,
+      version: options.v ?? null,
+      variant: resolveVariant(options, hints, accepted, project),
+      allowed: (host: string) => allows(project, host),
+      background,
+      stages: observed,
+      signal,
+    };
+    const delivered = await this.#getOrFallback(checked, fallback);
     observed.delivered(delivered.result.tier);
 
     this.#respond(request, headers.conditions, delivered, {
@@ -149,43 +160,59 @@ export class Delivery {
   }
 
   /** The source's image, or the fallback's when the source fails. */
-  async #getOrFallback(order: ImageOrder, fallback: URL | null): Promise<Delivered> {
+  async #getOrFallback(request: CheckedRequest, fallback: URL | null): Promise<Delivered> {
     try {
-      return await this.#getOrUnmarked(order);
+      return await this.#getOrWithoutWatermark(request);
     } catch (error) {
       // Background work renders the source or fails.
-      const mayReplace = fallback !== null && !order.background && !order.signal.aborted;
+      const mayReplace = fallback !== null && !request.background && !request.signal.aborted;
       if (!mayReplace || !isReplaceable(error)) throw error;
-      const variant = withoutSourceArea(order.variant);
+      const replacement = {
+        ...request,
+        source: fallback,
+        variant: withoutSourceArea(request.variant),
+      };
       try {
-        const { result } = await this.#getOrUnmarked({ ...order, source: fallback, variant });
-        order.stages.failed(error);
+        const { result } = await this.#getOrWithoutWatermark(replacement);
+        request.stages.failed(error);
         return { result, complete: false, sourceError: error };
-      } catch (second) {
-        throw bothFailed(error, second);
+      } catch (fallbackError) {
+        throw combinedError(error, fallbackError);
       }
     }
   }
 
   /** The image, or the image without a watermark when the watermark fails. */
-  async #getOrUnmarked(order: ImageOrder): Promise<Delivered> {
+  async #getOrWithoutWatermark(request: CheckedRequest): Promise<Delivered> {
     try {
-      return { result: await this.#get(order), complete: true, sourceError: null };
+      return { result: await this.#get(request), complete: true, sourceError: null };
     } catch (error) {
       const isOfWatermark = error instanceof ServiceError && error.details.watermark === true;
       // Background work renders the watermark or fails.
-      if (!isOfWatermark || order.background) throw error;
-      this.#environment.onWatermarkFailure(order.project._id, error);
-      const variant = { ...order.variant, watermark: null };
-      return { result: await this.#get({ ...order, variant }), complete: false, sourceError: null };
+      if (!isOfWatermark || request.background) throw error;
+      this.#environment.onWatermarkFailure(request.project, error);
+      const variant = { ...request.variant, watermark: null };
+      const result = await this.#get({ ...request, variant });
+      return { result, complete: false, sourceError: null };
     }
   }
 
-  #get({ project, source, variant, background, stages, signal }: ImageOrder) {
-    const key = variantKey(project._id, source, variant);
-    const allowed = (host: string) => allows(project, host);
-    const request = { project: project._id, source, variant, allowed, background, stages };
-    return this.#environment.engine.get(key, request, signal);
+  /** The image from the caches or a render, of bytes that were fetched after all purges known at the end. */
+  async #get({ signal, latest, ...request }: CheckedRequest): Promise<CacheResult> {
+    const { engine, projects } = this.#environment;
+    const { project, source, variant, version } = request;
+    const tags = imageTags(project, source, variant);
+    const key = variantKey(tags, source, variant, version);
+    for (let attempt = 1; attempt <= maxPurgedRenders; attempt += 1) {
+      const purges = imagePurges(tags, latest);
+      const result = await engine.get(key, { ...request, purges }, signal);
+      await projects.confirmed();
+      if (purges.isCurrent()) return result;
+    }
+    throw new ServiceError(
+      'overloaded',
+      'The image was purged several times while it was rendered.',
+    );
   }
 
   /** Sends the image, and keeps the response for repeated requests if it may be stored. */
@@ -193,7 +220,7 @@ export class Delivery {
     request: HttpRequest,
     conditions: Conditions,
     { result, complete, sourceError }: Delivered,
-    { cacheKey, state, expires, download }: ResponseFacts,
+    { cacheKey, state, expires, download }: ResponseContext,
   ): void {
     const { image, entry } = result;
     const now = this.#environment.now();
@@ -216,7 +243,7 @@ export class Delivery {
   }
 }
 
-interface ResponseFacts {
+interface ResponseContext {
   readonly cacheKey: string;
   readonly state: ProjectState;
   /** When the URL expires, Unix ms; infinite without a signature, null for background requests. */

@@ -11,7 +11,7 @@ const separators = /[/\\:*?"<>|]/g;
 /** Control characters, line ends, and marks that change the displayed order. */
 const invisible = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 /** A leading dot hides a file; Windows removes trailing dots and spaces. */
-const ends = /^[. ]+|[. ]+$/g;
+const outerDotsAndSpaces = /^[. ]+|[. ]+$/g;
 
 /** A file name that is valid on every system; empty when no character is left. */
 function safeName(text: string): string {
@@ -21,11 +21,11 @@ function safeName(text: string): string {
     .replace(invisible, '')
     .replace(separators, '-');
   let bytes = 0;
-  const kept = [...plain.replace(ends, '')].filter((character) => {
+  const kept = [...plain.replace(outerDotsAndSpaces, '')].filter((character) => {
     bytes += Buffer.byteLength(character);
     return bytes <= maxBytes;
   });
-  return kept.join('').replace(ends, '');
+  return kept.join('').replace(outerDotsAndSpaces, '');
 }
 
 /** The value of `download`. */

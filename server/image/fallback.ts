@@ -33,11 +33,13 @@ export function withoutSourceArea(variant: Variant): Variant {
 }
 
 /** The error of a request whose source and fallback both failed. */
-export function bothFailed(first: ServiceError, second: unknown): unknown {
-  const isOfSource = second instanceof ServiceError && second.code.startsWith('source_');
-  if (!isOfSource) return second;
-  const message = `${first.message} The fallback cannot be used either. ${second.message}`;
-  return new ServiceError(first.code, message, first, first.details);
+export function combinedError(sourceError: ServiceError, fallbackError: unknown): unknown {
+  const isOfSource =
+    fallbackError instanceof ServiceError && fallbackError.code.startsWith('source_');
+  if (!isOfSource) return fallbackError;
+  const { code, details } = sourceError;
+  const message = `${sourceError.message} The fallback cannot be used either. ${fallbackError.message}`;
+  return new ServiceError(code, message, sourceError, details);
 }
 
 /** Headers that would let a client mix up the fallback's image and the source's. */

@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import type { ImageTags } from '../../pool/image.ts';
 import { rendererVersion } from '../../pool/rendering/version.ts';
 import { type OutputFormat, plainVariant, type Variant } from '../../pool/variant.ts';
 
@@ -10,10 +11,10 @@ const affectedFormats = {
 } as const satisfies Readonly<Record<string, readonly OutputFormat[]>>;
 
 /** A variant in which every option that cannot affect its bytes has its plain value. */
-function relevant(variant: Variant): Variant {
+function withoutUnusedOptions(variant: Variant): Variant {
   const { width, height, fit, formats, negotiated, page, animated, quality, maxBytes } = variant;
-  const boxed = width !== null && height !== null;
-  const cutOrPlaced = boxed && (fit === 'cover' || fit === 'contain');
+  const hasBox = width !== null && height !== null;
+  const usesPosition = hasBox && (fit === 'cover' || fit === 'contain');
   const [format] = negotiated ? [] : formats;
   const affects = (affected: readonly OutputFormat[]): boolean =>
     format === undefined || affected.includes(format);
@@ -22,8 +23,8 @@ function relevant(variant: Variant): Variant {
   const isAnimated = affects(affectedFormats.animated) && page === null;
   return {
     ...variant,
-    fit: boxed ? fit : plainVariant.fit,
-    position: cutOrPlaced ? variant.position : plainVariant.position,
+    fit: hasBox ? fit : plainVariant.fit,
+    position: usesPosition ? variant.position : plainVariant.position,
     animated: isAnimated ? animated : plainVariant.animated,
     lossless,
     quality: isLossy ? quality : plainVariant.quality,
@@ -32,8 +33,8 @@ function relevant(variant: Variant): Variant {
 }
 
 /** A variant as text; the same for all requests that produce the same bytes. */
-export function canonicalForm(variant: Variant): string {
-  return Object.entries(relevant(variant))
+function canonicalForm(variant: Variant): string {
+  return Object.entries(withoutUnusedOptions(variant))
     .map(([name, value]) => [name, JSON.stringify(value)] as const)
     .filter(([name, value]) => value !== JSON.stringify(plainVariant[name as keyof Variant]))
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -41,14 +42,34 @@ export function canonicalForm(variant: Variant): string {
     .join('&');
 }
 
-/** Hexadecimal SHA-256 of the renderer's version, project, source and canonical form. */
+/**
+ * The cache key of an image, 64 hexadecimal digits: 16 of its project, 16 of its source, by which purged images
+ * are found, and 32 of the SHA-256 of all that determines it.
+ *
+ * @param sourceVersion null for a request without one
+ */
 export function variantKey(
-  projectId: string,
+  { project, source: sourceTag }: ImageTags,
   source: URL,
   variant: Variant,
+  sourceVersion: string | null = null,
   version = rendererVersion,
 ): string {
-  return createHash('sha256')
-    .update(`${version}\n${projectId}\n${source.href}\n${canonicalForm(variant)}`)
-    .digest('hex');
+  const parts = [version, project, source.href, canonicalForm(variant)];
+  if (sourceVersion !== null) parts.push(sourceVersion);
+  const digest = hash('sha256', parts.join('\n'));
+  return keyPrefix(project, sourceTag) + digest.slice(0, 32);
+}
+
+/** Digits of a key that name its project, and as many that name its source. */
+const tagDigits = 16;
+
+/** The first digits of the keys of a project's images, of one source if it is given. */
+export function keyPrefix(project: string, sourceTag = ''): string {
+  return hash('sha256', project).slice(0, tagDigits) + sourceTag.slice(0, tagDigits);
+}
+
+/** Whether a key begins with one of several results of `keyPrefix`. */
+export function hasPrefix(key: string, prefixes: ReadonlySet<string>): boolean {
+  return prefixes.has(key.slice(0, tagDigits)) || prefixes.has(key.slice(0, 2 * tagDigits));
 }

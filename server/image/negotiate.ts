@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { OutputFormat } from '../../pool/variant.ts';
-import { maxAccept } from '../http/accept.ts';
+import { maxAcceptLength } from '../http/accept.ts';
 
 /** Formats that `auto` may choose; among equal weights the first one wins. */
 const negotiable: ReadonlyArray<readonly [type: string, format: OutputFormat]> = [
@@ -50,7 +50,7 @@ export interface Hints {
 
 /**
  * Steps to which hinted widths are rounded up: hints differ between devices, and each value would be a
- * cache entry. Steps of about a fifth make an image at most that much too wide.
+ * cache entry. Most steps are 20 to 30 % apart.
  */
 const widths = [
   16, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 480, 560, 640, 750, 828, 960, 1080, 1280, 1440,
@@ -58,12 +58,12 @@ const widths = [
 ];
 const ratios = [1, 1.5, 2, 2.5, 3];
 
-function snapUp(steps: readonly number[], value: number): number {
+function roundUp(steps: readonly number[], value: number): number {
   return steps.find((step) => step >= value) ?? (steps.at(-1) as number);
 }
 
 /** The next step for a width in device pixels. */
-export const snapWidth = (width: number): number => snapUp(widths, width);
+export const roundUpWidth = (width: number): number => roundUp(widths, width);
 
 /** A positive RFC 8941 integer or decimal; other values are ignored. */
 function readHint(text: string): number | null {
@@ -76,7 +76,7 @@ export interface Negotiated {
   readonly accepted: Accepted;
   readonly hints: Hints;
   /** Equal for all headers with the same result; browsers' headers differ from each other. */
-  readonly form: string;
+  readonly normalized: string;
 }
 
 const noHints: Hints = { dpr: null, width: null, viewport: null };
@@ -86,33 +86,39 @@ const noHints: Hints = { dpr: null, width: null, viewport: null };
  * @param header the value of a header, '' for none
  */
 export function negotiate(header: (name: string) => string): Negotiated {
-  const { accepted, form } = readAcceptCached(header('accept'));
+  const { accepted, normalized } = readAcceptCached(header('accept'));
   const dprText = header('sec-ch-dpr') || header('dpr');
   const widthText = header('sec-ch-width') || header('width');
   const viewportText = header('sec-ch-viewport-width') || header('viewport-width');
-  if (dprText + widthText + viewportText === '') return { accepted, hints: noHints, form };
+  if (dprText + widthText + viewportText === '') return { accepted, hints: noHints, normalized };
   const dpr = readHint(dprText);
   const width = readHint(widthText);
   const hints = {
-    dpr: dpr === null ? null : snapUp(ratios, dpr),
-    width: width === null ? null : snapWidth(width),
+    dpr: dpr === null ? null : roundUp(ratios, dpr),
+    width: width === null ? null : roundUpWidth(width),
     viewport: readHint(viewportText),
   };
-  const hintsForm = `${hints.dpr ?? ''},${hints.width ?? ''},${hints.viewport ?? ''}`;
-  return { accepted, hints, form: hintsForm === ',,' ? form : `${form},${hintsForm}` };
+  const hintsText = `${hints.dpr ?? ''},${hints.width ?? ''},${hints.viewport ?? ''}`;
+  return {
+    accepted,
+    hints,
+    normalized: hintsText === ',,' ? normalized : `${normalized},${hintsText}`,
+  };
 }
 
 /** Clients send few different Accept headers. */
-const acceptCache = new LRUCache<string, Pick<Negotiated, 'accepted' | 'form'>>({ max: 512 });
+const acceptCache = new LRUCache<string, Pick<Negotiated, 'accepted' | 'normalized'>>({ max: 512 });
 
-/** Reads the media ranges within the first `maxAccept` characters. */
-function readAcceptCached(sent: string): Pick<Negotiated, 'accepted' | 'form'> {
+/** Reads the media ranges within the first `maxAcceptLength` characters. */
+function readAcceptCached(sent: string): Pick<Negotiated, 'accepted' | 'normalized'> {
   const accept =
-    sent.length <= maxAccept ? sent : sent.slice(0, sent.lastIndexOf(',', maxAccept) + 1);
+    sent.length <= maxAcceptLength
+      ? sent
+      : sent.slice(0, sent.lastIndexOf(',', maxAcceptLength) + 1);
   const known = acceptCache.get(accept);
   if (known !== undefined) return known;
   const accepted = readAccept(accept);
-  const read = { accepted, form: `${accepted.formats.join()}-${accepted.refused.join()}` };
+  const read = { accepted, normalized: `${accepted.formats.join()}-${accepted.refused.join()}` };
   acceptCache.set(accept, read);
   return read;
 }

@@ -14,6 +14,7 @@ import {
 import { fileName } from './download.ts';
 import { sourceUrl } from './source-url.ts';
 import {
+  angle,
   choice,
   colour,
   flag,
@@ -25,7 +26,6 @@ import {
   parts,
   text,
   type Value,
-  wrapped,
 } from './values.ts';
 
 /** One transform parameter of the image endpoint. */
@@ -33,11 +33,11 @@ export interface Parameter<T> extends Value<T> {
   readonly aliases: readonly string[];
   readonly meaning: string;
   readonly example: string;
-  /** The other parameters of a query that demonstrates the example. */
-  readonly beside: string;
+  /** The other parameters of a query with the example. */
+  readonly exampleWith: string;
   /**
-   * `transform`: part of the variant, and so of the cache key. `delivery`: selects the source, or affects
-   * the response only.
+   * `transform`: part of the variant, and so of the cache key. `delivery`: selects the source or its version, or
+   * affects the response only.
    */
   readonly role: 'transform' | 'delivery';
 }
@@ -46,9 +46,12 @@ function parameter<T>(
   value: Value<T>,
   meaning: string,
   example: string,
-  { aliases = [], beside = 'w=400' }: { aliases?: readonly string[]; beside?: string } = {},
+  {
+    aliases = [],
+    exampleWith = 'w=400',
+  }: { aliases?: readonly string[]; exampleWith?: string } = {},
 ): Parameter<T> {
-  return { ...value, meaning, example, aliases, beside, role: 'transform' };
+  return { ...value, meaning, example, aliases, exampleWith, role: 'transform' };
 }
 
 function ofDelivery<T>(value: Value<T>, meaning: string, example: string): Parameter<T> {
@@ -80,9 +83,15 @@ const pixels = integer(0, 100_000);
 const side = integer(1, 100_000);
 const edge = integer(0, 2_000);
 const factor = number(0, 10);
-const degrees = wrapped(integer(-360, 360), 360);
+const degrees = angle(integer(-360, 360));
 const lightness = number(-100, 100);
 const fraction = number(0, 1);
+const versionPattern = '^[0-9A-Za-z._-]{1,64}$';
+const version: Value<string> = {
+  accepts: '1 to 64 letters, digits, dots, hyphens and underscores',
+  schema: { type: 'string', pattern: versionPattern },
+  parse: (text) => (new RegExp(versionPattern).test(text) ? text : undefined),
+};
 
 /**
  * Every parameter by its canonical name. Parsing, error messages, the list of supported
@@ -93,20 +102,20 @@ export const parameters = {
     integer(1, 10_000),
     'Width of the output in CSS pixels; the height follows unless it is given too.',
     '200',
-    { aliases: ['width'], beside: '' },
+    { aliases: ['width'], exampleWith: '' },
   ),
   h: parameter(
     integer(1, 10_000),
     'Height of the output in CSS pixels; the width follows unless it is given too.',
     '200',
-    { aliases: ['height'], beside: '' },
+    { aliases: ['height'], exampleWith: '' },
   ),
   q: parameter(
     orWord(integer(1, 100), 'auto'),
     'Quality of a lossy output, on the scale of JPEG for every format. With `auto` the pixels decide, so ' +
       'that pictures of 800 px and more look more equally good; an animation has 77 then.',
     '20',
-    { aliases: ['quality'], beside: 'w=400&fmt=webp' },
+    { aliases: ['quality'], exampleWith: 'w=400&fmt=webp' },
   ),
   fmt: parameter(
     choice<OutputFormat | 'auto' | PlaceholderKind>(
@@ -125,48 +134,48 @@ export const parameters = {
       'excess, `contain` adds background, `fill` distorts, `inside` and `outside` keep the aspect ratio ' +
       'within or around the box.',
     'contain',
-    { beside: 'w=300&h=300&bg=tomato' },
+    { exampleWith: 'w=300&h=300&bg=tomato' },
   ),
   dpr: parameter(
     orWord(number(1, 3), 'auto'),
     'Device pixels for each CSS pixel: multiplies w, h and extend. `auto` takes the client hint.',
     '2',
-    { beside: 'w=200' },
+    { exampleWith: 'w=200' },
   ),
   pos: parameter(
     choice<Position>([...gravities, ...strategies], positions),
     'The part that `cover` keeps and the place where `contain` puts the picture; also top, right top ' +
       `and so on. \`entropy\` and \`attention\` choose the most interesting part; the default is ${plainVariant.position}.`,
     'west',
-    { aliases: ['position', 'gravity'], beside: 'w=200&h=300' },
+    { aliases: ['position', 'gravity'], exampleWith: 'w=200&h=300' },
   ),
   fp: parameter(
     parts({ x: fraction, y: fraction }),
     'Focal point: `cover` keeps the part around it, as far as the picture allows. Fractions of the width ' +
       'and the height after crop, trim, flip, flop and rotate. Takes precedence over pos.',
     '0.7,0.3',
-    { beside: 'w=200&h=300' },
+    { exampleWith: 'w=200&h=300' },
   ),
   bg: parameter(
     colour,
     'Background of the area that the picture does not cover, and of transparency that is flattened.',
     '0a84ff80',
-    { aliases: ['background', 'b'], beside: 'w=300&h=300&fit=contain' },
+    { aliases: ['background', 'b'], exampleWith: 'w=300&h=300&fit=contain' },
   ),
   enlarge: parameter(flag, 'Scales up a picture that is smaller than the requested size.', '', {
-    beside: 'w=600&animated=0',
+    exampleWith: 'w=600&animated=0',
   }),
   kernel: parameter(
     choice(kernels),
     `Interpolation when the picture is scaled; the default is ${plainVariant.kernel}.`,
     'nearest',
-    { beside: 'w=100' },
+    { exampleWith: 'w=100' },
   ),
   crop: parameter(
     parts({ left: pixels, top: pixels, width: side, height: side }),
     'Uses only this part of the source, in pixels of the upright source, before all other operations.',
     '100,80,400,300',
-    { aliases: ['extract'], beside: '' },
+    { aliases: ['extract'], exampleWith: '' },
   ),
   trim: parameter(
     flagOr(number(0, 100), 10),
@@ -174,10 +183,10 @@ export const parameters = {
     '25',
   ),
   rotate: parameter(
-    wrapped(number(-360, 360), 360),
+    angle(number(-360, 360)),
     'Rotates clockwise by degrees, before the resize; bg fills the corners.',
     '-12',
-    { beside: 'w=400&bg=fff' },
+    { exampleWith: 'w=400&bg=fff' },
   ),
   flip: parameter(flag, 'Mirrors top and bottom, before the rotation.', ''),
   flop: parameter(flag, 'Mirrors left and right, before the rotation.', ''),
@@ -185,10 +194,10 @@ export const parameters = {
     parts({ top: edge, right: edge, bottom: edge, left: edge }),
     'Adds a border after the resize, in CSS pixels.',
     '10,10,40,10',
-    { beside: 'w=380&bg=fff' },
+    { exampleWith: 'w=380&bg=fff' },
   ),
   flatten: parameter(flag, 'Replaces transparency with the background.', '', {
-    beside: 'w=400&bg=gold',
+    exampleWith: 'w=400&bg=gold',
   }),
   grayscale: parameter(flag, 'Removes the colours.', '', { aliases: ['greyscale'] }),
   negate: parameter(flag, 'Inverts the colours.', ''),
@@ -241,7 +250,7 @@ export const parameters = {
     'Uses only this page of a TIFF, image of an AVIF or frame of an animation, counted from 0, as a still ' +
       'picture. Without it a TIFF is its first page, and an AVIF its primary image.',
     '1',
-    { aliases: ['frame'], beside: '' },
+    { aliases: ['frame'], exampleWith: '' },
   ),
   lenient: parameter(
     flag,
@@ -250,14 +259,14 @@ export const parameters = {
   ),
   animated: parameter(flag, '0 makes a still picture of an animation; the default is 1.', '0', {
     aliases: ['a'],
-    beside: '',
+    exampleWith: '',
   }),
   lossless: parameter(
     flag,
     'Lossless encoding, in WebP and AVIF. By default a drawing is encoded without loss if that takes ' +
       'fewer bytes; 0 prevents this.',
     '',
-    { beside: 'w=200&fmt=webp' },
+    { exampleWith: 'w=200&fmt=webp' },
   ),
   maxbytes: parameter(
     integer(1, 100_000_000),
@@ -265,7 +274,7 @@ export const parameters = {
       'near it, found in at most five attempts; quality 1 if none fits. PNG, GIF and `lossless` have no ' +
       'quality to lower.',
     '9000',
-    { beside: 'w=400&fmt=webp' },
+    { exampleWith: 'w=400&fmt=webp' },
   ),
   keep: parameter(
     choice(['copyright']),
@@ -284,6 +293,12 @@ export const parameters = {
     'Keeps the gain map of a JPEG that has one (Ultra HDR), for HDR screens; the output is a JPEG. ' +
       'Rejected with options that the gain map cannot follow, such as fmt=webp, blur or trim.',
     'keep',
+  ),
+  v: ofDelivery(
+    version,
+    'Version of the source, such as a date or a hash. Each version is fetched, rendered and cached as another ' +
+      'source would be, so a new one shows a changed picture; it has no other effect.',
+    '2026-11-22',
   ),
   preset: ofDelivery(
     text('a name', 40),
@@ -306,14 +321,3 @@ export const parameters = {
 export type ParameterName = keyof typeof parameters;
 
 export const parameterNames = Object.keys(parameters) as ParameterName[];
-
-/** The parameters as a Markdown table. */
-export function parametersMarkdown(): string {
-  const rows = parameterNames.map((name) => {
-    const { aliases, accepts, meaning, example } = parameters[name];
-    const names = [name, ...aliases].map((spelling) => `\`${spelling}\``).join(', ');
-    return `| ${names} | ${accepts} | ${meaning} | \`${name}=${example}\` |`;
-  });
-  const heads = ['| Name | Accepts | Meaning | Example |', '| --- | --- | --- | --- |'];
-  return [...heads, ...rows].join('\n');
-}

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { nearestName } from '../../contract/near-miss.ts';
+import { nearestName } from '../../contract/suggestion.ts';
 import type { PresetParameters } from '../../store/preset.ts';
 import type { Project } from '../../store/projects.ts';
 import { type Options, readOptions } from './options.ts';

@@ -7,7 +7,7 @@ import {
   type Variant,
 } from '../../pool/variant.ts';
 import type { ProjectSettings } from '../../store/projects.ts';
-import { type Accepted, type Hints, snapWidth } from './negotiate.ts';
+import { type Accepted, type Hints, roundUpWidth } from './negotiate.ts';
 import type { Options } from './options.ts';
 
 /** The compiler names each option that is not a field of the variant: its field has the type `never`. */
@@ -20,7 +20,7 @@ export function resolveVariant(
   accepted: Accepted,
   project: ProjectSettings,
 ): Variant {
-  const { preset, fallback, download, ...transform } = options;
+  const { preset, fallback, download, v, ...transform } = options;
   const { w, h, dpr, extend, fit = project.defaultFit, pos, fp, ...appearance } = transform;
   const { bg, modulate, brightness, saturation, hue, lightness, ...encoding } = appearance;
   const { q, fmt, maxbytes, keep, icc, hdr, ...others } = encoding;
@@ -68,7 +68,7 @@ function box({ w, h, dpr }: Options, ratio: number, hints: Hints, project: Proje
   }
   if (hints.width !== null || hints.viewport === null) return { width: hints.width, maxWidth };
   const viewportRatio = dpr === undefined ? (hints.dpr ?? defaultDpr) : ratio;
-  const viewportWidth = snapWidth(hints.viewport * viewportRatio);
+  const viewportWidth = roundUpWidth(hints.viewport * viewportRatio);
   return { maxWidth: Math.min(viewportWidth, maxWidth ?? viewportWidth) };
 }
 

@@ -1,7 +1,7 @@
 import type { CacheResult } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
-import { embeddableAnywhere, withHeaders } from '../http/cross-origin.ts';
 import { errorResponse, RangeNotSatisfiable } from '../http/error-response.ts';
+import { embeddableAnywhere, withHeaders } from '../http/headers.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
 import { attachment } from './download.ts';
 import { ifRangeMatches, readRange } from './range.ts';

@@ -57,22 +57,22 @@ export function integer(minimum: number, maximum: number): Value<number> {
   };
 }
 
-/** Maps the value that changes nothing to null. */
-export function neutral(value: Value<number>, unchanged: number): Value<number | null> {
-  const parse = (given: string) => {
-    const number = value.parse(given);
-    return number === unchanged ? null : number;
+function mapped<T, U>(value: Value<T>, map: (parsed: T) => U): Value<U> {
+  const parse = (text: string) => {
+    const parsed = value.parse(text);
+    return parsed === undefined ? undefined : map(parsed);
   };
   return { ...value, parse };
 }
 
-/** An angle, at least 0 and below a full turn. */
-export function wrapped(value: Value<number>, turn: number): Value<number> {
-  const parse = (given: string) => {
-    const number = value.parse(given);
-    return number === undefined ? undefined : (number + turn) % turn;
-  };
-  return { ...value, parse };
+/** Maps the value that changes nothing to null. */
+export function neutral(value: Value<number>, unchanged: number): Value<number | null> {
+  return mapped(value, (number) => (number === unchanged ? null : number));
+}
+
+/** Maps an angle in degrees to at least 0 and below 360. */
+export function angle(value: Value<number>): Value<number> {
+  return mapped(value, (degrees) => (degrees + 360) % 360);
 }
 
 /** A non-empty text. @param what its description; @param maxLength in characters */

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, realpath } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -27,7 +28,7 @@ const pictureTypes: ReadonlyMap<string, string> = new Map([
 const typeOf = (path: string): string | undefined => pictureTypes.get(extname(path).toLowerCase());
 const isHidden = (name: string): boolean => name.startsWith('.');
 
-/** Walking more entries takes too long; few pictures are shown. */
+/** Entries of folders that are searched for pictures; more take too long. */
 const maxEntries = 20_000;
 
 /** A running origin of the pictures in a folder. */
@@ -50,22 +51,17 @@ export async function startFolderOrigin(folder: string, port: number): Promise<F
   const server = createServer((request, response) => {
     respond(folder, authority, request, response).catch(() => response.destroy());
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  await once(server.listen(port, '127.0.0.1'), 'listening');
   const { port: actual } = server.address() as AddressInfo;
   authority = `127.0.0.1:${actual}`;
   return {
     url: `http://${authority}`,
     port: actual,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
   };
 }
 
@@ -79,10 +75,10 @@ async function respond(
     response.writeHead(405, { allow: 'GET, HEAD' }).end();
     return;
   }
-  const path = headers.host === authority ? pathOf(url) : null;
-  const type = path === null ? undefined : typeOf(path);
-  const file = path === null || type === undefined ? null : await openWithin(folder, path);
-  if (file === null || type === undefined) {
+  const path = headers.host === authority ? pathOf(url) : '';
+  const type = typeOf(path);
+  const file = type === undefined ? null : await openWithin(folder, path);
+  if (file === null) {
     response.writeHead(404, { 'content-type': 'text/plain' }).end('The picture does not exist.\n');
     return;
   }
@@ -100,18 +96,17 @@ async function respond(
   }
 }
 
-/** The path of a request's target, relative to the folder; null for a hidden or malformed one. */
-function pathOf(target: string): string | null {
-  const raw = target.split('?', 1)[0] ?? '';
+/** The path of a request's target, relative to the folder; '' for a hidden or malformed one. */
+function pathOf(target: string): string {
   let path: string;
   try {
-    path = decodeURIComponent(raw);
+    path = decodeURIComponent(target.split('?', 1)[0] ?? '');
   } catch {
-    return null;
+    return '';
   }
-  if (!path.startsWith('/') || /[\0\\]/.test(path)) return null;
+  if (!path.startsWith('/') || /[\0\\]/.test(path)) return '';
   const names = path.slice(1).split('/');
-  return names.some((name) => name === '' || isHidden(name)) ? null : names.join(sep);
+  return names.some((name) => name === '' || isHidden(name)) ? '' : names.join(sep);
 }
 
 /** Opens a regular file in the folder; null for any other path. */

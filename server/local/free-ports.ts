@@ -1,20 +1,17 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { type Settings, settingRows } from '../../contract/settings/table.ts';
+import { hostSettings } from '../../contract/settings/listeners.ts';
+import { type Setting, type Settings, settingsTable } from '../../contract/settings/table.ts';
 import { cannotListen } from '../../contract/start-failure.ts';
 
-/** The listeners of every service. */
-const listeners = [
-  { name: 'port', variable: 'SERVICE_PORT', hostName: 'host' },
-  { name: 'workerPort', variable: 'SERVICE_WORKER_PORT', hostName: 'workerHost' },
-] as const;
+/** The ports of the service and its worker. */
+const portSettings = { port: 'SERVICE_PORT', workerPort: 'SERVICE_WORKER_PORT' } as const;
+const portNames = ['port', 'workerPort'] as const;
 
 /** Whether the user sets a port. */
-function isNamed(name: (typeof listeners)[number]['name']): boolean {
-  const setting = settingRows.find(([row]) => row === name)?.[1];
-  return [setting?.variable, setting?.platformVariable].some(
-    (variable) => variable !== undefined && (process.env[variable] ?? '') !== '',
-  );
+function isNamed(name: keyof typeof portSettings): boolean {
+  const { variable, platformVariable = variable }: Setting<number> = settingsTable[name];
+  return [variable, platformVariable].some((one) => (process.env[one] ?? '') !== '');
 }
 
 /**
@@ -23,22 +20,25 @@ function isNamed(name: (typeof listeners)[number]['name']): boolean {
  * @throws Error if a port that the user sets is not free
  */
 export async function takeFreePorts(settings: Settings): Promise<void> {
-  const taken = new Set<number>();
-  const named = listeners.filter(({ name }) => isNamed(name));
-  for (const one of named) {
-    const address = { host: settings[one.hostName], port: settings[one.name] };
+  const addressOf = (name: keyof typeof portSettings) => ({
+    host: settings[hostSettings[name]],
+    port: settings[name],
+  });
+  const named = portNames.filter(isNamed);
+  for (const name of named) {
+    const address = addressOf(name);
     await portAt(address).catch((error) => {
-      throw new Error(cannotListen(one.variable, address, error));
+      throw new Error(cannotListen(portSettings[name], address, error));
     });
-    taken.add(address.port);
   }
-  for (const { name, variable, hostName } of listeners) {
-    if (isNamed(name)) continue;
-    const host = settings[hostName];
-    const usual = taken.has(settings[name]) ? 0 : settings[name];
-    const port = await portAt({ host, port: usual }).catch(() => portAt({ host, port: 0 }));
-    process.env[variable] = String(port);
-    taken.add(port);
+  const taken = new Set(named.map((name) => settings[name]));
+  for (const name of portNames.filter((one) => !named.includes(one))) {
+    const { host, port } = addressOf(name);
+    const free = await portAt({ host, port: taken.has(port) ? 0 : port }).catch(() =>
+      portAt({ host, port: 0 }),
+    );
+    process.env[portSettings[name]] = String(free);
+    taken.add(free);
   }
 }
 

@@ -1,17 +1,18 @@
 import { realpath, stat } from 'node:fs/promises';
 import { sep } from 'node:path';
 import { Command } from 'commander';
-import { someSettingsFromCommandLine } from '../../contract/settings/command-line.ts';
+import { settingsFromCommandLine } from '../../contract/settings/command-line.ts';
 import { maxPicturesText } from '../../contract/settings/table.ts';
 import { percentEncode } from '../image/source-url.ts';
 import { type FolderOrigin, picturesIn, startFolderOrigin } from './folder-origin.ts';
 import { startTemporaryService } from './temporary-service.ts';
 
-/** `npm run serve -- <folder>`: a service for the pictures of a folder, without set-up. */
+/** `npm run serve -- <folder>`: a service for the pictures of a folder. */
 
 /** Constant, so that pages under development can use its URLs. */
 const projectId = 'prj_localpictures000';
-const shownPictures = 3;
+/** Pictures whose URLs are printed. */
+const exampleCount = 3;
 /** Pictures on the page. */
 const maxListed = 100;
 const originPortOffset = 2;
@@ -21,13 +22,10 @@ const command = new Command('serve')
     'Serves the pictures in a folder and below it in any size and format, to this machine. Nothing is written into the folder; caches and settings are temporary.',
   )
   .argument('<folder>', 'the folder with pictures');
-const { settings: given, given: options } = someSettingsFromCommandLine(
+const { settings: given, given: options } = settingsFromCommandLine(
   command,
-  [
-    ...(['host', 'port', 'baseUrl', 'httpEngine', 'processes', 'poolThreads'] as const),
-    ...(['logLevel', 'logFormat'] as const),
-  ],
   ['port'],
+  ['host', 'port', 'baseUrl', 'httpEngine', 'processes', 'poolThreads', 'logLevel', 'logFormat'],
 );
 const folder = await existingFolder(command.args[0] ?? '');
 const origin = await startOrigin(folder, given.port + originPortOffset);
@@ -47,11 +45,11 @@ async function existingFolder(path: string): Promise<string> {
 
 /** Uses the same port at each start if it is free: sources keep their URLs. */
 async function startOrigin(folder: string, port: number): Promise<FolderOrigin> {
-  const usual = port <= 65_535 ? port : 0;
-  return startFolderOrigin(folder, usual).catch(() => startFolderOrigin(folder, 0));
+  const fixed = port <= 65_535 ? port : 0;
+  return startFolderOrigin(folder, fixed).catch(() => startFolderOrigin(folder, 0));
 }
 
-/** A setting of this command: its options may change it, the environment does not. */
+/** A setting of this command, which its options can change and the environment cannot. */
 const own = (variable: string, value = ''): Record<string, string> =>
   options.has(variable) ? {} : { [variable]: value };
 
@@ -63,7 +61,7 @@ const sources = (await picturesIn(folder, maxListed + 1)).map(sourceOf);
 let listed = [projectId, ...sources.slice(0, maxListed)];
 while (listed.join(' ').length > maxPicturesText) listed = listed.slice(0, -1);
 
-const { settings, key, createProject, stop } = await startTemporaryService({
+const { settings, key } = await startTemporaryService({
   program: 'main',
   settings: {
     ...own('SERVICE_HOST', '127.0.0.1'),
@@ -77,22 +75,21 @@ const { settings, key, createProject, stop } = await startTemporaryService({
     SERVICE_PRIVATE_SOURCES: `127.0.0.1/32:${origin.port}`,
     SERVICE_CONSOLE_PICTURES: listed.join(' '),
   },
-  close: () => origin.close(),
-});
-
-try {
-  const project = await createProject({
+  project: {
     id: projectId,
     name: 'Pictures',
     origin: `${origin.url}/`,
     allowedOrigins: ['127.0.0.1'],
-  });
-  const urlOf = (source: string) => `${settings.baseUrl}/img/${source}?project=${project}&w=800`;
-  const examples = sources.slice(0, shownPictures).map((source) => `  ${urlOf(source)}`);
-  const count = listed.length - 1;
-  process.stdout.write(`Serving the pictures in ${folder}${
-    settings.host === '127.0.0.1' ? ', to this machine only' : ` on ${settings.host}`
-  }. Open them in a browser:
+  },
+  close: () => origin.close(),
+});
+
+const urlOf = (source: string) => `${settings.baseUrl}/img/${source}?project=${projectId}&w=800`;
+const examples = sources.slice(0, exampleCount).map((source) => `  ${urlOf(source)}`);
+const count = listed.length - 1;
+process.stdout.write(`Serving the pictures in ${folder}${
+  settings.host === '127.0.0.1' ? ', to this machine only' : ` on ${settings.host}`
+}. Open them in a browser:
 
   ${settings.baseUrl}/
 ${count < sources.length ? `\nThe page lists the first ${count}.\n` : ''}
@@ -103,7 +100,3 @@ ${examples.length === 0 ? '\nThere are no pictures in it yet.\n' : `\nFor exampl
 Instead of w=800: h, fmt, q, fit, blur and others (docs/parameters.md). The API key, for the project's
 defaults and presets: ${key}. Ctrl-C ends it.
 `);
-} catch (error) {
-  process.stderr.write(`It failed: ${error instanceof Error ? error.message : error}\n`);
-  await stop(1);
-}

@@ -6,6 +6,7 @@ import { extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ignoreOutputErrors } from '../../contract/output-errors.ts';
+import { listenerUrl } from '../../contract/settings/listeners.ts';
 import { loadSettings } from '../../contract/settings/load.ts';
 import type { Settings } from '../../contract/settings/table.ts';
 import { newApiKey } from '../../store/identifiers.ts';
@@ -15,31 +16,28 @@ import type { NewProject } from '../../store/projects.ts';
 const readyWithinMs = 60_000;
 const pollEveryMs = 100;
 
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
+export interface TemporaryServiceOptions {
+  /** Below `server/`, without extension: `start` with the worker, `main` without it. */
+  readonly program: 'start' | 'main';
+  /** Variables of settings in place of those of this process. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Created in the default organisation. */
+  readonly project: Omit<NewProject, 'orgId'>;
+  /** Called after the service has ended. */
+  readonly close: () => Promise<void>;
+}
 
 /** A service with temporary data. */
 export interface TemporaryService {
   readonly settings: Settings;
   /** A key for all projects. */
   readonly key: string;
-  /** @returns the id */
-  createProject(project: Omit<NewProject, 'orgId'>): Promise<string>;
-  /** Ends the service and this process. */
-  stop(exitCode: number): Promise<never>;
-}
-
-export interface TemporaryServiceOptions {
-  /** Below `server/`, without extension: `start` with the worker, `main` without it. */
-  readonly program: 'start' | 'main';
-  /** Variables of settings in place of those of this process. */
-  readonly settings: Readonly<Record<string, string>>;
-  /** Called after the service has ended. */
-  readonly close: () => Promise<void>;
 }
 
 /**
- * Starts a service with a temporary data folder and resolves when it is ready. SIGINT, SIGTERM and SIGHUP
- * end both processes; if the service ends, this process ends with code 1.
+ * Starts a service with a temporary data folder and a project, and resolves when it is ready. SIGINT,
+ * SIGTERM and SIGHUP end both processes; if the service ends or fails to start, this process ends with
+ * code 1.
  */
 export async function startTemporaryService(
   options: TemporaryServiceOptions,
@@ -82,7 +80,7 @@ export async function startTemporaryService(
   };
   process.on('SIGINT', () => {
     if (stopping) return void service.kill('SIGKILL');
-    print('\nStopping.');
+    process.stdout.write('\nStopping.\n');
     void stop(0);
   });
   process.on('SIGTERM', () => void stop(0));
@@ -91,39 +89,39 @@ export async function startTemporaryService(
   process.on('SIGHUP', () => void stop(0));
   void ended.then(() => stop(1));
 
-  await untilReady(settings, key).catch(async (error: Error) => {
-    if (!stopping) process.stderr.write(`${error.message}\n`);
+  try {
+    await untilReady(settings, key);
+    await createProject(settings, options.project);
+  } catch (error) {
+    if (!stopping) process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
     await stop(1);
-  });
-  return {
-    settings,
-    key,
-    stop,
-    async createProject(project) {
-      const store = await joinStore(settings);
-      try {
-        const { _id: orgId } = await store.organisations.default();
-        return (await store.projects.create({ ...project, orgId }))._id;
-      } finally {
-        await store.close();
-      }
-    },
-  };
+  }
+  return { settings, key };
 }
 
 /** Resolves when the service accepts its key, which another service on this port would reject. */
 async function untilReady({ host, port }: Settings, key: string): Promise<void> {
-  const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
-  const address = everywhere[host] ?? host;
-  const authority = `${address.includes(':') ? `[${address}]` : address}:${port}`;
+  const url = `${listenerUrl(host, port)}/api/sdk/v1/projects`;
   const headers = { authorization: `Bearer ${key}` };
   const deadline = Date.now() + readyWithinMs;
   while (Date.now() < deadline) {
-    const url = `http://${authority}/api/sdk/v1/projects`;
     const response = await fetch(url, { headers }).catch(() => null);
     await response?.arrayBuffer().catch(() => {});
     if (response?.ok) return;
     await sleep(pollEveryMs);
   }
   throw new Error('The service did not become ready.');
+}
+
+async function createProject(
+  settings: Settings,
+  project: TemporaryServiceOptions['project'],
+): Promise<void> {
+  const store = await joinStore(settings);
+  try {
+    const { _id: orgId } = await store.organisations.default();
+    await store.projects.create({ ...project, orgId });
+  } finally {
+    await store.close();
+  }
 }

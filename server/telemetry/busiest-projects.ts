@@ -24,6 +24,7 @@ export class ProjectCounter {
     counts[tier] += 1;
   }
 
+  /** The counts since the last call. */
   take(): ProjectCounts {
     const counts = this.#counts;
     this.#counts = new Map();
@@ -45,17 +46,17 @@ interface Scored {
 
 /** Projects without a series whose scores are kept. */
 const maxCandidates = 1_000;
-/** A candidate replaces a series only with a score above twice its score, so series last. */
+/** A candidate replaces a series only with a score above twice that of the series, so few are replaced. */
 const replaceFactor = 2;
 /** Applied to the scores each minute. */
 const decay = 0.8;
 
 /**
- * Counts requests of the busiest projects apart, and those of all others together. The scores of the
- * others are in a bounded LRU: a busy project is used in every report, so it stays there.
+ * Counts requests of the busiest projects separately, and those of all others together. The scores of the
+ * others are in a bounded LRU: every report uses a busy project, so it is not evicted.
  *
- * A series counts from when its project gets it, and ends when a busier project replaces it. So no series
- * decreases while it lasts, `other` included.
+ * A series begins at zero when its project gets it, and ends when a busier project replaces it. Therefore no
+ * series decreases, `other` included.
  */
 export class BusiestProjects {
   readonly #limit: number;
@@ -78,7 +79,7 @@ export class BusiestProjects {
   }
 
   /** Gives busier candidates the series of the least busy projects. Call it every minute. */
-  choose(): void {
+  reassign(): void {
     const series = [...this.#series].sort(([, a], [, b]) => b.score - a.score);
     const candidates = [...this.#candidates.entries()].sort(([, a], [, b]) => b.score - a.score);
     for (const [project, { score }] of candidates) {

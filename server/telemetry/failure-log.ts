@@ -23,20 +23,20 @@ const isWarning = ({ code }: ImageFailure): boolean =>
  */
 export function logFailures(log: Pick<Logger, 'info' | 'warn'>): (failure: ImageFailure) => void {
   let inSecond = 0;
-  /** Level of the most severe failure in this second. */
-  let level: 'info' | 'warn' = 'info';
+  /** Of all failures in this second. */
+  let highestLevel: 'info' | 'warn' = 'info';
   const endSecond = (): void => {
     const leftOut = inSecond - linesPerSecond;
-    if (leftOut > 0) log[level]({ leftOut }, 'more images could not be delivered');
+    if (leftOut > 0) log[highestLevel]({ leftOut }, 'more images could not be delivered');
     inSecond = 0;
-    level = 'info';
+    highestLevel = 'info';
   };
   return (failure) => {
     if (inSecond === 0) setTimeout(endSecond, 1_000).unref();
     inSecond += 1;
     // A terminal shows warnings and errors only.
-    const own = isWarning(failure) ? 'warn' : 'info';
-    if (own === 'warn') level = own;
-    if (inSecond <= linesPerSecond) log[own](failure, 'an image could not be delivered');
+    const level = isWarning(failure) ? 'warn' : 'info';
+    if (level === 'warn') highestLevel = level;
+    if (inSecond <= linesPerSecond) log[level](failure, 'an image could not be delivered');
   };
 }

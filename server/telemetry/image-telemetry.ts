@@ -51,11 +51,11 @@ export class ImageTelemetry {
   }
 
   /** Records an error sent to the client. */
-  failed(error: ServiceError, thrown: unknown, about: About): void {
+  failed(error: ServiceError, thrown: unknown, context: FailureContext): void {
     const { code, status, message } = error;
     const stage = this.#stageOf(thrown) ?? stageOfCode[code] ?? 'request';
     this.#registry.counter('failures', code, stage).value += 1;
-    if (status >= 500) this.#onFailure({ ...about, stage, code, cause: message });
+    if (status >= 500) this.#onFailure({ ...context, stage, code, cause: message });
   }
 
   /** The stage that threw an error or its cause. */
@@ -88,7 +88,7 @@ const stageOfCode: Partial<Record<ErrorCode, StageName | 'admission'>> = {
   transform_timeout: 'transform',
 };
 
-type About = Pick<ImageFailure, 'requestId' | 'project' | 'host'>;
+type FailureContext = Pick<ImageFailure, 'requestId' | 'project' | 'host'>;
 
 /** Observer of one image request that is not a repeated hit. */
 export class ObservedRequest implements StageObserver {
@@ -103,16 +103,16 @@ export class ObservedRequest implements StageObserver {
     this.#request = request;
   }
 
-  begin(name: StageName, facts = noFacts, beganAt = performance.now()): Stage {
-    const span = this.#request.trace?.stage(name, facts, beganAt) ?? null;
-    const ended = (facts: StageAttributes, error: unknown, at: number): void => {
-      this.#telemetry.stageEnded(name, facts, at - beganAt, error);
-      span?.end(facts, error, at);
+  begin(name: StageName, attributes = noAttributes, beganAt = performance.now()): Stage {
+    const span = this.#request.trace?.stage(name, attributes, beganAt) ?? null;
+    const ended = (attributes: StageAttributes, error: unknown, at: number): void => {
+      this.#telemetry.stageEnded(name, attributes, at - beganAt, error);
+      span?.end(attributes, error, at);
     };
     return {
       headers: span?.headers ?? noHeaders,
-      end: (facts = noFacts, at = performance.now()) => ended(facts, null, at),
-      fail: (error, at = performance.now()) => ended(noFacts, error, at),
+      end: (attributes = noAttributes, at = performance.now()) => ended(attributes, null, at),
+      fail: (error, at = performance.now()) => ended(noAttributes, error, at),
     };
   }
 
@@ -150,10 +150,10 @@ export class ObservedRequest implements StageObserver {
 
   /** Records an error, for which the client gets an error response or another image. */
   failed(error: unknown): void {
-    const about = { requestId: this.#request.id, project: this.#project, host: this.#host };
-    this.#telemetry.failed(ServiceError.of(error), error, about);
+    const context = { requestId: this.#request.id, project: this.#project, host: this.#host };
+    this.#telemetry.failed(ServiceError.of(error), error, context);
   }
 }
 
 const noHeaders: Readonly<Record<string, string>> = {};
-const noFacts: StageAttributes = {};
+const noAttributes: StageAttributes = {};

@@ -9,7 +9,7 @@ export interface Metric {
   /** Upper bounds of a histogram's buckets, without the infinite one. */
   readonly buckets?: readonly number[];
   /** How the gauges of the front ends become the machine's. */
-  readonly over?: 'sum' | 'min' | 'max';
+  readonly aggregation?: 'sum' | 'min' | 'max';
 }
 
 const counter = <const L extends readonly string[]>(
@@ -22,8 +22,8 @@ const gauge = <const L extends readonly string[]>(
   name: string,
   help: string,
   labels: L,
-  over: 'sum' | 'min' | 'max' = 'sum',
-) => ({ name, type: 'gauge', help, labels, over }) as const;
+  aggregation: 'sum' | 'min' | 'max' = 'sum',
+) => ({ name, type: 'gauge', help, labels, aggregation }) as const;
 
 const histogram = <const L extends readonly string[]>(
   name: `${string}_seconds`,
@@ -52,7 +52,7 @@ export const serviceMetrics = {
   ),
   requests: counter(
     'image_delivery_requests_total',
-    'Requests, by route (image, control, health, openapi, console with the API reference, other), HTTP status and the cache tier of the image (memory, disk, miss; none for other responses). 499: the client left before the response.',
+    'Requests, by route (image, control, health, openapi, console with the API reference, other), HTTP status and the cache tier of the image (memory, disk, miss; none for other responses). 499: the client disconnected before the response.',
     ['route', 'status', 'tier'],
   ),
   requestDuration: histogram(
@@ -159,6 +159,16 @@ export const serviceMetrics = {
     'image_delivery_cache_evictions_total',
     'Images that were removed from a cache to make room.',
     ['cache'],
+  ),
+  purges: counter(
+    'image_delivery_purges_total',
+    'Purges whose images have been deleted from the disk. Purges of one project within seconds count as one.',
+    [],
+  ),
+  purgedImages: counter(
+    'image_delivery_purged_images_total',
+    'Images that purges have deleted from the disk.',
+    [],
   ),
   diskFull: gauge(
     'image_delivery_disk_full',

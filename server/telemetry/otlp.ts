@@ -61,7 +61,7 @@ interface TraceSpan {
   /** Headers for a request that belongs to the span (W3C Trace Context). */
   readonly headers: Readonly<Record<string, string>>;
   /** @param error null for success */
-  end(facts: StageAttributes, error: unknown, at: number): void;
+  end(attributes: StageAttributes, error: unknown, at: number): void;
 }
 
 /** Reads the headers of a request. */
@@ -138,9 +138,9 @@ export class RequestTrace {
     this.#context = trace.setSpan(parent, this.#root);
   }
 
-  stage(name: StageName, facts: StageAttributes, at: number): TraceSpan {
+  stage(name: StageName, attributes: StageAttributes, at: number): TraceSpan {
     const kind = name === 'fetch' ? SpanKind.CLIENT : SpanKind.INTERNAL;
-    const options = { kind, startTime: at + this.#offset, attributes: attributesOf(facts) };
+    const options = { kind, startTime: at + this.#offset, attributes: attributesOf(attributes) };
     const span = this.#tracer.startSpan(name, options, this.#context);
     const headers: Record<string, string> = {};
     if (name === 'fetch') {
@@ -149,15 +149,15 @@ export class RequestTrace {
     }
     return {
       headers,
-      end: (facts, error, at) => {
-        span.setAttributes(attributesOf(facts));
+      end: (attributes, error, at) => {
+        span.setAttributes(attributesOf(attributes));
         if (error !== null) markFailed(span, ServiceError.of(error).code);
         span.end(at + this.#offset);
       },
     };
   }
 
-  /** @param status null when the client left before the response */
+  /** @param status null when the client disconnected before the response */
   end(status: number | null, tier: Tier): void {
     const root = this.#root;
     if (this.project !== null) root.setAttribute('image_delivery.project', this.project);
@@ -174,9 +174,9 @@ function markFailed(span: Span, type: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-const attributesOf = (facts: StageAttributes): Record<string, string | number | boolean> =>
+const attributesOf = (attributes: StageAttributes): Record<string, string | number | boolean> =>
   Object.fromEntries(
-    Object.entries(facts).map(([name, value]) => [
+    Object.entries(attributes).map(([name, value]) => [
       attributeNames[name as keyof StageAttributes],
       value,
     ]),

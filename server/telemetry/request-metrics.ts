@@ -4,8 +4,8 @@ import type { Histogram, MetricsRegistry } from './registry.ts';
 export const routeNames = ['image', 'control', 'health', 'openapi', 'console', 'other'] as const;
 export type RouteName = (typeof routeNames)[number];
 
-/** nginx's status for a client that left before the response. */
-const left = 499;
+/** nginx's status for a client that disconnected before the response. */
+const clientClosedRequest = 499;
 const statusLimit = 600;
 
 interface Counts {
@@ -30,10 +30,10 @@ export class RequestMetrics {
     this.#registry = registry;
   }
 
-  /** @param status null when the client left before the response */
+  /** @param status null when the client disconnected before the response */
   ended(route: RouteName, tier: Tier, status: number | null, ms: number): void {
     const counts = this.#counts[route][tier] ?? this.#add(route, tier);
-    (counts.statuses[status ?? left] as number) += 1;
+    (counts.statuses[status ?? clientClosedRequest] as number) += 1;
     counts.duration.observe(ms / 1_000);
   }
 

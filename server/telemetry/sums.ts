@@ -3,8 +3,8 @@ import type { MetricsSnapshot } from './registry.ts';
 
 type Values = Record<string, number | readonly number[]>;
 
-/** Snapshots of ended processes that are kept apart: a last report may arrive after the end. */
-const keptApart = 8;
+/** Snapshots of ended processes that are not merged yet: a last report may arrive after the end. */
+const maxEnded = 8;
 
 /**
  * Sums the metrics of all front ends. Counters and histograms include ended processes, so they never
@@ -13,13 +13,13 @@ const keptApart = 8;
 export class MetricSums {
   readonly #running = new Map<number, MetricsSnapshot>();
   readonly #ended = new Map<number, MetricsSnapshot>();
-  readonly #forgotten = new Set<number>();
+  readonly #merged = new Set<number>();
   #past: MetricsSnapshot = {};
 
   /** A front end's snapshot replaces its last one. */
   report(frontEnd: number, snapshot: MetricsSnapshot): void {
     if (this.#ended.has(frontEnd)) this.#ended.set(frontEnd, snapshot);
-    else if (!this.#forgotten.has(frontEnd)) this.#running.set(frontEnd, snapshot);
+    else if (!this.#merged.has(frontEnd)) this.#running.set(frontEnd, snapshot);
   }
 
   /** A front end's process has ended. */
@@ -27,10 +27,10 @@ export class MetricSums {
     this.#ended.set(frontEnd, this.#running.get(frontEnd) ?? {});
     this.#running.delete(frontEnd);
     for (const [id, snapshot] of this.#ended) {
-      if (this.#ended.size <= keptApart) return;
+      if (this.#ended.size <= maxEnded) return;
       this.#past = sum([this.#past, withoutGauges(snapshot)]);
       this.#ended.delete(id);
-      this.#forgotten.add(id);
+      this.#merged.add(id);
     }
   }
 
@@ -53,12 +53,12 @@ function sum(snapshots: readonly MetricsSnapshot[]): MetricsSnapshot {
   const total: Record<string, Values> = {};
   for (const snapshot of snapshots) {
     for (const [name, values] of Object.entries(snapshot)) {
-      const { over = 'sum' } = metricOf(name);
+      const { aggregation = 'sum' } = metricOf(name);
       const sums = total[name] ?? {};
       total[name] = sums;
       for (const [labels, value] of Object.entries(values)) {
         const before = sums[labels];
-        sums[labels] = before === undefined ? value : add(before, value, over);
+        sums[labels] = before === undefined ? value : add(before, value, aggregation);
       }
     }
   }
@@ -67,9 +67,9 @@ function sum(snapshots: readonly MetricsSnapshot[]): MetricsSnapshot {
 
 type Value = number | readonly number[];
 
-function add(a: Value, b: Value, over: 'sum' | 'min' | 'max'): Value {
+function add(a: Value, b: Value, aggregation: 'sum' | 'min' | 'max'): Value {
   if (typeof a === 'number' && typeof b === 'number') {
-    return over === 'sum' ? a + b : Math[over](a, b);
+    return aggregation === 'sum' ? a + b : Math[aggregation](a, b);
   }
   const [first, second] = [a as readonly number[], b as readonly number[]];
   return first.map((value, index) => value + (second[index] ?? 0));

@@ -18,7 +18,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * Whether the standard variables of OpenTelemetry enable traces. An endpoint is required: a service
  * without configuration must not connect to the default endpoint of the specification.
  */
-export function wantsTraces(environment: Environment): boolean {
+export function isTracingEnabled(environment: Environment): boolean {
   const value = (name: string): string => environment[name]?.trim() ?? '';
   if (value('OTEL_SDK_DISABLED').toLowerCase() === 'true') return false;
   if (value('OTEL_TRACES_EXPORTER') === 'none') return false;
@@ -33,7 +33,7 @@ export async function startTracing(
   environment: Environment,
   log: Pick<Logger, 'info' | 'warn'>,
 ): Promise<Tracing | null> {
-  if (!wantsTraces(environment)) return null;
+  if (!isTracingEnabled(environment)) return null;
   const otlp = await import('./otlp.ts');
   return new otlp.Tracing(log);
 }

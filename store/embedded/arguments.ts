@@ -1,18 +1,18 @@
 import { Long } from 'bson';
-import { wholeNumber } from './bson/number.ts';
+import { safeInteger } from './bson/number.ts';
 import { type Document, fieldOf, isArray, isDocument, isNumber, type Value } from './bson/value.ts';
 import { notSupported, ReplyError } from './errors.ts';
-import type { ArgumentKind, Kind, Shape } from './supported.ts';
+import type { ArgumentKind, CommandName, commandShapes, Kind, Shape } from './supported.ts';
 
 /** The parsed type of each kind of argument. */
 interface ParsedAs extends Record<Kind, unknown> {
   ignored: null;
   false: false;
   zero: 0;
-  text: string;
+  string: string;
   collection: string;
-  flag: boolean;
-  count: number;
+  boolean: boolean;
+  nonNegativeInteger: number;
   document: Document;
   documents: readonly Document[];
   statement: Document;
@@ -20,26 +20,27 @@ interface ParsedAs extends Record<Kind, unknown> {
   longs: readonly Long[];
 }
 
-/** The parsed arguments of a command. */
 export type ArgumentsOf<S extends Shape> = {
   readonly [Field in keyof S]: S[Field] extends `${infer Optional extends Kind}?`
     ? ParsedAs[Optional] | undefined
     : ParsedAs[S[Field] & Kind];
 };
 
+export type CommandArguments<Name extends CommandName> = ArgumentsOf<(typeof commandShapes)[Name]>;
+
 type Reader<K extends Kind> = (value: Value, where: string) => ParsedAs[K] | undefined;
 
 /** Each reader returns undefined for a value of another type. */
 const readers: { readonly [K in Kind]: Reader<K> } = {
   ignored: () => null,
-  false: (value, where) => only(value === false ? value : undefined, where),
-  zero: (value, where) => only(wholeOf(value) === 0 ? 0 : undefined, where),
-  text: (value) => (typeof value === 'string' ? value : undefined),
+  false: (value, where) => supportedValue(value === false ? value : undefined, where),
+  zero: (value, where) => supportedValue(integerOf(value) === 0 ? 0 : undefined, where),
+  string: (value) => (typeof value === 'string' ? value : undefined),
   collection: (value) => (typeof value === 'string' ? validName(value) : undefined),
-  flag: (value) => (typeof value === 'boolean' ? value : undefined),
-  count: (value) => {
-    const whole = wholeOf(value);
-    return whole !== null && whole >= 0 ? whole : undefined;
+  boolean: (value) => (typeof value === 'boolean' ? value : undefined),
+  nonNegativeInteger: (value) => {
+    const integer = integerOf(value);
+    return integer !== null && integer >= 0 ? integer : undefined;
   },
   document: (value) => (isDocument(value) ? value : undefined),
   documents: (value) => listOf(value, isDocument),
@@ -88,13 +89,13 @@ export function validName(name: string): string {
   throw new ReplyError(73, `Invalid name of a database or a collection: '${name}'`);
 }
 
-function only<T>(value: T | undefined, where: string): T {
+function supportedValue<T>(value: T | undefined, where: string): T {
   if (value === undefined) throw notSupported(`this value of '${where}'`);
   return value;
 }
 
-function wholeOf(value: Value): number | null {
-  return isNumber(value) ? wholeNumber(value) : null;
+function integerOf(value: Value): number | null {
+  return isNumber(value) ? safeInteger(value) : null;
 }
 
 function listOf<T extends Value>(

@@ -9,7 +9,7 @@ const maxSocketPathBytes = process.platform === 'linux' ? 107 : 103;
 const socketName = 'mongodb.sock';
 const privateMode = 0o700;
 
-/** The socket folder belongs to another user or is accessible to other users. */
+/** The socket's folder belongs to another user or is accessible to others. */
 export class ForeignFolder extends Error {
   override readonly name = 'ForeignFolder';
 }
@@ -25,12 +25,11 @@ export async function makePrivateFolder(folder: string): Promise<void> {
   await chmod(folder, privateMode);
 }
 
-/** The default path of the socket. */
 export const usualSocketPath = (privateFolder: string): string => join(privateFolder, socketName);
 
 /**
- * The path of the socket: in the private folder, or, if a socket cannot have that path, in a folder of the
- * system's temporary folder whose name is a hash of it.
+ * The path of the socket: in the private folder or, if a socket cannot have that path, in a folder within the
+ * system's temporary folder, named by a hash.
  */
 export function socketPath(privateFolder: string): string {
   const inside = usualSocketPath(privateFolder);
@@ -43,8 +42,7 @@ export function socketPath(privateFolder: string): string {
 }
 
 /**
- * Creates the socket's folder and removes an old socket. The caller must have the lock, so an
- * existing socket is a stale one.
+ * Creates the socket's folder and removes a stale socket. The caller must have the lock.
  * @throws {ForeignFolder} when another user may have modified the folder
  */
 export async function prepareSocket(socket: string, privateFolder: string): Promise<void> {

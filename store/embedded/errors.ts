@@ -1,4 +1,4 @@
-/** The error codes that this server replies with, and their names in the protocol. */
+/** The codes of error replies, with MongoDB's names. */
 const codeNames = {
   1: 'InternalError',
   2: 'BadValue',
@@ -31,7 +31,7 @@ interface Fields {
   readonly [field: string]: unknown;
 }
 
-/** An error that is sent to the client as the protocol's error reply. */
+/** Sent to the client as an error reply. */
 export class ReplyError extends Error {
   override readonly name = 'ReplyError';
   readonly code: ErrorCode;
@@ -51,7 +51,7 @@ export class ReplyError extends Error {
   }
 }
 
-/** The error for a protocol feature that this server does not support, with its name. */
+/** @param what the feature, for the message */
 export function notSupported(what: string): ReplyError {
   return new ReplyError(115, `${what} is not supported by the embedded store`);
 }

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 
 const separator = '|';
 
-/** The process that holds a lock, as recorded in the lock. */
+/** The process that holds a lock. */
 export interface Holder {
   readonly pid: number;
   /** Distinguishes the process from a later one with the same pid; null where not available. */
@@ -34,7 +34,7 @@ export function formatHolder({ pid, started, namespace, socket }: Holder, usualS
   return (socket === usualSocket ? fields : [...fields, socket]).join(separator);
 }
 
-/** Parses what {@link formatHolder} wrote; null when it is invalid. */
+/** Null for text that {@link formatHolder} did not write. */
 export function parseHolder(target: string, usualSocket: string): Holder | null {
   const [pid = '', started = '', namespace = '', ...path] = target.split(separator);
   if (!/^\d+$/.test(pid)) return null;
@@ -42,7 +42,7 @@ export function parseHolder(target: string, usualSocket: string): Holder | null 
   return { pid: Number(pid), started: started || null, namespace: namespace || null, socket };
 }
 
-/** Whether the process that took the lock is still running. */
+/** Whether the process is still running. */
 export async function isAlive(holder: Holder): Promise<boolean> {
   // A pid from another container has no meaning here, so check the socket instead.
   if (holder.namespace !== (await pidNamespace())) return listens(holder.socket);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { privateFolderOf, urlOf, usualSocketPath } from './endpoint.ts';
 import { formatHolder, type Holder, hasCode, isAlive, parseHolder, thisProcess } from './holder.ts';
 
-/** Another running process owns the folder. */
+/** Another process has the folder's lock. */
 export class FolderHeld extends Error {
   override readonly name = 'FolderHeld';
   readonly pid: number;
@@ -31,13 +31,11 @@ const releasedTarget = 'released';
 const maxAttempts = 100;
 
 /**
- * Acquires the lock of the folder.
- *
  * The lock is a symbolic link `lock.<generation>` whose target describes the holder. Creating a
- * symbolic link is exclusive, and writes its content in the same step. The highest generation is
- * valid, and after the first one at least one always exists: a new holder creates the next generation
- * before it removes lower ones, and a release creates a generation that is marked as released. So
- * no process removes a lock that seems stale but that another process has replaced in the meantime.
+ * symbolic link is exclusive, and writes its content in the same step. Only the highest generation is
+ * valid, and at least one always exists after the first: a new holder creates the next generation before it
+ * removes lower ones, and a release creates a generation that is marked as released. Therefore no process
+ * removes a lock that seems stale but that another process has replaced in the meantime.
  *
  * @param socket the path at which the holder will listen
  * @throws {FolderHeld}
@@ -70,7 +68,7 @@ export async function runningStoreUrl(folder: string): Promise<string | null> {
 }
 
 async function releaseLock(folder: string, generation: number): Promise<void> {
-  // The folder may have been deleted, with the lock.
+  // The folder may have been deleted.
   await createLock(folder, generation + 1, releasedTarget).catch(ignoreMissing);
   await removeLock(folder, generation);
 }
@@ -86,7 +84,7 @@ async function currentLock(folder: string): Promise<Lock | null> {
   const generation = Math.max(0, ...(await generations(folder)));
   if (generation === 0) return null;
   const target = await readlink(join(folder, lockPrefix + generation)).catch(ignoreMissing);
-  // Removed in the meantime, because a higher generation exists.
+  // Removed in the meantime: a higher generation exists.
   if (target === undefined) return currentLock(folder);
   return {
     generation,

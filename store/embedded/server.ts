@@ -15,24 +15,26 @@ import { hasCode } from './holder.ts';
 import { takeLock } from './lock.ts';
 import { type BackupTimes, backupOf } from './storage/backup.ts';
 import { checkDataFile, DataFileDamaged } from './storage/file-check.ts';
-import type { ThreadData, ThreadMessage } from './thread.ts';
+import type { OwnerMessage, ThreadData, ThreadMessage } from './thread.ts';
 
-/** The file with all documents, in the private folder. */
+/** The path of the file with all documents. */
 export const dataFileIn = (privateFolder: string): string => join(privateFolder, 'documents.lmdb');
 
-/** lmdb's own lock file, a list of the readers of a data file's pages. */
+/** lmdb's own lock file, with the readers of a data file. */
 export const lockFileOf = (dataFile: string): string => `${dataFile}-lock`;
 
 /** The first pages, the lock file and the first preallocation. */
 const newFileBytes = 2 * 2 ** 20;
 
+/** Time for which the end of the process waits for the thread to leave lmdb. */
+const stopWithinMs = 1_000;
+
 export interface EmbeddedStoreOptions {
-  /** Called when no copy of the data file could be made, with the reason. */
+  /** Called with the reason when the data file could not be copied. */
   readonly onBackupFailure?: (reason: string) => void;
   readonly backupTimes?: BackupTimes;
 }
 
-/** A small server with the MongoDB protocol, for this process and others with the URL. */
 export interface EmbeddedStore {
   readonly url: string;
   /** Stops listening, flushes, releases the lock. */
@@ -43,11 +45,10 @@ export interface EmbeddedStore {
 
 /**
  * Takes the folder's lock and starts the thread; resolves when it listens.
- *
  * @param folder created when it is missing
- * @throws {FolderHeld} when another live process (or this one, earlier) owns the folder
+ * @throws {FolderHeld} when another process, or this one, owns the folder
  * @throws {DataFileDamaged}
- * @throws an error of the file system, such as ENOSPC when there is no space for a new store, or EACCES
+ * @throws a file system error, such as EACCES, or ENOSPC when there is no space for a new store
  */
 export async function startEmbeddedStore(
   folder: string,
@@ -74,7 +75,8 @@ export async function startEmbeddedStore(
     await lock.release();
     throw error;
   }
-  const data = { file, socket, backupTimes: options.backupTimes };
+  const stopped = new Int32Array(new SharedArrayBuffer(4));
+  const data = { file, socket, backupTimes: options.backupTimes, stopped };
   try {
     return await startThread(data, cleanUp, options.onBackupFailure ?? (() => {}));
   } catch (error) {
@@ -85,8 +87,7 @@ export async function startEmbeddedStore(
 }
 
 /**
- * Checks the free space for a new file: lmdb maps its first pages into memory, and a full disk would end
- * the process by a signal.
+ * lmdb maps its first pages into memory, and a full disk would end the process by a signal.
  * @throws an error with the code ENOSPC
  */
 async function requireSpace(folder: string): Promise<void> {
@@ -96,9 +97,9 @@ async function requireSpace(folder: string): Promise<void> {
 }
 
 /**
- * Checks that a file can be opened for writing, if it exists: lmdb ends the process by a signal when it
- * cannot write its lock file, and its error about the data file would be taken for damage.
- * @throws an error of the file system
+ * If a file exists, it must be writable: lmdb ends the process by a signal when it cannot write its lock
+ * file, and its error about the data file would be reported as damage.
+ * @throws a file system error
  */
 async function requireWritable(path: string): Promise<void> {
   try {
@@ -123,8 +124,16 @@ async function startThread(
     if (message.type === 'unreadable') cause = new DataFileDamaged(data.file, message.reason);
     if (message.type === 'backup-failed') onBackupFailure(message.reason);
   });
+  const send = (message: OwnerMessage) => thread.postMessage(message);
+  // A thread that is terminated inside a transaction of lmdb aborts the process, or never ends.
+  const stop = () => {
+    send('stop');
+    Atomics.wait(data.stopped, 0, 0, stopWithinMs);
+  };
+  process.once('exit', stop);
   const ended = new Promise<Error>((settle) => {
     thread.once('exit', (code) => {
+      process.removeListener('exit', stop);
       settle(cause ?? new Error(`the embedded store's thread ended with code ${code}`));
     });
   }).then(async (error) => {
@@ -150,7 +159,7 @@ async function startThread(
     }),
     async close() {
       if (closing === undefined) {
-        thread.postMessage('close');
+        send('close');
         closing = ended;
       }
       await closing;

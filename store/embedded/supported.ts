@@ -1,10 +1,8 @@
 /**
- * The supported commands, arguments, operators and types. The checks of commands, filters, updates,
- * pipelines and values derive from these tables, and reject everything else by name.
+ * The supported commands, arguments, operators and types: everything else is rejected by name.
  *
- * test/store/embedded/sent.store.test.ts records the commands of the service, Agenda, Agendash, the rate
- * limiter and the driver. It fails when a table misses something, and when a table contains
- * something that no client sends.
+ * test/store/embedded/sent.store.test.ts records what the service, Agenda, Agendash, the rate limiter and
+ * the driver send, and fails when a table lacks something or contains something that no client sends.
  */
 
 /** BSON types, by MongoDB's aliases. */
@@ -57,12 +55,11 @@ export type Kind =
   /** Only `false`, or only 0: the behaviour for other values is not supported. */
   | 'false'
   | 'zero'
-  | 'text'
+  | 'string'
   /** The name of a collection. */
   | 'collection'
-  | 'flag'
-  /** A whole number, at least 0. */
-  | 'count'
+  | 'boolean'
+  | 'nonNegativeInteger'
   | 'document'
   | 'documents'
   /** An array with exactly one document. */
@@ -97,8 +94,8 @@ export const commandShapes = {
     query: 'document',
     sort: 'document?',
     update: 'document',
-    new: 'flag',
-    upsert: 'flag',
+    new: 'boolean',
+    upsert: 'boolean',
     remove: 'false',
   },
   find: {
@@ -106,9 +103,9 @@ export const commandShapes = {
     filter: 'document',
     sort: 'document?',
     projection: 'document?',
-    skip: 'count?',
-    limit: 'count?',
-    singleBatch: 'flag?',
+    skip: 'nonNegativeInteger?',
+    limit: 'nonNegativeInteger?',
+    singleBatch: 'boolean?',
   },
   aggregate: { aggregate: 'collection', pipeline: 'documents', cursor: 'document' },
   getMore: { getMore: 'long', collection: 'collection' },
@@ -119,14 +116,14 @@ export type CommandName = keyof typeof commandShapes;
 
 /** The fields of a statement, by the command's argument that contains it. */
 export const statementShapes = {
-  'update.updates': { q: 'document', u: 'document', multi: 'flag?', upsert: 'flag?' },
+  'update.updates': { q: 'document', u: 'document', multi: 'boolean?', upsert: 'boolean?' },
   'delete.deletes': { q: 'document', limit: 'zero' },
   'createIndexes.indexes': {
     key: 'document',
-    name: 'text',
-    unique: 'flag?',
-    sparse: 'flag?',
-    expireAfterSeconds: 'count?',
+    name: 'string',
+    unique: 'boolean?',
+    sparse: 'boolean?',
+    expireAfterSeconds: 'nonNegativeInteger?',
   },
   'aggregate.cursor': {},
 } as const satisfies { readonly [argument: string]: Shape };

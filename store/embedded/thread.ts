@@ -9,14 +9,17 @@ import { sweepExpired } from './storage/expiry.ts';
 import { Connection } from './wire/connection.ts';
 import { Budget } from './wire/frame.ts';
 
-/** The `workerData` of the thread. */
 export interface ThreadData {
   readonly file: string;
   readonly socket: string;
   readonly backupTimes?: BackupTimes | undefined;
+  /** Becomes 1 when the thread has stopped for good; shared with its owner. */
+  readonly stopped: Int32Array;
 }
 
-/** A message from the thread to its owner. */
+/** `stop`: run no more code, because the process exits. */
+export type OwnerMessage = 'close' | 'stop';
+
 export type ThreadMessage =
   | { readonly type: 'listening' }
   /** The data file could not be loaded; the thread ends. */
@@ -34,17 +37,17 @@ function isThreadData(data: unknown): data is ThreadData {
 }
 
 function serve(
-  { file, socket: path, backupTimes }: ThreadData,
-  owner: NonNullable<typeof parentPort>,
+  { file, socket: path, backupTimes, stopped }: ThreadData,
+  port: NonNullable<typeof parentPort>,
 ): void {
-  const send = (message: ThreadMessage) => owner.postMessage(message);
+  const send = (message: ThreadMessage) => port.postMessage(message);
   const cursors = new Cursors();
   let catalog: Catalog;
   try {
     catalog = new Catalog(file, () => cursors.clear());
   } catch (error) {
     send({ type: 'unreadable', reason: error instanceof Error ? error.message : String(error) });
-    return owner.close();
+    return port.close();
   }
   const backups = new Backups(
     catalog.journal,
@@ -52,7 +55,7 @@ function serve(
     (reason) => send({ type: 'backup-failed', reason }),
     backupTimes,
   );
-  const store = { catalog, cursors };
+  const state = { catalog, cursors };
   const budget = new Budget(maxBufferedBytes);
   const connections = new Set<Connection>();
   let connected = 0;
@@ -60,7 +63,7 @@ function serve(
   const server = createServer((socket) => {
     connected += 1;
     const id = connected;
-    const run = (command: Parameters<typeof runCommand>[1]) => runCommand(store, command, id);
+    const run = (command: Parameters<typeof runCommand>[1]) => runCommand(state, command, id);
     const connection = new Connection(socket, budget, run, limits);
     connections.add(connection);
     socket.on('close', () => connections.delete(connection));
@@ -77,17 +80,24 @@ function serve(
     send({ type: 'listening' });
   });
 
-  owner.once('message', async () => {
+  const close = async () => {
     clearInterval(sweeping);
     server.close();
-    for (const connection of connections) connection.finish();
+    for (const connection of connections) connection.stopReading();
     // Finished commands are committed and answered before connections close.
     catalog.journal.commit();
     await new Promise((resolve) => setImmediate(resolve));
     for (const connection of connections) connection.end();
     await backups.close();
     await catalog.journal.close();
-    owner.close();
+    port.close();
+  };
+  port.on('message', (message: OwnerMessage) => {
+    if (message === 'close') return void close();
+    Atomics.store(stopped, 0, 1);
+    Atomics.notify(stopped, 0);
+    // Until the thread is terminated.
+    Atomics.wait(stopped, 0, 1);
   });
 }
 

@@ -3,10 +3,10 @@ import t from 'tap';
 import { rootPath } from '../root.ts';
 import { checkClients } from './check-clients.ts';
 
-/** Content-Type is declared by the type of the body, and the others are the engine's. */
-const ofConnection = new Set(['connection', 'content-type', 'date', 'keep-alive', 'uwebsockets']);
+/** Headers that the HTTP server adds, and Content-Type, which the document declares with the body. */
+const undeclared = new Set(['connection', 'content-type', 'date', 'keep-alive', 'uwebsockets']);
 
-/** Headers that only some requests get. */
+/** Headers that only some responses have. */
 const optional = new Set(['content-disposition', 'x-fallback']);
 
 t.test('the generated client calls every operation', async (t) => {
@@ -42,7 +42,7 @@ t.test('the generated client calls every operation', async (t) => {
       const type = headers.get('content-type')?.split(';')[0];
       const types = Object.keys(content).filter((one) => one === type);
       t.same(types, type ? [type] : [], target);
-      const sent = [...headers.keys()].filter((one) => !ofConnection.has(one));
+      const sent = [...headers.keys()].filter((one) => !undeclared.has(one));
       const all = Object.keys(known).map((one) => one.toLowerCase());
       const names = all.filter((one) => !optional.has(one) || sent.includes(one));
       t.same(names.sort(), sent.sort(), `${status} ${target}`);

@@ -37,7 +37,7 @@ t.test('a host has one canonical form', async (t) => {
   for (const [text, host] of Object.entries(forms)) t.equal(canonicalHost(text), host, text);
 });
 
-t.test('other texts are not hosts', async (t) => {
+t.test('texts that are not hosts are rejected', async (t) => {
   const texts = `
     . .. example..com .example.com example.com.. example.com:443 https://example.com //example.com
     example.com/ example.com\\ user@example.com example.com? example.com# exam%70le.com
@@ -56,31 +56,6 @@ t.test('other texts are not hosts', async (t) => {
   }
 });
 
-t.test('a host of any text is canonical, and the same as within a URL', async () => {
-  const text = fc.oneof(
-    fc.domain(),
-    fc.ipV4(),
-    fc.ipV6().map((address) => `[${address}]`),
-    fc.string({ unit: 'binary' }),
-    fc.string({ unit: fc.constantFrom('a', 'B', '.', '-', '_', '*', 'ü', '。', '＠', '1', '%') }),
-  );
-  fc.assert(
-    fc.property(text, (one) => {
-      const host = canonicalHost(one);
-      if (host === null) return true;
-      const url = new URL(`https://u@${host}:8443/path`);
-      return (
-        canonicalHost(host) === host &&
-        url.hostname === host &&
-        url.port === '8443' &&
-        host.length <= 253 &&
-        /^(?:\[[0-9a-f:]+\]|[a-z0-9_.-]+)$/.test(host)
-      );
-    }),
-    { numRuns: 3_000 },
-  );
-});
-
 t.test('a text that is too long for a host is rejected without a conversion', async (t) => {
   for (const [text, isLong] of [
     ['a'.repeat(1_024), false],
@@ -96,7 +71,7 @@ t.test('a text that is too long for a host is rejected without a conversion', as
   t.ok(performance.now() - started < 1_000, 'the conversion would take 20 s');
 });
 
-t.test('the authority is that of the URL standard', async (t) => {
+t.test('the authority of a reference agrees with the URL standard', async (t) => {
   for (const [reference, authority] of [
     ['https://a.example/b', 'a.example'],
     ['https://u:p@a.example:80?b', 'u:p@a.example:80'],
@@ -132,73 +107,68 @@ t.test('the authority is that of the URL standard', async (t) => {
 });
 
 t.test('an allowlist entry is a host or a wildcard for its subdomains', async (t) => {
-  const entries: readonly (readonly [string, string | null])[] = [
-    ['Example.com.', 'example.com'],
-    ['*.Example.com.', '*.example.com'],
-    ['*.bücher.example', '*.xn--bcher-kva.example'],
-    ['*', null],
-    ['*.', null],
-    ['*..com', null],
-    ['**.example.com', null],
-    ['*.*.example.com', null],
-    ['a.*.example.com', null],
-    ['*example.com', null],
-    ['*.[::1]', null],
-    ['*.192.0.2.1', null],
-    ['*.example.com:80', null],
-    ['*.example.com/a', null],
-    ['*.u@example.com', null],
-  ];
-  for (const [text, entry] of entries) t.equal(canonicalHostPattern(text), entry, text);
+  const entries = {
+    'Example.com.': 'example.com',
+    '*.Example.com.': '*.example.com',
+    '*.bücher.example': '*.xn--bcher-kva.example',
+  };
+  for (const [text, entry] of Object.entries(entries)) t.equal(canonicalHostPattern(text), entry);
+  const others = `* *. *..com **.example.com *.*.example.com a.*.example.com *example.com *.[::1]
+    *.192.0.2.1 *.example.com:80 *.example.com/a *.u@example.com`;
+  for (const text of others.split(/\s+/)) t.equal(canonicalHostPattern(text), null, text);
 });
 
 t.test('a wildcard matches one or more labels', async (t) => {
   const allowlist = ['example.com', '*.example.org', '*.a.example.net'];
-  const hosts = {
-    'example.com': true,
-    'www.example.com': false,
-    'www.example.org': true,
-    'a.b.c.example.org': true,
-    'example.org': false,
-    '.example.org': false,
-    'badexample.org': false,
-    'example.org.evil.example': false,
-    'www.example.org.': false,
-    'a.example.net': false,
-    'b.a.example.net': true,
-    '': false,
-  };
-  for (const [host, allowed] of Object.entries(hosts)) {
-    t.equal(hostMatches(allowlist, host), allowed, host);
+  for (const host of ['example.com', 'www.example.org', 'a.b.c.example.org', 'b.a.example.net']) {
+    t.ok(hostMatches(allowlist, host), host);
   }
+  const others = `www.example.com example.org .example.org badexample.org www.example.org.
+    example.org.evil.example a.example.net`;
+  for (const host of ['', ...others.split(/\s+/)]) t.notOk(hostMatches(allowlist, host), host);
   t.notOk(hostMatches([], 'example.com'));
 });
 
-t.test('the patterns of the OpenAPI document match every accepted host', async (t) => {
-  const [written, canonical] = [hostTextSource, canonicalHostPatternSource].map(
-    (source) => new RegExp(source, 'u'),
-  );
-  const accepted: string[] = [];
-  const part = fc.oneof(
-    fc.domain(),
-    fc.ipV4(),
-    fc.ipV6().map((address) => `[${address}]`),
-    fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 }),
-    fc.constantFrom('*.', '.', 'BÜCHER', 'a_b', '。', '1'),
-  );
-  fc.assert(
-    fc.property(fc.array(part, { minLength: 1, maxLength: 3 }), (parts) => {
-      const text = parts.join('');
-      const host = canonicalHostPattern(text);
-      if (host === null) return true;
-      accepted.push(text);
-      return written?.test(text) === true && canonical?.test(host) === true;
-    }),
-    { numRuns: 3_000 },
-  );
-  t.ok(accepted.length > 300, `${accepted.length} were accepted`);
-  for (const text of ['', 'a b', 'https://a.com', 'a.com:80', 'a.com/', 'u@a.com', '[g]']) {
-    t.notMatch(text, written, `${text} does not match`);
-  }
-  for (const text of ['A.com', 'a.com.', '*.*.com', 'a..b', '-a.com']) t.notMatch(text, canonical);
-});
+t.test(
+  'an accepted host is canonical, is the same in a URL, and matches its patterns',
+  async (t) => {
+    const [written, canonical] = [hostTextSource, canonicalHostPatternSource].map(
+      (source) => new RegExp(source, 'u'),
+    );
+    let accepted = 0;
+    const part = fc.oneof(
+      fc.domain(),
+      fc.ipV4(),
+      fc.ipV6().map((address) => `[${address}]`),
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 6 }),
+      fc.string({ unit: fc.constantFrom('a', 'B', '.', '-', '_', '*', 'ü', '。', '＠', '1', '%') }),
+      fc.constantFrom('*.', 'BÜCHER', 'a_b'),
+    );
+    fc.assert(
+      fc.property(fc.array(part, { minLength: 1, maxLength: 3 }), (parts) => {
+        const text = parts.join('');
+        const pattern = canonicalHostPattern(text);
+        if (pattern === null) return true;
+        accepted += 1;
+        const host = pattern.replace(/^\*\./, '');
+        const url = new URL(`https://u@${host}:8443/path`);
+        return (
+          canonicalHostPattern(pattern) === pattern &&
+          url.hostname === host &&
+          url.port === '8443' &&
+          host.length <= 253 &&
+          /^(?:\[[0-9a-f:]+\]|[a-z0-9_.-]+)$/.test(host) &&
+          written?.test(text) === true &&
+          canonical?.test(pattern) === true
+        );
+      }),
+      { numRuns: 5_000 },
+    );
+    t.ok(accepted > 500, `${accepted} were accepted`);
+    for (const text of ['', 'a b', 'https://a.com', 'a.com:80', 'a.com/', 'u@a.com', '[g]']) {
+      t.notMatch(text, written, `${text} does not match`);
+    }
+    for (const text of ['A.com', 'a.com.', '*.*.com', 'a..b', '-a.com'])
+      t.notMatch(text, canonical);
+  },
+);

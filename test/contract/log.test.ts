@@ -31,7 +31,7 @@ t.test('a line is JSON with the kind of process, written before the process exit
   t.match(JSON.parse(lines), { level: 30, part: 'test', a: 1, msg: 'logged' });
 });
 
-t.test('text has an error below its line, and no control characters', async (t) => {
+t.test('a line of text is followed by its error, without control characters', async (t) => {
   const hostile = '\\u001b[2J\\u009b2J\\u202e';
   const lines = logged(
     { SERVICE_LOG_FORMAT: 'text', SERVICE_ROOT_API_KEY: 'sk_secret-of-the-test' },

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { hostOf, isAddressOrLocalhost, isForeignToLoopback } from '../../contract/request-host.ts';
 
-t.test('a Host header is an address or localhost, or else another name', async (t) => {
+t.test('a loopback listener needs an address or localhost in the Host header', async (t) => {
   const readings: Readonly<Record<string, readonly [host: string, isOwn: boolean]>> = {
     localhost: ['localhost', true],
     'LocalHost:80': ['localhost', true],

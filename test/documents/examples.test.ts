@@ -11,7 +11,7 @@ import { startWorker } from '../service/worker/worker.ts';
 import { patienceMs, until } from '../until.ts';
 import { examplesOf } from './examples.ts';
 import { type Block, type Page, readPages } from './pages.ts';
-import { Session } from './session.ts';
+import { startShell } from './shell.ts';
 
 /** The project id of the pages; each page gets a project of its own. */
 const projectInPages = 'prj_32gx1acb9wtykf3m';
@@ -48,8 +48,9 @@ t.test('examples of the documents print what the page shows', { skip, buffered }
   ] as const;
   const prewarmed = async () => {
     const { text } = await worker.get('/metrics');
-    const of = (state: string) => new RegExp(`prewarm_queue_jobs{state="${state}"} 0`).test(text);
-    return of('active') && of('waiting') && of('delayed');
+    return ['active', 'waiting', 'delayed'].every((state) =>
+      text.includes(`prewarm_queue_jobs{state="${state}"} 0`),
+    );
   };
 
   /** All pages run concurrently, because they mostly wait; each has a shell and a project of its own. */
@@ -61,8 +62,8 @@ t.test('examples of the documents print what the page shows', { skip, buffered }
     const own = path === 'docs/README.md' ? { SERVICE_PRIVATE_SOURCES: '' } : {};
     const environment = { ...service.environment, ...own };
     const options = { environment, addresses, rootKey, identifiers };
-    const session = await Session.start(t, options);
-    const results: { where: string; wrong: string | null }[] = [];
+    const runExample = await startShell(t, options);
+    const results: { where: string; error: string | null }[] = [];
     for (const { page, line, text, mark } of examples) {
       // Its low priority may delay it for minutes on a busy machine.
       if (mark === 'after: prewarming') {
@@ -70,14 +71,14 @@ t.test('examples of the documents print what the page shows', { skip, buffered }
       }
       for (const example of examplesOf(text)) {
         const where = `${page}:${line} ${example.command.slice(0, 80)}`;
-        results.push({ where, wrong: await session.run(example) });
+        results.push({ where, error: await runExample(example) });
       }
     }
     return results;
   };
   const results = (await Promise.all((await readPages()).map(run))).flat();
   t.ok(results.length > 50, `${results.length} examples`);
-  for (const { where, wrong } of results) t.equal(wrong, null, where);
+  for (const { where, error } of results) t.equal(error, null, where);
 });
 
 /** `npm run demo`, as README.md has it. */

@@ -1,4 +1,4 @@
-/** What an example of a page prints, compared with what is printed when it is run. */
+/** Compares the output that a page shows for an example with the real one. */
 
 /** A command of a `console` block with the output that the page shows. */
 export interface Example {
@@ -7,7 +7,7 @@ export interface Example {
   readonly output: string;
 }
 
-/** Whether a shell would read on: a quote is open, or the line ends with a backslash. */
+/** Whether a command continues on the next line: a quote is open, or it ends with a backslash. */
 function isOpen(command: string): boolean {
   const quotes = command.replaceAll(/\\.|"(?:\\.|[^"\\])*"|'[^']*'/gs, '');
   return /["']/.test(quotes) || command.endsWith('\\');
@@ -28,13 +28,13 @@ export function examplesOf(text: string): Example[] {
   return examples.map(({ command, output }) => ({ command, output: output.join('\n').trim() }));
 }
 
-/** What differs between two runs: the pattern, and what stands for it. */
+/** Values that differ between two runs, with their replacements. */
 const varying: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(prj|org|key)_[0-9a-z]{16}\b/g, '$1_id'],
   [/"#[0-9a-f]{6}"/g, '"#colour"'],
   [/("bytes"|"latencyMs"):\d+/g, '$1:0'],
   [/"createdAt":"[^"]*"/g, '"createdAt":""'],
-  // Which stages there are depends on what is held in memory.
+  // The stages depend on the state of the memory cache.
   [/(cache;desc=\w+), .*$/gm, '$1'],
   [/^(etag|x-request-id|content-length|date|ratelimit-\w+): .*$/gim, '$1: 0'],
   [/^((?:prewarm|image_delivery)_\S*) [\d.e-]+$/gm, '$1 0'],
@@ -55,8 +55,8 @@ function patternOf(text: string): RegExp {
 }
 
 /**
- * Whether an output is the one that a page shows. Of a response's head the page may leave out lines,
- * and the lines may be in another order: that differs between HTTP servers.
+ * Whether an output is the one that a page shows. The page may omit headers of a response, and their order
+ * may differ, as it does between HTTP servers.
  */
 export function isShown(shown: string, printed: string): boolean {
   const [wanted, found] = [normalised(shown), normalised(printed)];

@@ -1,8 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import { parametersMarkdown } from '../../server/image/parameters.ts';
 import { root } from '../root.ts';
 import { differencesMarkdown } from '../store/servers.ts';
-import { errorsMarkdown, metricsMarkdown, settingsExample, settingsMarkdown } from './tables.ts';
+import {
+  errorsMarkdown,
+  metricsMarkdown,
+  parametersMarkdown,
+  settingsExample,
+  settingsMarkdown,
+} from './tables.ts';
 
 /** Replaces the text between the two HTML comments that name a section. */
 const section = (name: string, content: () => string) => (text: string) => {

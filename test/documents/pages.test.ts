@@ -1,19 +1,22 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
 import t from 'tap';
 import { errorCatalogue } from '../../contract/errors.ts';
+import { loadSettings } from '../../contract/settings/load.ts';
 import { settingRows } from '../../contract/settings/table.ts';
 import { healthSchema } from '../../server/control/health-schema.ts';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
 import { root, rootPath } from '../root.ts';
 import { outdatedDocuments } from './generated.ts';
 import { proseOf, readPage, readPages } from './pages.ts';
+import { settingsExample, settingsMarkdown } from './tables.ts';
 
 /** test/documents/examples.test.ts runs the examples of the pages. */
 const pages = await readPages();
-/** A dated report is written by npm run bench, and is as long as it is. */
-const ofReaders = pages.filter(
+/** Without the reports of `npm run bench`, whose length has no limit. */
+const pagesForReaders = pages.filter(
   ({ path }) => path === 'README.md' || /^docs\/(?!performance\/)/.test(path),
 );
 const read = (name: string) => readFile(resolve(rootPath, name), 'utf8');
@@ -21,10 +24,19 @@ const settings = new Set<string>(settingRows.map(([, { variable }]) => variable)
 
 t.test('generated parts are up to date', async (t) => {
   t.same(Object.keys(await outdatedDocuments()), [], 'npm run docs');
+  t.notMatch(settingsMarkdown(), /\| (undefined|null) \||=>|\[object/);
+});
+
+t.test('.env.example changes nothing, also when its lines are uncommented', async (t) => {
+  const example = settingsExample();
+  t.same(parseEnv(example), {});
+  const uncommented = parseEnv(example.replace(/^#(SERVICE_)/gm, '$1'));
+  t.same(new Set(Object.keys(uncommented)), settings);
+  t.same(loadSettings(uncommented as Record<string, string>), loadSettings({}));
 });
 
 t.test('the README has fewer than 200 lines, and a page at most 200', async (t) => {
-  for (const { path, text } of ofReaders) {
+  for (const { path, text } of pagesForReaders) {
     const lines = text.split('\n').length - 1;
     t.ok(lines < (path === 'README.md' ? 200 : 201), `${path} has ${lines} lines`);
   }
@@ -52,7 +64,7 @@ t.test('the index of docs/ and the README link every page', async (t) => {
     const links = [...text.matchAll(/\]\(([^)\s#]+)/g)].map(([, to = '']) =>
       join(dirname(from), to),
     );
-    const missing = ofReaders.filter(({ path }) => path !== from && !links.includes(path));
+    const missing = pagesForReaders.filter(({ path }) => path !== from && !links.includes(path));
     const wanted = from === 'README.md' ? ['docs/operating/metrics.md', 'docs/README.md'] : [];
     t.same(
       missing.map(({ path }) => path).filter((path) => !wanted.includes(path)),
@@ -134,10 +146,10 @@ t.test('the deployment files set only existing settings', async (t) => {
 t.test('the gallery shows the example of every transform parameter', async (t) => {
   const page = await read('docs/gallery/index.html');
   for (const name of parameterNames) {
-    const { beside, example, role } = parameters[name];
+    const { exampleWith, example, role } = parameters[name];
     if (role === 'delivery') continue;
     const own = example === '' ? name : `${name}=${example}`;
-    const query = [beside, own].filter((part) => part !== '').join('&');
+    const query = [exampleWith, own].filter((part) => part !== '').join('&');
     const shown = `&amp;${query.replaceAll('&', '&amp;')}</code>`;
     t.ok(page.includes(shown), `${query} (npm run docs:gallery)`);
   }

@@ -10,7 +10,7 @@ export interface Block {
   /** The word after the fence; '' for none. */
   readonly language: string;
   readonly text: string;
-  /** What the comment right above the block says, such as `not run: it takes an hour`; '' for none. */
+  /** The comment directly above the block, such as `not run: it takes an hour`; '' for none. */
   readonly mark: string;
 }
 
@@ -42,7 +42,7 @@ export function blocksOf(page: string, text: string): Block[] {
   return blocks;
 }
 
-/** The text with its blocks of code emptied. */
+/** The text without its blocks of code. */
 export function proseOf(text: string): string {
   return text.replaceAll(/^(`{3,}).*\n[\s\S]*?^\1$/gm, '');
 }

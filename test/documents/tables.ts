@@ -1,5 +1,6 @@
 import { errorCatalogue } from '../../contract/errors.ts';
 import { defaultInWords, settingRows } from '../../contract/settings/table.ts';
+import { parameterNames, parameters } from '../../server/image/parameters.ts';
 import { type Metric, serviceMetrics } from '../../server/telemetry/metrics.ts';
 import { workerMetrics } from '../../worker/metrics.ts';
 
@@ -10,6 +11,16 @@ export function markdownTable(
 ): string {
   const lines = [head, head.map(() => '---'), ...rows];
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** Every image parameter, for docs/parameters.md. */
+export function parametersMarkdown(): string {
+  const rows = parameterNames.map((name) => {
+    const { aliases, accepts, meaning, example } = parameters[name];
+    const names = [name, ...aliases].map((one) => `\`${one}\``).join(', ');
+    return [names, accepts, meaning, `\`${name}=${example}\``];
+  });
+  return markdownTable(['Name', 'Accepts', 'Meaning', 'Example'], rows);
 }
 
 /** Every error, by status, for docs/errors.md. */

@@ -1,18 +1,30 @@
 import { connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
+import fc from 'fast-check';
 import { Pool } from 'undici';
 import { type Endpoint, endpoints, prefix } from '../../server/control/endpoints.ts';
 import { examples } from '../../server/control/examples.ts';
+import { earlierRequestsReceived } from '../service/held.ts';
 import { eachHttpServer } from '../service/http-servers.ts';
+import { picture } from '../service/origin.ts';
 import { until } from '../until.ts';
 import { hostileHead } from './inputs/heads.ts';
 import { hostileJson } from './inputs/json.ts';
-import { concurrently, count, from, maxMs, only, progress, rateOf, seed } from './run.ts';
+import {
+  concurrently,
+  count,
+  from,
+  isRepetition,
+  maxMs,
+  only,
+  progress,
+  rateOf,
+  seed,
+} from './run.ts';
 import { HostileTarget } from './target.ts';
 
-/** Sends hostile heads, and bodies of the control plane, to a running service with each engine. */
+/** Sends hostile bytes, heads, and bodies of the control plane, to a running service with each HTTP server. */
 
-const quietMs = 300;
 const rootKey = 'sk_root-key-of-the-tests';
 
 interface Outcome {
@@ -56,11 +68,14 @@ interface Exchange {
   readonly ms: number;
 }
 
-/** Sends pieces, and resolves when the response is complete, or the server closes or stays silent. */
+/**
+ * Sends pieces. Resolves when the response is complete, or the server closes the connection or pauses.
+ */
 function exchange(
   port: number,
   pieces: readonly Buffer[],
-  isDone: RegExp | null,
+  isComplete: (answer: string) => boolean = () => false,
+  pauseMs = 300,
 ): Promise<Exchange> {
   return new Promise((resolve) => {
     const begun = performance.now();
@@ -73,23 +88,90 @@ function exchange(
       }
     });
     socket.setNoDelay();
-    socket.setTimeout(isDone === null ? quietMs : 5 * maxMs, () => socket.destroy());
+    socket.setTimeout(pauseMs, () => socket.destroy());
     socket.on('data', (chunk) => {
       answer += chunk.toString('latin1');
-      if (isDone?.test(answer)) socket.destroy();
+      if (isComplete(answer)) socket.destroy();
     });
     socket.on('error', () => {});
     socket.on('close', () => resolve({ answer, ms: performance.now() - begun }));
   });
 }
 
+const latin = (text: string) => Buffer.from(text, 'latin1');
+const get = (target: string, fields = '') => `GET ${target} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
+const statusesOf = (answer: string) =>
+  [...answer.matchAll(/HTTP\/1\.[01] (\d{3}) /g)].map(([, status]) => Number(status));
+
+const hidden = get('/openapi.json');
+const { length } = hidden;
+const chunked = 'Transfer-Encoding: chunked';
+
+/** Malformed requests. */
+const malformed = (target: string): string[] => {
+  const post = (fields: string, body: string) =>
+    `POST /api/sdk/v1/projects HTTP/1.1\r\nHost: x\r\n${fields}\r\n\r\n${body}`;
+  const websocket = 'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: a\r\n';
+  return [
+    '\r\n\r\n\r\n',
+    'GET\r\n\r\n',
+    `GET ${target} HTTP/1.0\r\n\r\n`,
+    `GET ${target}\r\n\r\n`,
+    `GET ${target} HTTP/1.1\r\nHost x\r\n\r\n`,
+    get(target, 'Content-Length: -1\r\n'),
+    get(target, 'Content-Length: 99999999999999999999\r\n'),
+    post(chunked, 'FFFFFFFFFFFFFFFF\r\n'),
+    post(`${chunked}\r\nContent-Length: 5`, '0\r\n\r\n'),
+    get(target, `${'A'.repeat(10)}: ${'b'.repeat(500_000)}\r\n`),
+    get(target, 'X: y\r\n'.repeat(20_000)),
+    get(`/img/${'a'.repeat(200_000)}`),
+    get('/img/\0\0?project=\0'),
+    get('/img/%00?project=%00'),
+    get('//img//..//..'),
+    get('http://127.0.0.1/img/'),
+    get('*'),
+    'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n',
+    'CONNECT a:1 HTTP/1.1\r\nHost: x\r\n\r\n',
+    `TRACE ${target} HTTP/1.1\r\nHost: x\r\n\r\n`,
+    get(target, websocket),
+    `\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03${'\xff'.repeat(500)}`,
+    'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+  ];
+};
+
+/** Malformed lengths of a POST whose body contains a second request. */
+const smuggling: readonly (readonly [what: string, fields: string, body: string])[] = [
+  ['a sign', `Content-Length: +${length}`, hidden],
+  ['a negative length', `Content-Length: -${length}`, hidden],
+  ['hexadecimal', `Content-Length: 0x${length.toString(16)}`, hidden],
+  ['an exponent', 'Content-Length: 4e1', hidden],
+  ['leading zeros', `Content-Length: 000${length}`, hidden],
+  ['a space before the colon', `Content-Length : ${length}`, hidden],
+  ['a vertical tab', `Content-Length:\x0b${length}`, hidden],
+  ['a NUL', `Content-Length: ${length}\0`, hidden],
+  ['a NUL in a name', `X\0Y: 1\r\nContent-Length: ${length}`, hidden],
+  ['a folded line', `X: y\r\n Content-Length: ${length}`, hidden],
+  ['a bare line feed', `X: y\nContent-Length: ${length}`, hidden],
+  ['a bare carriage return', `X: y\rContent-Length: ${length}`, hidden],
+  ['a coding and a space before the colon', 'Transfer-Encoding : chunked', `0\r\n\r\n${hidden}`],
+  ['a coding and a vertical tab', 'Transfer-Encoding:\x0bchunked', `0\r\n\r\n${hidden}`],
+  ['another coding', 'Transfer-Encoding: xchunked', `0\r\n\r\n${hidden}`],
+  ['a quoted coding', 'Transfer-Encoding: "chunked"', `0\r\n\r\n${hidden}`],
+  ['no coding', 'Transfer-Encoding: identity', hidden],
+  ['chunked in another case', 'Transfer-Encoding: ChUnKeD', `${length.toString(16)}\r\n${hidden}`],
+  ['a chunk with a sign', chunked, `+5\r\nabcde\r\n0\r\n\r\n${hidden}`],
+  ['a chunk with 0x', chunked, `0x5\r\nabcde\r\n0\r\n\r\n${hidden}`],
+  ['a chunk beyond 64 bits', chunked, `10000000000000000\r\n${hidden}`],
+  ['a negative chunk', chunked, `-1\r\n${hidden}`],
+  ['a chunk after a line feed', chunked, `2\n${hidden}`],
+  ['an open quote in an extension', chunked, `5;a="\r\n${hidden}`],
+  ['a chunk that is longer', chunked, `2\r\nabc\r\n0\r\n\r\n${hidden}`],
+];
+
 /** Describes more responses than request lines, or an error of the service. */
 function findingOf(sent: Buffer, answer: string): string | null {
-  const statuses = [...answer.matchAll(/HTTP\/1\.[01] (\d{3}) /g)].map(([, status]) =>
-    Number(status),
-  );
   const lines = sent.toString('latin1').match(/HTTP\/1\./gi)?.length ?? 0;
-  const final = statuses.filter((status) => status >= 200);
+  const final = statusesOf(answer).filter((status) => status >= 200);
   // Bytes after a valid request may be refused once, and then the connection ends.
   if (final.length > lines + 1)
     return `${final.length} answers to ${lines} requests: ${final.join()}`;
@@ -110,13 +192,51 @@ eachHttpServer('hostile clients', async (t, { environment }) => {
     SERVICE_DNS_SERVERS: '127.0.0.1:9',
   });
   const { service, project, origin } = target;
-  const image = `/img/${origin.url}/missing.png?project=${project}&w=9`;
+  const image = (path: string) => `/img/${origin.url}${path}?project=${project}&w=9`;
+  const missing = image('/missing.png');
+
+  const isChosen = isRepetition || only !== '';
+
+  t.test('malformed requests and random bytes', { skip: isChosen }, async (t) => {
+    const bytes = fc.sample(fc.uint8Array({ maxLength: 400 }), 300);
+    const random = bytes.map((one) => Buffer.concat([latin('GET /img/'), one]));
+    const sent = [...malformed(missing).map(latin), ...random];
+    await Promise.all(sent.map((request) => exchange(service.port, [request])));
+    await earlierRequestsReceived(service);
+    t.same(await target.problems(), []);
+  });
+
+  t.test('malformed lengths do not smuggle a request', { skip: isChosen }, async (t) => {
+    await Promise.all(
+      smuggling.map(async ([what, fields, body]) => {
+        const head = `POST /api/sdk/v1/projects HTTP/1.1\r\nHost: x\r\n${fields}\r\n\r\n`;
+        const { answer } = await exchange(service.port, [latin(head + body)], undefined, 1_000);
+        // Newer releases of uWebSockets.js answer unreadable requests with 505.
+        t.notMatch(answer, /HTTP\/1\.1 (2|50[0-4])/, what);
+      }),
+    );
+    t.same(await target.problems(), []);
+  });
+
+  t.test('requests in one packet are answered in order', { skip: isChosen }, async (t) => {
+    origin.serve('/a.jpg', await picture(200, 100));
+    const good = image('/a.jpg');
+    const answers = async (text: string, count: number) => {
+      const isComplete = (answer: string) => answer.split('HTTP/1.1 ').length > count;
+      return statusesOf((await exchange(service.port, [latin(text)], isComplete, 20_000)).answer);
+    };
+    // uWebSockets.js closes a connection that sends more before a response.
+    t.same(await answers(get(good), 1), [200]);
+    t.same(await answers(get(good) + get('/nothing') + get(good), 3), [200, 404, 200]);
+  });
 
   t.test(`heads of seed ${seed}`, { skip: only !== '' }, async (t) => {
-    const targets = [image, image, '/', '/api/health', '/openapi.json', `${prefix}/projects`];
+    const targets = [missing, missing, '/', '/api/health', '/openapi.json', `${prefix}/projects`];
     const found = await findings('heads', 24, async (number) => {
       const { what, pieces, isValid } = hostileHead(targets, seed, number);
-      const { answer, ms } = await exchange(service.port, pieces, isValid ? /\r\n\r\n/ : null);
+      const { answer, ms } = isValid
+        ? await exchange(service.port, pieces, (answer) => /\r\n\r\n/.test(answer), 5 * maxMs)
+        : await exchange(service.port, pieces);
       const isMissing = isValid && answer === '';
       const finding = isMissing ? 'no response' : findingOf(Buffer.concat(pieces), answer);
       return { what, finding, ms: isValid ? ms : 0 };

@@ -70,8 +70,8 @@ t.test('one project cannot deny another its images', async (t) => {
     const sent: Sent[] = sources.map((source, index) =>
       get(urlOf(attacker, source, parameters?.(index) ?? 'w=10')),
     );
-    for (const { answer } of sent) {
-      answer.then(
+    for (const { response } of sent) {
+      response.then(
         ({ status }) => {
           if (status !== 503) answered += 1;
           else refused += 1;
@@ -82,7 +82,7 @@ t.test('one project cannot deny another its images', async (t) => {
     try {
       await isActive();
       const source = `http://${host ?? '127.0.0.1'}:${origin.port}/small.jpg?${attacks}`;
-      const { status, body } = await get(urlOf(other, source, 'w=800&fmt=webp')).answer;
+      const { status, body } = await get(urlOf(other, source, 'w=800&fmt=webp')).response;
       t.equal(status, 200);
       t.equal(body.toString('latin1', 8, 12), 'WEBP');
       t.equal(answered, 0, 'no response to the attack yet');
@@ -132,7 +132,7 @@ t.test('one project cannot deny another its images', async (t) => {
       sources: Array.from({ length: 12 }, (_, i) => `http://n${i}.dead.test:${origin.port}/a.jpg`),
       isActive: () =>
         until('all are being resolved', () => {
-          const dead = dns.asked.filter((name) => name.endsWith('.dead.test'));
+          const dead = dns.queries.filter((name) => name.endsWith('.dead.test'));
           return new Set(dead).size === 12;
         }),
     });

@@ -8,8 +8,7 @@ import type { Growth } from './memory-program.ts';
 import { isLong } from './run.ts';
 
 /**
- * Memory stays constant while thousands of distinct variants of every format are rendered. It grew with
- * sharp's `toUint8Array()`, which never frees its output: see `write` in picture.ts, and test/upstream.
+ * Memory stays constant while thousands of variants of every format are rendered. It grew with sharp's `toUint8Array()`, which never frees its output: see `write` in picture.ts, and test/upstream.
  */
 
 /** `IMAGE_DELIVERY_JEMALLOC` names the library in another place. */

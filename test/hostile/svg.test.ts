@@ -27,7 +27,7 @@ origin.serve('/harmless.svg', Buffer.from(harmless));
 /** Starting the processes takes long on a busy machine. Each width is a cache miss. */
 let width = 0;
 await until('both processes render', async () => {
-  const both = [++width, ++width].map((each) => get(url('/harmless.svg', `&w=${each}`)).answer);
+  const both = [++width, ++width].map((each) => get(url('/harmless.svg', `&w=${each}`)).response);
   const answers = await Promise.all(both);
   return answers.every(({ status }) => status === 200) && childrenOf(frontEnd).length === 2;
 });
@@ -36,13 +36,13 @@ t.test('hostile SVGs get the expected error in a bounded time and memory', async
   await concurrently(2, hostileSvgs.entries(), async ([index, { what, document, codes }]) => {
     origin.serve(`/${index}.svg`, Buffer.from(document));
     const begun = performance.now();
-    const { status, body } = await get(url(`/${index}.svg`)).answer;
+    const { status, body } = await get(url(`/${index}.svg`)).response;
     const ms = Math.round(performance.now() - begun);
     const code = status === 200 ? null : JSON.parse(body.toString()).code;
     t.ok(codes.includes(code), `${what}: ${status} ${code}`);
     t.ok(ms < timeoutMs + 5_000, `${what}: after ${ms} ms`);
   });
-  t.equal((await get(url('/a.jpg', '&w=300')).answer).status, 200, 'other images are delivered');
+  t.equal((await get(url('/a.jpg', '&w=300')).response).status, 200, 'other images are delivered');
   t.same(service.frontEnds(), [frontEnd], 'the front end did not restart');
   const errors = service.log.filter((line) => Number(line['level']) >= 50);
   t.same(errors, [], 'the log has no errors');
@@ -54,7 +54,7 @@ t.test('hostile SVGs get the expected error in a bounded time and memory', async
 
 t.test('transform processes end with their front end', async (t) => {
   origin.serve('/endless.svg', Buffer.from(endless));
-  const ended = get(url('/endless.svg')).answer.catch(() => null);
+  const ended = get(url('/endless.svg')).response.catch(() => null);
   const processes = await until('the SVG is being rendered', async () => {
     const pids = childrenOf(frontEnd);
     return pids.length > 0 && pids;

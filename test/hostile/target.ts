@@ -188,7 +188,8 @@ export class HostileTarget {
   }
 }
 
-function errorOf(status: number, body: Buffer): Pick<Outcome, 'code' | 'message'> {
+/** The fields of an error body. */
+export function errorOf(status: number, body: Buffer): Pick<Outcome, 'code' | 'message'> {
   if (status < 400) return { code: null, message: '' };
   try {
     const { code, message, ...rest } = JSON.parse(body.toString());

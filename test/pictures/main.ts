@@ -1,9 +1,10 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import sharp from 'sharp';
+import { numberFrom } from '../../bench/arguments.ts';
 import { deploy } from '../../bench/deployment.ts';
-import { serveFolder } from './origin.ts';
+import { serveBodies } from '../../bench/origin/bodies.ts';
 import { reference, requests } from './reference.ts';
 import { type Attempt, isWrong, judge, type Limits, summary, type Verdict } from './verdict.ts';
 
@@ -11,11 +12,7 @@ import { type Attempt, isWrong, judge, type Limits, summary, type Verdict } from
  * `npm run test:pictures -- FOLDER`: compares the service's images of a folder of pictures with sharp's.
  */
 
-const positive = (text: string): number => {
-  const value = Number(text);
-  if (text.trim() !== '' && value >= 0 && Number.isFinite(value)) return value;
-  throw new InvalidArgumentError('A number that is not negative.');
-};
+const notNegative = numberFrom(0, Number.MAX_VALUE);
 
 interface Options {
   readonly json?: string;
@@ -34,10 +31,10 @@ const command = new Command('test:pictures')
   .argument('<folder>', 'folder of pictures, including its subfolders')
   .option('--json <file>', 'write all verdicts to this file')
   .option('--match <pattern>', 'a regular expression that paths must match', `\\.(?:${endings})$`)
-  .option('--mean <n>', 'tolerated mean difference of a channel, 0..255', positive, 1)
-  .option('--most <n>', 'tolerated difference of any pixel, 0..255', positive, 16)
-  .option('--slow <factor>', "slow is more than this multiple of sharp's time", positive, 3)
-  .option('--slow-ms <ms>', 'and at least this long', positive, 250)
+  .option('--mean <n>', 'tolerated mean difference of a channel, 0..255', notNegative, 1)
+  .option('--most <n>', 'tolerated difference of any pixel, 0..255', notNegative, 16)
+  .option('--slow <factor>', "slow is more than this multiple of sharp's time", notNegative, 3)
+  .option('--slow-ms <ms>', 'and at least this long', notNegative, 250)
   .addHelpText(
     'after',
     `
@@ -113,7 +110,11 @@ function progress(done: number): void {
 }
 
 const verdicts: Verdict[] = [];
-const origin = await serveFolder(folder, files);
+// URLs have numbers, because file names may have any bytes.
+const origin = await serveBodies((target) => {
+  const file = files[Number(target.slice(1))];
+  return file === undefined ? undefined : readFile(join(folder, file));
+});
 const service = await deploy({ SERVICE_DISK_CACHE_BYTES: '0' });
 let stopped = false;
 process.once('SIGINT', () => {
@@ -123,7 +124,7 @@ try {
   for (const [index, file] of files.entries()) {
     if (stopped) break;
     const source = await readFile(join(folder, file));
-    const address = encodeURIComponent(origin.address(file));
+    const address = encodeURIComponent(`${origin.url}/${index}`);
     for (const request of requests) {
       const url = `${service.url}/img/?url=${address}&project=${service.project}&${request.query}`;
       const made = await fromService(url);

@@ -1,80 +1,57 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { onlyProcess } from '../../pool/coalescer.ts';
-import { type CacheResult, Engine } from '../../pool/engine.ts';
+import { Engine } from '../../pool/engine.ts';
 import { Schedule } from '../../pool/execution/schedule.ts';
 import type { Variant } from '../../pool/variant.ts';
 import { stopClock } from '../clock.ts';
-import { temporaryRoot } from '../temporary-root.ts';
 import { until } from '../until.ts';
+import { noPurges } from './cache/pictures.ts';
+import { settings } from './execution/pools.ts';
 import { noise, variant } from './rendering/pictures.ts';
-import { startOrigin } from './source/origin.ts';
+import { sourceSettings, startOrigin } from './source/origin.ts';
 
-interface Arrangement {
-  readonly engine: Engine;
-  readonly key: (name: string) => string;
-  readonly get: (
-    name: string,
-    path: string,
-    more?: Partial<Variant>,
-    project?: string,
-  ) => Promise<CacheResult>;
-  readonly joined: readonly string[];
-}
+const keyOf = (name: string) => name.padStart(64, '0');
 
-/** An engine with one thread. */
-async function startEngine(t: Test, queue: number, url: (path: string) => URL) {
-  const folder = await mkdtemp(join(temporaryRoot, 'cache-'));
+/** An engine with one thread, and the keys that it has joined. */
+function startEngine(t: Test, queue: number, url: (path: string) => URL) {
   const joined: string[] = [];
-  const settings = {
-    threads: 1,
-    queue,
-    costlyBytes: 1e9,
-    fetchConcurrency: 8,
-    memoryCacheBytes: 0,
-    diskCacheFolder: folder,
-    privateSources: ['127.0.0.1:*'],
-    sourcePorts: null,
-    dnsServers: null,
-    sourceMaxBytes: 1e8,
-    sourceHeldBytes: 1e9,
-    sourceMaxPixels: 1e8,
-    sourceTimeoutMs: 60_000,
-    processMemoryBytes: 2 ** 30,
-    transformTimeoutMs: 60_000,
-    own: { urls: [], ports: [1] },
-  };
-  const engine = new Engine(settings, {
-    coalescer: {
-      join: (key, participant) => {
-        joined.push(key);
-        return onlyProcess.join(key, participant);
-      },
+  const engine = new Engine(
+    {
+      ...settings,
+      ...sourceSettings,
+      queue,
+      memoryCacheBytes: 0,
+      diskCacheFolder: t.testdir(),
+      sourceMaxBytes: 1e8,
     },
-    disk: { writing() {}, written() {}, stored() {}, read() {}, removed() {}, failed() {} },
-    onMemoryHit() {},
-    onRender() {},
-    now: Date.now,
-  });
-  t.teardown(async () => {
-    await engine.close();
-    await rm(folder, { recursive: true, force: true });
-  });
-  const key = (name: string) => name.padStart(64, '0');
-  const get: Arrangement['get'] = (name, path, more = {}, project = 'a') =>
+    {
+      coalescer: {
+        join: (key, participant) => {
+          joined.push(key);
+          return onlyProcess.join(key, participant);
+        },
+      },
+      disk: { writing() {}, written() {}, stored() {}, read() {}, removed() {}, failed() {} },
+      onMemoryHit() {},
+      onRender() {},
+      now: Date.now,
+    },
+  );
+  t.teardown(() => engine.close());
+  const get = (name: string, path: string, more: Partial<Variant> = {}, project = 'a') =>
     engine.get(
-      key(name),
+      keyOf(name),
       {
         project,
         source: url(path),
         allowed: () => true,
         background: false,
         variant: variant({ width: 20, ...more }),
+        purges: noPurges,
       },
       new AbortController().signal,
     );
-  return { engine, key, get, joined } satisfies Arrangement;
+  return { engine, get, joined };
 }
 
 /** Takes seconds. */
@@ -83,7 +60,7 @@ const long = { width: null, formats: ['avif'], lossless: true } as const;
 t.test('a full queue refuses misses before coalescing and fetching', async (t) => {
   const picture = await noise(1600, 1200).jpeg().toBuffer();
   const origin = await startOrigin(t, (_, response) => response.end(picture));
-  const { engine, key, get, joined } = await startEngine(t, 0, origin.url);
+  const { engine, get, joined } = startEngine(t, 0, origin.url);
 
   await get('1', '/1');
   await until('it is on the disk', async () => (await get('1', '/1')).tier === 'disk');
@@ -93,7 +70,7 @@ t.test('a full queue refuses misses before coalescing and fetching', async (t) =
   const requests = origin.requests.length;
   const refusals = engine.stats().refused;
   await t.rejects(get('3', '/3'), { code: 'overloaded' });
-  t.same(joined, [...before, key('2')]);
+  t.same(joined, [...before, keyOf('2')]);
   t.equal(origin.requests.length, requests);
   t.equal(engine.stats().refused, refusals + 1);
   t.equal((await get('1', '/1')).tier, 'disk');
@@ -108,7 +85,7 @@ t.test('each fetch of a live request has a place in the queue', async (t) => {
     if (url?.startsWith('/held')) held.push(() => response.end(picture));
     else response.end(picture);
   });
-  const { engine, get } = await startEngine(t, 4, origin.url);
+  const { engine, get } = startEngine(t, 4, origin.url);
   const busy = get('1', '/1', long);
   await until('it runs', () => engine.stats().transforms.costlyBytes > 0);
   const waiting = ['2', '3', '4'].map((name) => get(name, `/${name}`));
@@ -127,14 +104,14 @@ t.test('recent reservations count while the threads are busy', async (t) => {
   const clock = stopClock(t);
   const task = (project: string) => ({ project, queuedAt: 0, background: false, cost: null });
   const schedule = new Schedule({ threads: 1, queue: 4, costlyBytes: 1e9 });
-  const announced = Array.from({ length: 5 }, () => schedule.reserve('a'));
+  const reservations = Array.from({ length: 5 }, () => schedule.reserve('a'));
   t.equal(schedule.willBeFull('a'), false, 'the thread is idle');
   schedule.add(task('a'));
   schedule.start();
   t.equal(schedule.willBeFull('a'), true);
   t.equal(schedule.willBeFull('b'), false, 'it has the additional thread');
-  announced[0]?.();
-  announced[1]?.();
+  reservations[0]?.();
+  reservations[1]?.();
   t.equal(schedule.willBeFull('a'), false);
   schedule.add(task('a'));
   t.equal(schedule.willBeFull('a'), true);

@@ -10,10 +10,10 @@ const failure = (what: string) => new ServiceError('source_timeout', what).ofWat
 function open() {
   let now = 1;
   const checks: Array<{ resolve(): void; reject(error: Error): void }> = [];
-  const failures = new WatermarkFailures({
-    now: () => now,
-    check: () => new Promise((resolve, reject) => checks.push({ resolve, reject })),
-  });
+  const failures = new WatermarkFailures(
+    () => new Promise((resolve, reject) => checks.push({ resolve, reject })),
+    () => now,
+  );
   const errorOf = (text = url) => {
     try {
       failures.requireUsable(text);

@@ -1,17 +1,11 @@
 import t, { type Test } from 'tap';
-import type { ProjectNews } from '../../server/cluster/channel.ts';
-import { ProjectCache } from '../../server/project-cache.ts';
-import { type NewProject, type Project, Projects } from '../../store/projects.ts';
+import type { ProjectUpdate } from '../../server/cluster/channel.ts';
+import { ProjectCache, requireProject } from '../../server/project-cache.ts';
+import { type Project, Projects } from '../../store/projects.ts';
 import { stopClock } from '../clock.ts';
+import { newProject } from '../store/projects.ts';
 import { until } from '../until.ts';
 import { storeLink } from './store-link.ts';
-
-const input: NewProject = {
-  orgId: 'org_1',
-  name: 'Shop',
-  origin: 'https://pictures.example.com',
-  allowedOrigins: [],
-};
 
 /** Projects whose look-ups wait until the test releases them. */
 class SlowProjects extends Projects {
@@ -40,12 +34,12 @@ class SlowProjects extends Projects {
 async function cached(t: Test) {
   const link = await storeLink(t);
   const projects = new SlowProjects(link.db);
-  const news: ProjectNews[] = [];
+  const news: ProjectUpdate[] = [];
   const cache = new ProjectCache(projects, {
     pollEveryMs: 60_000,
     maxAgeMs: 60_000,
     onOutage: () => {},
-    onNews: (one) => news.push(one),
+    onUpdate: (one) => news.push(one),
   });
   t.teardown(() => cache.stop());
   return { ...link, projects, cache, news, others: new Projects(link.other) };
@@ -53,7 +47,7 @@ async function cached(t: Test) {
 
 t.test('concurrent requests share one look-up of a project', async (t) => {
   const { cache, others, lookups } = await cached(t);
-  const project = await others.create(input);
+  const project = await others.create(newProject);
   const found = await Promise.all([1, 2, 3].map(() => cache.find(project._id)));
   t.same(found[0], { project, stale: false });
   for (const one of found) t.equal(one, found[0]);
@@ -67,7 +61,7 @@ t.test('an unknown id is cached for a short time', async (t) => {
   const id = 'prj_0000000000000000';
   const clock = stopClock(t);
   t.equal(await cache.find(id), null);
-  const { _id, ...rest } = await others.create(input);
+  const { _id, ...rest } = await others.create(newProject);
   await other.collection<Project>('projects').insertOne({ ...rest, _id: id });
   await clock.forward(900);
   t.equal(cache.find(id), null);
@@ -78,7 +72,7 @@ t.test('an unknown id is cached for a short time', async (t) => {
 
 t.test('a new project is found at once, even after requests for its id', async (t) => {
   const { cache, others, lookups } = await cached(t);
-  const project = await others.create({ ...input });
+  const project = await others.create(newProject);
   const unknown = { ...project, _id: 'prj_0000000000000000' };
   t.equal(await cache.find(unknown._id), null);
   cache.apply(unknown);
@@ -88,10 +82,9 @@ t.test('a new project is found at once, even after requests for its id', async (
 
 t.test('a reported project replaces the old state', async (t) => {
   const { cache, others } = await cached(t);
-  const { _id } = await others.create(input);
+  const { _id } = await others.create(newProject);
   const before = await cache.find(_id);
-  const changed = await others.addHost(_id, 'a.example');
-  if (changed === null) throw new Error('the project is gone');
+  const changed = requireProject(_id, await others.addHost(_id, 'a.example'));
   const after = cache.apply(changed);
   t.same([before?.stale, after.stale], [true, false]);
   t.equal(cache.find(_id), after);
@@ -101,12 +94,11 @@ t.test('a reported project replaces the old state', async (t) => {
 
 t.test('an older revision never replaces a newer one', async (t) => {
   const { cache, others, projects } = await cached(t);
-  const first = await others.create(input);
+  const first = await others.create(newProject);
   projects.holding = true;
   const slow = cache.find(first._id);
   await projects.held(1);
-  const second = await others.addHost(first._id, 'a.example');
-  if (second === null) throw new Error('the project is gone');
+  const second = requireProject(first._id, await others.addHost(first._id, 'a.example'));
   const state = cache.apply(second);
   projects.release();
   t.equal(await slow, state, 'the slow look-up brings the newer one, too');
@@ -117,20 +109,21 @@ t.test('an older revision never replaces a newer one', async (t) => {
 
 t.test('a change of another process replaces the old state', async (t) => {
   const { cache, others, lookups } = await cached(t);
-  const { _id } = await others.create(input);
+  const { _id } = await others.create(newProject);
   const before = await cache.find(_id);
-  const changed = await others.addHost(_id, 'a.example');
-  if (changed === null) throw new Error('the project is gone');
+  const changed = requireProject(_id, await others.addHost(_id, 'a.example'));
   cache.remember([changed]);
   t.ok(before?.stale, 'the old state is stale');
-  t.match(await cache.find(_id), { project: { revision: 2, allowedOrigins: ['a.example'] } });
+  t.match(await cache.find(_id), {
+    project: { revision: 2, allowedOrigins: ['pictures.example.com', 'a.example'] },
+  });
   t.equal(lookups.length, 1);
 });
 
 t.test('a look-up that began before a change does not hide it', async (t) => {
   const { cache, others, projects } = await cached(t);
   await cache.start();
-  const { _id } = await others.create(input);
+  const { _id } = await others.create(newProject);
   projects.holding = true;
   const slow = cache.find(_id);
   await projects.held(1);
@@ -139,12 +132,14 @@ t.test('a look-up that began before a change does not hide it', async (t) => {
   await projects.held(2);
   projects.release();
   await Promise.all([slow, polled]);
-  t.match(await cache.find(_id), { project: { revision: 2, allowedOrigins: ['a.example'] } });
+  t.match(await cache.find(_id), {
+    project: { revision: 2, allowedOrigins: ['pictures.example.com', 'a.example'] },
+  });
 });
 
 t.test('a process reports a loaded project to the others once', async (t) => {
   const { cache, others, news } = await cached(t);
-  const project = await others.create(input);
+  const project = await others.create(newProject);
   await cache.find(project._id);
   cache.apply(project);
   cache.remember([{ ...project, _id: idOf(1) }], 5);
@@ -162,9 +157,9 @@ t.test('a process reports a loaded project to the others once', async (t) => {
 
 t.test('projects of other processes are compared with an available store', async (t) => {
   const { cache, others, other, lookups } = await cached(t);
-  const [same, changed, gone] = await Promise.all([1, 2, 3].map(() => others.create(input)));
+  const [same, changed, gone] = await Promise.all([1, 2, 3].map(() => others.create(newProject)));
   if (!same || !changed || !gone) throw new Error('no projects');
-  const restored = { ...(await others.create(input)), revision: 9 };
+  const restored = { ...(await others.create(newProject)), revision: 9 };
   await others.addHost(changed._id, 'a.example');
   await other.collection<Project>('projects').deleteMany({ _id: gone._id });
   const all = [same, changed, gone, restored];
@@ -173,7 +168,7 @@ t.test('projects of other processes are compared with an available store', async
   t.equal(await cache.find(gone._id), null);
   cache.remember(all, Date.now());
 
-  cache.assumeStoreAway(true);
+  cache.assumeStoreDown(true);
   const states = all.map(({ _id }) => cache.find(_id));
   t.match(states, [{ project: same }, { project: { revision: 2 } }, { project: gone }, {}]);
   const before = lookups.length;
@@ -188,15 +183,15 @@ t.test('projects of other processes are compared with an available store', async
 
 t.test('a look-up waits at most two seconds for a silent store', async (t) => {
   const { cache, others, hold, release } = await cached(t);
-  const [known, told] = [await others.create(input), await others.create(input)];
+  const [known, remembered] = [await others.create(newProject), await others.create(newProject)];
   await cache.find(known._id);
-  cache.remember([told], Date.now());
+  cache.remember([remembered], Date.now());
   hold();
   t.teardown(release);
   t.match(cache.find(known._id), { project: known }, 'a known project does not wait');
   const startedAt = performance.now();
   await t.rejects(async () => cache.find(idOf(1)), { code: 'store_unavailable' });
-  t.match(await cache.find(told._id), { project: told }, 'the known project is served');
+  t.match(await cache.find(remembered._id), { project: remembered }, 'the known project is served');
   // Twice the deadline; the driver's own timeouts are longer.
   t.ok(performance.now() - startedAt < 4_500);
 });
@@ -219,7 +214,7 @@ t.test('an invalid id is neither looked up nor cached', async (t) => {
 
 t.test('waiting look-ups are limited, and known projects are still served', async (t) => {
   const { cache, others, projects } = await cached(t);
-  const { _id } = await others.create(input);
+  const { _id } = await others.create(newProject);
   await cache.find(_id);
   projects.holding = true;
   projects.asking = false;
@@ -240,7 +235,7 @@ t.test('waiting look-ups are limited, and known projects are still served', asyn
 
 t.test('the caches of unknown ids and of projects are limited in bytes', async (t) => {
   const { cache, projects } = await cached(t);
-  const project = await projects.create(input);
+  const project = await projects.create(newProject);
   const allowedOrigins = Array.from({ length: 1_000 }, (_, i) => `${'h'.repeat(60)}.n${i}.example`);
   for (let i = 0; i < 400; i++) {
     cache.apply({ ...project, _id: idOf(i), allowedOrigins });

@@ -1,54 +1,49 @@
 import t, { type Test } from 'tap';
 import { ProjectCache } from '../../server/project-cache.ts';
 import type { ProjectChanges } from '../../store/project-changes.ts';
-import { type NewProject, type Project, Projects } from '../../store/projects.ts';
+import { type Project, Projects } from '../../store/projects.ts';
+import { stopClock } from '../clock.ts';
+import { newProject } from '../store/projects.ts';
 import { until } from '../until.ts';
 import { storeLink } from './store-link.ts';
 
-const input: NewProject = {
-  orgId: 'org_1',
-  name: 'Shop',
-  origin: 'https://pictures.example.com',
-  allowedOrigins: [],
-};
-
 /** Projects that count the polls of a cache. */
 class PolledProjects extends Projects {
-  asked = 0;
+  polls = 0;
 
   override followChanges(): ProjectChanges {
     const changes = super.followChanges();
     const next = changes.next.bind(changes);
     changes.next = () => {
-      this.asked += 1;
+      this.polls += 1;
       return next();
     };
     return changes;
   }
 
-  /** Resolves after a number of polls. */
-  async asks(times: number): Promise<void> {
-    const wanted = this.asked + times;
-    await until(`${times} questions`, () => this.asked >= wanted);
+  /** Resolves when a number of further polls have started. */
+  async nextPolls(times: number): Promise<void> {
+    const wanted = this.polls + times;
+    await until(`${times} polls`, () => this.polls >= wanted);
   }
 
   /** Resolves after a number of complete polls. */
-  polled(times: number): Promise<void> {
+  completePolls(times: number): Promise<void> {
     // A poll may be in progress.
-    return this.asks(times + 1);
+    return this.nextPolls(times + 1);
   }
 }
 
 /** A polling cache, with its reports about the store. */
-async function polling(t: Test, maxAgeMs = 600_000) {
+async function polling(t: Test, maxAgeMs = 600_000, pollEveryMs = 50) {
   const link = await storeLink(t);
   const outages: unknown[] = [];
   const projects = new PolledProjects(link.db);
   const cache = new ProjectCache(projects, {
-    pollEveryMs: 50,
+    pollEveryMs,
     maxAgeMs,
     onOutage: (error) => outages.push(error),
-    onNews: () => {},
+    onUpdate: () => {},
   });
   await cache.start();
   t.teardown(() => cache.stop());
@@ -56,16 +51,16 @@ async function polling(t: Test, maxAgeMs = 600_000) {
 }
 
 /** Resolves after the time of several polls. */
-async function meanwhile(t: Test): Promise<void> {
+async function waitForPolls(t: Test): Promise<void> {
   const { projects, cache } = await polling(t);
-  await projects.polled(5);
+  await projects.completePolls(5);
   cache.stop();
 }
 
 t.test('changes of other processes are seen in order', async (t) => {
   const { cache, others } = await polling(t);
-  const one = await others.create(input);
-  const two = await others.create(input);
+  const one = await others.create(newProject);
+  const two = await others.create(newProject);
   let state = await cache.find(one._id);
   const untouched = await cache.find(two._id);
   for (let turn = 1; turn <= 5; turn++) {
@@ -74,7 +69,7 @@ t.test('changes of other processes are seen in order', async (t) => {
     await until(`change ${turn}`, () => before?.stale === true);
     state = await cache.find(one._id);
     t.equal(state?.project.revision, turn + 1);
-    t.equal(state?.project.allowedOrigins.length, turn);
+    t.equal(state?.project.allowedOrigins.length, turn + 1);
   }
   t.notOk(untouched?.stale, 'unchanged states stay');
   t.equal(cache.find(two._id), untouched);
@@ -82,8 +77,8 @@ t.test('changes of other processes are seen in order', async (t) => {
 
 t.test('the first project of an empty store is followed', async (t) => {
   const { cache, others, projects } = await polling(t);
-  await projects.polled(2);
-  const { _id } = await others.create(input);
+  await projects.completePolls(2);
+  const { _id } = await others.create(newProject);
   const state = await cache.find(_id);
   await others.updateSettings(_id, { maxWidth: 5 });
   await until('the change is seen', () => state?.stale === true);
@@ -91,53 +86,55 @@ t.test('the first project of an empty store is followed', async (t) => {
 
 t.test('projects that were not requested are not loaded', async (t) => {
   const { others, projects, lookups } = await polling(t);
-  const { _id } = await others.create(input);
+  const { _id } = await others.create(newProject);
   for (let turn = 0; turn < 5; turn++) {
     await others.updateSettings(_id, { defaultQuality: 50 + turn });
-    await projects.polled(1);
+    await projects.completePolls(1);
   }
   t.same(lookups, []);
 });
 
 t.test('known projects are served while the store is unavailable', async (t) => {
   const { cache, others, cut, mend, projects, outages } = await polling(t);
-  const { _id } = await others.create(input);
+  const { _id } = await others.create(newProject);
   const state = await cache.find(_id);
-  await projects.polled(2);
+  await projects.completePolls(2);
   t.same(outages, []);
 
   await cut();
-  await until('an outage', () => outages.length > 0);
+  await until('an outage is reported', () => outages.length > 0);
   t.equal(cache.find(_id), state);
   t.notOk(state?.stale);
   await t.rejects(async () => cache.find('prj_0000000000000000'), 'other URLs do not exist');
-  await projects.asks(2);
+  await projects.nextPolls(2);
   t.equal(outages.length, 1, 'it is reported once');
   t.ok(outages[0] instanceof Error);
 
   await others.addHost(_id, 'a.example');
   await mend();
-  await until('the end of it', () => outages.length === 2);
+  await until('its end is reported', () => outages.length === 2);
   t.equal(outages[1], null, 'its end is reported once');
-  await until('what changed meanwhile is seen', () => state?.stale === true);
-  t.match(await cache.find(_id), { project: { allowedOrigins: ['a.example'] } });
-  t.ok(await cache.find((await others.create(input))._id));
+  await until('the change during the outage is seen', () => state?.stale === true);
+  t.match(await cache.find(_id), {
+    project: { allowedOrigins: ['pictures.example.com', 'a.example'] },
+  });
+  t.ok(await cache.find((await others.create(newProject))._id));
   t.equal(outages.length, 2);
 });
 
 t.test('a stopped cache does not poll', async (t) => {
   const { cache, others, projects, lookups } = await polling(t);
-  const { _id } = await others.create(input);
+  const { _id } = await others.create(newProject);
   const state = await cache.find(_id);
-  await projects.polled(1);
+  await projects.completePolls(1);
   cache.stop();
-  await meanwhile(t);
-  const { asked } = projects;
+  await waitForPolls(t);
+  const { polls } = projects;
   // One is by a poll, if it saw the new project during the look-up.
   const lookedUp = [...lookups];
   await others.addHost(_id, 'a.example');
-  await meanwhile(t);
-  t.equal(projects.asked, asked);
+  await waitForPolls(t);
+  t.equal(projects.polls, polls);
   t.notOk(state?.stale);
   t.same(lookups, lookedUp);
 });
@@ -145,43 +142,59 @@ t.test('a stopped cache does not poll', async (t) => {
 t.test('a cache that is stopped during a poll does not poll again', async (t) => {
   const { db } = await storeLink(t);
   const projects = new PolledProjects(db);
-  const options = { pollEveryMs: 50, maxAgeMs: 1_000, onOutage: () => {}, onNews: () => {} };
+  const options = { pollEveryMs: 50, maxAgeMs: 1_000, onOutage: () => {}, onUpdate: () => {} };
   const cache = new ProjectCache(projects, options);
-  const polled = cache.start();
+  const poll = cache.start();
   cache.stop();
-  await polled;
-  await meanwhile(t);
-  t.equal(projects.asked, 1);
+  await poll;
+  await waitForPolls(t);
+  t.equal(projects.polls, 1);
 });
 
 t.test('changes with any date, and unmarked changes, are found', async (t) => {
   const { cache, others, other } = await polling(t);
-  const [one, two, three] = await Promise.all([1, 2, 3].map(() => others.create(input)));
+  const [one, two, three] = await Promise.all([1, 2, 3].map(() => others.create(newProject)));
   if (!one || !two || !three) throw new Error('no projects');
   const states = await Promise.all([one, two, three].map(({ _id }) => cache.find(_id)));
   const stored = other.collection<Project>('projects');
   // As an older release on a machine whose clock is ahead does it.
   const changedAt = new Date(Date.now() + 600_000);
   await stored.updateOne({ _id: one._id }, { $set: { changedAt }, $inc: { revision: 1 } });
-  await until('it is seen', () => states[0]?.stale === true);
+  await until('the change is seen', () => states[0]?.stale === true);
   await others.addHost(two._id, 'a.example');
-  await until('the next is seen', () => states[1]?.stale === true);
+  await until('the next change is seen', () => states[1]?.stale === true);
   await stored.deleteMany({ _id: three._id });
-  await until('one is gone', () => cache.find(three._id) === null);
+  await until('the deleted project is gone', () => cache.find(three._id) === null);
   t.ok(states[2]?.stale);
 });
 
 t.test('known projects are served without the store for a limited time', async (t) => {
   const { cache, others, cut, mend } = await polling(t, 4_000);
-  const { _id } = await others.create(input);
+  const { _id } = await others.create(newProject);
   const state = await cache.find(_id);
   await cut();
-  await until('an outage', () => cache.storeAway);
+  await until('an outage is reported', () => cache.isStoreDown);
   t.equal(cache.find(_id), state);
-  await until('the end of the time', () => state?.stale === true);
+  await until('the time limit', () => state?.stale === true);
   t.ok((cache.knowledge.confirmedAgoMs ?? 0) > 4_000);
   t.throws(() => cache.find(_id), { code: 'store_unavailable' });
   await mend();
-  await until('the store', () => !cache.storeAway);
+  await until('the store', () => !cache.isStoreDown);
   t.match(await cache.find(_id), { project: { _id } });
+});
+
+t.test('a process that was suspended for two seconds asks the store first', async (t) => {
+  const clock = stopClock(t);
+  const { cache, projects, others } = await polling(t, 600_000, 600_000);
+  const { _id: id } = await others.create(newProject);
+  const before = await cache.find(id);
+  await others.purge(id, null);
+  await clock.forward(1_899);
+  t.equal(cache.find(id), before, 'it polls in time otherwise');
+  await clock.forward(1);
+  const { polls } = projects;
+  const [found] = await Promise.all([cache.find(id), cache.find(id)]);
+  t.ok(found?.project.purges !== undefined, 'the purge is known');
+  t.equal(projects.polls, polls + 1, 'requests share a poll');
+  t.equal(before?.stale, true);
 });

@@ -28,17 +28,10 @@ export interface StoreLink {
   mend(): Promise<void>;
 }
 
-/** The options of `net.connect` for a MongoDB URL. */
-function target(url: string): { path: string } | { host: string; port: number } {
-  const { hostname, port } = new URL(url.replace(/^mongodb/, 'http').replaceAll('%2F', '!'));
-  const path = /^mongodb:\/\/(%2F[^/?]*)/i.exec(url)?.[1];
-  if (path !== undefined) return { path: decodeURIComponent(path) };
-  return { host: hostname, port: Number(port === '' ? 27_017 : port) };
-}
-
 /** A store, and a link to it that a test can cut and restore. */
 export async function storeLink(t: Test): Promise<StoreLink> {
   const { url, db: other, databaseName } = await testDatabase(t);
+  const [{ host = '', port = 0, socketPath } = {}] = other.client.options.hosts;
   const sockets = new Set<Socket>();
   let delayMs = 0;
   let open: Promise<void> = Promise.resolve();
@@ -55,7 +48,7 @@ export async function storeLink(t: Test): Promise<StoreLink> {
     });
   };
   const proxy = createServer((near) => {
-    const far = connect(target(url));
+    const far = connect(socketPath === undefined ? { host, port } : { path: socketPath });
     for (const socket of [near, far]) {
       sockets.add(socket);
       socket.on('error', () => {}).on('close', () => sockets.delete(socket));
@@ -68,7 +61,7 @@ export async function storeLink(t: Test): Promise<StoreLink> {
   const listen = (port: number) =>
     new Promise<void>((done) => proxy.listen(port, '127.0.0.1', done));
   await listen(0);
-  const { port } = proxy.address() as AddressInfo;
+  const { port: linkPort } = proxy.address() as AddressInfo;
   const freeze = () =>
     new Promise<void>((done) => {
       for (const socket of sockets) {
@@ -87,8 +80,8 @@ export async function storeLink(t: Test): Promise<StoreLink> {
   };
   t.teardown(cut);
 
-  const query = new URL(url.replace(/^mongodb/, 'http').replaceAll('%2F', '!')).search;
-  const client = new MongoClient(`mongodb://127.0.0.1:${port}/${query}`, {
+  const [query = ''] = /\?.*/.exec(url) ?? [];
+  const client = new MongoClient(`mongodb://127.0.0.1:${linkPort}/${query}`, {
     directConnection: true,
     monitorCommands: true,
     // Operations fail after this time only when the link is cut, even on a busy machine.
@@ -114,7 +107,7 @@ export async function storeLink(t: Test): Promise<StoreLink> {
     lookups,
     freeze,
     cut,
-    mend: () => listen(port),
+    mend: () => listen(linkPort),
     hold,
     release: () => release(),
     reset: (on) => {
@@ -123,6 +116,6 @@ export async function storeLink(t: Test): Promise<StoreLink> {
     slow: (ms) => {
       delayMs = ms;
     },
-    url: `mongodb://127.0.0.1:${port}/${databaseName}${query}`,
+    url: `mongodb://127.0.0.1:${linkPort}/${databaseName}${query}`,
   };
 }

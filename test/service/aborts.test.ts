@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import sharp from 'sharp';
-import t from 'tap';
 import { until } from '../until.ts';
-import { get, heard, held } from './held.ts';
-import { eachHttpServer, type HttpServerName, httpServers } from './http-servers.ts';
-import { picture, startTestOrigin } from './origin.ts';
-import { json, type Service, startService } from './service.ts';
+import { startFrontEnd } from './front-end.ts';
+import { earlierRequestsReceived, get, held } from './held.ts';
+import { eachHttpServer } from './http-servers.ts';
+import { picture } from './origin.ts';
+import { json } from './service.ts';
 
 /** Sends a request and disconnects after a time. */
-function leave(port: number, target: string, afterMs: number) {
+function disconnect(port: number, target: string, afterMs: number) {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});
   const sent = new Promise<void>((resolve) => {
@@ -18,25 +18,12 @@ function leave(port: number, target: string, afterMs: number) {
       setTimeout(() => socket.resetAndDestroy(), afterMs);
     });
   });
-  const left = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
-  return { sent, left };
+  const closed = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
+  return { sent, closed };
 }
 
-const services = new Map<HttpServerName, { service: Service; project: string }>();
-for (const name of httpServers) {
-  const service = await startService(t, { environment: { SERVICE_HTTP_ENGINE: name } });
-  services.set(name, { service, project: await service.project() });
-}
-function serviceOf(name: HttpServerName): { service: Service; project: string } {
-  const found = services.get(name);
-  if (found === undefined) throw new Error(`no service with ${name}`);
-  return found;
-}
-
-eachHttpServer('1,000 disconnects leave no work and no errors', async (t, { name }) => {
-  const { service, project } = serviceOf(name);
-  const origin = await startTestOrigin(t);
-  const body = await picture(800, 600);
+eachHttpServer('1,000 disconnects leave no work and no errors', async (t, { environment }) => {
+  const { url, port, origin, project, log, ...service } = await startFrontEnd(t, environment);
   let open = 0;
   let cancelled = 0;
   // Never answered: these fetches end only by cancellation.
@@ -47,14 +34,13 @@ eachHttpServer('1,000 disconnects leave no work and no errors', async (t, { name
       cancelled += 1;
     });
   });
-  origin.serve('/fast.jpg', body);
-  const img = (path: string, more: string) =>
-    `/img/${encodeURIComponent(origin.url + path)}?project=${project}&${more}`;
-  const checks = async () => (await json(await fetch(`${service.url}/api/health`))).checks;
+  origin.serve('/fast.jpg', await picture(800, 600));
+  const image = (path: string, query: string) =>
+    `/img/${encodeURIComponent(origin.url + path)}?project=${project}&${query}`;
 
   // One disconnects during its fetch for certain; the progress of the others is random.
-  const early = get(service.url + img('/slow.jpg?early', 'w=90'));
-  const broken = t.rejects(early.answer);
+  const early = get(url + image('/slow.jpg?early', 'w=90'));
+  const broken = t.rejects(early.response);
   await until('the first fetch is under way', () => open === 1);
   early.leave();
   await broken;
@@ -65,76 +51,78 @@ eachHttpServer('1,000 disconnects leave no work and no errors', async (t, { name
     // Shared misses, waiting transforms and single ones.
     const target =
       i % 2 === 0
-        ? img(`/slow.jpg?${i % 40}`, `w=${100 + (i % 3)}`)
-        : img('/fast.jpg', `w=${200 + i}&fmt=avif`);
-    const client = leave(service.port, target, 5 + (i % 150));
-    clients.push(client.left);
+        ? image(`/slow.jpg?${i % 40}`, `w=${100 + (i % 3)}`)
+        : image('/fast.jpg', `w=${200 + i}&fmt=avif`);
+    const client = disconnect(port, target, 5 + (i % 150));
+    clients.push(client.closed);
     if (i % 50 === 49) await client.sent;
   }
   await Promise.all(clients);
 
-  await heard(service);
+  await earlierRequestsReceived({ url, ...service });
   const queue = await until('no transform runs or waits, and no fetch runs', async () => {
-    const { transformQueue } = await checks();
+    const { transformQueue } = (await json(await fetch(`${url}/api/health`))).checks;
     const { active, queued } = transformQueue;
     return active === 0 && queued === 0 && open === 0 && transformQueue;
   });
   t.equal(queue.misses, 0, 'no miss is left');
   t.equal(queue.fetching, 0, 'no fetch slot is used');
 
-  const after = await fetch(service.url + img('/fast.jpg', 'w=333'));
-  t.equal(after.status, 200, 'the service works');
-  t.equal(
-    service.log.filter((line) => Number(line['level']) >= 50).length,
-    0,
+  t.equal((await fetch(url + image('/fast.jpg', 'w=333'))).status, 200, 'the service works');
+  t.same(
+    log.filter((line) => Number(line['level']) >= 50),
+    [],
     'no error was logged',
   );
 });
 
-eachHttpServer('a client gets its image when another disconnects', async (t, { name }) => {
-  const { service, project } = serviceOf(name);
-  const origin = await startTestOrigin(t);
-  const source = held(await picture(800, 600));
-  origin.serve('/a.jpg', source.reply);
-  const url = `${service.url}/img/${origin.url}/a.jpg?project=${project}&w=100`;
-  const leaver = get(url);
-  const broken = t.rejects(leaver.answer);
-  await until('the fetch is under way', () => source.waiting === 1);
-  const stayer = get(url);
-  await stayer.sent;
-  await heard(service);
-  leaver.leave();
-  await broken;
-  await heard(service);
-  t.equal(source.waiting, 1, 'the fetch continues');
-  source.release();
-  t.equal((await stayer.answer).status, 200);
-  t.equal(origin.requests.get('/a.jpg'), 1);
-});
+eachHttpServer(
+  'a disconnect or a slow client does not affect other clients',
+  async (t, { environment }) => {
+    const service = await startFrontEnd(t, environment);
+    const { url, port, origin, image } = service;
 
-eachHttpServer('a slow client gets the whole body', async (t, { name }) => {
-  const { service, project } = serviceOf(name);
-  const origin = await startTestOrigin(t);
-  const raw = { width: 1_000, height: 1_000, channels: 3 } as const;
-  const noise = sharp(randomBytes(3_000_000), { raw });
-  origin.serve('/noise.png', await noise.png({ compressionLevel: 1 }).toBuffer());
-  const target = `/img/${origin.url}/noise.png?project=${project}&fmt=png`;
-  const whole = Buffer.from(await (await fetch(service.url + target)).arrayBuffer());
-  t.ok(whole.length > 1_000_000, `${whole.length} bytes are more than the sockets buffer`);
+    await t.test('a client gets its image when another disconnects', async (t) => {
+      const source = held(await picture(800, 600));
+      origin.serve('/a.jpg', source.reply);
+      const leaving = get(url + image('/a.jpg', 'w=100'));
+      const broken = t.rejects(leaving.response);
+      await until('the fetch is under way', () => source.waiting === 1);
+      const staying = get(url + image('/a.jpg', 'w=100'));
+      await staying.sent;
+      await earlierRequestsReceived(service);
+      leaving.leave();
+      await broken;
+      await earlierRequestsReceived(service);
+      t.equal(source.waiting, 1, 'the fetch continues');
+      source.release();
+      t.equal((await staying.response).status, 200);
+      t.equal(origin.requests.get('/a.jpg'), 1);
+    });
 
-  const received: Buffer[] = [];
-  await new Promise<void>((resolve, reject) => {
-    const socket = connect(service.port, '127.0.0.1', () => {
-      socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    await t.test('a slow client gets the whole body', async (t) => {
+      const raw = { width: 1_000, height: 1_000, channels: 3 } as const;
+      const noise = sharp(randomBytes(3_000_000), { raw });
+      origin.serve('/noise.png', await noise.png({ compressionLevel: 1 }).toBuffer());
+      const target = image('/noise.png', 'fmt=png');
+      const whole = Buffer.from(await (await fetch(url + target)).arrayBuffer());
+      t.ok(whole.length > 1_000_000, `${whole.length} bytes are more than the sockets buffer`);
+
+      const received: Buffer[] = [];
+      await new Promise<void>((resolve, reject) => {
+        const socket = connect(port, '127.0.0.1', () => {
+          socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+        });
+        socket.on('data', (chunk) => {
+          received.push(chunk);
+          socket.pause();
+          setTimeout(() => socket.resume(), 2);
+        });
+        socket.on('end', resolve);
+        socket.on('error', reject);
+      });
+      const response = Buffer.concat(received);
+      t.ok(response.subarray(response.indexOf('\r\n\r\n') + 4).equals(whole));
     });
-    socket.on('data', (chunk) => {
-      received.push(chunk);
-      socket.pause();
-      setTimeout(() => socket.resume(), 2);
-    });
-    socket.on('end', resolve);
-    socket.on('error', reject);
-  });
-  const answer = Buffer.concat(received);
-  t.same(answer.subarray(answer.indexOf('\r\n\r\n') + 4).equals(whole), true);
-});
+  },
+);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { until } from '../until.ts';
-import { startService } from './service.ts';
+import { json, startService } from './service.ts';
 
 t.test('the admin command works beside a running service', async (t) => {
   const environment = { SERVICE_BASE_URL: 'https://cdn.example/assets/' };
@@ -8,7 +8,7 @@ t.test('the admin command works beside a running service', async (t) => {
   const admin = (...args: string[]) => service.admin(...args);
   const create = (...args: string[]) =>
     admin('projects', 'create', '--name', 'Shop \u001b[31mred', ...args);
-  const id = (await create('--origin', 'https://a.example/', '--allow', '*.b.example')).trim();
+  const id = await create('--origin', 'https://a.example/', '--allow', '*.b.example');
   t.match(id, /^prj_[0-9a-z]{16}$/);
 
   const list = await admin('projects', 'list');
@@ -31,10 +31,9 @@ t.test('the admin command works beside a running service', async (t) => {
     const listed = await presets('set', id, 'card', 'w=0400');
     t.match(listed, /^card +w=400$/m);
     t.match(listed, /^hero +w=1200&flip=true&blur=true&dpr=auto&crop=1_2_3_4&bg=Tomato$/m);
-    const unknown = await fetch(
-      `${service.url}/img/https://a.example/a.jpg?project=${id}&preset=cart`,
-    );
-    t.match((await unknown.json()) as object, { message: /Did you mean card\?/ });
+    const image = `${service.url}/img/https://a.example/a.jpg?project=${id}`;
+    const unknown = await fetch(`${image}&preset=cart`);
+    t.match(await json(unknown), { message: /Did you mean card\?/ });
     t.notMatch(await presets('delete', id, 'hero'), /hero/);
     for (const [message, ...args] of [
       [/w must be a whole number/, 'set', id, 'card', 'w=x'],
@@ -48,65 +47,62 @@ t.test('the admin command works beside a running service', async (t) => {
   });
 
   t.test('a key is shown once, listed without its secret, and revoked', async (t) => {
-    const [keyId = '', secret = ''] = (
-      await admin('keys', 'create', '--name', 'one', '--project', id)
-    )
-      .trim()
-      .split(/\s+/);
+    const created = await admin('keys', 'create', '--name', 'one', '--project', id);
+    const [keyId = '', secret = ''] = created.split(/\s+/);
     t.match(secret, /^sk_[\w-]{43}$/);
     const keys = await admin('keys', 'list');
     t.match(keys, keyId);
     t.notMatch(keys, secret);
-    const call = () =>
-      fetch(`${service.url}/api/sdk/v1/projects/${id}`, {
-        headers: { 'x-service-api-key': secret },
-      });
-    t.equal((await call()).status, 200);
+    const headers = { 'x-service-api-key': secret };
+    const response = await fetch(`${service.url}/api/sdk/v1/projects/${id}`, { headers });
+    t.equal(response.status, 200);
     await admin('keys', 'revoke', keyId);
     t.match(await admin('keys', 'list'), new RegExp(`${keyId}.*20\\d\\d-`));
   });
 
   t.test('a changed signed URL is refused', async (t) => {
-    const secret = (await admin('projects', 'sign', id, '--ttl', '600')).trim();
+    const sign = (...options: string[]) => admin('projects', 'sign', id, ...options);
+    await t.rejects(sign('--ttl', '59'), { code: 1 });
+    const secret = await sign('--ttl', '600');
     t.ok(secret.length >= 32);
     const url = `${service.url}/img/https://a.example/none.jpg?project=${id}&w=5`;
-    const signed = (await admin('projects', 'sign', id, '--url', url)).trim();
+    const signed = await sign('--url', url);
     t.ok(signed.startsWith(url));
-    const code = async (target: string) =>
-      Reflect.get(Object(await (await fetch(target)).json()), 'code');
-    await until('it counts', async () => (await code(url)) === 'signature_invalid');
+    const code = async (target: string) => (await json(await fetch(target))).code;
+    await until('signatures are required', async () => (await code(url)) === 'signature_invalid');
     t.equal(await code(signed.replace('w=5', 'w=6')), 'signature_invalid');
     t.not(await code(signed), 'signature_invalid', 'the signature is valid');
 
     // As clients use it, below the path of the base URL, which a proxy removes.
     const outside = url.replace(service.url, 'https://cdn.example/assets');
-    const below = (await admin('projects', 'sign', id, '--url', outside)).trim();
+    const below = await sign('--url', outside);
     t.ok(below.startsWith(outside));
     const inside = below.replace('https://cdn.example/assets', service.url);
     t.not(await code(inside), 'signature_invalid', 'the path of the base URL is not signed');
-    const collapsed = inside.replace('https://a', 'https:/a');
-    t.not(
-      await code(collapsed),
-      'signature_invalid',
-      'a proxy that merges slashes keeps the signature valid',
-    );
+    const merged = inside.replace('https://a', 'https:/a');
+    t.not(await code(merged), 'signature_invalid', 'a proxy may merge slashes');
 
     t.test('no URL fails while a secret is rotated', async (t) => {
-      const sign = (...options: string[]) => admin('projects', 'sign', id, ...options);
       const refused = (message: RegExp, ...options: string[]) =>
         t.rejects(sign(...options), { code: 1, stderr: message }, options.join(' '));
       await refused(/no old secret/, '--revoke-old');
       await refused(/cannot be used with/, '--rotate', '--off');
-      const next = (await sign('--rotate')).trim();
+      const next = await sign('--rotate');
       t.ok(next.length >= 32);
       t.not(next, secret);
       await refused(/two valid secrets/, '--rotate');
       t.match(await admin('projects', 'list'), /two secrets/);
-      const later = (await sign('--url', url)).trim();
-      await until('the new one counts', async () => (await code(later)) !== 'signature_invalid');
+      const later = await sign('--url', url);
+      await until(
+        'the new secret is valid',
+        async () => (await code(later)) !== 'signature_invalid',
+      );
       t.not(await code(signed), 'signature_invalid', 'the old one is still valid');
       t.match(await sign('--revoke-old'), /only the current secret/);
-      await until('the old one ends', async () => (await code(signed)) === 'signature_invalid');
+      await until(
+        'the old secret is invalid',
+        async () => (await code(signed)) === 'signature_invalid',
+      );
       t.not(await code(later), 'signature_invalid');
     });
   });

@@ -1,35 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lookupsPerWindow } from '../../server/control/unknown-keys.ts';
+import { maxLookupsPerWindow } from '../../server/control/unknown-keys.ts';
+import { startFrontEnd } from './front-end.ts';
 import { eachHttpServer } from './http-servers.ts';
 import { picture } from './origin.ts';
 import { StrictConnection } from './raw-http.ts';
-import { startDelivery } from './service.ts';
 
 const readMethods = 'GET, HEAD, OPTIONS';
 
 /** Requests that RFC 9110 and 9112 allow. `node` supports all of them, `uws` depends on its release. */
-eachHttpServer('valid requests get a response', async (t, { name, isOldUws, environment }) => {
+eachHttpServer('the requests of RFC 9110 and 9112', async (t, { name, isOldUws, environment }) => {
   const strict = name === 'node';
   const rootKey = 'sk_root-key-of-the-tests';
-  const {
-    service,
-    origin,
-    project,
-    image: target,
-  } = await startDelivery(t, {
-    environment: {
-      ...environment,
-      SERVICE_ROOT_API_KEY: rootKey,
-      SERVICE_TRUSTED_PROXIES: '127.0.0.1',
-    },
+  const service = await startFrontEnd(t, {
+    ...environment,
+    SERVICE_ROOT_API_KEY: rootKey,
+    SERVICE_TRUSTED_PROXIES: '127.0.0.1',
   });
+  const { origin, project } = service;
   const body = await picture(400, 300);
   origin.serve('/a.jpg', body);
   origin.serve('/slow.jpg', async (_, response) => {
     await sleep(400);
     response.end(body);
   });
-  const image = target('/a.jpg', 'w=50');
+  const image = service.image('/a.jpg', 'w=50');
   const slow = (n: number) =>
     `/img/${encodeURIComponent(`${origin.url}/slow.jpg?${n}`)}?project=${project}&w=50`;
   const connect = async () => {
@@ -193,7 +187,7 @@ eachHttpServer('valid requests get a response', async (t, { name, isOldUws, envi
       return connection.response();
     };
     const statuses: number[] = [];
-    for (let i = 0; i <= lookupsPerWindow; i++) {
+    for (let i = 0; i <= maxLookupsPerWindow; i++) {
       statuses.push((await guess(`203.0.113.${i}, 198.51.100.1`)).status);
     }
     t.same(new Set(statuses.slice(0, -1)), new Set([401]));
@@ -308,9 +302,9 @@ eachHttpServer('valid requests get a response', async (t, { name, isOldUws, envi
           t.ok(await alone.end(), 'it closes the connection');
           const ahead = await connect();
           ahead.send(head + sent + hidden);
-          const answers = (await ahead.rest()).split('HTTP/1.1 ').slice(1);
-          t.ok(answers.length <= 1, 'further requests get no response');
-          t.notMatch(answers.join(), /"openapi"/);
+          const responses = (await ahead.rest()).split('HTTP/1.1 ').slice(1);
+          t.ok(responses.length <= 1, 'further requests get no response');
+          t.notMatch(responses.join(), /"openapi"/);
         }
       }
     }

@@ -1,23 +1,31 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import type { Test } from 'tap';
 import { loadSettings } from '../../contract/settings/load.ts';
 import type { FrontEndChannel, Welcome } from '../../server/cluster/channel.ts';
 import { createFrontEnd } from '../../server/front-end.ts';
-import { joinStore } from '../../store/open.ts';
+import { joinStore, type Store } from '../../store/open.ts';
 import { embeddedUrl } from '../store/connection.ts';
 import { temporaryRoot } from '../temporary-root.ts';
 import { startTestOrigin, type TestOrigin } from './origin.ts';
-import { freePort, imagesOf } from './service.ts';
+import { freePort, imagesOf, type LogLine } from './service.ts';
 
 export interface TestFrontEnd {
   readonly url: string;
   readonly port: number;
   readonly origin: TestOrigin;
-  /** The id of a project that may use the origin. */
+  readonly store: Store;
+  /** Warnings and errors so far. */
+  readonly log: readonly LogLine[];
+  /** The id of a project that may use 127.0.0.1 and localhost. */
   readonly project: string;
+  /** Creates a project that may use these hosts; returns its id. */
+  createProject(...hosts: string[]): Promise<string>;
   /** The path and query of an image of the origin. */
   image(path: string, query?: string): string;
+  /** The pid of this process, as of a service with one front end. */
+  frontEnds(): number[];
 }
 
 /**
@@ -39,7 +47,6 @@ export async function startFrontEnd(
     SERVICE_MONGODB_URL: storeUrl,
     SERVICE_PROCESSES: '1',
     SERVICE_DISK_CACHE_BYTES: '0',
-    SERVICE_LOG_LEVEL: 'silent',
     // Slow work on a busy machine is not an error here.
     SERVICE_SOURCE_TIMEOUT_MS: '100000',
     SERVICE_TRANSFORM_TIMEOUT_MS: '100000',
@@ -48,17 +55,19 @@ export async function startFrontEnd(
   });
   const store = await joinStore(settings);
   const { _id: orgId } = await store.organisations.default();
-  const { _id: project } = await store.projects.create({
-    orgId,
-    name: 'Test',
-    origin: 'http://127.0.0.1/',
-    allowedOrigins: ['127.0.0.1', 'localhost'],
-  });
+  if (settings.rootApiKey !== null) {
+    await store.keys.storeEnvironmentKey(settings.rootApiKey, orgId);
+  }
+  const createProject = async (...allowedOrigins: string[]) => {
+    const fields = { orgId, name: 'Test', origin: 'http://127.0.0.1/', allowedOrigins };
+    return (await store.projects.create(fields))._id;
+  };
+  const project = await createProject('127.0.0.1', 'localhost');
   const welcome: Welcome = {
     type: 'welcome',
     storeUrl,
     storePrepared: true,
-    knowledge: { confirmedAt: 0, projects: [] },
+    knownProjects: { confirmedAt: 0, projects: [] },
   };
   let reason: string | null = null;
   const channel: FrontEndChannel = {
@@ -68,7 +77,9 @@ export async function startFrontEnd(
     start: async () => welcome,
     receive: (receiver) => receiver(welcome),
   };
-  const frontEnd = await createFrontEnd(settings, channel);
+  const log: LogLine[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line) => void log.push(JSON.parse(line)) });
+  const frontEnd = await createFrontEnd(settings, channel, logger);
   await frontEnd.start();
   if (reason !== null) throw new Error(reason);
   t.teardown(async () => {
@@ -80,7 +91,11 @@ export async function startFrontEnd(
     url: `http://127.0.0.1:${port}`,
     port,
     origin,
+    store,
+    log,
     project,
+    createProject,
     image: imagesOf(origin, project),
+    frontEnds: () => [process.pid],
   };
 }

@@ -12,10 +12,10 @@ export interface HeldReply {
   release(): void;
 }
 
-export function held(answer: Buffer | Reply): HeldReply {
+export function held(body: Buffer | Reply): HeldReply {
   const waiting = new Map<ServerResponse, IncomingMessage>();
   const give: Reply = (request, response) =>
-    Buffer.isBuffer(answer) ? void response.end(answer) : answer(request, response);
+    Buffer.isBuffer(body) ? void response.end(body) : body(request, response);
   let released = false;
   return {
     reply(request, response) {
@@ -37,7 +37,7 @@ export function held(answer: Buffer | Reply): HeldReply {
 export interface Sent {
   /** Resolves when the whole request is sent. */
   readonly sent: Promise<void>;
-  readonly answer: Promise<{ readonly status: number; readonly body: Buffer }>;
+  readonly response: Promise<{ readonly status: number; readonly body: Buffer }>;
   /** Closes the connection. */
   leave(): void;
 }
@@ -47,7 +47,7 @@ export function get(url: string): Sent {
   const agent = new Agent({ keepAlive: false });
   const outgoing = request(url, { agent });
   const sent = new Promise<void>((resolve) => void outgoing.once('finish', resolve));
-  const answer = new Promise<Awaited<Sent['answer']>>((resolve, reject) => {
+  const received = new Promise<Awaited<Sent['response']>>((resolve, reject) => {
     outgoing.once('error', reject);
     outgoing.once('response', async (response) => {
       try {
@@ -60,25 +60,27 @@ export function get(url: string): Sent {
     });
   });
   outgoing.end();
-  return { sent, answer, leave: () => void outgoing.destroy() };
+  return { sent, response: received, leave: () => void outgoing.destroy() };
 }
 
 /**
- * Resolves when every front end has received all earlier requests: each has answered two later requests
+ * Resolves when every front end has received all earlier requests: each has responded to two later requests
  * over newer connections.
  */
-export async function heard(service: Service): Promise<void> {
-  const answers = new Map<number, number>();
-  await until('each front end answers', async () => {
+export async function earlierRequestsReceived(
+  service: Pick<Service, 'url' | 'frontEnds'>,
+): Promise<void> {
+  const responses = new Map<number, number>();
+  await until('each front end responds', async () => {
     const response = await fetch(`${service.url}/api/health`, { headers: { connection: 'close' } });
     await response.arrayBuffer();
     const pid = answeredBy(response.headers);
-    answers.set(pid, (answers.get(pid) ?? 0) + 1);
-    return service.frontEnds().every((one) => (answers.get(one) ?? 0) >= 2);
+    responses.set(pid, (responses.get(pid) ?? 0) + 1);
+    return service.frontEnds().every((one) => (responses.get(one) ?? 0) >= 2);
   });
 }
 
-/** The pid of the front end that answered, from the request id. */
+/** The pid of the front end that responded, from the request id. */
 export function answeredBy(headers: Headers): number {
   return Number.parseInt(headers.get('x-request-id')?.split('-')[0] ?? '', 36);
 }

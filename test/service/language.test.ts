@@ -43,19 +43,19 @@ t.test('the example of every transform parameter changes the image', async (t) =
   };
 
   for (const name of parameterNames) {
-    const { example, beside, aliases, role } = parameters[name];
+    const { example, exampleWith, aliases, role } = parameters[name];
     if (role === 'delivery') continue;
     const ask = async (query: string) => {
       const response = await fetch(url + image(`/${sources[name] ?? 'photo.png'}`, query));
       return { response, body: Buffer.from(await response.arrayBuffer()) };
     };
-    const { response, body } = await ask(`${beside}&${name}=${example}`);
+    const { response, body } = await ask(`${exampleWith}&${name}=${example}`);
     t.equal(response.status, 200, name);
     t.match(await sharp(body).metadata(), { width: Number, height: Number }, name);
-    const plain = await ask(beside);
+    const plain = await ask(exampleWith);
     t.notOk(body.equals(plain.body), `${name} changes the image`);
     for (const alias of aliases) {
-      const { response } = await ask(`${alias}=${example}&${beside}`);
+      const { response } = await ask(`${alias}=${example}&${exampleWith}`);
       t.equal(response.headers.get('x-cache'), 'memory', `${alias} is ${name}`);
     }
   }
@@ -76,6 +76,35 @@ t.test('the example of every transform parameter changes the image', async (t) =
           dominant: /^#[0-9a-f]{6}$/,
         });
       }
+    }
+  });
+
+  t.test('each version of a source is fetched, rendered and cached', async (t) => {
+    const ask = async (query: string) => {
+      const response = await fetch(url + image('/price.jpg', query));
+      const body = Buffer.from(await response.arrayBuffer());
+      return { status: response.status, tier: response.headers.get('x-cache'), body };
+    };
+    origin.serve('/price.jpg', await picture(60, 40));
+    const before = await ask('w=30');
+    origin.serve('/price.jpg', await picture(40, 60));
+    t.match(await ask('w=30'), { tier: 'memory', body: before.body });
+    const after = await ask('w=30&v=2026-11-22_b.1');
+    t.match(await sharp(after.body).metadata(), { width: 30, height: 45 });
+    t.match(await ask('v=2026-11-22_b.1&w=30'), { tier: 'memory', body: after.body });
+    t.match(await ask('w=30'), { tier: 'memory', body: before.body });
+    t.equal((await ask('w=20&v=2026-11-22_b.1')).status, 200);
+    t.equal(origin.requests.get('/price.jpg'), 2, 'one fetch of each version');
+    for (const value of ['', 'x'.repeat(65), 'a%20b', 'a/b', '%C3%BC']) {
+      const { status, body } = await ask(`w=30&v=${value}`);
+      t.match(
+        { status, error: JSON.parse(body.toString()) },
+        {
+          status: 400,
+          error: { code: 'parameter_invalid', message: /^v must be 1 to 64 letters/ },
+        },
+        value,
+      );
     }
   });
 

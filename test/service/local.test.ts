@@ -1,48 +1,46 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmod,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  realpath,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
 import { Client } from 'undici';
-import { temporaryRoot } from '../temporary-root.ts';
+import { icoOf } from '../hostile/inputs/pictures.ts';
+import { temporaryFolder } from '../temporary-root.ts';
 import { patienceMs, until } from '../until.ts';
 import { noChromium, startChromium } from './chromium.ts';
 import { picture } from './origin.ts';
 import { freePort } from './service.ts';
 import { startProgram } from './worker/worker.ts';
 
-/** As README.md has it. */
+/** The folder of README.md. */
 t.test('npm run serve delivers only the pictures of a folder', async (t) => {
-  const base = await realpath(await mkdtemp(join(temporaryRoot, 'image-delivery-')));
-  t.teardown(() => rm(base, { recursive: true, force: true }));
+  const base = await temporaryFolder(t);
   const [folder, temporary] = [join(base, 'pictures'), join(base, 'tmp')];
-  await mkdir(join(folder, 'sub dir'), { recursive: true });
-  await mkdir(join(folder, '.hidden'));
   await mkdir(temporary);
-  const bytes = await picture(300, 200);
-  const outside = join(base, 'outside.jpg');
-  for (const name of ['a.jpg', 'sub dir/ü #1.JPG', '.hidden/b.jpg', '.c.jpg', 'notes.txt']) {
-    await writeFile(join(folder, name), bytes);
+  const jpeg = await picture(300, 200);
+  for (const [name, content] of [
+    ['a.jpg', jpeg],
+    ['sub dir/ü #1.JPG', jpeg],
+    ['icon.ico', icoOf(await picture(30, 20, 'png'))],
+    ['.hidden/b.jpg', jpeg],
+    ['.c.jpg', jpeg],
+    ['notes.txt', jpeg],
+    ['../outside.jpg', jpeg],
+  ] as const) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), content);
   }
-  await writeFile(join(folder, 'icon.ico'), await icon());
-  await writeFile(outside, bytes);
-  await symlink(outside, join(folder, 'out.jpg'));
-  await symlink(base, join(folder, 'up'));
-  await symlink('.hidden/b.jpg', join(folder, 'shown.jpg'));
-  await symlink('a.jpg', join(folder, 'inside.jpg'));
+  for (const [name, target] of [
+    ['inside.jpg', 'a.jpg'],
+    ['shown.jpg', '.hidden/b.jpg'],
+    ['out.jpg', '../outside.jpg'],
+    ['up', '..'],
+  ] as const) {
+    await symlink(target, join(folder, name));
+  }
   execFileSync('mkfifo', [join(folder, 'pipe.jpg')]);
   await chmod(folder, 0o555);
   const before = await readdir(folder, { recursive: true });
@@ -78,8 +76,8 @@ t.test('npm run serve delivers only the pictures of a folder', async (t) => {
     t.match(await sharp(body).metadata(), { format: 'png', width: 30, height: 20 });
   }
   const [first = ''] = urls;
-  const ask = async (path: string) => (await fetch(first.replace('a.jpg', path))).status;
-  t.equal(await ask('inside.jpg'), 200, 'a link within the folder');
+  const statusOf = async (path: string) => (await fetch(first.replace('a.jpg', path))).status;
+  t.equal(await statusOf('inside.jpg'), 200, 'a link within the folder');
   for (const path of [
     'none.jpg',
     'out.jpg',
@@ -94,7 +92,7 @@ t.test('npm run serve delivers only the pictures of a folder', async (t) => {
     '%00.jpg',
     '%E0.jpg',
   ]) {
-    t.equal(await ask(path), 404, path);
+    t.equal(await statusOf(path), 404, path);
   }
 
   await t.test('its page lists pictures and opens with one', { skip: noChromium }, async (t) => {
@@ -112,41 +110,37 @@ t.test('npm run serve delivers only the pictures of a folder', async (t) => {
     await page.getByRole('link', { name: 'Pictures' }).waitFor();
   });
 
-  await t.test('its origin answers only the service', async (t) => {
+  await t.test('its origin checks the Host header and the path', async (t) => {
     const [, origin = ''] = /\/img\/(http:\/\/127\.0\.0\.1:\d+)/.exec(first) ?? [];
     const authority = new URL(origin).host;
     // No pipelining: the server may close an idle connection.
     const client = new Client(origin, { pipelining: 0 });
     t.teardown(() => client.close());
-    const status = async (target: string, host: string) => {
-      const { statusCode, body } = await client.request({
-        method: 'GET',
-        path: target,
-        headers: { host },
-      });
-      await body.dump();
-      return statusCode;
-    };
-    t.equal(await status('/a.jpg', authority), 200);
-    t.equal(await status('/a.jpg', 'evil.example'), 404, 'a foreign name of this address');
-    t.equal(await status('/../outside.jpg', authority), 404);
-    t.equal(await status('//a.jpg', authority), 404);
+    for (const [path, host, status] of [
+      ['/a.jpg', authority, 200],
+      // A name of another site for this address.
+      ['/a.jpg', 'evil.example', 404],
+      ['/../outside.jpg', authority, 404],
+      ['//a.jpg', authority, 404],
+    ] as const) {
+      const response = await client.request({ method: 'GET', path, headers: { host } });
+      await response.body.dump();
+      t.equal(response.statusCode, status, `${path} of ${host}`);
+    }
   });
 
   await t.test('pages of other sites get no picture', async (t) => {
     const client = new Client(`http://127.0.0.1:${port}`, { pipelining: 0 });
     t.teardown(() => client.close());
     const path = first.slice(first.indexOf('/img/'));
-    const ask = async (headers: Record<string, string>, target = path) => {
+    /** Checks the code of the error; null for an image. */
+    const check = async (headers: Record<string, string>, code: string | null, target = path) => {
       const response = await client.request({ method: 'GET', path: target, headers });
       const text = await response.body.text();
-      const code = response.statusCode === 200 ? null : JSON.parse(text).code;
-      const names = Object.keys(response.headers).filter((one) =>
-        one.startsWith('access-control-'),
-      );
-      t.same(names, [], JSON.stringify(headers));
-      t.not(response.headers['cross-origin-resource-policy'], 'cross-origin');
-      return code;
+      const what = `${JSON.stringify(headers).slice(0, 90)} ${target}`;
+      t.equal(response.statusCode === 200 ? null : JSON.parse(text).code, code, what);
+      t.notMatch(Object.keys(response.headers).join(), 'access-control-', what);
+      t.not(response.headers['cross-origin-resource-policy'], 'cross-origin', what);
     };
     const host = `localhost:${port}`;
     const own = [
@@ -160,7 +154,7 @@ t.test('npm run serve delivers only the pictures of a folder', async (t) => {
       { host, 'sec-fetch-site': 'same-site', origin: 'http://localhost:5173' },
       { host, origin: 'http://127.0.0.1:5173' },
     ];
-    for (const headers of own) t.equal(await ask(headers), null, JSON.stringify(headers));
+    for (const headers of own) await check(headers, null);
     const foreign = [
       [{ host: 'rebound.example' }, 'host_not_allowed'],
       [{ host: `rebound.example:${port}` }, 'host_not_allowed'],
@@ -176,11 +170,7 @@ t.test('npm run serve delivers only the pictures of a folder', async (t) => {
     ] as const;
     for (const [headers, code] of foreign) {
       for (const target of [path, '/', '/openapi.json', '/api/health', '/nothing']) {
-        t.equal(
-          await ask(headers, target),
-          code,
-          `${JSON.stringify(headers).slice(0, 90)} ${target}`,
-        );
+        await check(headers, code, target);
       }
     }
   });
@@ -225,19 +215,3 @@ t.test('npm run serve delivers only the pictures of a folder', async (t) => {
   t.same(await readdir(temporary), [], 'no temporary files are left');
   await t.rejects(readFile(join(base, 'data')), 'the data folder of a deployment is not used');
 });
-
-/** An ICO with one PNG of 30 x 20 px. */
-async function icon(): Promise<Buffer> {
-  const png = await sharp(await picture(30, 20))
-    .png()
-    .toBuffer();
-  const header = Buffer.alloc(22);
-  header.writeUInt16LE(1, 2);
-  header.writeUInt16LE(1, 4);
-  header.set([30, 20], 6);
-  header.writeUInt16LE(1, 10);
-  header.writeUInt16LE(32, 12);
-  header.writeUInt32LE(png.length, 14);
-  header.writeUInt32LE(header.length, 18);
-  return Buffer.concat([header, png]);
-}

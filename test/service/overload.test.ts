@@ -27,15 +27,15 @@ t.test('a full transform queue refuses misses at once and still serves hits', as
   source.release();
   await Promise.race(flood);
   const hit = await fetch(url + image('/a.jpg', 'w=50'));
-  const answers = await Promise.all(flood);
-  const refused = answers.filter((answer) => answer.status === 503);
-  const served = answers.filter((answer) => answer.status === 200);
+  const responses = await Promise.all(flood);
+  const refused = responses.filter((response) => response.status === 503);
+  const served = responses.filter((response) => response.status === 200);
   t.equal(served.length, 3, 'one runs and two wait');
   t.equal(refused.length, 37);
-  for (const answer of refused) {
-    t.match(answer.headers.get('retry-after'), /^[1-9]\d*$/);
-    t.equal(answer.headers.get('cache-control'), 'no-store');
-    t.match(await answer.json(), { code: 'overloaded' });
+  for (const response of refused) {
+    t.match(response.headers.get('retry-after'), /^[1-9]\d*$/);
+    t.equal(response.headers.get('cache-control'), 'no-store');
+    t.match(await response.json(), { code: 'overloaded' });
   }
   t.equal(hit.status, 200);
   t.equal(hit.headers.get('x-cache'), 'memory');
@@ -54,7 +54,7 @@ t.test('the number of fetches is bounded', async (t) => {
     statuses.push((await fetch(`${url}/img/?${query}`)).status);
   });
   await until('all others are refused', () => statuses.length === 27);
-  await until('the others are asked for', () => source.waiting >= 3);
+  await until('the others are fetched', () => source.waiting >= 3);
   t.equal(source.waiting, 3, 'three quarters of four for one project');
   source.release();
   await Promise.all(all);

@@ -125,7 +125,7 @@ function bodyLength(method: string, response: Omit<RawResponse, 'body'>): number
   if (length !== undefined && !/^(0|[1-9]\d{0,9})$/.test(length)) {
     throw new Error(`content-length: ${length}`);
   }
-  if (method === 'HEAD' || status === 204 || status === 304) return 0;
+  if (method === 'HEAD' || [100, 204, 304].includes(status)) return 0;
   if (headers.has('transfer-encoding')) throw new Error('a transfer coding');
   if (length === undefined) throw new Error('a body without a length');
   return Number(length);

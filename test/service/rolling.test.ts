@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Test } from 'tap';
 import { Agent, request } from 'undici';
 import { until } from '../until.ts';
+import { held } from './held.ts';
 import { eachHttpServer } from './http-servers.ts';
 import { picture } from './origin.ts';
-import { isAlive, startDelivery } from './service.ts';
+import { type Delivery, isAlive, startDelivery } from './service.ts';
 
 /** Sends requests on kept and new connections until `stop`, and collects errors. */
 function load(url: string) {
@@ -41,14 +43,10 @@ function load(url: string) {
   };
 }
 
-eachHttpServer('SIGHUP replaces every process without a failed request', async (t, engine) => {
-  const { service, origin, image } = await startDelivery(t, {
-    environment: { ...engine.environment, SERVICE_PROCESSES: '2' },
-  });
+async function replaceProcesses(t: Test, { service, origin, image }: Delivery): Promise<void> {
   origin.serve('/a.jpg', await picture(400, 300));
-  const url = service.url + image('/a.jpg', 'w=50');
   const before = service.frontEnds();
-  const traffic = load(url);
+  const traffic = load(service.url + image('/a.jpg', 'w=50'));
   await traffic.more(50);
   service.primary.kill('SIGHUP');
   await service.waitForLog((line) => line.msg === 'the front ends are replaced');
@@ -57,4 +55,49 @@ eachHttpServer('SIGHUP replaces every process without a failed request', async (
   t.same(await traffic.end(), []);
   t.equal(service.frontEnds().length, 2);
   t.notOk(service.log.some((line) => line.msg === 'a front end died and is replaced'));
+}
+
+async function drain(t: Test, { service, origin, image }: Delivery): Promise<void> {
+  const source = held(await picture(400, 300));
+  origin.serve('/slow.jpg', source.reply);
+  const agent = new Agent({ keepAliveTimeout: 60_000 });
+  t.teardown(() => agent.close());
+  // A connection from before the drain, for health during it.
+  const health = () => request(`${service.url}/api/health`, { dispatcher: agent });
+  await (await health()).body.dump();
+  const inFlight = fetch(service.url + image('/slow.jpg', 'w=50'));
+  await until('the fetch', () => source.waiting === 1);
+  const frontEnds = service.frontEnds();
+
+  const exit = service.end('SIGTERM');
+  // The log line may be of the other process.
+  const draining = await until('health reports it', async () => {
+    const response = await health();
+    if (response.statusCode === 503) return response;
+    await response.body.dump();
+    return false;
+  });
+  t.match(await draining.body.json(), { ok: false, status: 'draining' });
+  t.equal(draining.headers['connection'], 'close');
+  const isRefused = () =>
+    fetch(`${service.url}/api/health`, { headers: { connection: 'close' } }).then(
+      () => false,
+      () => true,
+    );
+  await until('the listeners are closed', isRefused);
+
+  t.equal(source.waiting, 1, 'the request in progress still waits');
+  source.release();
+  t.equal((await inFlight).status, 200);
+  t.equal(await exit, 0);
+  t.notOk(frontEnds.some(isAlive));
+}
+
+eachHttpServer('signals to a service of two processes', async (t, engine) => {
+  const environment = { ...engine.environment, SERVICE_PROCESSES: '2' };
+  const delivery = await startDelivery(t, { environment });
+  await t.test('SIGHUP replaces both without a failed request', (t) =>
+    replaceProcesses(t, delivery),
+  );
+  await t.test('SIGTERM completes open requests, and exits with 0', (t) => drain(t, delivery));
 });

@@ -10,7 +10,7 @@ import { loadSettings } from '../../contract/settings/load.ts';
 import { joinStore } from '../../store/open.ts';
 import { rootPath } from '../root.ts';
 import { temporaryRoot } from '../temporary-root.ts';
-import { patienceMs } from '../until.ts';
+import { until } from '../until.ts';
 import { startTestOrigin, type TestOrigin } from './origin.ts';
 
 const run = promisify(execFile);
@@ -24,27 +24,6 @@ export const plainNode = ['env', '-u', 'NODE_OPTIONS', process.execPath] as cons
 const [program, ...programArgs] = plainNode;
 
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
-
-export interface Service {
-  readonly url: string;
-  readonly port: number;
-  readonly dataDir: string;
-  readonly primary: ChildProcess;
-  readonly environment: Readonly<Record<string, string>>;
-  /** All log lines so far. */
-  readonly log: readonly LogLine[];
-  readonly stdout: () => string;
-  readonly stderr: () => string;
-  /** Resolves with the first matching log line, past or future. */
-  waitForLog(fits: (line: LogLine) => boolean, withinMs?: number): Promise<LogLine>;
-  /** Pids of the listening front ends, oldest first. */
-  frontEnds(): number[];
-  admin(...args: string[]): Promise<string>;
-  /** Creates a project that may use 127.0.0.1, localhost and the given hosts; returns its id. */
-  project(...hosts: string[]): Promise<string>;
-  /** Sends a signal; resolves with the exit code or the signal that ended the process. */
-  end(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
-}
 
 interface Teardown {
   teardown(action: () => unknown): void;
@@ -151,7 +130,7 @@ export async function launch(t: Teardown, options: ServiceOptions = {}): Promise
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const service = new RunningService(primary, port, dataDir, environment);
+  const service = new Service(primary, port, dataDir, environment);
   t.teardown(async () => {
     await service.end('SIGKILL');
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
@@ -160,14 +139,15 @@ export async function launch(t: Teardown, options: ServiceOptions = {}): Promise
   return service;
 }
 
-class RunningService implements Service {
+/** The built service as processes. */
+export class Service {
   readonly url: string;
+  /** All log lines so far. */
   readonly log: LogLine[] = [];
   readonly primary: ChildProcess;
   readonly port: number;
   readonly dataDir: string;
   readonly environment: Readonly<Record<string, string>>;
-  readonly #watchers = new Set<() => void>();
   readonly #ended: Promise<number | NodeJS.Signals | null>;
   #stdout = '';
   #stderr = '';
@@ -197,30 +177,21 @@ class RunningService implements Service {
   stdout = (): string => this.#stdout;
   stderr = (): string => this.#stderr;
 
-  async waitForLog(fits: (line: LogLine) => boolean, withinMs = patienceMs): Promise<LogLine> {
-    const look = () => this.log.find(fits);
-    return new Promise((resolve, reject) => {
-      const settle = (action: () => void) => {
-        clearTimeout(timer);
-        this.#watchers.delete(watch);
-        action();
-      };
-      const watch = () => {
-        const line = look();
-        if (line !== undefined) settle(() => resolve(line));
-      };
-      const complain = (why: string) =>
-        reject(new Error(`${why}\n${this.#stderr}\n${this.#stdout.slice(-4_000)}`));
-      const timer = setTimeout(
-        () => settle(() => complain(`no such log line within ${withinMs} ms`)),
-        withinMs,
-      );
-      this.#watchers.add(watch);
-      void this.#ended.then(() => settle(() => complain('the service has ended')));
-      watch();
-    });
+  /** Resolves with the first matching log line, past or future; rejects when the service has ended. */
+  async waitForLog(fits: (line: LogLine) => boolean): Promise<LogLine> {
+    try {
+      return await until('the log line', () => {
+        const line = this.log.find(fits);
+        const hasEnded = this.primary.exitCode !== null || this.primary.signalCode !== null;
+        if (line === undefined && hasEnded) throw new Error('the service has ended');
+        return line;
+      });
+    } catch (error) {
+      throw new Error(`${error}\n${this.#stderr}\n${this.#stdout.slice(-4_000)}`);
+    }
   }
 
+  /** Pids of the listening front ends, oldest first. */
   frontEnds(): number[] {
     const pids = this.log
       .filter((line) => line.msg === 'a front end listens')
@@ -228,12 +199,14 @@ class RunningService implements Service {
     return pids.filter(isAlive);
   }
 
+  /** Runs the admin command; resolves with its output. */
   async admin(...args: string[]): Promise<string> {
     const command = [...programArgs, join(dist, 'server/admin/main.js'), ...args];
     const { stdout } = await run(program, command, { cwd: this.dataDir, env: this.environment });
     return stdout.trim();
   }
 
+  /** Creates a project that may use 127.0.0.1, localhost and the given hosts; returns its id. */
   async project(...hosts: string[]): Promise<string> {
     const store = await joinStore(loadSettings(this.environment));
     try {
@@ -246,6 +219,7 @@ class RunningService implements Service {
     }
   }
 
+  /** Sends a signal; resolves with the exit code or the signal that ended the process. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | NodeJS.Signals | null> {
     this.primary.kill(signal);
     return this.#ended;
@@ -253,9 +227,7 @@ class RunningService implements Service {
 
   #read(line: string): void {
     this.#stdout += `${line}\n`;
-    if (!line.startsWith('{')) return;
-    this.log.push(JSON.parse(line));
-    for (const watch of [...this.#watchers]) watch();
+    if (line.startsWith('{')) this.log.push(JSON.parse(line));
   }
 }
 

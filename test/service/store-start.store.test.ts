@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { Projects } from '../../store/projects.ts';
 import { rootPath } from '../root.ts';
 import { storeLink } from '../server/store-link.ts';
@@ -11,7 +11,7 @@ import { answeredBy } from './held.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { launch, plainNode, type Service } from './service.ts';
 
-const awayMessages = (service: Service, part: string) =>
+const outageMessages = (service: Service, part: string) =>
   service.log.filter(
     (line) => line['part'] === part && /^the store is (still )?unavailable/.test(line.msg),
   );
@@ -19,8 +19,7 @@ const awayMessages = (service: Service, part: string) =>
 /** The keys of two machines in turn. */
 const rootKeys = ['sk_key-of-one-machine', 'sk_key-of-another-machine'] as const;
 
-/** A service that was started while the store was unavailable, and a picture for it. */
-async function launchedTooEarly(t: Test) {
+t.test('a service starts, runs and restarts while its store is unavailable', async (t) => {
   const link = await storeLink(t);
   const { host } = new URL(link.url.replace(/^mongodb/, 'http'));
   await link.cut();
@@ -33,26 +32,21 @@ async function launchedTooEarly(t: Test) {
       SERVICE_ROOT_API_KEY: rootKeys[0],
     },
   });
-  return { link, host, origin, service };
-}
-
-t.test('a service starts, runs and restarts while its store is unavailable', async (t) => {
-  const { link, host, origin, service } = await launchedTooEarly(t);
   const cause = `${host} refuses connections (ECONNREFUSED)`;
   let running = service;
   const ends = (lines: Service['log']) =>
     lines.filter(({ msg }) => /^the store is available after [\d.]+ s$/.test(msg)).length;
   const get = async (path: string, headers = {}) => {
-    const answer = await fetch(running.url + path, { headers });
-    const text = await answer.text();
-    const body = answer.headers.get('content-type') === 'application/json' && JSON.parse(text);
-    return { status: answer.status, headers: answer.headers, body };
+    const response = await fetch(running.url + path, { headers });
+    const text = await response.text();
+    const body = response.headers.get('content-type') === 'application/json' && JSON.parse(text);
+    return { status: response.status, headers: response.headers, body };
   };
   const health = () => get('/api/health');
   const unavailable = async (path: string, headers = {}) => {
-    const answer = await get(path, headers);
-    t.match(answer, { status: 503, body: { code: 'store_unavailable' } }, path);
-    t.match(answer.headers.get('retry-after'), /^\d+$/);
+    const response = await get(path, headers);
+    t.match(response, { status: 503, body: { code: 'store_unavailable' } }, path);
+    t.match(response.headers.get('retry-after'), /^\d+$/);
   };
   const authorization = { authorization: 'Bearer sk_of-somebody' };
   const pathOf = (id: string) => `/img/${origin.url}/a.jpg?project=${id}`;
@@ -71,17 +65,22 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
     const [program, ...args] = plainNode;
     const checked = spawn(program, [...args, check], { env: service.environment });
     t.same(await once(checked, 'exit'), [0, null], 'the health check of a container succeeds');
-    await until('the log entry', () => awayMessages(service, 'primary').length > 0);
+    await until('the log entry', () => outageMessages(service, 'primary').length > 0);
     t.equal(
-      awayMessages(service, 'primary')[0]?.msg.split('; ')[0],
+      outageMessages(service, 'primary')[0]?.msg.split('; ')[0],
       `the store is unavailable: ${cause}`,
     );
     await until('a sentence', () => service.stderr().endsWith('\n'));
     t.match(service.stderr(), `The store is unavailable: ${cause}. Until it answers, `);
+    await t.rejects(
+      service.admin('projects', 'list'),
+      { code: 1, stderr: `The store is unavailable: ${cause}.\n` },
+      'an admin command tries once',
+    );
     service.primary.kill('SIGHUP');
     await link.mend();
     await service.waitForLog(({ msg }) => msg === 'the service is ready');
-    t.equal(awayMessages(service, 'primary').length, 1, 'reported once');
+    t.equal(outageMessages(service, 'primary').length, 1, 'reported once');
     t.equal(ends(service.log.filter((line) => line['part'] === 'primary')), 1, 'and its end once');
     await until('health', async () => (await health()).status === 200);
   });
@@ -111,13 +110,13 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
     await unavailable('/api/sdk/v1/projects', authorization);
     t.match(await health(), { status: 503, body: { checks: { projects: { known: 2 } } } });
     const own = () => service.log.filter((line) => line['pid'] === pid);
-    const away = () => own().filter(({ msg }) => msg.startsWith('the store is unavailable: '));
-    await until('the log entry', () => away().length > 0);
-    t.match(away()[0]?.msg, cause);
+    const outages = () => own().filter(({ msg }) => msg.startsWith('the store is unavailable: '));
+    await until('the log entry', () => outages().length > 0);
+    t.match(outages()[0]?.msg, cause);
     await link.mend();
     await until('health', async () => (await health()).status === 200);
     t.equal(await image(unknown), 404);
-    t.equal(away().length, 1, 'reported once');
+    t.equal(outages().length, 1, 'reported once');
     t.equal(ends(own()), 1, 'and its end once');
     t.notMatch(service.stdout(), /topology is closed/i);
   });
@@ -178,8 +177,8 @@ t.test('refused credentials are reported, and SIGTERM ends the wait', async (t) 
     environment: { SERVICE_MONGODB_URL: url },
     dataDir: t.testdir(),
   });
-  await until('the log entry', () => awayMessages(service, 'primary').length > 0);
-  t.match(awayMessages(service, 'primary')[0]?.msg, 'authentication failed: ');
+  await until('the log entry', () => outageMessages(service, 'primary').length > 0);
+  t.match(outageMessages(service, 'primary')[0]?.msg, 'authentication failed: ');
   t.equal(await service.end('SIGTERM'), 0);
   t.notMatch(service.stdout() + service.stderr(), /s3cret|somebody/);
 });
@@ -193,16 +192,4 @@ t.test('an invalid store URL stops the start with a clear error', async (t) => {
   t.equal(await service.end('SIGCONT'), 1);
   t.match(service.stderr(), /^SERVICE_MONGODB_URL cannot be used: .*\.\n$/);
   t.notMatch(service.stdout() + service.stderr(), /s3|cret@/);
-});
-
-t.test('an admin command tries once and reports the reason', async (t) => {
-  const { link, host, service } = await launchedTooEarly(t);
-  await service.admin('projects', 'list').then(
-    () => t.fail('the store is unavailable'),
-    ({ code, stderr }) => {
-      t.equal(code, 1);
-      t.equal(stderr, `The store is unavailable: ${host} refuses connections (ECONNREFUSED).\n`);
-    },
-  );
-  await link.mend();
 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { Client } from 'undici';
 import { until } from '../until.ts';
-import { get, heard, held } from './held.ts';
+import { earlierRequestsReceived, get, held } from './held.ts';
 import { httpServers } from './http-servers.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { parseMetrics, type Samples, totalOf } from './scrape.ts';
@@ -103,10 +103,10 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
   });
 
   await t.test('a miss has a trace with all stages', async (t) => {
-    const sentOn: IncomingHttpHeaders[] = [];
+    const forwarded: IncomingHttpHeaders[] = [];
     const body = await picture(300, 200);
     origin.serve('/cold.jpg', (request, response) => {
-      sentOn.push(request.headers);
+      forwarded.push(request.headers);
       response.end(body);
     });
     const traceId = '0af7651916cd43dd8448eb211c80319c';
@@ -144,7 +144,7 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     });
     const fetched = named('fetch');
     t.equal(fetched?.kind, 3, 'a client span');
-    t.match(sentOn, [
+    t.match(forwarded, [
       { traceparent: `00-${traceId}-${fetched?.spanId}-01`, tracestate: 'vendor=its-value' },
     ]);
     const text = collector.bodies.join();
@@ -190,7 +190,7 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     const source = held(await picture(300, 200));
     origin.serve('/slow.jpg', source.reply);
     const request = get(images('/slow.jpg'));
-    await until('the origin is asked', () => source.waiting === 1);
+    await until('the fetch', () => source.waiting === 1);
     const heldSince = performance.now();
     await untilMetrics(
       opsUrl,
@@ -199,7 +199,7 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     );
     const heldSeconds = (performance.now() - heldSince) / 1_000;
     source.release();
-    t.equal((await request.answer).status, 200);
+    t.equal((await request.response).status, 200);
     const after = await untilMetrics(opsUrl, 'the fetch has ended', counted);
     t.ok(stageSum(after, 'fetch') - stageSum(before, 'fetch') >= heldSeconds);
     t.ok(stageSum(after, 'parse') - stageSum(before, 'parse') < heldSeconds);
@@ -222,7 +222,7 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
       cause: /answered 500/,
     });
     // A process writes its log before its next response.
-    await heard(service);
+    await earlierRequestsReceived(service);
     const lines = service.log.filter((line) => line['requestId'] === requestId);
     t.equal(lines.length, 1);
     t.notMatch(service.stdout(), /hush/);
@@ -236,17 +236,17 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     const counted = { route: 'image', status: '200' };
     // Requests of the tests above.
     const before = 2;
-    const answered = new Set<string>();
+    const served = new Set<string>();
     let hits = 0;
     let counter = 0;
-    await until('both have answered', async () => {
+    await until('both have sent a response', async () => {
       const headers = { connection: 'close' };
       const response = await fetch(images('/cold.jpg', 'w=90'), { headers });
       await response.arrayBuffer();
       if (response.headers.get('x-cache') === 'memory') hits += 1;
-      answered.add(response.headers.get('x-request-id')?.split('-')[0] ?? '');
+      served.add(response.headers.get('x-request-id')?.split('-')[0] ?? '');
       counter += 1;
-      return answered.size === 2 && hits > 0;
+      return served.size === 2 && hits > 0;
     });
     const samples = await untilMetrics(
       opsUrl,
@@ -294,9 +294,9 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
   });
 
   await t.test('the operations listener serves only metrics, and is not a source', async (t) => {
-    const answer = await fetch(`${opsUrl}/metrics`);
-    t.match(answer.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
-    const text = await answer.text();
+    const response = await fetch(`${opsUrl}/metrics`);
+    t.match(response.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
+    const text = await response.text();
     const promtool = spawnSync('promtool', ['check', 'metrics'], { input: text });
     if (promtool.error === undefined) t.equal(promtool.status, 0, String(promtool.stderr));
     for (const [path, method, status] of [

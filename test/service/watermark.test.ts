@@ -2,13 +2,12 @@ import type { ServerResponse } from 'node:http';
 import sharp from 'sharp';
 import t from 'tap';
 import { backgroundHeader, backgroundToken } from '../../contract/background-token.ts';
-import { loadSettings } from '../../contract/settings/load.ts';
 import { findDeployment } from '../../store/deployment.ts';
-import { joinStore } from '../../store/open.ts';
 import { near, pixels } from '../pool/rendering/pictures.ts';
 import { until } from '../until.ts';
+import { startFrontEnd } from './front-end.ts';
 import { startTestOrigin } from './origin.ts';
-import { json, startService } from './service.ts';
+import { json } from './service.ts';
 
 const key = 'sk_root-key-of-the-tests';
 const solid = (width: number, height: number, background: string) =>
@@ -17,16 +16,17 @@ const solid = (width: number, height: number, background: string) =>
     .toBuffer();
 
 t.test('the watermark of a project is on all its images', async (t) => {
-  const origin = await startTestOrigin(t);
+  const service = await startFrontEnd(t, {
+    SERVICE_ROOT_API_KEY: key,
+    SERVICE_SOURCE_TIMEOUT_MS: '3000',
+  });
+  const { origin, store } = service;
   const elsewhere = await startTestOrigin(t);
   origin.serve('/a.png', await solid(200, 100, 'white'));
   origin.serve('/b.png', await solid(200, 100, 'blue'));
   elsewhere.serve('/mark.png', await solid(10, 10, 'red'));
-  const service = await startService(t, {
-    environment: { SERVICE_ROOT_API_KEY: key, SERVICE_SOURCE_TIMEOUT_MS: '3000' },
-  });
-  // The allowlist does not include the watermark's host.
-  const project = await service.project('127.0.0.1');
+  // The allowlist does not include the watermark's host, localhost.
+  const project = await service.createProject('127.0.0.1');
   const call = async (method: string, path: string, body?: object) => {
     const response = await fetch(`${service.url}/api/sdk/v1/projects/${path}`, {
       method,
@@ -38,21 +38,25 @@ t.test('the watermark of a project is on all its images', async (t) => {
   const patch = (settings: object, id = project) => call('PATCH', `${id}/settings`, settings);
   const current = async () => (await call('GET', project)).body;
   const set = async (settings: object) => t.match(await patch(settings), { status: 200 });
-  const store = await joinStore(loadSettings(service.environment));
-  t.teardown(() => store.close());
+  const at = (path: string) => `http://localhost:${elsewhere.port}${path}`;
   /** Sets a watermark in the store, without the check of the control plane. */
   const setUnchecked = (path: string) =>
     store.projects.updateSettings(project, { watermarkUrl: at(path) });
-  const at = (path: string) => `http://localhost:${elsewhere.port}${path}`;
-  const ask = (path: string, query = '') =>
+  const load = (path: string, query = '') =>
     fetch(`${service.url}/img/${origin.url}${path}?project=${project}&fmt=png${query}`);
+  /** A background request. */
+  const prewarm = async (target: string) => {
+    const { backgroundSecret } = await findDeployment(store.db);
+    const headers = { [backgroundHeader]: backgroundToken(backgroundSecret, target, Date.now()) };
+    return fetch(service.url + target, { headers });
+  };
   const read = async (response: Response) => pixels(new Uint8Array(await response.arrayBuffer()));
   const watermarkUrl = at('/mark.png');
 
-  t.same((await read(await ask('/a.png'))).at(190, 90), [255, 255, 255, 255]);
+  t.same((await read(await load('/a.png'))).at(190, 90), [255, 255, 255, 255]);
   await set({ watermarkUrl, watermarkEnabled: true, watermarkOpacity: 100, watermarkMargin: 5 });
 
-  const marked = await ask('/a.png');
+  const marked = await load('/a.png');
   t.equal(marked.headers.get('x-cache'), 'miss', 'a change of the watermark changes the image');
   const { at: pixel } = await read(marked);
   // 20 percent of the width, southeast, 5 pixels from the edges.
@@ -65,11 +69,11 @@ t.test('the watermark of a project is on all its images', async (t) => {
   ] as const) {
     t.same(pixel(x, y), [255, 255, 255, 255], `${x}, ${y}`);
   }
-  t.same((await read(await ask('/b.png', '&w=100'))).at(92, 42), [255, 0, 0, 255]);
+  t.same((await read(await load('/b.png', '&w=100'))).at(92, 42), [255, 0, 0, 255]);
   t.equal(elsewhere.requests.get('/mark.png'), 1, 'it is fetched once for several images');
 
   await set({ watermarkPosition: 'northwest', watermarkOpacity: 50, watermarkScale: 50 });
-  t.ok(near((await read(await ask('/a.png'))).at(6, 6), [255, 127, 127, 255]));
+  t.ok(near((await read(await load('/a.png'))).at(6, 6), [255, 127, 127, 255]));
 
   t.test('an unusable watermark is refused with the reason, and nothing changes', async (t) => {
     const before = await current();
@@ -114,7 +118,7 @@ t.test('the watermark of a project is on all its images', async (t) => {
       watermarkPosition: 'southeast',
       watermarkScale: 50,
     });
-    const intact = await ask('/a.png', '&w=160');
+    const intact = await load('/a.png', '&w=160');
     t.equal(intact.headers.get('cache-control'), 'public, max-age=31536000, immutable');
     // As after a successful check; the service still has the bytes of the earlier one.
     await setUnchecked('/gone.png');
@@ -124,14 +128,14 @@ t.test('the watermark of a project is on all its images', async (t) => {
       response.writeHead(503).end();
     });
     const unmarked = async (query: string) => {
-      const response = await ask('/a.png', query);
+      const response = await load('/a.png', query);
       t.equal(response.status, 200, query);
       t.equal(response.headers.get('cache-control'), 'no-store', query);
       return response;
     };
     await until(
       'the change is visible',
-      async () => (await ask('/a.png')).headers.get('cache-control') === 'no-store',
+      async () => (await load('/a.png')).headers.get('cache-control') === 'no-store',
     );
     for (const query of ['', '&w=100', '&w=50', '']) {
       const { at: pixel, width, height } = await read(await unmarked(query));
@@ -147,10 +151,7 @@ t.test('the watermark of a project is on all its images', async (t) => {
       reason: /^The watermark cannot be used\. .*localhost answered 503\.$/,
     });
 
-    const { backgroundSecret } = await findDeployment(store.db);
-    const target = `/img/${origin.url}/a.png?project=${project}&w=70`;
-    const headers = { [backgroundHeader]: backgroundToken(backgroundSecret, target, Date.now()) };
-    const prewarming = await fetch(service.url + target, { headers });
+    const prewarming = await prewarm(`/img/${origin.url}/a.png?project=${project}&w=70`);
     t.equal(prewarming.status, 502, 'prewarming fails');
 
     let held: ServerResponse | undefined;
@@ -158,7 +159,7 @@ t.test('the watermark of a project is on all its images', async (t) => {
       held = response;
     });
     await until('it is asked for again a little later', async () => {
-      await (await ask('/a.png', '&w=50')).arrayBuffer();
+      await (await load('/a.png', '&w=50')).arrayBuffer();
       return held !== undefined;
     });
     await unmarked('&w=60');
@@ -166,11 +167,11 @@ t.test('the watermark of a project is on all its images', async (t) => {
     held?.end(await solid(10, 10, 'red'));
     let marked: Response | undefined;
     await until('it works again', async () => {
-      marked = await ask('/a.png', '&w=100');
+      marked = await load('/a.png', '&w=100');
       return marked.headers.get('cache-control') !== 'no-store';
     });
     t.equal(marked?.headers.get('x-cache'), 'miss', 'images without the watermark were not cached');
-    const { at: pixel } = await read(await ask('/a.png', '&w=100'));
+    const { at: pixel } = await read(await load('/a.png', '&w=100'));
     t.ok(near(pixel(92, 42), [255, 127, 127, 255]));
   });
 
@@ -180,7 +181,7 @@ t.test('the watermark of a project is on all its images', async (t) => {
     for (const path of ['/text.png', '/cut2.png']) {
       await setUnchecked(path);
       await until(path, async () => {
-        const response = await ask('/b.png', '&w=70');
+        const response = await load('/b.png', '&w=70');
         t.equal(response.status, 200);
         return response.headers.get('cache-control') === 'no-store';
       });
@@ -189,17 +190,15 @@ t.test('the watermark of a project is on all its images', async (t) => {
 
   t.test('a disabled watermark restores the earlier images', async (t) => {
     await set({ watermarkEnabled: false });
-    const plain = await ask('/a.png');
+    const plain = await load('/a.png');
     t.equal(plain.headers.get('x-cache'), 'memory');
     t.same((await read(plain)).at(190, 90), [255, 255, 255, 255]);
   });
 
   t.test('prewarming does not render fallbacks', async (t) => {
-    const { backgroundSecret } = await findDeployment(store.db);
     const fallback = encodeURIComponent(`${origin.url}/a.png`);
     const target = `/img/${origin.url}/none.png?project=${project}&fallback=${fallback}`;
-    const headers = { [backgroundHeader]: backgroundToken(backgroundSecret, target, Date.now()) };
-    t.equal((await fetch(service.url + target, { headers })).status, 404);
+    t.equal((await prewarm(target)).status, 404);
     t.equal((await fetch(service.url + target)).status, 200);
   });
 });

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
-import { seeded } from '../../bench/load/random.ts';
-import { zipf } from '../../bench/load/zipf.ts';
+import { seeded, zipf } from '../../bench/load/random.ts';
 import { signature, signedText } from '../../server/image/access.ts';
 import { mutant } from '../hostile/inputs/mutations.ts';
 import type { SoakOrigin } from './origin.ts';
@@ -47,8 +46,6 @@ const noCounts = () => ({
   requests: 0,
   fromCache: 0,
   missed: 0,
-  notModified: 0,
-  refused: 0,
   overloaded: 0,
   /** Lost connections, and responses that the request must not get. */
   unexpected: [] as string[],
@@ -175,7 +172,6 @@ export class Load {
       this.#counts.unexpected.push(`${target}: ${status} ${body.slice(0, 200)}`);
       return;
     }
-    if (status === 304) this.#counts.notModified += 1;
     if (etag !== undefined && this.#etags.size < 10_000) this.#etags.set(target, etag);
     if (cache === 'miss') {
       this.#counts.missed += 1;
@@ -189,7 +185,6 @@ export class Load {
   /** Expects an image or an error other than 500 and 502. */
   async #refusable(target: string, what: string): Promise<void> {
     const { status, body } = await this.#get(target);
-    this.#counts.refused += status >= 400 ? 1 : 0;
     if (status === 500 || status === 502 || status < 200) {
       this.#counts.unexpected.push(`${what}: ${status} ${body.slice(0, 200)}`);
     }
@@ -209,7 +204,6 @@ export class Load {
       ['/api/sdk/v1/projects', 401],
     ] as const);
     const { status } = await this.#get(target);
-    this.#counts.refused += 1;
     if (status !== expected && status !== 503) {
       this.#counts.unexpected.push(`${target}: ${status} instead of ${expected}`);
     }

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { availableParallelism, loadavg } from 'node:os';
 import { extname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { numberFrom } from '../../bench/arguments.ts';
 import { type Deployment, deploy, type Health } from '../../bench/deployment.ts';
-import { probeFolderVariable, sampleProcesses } from '../../bench/servers/processes.ts';
+import { temporaryFolder } from '../../bench/temporary-folder.ts';
 import { Load, shares, type Target } from './load.ts';
 import { startSoakOrigin } from './origin.ts';
+import { probeFolderVariable, sampleProcesses } from './processes.ts';
 import { writeReport } from './report.ts';
 import { figuresOf, growths, replacedFrontEnds, type Sample } from './verdict.ts';
 
@@ -72,22 +72,22 @@ interface Running extends Pick<Deployment, 'health' | 'close'> {
 
 /** Starts a service with its probes. */
 async function start({ preload }: Options): Promise<Running> {
-  const probes = await mkdtemp(join(tmpdir(), 'image-delivery-soak-'));
+  const probes = await temporaryFolder('soak');
   const probe = new URL(`./probe${extname(import.meta.url)}`, import.meta.url);
   const { url, project, signed, pid, health, close } = await deploy({
     ...cacheSettings,
     NODE_OPTIONS: `--import=${probe.href}`,
-    [probeFolderVariable]: probes,
+    [probeFolderVariable]: probes.path,
     ...(preload === undefined ? {} : { LD_PRELOAD: preload }),
   });
   return {
     target: { url, project, signed },
     pid,
-    probes,
+    probes: probes.path,
     health,
     async close() {
       await close();
-      await rm(probes, { recursive: true, force: true });
+      await probes.close();
     },
   };
 }
@@ -144,7 +144,6 @@ try {
       processes: pid === null ? [] : await sampleProcesses(pid, probes),
       memoryCacheBytes: health?.checks.cache.memorySizeBytes ?? Number.NaN,
       diskCacheBytes: health?.checks.cache.diskSizeBytes ?? Number.NaN,
-      queued: health?.checks.transformQueue.queued ?? Number.NaN,
       ...figuresOf(interval),
     };
     samples.push(sample);

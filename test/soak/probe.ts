@@ -2,11 +2,9 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
-import {
-  type ProcessFigures,
-  probeEveryMs,
-  probeFolderVariable,
-} from '../../bench/servers/processes.ts';
+import { type ProbeFigures, probeFolderVariable } from './processes.ts';
+
+const everyMs = 1_000;
 
 /**
  * Preloaded into every process of the service (`NODE_OPTIONS=--import=…`): once a second it writes a
@@ -22,12 +20,12 @@ if (isMainThread && folder !== undefined) {
     const { heapUsed } = process.memoryUsage();
     // The histogram measures the whole interval of its timer.
     const ms = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - 10);
-    const figures: ProcessFigures = {
+    const figures: ProbeFigures = {
       heapBytes: heapUsed,
       delayP99Ms: delay.count === 0 ? 0 : ms(delay.percentile(99)),
     };
     delay.reset();
     writeFileSync(`${file}.new`, JSON.stringify(figures));
     renameSync(`${file}.new`, file);
-  }, probeEveryMs).unref();
+  }, everyMs).unref();
 }

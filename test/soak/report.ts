@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { drawChart, type Panel } from '../../bench/charts.ts';
-import type { ProcessSample } from '../../bench/servers/processes.ts';
 import { markdownTable } from '../documents/tables.ts';
+import type { ProcessSample } from './processes.ts';
 import type { Growth, Sample } from './verdict.ts';
 
 export interface SoakReport {

@@ -1,42 +1,27 @@
 import { percentile } from '../../bench/scenarios/rounds.ts';
-import type { ProcessSample } from '../../bench/servers/processes.ts';
 import type { Interval } from './load.ts';
+import type { ProcessSample } from './processes.ts';
 
-/** The state of the service, and the counts of the load since the last sample. */
-export interface Sample {
+/** The figures of the requests of an interval. */
+export const figuresOf = (interval: Interval) => ({
+  requests: interval.requests,
+  /** Refused because the service has too much work. */
+  overloaded: interval.overloaded,
+  /** The share of delivered images that came from a cache, 0 to 1. */
+  hitRate: interval.fromCache / (interval.fromCache + interval.missed),
+  hitP50Ms: percentile(interval.hitMs, 0.5),
+  hitP99Ms: percentile(interval.hitMs, 0.99),
+  missP50Ms: percentile(interval.missMs, 0.5),
+  missP99Ms: percentile(interval.missMs, 0.99),
+});
+
+/** The state of the service, and the requests since the last sample. */
+export interface Sample extends Readonly<ReturnType<typeof figuresOf>> {
   /** Since the start of the load, s. */
   readonly atS: number;
   readonly processes: readonly ProcessSample[];
   readonly memoryCacheBytes: number;
   readonly diskCacheBytes: number;
-  readonly queued: number;
-  readonly requests: number;
-  /** The share of delivered images that came from a cache, 0 to 1. */
-  readonly hitRate: number;
-  readonly notModified: number;
-  readonly refused: number;
-  readonly overloaded: number;
-  readonly hitP50Ms: number;
-  readonly hitP99Ms: number;
-  readonly missP50Ms: number;
-  readonly missP99Ms: number;
-}
-
-export function figuresOf(
-  interval: Interval,
-): Omit<Sample, 'atS' | 'processes' | 'memoryCacheBytes' | 'diskCacheBytes' | 'queued'> {
-  const { requests, notModified, refused, overloaded, fromCache, missed } = interval;
-  return {
-    requests,
-    notModified,
-    refused,
-    overloaded,
-    hitRate: fromCache / (fromCache + missed),
-    hitP50Ms: percentile(interval.hitMs, 0.5),
-    hitP99Ms: percentile(interval.hitMs, 0.99),
-    missP50Ms: percentile(interval.missMs, 0.5),
-    missP99Ms: percentile(interval.missMs, 0.99),
-  };
 }
 
 /** The mean memory of one process, or of all, in the middle and last third of the time. */

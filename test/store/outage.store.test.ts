@@ -1,14 +1,14 @@
-import { createServer, type Server } from 'node:net';
+import { createServer } from 'node:net';
 import { MongoError, MongoServerError } from 'mongodb';
 import t, { type Test } from 'tap';
 import { connectStore, joinStore } from '../../store/open.ts';
-import { isOutage, outageInWords, StoreUnavailable } from '../../store/outage.ts';
+import { describeOutage, isOutage, StoreUnavailable } from '../../store/outage.ts';
 import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
 import { succeeds } from './connection.ts';
 
 /** A store behind a link that is cut, and its reported outages. */
-async function connectTooEarly(t: Test) {
+async function connectDuringOutage(t: Test) {
   const link = await storeLink(t);
   await link.cut();
   const outages: (string | null)[] = [];
@@ -18,21 +18,21 @@ async function connectTooEarly(t: Test) {
 }
 
 t.test('operations during an outage fail with the cause and do not prolong it', async (t) => {
-  const { link, outages, store } = await connectTooEarly(t);
+  const { link, outages, store } = await connectDuringOutage(t);
   const messages = new Set<string>();
-  let found = false;
-  const asking = until('an answer', async () => {
-    const failed = (error: unknown) => void messages.add((store.explain(error) as Error).message);
-    await store.projects.find('prj_none').then(() => {
-      found = true;
-    }, failed);
-    return found;
-  });
-  await until('an outage', () => outages.length > 0);
-  await until('a failure', () => messages.size > 0);
+  const recovery = until('a result', () =>
+    store.projects.find('prj_none').then(
+      () => true,
+      (error) => {
+        messages.add((store.explain(error) as Error).message);
+        return false;
+      },
+    ),
+  );
+  await until('an outage and a failure', () => outages.length > 0 && messages.size > 0);
   await link.mend();
   await store.established();
-  await asking;
+  await recovery;
   t.match(outages, [/^127\.0\.0\.1:\d+ refuses connections \(ECONNREFUSED\)$/, null]);
   t.match([...messages].join(), /ECONNREFUSED/);
   t.notMatch([...messages].join(), /topology/i);
@@ -56,10 +56,10 @@ t.test('a connection that breaks while a command is being sent is an outage', as
 });
 
 t.test('a store that accepts connections but does not respond is unavailable', async (t) => {
-  const { link, outages, store } = await connectTooEarly(t);
+  const { link, outages, store } = await connectDuringOutage(t);
   const { port } = new URL(link.url.replace(/^mongodb/, 'http'));
   const sockets = new Set<{ destroy(): void }>();
-  const silent: Server = createServer((socket) => sockets.add(socket.on('error', () => {})));
+  const silent = createServer((socket) => sockets.add(socket.on('error', () => {})));
   await new Promise<void>((done) => silent.listen(Number(port), '127.0.0.1', done));
   await until('an outage', () => outages.length > 0);
   const closed = new Promise((done) => silent.close(done));
@@ -71,7 +71,7 @@ t.test('a store that accepts connections but does not respond is unavailable', a
 });
 
 t.test('a store can be closed while it connects', async (t) => {
-  const { store, outages } = await connectTooEarly(t);
+  const { store, outages } = await connectDuringOutage(t);
   const waiting = t.rejects(store.established());
   await store.close();
   await waiting;
@@ -79,8 +79,7 @@ t.test('a store can be closed while it connects', async (t) => {
 });
 
 t.test('error messages have no credentials', async (t) => {
-  const { link } = await connectTooEarly(t);
-  await link.mend();
+  const link = await storeLink(t);
   const join = (mongodbUrl: string) => joinStore({ mongodbUrl, dataDir: t.testdir() });
   await t.rejects(join(link.url.replace('//', '//somebody:s3cret@')), {
     name: 'StoreUnavailable',
@@ -106,5 +105,5 @@ t.test('errors of the store are distinguished from others', async (t) => {
   for (const error of [new Error('no'), new TypeError('no'), null, undefined, 'no', {}]) {
     t.notOk(isOutage(error));
   }
-  t.equal(outageInWords(reply(13)), 'permission denied: no (code 13)');
+  t.equal(describeOutage(reply(13)), 'permission denied: no (code 13)');
 });

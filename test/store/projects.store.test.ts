@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { projectColours } from '../../store/project-colours.ts';
+import { newProjectSettings } from '../../store/projects.ts';
 import { newProject, testProjects } from './projects.ts';
 
 t.test('a new project has the default settings', async (t) => {
@@ -8,23 +10,11 @@ t.test('a new project has the default settings', async (t) => {
   t.match(project, {
     ...newProject,
     _id: /^prj_[0-9a-z]{16}$/,
-    color1: /^#[0-9a-f]{6}$/,
-    color2: /^#[0-9a-f]{6}$/,
-    autoFormat: true,
-    defaultQuality: 80,
-    defaultDpr: 1,
-    defaultFit: 'cover',
-    maxWidth: null,
+    ...projectColours(project._id),
+    ...newProjectSettings,
     requireSignedUrls: false,
     signedUrlTtlSeconds: null,
     signingSecret: null,
-    stripMetadata: true,
-    watermarkEnabled: false,
-    watermarkUrl: null,
-    watermarkPosition: 'southeast',
-    watermarkOpacity: 60,
-    watermarkScale: 20,
-    watermarkMargin: 16,
     revision: 1,
     createdAt: Date,
     changedAt: Date,
@@ -77,7 +67,7 @@ t.test('requiring signatures creates a new secret each time; dropping deletes it
   t.match(second, { ...required, signedUrlTtlSeconds: null });
   t.not(second?.signingSecret, first?.signingSecret);
   const dropped = { requireSignedUrls: false, signedUrlTtlSeconds: null, signingSecret: null };
-  t.match(await projects.dropSignatures(_id), dropped);
+  t.match(await projects.stopRequiringSignatures(_id), dropped);
 });
 
 t.test('a rotation keeps the previous secret until it is revoked', async (t) => {
@@ -106,30 +96,26 @@ t.test('a rotation keeps the previous secret until it is revoked', async (t) => 
   t.notOk((await projects.requireSignatures(before._id, null))?.previousSigningSecret);
   const again = await projects.find(before._id);
   t.ok(again && (await projects.rotateSecret(again)));
-  t.notOk((await projects.dropSignatures(before._id))?.previousSigningSecret);
+  t.notOk((await projects.stopRequiringSignatures(before._id))?.previousSigningSecret);
 });
 
 t.test('presets are set and removed one by one', async (t) => {
   const { projects } = await testProjects(t);
   const { _id } = await projects.create(newProject);
-  const presets = {
-    card: { w: 400, flip: true, fmt: 'webp' },
-    constructor: { q: 0.5 },
-    'hero-2_x': { h: 2 },
-  };
-  await Promise.all([
-    projects.setPreset(_id, 'card', presets.card),
-    projects.setPreset(_id, 'constructor', { q: 0.5 }),
-    projects.setPreset(_id, 'hero-2_x', { w: 1 }),
-  ]);
+  const card = { w: 400, flip: true, fmt: 'webp' };
+  const others = { constructor: { q: 0.5 }, 'hero-2_x': { w: 1 } };
+  const presets = { card, ...others };
+  const calls = Object.entries(presets).map((preset) => projects.setPreset(_id, ...preset));
+  await Promise.all(calls);
   const changed = await projects.setPreset(_id, 'hero-2_x', { h: 2 });
-  t.same(changed?.presets, presets);
+  t.same(changed?.presets, { ...presets, 'hero-2_x': { h: 2 } });
   t.equal(changed?.revision, 5, 'each change increments the revision');
-  t.same((await projects.find(_id))?.presets, presets);
-  const { card: _, ...left } = presets;
-  t.same((await projects.removePreset(_id, 'card'))?.presets, left);
-  t.same((await projects.removePreset(_id, 'card'))?.presets, left);
-  t.same((await projects.updateSettings(_id, { maxWidth: 5 }))?.presets, left);
+  const restored = await projects.setPreset(_id, 'hero-2_x', others['hero-2_x']);
+  t.same(restored?.presets, presets);
+  for (let i = 0; i < 2; i += 1) {
+    t.same((await projects.removePreset(_id, 'card'))?.presets, others);
+  }
+  t.same((await projects.updateSettings(_id, { maxWidth: 5 }))?.presets, others);
   for (const name of ['', 'a.b', '$a', '1', 'A', '__proto__', 'a\0', 'a'.repeat(41)]) {
     t.throws(() => projects.setPreset(_id, name, { w: 1 }), name);
     t.throws(() => projects.removePreset(_id, name), name);
@@ -147,7 +133,7 @@ t.test('a change of an unknown project does not create it', async (t) => {
     projects.setPreset(id, 'card', { w: 1 }),
     projects.removePreset(id, 'card'),
     projects.requireSignatures(id, null),
-    projects.dropSignatures(id),
+    projects.stopRequiringSignatures(id),
     projects.revokePreviousSecret(id),
   ]);
   t.same(new Set(results), new Set([null]));

@@ -82,11 +82,11 @@ t.test(
 t.test('`threshold` changes alpha too: `threshold` in steps.ts', async (t) => {
   const background = { r: 200, g: 200, b: 200, alpha: 0.2 };
   const image = sharp({ create: { width: 8, height: 8, channels: 4, background } });
-  const made = await sharp(await image.png().toBuffer())
+  const output = await sharp(await image.png().toBuffer())
     .threshold(100)
     .raw()
     .toBuffer();
-  t.equal(made[3], 0);
+  t.equal(output[3], 0);
 });
 
 const deep = async () =>
@@ -148,7 +148,7 @@ t.test('texts of EXIF become ASCII and lose brackets: `exifText` in copyright.ts
 });
 
 t.test(
-  'a gain map is rotated differently from its image: `hindrance` in gain-map.ts',
+  'a gain map is rotated differently from its image: `refusalReason` in gain-map.ts',
   async (t) => {
     const bright = sharp(await plain('srgb')).resize(320, 240);
     const half = {
@@ -158,8 +158,8 @@ t.test(
       .composite([{ input: half, left: 0, top: 0 }])
       .png()
       .toBuffer();
-    const lightHalves = async (made: Sharp) => {
-      const bytes = await made.keepGainMap().jpeg({ quality: 100 }).toBuffer();
+    const lightHalves = async (output: Sharp) => {
+      const bytes = await output.keepGainMap().jpeg({ quality: 100 }).toBuffer();
       const map = (await sharp(bytes).metadata()).gainMap?.image ?? Buffer.alloc(0);
       return Promise.all(
         [bytes, map].map(async (one) => {
@@ -170,8 +170,8 @@ t.test(
     };
     const area = { left: 0, top: 0, width: 160, height: 160 };
     for (const [name, [orientation, change]] of Object.entries({
-      'orientation and rotation': [3, (made: Sharp) => made.rotate(90).resize(120)],
-      'mirror and rotation before a crop': [5, (made: Sharp) => made.extract(area)],
+      'orientation and rotation': [3, (output: Sharp) => output.rotate(90).resize(120)],
+      'mirror and rotation before a crop': [5, (output: Sharp) => output.extract(area)],
     } as const)) {
       const source = sharp(await ultraHdr(image, orientation)).autoOrient();
       const [picture, map] = await lightHalves(change(source));

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Asked {
+export interface Received {
   readonly target: string;
   readonly headers: IncomingMessage['headers'];
 }
@@ -14,7 +14,7 @@ export type Answer =
 export interface Listener {
   /** Without a slash at the end. */
   readonly url: string;
-  readonly asked: readonly Asked[];
+  readonly received: readonly Received[];
   readonly connections: () => number;
   /** Sets the answers; by default 204, as the service responds to a worker. */
   answer(decide: (target: string, count: number) => Answer): void;
@@ -22,13 +22,13 @@ export interface Listener {
 
 /** An HTTP server instead of the service, with answers of the test. */
 export async function startListener(t: { teardown(action: () => void): void }): Promise<Listener> {
-  const asked: Asked[] = [];
+  const received: Received[] = [];
   let decide: (target: string, count: number) => Answer = () => [204];
   let connections = 0;
   const server = createServer((request, response) => {
     const target = request.url ?? '';
-    asked.push({ target, headers: request.headers });
-    const answer = decide(target, asked.length);
+    received.push({ target, headers: request.headers });
+    const answer = decide(target, received.length);
     if (typeof answer === 'function') return answer(request, response);
     const [status, body = ''] = answer;
     response.writeHead(status).end(body);
@@ -43,7 +43,7 @@ export async function startListener(t: { teardown(action: () => void): void }): 
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    received,
     connections: () => connections,
     answer(next) {
       decide = next;

@@ -5,6 +5,7 @@ import { JobQueue, type PrewarmJob } from '../../store/jobs.ts';
 import { Consumer, type ConsumerOptions } from '../../worker/consumer.ts';
 import { WorkerMetrics } from '../../worker/metrics.ts';
 import { testDatabase } from '../store/connection.ts';
+import { until } from '../until.ts';
 import { type Listener, startListener } from './listener.ts';
 
 /** A queue in the tests' store, and a listener instead of the service. */
@@ -17,14 +18,20 @@ export interface TestQueue {
   /** A consumer that ends with the test. */
   consume(options?: Partial<ConsumerOptions>): Promise<Consumer>;
   /** The jobs as they are stored, by source. */
-  jobs(): Promise<WithId<Record<string, unknown>>[]>;
+  jobs(): Promise<Job[]>;
+  /** Resolves with the jobs when none waits or runs. */
+  ended(): Promise<Job[]>;
 }
+
+type Job = WithId<Record<string, unknown>>;
 
 export async function startQueue(t: Test, given?: Db): Promise<TestQueue> {
   const listener = await startListener(t);
   const db = given ?? (await testDatabase(t)).db;
   const queue = new JobQueue(db);
   await queue.ensureIndexes();
+  const jobs = (): Promise<Job[]> =>
+    db.collection('jobs').find().sort({ 'data.source': 1 }).toArray();
   return {
     db,
     queue,
@@ -46,7 +53,12 @@ export async function startQueue(t: Test, given?: Db): Promise<TestQueue> {
       await consumer.start();
       return consumer;
     },
-    jobs: () => db.collection('jobs').find().sort({ 'data.source': 1 }).toArray(),
+    jobs,
+    ended: () =>
+      until('the end of all jobs', async () => {
+        const all = await jobs();
+        return all.every((job) => job['nextRunAt'] === null && job['lockedAt'] === null) && all;
+      }),
   };
 }
 

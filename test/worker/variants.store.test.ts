@@ -36,23 +36,18 @@ t.test('null fields are left to the project', async (t) => {
     parameters: { fmt: 'auto' },
   });
   const [full] = warmRequests({ ...job, widths: [640], quality: 55, fit: 'inside', dpr: 2 });
-  t.same(read(full?.target ?? '').parameters, {
-    w: '640',
-    fmt: 'auto',
-    q: '55',
-    fit: 'inside',
-    dpr: '2',
-  });
+  const parameters = { w: '640', fmt: 'auto', q: '55', fit: 'inside', dpr: '2' };
+  t.same(read(full?.target ?? '').parameters, parameters);
 });
 
 t.test('each width is requested once in each format', async (t) => {
   const requests = warmRequests({ ...job, widths: [100, 200], formats: ['webp', 'auto', 'png'] });
-  const asked = requests.map(({ target, accept }) => {
+  const variants = requests.map(({ target, accept }) => {
     const { w, fmt } = read(target).parameters;
     return `${w} ${fmt} ${accept}`;
   });
-  t.equal(asked.length, 2 * (1 + 3 + 1));
-  t.equal(new Set(asked).size, asked.length);
-  t.ok(asked.includes('200 png */*'));
-  t.equal(new Set(requests.map(({ label }) => label)).size, asked.length, 'labels are unique');
+  t.equal(variants.length, 2 * (1 + 3 + 1));
+  t.equal(new Set(variants).size, variants.length);
+  t.ok(variants.includes('200 png */*'));
+  t.equal(new Set(requests.map(({ label }) => label)).size, variants.length, 'labels are unique');
 });

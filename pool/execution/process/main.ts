@@ -37,11 +37,11 @@ process.on('message', async (task: TransformTask) => {
   const result = await runTask(task, true);
   clearInterval(timer);
   if (result === null) throw new Error('A transform process cannot isolate its work further.');
-  send({ type: 'done', result, spent: isSpent() });
+  send({ type: 'done', result, exhausted: isExhausted() });
 });
 
 /** Native memory is not always returned to the system, and the CPU limit is for the whole life. */
-function isSpent(): boolean {
+function isExhausted(): boolean {
   const { user, system } = process.cpuUsage();
   const halfCpu = (user + system) / 1e6 > maxCpuSeconds / 2;
   return halfCpu || process.memoryUsage.rss() > maxMemoryBytes / 3;

@@ -45,8 +45,8 @@ export class ProcessPool {
       return await used.run(task);
     } finally {
       signal.removeEventListener('abort', kill);
-      if (used.spent) this.#replace(used);
-      else this.#keep(used);
+      if (used.exhausted) this.#replace(used);
+      else this.#addIdle(used);
     }
   }
 
@@ -58,20 +58,20 @@ export class ProcessPool {
   /** An idle process, or a new one, when it is ready. */
   async #take(signal: AbortSignal): Promise<TransformProcess> {
     signal.throwIfAborted();
-    const kept = [...this.#idle.keys()].at(-1);
-    if (kept !== undefined) this.#unkeep(kept);
+    const idle = [...this.#idle.keys()].at(-1);
+    if (idle !== undefined) this.#removeIdle(idle);
     let failed: unknown;
     // A process that ends before its first task was killed, or this Node reserves more address space than
     // the limit.
     for (const limited of [true, true, false]) {
-      const taken = failed === undefined && kept ? kept : this.#start(limited);
+      const chosen = failed === undefined && idle ? idle : this.#start(limited);
       try {
-        await unlessAborted(taken.ready, signal);
+        await unlessAborted(chosen.ready, signal);
         if (!limited) this.#omitAddressSpaceLimit();
-        return taken;
+        return chosen;
       } catch (error) {
         // On a busy machine the start may take longer than a timeout; the next task continues it.
-        if (signal.aborted && !taken.spent) this.#keep(taken);
+        if (signal.aborted && !chosen.exhausted) this.#addIdle(chosen);
         if (signal.aborted || this.#closing) throw error;
         failed = error;
       }
@@ -92,7 +92,7 @@ export class ProcessPool {
     started.ready.finally(() => clearTimeout(timer)).catch(() => {});
     void started.ended.then(() => {
       this.#all.delete(started);
-      this.#unkeep(started);
+      this.#removeIdle(started);
     });
     return started;
   }
@@ -100,18 +100,18 @@ export class ProcessPool {
   /** Starts the successor now, so that the next task need not wait for it. */
   #replace(used: TransformProcess): void {
     void used.kill();
-    if (!this.#closing && this.#idle.size === 0) this.#keep(this.#start(true));
+    if (!this.#closing && this.#idle.size === 0) this.#addIdle(this.#start(true));
   }
 
-  #keep(idle: TransformProcess): void {
+  #addIdle(idle: TransformProcess): void {
     const end = () => {
-      this.#unkeep(idle);
+      this.#removeIdle(idle);
       void idle.kill();
     };
     this.#idle.set(idle, setTimeout(end, idleMs).unref());
   }
 
-  #unkeep(idle: TransformProcess): void {
+  #removeIdle(idle: TransformProcess): void {
     clearTimeout(this.#idle.get(idle));
     this.#idle.delete(idle);
   }

@@ -10,7 +10,7 @@ export type FromProcess =
       readonly type: 'done';
       readonly result: TransformResult;
       /** True when the process has used so much CPU time or memory that it must be replaced. */
-      readonly spent: boolean;
+      readonly exhausted: boolean;
     };
 
 /** The signals after a failed allocation, and of the kernel when memory is short. */
@@ -23,7 +23,7 @@ export class TransformProcess {
   /** Resolves when the process has ended. */
   readonly ended: Promise<void>;
   /** True when the process must not get another task. */
-  spent = false;
+  exhausted = false;
   readonly #child: ChildProcess;
   #settle: ((result: TransformResult | ServiceError) => void) | null = null;
   #killed = false;
@@ -40,12 +40,12 @@ export class TransformProcess {
     this.ready.catch(() => {});
     child.on('message', (message: FromProcess) => {
       if (message.type === 'ready') return isReady();
-      this.spent = message.spent;
+      this.exhausted = message.exhausted;
       this.#settle?.(message.result);
     });
     this.ended = new Promise((resolve) => {
       const end = (error: ServiceError) => {
-        this.spent = true;
+        this.exhausted = true;
         cannotStart(error);
         this.#settle?.(error);
         resolve();

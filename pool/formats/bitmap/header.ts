@@ -3,9 +3,7 @@ import { parse } from '../bytes.ts';
 import { corrupt, unsupported } from '../errors.ts';
 
 /** Bit mask of each channel in a pixel of 16 or 32 bits; 0 for a missing channel. */
-export type Masks = readonly [red: number, green: number, blue: number, alpha: number];
-
-export type Coding = 'plain' | 'runs';
+type Masks = readonly [red: number, green: number, blue: number, alpha: number];
 
 /** A bitmap's header: Microsoft's BITMAPINFOHEADER and its versions, or OS/2's. */
 export interface BitmapHeader {
@@ -14,7 +12,7 @@ export interface BitmapHeader {
   /** True for rows from top to bottom. */
   readonly topDown: boolean;
   readonly bits: 1 | 2 | 4 | 8 | 16 | 24 | 32;
-  readonly coding: Coding;
+  readonly coding: 'plain' | 'runs';
   readonly masks: Masks;
   /** True for run lengths that skip pixels. */
   readonly skips: boolean;
@@ -75,8 +73,13 @@ export const isHeaderSize = (size: number): boolean =>
   size === core || (size >= 16 && size <= 64 && size % 4 === 0) || size === 108 || size === 124;
 
 function readCore(bytes: Buffer, at: number) {
-  const [width, rows] = [bytes.readUInt16LE(at + 4), bytes.readInt16LE(at + 6)];
-  return { width, rows, bits: bytes.readUInt16LE(at + 10), packing: compression.plain, used: 0 };
+  return {
+    width: bytes.readUInt16LE(at + 4),
+    rows: bytes.readInt16LE(at + 6),
+    bits: bytes.readUInt16LE(at + 10),
+    packing: compression.plain,
+    used: 0,
+  };
 }
 
 function readInfo(bytes: Buffer, at: number, size: number) {
@@ -94,7 +97,7 @@ function readInfo(bytes: Buffer, at: number, size: number) {
  * Null if unsupported. In OS/2's second version 3 and 4 have other meanings; its header may have the size
  * of Microsoft's, but an embedded JPEG has a later header, or 0 bits.
  */
-function codingOf(packing: number, bits: number, size: number): Coding | null {
+function codingOf(packing: number, bits: number, size: number) {
   if (packing === compression.plain) return 'plain';
   if (packing === compression.runs8 && bits === 8) return 'runs';
   if (packing === compression.runs4 && bits === 4) return 'runs';

@@ -3,7 +3,7 @@ import { type BitmapHeader, corruptBitmap, parseBitmap, readBitmapHeader } from 
 import { decodePixels, hasAlpha, isVisible, type RawPixels, stride } from './pixels.ts';
 
 /** The largest image of an ICO or CUR: a whole PNG, or a bitmap without a file header. */
-export type Icon =
+type Icon =
   | { readonly png: Buffer }
   | { readonly png: null; readonly bytes: Buffer; readonly header: BitmapHeader };
 

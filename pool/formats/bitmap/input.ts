@@ -3,10 +3,9 @@ import { decodeBmp } from './bmp.ts';
 import { decodeIcon, readIcon } from './ico.ts';
 import type { RawPixels } from './pixels.ts';
 
-/** Input of sharp. */
-export interface DecoderInput {
+/** Input of sharp. `raw` is the form of raw pixels; null for a file. */
+interface DecoderInput {
   readonly bytes: Uint8Array;
-  /** The form of raw pixels; null for a file. */
   readonly raw: Omit<RawPixels, 'data'> | null;
 }
 

@@ -2,7 +2,7 @@ import { bufferOf, parse } from '../bytes.ts';
 import { boxes, find, itemEntries, itemType, maxBoxes } from './boxes.ts';
 
 /** Properties of the primary image of a HEIF or AVIF file. */
-export interface HeifHeader {
+interface HeifHeader {
   /** Major brand. */
   readonly brand: string;
   /** True for a sequence without a still image. */

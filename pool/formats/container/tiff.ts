@@ -120,18 +120,15 @@ const tags = {
 } as const;
 const pixelTags: ReadonlySet<number> = new Set(Object.values(tags));
 
-/** Bytes of SHORT and LONG. */
-const wholeNumbers: ReadonlyMap<number, 2 | 4> = new Map([
-  [3, 2],
-  [4, 4],
-]);
+/** Bytes of the types SHORT and LONG. */
+const integerBytes: Readonly<Record<number, 2 | 4>> = { 3: 2, 4: 4 };
 
 /** @param file accepted by `openContainer` */
 export function* tiffPixels(file: Buffer): Generator<TiffPixels, void, void> {
   for (const { entries, read } of tiffDirectories(file)) {
     const first = new Map<number, number>();
     for (const { tag, type, at } of entries) {
-      const bytes = wholeNumbers.get(type);
+      const bytes = integerBytes[type];
       if (!pixelTags.has(tag) || bytes === undefined) continue;
       if (at + bytes > file.length) return;
       first.set(tag, read(at, bytes));

@@ -9,8 +9,8 @@ import { withoutGainMap } from './gain-map.ts';
 export interface KeptMetadata {
   /** The source with the EXIF to keep; the same bytes if nothing had to be changed. */
   readonly source: Uint8Array;
-  /** `left out` if it could not be read. */
-  readonly exif: 'none' | 'kept' | 'left out';
+  /** `dropped` if it could not be read. */
+  readonly exif: 'none' | 'kept' | 'dropped';
   /** Replaces the source's XMP; null to keep that, '' if it could not be read. */
   readonly xmp: string | null;
 }
@@ -28,16 +28,14 @@ const reading = { limitInputPixels: false, failOn: 'none' } as const;
 export async function keptMetadata(container: Container): Promise<KeptMetadata> {
   const { bytes: source } = container;
   const { exif, xmp } = await sharp(source, reading).metadata();
-  const kept = { xmp: xmp === undefined ? null : replacement(xmp) };
-  if (exif === undefined) return { ...kept, source, exif: 'none' };
+  const kept = { source, xmp: xmp === undefined ? null : replacement(xmp) };
+  if (exif === undefined) return { ...kept, exif: 'none' };
   const plain = exif.length > maxKeptBytes ? null : withoutThumbnail(exif);
-  if (plain === exif) return { ...kept, source, exif: 'kept' };
-  const changed = plain === null ? null : withExif(container, exif, plain);
-  // A malformed file may have another copy, which libvips uses.
-  const isGone = changed !== null && (await hasThumbnail(changed)) === false;
-  return isGone
-    ? { ...kept, source: changed, exif: 'kept' }
-    : { ...kept, source, exif: 'left out' };
+  if (plain === exif) return { ...kept, exif: 'kept' };
+  const changed = plain && withExif(container, exif, plain);
+  // A malformed file may have another copy of the EXIF, which libvips uses.
+  if (changed === null || (await hasThumbnail(changed))) return { ...kept, exif: 'dropped' };
+  return { ...kept, source: changed, exif: 'kept' };
 }
 
 /** See `KeptMetadata.xmp`. */

@@ -1,7 +1,7 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 
 /** Elements and attributes of an XMP packet to keep. An element is removed with its content. */
-export interface XmpFilter {
+interface XmpFilter {
   element(tag: SaxesTagNS): boolean;
   /** @param uri the attribute's namespace, or the declared one */
   attribute(uri: string, local: string): boolean;

@@ -46,10 +46,7 @@ const shadowSurfaces = 5;
 export const application: SvgCost = { work: 15, surfaces: 1 };
 
 /** `blur()` and other filter functions; the most expensive one is `drop-shadow()`. */
-export const filterFunction: SvgCost = {
-  work: weights.feDropShadow,
-  surfaces: shadowSurfaces,
-};
+export const filterFunction: SvgCost = { work: weights.feDropShadow, surfaces: shadowSurfaces };
 
 /** The cost of a `filter` element's own primitives. */
 export function filterCost({ children }: SvgElement): SvgCost {

@@ -16,8 +16,8 @@ type Key = string;
 const maxEffects = 1_000;
 const maxClasses = 1_000;
 
-function requireFew(count: number, most: number, what: string): void {
-  if (count > most) throw unsupported(`The SVG has more than ${most} ${what}.`);
+function requireAtMost(count: number, max: number, what: string): void {
+  if (count > max) throw unsupported(`The SVG has more than ${max} ${what}.`);
 }
 
 /** Possible effects on each element, from its attributes and the document's style sheets. */
@@ -40,7 +40,7 @@ export class Styles {
         for (const effect of this.#rules.get(key) ?? []) effects.push(effect);
       }
     }
-    requireFew(effects.length, maxEffects, 'effects on one element');
+    requireAtMost(effects.length, maxEffects, 'effects on one element');
     return effects;
   }
 
@@ -82,7 +82,7 @@ export class Styles {
     for (const key of selectorKeys(prelude)) {
       const known = this.#rules.get(key) ?? [];
       for (const effect of effects) known.push(effect);
-      requireFew(known.length, maxEffects, 'effects in the rules of one selector');
+      requireAtMost(known.length, maxEffects, 'effects in the rules of one selector');
       this.#rules.set(key, known);
     }
   }
@@ -94,7 +94,7 @@ function isSpace(type: TokenType, prelude: readonly CSSToken[]): boolean {
 
 function keysOf({ name, attributes }: SvgElement): Set<Key> {
   const classes = (attributes.get('class') ?? '').split(/\s+/).filter((one) => one !== '');
-  requireFew(classes.length, maxClasses, 'classes on one element');
+  requireAtMost(classes.length, maxClasses, 'classes on one element');
   const keys = [...classes.map((one) => `.${one}`), `#${attributes.get('id') ?? ''}`, name, '*'];
   return new Set(keys);
 }

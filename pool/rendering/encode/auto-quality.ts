@@ -1,4 +1,4 @@
-import type { RawImage } from './indexed-png.ts';
+import { channelOffsets, type RawImage } from './indexed-png.ts';
 
 /** The quality with which photographs have a mean SSIMULACRA2 of 77, the target of `auto`. */
 export const typicalQuality = 77;
@@ -30,7 +30,7 @@ const side = 8;
 const area = side * side;
 
 /** Texture measures from which the loss of a lossy encoder can be estimated. */
-export interface Texture {
+interface Texture {
   /** Mean of the logarithm of the gradient by the contrast of a block: low for edges, high for grain. */
   readonly fineness: number;
   /** Mean deviation of chroma within a block, in levels of 0..255. */
@@ -40,12 +40,12 @@ export interface Texture {
 }
 
 /** Null for an image without a whole block of visible pixels. */
-export function textureOf({ data, width, height, channels }: RawImage): Texture | null {
+function textureOf(image: RawImage): Texture | null {
+  const { data, width, height, channels } = image;
   const columns = Math.floor(width / side);
   const total = columns * Math.floor(height / side);
   const step = Math.max(1, Math.ceil(total / maxBlocks));
-  const [green, blue] = channels < 3 ? [0, 0] : [1, 2];
-  const alpha = channels === 2 || channels === 4 ? channels - 1 : null;
+  const { green, blue, alpha } = channelOffsets(image);
   const luma = new Float32Array(area);
   const laplacians: number[] = [];
   let [fineness, chroma] = [0, 0];

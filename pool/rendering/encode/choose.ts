@@ -32,16 +32,18 @@ const maxDrawnPixels = { flat: 4_000_000, other: 1_000_000 } as const;
  */
 export async function bestOutput(pipeline: Pipeline, context: StepContext): Promise<Output> {
   const { plan, variant } = context;
-  if (plan.format === 'png')
-    return (await indexed(pipeline, context)) ?? encoded(pipeline, context);
+  if (plan.format === 'png') {
+    const indexed = isBare(context) ? indexedOf(await pipeline.pixels()) : null;
+    return indexed ?? encoded(pipeline, context);
+  }
   // A gain map is lost in further passes.
   const isOnePass = plan.format === 'gif' || plan.gainMap || variant.lossless === true;
   if (isOnePass) return encoded(pipeline, context);
   if (plan.animated) {
-    if (variant.maxBytes !== null) await pipeline.settle();
+    if (variant.maxBytes !== null) await pipeline.render();
     return lossy(pipeline, context, plan.format, { quality: fixedQuality(variant) });
   }
-  const pixels = await settled(pipeline, plan);
+  const pixels = await (plan.plainPixels ? pipeline.plainPixels(plan) : pipeline.pixels());
   const image = { ...pixels.info, data: pixels.data };
   const { sharpChroma, flat, drawn } = classifyPixels(image);
   const maxPixels = flat ? maxDrawnPixels.flat : maxDrawnPixels.other;
@@ -92,15 +94,9 @@ async function withoutLoss(
 const isBare = ({ plan, metadata, copyright }: StepContext): boolean =>
   metadata === null && copyright === null && plan.profile !== 'keep';
 
-async function indexed(pipeline: Pipeline, context: StepContext): Promise<Output | null> {
-  if (!isBare(context)) return null;
-  await pipeline.settle();
-  return indexedOf(await pipeline.pixels());
-}
-
 function indexedOf({ data, info }: Pixels): Output | null {
-  const made = indexedPng({ ...info, data });
-  return made === null ? null : { data: made, format: 'png' };
+  const png = indexedPng({ ...info, data });
+  return png && { data: png, format: 'png' };
 }
 
 async function encoded(
@@ -110,7 +106,7 @@ async function encoded(
 ): Promise<Output> {
   const { plan, variant } = context;
   const { format, animated, width, height } = plan;
-  const { data } = await pipeline.writeWith((image) => {
+  const { data } = await pipeline.write((image) => {
     const kept = applySteps(image, passes.encode, context);
     const encoding = encodings[format].encode(kept, {
       quality: fixedQuality(variant),
@@ -124,11 +120,4 @@ async function encoded(
     return withTiming(encoding, plan);
   });
   return { data, format };
-}
-
-/** Settles the pipeline in the cheapest lossless form and returns its pixels. */
-async function settled(pipeline: Pipeline, plan: StepContext['plan']): Promise<Pixels> {
-  if (plan.plainPixels) return pipeline.rasterise(plan);
-  await pipeline.settle();
-  return pipeline.pixels();
 }

@@ -1,12 +1,18 @@
 import { crc32, deflateSync } from 'node:zlib';
+import type { Size } from '../../geometry.ts';
 
 /** A still image with 8 bits per channel: grey, grey and alpha, RGB, or RGBA not premultiplied. */
-export interface RawImage {
+export interface RawImage extends Size {
   readonly data: Uint8Array;
-  readonly width: number;
-  readonly height: number;
   readonly channels: number;
 }
+
+/** Offsets of the channels in a pixel, which begins with red or grey; `alpha` is null without one. */
+export const channelOffsets = ({ channels }: RawImage) => ({
+  green: channels < 3 ? 0 : 1,
+  blue: channels < 3 ? 0 : 2,
+  alpha: channels % 2 === 0 ? channels - 1 : null,
+});
 
 const maxColours = 256;
 /** With more greys an index is not smaller than the grey value, and grey values compress better. */
@@ -20,7 +26,7 @@ const maxGreys = 16;
  * sharp's palettes come from a quantiser, which changes colours even if a palette could contain all of them.
  * Compared with truecolour a frame of a GIF had 0.36 x the bytes, a black-and-white photo 0.45 x.
  */
-export function indexedPng(image: RawImage): Uint8Array<ArrayBuffer> | null {
+export function indexedPng(image: RawImage): Buffer | null {
   const { width, height } = image;
   const indexed = toIndexes(image);
   if (indexed === null) return null;
@@ -41,34 +47,25 @@ export function indexedPng(image: RawImage): Uint8Array<ArrayBuffer> | null {
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([bits, 3], 8);
-  const parts = [
+  return Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
     chunk('IHDR', header),
-    chunk(
-      'PLTE',
-      Buffer.from(palette.flatMap((c) => [c >>> 24, (c >>> 16) & 255, (c >>> 8) & 255])),
-    ),
+    chunk('PLTE', Buffer.from(palette.flatMap(rgbOf))),
     ...(alphas.length === 0 ? [] : [chunk('tRNS', Buffer.from(alphas))]),
     chunk('IDAT', deflateSync(packRows(indexes, newIndexes, width, height, bits), { level: 6 })),
     chunk('IEND', Buffer.alloc(0)),
-  ];
-  const file = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0));
-  let at = 0;
-  for (const part of parts) {
-    file.set(part, at);
-    at += part.byteLength;
-  }
-  return file;
+  ]);
 }
 
 const alphaOf = (colour: number) => colour & 255;
+const rgbOf = (colour: number) => [colour >>> 24, (colour >>> 16) & 255, (colour >>> 8) & 255];
 
 /** Colours are numbers 0xrrggbbaa, in the order of their first pixels; null for too many colours. */
-function toIndexes({ data, width, height, channels }: RawImage) {
+function toIndexes(image: RawImage) {
+  const { data, width, height, channels } = image;
   const indexes = new Uint8Array(width * height);
   const known = new Map<number, number>();
-  const [green, blue] = channels < 3 ? [0, 0] : [1, 2];
-  const alpha = channels === 2 || channels === 4 ? channels - 1 : null;
+  const { green, blue, alpha } = channelOffsets(image);
   let last = -1;
   let index = 0;
   for (let pixel = 0, at = 0; pixel < indexes.length; pixel += 1, at += channels) {

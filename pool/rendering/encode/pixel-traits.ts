@@ -1,7 +1,7 @@
-import type { RawImage } from './indexed-png.ts';
+import { channelOffsets, type RawImage } from './indexed-png.ts';
 
 /** Properties of an image's pixels that the choice of an encoder depends on. */
-export interface PixelTraits {
+interface PixelTraits {
   /** True when half the resolution of chroma (4:2:0) would visibly blur saturated edges. */
   readonly sharpChroma: boolean;
   /** True when most of the image has no texture. */
@@ -18,7 +18,7 @@ const maxBlocks = 4_096;
 
 /** In levels of 0..255. Flat areas of decoded JPEGs differ by a level or two. */
 const flatRange = 2;
-const harshRange = 80;
+const sharpRange = 80;
 
 /**
  * Shares of all blocks, and colours of one pixel in each. Of 96 photographs at 200, 400, 800 and 1600 px
@@ -33,8 +33,8 @@ const limits = {
   flatColours: 512,
   anyColours: 64,
   anyGreys: 16,
-  flatHarsh: 0.004,
-  anyHarsh: 0.03,
+  flatSharp: 0.004,
+  anySharp: 0.03,
 };
 
 /**
@@ -51,7 +51,7 @@ export function classifyPixels(image: RawImage): PixelTraits {
   const greys = new Set<number>();
   let blocks = 0;
   let flat = 0;
-  let harsh = 0;
+  let sharp = 0;
   for (let index = 0; index < total; index += step) {
     // At even and odd positions in turn, because a pattern may have edges only at even ones.
     const x = (index % columns) * 2 + (blocks & 1);
@@ -59,7 +59,7 @@ export function classifyPixels(image: RawImage): PixelTraits {
     const { range, chroma } = ranges(image, x, y);
     blocks += 1;
     if (range <= flatRange) flat += 1;
-    if (chroma > harshRange) harsh += 1;
+    if (chroma > sharpRange) sharp += 1;
     if (colours.size <= limits.flatColours) {
       const at = (Math.min(y, height - 1) * width + Math.min(x, width - 1)) * channels;
       // Grey pixels count with their neighbours: photographs have more such combinations than greys.
@@ -69,9 +69,9 @@ export function classifyPixels(image: RawImage): PixelTraits {
   }
   const isFlat = flat / blocks >= limits.flat;
   const few = channels < 3 ? greys.size <= limits.anyGreys : areFew(colours);
-  const harshShare = isFlat ? limits.flatHarsh : limits.anyHarsh;
+  const sharpShare = isFlat ? limits.flatSharp : limits.anySharp;
   return {
-    sharpChroma: harsh / blocks >= harshShare,
+    sharpChroma: sharp / blocks >= sharpShare,
     flat: isFlat,
     drawn: isFlat ? colours.size <= limits.flatColours : few,
   };
@@ -84,9 +84,9 @@ function areFew(colours: ReadonlySet<number>): boolean {
 }
 
 /** The largest differences within one block, of visible pixels, in any channel and in chroma. */
-function ranges({ data, width, height, channels }: RawImage, x: number, y: number) {
-  const [green, blue] = channels < 3 ? [0, 0] : [1, 2];
-  const alpha = channels === 2 || channels === 4 ? channels - 1 : null;
+function ranges(image: RawImage, x: number, y: number) {
+  const { data, width, height, channels } = image;
+  const { green, blue, alpha } = channelOffsets(image);
   let [lowRed, lowGreen, lowBlue, lowU, lowV] = [255, 255, 255, 255, 255];
   let [highRed, highGreen, highBlue, highU, highV] = [0, 0, 0, -255, -255];
   for (let corner = 0; corner < 4; corner += 1) {

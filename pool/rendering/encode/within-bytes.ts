@@ -5,11 +5,11 @@ import { mix, segmentOf } from './quality.ts';
 export const maxEncodes = 5;
 
 /** An output of this part of the limit is accepted: one point of quality is about as much. */
-const nearEnough = 0.98;
+const acceptedPart = 0.98;
 /** Targets, as parts of the limit, while no output fits. */
-const aim = { first: 0.95, later: 0.9 } as const;
-/** How far the last run stays below its estimate: a part of the remaining qualities, at most two. */
-const caution = { usual: 0.04, exceeded: 0.2, most: 2 } as const;
+const targets = { first: 0.95, later: 0.9 } as const;
+/** Qualities by which the last run stays below its estimate: a part of the remaining ones, at most two. */
+const margin = { usual: 0.04, exceeded: 0.2, max: 2 } as const;
 
 export type LossyFormat = Exclude<OutputFormat, 'png' | 'gif'>;
 
@@ -43,7 +43,7 @@ interface Run<T> {
 }
 
 /**
- * Searches the highest quality whose output has at most `most` bytes. The runs that fit and those that do
+ * Searches the highest quality whose output has at most `maxBytes` bytes. The runs that fit and those that do
  * not enclose it; the next quality is where the bytes would reach the limit if they grew as typical ones.
  * Of 14,500 searches with 42 pictures 99 % ended within two points of the best; with a logarithm linear in
  * the quality, and four runs, 59 to 72 %. Returns the smallest output, at quality 1, when none fits.
@@ -54,7 +54,7 @@ interface Run<T> {
 export async function withinBytes<T extends { readonly data: Uint8Array }>(
   format: LossyFormat,
   quality: number,
-  most: number,
+  maxBytes: number,
   encode: (quality: number) => Promise<T>,
 ): Promise<T> {
   const runs: Run<T>[] = [];
@@ -62,9 +62,9 @@ export async function withinBytes<T extends { readonly data: Uint8Array }>(
   while (next !== null) {
     const output = await encode(next);
     runs.push({ quality: next, bytes: output.data.byteLength, output });
-    next = nextQuality(format, runs, most);
+    next = nextQuality(format, runs, maxBytes);
   }
-  const fitting = runs.filter(({ bytes }) => bytes <= most);
+  const fitting = runs.filter(({ bytes }) => bytes <= maxBytes);
   const [best] =
     fitting.length > 0
       ? fitting.sort((a, b) => b.quality - a.quality)
@@ -76,12 +76,12 @@ export async function withinBytes<T extends { readonly data: Uint8Array }>(
 function nextQuality(
   format: LossyFormat,
   runs: readonly Run<unknown>[],
-  most: number,
+  maxBytes: number,
 ): number | null {
   const sorted = [...runs].sort((a, b) => a.quality - b.quality);
-  const above = sorted.find(({ bytes }) => bytes > most);
-  const left = maxEncodes - runs.length;
-  if (above === undefined || left === 0) return null;
+  const above = sorted.find(({ bytes }) => bytes > maxBytes);
+  const runsLeft = maxEncodes - runs.length;
+  if (above === undefined || runsLeft === 0) return null;
   // Bytes may shrink at a higher quality, which then does not enclose the limit.
   const below = sorted.filter(({ quality }) => quality < above.quality).at(-1);
   const highest = above.quality - 1;
@@ -89,22 +89,22 @@ function nextQuality(
   if (below === undefined) {
     if (highest === 0) return null;
     // Quality 1 fits if any does.
-    if (left === 1) return 1;
+    if (runsLeft === 1) return 1;
     const last = sorted.at(-1) ?? above;
     const isFirst = last === above;
     const growth = isFirst ? 1 : growthBetween(above, last, log);
-    const target = (isFirst ? aim.first : aim.later) * most;
+    const target = (isFirst ? targets.first : targets.later) * maxBytes;
     const wanted = log(above.quality) + Math.log(target / above.bytes) / growth;
     return qualityOf(format, wanted, 1, highest);
   }
   const lowest = below.quality + 1;
-  if (lowest > highest || below.bytes >= nearEnough * most) return null;
-  const share = Math.log(most / below.bytes) / Math.log(above.bytes / below.bytes);
+  if (lowest > highest || below.bytes >= acceptedPart * maxBytes) return null;
+  const share = Math.log(maxBytes / below.bytes) / Math.log(above.bytes / below.bytes);
   const wanted = log(below.quality) + share * (log(above.quality) - log(below.quality));
   const estimated = qualityOf(format, wanted, lowest, highest);
   // After a run that exceeded the limit, estimates tend to exceed it too.
-  const part = runs.at(-1) === above ? caution.exceeded : caution.usual;
-  const back = left === 1 ? Math.min(caution.most, Math.round(part * (highest - lowest))) : 0;
+  const part = runs.at(-1) === above ? margin.exceeded : margin.usual;
+  const back = runsLeft === 1 ? Math.min(margin.max, Math.round(part * (highest - lowest))) : 0;
   return Math.max(lowest, estimated - back);
 }
 

@@ -1,49 +1,44 @@
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
+import { useAction } from './action.ts';
+import { TextField } from './labelled.tsx';
 import { FailureNotice } from './notice.tsx';
-import { type Api, Failure, type Project } from './service.ts';
-
-interface AllowlistProps {
-  readonly api: Api;
-  readonly project: Project;
-  readonly onChange: (project: Project) => void;
-}
+import { type ProjectProps, ProjectSection } from './project-section.tsx';
+import { moveFocus } from './route.ts';
 
 /** The hosts that sources may come from. */
-export function Allowlist({ api, project, onChange }: AllowlistProps) {
+export function Allowlist({ api, project, onChange }: ProjectProps) {
+  const domains = `/projects/${project.id}/domains`;
   const [host, setHost] = useState('');
-  const [message, setMessage] = useState('');
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const heading = useRef<HTMLHeadingElement>(null);
-  const change = async (action: () => Promise<Project>, done: string) => {
-    try {
-      onChange(await action());
-      setFailure(null);
-      setMessage(done);
-      return true;
-    } catch (error) {
-      setFailure(Failure.of(error));
-      return false;
-    }
-  };
+  const { run, message, failure } = useAction();
   const remove = async (allowed: string) => {
-    const removed = await change(() => api.disallow(project.id, allowed), `${allowed} is removed.`);
+    const removed = await run(async () => {
+      const query = new URLSearchParams({ host: allowed });
+      onChange((await api('DELETE', `${domains}?${query}`)).project);
+      return `${allowed} is removed.`;
+    });
     // The button is gone. Focus on the next button would let a double click remove two hosts.
-    if (removed) heading.current?.focus();
+    if (removed) moveFocus('allowlist');
   };
   const add = async (event: Event) => {
     event.preventDefault();
     const text = host.trim();
-    if (await change(() => api.allow(project.id, text), `${text} is allowed.`)) setHost('');
+    await run(async () => {
+      onChange((await api('POST', domains, { host: text })).project);
+      setHost('');
+      return `${text} is allowed.`;
+    });
   };
   return (
-    <section class="card" aria-labelledby="allowlist">
-      <h2 id="allowlist" ref={heading} tabIndex={-1}>
-        Allowed hosts
-      </h2>
-      <p class="quiet">
-        Sources may come from these hosts. <code>*.example.com</code> allows all its subdomains.
-      </p>
-      <ul class="hosts">
+    <ProjectSection
+      id="allowlist"
+      title="Allowed hosts"
+      intro={
+        <>
+          Sources may come from these hosts. <code>*.example.com</code> allows all its subdomains.
+        </>
+      }
+    >
+      <ul class="rows">
         {project.allowedOrigins.map((allowed) => (
           <li key={allowed}>
             <code>{allowed}</code>
@@ -54,25 +49,19 @@ export function Allowlist({ api, project, onChange }: AllowlistProps) {
         ))}
       </ul>
       <form class="row" onSubmit={add}>
-        <div class="field">
-          <label for="host">Host to allow</label>
-          <input
-            id="host"
-            type="text"
-            placeholder="images.example.com"
-            value={host}
-            required
-            autocomplete="off"
-            spellcheck={false}
-            onInput={(event) => setHost(event.currentTarget.value)}
-          />
-        </div>
+        <TextField
+          label="Host to allow"
+          value={host}
+          onChange={setHost}
+          placeholder="images.example.com"
+          required
+        />
         <button type="submit">Allow</button>
       </form>
       <p role="status" class="quiet">
         {message}
       </p>
       <FailureNotice failure={failure} />
-    </section>
+    </ProjectSection>
   );
 }

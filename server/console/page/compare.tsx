@@ -6,8 +6,8 @@ interface CompareProps {
   readonly after: { readonly url: string; readonly width: number; readonly height: number };
 }
 
-/** A narrower frame leaves no room for the divider. */
-const narrowest = 280;
+/** Room for the divider, px. */
+const minWidth = 280;
 
 /** Two images in one frame, separated by a slider. */
 export function Compare({ before, after }: CompareProps) {
@@ -15,7 +15,7 @@ export function Compare({ before, after }: CompareProps) {
   const { width, height } = after;
   const frame = {
     aspectRatio: width > 0 ? `${width} / ${height}` : '3 / 2',
-    maxWidth: `${Math.max(width, narrowest)}px`,
+    maxWidth: `${Math.max(width, minWidth)}px`,
     '--divider': `${before === null ? 0 : percent}%`,
   };
   return (

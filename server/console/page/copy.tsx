@@ -1,20 +1,16 @@
 import { useState } from 'preact/hooks';
 
-/** Copies a text. @returns false without permission: the API needs HTTPS or localhost */
-async function toClipboard(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** A text with a button that copies it. */
 export function CopyText({ label, text }: { readonly label: string; readonly text: string }) {
   const [message, setMessage] = useState('');
   const copy = async () => {
-    setMessage((await toClipboard(text)) ? 'Copied' : 'Select the text and copy it');
+    try {
+      await navigator.clipboard.writeText(text);
+      setMessage('Copied');
+    } catch {
+      // Without permission: the API needs HTTPS or localhost.
+      setMessage('Select the text and copy it');
+    }
     setTimeout(() => setMessage(''), 3_000);
   };
   return (

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
-import { bytesInWords } from './figures.ts';
-import type { Values } from './form.tsx';
+import { formatBytes } from './format.ts';
 import { imagePath, isSource, type Options } from './image-url.ts';
+import { TextField } from './labelled.tsx';
 import { browsers, type ImageState, useImage } from './load-image.ts';
 import { FailureNotice } from './notice.tsx';
 import { Samples } from './samples.tsx';
+import type { Values } from './schema.ts';
 import type { Project } from './service.ts';
 
 interface PreviewProps {
@@ -13,23 +14,21 @@ interface PreviewProps {
   readonly saved: Values;
 }
 
-const [[, modern]] = browsers;
+const [[modernAccept]] = browsers;
 /** An unusual aspect ratio makes the fit visible. */
 const box = { w: 320, h: 240 };
 
-/**
- * The parameters equivalent to these defaults. The watermark has none, so its changes show when saved.
- */
-export function optionsOf(values: Values): Options {
+/** The parameters equivalent to these defaults. No parameter is equivalent to a watermark. */
+function optionsOf(values: Values): Options {
   const { defaultQuality = '', defaultDpr = '1', defaultFit = '', maxWidth = '' } = values;
-  const widest = Number(maxWidth) > 0 ? Number(maxWidth) / (Number(defaultDpr) || 1) : box.w;
+  const limit = Number(maxWidth) > 0 ? Number(maxWidth) / (Number(defaultDpr) || 1) : box.w;
   return {
-    w: String(Math.max(1, Math.floor(Math.min(box.w, widest)))),
+    w: String(Math.max(1, Math.floor(Math.min(box.w, limit)))),
     h: String(box.h),
     q: defaultQuality,
     fit: defaultFit,
     dpr: defaultDpr,
-    fmt: values['autoFormat'] === 'true' ? 'auto' : '',
+    fmt: values['autoFormat'] === '1' ? 'auto' : '',
   };
 }
 
@@ -38,33 +37,29 @@ export function DefaultsPreview({ project, values, saved }: PreviewProps) {
   const [source, setSource] = useState('');
   const path = (from: Values) =>
     isSource(source) ? imagePath({ source, project: project.id, options: optionsOf(from) }) : null;
-  const before = useImage(path(saved), modern);
-  const after = useImage(path(values), modern);
+  const before = useImage(path(saved), modernAccept);
+  const after = useImage(path(values), modernAccept);
   return (
-    <div class="preview">
-      <div class="field">
-        <label for="preview-source">Picture for the preview</label>
-        <input
-          id="preview-source"
-          type="url"
-          placeholder={`${project.origin.replace(/\/$/, '')}/photo.jpg`}
-          value={source}
-          autocomplete="off"
-          spellcheck={false}
-          onInput={(event) => setSource(event.currentTarget.value.trim())}
-        />
-      </div>
+    <div>
+      <TextField
+        label="Picture for the preview"
+        type="url"
+        value={source}
+        onChange={(text) => setSource(text.trim())}
+        placeholder={`${project.origin.replace(/\/$/, '')}/photo.jpg`}
+      />
       <Samples project={project.id} near={project.origin} onChoose={setSource} />
-      <Shown title="Saved" state={before} />
-      <Shown title="With your changes" state={after} />
-      <p class="quiet">The watermark changes when it is saved.</p>
+      <PreviewImage title="Saved" state={before} />
+      <PreviewImage title="With your changes" state={after} />
+      <p class="quiet">The preview has the saved watermark.</p>
     </div>
   );
 }
 
-function Shown({ title, state: { loaded, failure } }: { title: string; state: ImageState }) {
+function PreviewImage({ title, state }: { title: string; state: ImageState }) {
+  const { loaded, failure } = state;
   return (
-    <figure class="shown">
+    <figure class="preview">
       {loaded?.url != null && (
         <img src={loaded.url} alt={title} width={loaded.width} height={loaded.height} />
       )}
@@ -74,7 +69,7 @@ function Shown({ title, state: { loaded, failure } }: { title: string; state: Im
         {loaded !== null && (
           <span class="quiet">
             {' '}
-            {loaded.type}, {bytesInWords(loaded.bytes)}, {loaded.width} × {loaded.height}
+            {loaded.type}, {formatBytes(loaded.bytes)}, {loaded.width} × {loaded.height}
           </span>
         )}
       </figcaption>

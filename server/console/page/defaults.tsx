@@ -1,72 +1,56 @@
 import { useMemo, useState } from 'preact/hooks';
+import { useAction } from './action.ts';
 import { DefaultsPreview } from './defaults-preview.tsx';
-import { readForm, SchemaFields, type Values } from './form.tsx';
-import { fieldsOf, type Interface, type Schema } from './interface.ts';
+import { SchemaFields } from './form.tsx';
 import { FailureNotice } from './notice.tsx';
-import { useUnsaved } from './place.ts';
-import { type Api, Failure, type Project } from './service.ts';
-
-interface DefaultsProps {
-  readonly api: Api;
-  readonly project: Project;
-  readonly description: Interface;
-  readonly onChange: (project: Project) => void;
-}
-
-/** The settings of a project as texts. */
-function valuesOf(schema: Schema, project: Project): Values {
-  return Object.fromEntries(fieldsOf(schema).map(([name]) => [name, String(project[name] ?? '')]));
-}
+import { type ProjectProps, ProjectSection } from './project-section.tsx';
+import { useUnsaved } from './route.ts';
+import { bodyOf, type Fields, fieldsOf, type Values, valuesOf } from './schema.ts';
 
 /** The values that clear a field, which is null in the project. */
 const cleared: Readonly<Record<string, unknown>> = { maxWidth: 0, watermarkUrl: '' };
 
-/** The changed settings. */
-function changesOf(schema: Schema, project: Project, values: Values): Record<string, unknown> {
-  const body = { ...readForm(schema, values) };
-  for (const [name, nothing] of Object.entries(cleared)) {
-    if ((values[name] ?? '').trim() === '') body[name] = nothing;
-  }
-  const before = valuesOf(schema, project);
-  return Object.fromEntries(
-    Object.entries(body).filter(([name]) => (values[name] ?? '').trim() !== before[name]),
-  );
+/** The body with the settings that differ from the saved ones. */
+function changesOf(fields: Fields, saved: Values, values: Values): Record<string, unknown> {
+  const changed = fields.filter(([name]) => (values[name] ?? '').trim() !== saved[name]);
+  const body = bodyOf(changed, values);
+  for (const [name] of changed) if (name in cleared) body[name] ??= cleared[name];
+  return body;
 }
 
 /** The defaults of a project with a preview of changes. */
-export function Defaults({ api, project, description, onChange }: DefaultsProps) {
+export function Defaults({ api, project, description, onChange }: ProjectProps) {
   const schema = useMemo(() => {
     const settings = description.schemas['ProjectSettingsInput'] ?? {};
     const names = fieldsOf(settings).map(([name]) => name);
     return { ...settings, required: names.filter((name) => !(name in cleared)) };
   }, [description]);
-  const saved = useMemo(() => valuesOf(schema, project), [schema, project]);
+  const fields = fieldsOf(schema);
+  const saved = useMemo(() => valuesOf(fieldsOf(schema), project), [schema, project]);
   const [values, setValues] = useState(saved);
-  const [message, setMessage] = useState('');
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const changes = changesOf(schema, project, values);
+  const { run, clear, message, failure } = useAction();
+  const changes = changesOf(fields, saved, values);
   const count = Object.keys(changes).length;
   useUnsaved(count > 0);
   const change = (next: Values) => {
     setValues(next);
-    setMessage('');
+    if (message !== '') clear();
   };
   const save = async (event: Event) => {
     event.preventDefault();
-    try {
-      const changed = await api.update(project.id, changes);
-      onChange(changed);
-      setValues(valuesOf(schema, changed));
-      setFailure(null);
-      setMessage('Saved. New images use these defaults within two seconds.');
-    } catch (error) {
-      setFailure(Failure.of(error));
-    }
+    await run(async () => {
+      const response = await api('PATCH', `/projects/${project.id}/settings`, changes);
+      onChange(response.project);
+      setValues(valuesOf(fields, response.project));
+      return 'Saved. New images use these defaults within two seconds.';
+    });
   };
   return (
-    <section class="card" aria-labelledby="defaults">
-      <h2 id="defaults">Defaults</h2>
-      <p class="quiet">They apply where the URL of an image says nothing else.</p>
+    <ProjectSection
+      id="defaults"
+      title="Defaults"
+      intro="They apply to parameters that the URL of an image does not have."
+    >
       <div class="split">
         <form aria-labelledby="defaults" onSubmit={save}>
           <div class="fields">
@@ -87,6 +71,6 @@ export function Defaults({ api, project, description, onChange }: DefaultsProps)
         </form>
         <DefaultsPreview {...{ project, values, saved }} />
       </div>
-    </section>
+    </ProjectSection>
   );
 }

@@ -44,9 +44,9 @@ export interface HealthHistory {
   readonly failure: Failure | null;
 }
 
-const everyMs = 2_000;
-/** Five minutes. */
-const most = 150;
+const intervalMs = 2_000;
+/** Those of five minutes. */
+const maxSamples = 150;
 const accepted = (status: number): boolean => status === 200 || status === 503;
 
 /** Polls the service's health while the page is visible. */
@@ -55,30 +55,30 @@ export function useHealth(): HealthHistory {
   useEffect(() => {
     let ended = false;
     let timer = 0;
-    const ask = async () => {
+    const poll = async () => {
       const at = performance.now();
       try {
         const health = (await fetchJson('api/health', accepted)) as Health;
         const sample = { at, health };
         setHistory(({ samples }) => ({
-          samples: [...samples, sample].slice(-most),
+          samples: [...samples, sample].slice(-maxSamples),
           failure: null,
         }));
       } catch (error) {
         setHistory(({ samples }) => ({ samples, failure: Failure.of(error) }));
       }
-      plan();
+      schedule();
     };
-    const plan = () => {
+    const schedule = () => {
       clearTimeout(timer);
-      if (!ended && document.visibilityState === 'visible') timer = setTimeout(ask, everyMs);
+      if (!ended && document.visibilityState === 'visible') timer = setTimeout(poll, intervalMs);
     };
-    document.addEventListener('visibilitychange', plan);
-    void ask();
+    document.addEventListener('visibilitychange', schedule);
+    void poll();
     return () => {
       ended = true;
       clearTimeout(timer);
-      document.removeEventListener('visibilitychange', plan);
+      document.removeEventListener('visibilitychange', schedule);
     };
   }, []);
   return history;

@@ -2,14 +2,14 @@
 export type Options = Readonly<Record<string, string>>;
 
 /** The image of a request. */
-export interface Wanted {
+export interface ImageRequest {
   readonly source: string;
   readonly project: string;
   readonly options: Options;
 }
 
 /** The path and query of an image, without a leading slash. */
-export function imagePath({ source, project, options }: Wanted): string {
+export function imagePath({ source, project, options }: ImageRequest): string {
   const given = Object.entries(options).filter(([, value]) => value !== '');
   const query = [['project', project], ...given].map(
     ([name, value]) => `${name}=${encodeValue(value ?? '')}`,
@@ -21,8 +21,8 @@ export function imagePath({ source, project, options }: Wanted): string {
 const encodeValue = (value: string): string => encodeURIComponent(value).replaceAll('%2C', ',');
 
 /** The URL of an image below the base URL of the service. */
-export const imageUrl = (baseUrl: string, wanted: Wanted): string =>
-  `${baseUrl}/${imagePath(wanted)}`;
+export const imageUrl = (baseUrl: string, request: ImageRequest): string =>
+  `${baseUrl}/${imagePath(request)}`;
 
 /** Whether a text is an absolute http or https URL. */
 export function isSource(text: string): boolean {

@@ -15,22 +15,22 @@ export interface Loaded {
   /** From the request to the last byte. */
   readonly ms: number;
   /** The cache that had the image: `memory`, `disk` or `miss`. */
-  readonly tier: string;
+  readonly cache: string;
   /** The error code of the source, if the image is the fallback; else ''. */
   readonly fallback: string;
   /** The service's measurements by step. */
   readonly steps: ReadonlyArray<{ readonly name: string; readonly ms: number }>;
 }
 
-/** The Accept headers that `auto` distinguishes. */
+/** The Accept headers that `auto` distinguishes, with the formats that a browser supports. */
 export const browsers = [
-  ['AVIF and WebP', 'image/avif,image/webp,image/*,*/*;q=0.8'],
-  ['WebP', 'image/webp,image/*,*/*;q=0.8'],
-  ['neither', 'image/*,*/*;q=0.8'],
+  ['image/avif,image/webp,image/*,*/*;q=0.8', 'AVIF and WebP'],
+  ['image/webp,image/*,*/*;q=0.8', 'WebP'],
+  ['image/*,*/*;q=0.8', 'neither'],
 ] as const;
 
 /** The durations of a Server-Timing header (W3C). */
-export function readSteps(header: string): Loaded['steps'] {
+function readSteps(header: string): Loaded['steps'] {
   return [...header.matchAll(/([\w-]+);dur=([\d.]+)/g)].map(([, name = '', ms = '0']) => ({
     name,
     ms: Number(ms),
@@ -55,7 +55,7 @@ async function load(path: string, accept: string, signal: AbortSignal): Promise<
     ...size,
     text: isImage ? null : await blob.text(),
     bytes: blob.size,
-    tier: response.headers.get('x-cache') ?? '',
+    cache: response.headers.get('x-cache') ?? '',
     fallback: response.headers.get('x-fallback') ?? '',
     steps: readSteps(response.headers.get('server-timing') ?? ''),
   };
@@ -81,33 +81,32 @@ export interface ImageState {
 
 const nothing: ImageState = { loading: false, loaded: null, failure: null };
 /** A moving slider requests one image when it stops, not one for each step. */
-const settledAfterMs = 300;
+const debounceMs = 300;
 
 /**
- * The image at a path; loaded again when the path, the Accept header or `round` changes.
- *
+ * The image at a path; loaded again when the path, the Accept header or the number of loads changes.
  * @param path null for none
  */
-export function useImage(path: string | null, accept: string, round = 0): ImageState {
+export function useImage(path: string | null, accept: string, loads = 0): ImageState {
   const [state, setState] = useState(nothing);
   useEffect(() => {
     if (path === null) return setState(nothing);
-    const leaving = new AbortController();
+    const outdated = new AbortController();
     const set = (next: (last: ImageState) => ImageState) => {
-      if (!leaving.signal.aborted) setState(next);
+      if (!outdated.signal.aborted) setState(next);
     };
     set((last) => ({ ...last, loading: true }));
     const timer = setTimeout(() => {
-      load(path, accept, leaving.signal).then(
+      load(path, accept, outdated.signal).then(
         (loaded) => set(() => ({ loading: false, loaded, failure: null })),
         (error) => set(() => ({ loading: false, loaded: null, failure: Failure.of(error) })),
       );
-    }, settledAfterMs);
+    }, debounceMs);
     return () => {
       clearTimeout(timer);
-      leaving.abort();
+      outdated.abort();
     };
-  }, [path, accept, round]);
+  }, [path, accept, loads]);
   const url = state.loaded?.url ?? null;
   useEffect(() => () => void (url !== null && URL.revokeObjectURL(url)), [url]);
   return state;

@@ -1,12 +1,12 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type HealthHistory, useHealth } from './health.ts';
-import { type Interface, readInterface } from './interface.ts';
 import { FailureNotice } from './notice.tsx';
-import { focusMain, linkTo, mayLeave, usePlace } from './place.ts';
+import { type ApiDescription, readOpenApi } from './openapi.ts';
 import { Playground } from './playground.tsx';
 import { ProjectPage } from './project-page.tsx';
 import { ProjectsPage } from './projects-page.tsx';
+import { confirmLeaving, linkTo, moveFocus, type Route, useRoute } from './route.ts';
 import { Failure, fetchJson } from './service.ts';
 import { ServicePage } from './service-page.tsx';
 import { type Session, useSession } from './session.ts';
@@ -14,43 +14,43 @@ import { SignIn } from './sign-in.tsx';
 
 /** The page at `/`. */
 function App() {
-  const place = usePlace();
+  const route = useRoute();
   const session = useSession();
   const history = useHealth();
-  const [description, setDescription] = useState<Interface | null>(null);
+  const [description, setDescription] = useState<ApiDescription | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   useEffect(() => {
     fetchJson('openapi.json').then(
-      (document) => setDescription(readInterface(document)),
+      (document) => setDescription(readOpenApi(document)),
       (error) => setFailure(Failure.of(error)),
     );
   }, []);
   const isSignedIn = session.projects !== null;
   useEffect(() => {
-    if (isSignedIn && place.path === '/sign-in') location.replace(linkTo('/projects'));
-  }, [isSignedIn, place.path]);
+    if (isSignedIn && route.path === '/sign-in') location.replace(linkTo('/projects'));
+  }, [isSignedIn, route.path]);
   return (
     <>
-      <Bar path={place.path} {...{ session, history }} />
+      <Header path={route.path} {...{ session, history }} />
       <main id="main" tabIndex={-1}>
         <FailureNotice failure={failure} />
-        {description !== null && <Shown {...{ place, session, history, description }} />}
+        {description !== null && <Page {...{ route, session, history, description }} />}
       </main>
     </>
   );
 }
 
-interface BarProps {
+interface HeaderProps {
   readonly path: string;
   readonly session: Session;
   readonly history: HealthHistory;
 }
 
-function Bar({ path, session, history: { samples, failure } }: BarProps) {
+function Header({ path, session, history: { samples, failure } }: HeaderProps) {
   const signOut = () => {
-    if (!mayLeave()) return;
+    if (!confirmLeaving()) return;
     session.signOut();
-    focusMain();
+    moveFocus('main');
   };
   const status = failure !== null ? 'no answer' : samples.at(-1)?.health.status;
   const link = (to: string, name: string) => (
@@ -61,7 +61,7 @@ function Bar({ path, session, history: { samples, failure } }: BarProps) {
   return (
     <header class="bar">
       {/* A button, because a link would change the fragment, which is the route. */}
-      <button type="button" class="skip" onClick={focusMain}>
+      <button type="button" class="skip" onClick={() => moveFocus('main')}>
         Skip to the content
       </button>
       <a class="brand" href={linkTo('/')}>
@@ -75,7 +75,7 @@ function Bar({ path, session, history: { samples, failure } }: BarProps) {
       </nav>
       <span class="account">
         <a class={`state ${status === 'ok' ? 'good' : 'bad'}`} href={linkTo('/service')}>
-          {status ?? 'asking'}
+          {status ?? 'loading'}
         </a>
         {session.api === null ? (
           link('/sign-in', 'Sign in')
@@ -89,18 +89,20 @@ function Bar({ path, session, history: { samples, failure } }: BarProps) {
   );
 }
 
-type ShownProps = Pick<BarProps, 'session' | 'history'> & {
-  readonly place: ReturnType<typeof usePlace>;
-  readonly description: Interface;
-};
+interface PageProps {
+  readonly route: Route;
+  readonly session: Session;
+  readonly history: HealthHistory;
+  readonly description: ApiDescription;
+}
 
-function Shown({ place, session, history, description }: ShownProps) {
-  const [, page = '', id] = place.path.split('/');
+function Page({ route, session, history, description }: PageProps) {
+  const [, page = '', id] = route.path.split('/');
   if (page === 'service') return <ServicePage history={history} />;
   if (page === '') {
     // A link to another project or picture resets the state.
-    const { project = '', url = '' } = place.query;
-    return <Playground key={`${project} ${url}`} {...{ place, session, description }} />;
+    const { project = '', url = '' } = route.query;
+    return <Playground key={`${project} ${url}`} {...{ route, session, description }} />;
   }
   if (page !== 'projects' && page !== 'sign-in') return <p>This page does not exist.</p>;
   const { api, projects } = session;
@@ -108,7 +110,7 @@ function Shown({ place, session, history, description }: ShownProps) {
   if (id === undefined) return <ProjectsPage {...{ api, session, description }} />;
   const project = projects.find((one) => one.id === id);
   if (project === undefined) return <p>The key has no project {id}.</p>;
-  const onChange = session.keep;
+  const onChange = session.setProject;
   return <ProjectPage key={id} {...{ api, project, description, history, onChange }} />;
 }
 

@@ -1,7 +1,7 @@
-import { imageUrl, type Options, type Wanted } from './image-url.ts';
+import { type ImageRequest, imageUrl, type Options } from './image-url.ts';
 
-/** Facts about the picture that is shown. */
-export interface Known {
+/** Facts about the image of the playground. */
+export interface ImageFacts {
   /** The origin of the site; frameworks name its images by path. */
   readonly site: string;
   /** Device pixels of the result; null before it is loaded. */
@@ -11,24 +11,25 @@ export interface Known {
   readonly source: { readonly pages: number; readonly hasAlpha: boolean } | null;
 }
 
-/** The longest side of an output, px. */
-const longest = 10_000;
+/** Of a side of an output, px. */
+const maxSide = 10_000;
 
 /** Parameters that make the width differ from `w`. */
 const changeWidth = ['extend', 'rotate', 'trim'] as const;
 
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+const escapeAttribute = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
-/** The value of a positive number; 0 for any other value. */
-const numberOf = (options: Options, name: string): number => {
+/** A positive number; 0 for any other value. */
+const positive = (options: Options, name: string): number => {
   const number = Number(options[name]);
   return number > 0 ? number : 0;
 };
 
-/** Height by width, if the options have both; else 0. */
+/** Height divided by width, if the options have both; else 0. */
 export function proportionOf(options: Options): number {
-  const width = numberOf(options, 'w');
-  return width === 0 ? 0 : numberOf(options, 'h') / width;
+  const width = positive(options, 'w');
+  return width === 0 ? 0 : positive(options, 'h') / width;
 }
 
 /** The options with a width in device pixels; the height follows in proportion. */
@@ -49,34 +50,35 @@ interface Layout {
   readonly sizes: string;
 }
 
-function layoutOf(options: Options, { result, dpr }: Known): Layout {
-  const asked = numberOf(options, 'w');
-  const { width: pixels, height: lines } = result ?? { width: 0, height: 0 };
+function layoutOf(options: Options, { result, dpr }: ImageFacts): Layout {
+  const requested = positive(options, 'w');
+  const { width: resultWidth, height: resultHeight } = result ?? { width: 0, height: 0 };
   const fit = options['fit'] ?? '';
-  const asWideAsAsked =
-    asked > 0 &&
+  const hasRequestedWidth =
+    requested > 0 &&
     changeWidth.every((name) => (options[name] ?? '') === '') &&
-    (numberOf(options, 'h') === 0 || (fit !== 'inside' && fit !== 'outside'));
-  if (!asWideAsAsked) {
+    (positive(options, 'h') === 0 || (fit !== 'inside' && fit !== 'outside'));
+  if (!hasRequestedWidth) {
     const atDensity = (density: number) => ({ ...options, dpr: String(density) });
     return {
-      width: Math.round(pixels / dpr),
-      height: Math.round(lines / dpr),
+      width: Math.round(resultWidth / dpr),
+      height: Math.round(resultHeight / dpr),
       sizes: '',
       plain: atDensity(1),
       files: [1, 2].map((density) => [atDensity(density), `${density}x`]),
     };
   }
   // Sources are not enlarged: this is the maximum width.
-  const widest = pixels > 0 && pixels < Math.round(asked * dpr) ? pixels : longest;
-  const width = Math.min(asked, widest);
+  const isLimited = resultWidth > 0 && resultWidth < Math.round(requested * dpr);
+  const maxWidth = isLimited ? resultWidth : maxSide;
+  const width = Math.min(requested, maxWidth);
   // Also smaller widths for narrow screens and larger ones for dense screens.
   const widths = [0.5, 1, 2, dpr].map((factor) =>
-    Math.min(widest, Math.max(1, Math.round(asked * factor))),
+    Math.min(maxWidth, Math.max(1, Math.round(requested * factor))),
   );
   return {
     width,
-    height: pixels > 0 ? Math.max(1, Math.round((width * lines) / pixels)) : 0,
+    height: resultWidth > 0 ? Math.max(1, Math.round((width * resultHeight) / resultWidth)) : 0,
     sizes: ` sizes="(max-width: ${width}px) 100vw, ${width}px"`,
     plain: atWidth(options, width),
     files: [...new Set(widths)]
@@ -85,23 +87,25 @@ function layoutOf(options: Options, { result, dpr }: Known): Layout {
   };
 }
 
-/** The format of all browsers, and better ones of most. */
-function formatsOf(options: Options, { source }: Known) {
+/** A format that all browsers support, and better ones that most support. */
+function formatsOf(options: Options, { source }: ImageFacts) {
   const chosen = options['fmt'] ?? '';
   if (chosen !== '' && chosen !== 'auto') return { better: [], plain: chosen };
-  const still = /^(?:0|false)$/.test(options['animated'] ?? '') || (options['page'] ?? '') !== '';
+  const isStill = /^(?:0|false)$/.test(options['animated'] ?? '') || (options['page'] ?? '') !== '';
   // Animations are never AVIF.
-  if (source !== null && source.pages > 1 && !still) return { better: ['webp'], plain: 'gif' };
-  const better = ['avif', 'webp'];
-  return { better, plain: source === null ? '' : source.hasAlpha ? 'png' : 'jpeg' };
+  if (source !== null && source.pages > 1 && !isStill) return { better: ['webp'], plain: 'gif' };
+  return {
+    better: ['avif', 'webp'],
+    plain: source === null ? '' : source.hasAlpha ? 'png' : 'jpeg',
+  };
 }
 
 /** A `picture` element; its width and height prevent layout shifts. */
-export function pictureCode(baseUrl: string, wanted: Wanted, known: Known): string {
-  const { width, height, plain, files, sizes } = layoutOf(wanted.options, known);
-  const formats = formatsOf(wanted.options, known);
+export function pictureCode(baseUrl: string, request: ImageRequest, facts: ImageFacts): string {
+  const { width, height, plain, files, sizes } = layoutOf(request.options, facts);
+  const formats = formatsOf(request.options, facts);
   const url = (options: Options, fmt: string) =>
-    escaped(imageUrl(baseUrl, { ...wanted, options: { ...options, fmt } }));
+    escapeAttribute(imageUrl(baseUrl, { ...request, options: { ...options, fmt } }));
   const srcset = (fmt: string) =>
     files.map(([options, descriptor]) => `${url(options, fmt)} ${descriptor}`).join(',\n    ');
   const sources = formats.better.map(

@@ -1,111 +1,96 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Controls, defaultsOf } from './controls.tsx';
 import { imagePath, imageUrl, isSource, type Options } from './image-url.ts';
-import { type Interface, parametersIn } from './interface.ts';
+import { SelectField, TextField } from './labelled.tsx';
 import { browsers, useImage } from './load-image.ts';
-import { keepPlace, type Place } from './place.ts';
+import { type ApiDescription, parametersIn } from './openapi.ts';
 import { ProjectField } from './project-field.tsx';
 import { Result, type SourceFacts } from './result.tsx';
-import { Samples, start } from './samples.tsx';
+import { type Route, replaceRoute } from './route.ts';
+import { initial, Samples } from './samples.tsx';
 import type { Session } from './session.ts';
 import { snippets } from './snippets.ts';
 import { Welcome } from './welcome.tsx';
 
 interface PlaygroundProps {
-  readonly description: Interface;
-  readonly place: Place;
+  readonly description: ApiDescription;
+  readonly route: Route;
   readonly session: Session;
 }
 
 /** At the highest quality without modern formats the output is the source, or nearly the same. */
-const asItIs: Options = { q: '100' };
-const plainBrowser = browsers[2][1];
+const originalOptions: Options = { q: '100' };
+const [plainAccept] = browsers[2];
 
 /** A picture, its parameters and the result. The state is in the URL, which can be shared. */
-export function Playground({ description, place, session }: PlaygroundProps) {
-  const { project: givenProject = '', url: givenUrl = '', ...givenOptions } = place.query;
-  const isFresh = givenProject === '' && givenUrl === '';
-  const [project, setProject] = useState(isFresh ? start.project : givenProject);
-  const [source, setSource] = useState(isFresh ? (start.pictures[0] ?? '') : givenUrl);
+export function Playground({ description, route, session }: PlaygroundProps) {
+  const { project: givenProject = '', url: givenUrl = '', ...givenOptions } = route.query;
+  const isEmpty = givenProject === '' && givenUrl === '';
+  const [project, setProject] = useState(isEmpty ? initial.project : givenProject);
+  const [source, setSource] = useState(isEmpty ? (initial.pictures[0] ?? '') : givenUrl);
   const [options, setOptions] = useState<Options>(() =>
     givenUrl === '' ? { w: '800' } : parametersIn(givenOptions, description),
   );
-  const [accept, setAccept] = useState<string>(browsers[0][1]);
-  const [round, setRound] = useState(0);
-  const only = session.projects?.length === 1 ? session.projects[0] : undefined;
+  const [accept, setAccept] = useState<string>(browsers[0][0]);
+  const [loads, setLoads] = useState(0);
+  const onlyProject = session.projects?.length === 1 ? session.projects[0] : undefined;
   useEffect(() => {
-    if (project === '' && only !== undefined) setProject(only.id);
-  }, [project, only]);
-  useEffect(() => keepPlace('/', { project, url: source, ...options }), [project, source, options]);
-
-  const ready = project !== '' && isSource(source);
-  const wanted = { source, project, options };
-  const result = useImage(ready ? imagePath(wanted) : null, accept, round);
-  const original = useImage(ready ? imagePath({ ...wanted, options: asItIs }) : null, plainBrowser);
-  const factsOf = useImage(
-    ready ? imagePath({ ...wanted, options: { fmt: 'json' } }) : null,
-    plainBrowser,
+    if (project === '' && onlyProject !== undefined) setProject(onlyProject.id);
+  }, [project, onlyProject]);
+  useEffect(
+    () => replaceRoute('/', { project, url: source, ...options }),
+    [project, source, options],
   );
-  const text = factsOf.loaded?.text ?? null;
+
+  const isComplete = project !== '' && isSource(source);
+  const path = (wanted: Options) =>
+    isComplete ? imagePath({ source, project, options: wanted }) : null;
+  const result = useImage(path(options), accept, loads);
+  const original = useImage(path(originalOptions), plainAccept);
+  const text = useImage(path({ fmt: 'json' }), plainAccept).loaded?.text ?? null;
   const facts = useMemo(() => (text === null ? null : readFacts(text)), [text]);
-  const known = session.projects?.find(({ id }) => id === project);
+  const known = session.projects?.find(({ id }) => id === project) ?? null;
+  const defaults = defaultsOf(known);
   const origin = known?.origin ?? source;
-  const density = Number(options['dpr']) || Number(defaultsOf(known ?? null)['dpr']);
+  const { baseUrl, parameters } = description;
+  const image = { source, project, options };
   return (
     <div class="playground">
-      <div class="card inputs">
+      <div class="card">
         <h1>Playground</h1>
         <ProjectField session={session} value={project} onChange={setProject} />
-        <div class="field">
-          <label for="source">Picture URL</label>
-          <input
-            id="source"
-            type="url"
-            placeholder="https://www.example.com/photo.jpg"
-            value={source}
-            autocomplete="off"
-            spellcheck={false}
-            aria-describedby="source-help"
-            onInput={(event) => setSource(event.currentTarget.value.trim())}
-          />
-          <p class="help" id="source-help">
-            {source === '' || isSource(source)
+        <TextField
+          label="Picture URL"
+          type="url"
+          value={source}
+          onChange={(text) => setSource(text.trim())}
+          placeholder="https://www.example.com/photo.jpg"
+          help={
+            source === '' || isSource(source)
               ? "An http or https URL on a host of the project's allowlist."
-              : 'This is not a whole URL: it begins with http:// or https:// and a host.'}
-          </p>
-        </div>
-        <Samples {...{ project, near: origin }} onChoose={setSource} />
-        <Controls
-          parameters={description.parameters}
-          {...{ options, defaults: defaultsOf(known ?? null) }}
-          onChange={setOptions}
+              : 'This is not a whole URL: it begins with http:// or https:// and a host.'
+          }
         />
-        <div class="field">
-          <label for="browser">Show it as to a browser with</label>
-          <select
-            id="browser"
-            value={accept}
-            onChange={(event) => setAccept(event.currentTarget.value)}
-          >
-            {browsers.map(([name, value]) => (
-              <option key={name} value={value}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </div>
+        <Samples {...{ project, near: origin }} onChoose={setSource} />
+        <Controls {...{ parameters, options, defaults }} onChange={setOptions} />
+        <SelectField
+          label="For a browser that supports"
+          value={accept}
+          onChange={setAccept}
+          options={browsers}
+        />
       </div>
-      {ready ? (
+      {isComplete ? (
         <Result
           {...{ result, original, facts }}
-          url={imageUrl(description.baseUrl, wanted)}
-          snippets={snippets(description.baseUrl, wanted, accept, {
+          url={imageUrl(baseUrl, image)}
+          snippets={snippets(baseUrl, image, accept, {
             site: URL.canParse(origin) ? new URL(origin).origin : origin,
             result: result.loaded?.url == null ? null : result.loaded,
-            dpr: density,
+            dpr: Number(options['dpr']) || (defaults['dpr'] ?? 1),
             source: facts,
           })}
-          onAgain={() => setRound(round + 1)}
+          onReload={() => setLoads(loads + 1)}
         />
       ) : (
         <Welcome session={session} hasProject={project !== ''} />

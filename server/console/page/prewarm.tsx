@@ -1,50 +1,47 @@
 import { useState } from 'preact/hooks';
+import { useAction } from './action.ts';
 import { defaultsOf } from './controls.tsx';
-import { readForm, SchemaFields, type Values } from './form.tsx';
+import { SchemaFields } from './form.tsx';
+import { countOf } from './format.ts';
 import { type HealthHistory, openJobs } from './health.ts';
-import type { Interface } from './interface.ts';
 import { FailureNotice } from './notice.tsx';
-import { type Api, Failure, type Project, type Receipt } from './service.ts';
-
-interface PrewarmProps {
-  readonly api: Api;
-  readonly project: Project;
-  readonly description: Interface;
-  readonly history: HealthHistory;
-}
+import { type ProjectProps, ProjectSection } from './project-section.tsx';
+import { bodyOf, fieldsOf, type Values } from './schema.ts';
+import type { PrewarmReceipt } from './service.ts';
 
 /** An accepted request, with its time and the number of earlier failures. */
 interface Accepted {
-  readonly receipt: Receipt;
+  readonly receipt: PrewarmReceipt;
   readonly at: number;
   readonly failedBefore: number;
 }
 
 /** Queues images to be rendered before they are requested. */
-export function Prewarm({ api, project, description, history }: PrewarmProps) {
-  const whole = description.schemas['PrewarmInput'] ?? {};
+export function Prewarm({ api, project, description, history }: ProjectProps) {
+  const input = description.schemas['PrewarmInput'] ?? {};
   // `sources` replaces `src`.
-  const { src: _one, ...properties } = whole.properties ?? {};
-  const schema = { ...whole, properties, required: ['sources'] };
+  const { src: _, ...properties } = input.properties ?? {};
+  const schema = { ...input, properties, required: ['sources'] };
   const { q = 0, dpr = 0 } = defaultsOf(project);
   const [values, setValues] = useState<Values>({ formats: 'auto' });
   const [accepted, setAccepted] = useState<Accepted | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
+  const { run, failure } = useAction();
   const submit = async (event: Event) => {
     event.preventDefault();
     const failedBefore = history.samples.at(-1)?.health.checks.prewarmQueue.failed ?? 0;
-    try {
-      const receipt = await api.prewarm(project.id, readForm(schema, values));
-      setAccepted({ receipt, at: performance.now(), failedBefore });
-      setFailure(null);
-    } catch (error) {
-      setFailure(Failure.of(error));
-    }
+    await run(async () => {
+      const body = bodyOf(fieldsOf(schema), values);
+      const { prewarm } = await api('POST', `/projects/${project.id}/prewarm`, body);
+      setAccepted({ receipt: prewarm, at: performance.now(), failedBefore });
+      return '';
+    });
   };
   return (
-    <section class="card" aria-labelledby="prewarm">
-      <h2 id="prewarm">Prewarm</h2>
-      <p class="quiet">Renders images before anybody asks for them, when the service has time.</p>
+    <ProjectSection
+      id="prewarm"
+      title="Prewarm"
+      intro="Renders images before clients request them, when the service has time."
+    >
       <form aria-labelledby="prewarm" onSubmit={submit}>
         <div class="fields">
           <SchemaFields
@@ -63,18 +60,16 @@ export function Prewarm({ api, project, description, history }: PrewarmProps) {
         </button>
       </form>
       {accepted !== null && <Progress {...{ accepted, history }} />}
-    </section>
+    </ProjectSection>
   );
 }
 
 /** The service counts its queue once a second; earlier numbers may be old. */
 const countedAfterMs = 1_200;
 /** A worker starts a job within seconds. */
-const patienceMs = 15_000;
+const workerTimeoutMs = 15_000;
 
-/**
- * The progress of the whole queue: the API does not identify the jobs of a call.
- */
+/** The progress of the whole queue: the API does not identify the jobs of a call. */
 function Progress({ accepted, history }: { accepted: Accepted; history: HealthHistory }) {
   const { receipt, at, failedBefore } = accepted;
   const { sourceCount, variantCount } = receipt;
@@ -83,29 +78,28 @@ function Progress({ accepted, history }: { accepted: Accepted; history: HealthHi
   const open = since.map(({ health }) => openJobs(health)).filter((jobs) => jobs !== null);
   const now = open.at(-1);
   const most = Math.max(sourceCount, ...open);
-  const done = now === undefined ? 0 : Math.min(most, Math.max(0, most - now));
+  const done = now === undefined ? 0 : most - now;
   const failed = Math.max(0, (queues.at(-1)?.failed ?? failedBefore) - failedBefore);
   const waitedMs = (since.at(-1)?.at ?? at) - at;
-  const idle = queues.every(({ active }) => active === 0 || active === null) && done === 0;
+  const isIdle = done === 0 && !queues.some(({ active }) => active !== null && active > 0);
+  const succeeded =
+    failed === 0
+      ? 'All done.'
+      : `Done. Failed jobs in the whole queue since: ${failed}. The worker's workbench has the reasons.`;
   return (
     <div class="progress">
       <label for="prewarm-progress">
-        {sourceCount} {sourceCount === 1 ? 'source' : 'sources'}, {variantCount}{' '}
-        {variantCount === 1 ? 'image' : 'images'} accepted
+        {countOf(sourceCount, 'source')}, {countOf(variantCount, 'image')} accepted
       </label>
       <progress id="prewarm-progress" max={most} value={done} />
       <p role="status">
-        {now === 0
-          ? failed === 0
-            ? 'All done.'
-            : `Done. In the whole queue ${failed} failed since; the workbench of the worker says why.`
-          : `${now ?? sourceCount} in the queue of the whole service.`}
+        {now === 0 ? succeeded : `${now ?? sourceCount} in the queue of the whole service.`}
       </p>
-      <p class="quiet">This is the whole queue of the service: jobs of other calls count, too.</p>
-      {now !== 0 && idle && waitedMs > patienceMs && (
+      <p class="quiet">The queue also has jobs of other calls.</p>
+      {now !== 0 && isIdle && waitedMs > workerTimeoutMs && (
         <p class="notice">
-          No worker takes up the jobs. <code>npm start</code> runs one beside the service,{' '}
-          <code>npm run start:worker</code> one alone.
+          No worker takes the jobs. <code>npm start</code> runs one with the service,{' '}
+          <code>npm run start:worker</code> runs only a worker.
         </p>
       )}
     </div>

@@ -1,24 +1,14 @@
 import { Allowlist } from './allowlist.tsx';
 import { CopyText } from './copy.tsx';
 import { Defaults } from './defaults.tsx';
-import type { HealthHistory } from './health.ts';
-import type { Interface } from './interface.ts';
-import { linkTo } from './place.ts';
 import { Presets } from './presets.tsx';
 import { Prewarm } from './prewarm.tsx';
-import type { Api, Project } from './service.ts';
-
-interface ProjectPageProps {
-  readonly api: Api;
-  readonly project: Project;
-  readonly description: Interface;
-  readonly history: HealthHistory;
-  readonly onChange: (project: Project) => void;
-}
+import type { ProjectProps } from './project-section.tsx';
+import { linkTo } from './route.ts';
 
 /** A project: allowlist, defaults, presets and prewarming. */
-export function ProjectPage({ api, project, description, history, onChange }: ProjectPageProps) {
-  const { id, name, origin, requireSignedUrls } = project;
+export function ProjectPage(props: ProjectProps) {
+  const { id, name, origin, createdAt, requireSignedUrls } = props.project;
   return (
     <section class="project">
       <p>
@@ -26,7 +16,7 @@ export function ProjectPage({ api, project, description, history, onChange }: Pr
       </p>
       <h1>{name}</h1>
       <p>
-        {origin} <span class="quiet">created {project.createdAt}</span>
+        {origin} <span class="quiet">created {createdAt}</span>
       </p>
       <CopyText label="project id" text={id} />
       <p>
@@ -38,10 +28,10 @@ export function ProjectPage({ api, project, description, history, onChange }: Pr
           <code>npm run --silent admin -- projects sign {id} --url …</code>
         </p>
       )}
-      <Allowlist {...{ api, project, onChange }} />
-      <Defaults {...{ api, project, description, onChange }} />
-      <Presets key={id} {...{ api, project, description }} />
-      <Prewarm {...{ api, project, description, history }} />
+      <Allowlist {...props} />
+      <Defaults {...props} />
+      <Presets {...props} />
+      <Prewarm {...props} />
     </section>
   );
 }

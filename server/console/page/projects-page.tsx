@@ -1,15 +1,18 @@
 import { useState } from 'preact/hooks';
-import { readForm, SchemaFields, type Values } from './form.tsx';
-import type { Interface } from './interface.ts';
+import { useAction } from './action.ts';
+import { SchemaFields } from './form.tsx';
+import { countOf } from './format.ts';
 import { FailureNotice } from './notice.tsx';
-import { linkTo } from './place.ts';
-import { type Api, Failure } from './service.ts';
+import type { ApiDescription } from './openapi.ts';
+import { linkTo } from './route.ts';
+import { bodyOf, fieldsOf, type Values } from './schema.ts';
+import type { Api } from './service.ts';
 import type { Session } from './session.ts';
 
 interface ProjectsPageProps {
   readonly api: Api;
   readonly session: Session;
-  readonly description: Interface;
+  readonly description: ApiDescription;
 }
 
 /** The projects of the key, and a form for a new one. */
@@ -34,8 +37,7 @@ export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
                 {origin}
                 <br />
                 <span class="quiet">
-                  {allowedOrigins.length} allowed {allowedOrigins.length === 1 ? 'host' : 'hosts'},
-                  created {createdAt}
+                  {countOf(allowedOrigins.length, 'allowed host')}, created {createdAt}
                 </span>
               </p>
             </li>
@@ -50,21 +52,16 @@ export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
 function NewProject({ api, session, description }: ProjectsPageProps) {
   const schema = description.schemas['CreateProjectInput'] ?? {};
   const [values, setValues] = useState<Values>({});
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<Failure | null>(null);
+  const { run, busy, failure } = useAction();
   const submit = async (event: Event) => {
     event.preventDefault();
-    setBusy(true);
-    try {
-      const project = await api.create(readForm(schema, values));
-      session.keep(project);
+    await run(async () => {
+      const { project } = await api('POST', '/projects', bodyOf(fieldsOf(schema), values));
+      session.setProject(project);
       setValues({});
-      setFailure(null);
       location.hash = linkTo(`/projects/${project.id}`);
-    } catch (error) {
-      setFailure(Failure.of(error));
-    }
-    setBusy(false);
+      return '';
+    });
   };
   return (
     <form class="card narrow" aria-label="New project" onSubmit={submit}>

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { Compare } from './compare.tsx';
 import { CopyText } from './copy.tsx';
-import { bytesInWords, changeInWords, inWords } from './figures.ts';
+import { type Fact, FactList } from './facts.tsx';
+import { formatBytes, formatChange, formatNumber } from './format.ts';
 import type { ImageState, Loaded } from './load-image.ts';
 import { FailureNotice } from './notice.tsx';
 import type { Snippet } from './snippets.ts';
@@ -23,11 +24,11 @@ interface ResultProps {
   readonly facts: SourceFacts | null;
   readonly url: string;
   readonly snippets: readonly Snippet[];
-  readonly onAgain: () => void;
+  readonly onReload: () => void;
 }
 
-/** The result of the playground and its original, with figures and code. */
-export function Result({ result, original, facts, url, snippets, onAgain }: ResultProps) {
+/** The result of the playground and its original, with facts and code. */
+export function Result({ result, original, facts, url, snippets, onReload }: ResultProps) {
   const { loaded, loading, failure } = result;
   return (
     <section class="result" aria-label="Result" aria-busy={loading}>
@@ -41,10 +42,10 @@ export function Result({ result, original, facts, url, snippets, onAgain }: Resu
           This is the fallback: the source failed with <code>{loaded.fallback}</code>.
         </p>
       )}
-      <div role="status">{loaded !== null && <Figures loaded={loaded} facts={facts} />}</div>
+      <div role="status">{loaded !== null && <FactList facts={factsOf(loaded, facts)} />}</div>
       {loaded !== null && <Steps loaded={loaded} />}
       <p>
-        <button type="button" onClick={onAgain} disabled={loading}>
+        <button type="button" onClick={onReload} disabled={loading}>
           {loading ? 'Loading…' : 'Load again'}
         </button>
       </p>
@@ -56,45 +57,33 @@ export function Result({ result, original, facts, url, snippets, onAgain }: Resu
   );
 }
 
-function Figures({ loaded, facts }: { loaded: Loaded; facts: SourceFacts | null }) {
-  const { type, bytes, width, height, ms, tier } = loaded;
-  const figures = [
-    ['Format', type, facts === null ? '' : `from ${facts.format}`],
-    [
-      'Size',
-      bytesInWords(bytes),
-      facts === null ? '' : `${changeInWords(facts.bytes, bytes)} of ${bytesInWords(facts.bytes)}`,
-    ],
-    ...(width === 0
-      ? []
-      : [
-          [
-            'Pixels',
-            `${width} × ${height}`,
-            facts === null ? '' : `from ${facts.width} × ${facts.height}`,
-          ],
-        ]),
-    ['Time', `${inWords(Math.round(ms))} ms`, 'in this browser'],
-    ['Cache', tier, tierMeaning[tier] ?? ''],
-  ];
-  return (
-    <dl class="figures">
-      {figures.map(([name, value, more]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-          <dd class="quiet">{more}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-const tierMeaning: Readonly<Record<string, string>> = {
+const cacheMeaning: Readonly<Record<string, string>> = {
   memory: 'held in memory',
   disk: 'read from the disk',
   miss: 'rendered for this request',
 };
+
+/** The facts about a result. @param source null if unknown */
+function factsOf(loaded: Loaded, source: SourceFacts | null): readonly Fact[] {
+  const { type, bytes, width, height, ms, cache } = loaded;
+  const compared = (text: (source: SourceFacts) => string) => (source === null ? '' : text(source));
+  const pixels: Fact = [
+    'Pixels',
+    `${width} × ${height}`,
+    compared((from) => `from ${from.width} × ${from.height}`),
+  ];
+  return [
+    ['Format', type, compared(({ format }) => `from ${format}`)],
+    [
+      'Size',
+      formatBytes(bytes),
+      compared((from) => `${formatChange(from.bytes, bytes)} of ${formatBytes(from.bytes)}`),
+    ],
+    ...(width === 0 ? [] : [pixels]),
+    ['Time', `${formatNumber(Math.round(ms))} ms`, 'in this browser'],
+    ['Cache', cache, cacheMeaning[cache] ?? ''],
+  ];
+}
 
 /** A bar of the render's steps, as wide as their durations. */
 function Steps({ loaded: { steps } }: { loaded: Loaded }) {
@@ -110,7 +99,7 @@ function Steps({ loaded: { steps } }: { loaded: Loaded }) {
       <ul>
         {steps.map(({ name, ms }) => (
           <li key={name}>
-            {name} {inWords(ms)} ms
+            {name} {formatNumber(ms)} ms
           </li>
         ))}
       </ul>

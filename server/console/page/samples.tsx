@@ -1,13 +1,10 @@
 /** Pictures of the sample origin (`npm run origin`, `npm run demo`), one for each kind of source. */
 const sampleNames = ['landscape.jpg', 'lantern.png', 'pulse.gif'] as const;
 
-const { project: startProject = '', pictures = '' } = document.getElementById('app')?.dataset ?? {};
+const { project = '', pictures = '' } = document.getElementById('app')?.dataset ?? {};
 
 /** The first project and pictures of the playground (`SERVICE_CONSOLE_PICTURES`); '' and none by default. */
-export const start: { readonly project: string; readonly pictures: readonly string[] } = {
-  project: startProject,
-  pictures: pictures.split(' ').filter((url) => url !== ''),
-};
+export const initial = { project, pictures: pictures.split(' ').filter((url) => url !== '') };
 
 interface SamplesProps {
   readonly project: string;
@@ -21,12 +18,12 @@ interface SamplesProps {
  * machine and may be the sample origin.
  */
 export function Samples({ project, near, onChoose }: SamplesProps) {
-  const isStart = project !== '' && project === start.project;
-  const offered = isStart ? start.pictures : samplesNear(near);
+  const isInitial = project !== '' && project === initial.project;
+  const offered = isInitial ? initial.pictures : samplesNear(near);
   if (offered.length === 0) return null;
   return (
     <p class="samples">
-      {isStart ? 'Pictures' : 'Samples'}:{' '}
+      {isInitial ? 'Pictures' : 'Samples'}:{' '}
       {offered.map((url) => (
         <button key={url} type="button" class="small" onClick={() => onChoose(url)}>
           {nameOf(url)}

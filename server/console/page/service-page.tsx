@@ -1,4 +1,5 @@
-import { bytesInWords, durationInWords, inWords, inWordsOrUnknown } from './figures.ts';
+import { type Fact, FactList } from './facts.tsx';
+import { formatBytes, formatDuration, formatNumber } from './format.ts';
 import { Graph } from './graph.tsx';
 import { type Health, type HealthHistory, openJobs, perSecond } from './health.ts';
 import { FailureNotice } from './notice.tsx';
@@ -11,9 +12,11 @@ export function ServicePage({ history }: { readonly history: HealthHistory }) {
     <section class="service">
       <h1>Service</h1>
       <FailureNotice failure={failure} />
-      {health === undefined ? <p class="quiet">Asking…</p> : <State health={health} />}
-      {health !== undefined && (
+      {health === undefined ? (
+        <p class="quiet">Loading…</p>
+      ) : (
         <>
+          <State health={health} />
           <h2>The last five minutes</h2>
           <div class="graphs">
             <Graphs history={history} health={health} />
@@ -26,15 +29,13 @@ export function ServicePage({ history }: { readonly history: HealthHistory }) {
 
 function State({ health }: { health: Health }) {
   const { status, reason, uptimeSeconds, checks } = health;
-  const facts = [
-    ['Status', status],
-    ['Runs for', durationInWords(uptimeSeconds)],
-    [
-      'Store',
-      checks.database.ok ? `answers in ${checks.database.latencyMs} ms` : 'does not answer',
-    ],
-    ['Refused as too busy', inWords(checks.transformQueue.rejected)],
-    ['Failed prewarm jobs', inWordsOrUnknown(checks.prewarmQueue.failed)],
+  const store = checks.database.ok ? `${checks.database.latencyMs} ms` : 'does not answer';
+  const facts: readonly Fact[] = [
+    ['Status', status, ''],
+    ['Uptime', formatDuration(uptimeSeconds), ''],
+    ['Response time of the store', store, ''],
+    ['Refused as too busy', formatNumber(checks.transformQueue.rejected), ''],
+    ['Failed prewarm jobs', formatNumber(checks.prewarmQueue.failed), ''],
   ];
   return (
     <>
@@ -43,14 +44,7 @@ function State({ health }: { health: Health }) {
           {reason}
         </p>
       )}
-      <dl class="figures">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <FactList facts={facts} />
     </>
   );
 }
@@ -65,52 +59,52 @@ function Graphs({ history: { samples }, health }: { history: HealthHistory; heal
     <>
       <Graph
         title="Transforms running"
-        now={inWords(transformQueue.active)}
+        now={formatNumber(transformQueue.active)}
         more={`of ${transformQueue.concurrency}`}
         values={series((checks) => checks.transformQueue.active)}
         limit={transformQueue.concurrency}
       />
       <Graph
         title="Transforms waiting"
-        now={inWords(transformQueue.queued)}
+        now={formatNumber(transformQueue.queued)}
         more={`of at most ${transformQueue.maxQueue}`}
         values={series((checks) => checks.transformQueue.queued)}
       />
       <Graph
         title="Transforms done"
-        now={inWords(renders.at(-1) ?? 0)}
+        now={formatNumber(renders.at(-1) ?? 0)}
         more="a second"
         values={renders}
       />
       <Graph
-        title="Requests that no cache had"
-        now={inWords(misses.at(-1) ?? 0)}
+        title="Cache misses"
+        now={formatNumber(misses.at(-1) ?? 0)}
         more="a second"
         values={misses}
       />
       <Graph
         title="Memory cache"
-        now={bytesInWords(cache.memorySizeBytes)}
-        more={`of ${bytesInWords(cache.memoryMaxBytes)}`}
+        now={formatBytes(cache.memorySizeBytes)}
+        more={`of ${formatBytes(cache.memoryMaxBytes)}`}
         values={series((checks) => checks.cache.memorySizeBytes)}
         limit={cache.memoryMaxBytes}
       />
       <Graph
         title="Disk cache"
-        now={bytesInWords(cache.diskSizeBytes)}
-        more={`of ${bytesInWords(cache.diskMaxBytes)}`}
+        now={formatBytes(cache.diskSizeBytes)}
+        more={`of ${formatBytes(cache.diskMaxBytes)}`}
         values={series((checks) => checks.cache.diskSizeBytes)}
         limit={cache.diskMaxBytes}
       />
       <Graph
         title="Sources being fetched"
-        now={inWords(transformQueue.fetching)}
+        now={formatNumber(transformQueue.fetching)}
         values={series((checks) => checks.transformQueue.fetching)}
       />
       <Graph
         title="Prewarm queue"
-        now={inWordsOrUnknown(openJobs(health))}
-        more={`sources, ${inWordsOrUnknown(prewarmQueue.active)} of them running`}
+        now={formatNumber(openJobs(health))}
+        more={`sources, ${formatNumber(prewarmQueue.active)} of them running`}
         values={samples.map((sample) => openJobs(sample.health)).filter((jobs) => jobs !== null)}
       />
     </>

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { Api, Failure, type Project } from './service.ts';
+import { type Api, apiWithKey, Failure, type Project } from './service.ts';
 
 /** The user of the page, with or without an API key. */
 export interface Session {
@@ -11,8 +11,8 @@ export interface Session {
   /** Checks a key by listing its projects. Resolves with whether it is valid. */
   readonly signIn: (key: string) => Promise<boolean>;
   readonly signOut: () => void;
-  /** Adds a new or changed project to the list. */
-  readonly keep: (project: Project) => void;
+  /** Adds or replaces a project in the list. */
+  readonly setProject: (project: Project) => void;
 }
 
 /** The key in the session storage: it survives a reload and ends with the tab. */
@@ -25,9 +25,9 @@ export function useSession(): Session {
   const [state, setState] = useState(signedOut);
 
   const signIn = useCallback(async (key: string) => {
-    const api = new Api(key);
+    const api = apiWithKey(key);
     try {
-      const projects = await api.projects();
+      const { projects } = await api('GET', '/projects');
       sessionStorage.setItem(storageKey, key);
       setState({ api, projects, failure: null });
       return true;
@@ -52,11 +52,12 @@ export function useSession(): Session {
       sessionStorage.removeItem(storageKey);
       setState(signedOut);
     }, []),
-    keep: useCallback((project: Project) => {
-      setState((last) => {
-        const others = (last.projects ?? []).filter(({ id }) => id !== project.id);
-        const index = (last.projects ?? []).findIndex(({ id }) => id === project.id);
-        return { ...last, projects: others.toSpliced(index < 0 ? 0 : index, 0, project) };
+    setProject: useCallback((project: Project) => {
+      setState(({ projects, ...others }) => {
+        const list = projects ?? [];
+        const isKnown = list.some(({ id }) => id === project.id);
+        const changed = list.map((one) => (one.id === project.id ? project : one));
+        return { ...others, projects: isKnown ? changed : [project, ...list] };
       });
     }, []),
   };

@@ -1,5 +1,5 @@
-import { imageUrl, type Wanted } from './image-url.ts';
-import { type Known, pictureCode, proportionOf } from './picture-code.ts';
+import { type ImageRequest, imageUrl } from './image-url.ts';
+import { type ImageFacts, pictureCode, proportionOf } from './picture-code.ts';
 
 /** A piece of code to copy. */
 export interface Snippet {
@@ -10,32 +10,30 @@ export interface Snippet {
 const text = (value: string): string => JSON.stringify(value).replaceAll('</', '<\\/');
 const shell = (value: string): string => `'${value.replaceAll("'", `'\\''`)}'`;
 
+/** Options that frameworks set themselves: widths in device pixels. */
+const frameworkOptions = ['w', 'h', 'dpr'];
+
 /**
- * The options that the framework does not set itself, as properties of an object.
- *
- * @param names the framework's names of some options, whose values take precedence
+ * The other options, as properties of an object.
+ * @param names the framework's names of some options
  */
-function fixed(
-  { project, options }: Wanted,
-  own: readonly string[],
+function fixedOptions(
+  { project, options }: ImageRequest,
   names: Readonly<Record<string, string>> = {},
 ): string {
-  const kept = Object.entries(options).filter(
-    ([name, value]) => value !== '' && !own.includes(name),
+  const fixed = Object.entries(options).filter(
+    ([name, value]) => value !== '' && !frameworkOptions.includes(name),
   );
-  return [['project', project], ...kept]
+  return [['project', project], ...fixed]
     .map(([name = '', value = '']) => `${names[name] ?? name}: ${text(value)}`)
     .join(', ');
 }
 
-/** Options that frameworks set themselves: widths in device pixels. */
-const ofFramework = ['w', 'h', 'dpr'];
-
 const siteComment = `// The service fetches the app's own images from the site as it is published. While the app is
 // developed they come from the app itself.`;
 
-const next = (baseUrl: string, wanted: Wanted, { site }: Known): string => {
-  const proportion = proportionOf(wanted.options);
+const next = (baseUrl: string, request: ImageRequest, { site }: ImageFacts): string => {
+  const proportion = proportionOf(request.options);
   const height =
     proportion === 0 ? '' : `\n  query.set('h', String(Math.round(width * ${proportion})));`;
   return `// image-loader.js
@@ -48,7 +46,7 @@ export default function loader({ src, width, quality }) {
   if (process.env.NODE_ENV === 'development' && /^\\/(?!\\/)/.test(src)) {
     return src + (src.includes('?') ? '&' : '?') + 'w=' + width;
   }
-  const query = new URLSearchParams({ ${fixed(wanted, ofFramework)} });
+  const query = new URLSearchParams({ ${fixedOptions(request)} });
   query.set('w', String(width));${height}
   query.set('dpr', '1');
   if (quality) query.set('q', String(quality));
@@ -63,8 +61,8 @@ export default {
 
 const nuxtNames = { q: 'quality', fmt: 'format', bg: 'background' } as const;
 
-const nuxt = (baseUrl: string, wanted: Wanted, { site }: Known): string => {
-  const proportion = proportionOf(wanted.options);
+const nuxt = (baseUrl: string, request: ImageRequest, { site }: ImageFacts): string => {
+  const proportion = proportionOf(request.options);
   const height =
     proportion === 0
       ? ''
@@ -82,7 +80,7 @@ export default defineProvider({
   getImage(src, { modifiers }) {
     if (import.meta.dev && /^\\/(?!\\/)/.test(src)) return { url: src };
     const given = Object.fromEntries(Object.entries(modifiers).filter(([, value]) => value !== undefined));${height}
-    const query = operations({ ${fixed(wanted, ofFramework, nuxtNames)}, ${sized}, dpr: 1 });
+    const query = operations({ ${fixedOptions(request, nuxtNames)}, ${sized}, dpr: 1 });
     return { url: \`${baseUrl}/img/\${encodeURIComponent(new URL(src, site).href)}?\${query}\` };
   },
 });
@@ -97,18 +95,18 @@ export default defineNuxtConfig({
 });`;
 };
 
-const curl = (baseUrl: string, wanted: Wanted, accept: string): string =>
-  `curl -s -D - -o picture -H ${shell(`accept: ${accept}`)} \\\n  ${shell(imageUrl(baseUrl, wanted))}`;
+const curl = (baseUrl: string, request: ImageRequest, accept: string): string =>
+  `curl -s -D - -o picture -H ${shell(`accept: ${accept}`)} \\\n  ${shell(imageUrl(baseUrl, request))}`;
 
 /** The image as code for programs and pages. */
 export const snippets = (
   baseUrl: string,
-  wanted: Wanted,
+  request: ImageRequest,
   accept: string,
-  known: Known,
+  facts: ImageFacts,
 ): readonly Snippet[] => [
-  { title: 'HTML', code: pictureCode(baseUrl, wanted, known) },
-  { title: 'Next.js', code: next(baseUrl, wanted, known) },
-  { title: 'Nuxt', code: nuxt(baseUrl, wanted, known) },
-  { title: 'curl', code: curl(baseUrl, wanted, accept) },
+  { title: 'HTML', code: pictureCode(baseUrl, request, facts) },
+  { title: 'Next.js', code: next(baseUrl, request, facts) },
+  { title: 'Nuxt', code: nuxt(baseUrl, request, facts) },
+  { title: 'curl', code: curl(baseUrl, request, accept) },
 ];

@@ -1,5 +1,5 @@
 import { CopyText } from './copy.tsx';
-import { linkTo } from './place.ts';
+import { linkTo } from './route.ts';
 import type { Session } from './session.ts';
 
 interface WelcomeProps {
@@ -14,9 +14,9 @@ export function Welcome({ session, hasProject }: WelcomeProps) {
     <section class="card welcome" aria-label="What to do next">
       <h2>What this is</h2>
       <p>
-        This service fetches a picture, transforms it as the URL says, and delivers it in the format
-        that suits the browser. A <strong>project</strong> names the hosts whose pictures it may
-        use.
+        This service fetches a picture, transforms it as the URL says, and delivers it in the best
+        format that the browser supports. A <strong>project</strong> names the hosts whose pictures
+        it may use.
       </p>
       {hasProject ? (
         <>
@@ -56,7 +56,7 @@ export function Welcome({ session, hasProject }: WelcomeProps) {
               />
             </li>
             <li>
-              Or look at it with sample pictures:
+              Or start a demo with sample pictures:
               <CopyText label="the command of the demo" text="npm run demo" />
             </li>
           </ol>

@@ -5,8 +5,8 @@ import { type Document, isArray, isNumber, type Scalar, typeOf, type Value } fro
 
 /**
  * The rank of each type in BSON's comparison order
- * (https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/). Types of one rank
- * compare by value. Documents and arrays are never ordered here, so they have no rank.
+ * (https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/). Documents and arrays are never
+ * ordered here, so they have no rank.
  */
 const ranks: Readonly<Record<Exclude<BsonType, 'object' | 'array'>, number>> = {
   null: 5,
@@ -21,7 +21,7 @@ const ranks: Readonly<Record<Exclude<BsonType, 'object' | 'array'>, number>> = {
 
 const firstSurrogate = 0xd800;
 
-/** Whether two values have the same rank; filters compare only within a rank. */
+/** Filters compare only values of the same rank. */
 export function sameRank(left: Scalar, right: Scalar): boolean {
   if (left === null || right === null) return left === right;
   return rankOf(left) === rankOf(right);
@@ -40,14 +40,14 @@ export function compareScalars(left: Scalar, right: Scalar): number {
   return rankOf(left) - rankOf(right);
 }
 
-/** By UTF-8 bytes, which is by code point; JavaScript's own order is by UTF-16 unit. */
+/** By code points, as UTF-8 bytes are ordered; JavaScript's own order is by UTF-16 unit. */
 export function compareText(left: string, right: string): number {
   if (left === right) return 0;
   const length = Math.min(left.length, right.length);
   for (let i = 0; i < length; i += 1) {
     const [a, b] = [left.charCodeAt(i), right.charCodeAt(i)];
     if (a === b) continue;
-    // Only units from here on are in another order than the code points that they are parts of.
+    // Below the surrogates, code units have the order of code points.
     if (a < firstSurrogate || b < firstSurrogate) return a - b;
     return Buffer.compare(Buffer.from(left), Buffer.from(right));
   }
@@ -61,9 +61,8 @@ function rankOf(value: Scalar): number {
 }
 
 /**
- * A text that is equal for two values if and only if BSON's comparison treats them as equal (as for
- * 1, 1.0 and Long(1)), for use as a Map's key. The texts are self-delimiting, so they can be
- * joined.
+ * A string that is the same for two values if and only if BSON's comparison treats them as equal, such as 1,
+ * 1.0 and Long(1). The strings delimit themselves, so they can be joined.
  */
 export function equalityKey(value: Value): string {
   if (value === null) return 'z;';

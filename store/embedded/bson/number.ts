@@ -1,6 +1,6 @@
 import { Double, Int32, Long } from 'bson';
 import { ReplyError } from '../errors.ts';
-import type { NumberValue } from './value.ts';
+import { isNumber, type NumberValue, type Value } from './value.ts';
 
 const int32Max = 2 ** 31 - 1;
 const int32Min = -(2 ** 31);
@@ -12,11 +12,11 @@ function primitive(value: NumberValue): number | bigint {
   return value instanceof Long ? value.toBigInt() : value.value;
 }
 
-export function isNaNValue(value: NumberValue): boolean {
-  return Number.isNaN(primitive(value));
+export function isNaNValue(value: Value): boolean {
+  return isNumber(value) && Number.isNaN(primitive(value));
 }
 
-/** Order of numbers across the BSON number types: NaN first, -0 equal to 0. */
+/** Compares numbers of all BSON types: NaN first, -0 equal to 0. */
 export function compareNumbers(left: NumberValue, right: NumberValue): number {
   const [a, b] = [primitive(left), primitive(right)];
   if (a < b) return -1;
@@ -27,13 +27,13 @@ export function compareNumbers(left: NumberValue, right: NumberValue): number {
 /** Equal for two numbers if and only if {@link compareNumbers} returns 0. */
 export function numberKey(value: NumberValue): string {
   const number = primitive(value);
-  // The text of a double beyond the safe integers is rounded.
+  // The decimal text of a double above the safe integers is rounded.
   const exact = typeof number === 'number' && Number.isInteger(number) ? BigInt(number) : number;
   return String(exact);
 }
 
 /** The number if it is a safe integer, else null. */
-export function wholeNumber(value: NumberValue): number | null {
+export function safeInteger(value: NumberValue): number | null {
   const number = Number(primitive(value));
   return Number.isSafeInteger(number) ? number : null;
 }

@@ -3,10 +3,7 @@ import { notSupported, ReplyError } from '../errors.ts';
 import { maxCommandBytes } from '../limits.ts';
 import type { BsonType } from '../supported.ts';
 
-/**
- * A BSON value in memory. Numbers keep the wrapper classes of their BSON types, so that values
- * which no update changes keep their types.
- */
+/** A BSON value in memory. Numbers keep the wrapper classes of their BSON types. */
 export type Value = Scalar | readonly Value[] | Document;
 
 /** A value that can be ordered. */
@@ -55,7 +52,7 @@ export function typeOf(value: unknown): BsonType | null {
   return value instanceof Long && value._bsontype === 'Long' ? 'long' : null;
 }
 
-/** The field's value, without inherited properties such as `constructor`. */
+/** Ignores inherited properties such as `constructor`. */
 export function fieldOf(document: Document, field: string): Value | undefined {
   return Object.hasOwn(document, field) ? document[field] : undefined;
 }
@@ -71,13 +68,12 @@ export function setField(document: Document, field: string, value: Value): void 
 }
 
 /**
- * Reads one BSON document.
  * @throws {ReplyError} 22 for malformed BSON, 115 for a type that is not supported, 2 for values
  *   that could not be written back unchanged, 15 for excessive nesting.
  */
 export function decode(bytes: Uint8Array): Document {
   const decoded = parse(bytes);
-  refuseUnsupported(decoded, 0);
+  checkSupported(decoded, 0);
   if (isDocument(decoded)) return decoded;
   throw new ReplyError(22, 'not a document');
 }
@@ -106,18 +102,18 @@ export function encode(document: object): Uint8Array {
   return serialize(document, { ignoreUndefined: false, serializeFunctions: false });
 }
 
-function refuseUnsupported(value: unknown, depth: number): void {
+function checkSupported(value: unknown, depth: number): void {
   const type = typeOf(value);
   if (type === null) throw notSupported(`the BSON type ${nameOf(value)}`);
   if (depth > maxDepth) throw new ReplyError(15, `nested deeper than ${maxDepth} levels`);
   if (Array.isArray(value)) {
-    for (const element of value) refuseUnsupported(element, depth + 1);
+    for (const element of value) checkSupported(element, depth + 1);
   } else if (isDocument(value)) {
-    // bson treats an object with this field as one of its own classes and cannot serialise it.
+    // bson takes an object with this field for one of its own classes, and cannot serialise it.
     if (Object.hasOwn(value, '_bsontype')) {
       throw new ReplyError(2, 'a field must not be named _bsontype');
     }
-    for (const inner of Object.values(value)) refuseUnsupported(inner, depth + 1);
+    for (const inner of Object.values(value)) checkSupported(inner, depth + 1);
   } else if (value instanceof Date && !(Math.abs(value.getTime()) <= rangeOfDatesMs)) {
     throw new ReplyError(2, 'a date is out of range');
   }

@@ -2,21 +2,20 @@ import type { Catalog } from '../storage/catalog.ts';
 import type { Collection } from '../storage/collection.ts';
 import type { Cursors } from './cursors.ts';
 
-/** The state that commands use. */
-export interface Store {
+export interface ServerState {
   readonly catalog: Catalog;
   readonly cursors: Cursors;
 }
 
 /** One command from one client. */
 export class Call {
-  readonly store: Store;
+  readonly state: ServerState;
   readonly database: string;
   readonly connection: number;
   readonly #touched = new Set<Collection>();
 
-  constructor(store: Store, database: string, connection: number) {
-    this.store = store;
+  constructor(state: ServerState, database: string, connection: number) {
+    this.state = state;
     this.database = database;
     this.connection = connection;
   }
@@ -26,20 +25,20 @@ export class Call {
   }
 
   collection(name: string): Collection | undefined {
-    const collection = this.store.catalog.get(this.namespace(name));
+    const collection = this.state.catalog.get(this.namespace(name));
     if (collection !== undefined) this.#touched.add(collection);
     return collection;
   }
 
   createCollection(name: string): Collection {
-    const collection = this.store.catalog.getOrCreate(this.namespace(name));
+    const collection = this.state.catalog.getOrCreate(this.namespace(name));
     this.#touched.add(collection);
     return collection;
   }
 
   /** The last journal batch that the reply depends on, which must be on disk before it is sent. */
   get requiredBatch(): number {
-    let last = this.store.catalog.changed;
+    let last = this.state.catalog.changed;
     for (const { changed } of this.#touched) last = Math.max(last, changed);
     return last;
   }

@@ -6,14 +6,14 @@ import { maxDocumentBytes } from '../limits.ts';
 import type { Projection } from '../query/projection.ts';
 import type { Reply } from '../wire/message.ts';
 
-/** MongoDB's default. */
+/** As in MongoDB. */
 const firstBatchDocuments = 101;
 const maxOpen = 1000;
 const idleMs = 10 * 60 * 1000;
 /** Maximum overhead of an array element in a document. */
 const elementOverheadBytes = 12;
 
-/** The rest of a result, as it was at the first batch: later writes are not visible. */
+/** A result as it was at the first batch: later writes are not visible. */
 interface Cursor {
   readonly namespace: string;
   readonly documents: readonly Document[];
@@ -65,7 +65,7 @@ export class Cursors {
     return { cursor: { nextBatch: batch, id: done ? Long.ZERO : id, ns: namespace } };
   }
 
-  /** @returns whether there was such a cursor */
+  /** @returns whether the cursor existed */
   kill(id: Long, namespace: string): boolean {
     const key = id.toString();
     return this.#open.get(key)?.namespace === namespace && this.#open.delete(key);
@@ -82,12 +82,12 @@ export class Cursors {
   }
 
   #keep(cursor: Cursor): Long {
-    // The map is in order of last use, because every use removes and inserts the cursor.
+    // The map is in order of last use: every use removes and inserts the cursor.
     for (const oldest of this.#open.keys()) {
       if (this.#open.size < maxOpen) break;
       this.#open.delete(oldest);
     }
-    // Not 0, which means "no cursor", and not guessable.
+    // Not 0, which means "no cursor".
     const id = Long.fromBigInt((randomBytes(8).readBigUInt64LE() >> 1n) | 1n);
     this.#open.set(id.toString(), cursor);
     return id;

@@ -1,18 +1,15 @@
-import { type ArgumentsOf, readArguments, validName } from '../arguments.ts';
+import { type CommandArguments, readArguments, validName } from '../arguments.ts';
 import type { Document } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
 import { maxDocumentBytes, maxMessageBytes, maxStatements } from '../limits.ts';
 import { type CommandName, commandShapes } from '../supported.ts';
 import type { Reply } from '../wire/message.ts';
-import { Call, type Store } from './call.ts';
+import { Call, type ServerState } from './call.ts';
 import { createIndexes } from './create-indexes.ts';
 import { aggregate, find, getMore, killCursors } from './read.ts';
 import { deleteCommand, findAndModify, insert, update } from './write.ts';
 
-type Handler<Name extends CommandName> = (
-  call: Call,
-  given: ArgumentsOf<(typeof commandShapes)[Name]>,
-) => Reply;
+type Handler<Name extends CommandName> = (call: Call, args: CommandArguments<Name>) => Reply;
 
 const handlers: { readonly [Name in CommandName]: Handler<Name> } = {
   ismaster: ({ connection }) => helloReply(connection),
@@ -30,11 +27,11 @@ const handlers: { readonly [Name in CommandName]: Handler<Name> } = {
 };
 
 /**
- * Runs a command. The reply is sent after everything that it depends on is on disk, including
- * writes of other clients that it has read, so that no client sees data that can be lost.
+ * Resolves with the reply when all that it depends on is on disk, including writes of other clients that
+ * the command has read: no client sees data that can be lost.
  */
 export async function runCommand(
-  store: Store,
+  state: ServerState,
   command: Document,
   connection: number,
 ): Promise<Reply> {
@@ -43,15 +40,15 @@ export async function runCommand(
   try {
     const [name = ''] = Object.keys(command);
     if (!isCommandName(name)) throw new ReplyError(59, `no such command: '${name}'`);
-    const { $db: database, ...given } = command;
+    const { $db: database, ...args } = command;
     if (typeof database !== 'string') throw new ReplyError(14, `${name}.$db must be a string`);
-    call = new Call(store, validName(database), connection);
-    reply = { ...handle(name, call, given), ok: 1 };
+    call = new Call(state, validName(database), connection);
+    reply = { ...handle(name, call, args), ok: 1 };
   } catch (error) {
     reply = errorReply(error);
   }
   try {
-    if (call !== undefined) await store.catalog.journal.durable(call.requiredBatch);
+    if (call !== undefined) await state.catalog.journal.durable(call.requiredBatch);
     return reply;
   } catch (error) {
     return errorReply(error);
@@ -62,12 +59,12 @@ function isCommandName(name: string): name is CommandName {
   return Object.hasOwn(commandShapes, name);
 }
 
-function handle<Name extends CommandName>(name: Name, call: Call, given: Document): Reply {
+function handle<Name extends CommandName>(name: Name, call: Call, args: Document): Reply {
   const handler: Handler<Name> = handlers[name];
-  return handler(call, readArguments(given, commandShapes[name], name));
+  return handler(call, readArguments(args, commandShapes[name], name));
 }
 
-/** The error reply; a bug in this server must not terminate it for all clients. */
+/** For any error: a bug in this server must not terminate it for all clients. */
 function errorReply(error: unknown): Reply {
   if (error instanceof ReplyError) return { ok: 0, ...error.fields };
   const text = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';

@@ -4,32 +4,31 @@ import {
   type Document,
   isArray,
   isDocument,
-  isNumber,
   isScalar,
   type Scalar,
   type Value,
 } from '../bson/value.ts';
 import { notSupported, ReplyError } from '../errors.ts';
 import type { QueryOperator } from '../supported.ts';
-import { type Path, parsePath, reachesAny } from './path.ts';
+import { type Path, parsePath, someValueAt } from './path.ts';
 
-/** A necessary condition: every matching document has one of the values at the path. */
+/** Every matching document has one of the values at the path. */
 export interface Requirement {
   readonly path: Path;
   readonly values: readonly Value[];
   readonly operator: '$eq' | '$in';
 }
 
-/** A necessary condition: every matching document has an accepted value of this rank at the path. */
+/** Every matching document has an accepted value, with the rank of the bound's, at the path. */
 export interface Bound {
   readonly path: Path;
   readonly value: Scalar;
-  /** Whether values are accepted that compare so to the bound's. */
+  /** @param order the result of comparing a value to the bound's */
   readonly accepts: (order: number) => boolean;
 }
 
 export interface Filter {
-  passes(document: Document): boolean;
+  matches(document: Document): boolean;
   /** Used to choose an index, and for the document that an upsert inserts. */
   readonly requirements: readonly Requirement[];
   /** Used to choose an index. */
@@ -40,20 +39,20 @@ export interface Filter {
 
 type Test = (value: Value) => boolean;
 
-/** The condition of one operator on the values at a path. */
+/** The condition of one operator. */
 interface Condition {
-  /** At least one value must pass; with `none`, no value may pass. */
+  /** True for at least one value at the path; with `negated`, for none. */
   readonly test: Test;
-  readonly none?: true;
+  readonly negated?: true;
   readonly requires?: Pick<Requirement, 'values' | 'operator'>;
   readonly bounds?: Pick<Bound, 'value' | 'accepts'>;
 }
 
-type Parse = (operator: string, operand: Value, beside: Document) => Condition;
+type Parse = (operator: string, operand: Value, siblings: Document) => Condition;
 
 const conditionParsers: Readonly<Record<Exclude<QueryOperator, '$or' | '$options'>, Parse>> = {
   $eq: (_, operand) => equal(operand),
-  $ne: (_, operand) => ({ test: equal(operand).test, none: true }),
+  $ne: (_, operand) => ({ test: equal(operand).test, negated: true }),
   $gt: range((order) => order > 0),
   $gte: range((order) => order >= 0),
   $lt: range((order) => order < 0),
@@ -64,28 +63,28 @@ const conditionParsers: Readonly<Record<Exclude<QueryOperator, '$or' | '$options
 
 /** @throws {ReplyError} 2 for a malformed operand, 115 for unsupported operators and operands. */
 export function parseFilter(document: Document): Filter {
-  const tests: Filter['passes'][] = [];
+  const tests: Filter['matches'][] = [];
   const requirements: Requirement[] = [];
   const bounds: Bound[] = [];
   let exhaustive = true;
   for (const [field, value] of Object.entries(document)) {
     if (field === '$or') {
       const branches = parseBranches(value);
-      tests.push((candidate) => branches.some(({ passes }) => passes(candidate)));
+      tests.push((candidate) => branches.some(({ matches }) => matches(candidate)));
       exhaustive = false;
       continue;
     }
     if (field.startsWith('$')) throw notSupported(`the query operator ${field}`);
     const path = parsePath(field);
-    for (const { test, none = false, requires, bounds: limits } of parseConditions(value)) {
-      tests.push((candidate) => reachesAny(candidate, path, test) !== none);
+    for (const { test, negated = false, requires, bounds: limits } of parseConditions(value)) {
+      tests.push((candidate) => someValueAt(candidate, path, test) !== negated);
       if (requires !== undefined) requirements.push({ path, ...requires });
       else if (limits !== undefined) bounds.push({ path, ...limits });
       else exhaustive = false;
     }
   }
-  const passes: Filter['passes'] = (candidate) => tests.every((test) => test(candidate));
-  return { passes, requirements, bounds, exhaustive };
+  const matches: Filter['matches'] = (candidate) => tests.every((test) => test(candidate));
+  return { matches, requirements, bounds, exhaustive };
 }
 
 /** A single branch is refused: it would need requirements, and no client sends it. */
@@ -117,7 +116,7 @@ function isConditionName(operator: string): operator is keyof typeof conditionPa
 
 function equal(operand: Value): Condition {
   const key = equalityKey(operand);
-  // A fast path for most operands, which needs no key of each value.
+  // Most operands: without computing a key for each value.
   const direct = operand === null || typeof operand === 'string' || typeof operand === 'boolean';
   const test: Test = direct ? (value) => value === operand : (value) => equalityKey(value) === key;
   return { test, requires: { values: [operand], operator: '$eq' } };
@@ -136,30 +135,26 @@ function oneOf(operator: string, operand: Value): Condition {
 /** Values of different rank do not match, and neither does NaN. */
 function range(accepts: (order: number) => boolean): Parse {
   return (operator, operand) => {
-    if (operand === null || !isScalar(operand) || isNaNOf(operand)) {
+    if (operand === null || !isScalar(operand) || isNaNValue(operand)) {
       throw notSupported(`${operator} with a document, an array, null or NaN`);
     }
     return {
       test: (value) =>
         isScalar(value) &&
         sameRank(value, operand) &&
-        !isNaNOf(value) &&
+        !isNaNValue(value) &&
         accepts(compareScalars(value, operand)),
       bounds: { value: operand, accepts },
     };
   };
 }
 
-export function isNaNOf(value: Value): boolean {
-  return isNumber(value) && isNaNValue(value);
-}
-
 /** Literal text with all special characters escaped, which PCRE and JavaScript interpret alike. */
 const literalPattern = /^(?:[^\\^$.*+?()[\]{}|]|\\[\\^$.*+?()[\]{}|])*$/u;
 
 /** `$regex` as a case-insensitive search for literal text, which takes linear time. */
-function contains(_operator: string, operand: Value, beside: Document): Condition {
-  if (beside['$options'] !== 'i') throw notSupported("a $regex without $options: 'i'");
+function contains(_operator: string, operand: Value, siblings: Document): Condition {
+  if (siblings['$options'] !== 'i') throw notSupported("a $regex without $options: 'i'");
   if (typeof operand !== 'string' || !literalPattern.test(operand)) {
     throw notSupported('a $regex other than literal text');
   }

@@ -27,11 +27,10 @@ export function parsePath(dotted: string): Path {
 }
 
 /**
- * Whether the test is true for any value at the path. Arrays within the path are expanded to their
- * documents. For an array at the end of the path the elements are tested, then the array itself. A
- * missing field counts as null.
+ * Whether the test is true for any value at the path. Arrays before the end of the path are replaced by their
+ * documents; of an array at its end, the elements and the array itself are tested. A missing field is null.
  */
-export function reachesAny(
+export function someValueAt(
   document: Document,
   path: Path,
   test: (value: Value) => boolean,
@@ -39,9 +38,11 @@ export function reachesAny(
 ): boolean {
   const value = fieldOf(document, path[depth] ?? '') ?? null;
   if (depth === path.length - 1) return (isArray(value) && value.some(test)) || test(value);
-  if (isDocument(value)) return reachesAny(value, path, test, depth + 1);
+  if (isDocument(value)) return someValueAt(value, path, test, depth + 1);
   if (!isArray(value)) return test(null);
-  return value.some((element) => isDocument(element) && reachesAny(element, path, test, depth + 1));
+  return value.some(
+    (element) => isDocument(element) && someValueAt(element, path, test, depth + 1),
+  );
 }
 
 /**
@@ -65,7 +66,7 @@ export function singleValueAt(document: Document, path: Path): Value | undefined
   return value;
 }
 
-/** Whether a document has the field at a path, or an array on the way to it. */
+/** Whether a document has the field at a path, or an array before its end. */
 export function exists(document: Document, path: Path): boolean {
   let value: Value | undefined = document;
   for (const component of path) {

@@ -1,6 +1,6 @@
 import { Int32 } from 'bson';
 import { equalityKey } from '../bson/compare.ts';
-import { wholeNumber } from '../bson/number.ts';
+import { safeInteger } from '../bson/number.ts';
 import {
   type Document,
   fieldOf,
@@ -16,7 +16,7 @@ import { type Filter, parseFilter } from './filter.ts';
 
 const [matchStage, groupStage, sumOperator] = pipelineOperators;
 
-/** The part of a collection that a pipeline reads. */
+/** A collection. */
 export interface Source {
   find(filter: Filter): readonly { readonly document: Document }[];
   count(filter: Filter): number;
@@ -43,24 +43,24 @@ export function parsePipeline(stages: readonly Document[]): Pipeline {
 
 /** Groups by a field or a constant number, and counts documents. */
 function parseGroup(group: Document, filter: Filter): Pipeline {
-  const identity = parseIdentity(fieldOf(group, '_id'));
+  const groupKey = parseGroupKey(fieldOf(group, '_id'));
   const counts = Object.keys(group).filter((field) => field !== '_id');
-  for (const field of counts) refuseUncountable(fieldOf(group, field) ?? null);
+  for (const field of counts) checkAccumulator(fieldOf(group, field) ?? null);
   const result = (_id: Value, size: number): Document => {
     const document: Document = { _id };
     for (const field of counts) setField(document, field, new Int32(size));
     return document;
   };
-  if (typeof identity !== 'string') {
+  if (typeof groupKey !== 'string') {
     return (source) => {
       const size = source.count(filter);
-      return size === 0 ? [] : [result(identity, size)];
+      return size === 0 ? [] : [result(groupKey, size)];
     };
   }
   return (source) => {
     const groups = new Map<string, { value: Value; size: number }>();
     for (const { document } of source.find(filter)) {
-      const value = fieldOf(document, identity) ?? null;
+      const value = fieldOf(document, groupKey) ?? null;
       const key = equalityKey(value);
       const { size } = groups.get(key) ?? { size: 0 };
       groups.set(key, { value, size: size + 1 });
@@ -70,16 +70,16 @@ function parseGroup(group: Document, filter: Filter): Pipeline {
 }
 
 /** A constant number, or the name of a field. */
-function parseIdentity(expression: Value | undefined): NumberValue | string {
+function parseGroupKey(expression: Value | undefined): NumberValue | string {
   if (isNumber(expression)) return expression;
   if (typeof expression === 'string' && /^\$[^$.]+$/.test(expression)) return expression.slice(1);
   throw notSupported(`${groupStage} by an expression other than a field or a number`);
 }
 
-function refuseUncountable(accumulator: Value): void {
+function checkAccumulator(accumulator: Value): void {
   const [name, amount] = isDocument(accumulator) ? onlyEntry(accumulator) : ['', null];
   if (name !== sumOperator) throw notSupported(`the accumulator ${name}`);
-  if (!isNumber(amount) || wholeNumber(amount) !== 1)
+  if (!isNumber(amount) || safeInteger(amount) !== 1)
     throw notSupported(`${sumOperator} of a value other than 1`);
 }
 

@@ -1,4 +1,4 @@
-import { wholeNumber } from '../bson/number.ts';
+import { safeInteger } from '../bson/number.ts';
 import { type Document, fieldOf, isNumber, setField } from '../bson/value.ts';
 import { notSupported } from '../errors.ts';
 
@@ -10,7 +10,7 @@ export type Projection = (document: Document) => Document;
  */
 export function parseProjection(projection: Document): Projection {
   for (const [field, value] of Object.entries(projection)) {
-    const wanted = isNumber(value) && wholeNumber(value) === 1;
+    const wanted = isNumber(value) && safeInteger(value) === 1;
     if (!wanted || field.includes('.') || field.startsWith('$')) {
       throw notSupported(
         `the projection of '${field}' with a value other than 1, or of a nested field`,

@@ -1,5 +1,5 @@
 import { compareScalars } from '../bson/compare.ts';
-import { wholeNumber } from '../bson/number.ts';
+import { safeInteger } from '../bson/number.ts';
 import { type Document, isNumber, isScalar, type Scalar, type Value } from '../bson/value.ts';
 import { notSupported, ReplyError } from '../errors.ts';
 import { type Path, parsePath, valueAt } from './path.ts';
@@ -10,10 +10,7 @@ export interface SortOrder {
   readonly directions: readonly number[];
 }
 
-/**
- * @throws {ReplyError} 2 for a direction that is not 1 or -1, 115 for operators such as
- * `$natural`.
- */
+/** @throws {ReplyError} 2 for a direction that is not 1 or -1, 115 for operators such as `$natural`. */
 export function parseSort(sort: Document): SortOrder {
   const fields = Object.entries(sort);
   for (const [field] of fields) {
@@ -25,10 +22,10 @@ export function parseSort(sort: Document): SortOrder {
   };
 }
 
-/** 1 or -1, in a sort or in an index's key. */
+/** In a sort or in the key of an index. */
 export function directionOf(field: string, value: Value): number {
   if (!isNumber(value)) throw notSupported(`a direction of '${field}' that is not a number`);
-  const direction = wholeNumber(value);
+  const direction = safeInteger(value);
   if (direction === 1 || direction === -1) return direction;
   throw new ReplyError(2, `the direction of '${field}' must be 1 or -1`);
 }

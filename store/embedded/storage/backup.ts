@@ -11,12 +11,11 @@ export interface BackupTimes {
 
 const hourly: BackupTimes = { firstAfterMs: 60_000, everyMs: 60 * 60_000 };
 
-/** The name of the copy that {@link Backups} makes of a data file. */
 export const backupOf = (file: string): string => file.replace(/(\.\w+)?$/, '.backup$1');
 
 /**
- * Copies a changed data file to a backup in the same folder. A thread of lmdb copies a consistent
- * snapshot, which replaces the last backup when it is complete and synced.
+ * Copies a changed data file to the same folder. A thread of lmdb copies a consistent snapshot, which
+ * replaces the last backup when it is complete and synced.
  */
 export class Backups {
   readonly #journal: Journal;
@@ -40,7 +39,7 @@ export class Backups {
     this.#timers = [setTimeout(start, times.firstAfterMs), setInterval(start, times.everyMs)];
   }
 
-  /** Ends the schedule; resolves when a copy in progress has ended. */
+  /** Resolves when a copy in progress has ended. */
   async close(): Promise<void> {
     const [first, others] = this.#timers;
     clearTimeout(first);
@@ -62,7 +61,7 @@ export class Backups {
     const target = backupOf(this.#file);
     const temporary = `${target}.new`;
     await rm(temporary, { force: true });
-    await this.#refuseWithoutSpace();
+    await this.#requireSpace();
     try {
       await this.#journal.copyTo(temporary);
       syncPath(temporary);
@@ -75,7 +74,7 @@ export class Backups {
   }
 
   /** Leaves space for the store's own writes. */
-  async #refuseWithoutSpace(): Promise<void> {
+  async #requireSpace(): Promise<void> {
     const { bavail, bsize } = await statfs(dirname(this.#file));
     const neededBytes = 2 * statSync(this.#file).size;
     if (bavail * bsize < neededBytes) {

@@ -5,12 +5,11 @@ import type { Index } from './index.ts';
 import { type IndexSpecification, parseIndexSpecification } from './index-specification.ts';
 import { Journal } from './journal.ts';
 
-/** The catalogue's own collection number, and its record with the format version. */
+/** The catalog's own collection number, and its record with the format version. */
 const catalogNumber = 0;
 const formatRecord = 0;
 const formatVersion = 1;
 
-/** All collections of all databases. */
 export class Catalog {
   readonly journal: Journal;
   #collections = new Map<string, Collection>();
@@ -81,7 +80,7 @@ export class Catalog {
 
   #restore(number: number, { namespace, indexes }: Document): void {
     if (typeof namespace !== 'string' || !isArray(indexes)) {
-      throw new Error(`the embedded store's catalogue record ${number} is malformed`);
+      throw new Error(`the embedded store's catalog record ${number} is malformed`);
     }
     const collection = new Collection(number, namespace, this.journal);
     for (const { record, bytes } of this.journal.read(number)) {

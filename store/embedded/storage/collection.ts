@@ -10,12 +10,9 @@ import type { Journal } from './journal.ts';
 import { toStorable } from './storable.ts';
 
 /**
- * A collection: all documents are in memory, and all changes are recorded in the journal. All
- * methods are synchronous, so each command is isolated from the others. A change is recorded before
- * it is made, because the journal refuses it when the disk is full.
- *
- * It is intended for about 10,000 documents. With more, queries without an index take
- * proportionally longer, and block all other commands.
+ * All documents are in memory, and all changes are recorded in the journal. All methods are synchronous,
+ * so each command is isolated from the others. A change is recorded before it is made, because the journal
+ * rejects it when the disk is full.
  */
 export class Collection {
   /** The first part of its journal keys. */
@@ -43,7 +40,7 @@ export class Collection {
     return [...this.#indexes.values()];
   }
 
-  /** Adds a document from disk. */
+  /** Adds a document that was read from disk. */
   restore(record: number, document: Document): void {
     this.#add({ record, document });
     this.#nextRecord = Math.max(this.#nextRecord, record + 1);
@@ -55,45 +52,41 @@ export class Collection {
 
   /** The matching entries, in natural order. */
   find(filter: Filter): Entry[] {
-    const passes = ({ document }: Entry) => filter.passes(document);
-    const identified = this.#byIdentity(filter);
-    if (identified !== null) return inNaturalOrder(identified.filter(passes));
-    const scan = this.#leastScan(filter);
-    if (scan === null) return [...this.#byId.values()].filter(passes);
-    return inNaturalOrder([...scan.index.entries(scan)].filter(passes));
+    const matches = ({ document }: Entry) => filter.matches(document);
+    const found = this.#findById(filter);
+    if (found !== null) return inNaturalOrder(found.filter(matches));
+    const scan = this.#smallestScan(filter);
+    if (scan === null) return [...this.#byId.values()].filter(matches);
+    return inNaturalOrder([...scan.index.entries(scan)].filter(matches));
   }
 
   /**
    * The first matching entries in an order; equal ones are in any order.
    * @throws {ReplyError} as {@link sortDocuments}
    */
-  search(filter: Filter, order: SortOrder, limit: number): Entry[] {
-    const scan = this.#byIdentity(filter) === null ? this.#orderedScan(filter, order) : null;
+  findSorted(filter: Filter, order: SortOrder, limit: number): Entry[] {
+    const scan = this.#findById(filter) === null ? this.#orderedScan(filter, order) : null;
     if (scan === null) {
       return sortDocuments(this.find(filter), ({ document }) => document, order).slice(0, limit);
     }
     const found: Entry[] = [];
     for (const entry of scan.index.entries(scan)) {
       if (found.length >= limit) break;
-      if (filter.passes(entry.document)) found.push(entry);
+      if (filter.matches(entry.document)) found.push(entry);
     }
     return found;
   }
 
-  /** The number of matching entries. */
   count(filter: Filter): number {
     const exact = this.#scans(filter).find((scan) => scan.exact);
     return exact?.size ?? this.find(filter).length;
   }
 
-  /**
-   * @throws {ReplyError} 11000 for a duplicate key, 14031 when the disk is full; also the errors of
-   * {@link toStorable}.
-   */
+  /** @throws {ReplyError} 11000 for a duplicate key, 14031 when the disk is full; as {@link toStorable} */
   insert(given: Document): Document {
-    const identity = fieldOf(given, '_id') ?? new ObjectId();
-    const { document, bytes } = toStorable({ _id: identity, ...given });
-    this.#refuseConflicts(document);
+    const _id = fieldOf(given, '_id') ?? new ObjectId();
+    const { document, bytes } = toStorable({ _id, ...given });
+    this.#checkUnique(document);
     const entry: Entry = { record: this.#nextRecord, document };
     this.#put(entry.record, bytes);
     this.#nextRecord += 1;
@@ -109,7 +102,7 @@ export class Collection {
   replace(entry: Entry, given: Document): boolean {
     const { document, bytes } = toStorable(given);
     if (Buffer.compare(encode(entry.document), bytes) === 0) return false;
-    this.#refuseConflicts(document, entry);
+    this.#checkUnique(document, entry);
     this.#put(entry.record, bytes);
     const before = entry.document;
     entry.document = document;
@@ -122,7 +115,7 @@ export class Collection {
     this.#journal.remove([this.number, entry.record]);
     this.#changed = this.#journal.batch;
     for (const index of this.#indexes.values()) index.remove(entry);
-    this.#byId.delete(identityKey(entry.document));
+    this.#byId.delete(idKey(entry.document));
   }
 
   /**
@@ -142,7 +135,7 @@ export class Collection {
     this.#changed = this.#journal.batch;
   }
 
-  /** A part of an index that is sorted already, unless another index selects fewer entries. */
+  /** A scan in the order of the result, unless another index selects fewer entries. */
   #orderedScan(filter: Filter, order: SortOrder): Scan | null {
     if (order.paths.length === 0) return null;
     const scans = this.#scans(filter);
@@ -150,27 +143,26 @@ export class Collection {
     return scans.find((scan) => scan.size <= least && scan.index.sorts(scan, order)) ?? null;
   }
 
-  /** The smallest part of an index that a filter selects, or null. */
-  #leastScan(filter: Filter): Scan | null {
-    let least: Scan | null = null;
+  #smallestScan(filter: Filter): Scan | null {
+    let smallest: Scan | null = null;
     for (const scan of this.#scans(filter)) {
-      if (least === null || scan.size < least.size) least = scan;
+      if (smallest === null || scan.size < smallest.size) smallest = scan;
     }
-    return least;
+    return smallest;
   }
 
   #scans(filter: Filter): Scan[] {
     return [...this.#indexes.values()].flatMap((index) => index.scan(filter) ?? []);
   }
 
-  #byIdentity({ requirements }: Filter): Entry[] | null {
+  #findById({ requirements }: Filter): Entry[] | null {
     const required = requirements.find(({ path }) => path.length === 1 && path[0] === '_id');
     if (required === undefined) return null;
     return required.values.flatMap((value) => this.#byId.get(equalityKey(value)) ?? []);
   }
 
   #add(entry: Entry): void {
-    this.#byId.set(identityKey(entry.document), entry);
+    this.#byId.set(idKey(entry.document), entry);
     for (const index of this.#indexes.values()) index.add(entry);
   }
 
@@ -179,11 +171,11 @@ export class Collection {
     this.#changed = this.#journal.batch;
   }
 
-  #refuseConflicts(document: Document, self?: Entry): void {
-    const identity = fieldOf(document, '_id') ?? null;
-    const owner = this.#byId.get(equalityKey(identity));
+  #checkUnique(document: Document, self?: Entry): void {
+    const _id = fieldOf(document, '_id') ?? null;
+    const owner = this.#byId.get(equalityKey(_id));
     if (owner !== undefined && owner !== self) {
-      throw this.#duplicate('_id_', { _id: new Int32(1) }, identity);
+      throw this.#duplicate('_id_', { _id: new Int32(1) }, _id);
     }
     for (const index of this.#indexes.values()) {
       const value = index.conflict(document, self);
@@ -203,7 +195,7 @@ export class Collection {
   }
 }
 
-function identityKey(document: Document): string {
+function idKey(document: Document): string {
   return equalityKey(fieldOf(document, '_id') ?? null);
 }
 

@@ -1,6 +1,6 @@
 import type { Value } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
-import { reachesAny } from '../query/path.ts';
+import { someValueAt } from '../query/path.ts';
 import type { Catalog } from './catalog.ts';
 import type { Collection } from './collection.ts';
 import type { Entry } from './index.ts';
@@ -31,5 +31,5 @@ function expired(collection: Collection, index: IndexSpecification, now: number)
   const latest = now - expireAfterSeconds * msPerSecond;
   const isDue = (value: Value) => value instanceof Date && value.getTime() <= latest;
   // For an array of dates the earliest applies; other values never expire.
-  return [...collection.entries()].filter(({ document }) => reachesAny(document, path, isDue));
+  return [...collection.entries()].filter(({ document }) => someValueAt(document, path, isDue));
 }

@@ -1,7 +1,7 @@
 import { compareScalars, equalityKey, sameRank } from '../bson/compare.ts';
-import type { Document } from '../bson/value.ts';
-import { isScalar, type Scalar, type Value } from '../bson/value.ts';
-import { type Bound, type Filter, isNaNOf } from '../query/filter.ts';
+import { isNaNValue } from '../bson/number.ts';
+import { type Document, isScalar, type Scalar, type Value } from '../bson/value.ts';
+import type { Bound, Filter } from '../query/filter.ts';
 import { exists, type Path, singleValueAt, valueAt } from '../query/path.ts';
 import type { SortOrder } from '../query/sort.ts';
 import type { IndexSpecification } from './index-specification.ts';
@@ -15,38 +15,37 @@ export interface Entry {
 }
 
 /**
- * The values of an index's fields in a document: `several` for an array, a document or NaN, which no
- * bound includes; null when the index omits the document.
+ * The values of an index's fields in a document: `unkeyed` for an array, a document or NaN, which no
+ * bound includes; null when a sparse index omits the document.
  */
-type Key = readonly Scalar[] | 'several' | null;
+type Key = readonly Scalar[] | 'unkeyed' | null;
 
-/** An entry with the values of the index's fields. */
 interface Keyed {
   readonly key: readonly Scalar[];
   readonly entry: Entry;
 }
 
-/** The part of an index that a filter selects: a superset of the matching entries. */
+/** The ranges of an index that a filter selects: they include all matching entries. */
 export interface Scan {
   readonly index: Index;
   /** Positions `[from, to)`, which do not overlap. */
   readonly ranges: readonly (readonly [from: number, to: number])[];
   /** The number of entries. */
   readonly size: number;
-  /** Whether all entries match, and no others. */
+  /** Whether all of the entries match. */
   readonly exact: boolean;
   /** How many of the index's first fields have the same value in all entries. */
   readonly fixed: number;
 }
 
 /**
- * An index in memory: a list of the entries in the order of their keys. A filter selects a range of it
- * by equality on the first fields and bounds on the next one, in logarithmic time.
+ * The entries in the order of their keys. A filter selects ranges by equality on the first fields and bounds
+ * on the next one, in logarithmic time.
  */
 export class Index {
   readonly specification: IndexSpecification;
   readonly #keyed = new SortedList<Keyed>((a, b) => this.#compare(a, b));
-  /** Entries with an array, a document or NaN in a field of the index; every scan includes them. */
+  /** Every scan includes them. */
   readonly #unkeyed = new Set<Entry>();
 
   constructor(specification: IndexSpecification) {
@@ -71,7 +70,7 @@ export class Index {
     const keyed: Keyed[] = [];
     for (const entry of entries) {
       const key = this.#keyOf(entry.document);
-      if (key === 'several') this.#unkeyed.add(entry);
+      if (key === 'unkeyed') this.#unkeyed.add(entry);
       else if (key !== null) keyed.push({ key, entry });
     }
     this.#keyed.fill(keyed);
@@ -111,19 +110,17 @@ export class Index {
     this.#put(entry, to);
   }
 
-  /** The part of this index that a filter selects; null without a condition on the first field. */
+  /** Null for a filter without a condition on the first field. */
   scan({ requirements, bounds, exhaustive }: Filter): Scan | null {
     const { paths, sparse } = this.specification;
     let prefixes: Scalar[][] = [[]];
     let fixed = 0;
-    let used = 0;
     for (const path of paths) {
       const values = scalarsFor(path, requirements, fixed === 0);
       // A sparse index does not contain the documents without the field, which match null.
       if (values === null || (sparse && values.includes(null))) break;
       prefixes = values.flatMap((value) => prefixes.map((prefix) => [...prefix, value]));
       fixed += 1;
-      used += 1;
     }
     const next = paths[fixed];
     const limits = next === undefined ? [] : bounds.filter(({ path }) => samePath(path, next));
@@ -137,7 +134,7 @@ export class Index {
       exact:
         exhaustive &&
         this.#unkeyed.size === 0 &&
-        used === requirements.length &&
+        fixed === requirements.length &&
         limits.length === bounds.length,
       fixed: prefixes.length === 1 ? fixed : 0,
     };
@@ -150,7 +147,7 @@ export class Index {
     yield* this.#unkeyed;
   }
 
-  /** Whether the entries of a scan are in an order, without sorting. */
+  /** Whether the entries of a scan have this order already. */
   sorts({ ranges, fixed }: Scan, { paths, directions }: SortOrder): boolean {
     const { paths: own, directions: ownDirections } = this.specification;
     return (
@@ -181,12 +178,12 @@ export class Index {
   }
 
   #put(entry: Entry, key: Key): void {
-    if (key === 'several') this.#unkeyed.add(entry);
+    if (key === 'unkeyed') this.#unkeyed.add(entry);
     else if (key !== null) this.#keyed.insert({ key, entry });
   }
 
   #take(entry: Entry, key: Key): void {
-    if (key === 'several') this.#unkeyed.delete(entry);
+    if (key === 'unkeyed') this.#unkeyed.delete(entry);
     else if (key !== null) this.#keyed.remove({ key, entry });
   }
 
@@ -195,7 +192,7 @@ export class Index {
     const key: Scalar[] = [];
     for (const path of this.specification.paths) {
       const value = singleValueAt(document, path);
-      if (value === undefined || !isScalar(value) || isNaNOf(value)) return 'several';
+      if (value === undefined || !isScalar(value) || isNaNValue(value)) return 'unkeyed';
       key.push(value);
     }
     return key;
@@ -232,7 +229,7 @@ export class Index {
     for (const { value: limit, accepts } of limits) {
       const order = compareScalars(value, limit);
       if (!sameRank(value, limit)) return order * direction;
-      // A value at an exclusive limit is outside, on the side that the bound excludes.
+      // An exclusive limit itself is outside: below the range if greater values are within it.
       if (!accepts(order)) return (order || (accepts(1) ? -1 : 1)) * direction;
     }
     return 0;
@@ -247,7 +244,7 @@ function samePath(a: Path, b: Path): boolean {
   return a.length === b.length && a.every((component, i) => component === b[i]);
 }
 
-/** The distinct scalar values that a filter requires at a path; null if it requires none. */
+/** The distinct scalar values that a filter requires at a path, or null. */
 function scalarsFor(
   path: Path,
   requirements: Filter['requirements'],

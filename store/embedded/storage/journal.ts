@@ -9,12 +9,10 @@ export type RecordKey = [collection: number, record: number];
 
 /**
  * Writes to disk in batches. The changes of all commands in one event loop iteration are one
- * transaction, which is synced before their replies are sent. Commands that arrive during the
- * commit wait in their sockets and share the next one.
+ * transaction, which is synced before their replies are sent.
  *
- * The commit is synchronous because lmdb's asynchronous writes report a failed commit through
- * several internal promises, which cannot be caught. Blocking is acceptable, as the thread only
- * serves the store.
+ * The commit is synchronous because lmdb's asynchronous writes report a failed commit through several
+ * internal promises, which cannot be caught. The thread serves only the store, so it may block.
  */
 export class Journal {
   readonly #database: RootDatabase<Uint8Array, RecordKey>;
@@ -51,7 +49,7 @@ export class Journal {
     this.#changes.set(key.join(), { key, bytes: null });
   }
 
-  /** The number of the batch that the next change will be part of. */
+  /** The number of the batch of the next change. */
   get batch(): number {
     return this.#finished + 1;
   }
@@ -66,7 +64,6 @@ export class Journal {
     return this.#waiting.promise;
   }
 
-  /** Writes the pending changes. */
   commit(): void {
     const waiting = this.#waiting;
     const changes = this.#changes;
@@ -144,8 +141,7 @@ function wait(commit: () => void): Waiting {
     resolve = onDone;
     reject = onFailure;
   });
-  // Not unhandled if no reply waits because its connection was closed; `commit` handled the
-  // failure.
+  // No reply waits if its connection was closed; `commit` has handled the failure.
   promise.catch(() => {});
   setImmediate(commit);
   return { promise, resolve, reject };

@@ -8,16 +8,14 @@ const stepBytes = 1024 * 1024;
 const overheadBytes = 64;
 /** The pages from the root to a record (7 levels hold more than 10^9 records), and one for a split. */
 const pathPages = 8;
-/** For the list of free pages, which a commit writes too. */
+/** For the list of free pages, which every commit writes. */
 const freeListPages = 32;
 
 /**
- * Extends the data file before a commit needs the space, by writing zeros after its last page, where
- * lmdb writes next. A full disk is then detected before any change, and lmdb's own writes do not fail: in
- * lmdb 3.5.6 such a failure writes past a buffer of 100 bytes (`mdb_page_flush` in mdb.c formats
- * `last_error`), which corrupts the heap of the process.
- *
- * On copy-on-write file systems (btrfs, ZFS) allocated space does not guarantee this.
+ * Extends the data file before a commit needs the space, by writing zeros after its last page. A full disk
+ * is then detected before any change, and lmdb's own writes do not fail: in lmdb 3.5.6 such a failure writes
+ * past a buffer of 100 bytes (`mdb_page_flush` in mdb.c formats `last_error`), which corrupts the heap.
+ * Copy-on-write file systems (btrfs, ZFS) do not guarantee allocated space.
  */
 export class Preallocation {
   readonly #database: Pick<RootDatabase, 'getStats'>;
@@ -54,7 +52,7 @@ export class Preallocation {
     this.#pending = { records, pages };
   }
 
-  /** Reads the size of the database again, after a commit or its failure. */
+  /** Called after each commit, also a failed one. */
   committed(): void {
     const stats = this.#database.getStats() as DatabaseStats;
     this.#pageBytes = stats.pageSize;
@@ -64,7 +62,6 @@ export class Preallocation {
     this.#pending = { records: 0, pages: 0 };
   }
 
-  /** The number of the last commit. */
   get transaction(): number {
     return this.#transaction;
   }
@@ -83,7 +80,7 @@ export class Preallocation {
         this.#fileBytes += writeSync(this.#descriptor, this.#zeros, 0, length, this.#fileBytes);
       }
     } catch (error) {
-      // A part of the step may be enough.
+      // Less than a whole step may be enough.
       if (wantedBytes <= this.#fileBytes) return;
       const reason = error instanceof Error ? error.message : String(error);
       throw new ReplyError(14031, `there is no space for the write on the disk: ${reason}`);

@@ -2,12 +2,12 @@
 const maxBlockItems = 512;
 
 /**
- * A sorted list in blocks: an insertion or removal moves the items of one block only. (V8 copies an
- * array of 50,000 items as a whole, which takes 0.1 ms.)
+ * A sorted list in blocks, so that an insertion or removal moves the items of one block only. V8 copies an
+ * array of 50,000 items as a whole, which takes 0.1 ms.
  */
 export class SortedList<T> {
   readonly #compare: (a: T, b: T) => number;
-  /** None is empty. */
+  /** Without empty ones. */
   #blocks: T[][] = [];
 
   /** @param compare must not be 0 for two items of the list */
@@ -15,7 +15,6 @@ export class SortedList<T> {
     this.#compare = compare;
   }
 
-  /** Replaces the content. */
   fill(items: readonly T[]): void {
     const sorted = items.toSorted(this.#compare);
     this.#blocks = [];
@@ -39,7 +38,6 @@ export class SortedList<T> {
     }
   }
 
-  /** Removes the item that compares equal, if it exists. */
   remove(item: T): void {
     const [number, offset] = this.#find((other) => this.#compare(other, item) >= 0);
     const block = this.#blocks[number];
@@ -49,7 +47,7 @@ export class SortedList<T> {
     if (block.length === 0) this.#blocks.splice(number, 1);
   }
 
-  /** The first position where a test is true that is false for all items before it and true after. */
+  /** @param test false for all items before the position, true for all from there on */
   first(test: (item: T) => boolean): number {
     const [number, offset] = this.#find(test);
     let position = offset;

@@ -16,7 +16,6 @@ interface Change {
 export type Update = readonly Change[];
 
 /**
- * Parses the `u` of an update.
  * @throws {ReplyError} 9 for a field beside operators, 40 for conflicting paths, 115 for a
  *   replacement or an operator that is not supported.
  */
@@ -128,7 +127,7 @@ function notViable(path: Path, at: string, value: Value): ReplyError {
   );
 }
 
-/** Copies nested documents. Arrays and scalars are never modified, so they are shared. */
+/** Shares arrays and scalars, which are never modified. */
 function copyOf(document: Document): Document {
   const copy: Document = {};
   for (const [field, value] of Object.entries(document)) {

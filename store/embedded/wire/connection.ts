@@ -13,7 +13,7 @@ export interface Limits {
   readonly replyTimeoutMs: number;
 }
 
-/** One client connection; requests are processed one at a time, in order. */
+/** Requests of one connection are processed one at a time, in order. */
 export class Connection {
   readonly #socket: Socket;
   readonly #reader: FrameReader;
@@ -21,7 +21,7 @@ export class Connection {
   readonly #limits: Limits;
   #timeout: NodeJS.Timeout | undefined;
   #serving = false;
-  #finishing = false;
+  #stopped = false;
 
   constructor(socket: Socket, budget: Budget, run: Run, limits: Limits) {
     this.#socket = socket;
@@ -34,12 +34,11 @@ export class Connection {
       clearTimeout(this.#timeout);
       this.#reader.release();
     });
-    this.#arm(limits.messageTimeoutMs);
+    this.#startTimeout(limits.messageTimeoutMs);
   }
 
-  /** Stops reading further commands. */
-  finish(): void {
-    this.#finishing = true;
+  stopReading(): void {
+    this.#stopped = true;
   }
 
   /** Closes the connection after pending writes. */
@@ -54,21 +53,21 @@ export class Connection {
       this.#socket.destroy();
       return;
     }
-    if (!this.#serving && !this.#finishing) void this.#serve();
+    if (!this.#serving && !this.#stopped) void this.#serve();
   }
 
   async #serve(): Promise<void> {
     this.#serving = true;
     try {
       let message = this.#reader.take();
-      while (message !== null && !this.#socket.destroyed && !this.#finishing) {
+      while (message !== null && !this.#socket.destroyed && !this.#stopped) {
         // A client that does not read its replies must not fill the buffers.
         this.#socket.pause();
         clearTimeout(this.#timeout);
-        await this.#answer(message);
+        await this.#handle(message);
         message = this.#reader.take();
       }
-      if (this.#reader.partial) this.#arm(this.#limits.messageTimeoutMs);
+      if (this.#reader.partial) this.#startTimeout(this.#limits.messageTimeoutMs);
       this.#socket.resume();
     } catch {
       // A protocol violation or a bug in this server: only this connection is closed.
@@ -78,7 +77,7 @@ export class Connection {
     }
   }
 
-  async #answer(message: Buffer): Promise<void> {
+  async #handle(message: Buffer): Promise<void> {
     const request = readRequest(message);
     let reply: Reply;
     try {
@@ -92,7 +91,7 @@ export class Connection {
 
   async #send(bytes: Buffer): Promise<void> {
     if (this.#socket.write(bytes)) return;
-    this.#arm(this.#limits.replyTimeoutMs);
+    this.#startTimeout(this.#limits.replyTimeoutMs);
     await new Promise<void>((resolve) => {
       const settle = () => {
         this.#socket.off('drain', settle).off('close', settle);
@@ -103,7 +102,7 @@ export class Connection {
     clearTimeout(this.#timeout);
   }
 
-  #arm(ms: number): void {
+  #startTimeout(ms: number): void {
     clearTimeout(this.#timeout);
     this.#timeout = setTimeout(() => this.#socket.destroy(), ms);
   }

@@ -4,12 +4,12 @@ export const headerBytes = 16;
 
 const firstCapacityBytes = 4096;
 
-/** The client violates the protocol. No reply is possible, so the connection is closed. */
+/** The client violates the protocol: the connection is closed without a reply. */
 export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage';
 }
 
-/** Limits the bytes of incomplete messages, for all connections together. */
+/** Limits the bytes of incomplete messages of all connections. */
 export class Budget {
   #left: number;
 
@@ -74,7 +74,6 @@ export class FrameReader {
     return message;
   }
 
-  /** Frees the buffer. */
   release(): void {
     this.#length = 0;
     this.#resize(0);

@@ -6,23 +6,18 @@ const opReply = 1;
 const opQuery = 2004;
 const opMsg = 2013;
 
-/**
- * The required flag bits: a message with an unknown required bit must be rejected. None is
- * supported here: the driver sends no checksums, and no client writes without waiting for the
- * reply.
- */
+/** The required flag bits. None is supported: no client sends checksums, or writes without a reply. */
 const requiredFlags = 0xffff;
 
 const flagsBytes = 4;
 const bodySection = 0;
 
-/** Fields of a handshake when the URL has a user name. */
+/** The handshake has them when the URL has a user name. */
 const credentialFields = ['saslSupportedMechs', 'speculativeAuthenticate'];
 
 const queryFailure = 2;
 const awaitCapable = 8;
 
-/** A request, and the fields that are needed for its reply. */
 export interface Request {
   readonly id: number;
   /** Whether it is a legacy OP_QUERY, with which drivers still open a connection. */
@@ -98,7 +93,6 @@ export interface Reply {
   readonly [field: string]: unknown;
 }
 
-/** The bytes of a reply. */
 export function writeReply(request: Request, reply: Reply): Buffer {
   const document = encode(reply);
   const prelude = request.legacy ? Buffer.alloc(20) : Buffer.alloc(5);

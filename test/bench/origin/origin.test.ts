@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
@@ -27,7 +27,8 @@ t.test('the origin serves the pictures with their types, and a page of them', as
   await t.rejects(startOrigin(Number(new URL(origin.url).port)), { code: 'EADDRINUSE' });
 });
 
-function start(t: Test, port: string): ChildProcess {
+/** Starts `npm run origin`. */
+function start(t: Test, port: string) {
   const entry = fileURLToPath(scriptUrl('../../../bench/origin/main', import.meta.url));
   const child = spawn(process.execPath, [...scriptArguments, entry, `--port=${port}`]);
   t.teardown(() => child.kill('SIGKILL'));
@@ -37,9 +38,8 @@ function start(t: Test, port: string): ChildProcess {
 t.test('the program prints its URL, serves, and stops on a signal', async (t) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const child = start(t, '0');
-    const [chunk] = await once(child.stdout ?? child, 'data');
+    const [chunk] = await once(child.stdout, 'data');
     const url = String(chunk).trim();
-    t.match(url, /^http:\/\/127\.0\.0\.1:\d+$/);
     // fetch keeps this connection alive, which must not keep the process alive.
     t.equal((await fetch(`${url}/emblem.svg`)).status, 200);
     const exit = once(child, 'exit');
@@ -49,14 +49,8 @@ t.test('the program prints its URL, serves, and stops on a signal', async (t) =>
 });
 
 t.test('the program refuses an invalid port', async (t) => {
-  for (const port of ['http', '65536']) {
-    const child = start(t, port);
-    let printed = '';
-    child.stderr?.on('data', (chunk) => {
-      printed += chunk;
-    });
-    const [code] = await once(child, 'close');
-    t.equal(code, 1, port);
-    t.match(printed, '0 to 65535');
-  }
+  const child = start(t, '65536');
+  const [message] = await once(child.stderr, 'data');
+  t.match(String(message), '0 to 65535');
+  t.same(await once(child, 'close'), [1, null]);
 });

@@ -43,10 +43,10 @@ t.test('undecodable files are reported and skipped', async (t) => {
 });
 
 t.test('photographs are served upright, with references in the size of an image', async (t) => {
-  const lying = await noise(300, 200).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+  const rotated = await noise(300, 200).withMetadata({ orientation: 6 }).jpeg().toBuffer();
   const plain = await noise(100, 90).png().toBuffer();
   const folder = await folderOf(t, {
-    'a.jpg': lying,
+    'a.jpg': rotated,
     'b.png': plain,
     'c.webp': await noise(100, 90).webp().toBuffer(),
     'd.png': await noise(50, 90).png().toBuffer(),
@@ -87,27 +87,27 @@ t.test('a server is scored at its default and at qualities around a score', asyn
   t.teardown(() => origin.closeAllConnections());
   const address = origin.address();
   const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
-  const at = (path: string, varies = true): DefaultServer => ({
+  const at = (path: string, acceptsQuality = true): DefaultServer => ({
     name: 'other',
     url,
     pid: null,
     healthyMs: null,
-    varies,
+    acceptsQuality,
     close: async () => {},
     imageUrl: ({ source }, quality) =>
       `${url}${path}?url=${encodeURIComponent(source).replaceAll('%7Bn%7D', '{n}')}${quality === null ? '' : `&q=${quality}`}`,
   });
   const meter = await openMeter(null);
-  const measuring = { photographs, meter, width, format: 'jpeg', quick: true, first: 5 } as const;
-  const { byDefault, curve, further } = await score(measuring, at('/'), 0, 0);
+  const options = { photographs, meter, width, format: 'jpeg', quick: true, first: 5 } as const;
+  const { byDefault, curve, extra } = await score(options, at('/'), 0, 0);
   t.same(requested.splice(0), ['default', '68', '90', '35'], 'one lower quality');
-  t.match([...curve, ...further], [{ quality: 68 }, { quality: 90 }, { quality: 35 }]);
+  t.match([...curve, ...extra], [{ quality: 68 }, { quality: 90 }, { quality: 35 }]);
   const [middle, high] = curve;
   t.ok((high?.score ?? 0) > (middle?.score ?? 1) && (high?.score ?? 2) <= 1, 'better, and below 1');
   t.ok(byDefault.score < (middle?.score ?? 0) && byDefault.bytes < (middle?.bytes ?? 0));
-  await score(measuring, at('/', false), 0, 0.9);
+  await score(options, at('/', false), 0, 0.9);
   t.same(requested.splice(0), ['default']);
-  await t.rejects(score(measuring, at('/small'), 0, null), /other: a\.png as jpeg: .* 32 px/);
-  const avif = { ...measuring, format: 'avif' } as const;
+  await t.rejects(score(options, at('/small'), 0, null), /other: a\.png as jpeg: .* 32 px/);
+  const avif = { ...options, format: 'avif' } as const;
   await t.rejects(score(avif, at('/'), 0, null), /answers with jpeg/);
 });

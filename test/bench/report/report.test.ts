@@ -4,11 +4,10 @@ import { SaxesParser } from 'saxes';
 import t from 'tap';
 import type { RequestSample } from '../../../bench/load/plan.ts';
 import { goalInWords, judge, verdictInWords } from '../../../bench/report/verdict.ts';
-import { type Ran, writeReport } from '../../../bench/report/write.ts';
+import { type ScenarioResult, writeReport } from '../../../bench/report/write.ts';
 import { recovery } from '../../../bench/scenarios/overload.ts';
 import { alternate, figure, median, ratios, spread } from '../../../bench/scenarios/rounds.ts';
 import type { Measure } from '../../../bench/scenarios/scenario.ts';
-import { scenarioNames, scenarios } from '../../../bench/scenarios/table.ts';
 import { temporaryRoot } from '../../temporary-root.ts';
 
 const measures = {
@@ -17,12 +16,12 @@ const measures = {
   size: { what: 'size', unit: 'MiB' },
 } as const satisfies Record<string, Measure>;
 
-const verdict = (key: keyof typeof measures, values: readonly number[], of = 'a case') =>
-  judge('hits', measures[key], { measure: key, of, values, detail: 'a | b' });
+const verdict = (key: keyof typeof measures, values: readonly number[], caseName = 'a case') =>
+  judge('hits', measures[key], { measure: key, caseName, values, detail: 'a | b' });
 
-const ran: Ran = {
+const result: ScenarioResult = {
   name: 'hits',
-  scenario: { title: 'Hits', about: 'How.', measures, run: async () => {} },
+  scenario: { title: 'Hits', method: 'How.', measures, run: async () => {} },
   verdicts: [
     verdict('of another', [0.83, 0.8, 0.9]),
     verdict('time of <one> & all', [4]),
@@ -75,8 +74,8 @@ const ran: Ran = {
 t.test('a report has every figure with its goal, and lists missed goals first', async (t) => {
   const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-report-'));
   t.teardown(() => rm(folder, { recursive: true }));
-  const failed: Ran = { ...ran, name: 'mix', verdicts: [], failure: 'no connection' };
-  await writeReport(folder, { circumstances: ['2 cores.'], ran: [ran, failed] });
+  const failed: ScenarioResult = { ...result, name: 'mix', verdicts: [], failure: 'no connection' };
+  await writeReport(folder, { environment: ['2 cores.'], results: [result, failed] });
   const files = (await readdir(folder)).sort();
   t.same(files, ['report-points.svg', 'report-sizes.svg', 'report.md']);
   const text = await readFile(join(folder, 'report.md'), 'utf8');
@@ -113,7 +112,7 @@ t.test('goals are upper or lower bounds', async (t) => {
   t.equal(goalInWords(measures['time of <one> & all']), 'at most 5 ms');
 });
 
-t.test('contenders take turns, and ratios are of one round each', async (t) => {
+t.test('measurements take turns, and ratios are of one round each', async (t) => {
   const order: string[] = [];
   const values = await alternate(3, {
     a: async () => order.push('a'),
@@ -135,13 +134,4 @@ t.test('recovery ends with several consecutive fast probes', async (t) => {
   const fast = [probe(10.5, 20), probe(10.3, 20), probe(10.4, 20)];
   t.ok(Math.abs(recovery([...slow, ...fast], 10, 50) - 0.3) < 1e-9);
   t.equal(recovery(slow, 10, 50), Number.POSITIVE_INFINITY);
-});
-
-t.test('every scenario has a description and a goal', async (t) => {
-  for (const name of scenarioNames) {
-    const { about, measures: declared } = scenarios[name];
-    t.ok(about.endsWith('.'), name);
-    const goals = Object.values<Measure>(declared).filter(({ goal }) => goal !== undefined);
-    t.ok(goals.length > 0 || name === 'scale', `${name} has a goal`);
-  }
 });

@@ -67,7 +67,7 @@ t.test('a peer has a template of its URLs', async (t) => {
 t.test('a peer with its defaults has URLs without a quality', async (t) => {
   const request = { source: 'http://o/a.jpg?n={n}', width: 800, format: 'avif' } as const;
   const url = 'http%3A%2F%2Fo%2Fa.jpg%3Fn%3D{n}';
-  const asked = (template: string, quality: number | null) =>
+  const urlOf = (template: string, quality: number | null) =>
     defaultPeer(parsePeer(`a=http://h/${template}`))
       .imageUrl(request, quality)
       .slice(9);
@@ -91,17 +91,21 @@ t.test('a peer with its defaults has URLs without a quality', async (t) => {
     ],
     ['{width}/{format}/{url}', `800/avif/${url}`, `800/avif/${url}`],
   ] as const) {
-    t.same([asked(template, null), asked(template, 70)], [plain, with70], template);
+    t.same([urlOf(template, null), urlOf(template, 70)], [plain, with70], template);
   }
-  const varies = (template: string) => defaultPeer(parsePeer(`a=http://h/${template}`)).varies;
-  t.same(['{url}/{width}/{format}/{quality}', '{url}/{width}/{format}'].map(varies), [true, false]);
+  const accepts = (template: string) =>
+    defaultPeer(parsePeer(`a=http://h/${template}`)).acceptsQuality;
+  t.same(['{url}/{width}/{format}/{quality}', '{url}/{width}/{format}'].map(accepts), [
+    true,
+    false,
+  ]);
 });
 
-t.test('the bare handler answers all URLs, or only the given paths', async (t) => {
-  const answer = { headers: [['etag', '"e"']] as const, body: Buffer.from('body') };
-  const one = await startBare(answer);
+t.test('the bare handler responds to all URLs, or only the given paths', async (t) => {
+  const response = { headers: [['etag', '"e"']] as const, body: Buffer.from('body') };
+  const one = await startBare(response);
   t.teardown(() => one.close());
-  const many = await startBare(answer, { paths: ['/img/a', '/img/b'] });
+  const many = await startBare(response, { paths: ['/img/a', '/img/b'] });
   t.teardown(() => many.close());
   const get = async (url: string, headers = {}) => {
     const response = await fetch(url, { headers });

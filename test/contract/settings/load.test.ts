@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import t from 'tap';
 import type { Listener } from '../../../contract/settings/listeners.ts';
 import {
@@ -5,6 +6,7 @@ import {
   loadSettings,
   SettingsInvalid,
 } from '../../../contract/settings/load.ts';
+import { type Settings, settingRows } from '../../../contract/settings/table.ts';
 
 /** The errors of an environment; empty if it is valid. */
 function errorsOf(
@@ -86,6 +88,7 @@ t.test('all errors are reported together, with the variable and the accepted val
     name: 'SettingsInvalid',
     message: /SERVICE_HOTS is not[\s\S]*SERVICE_PORT must be/,
   });
+  t.match(errorsOf({ PORT: 'x' }), [/^PORT must be a whole number/]);
 });
 
 t.test('a misspelt variable is an error, even if it is empty', async (t) => {
@@ -132,19 +135,11 @@ t.test("an address in a port's variable is explained", async (t) => {
     /^SERVICE_PORT must be a whole number .* Kubernetes .* Service named service, .*enableServiceLinks/,
     /^SERVICE_WORKER_PORT .* named service-worker/,
   ]);
-  t.match(errorsOf({ PORT: 'x' }), [/^PORT must be a whole number/]);
 });
 
 t.test('an empty variable counts as not set', async (t) => {
-  const empty = loadSettings({
-    SERVICE_PORT: '',
-    SERVICE_MONGODB_URL: '',
-    SERVICE_ROOT_API_KEY: '',
-    SERVICE_PRIVATE_SOURCES: '',
-    SERVICE_WORKBENCH_USERNAME: '',
-    SERVICE_WORKBENCH_PASSWORD: '',
-  });
-  t.same(empty, loadSettings({}));
+  const variables = settingRows.map(([, { variable }]) => [variable, '']);
+  t.same(loadSettings(Object.fromEntries(variables)), loadSettings({}));
 });
 
 t.test('error messages have no values, which may be secrets', async (t) => {
@@ -159,7 +154,6 @@ t.test('error messages have no values, which may be secrets', async (t) => {
     SERVICE_ROOT_KEY: secret,
   };
   t.equal(errorsOf(environment).length, 7);
-  t.throws(() => loadSettings(environment), SettingsInvalid);
   t.notMatch(errorsOf(environment).join('\n'), /hunter2/);
 });
 
@@ -170,7 +164,6 @@ t.test('the workbench needs both a user name and a password', async (t) => {
     t.match(errorsOf(one), [/both or neither/]);
   }
   t.same(errorsOf({ ...username, ...password }), []);
-  t.same(errorsOf({}), []);
 });
 
 t.test('the listeners of a program have different ports', async (t) => {
@@ -198,31 +191,76 @@ t.test('the listeners of a program have different ports', async (t) => {
   }
 });
 
-t.test('a whole number has only digits', async (t) => {
-  for (const text of ['1.5', '-1', '1e3', '0x50', ' 80', '80 ', '+80', '8_0', 'true', '∞', 'NaN']) {
-    t.match(errorsOf({ SERVICE_PORT: text }), [/^SERVICE_PORT must be a whole number/], text);
+t.test('settings accept valid values and refuse others', async (t) => {
+  const networks = '10.0.0.0/8 127.0.0.1 ::1/128 fd00::/8 0.0.0.0/0 ::/0';
+  const notNetworks = `10/8 10.0.0.0/33 10.0.0.0/-1 10.0.0.0/ 10.0.0.0/8/8 10.0.0/8 ::/129
+    fd00::/129 10.0.0.0/8x ::ffff:10.0.0.0/104 a/b 10.0.0.0/255.0.0.0`;
+  const settings: Readonly<Record<string, readonly [accepted: string, refused: string]>> = {
+    SERVICE_PORT: ['80', '1.5 -1 1e3 0x50 +80 8_0 true ∞ NaN'],
+    SERVICE_TRUSTED_PROXIES: [
+      networks,
+      `${notNetworks} 127.1 0x7f000001 2130706433 0177.0.0.1 [::1] a.b 1 example.com`,
+    ],
+    SERVICE_PRIVATE_SOURCES: [
+      `${networks} localhost,*.internal minio:9000,[fd00::/8]:*`,
+      `${notNetworks} * *. http://10.0.0.1 e.com:x 300.0.0.1 10.0.0.0/8,::/x`,
+    ],
+    SERVICE_DNS_SERVERS: [
+      '127.0.0.11 ::1 [::1]:5353',
+      'dns.example 192.0.2.1:0 192.0.2.1:70000 2001:db8::1:x [::1 ,',
+    ],
+  };
+  for (const [variable, [accepted, refused]] of Object.entries(settings)) {
+    for (const text of accepted.split(/\s+/)) t.same(errorsOf({ [variable]: text }), [], text);
+    for (const text of refused.split(/\s+/)) {
+      t.match(errorsOf({ [variable]: text }), [new RegExp(`^${variable} must be`)], text);
+    }
   }
-  t.equal(loadSettings({ SERVICE_PORT: '80' }).port, 80);
+  const padded = [{ SERVICE_PORT: ' 80' }, { SERVICE_PORT: '80 ' }];
+  for (const one of [...padded, { SERVICE_PRIVATE_SOURCES: 'x y' }]) {
+    t.equal(errorsOf(one).length, 1, 'a value with a space');
+  }
 });
 
-t.test('a private source is a network, an address or a host name', async (t) => {
-  const lists =
-    '::ffff:10.0.0.0/104 10.0.0.0/33 10.0.0/8 fd00::/129 a/b 10.0.0.0/8/8 * *. http://10.0.0.1 e.com:x 300.0.0.1 10.0.0.0/8,::/x';
-  for (const list of ['x y', ...lists.split(' ')]) {
-    t.match(errorsOf({ SERVICE_PRIVATE_SOURCES: list }), [/^SERVICE_PRIVATE_SOURCES/], list);
-  }
-  const valid = '10.0.0.0/8 ::1 fd00::/8,127.0.0.1 localhost,*.internal minio:9000,[fd00::/8]:*';
-  for (const list of valid.split(' ')) {
-    t.same(errorsOf({ SERVICE_PRIVATE_SOURCES: list }), [], list);
-  }
-});
-
-t.test('a DNS server is an address with an optional port', async (t) => {
-  const invalid = 'dns.example 192.0.2.1:0 192.0.2.1:70000 2001:db8::1:x [::1 ,';
-  for (const list of invalid.split(' ')) {
-    t.match(errorsOf({ SERVICE_DNS_SERVERS: list }), [/^SERVICE_DNS_SERVERS/], list);
-  }
-  for (const list of ['127.0.0.11', '::1', '[::1]:5353']) {
-    t.same(errorsOf({ SERVICE_DNS_SERVERS: list }), [], list);
-  }
+t.test('defaults depend on the cores and other settings', async (t) => {
+  const cores = availableParallelism();
+  const processes = Math.max(1, Math.floor(cores / 4));
+  const poolThreads = Math.max(1, Math.floor(cores / processes));
+  t.match(loadSettings({}), {
+    processes,
+    poolThreads,
+    poolQueue: 16 * poolThreads,
+    poolMemoryBytes: Math.max(2 ** 29, 2 ** 28 * poolThreads),
+    sourceHeldBytes: 2 ** 27,
+    // Those that the documents describe in words.
+    console: true,
+    crossSite: true,
+    consolePictures: { project: '', urls: [] },
+    sourcePorts: [80, 443],
+    dnsServers: null,
+    mongodbUrl: null,
+    opsPort: null,
+    logLevel: null,
+    diskReserveBytes: null,
+  });
+  const url = 'http://e.com';
+  const cases: readonly (readonly [Record<string, string>, Partial<Settings>])[] = [
+    [{ SERVICE_POOL_THREADS: '3' }, { poolQueue: 48 }],
+    [{ SERVICE_POOL_THREADS: '8' }, { poolMemoryBytes: 2 ** 31 }],
+    [{ SERVICE_PROCESSES: '256' }, { poolThreads: Math.max(1, Math.floor(cores / 256)) }],
+    [{ SERVICE_SOURCE_MAX_BYTES: String(2 ** 26) }, { sourceHeldBytes: 2 ** 28 }],
+    [
+      { SERVICE_BASE_URL: url, SERVICE_POOL_QUEUE: '0' },
+      { internalUrl: url, poolQueue: 0 },
+    ],
+    [{ PORT: '8080' }, { port: 8080, baseUrl: 'http://localhost:8080' }],
+    [{ PORT: '8080', SERVICE_PORT: '' }, { port: 8080 }],
+    [
+      { PORT: '8080', SERVICE_PORT: '9000' },
+      { port: 9000, baseUrl: 'http://localhost:9000' },
+    ],
+    [{ PORT: '' }, { port: 3000 }],
+  ];
+  for (const [environment, settings] of cases) t.match(loadSettings(environment), settings);
+  t.throws(() => Object.assign(loadSettings({}), { port: 1 }), TypeError);
 });

@@ -25,10 +25,10 @@ export const png: Format = {
       return type === 'IDAT' ? opened(type, data, 0, raw, deflated) : { type, data };
     }),
   ],
-  whole: ({ type, says }, content, isChecked) => {
+  encodePart: ({ type, statedLength }, content, isChecked) => {
     if (type === 'head') return content;
     const chunk = pngChunk(type.padEnd(4).slice(0, 4), content);
-    if (says !== undefined) chunk.writeUInt32BE(says >>> 0);
+    if (statedLength !== undefined) chunk.writeUInt32BE(statedLength >>> 0);
     if (!isChecked) chunk.writeUInt32BE(0, chunk.length - 4);
     return chunk;
   },
@@ -58,9 +58,9 @@ export const jpeg: Format = {
     }
     return parts;
   },
-  whole: ({ type, says }, content) => {
+  encodePart: ({ type, statedLength }, content) => {
     if (type === 'head') return content;
-    const length = be16((says ?? content.length + 2) & 0xffff);
+    const length = be16((statedLength ?? content.length + 2) & 0xffff);
     return Buffer.concat([from('\xff'), Buffer.from(type.slice(0, 2), 'hex'), length, content]);
   },
 };
@@ -82,9 +82,12 @@ const subBlocks: Format = {
     }
     return parts;
   },
-  whole: ({ says }, content) => {
+  encodePart: ({ statedLength }, content) => {
     const length = Math.min(255, content.length);
-    return Buffer.concat([Buffer.from([(says ?? length) & 0xff]), content.subarray(0, length)]);
+    return Buffer.concat([
+      Buffer.from([(statedLength ?? length) & 0xff]),
+      content.subarray(0, length),
+    ]);
   },
 };
 
@@ -116,9 +119,9 @@ export const webp: Format = {
       return type === 'ANMF' ? opened(type, data, 16, frame) : { type, data };
     }),
   ],
-  whole: ({ type, says }, content) => {
+  encodePart: ({ type, statedLength }, content) => {
     if (type === 'head') return content;
-    const length = le32(says ?? content.length);
+    const length = le32(statedLength ?? content.length);
     const padding = Buffer.alloc(content.length & 1);
     return Buffer.concat([from(type.padEnd(4).slice(0, 4)), length, content, padding]);
   },
@@ -131,7 +134,7 @@ export const webp: Format = {
 
 const frame: Format = {
   read: (bytes) => riffChunks(bytes, 0).map(([type, data]) => ({ type, data })),
-  ...(webp.whole === undefined ? {} : { whole: webp.whole }),
+  ...(webp.encodePart === undefined ? {} : { encodePart: webp.encodePart }),
 };
 
 const boxPart = ({ type, data, children }: Box): Part => {
@@ -143,8 +146,12 @@ const boxPart = ({ type, data, children }: Box): Part => {
 
 const boxes: Format = {
   read: () => [],
-  whole: ({ type, says }, content) =>
-    Buffer.concat([be32(says ?? content.length + 8), from(type.padEnd(4).slice(0, 4)), content]),
+  encodePart: ({ type, statedLength }, content) =>
+    Buffer.concat([
+      be32(statedLength ?? content.length + 8),
+      from(type.padEnd(4).slice(0, 4)),
+      content,
+    ]),
 };
 
 const itemPrefix = 'item ';

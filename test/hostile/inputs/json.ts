@@ -22,12 +22,12 @@ const inBrackets = (format: Format, parts: readonly Part[], [open, close]: strin
 /** Members of an object, with their names as types, and elements of an array. */
 const object: Format = {
   read: () => [],
-  whole: ({ type }, content) => Buffer.concat([text(`${type}:`), content, text(',')]),
+  encodePart: ({ type }, content) => Buffer.concat([text(`${type}:`), content, text(',')]),
   file: (parts) => inBrackets(object, parts, '{}'),
 };
 const array: Format = {
   read: () => [],
-  whole: (_, content) => Buffer.concat([content, text(',')]),
+  encodePart: (_, content) => Buffer.concat([content, text(',')]),
   file: (parts) => inBrackets(array, parts, '[]'),
 };
 const body: Format = { read: () => [] };

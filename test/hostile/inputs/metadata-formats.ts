@@ -20,9 +20,10 @@ export const icc: Format = {
       return new Array(Math.min(part.times ?? 1, 50_000)).fill(tag);
     });
     const profile = profileOf(Buffer.concat([head, Buffer.alloc(128)]), tags);
-    for (const [index, { says }] of parts.entries()) {
+    for (const [index, { statedLength }] of parts.entries()) {
       const at = 132 + 12 * index - 4;
-      if (says !== undefined && at + 4 <= profile.length) profile.writeUInt32BE(says >>> 0, at);
+      if (statedLength !== undefined && at + 4 <= profile.length)
+        profile.writeUInt32BE(statedLength >>> 0, at);
     }
     return profile;
   },
@@ -42,9 +43,9 @@ export const resources: Format = {
     }
     return parts;
   },
-  whole: ({ type, says }, content) => {
+  encodePart: ({ type, statedLength }, content) => {
     const resource = resourceOf(Number(type) & 0xffff, content);
-    if (says !== undefined) resource.writeUInt32BE(says >>> 0, 8);
+    if (statedLength !== undefined) resource.writeUInt32BE(statedLength >>> 0, 8);
     return resource;
   },
 };
@@ -60,10 +61,10 @@ export const dataSets: Format = {
     }
     return parts;
   },
-  whole: ({ type, says }, content) => {
+  encodePart: ({ type, statedLength }, content) => {
     const [record = 0, number = 0] = type.split('/').map(Number);
     const whole = dataSet(record, number, content);
-    if (says !== undefined) be16(says & 0xffff).copy(whole, 3);
+    if (statedLength !== undefined) be16(statedLength & 0xffff).copy(whole, 3);
     return whole;
   },
 };
@@ -90,7 +91,7 @@ export const xml: Format = {
     }
     return top;
   },
-  whole: ({ type, inside }, content) => {
+  encodePart: ({ type, inside }, content) => {
     if (inside === undefined) return content;
     const [before, behind] = type === '@' ? ['', '>'] : [`<${type}`, `</${type}>`];
     return Buffer.concat([Buffer.from(before, 'latin1'), content, Buffer.from(behind, 'latin1')]);

@@ -4,7 +4,7 @@ import type { Random } from '../../../bench/load/random.ts';
 export interface Format {
   read(bytes: Buffer): Part[];
   /** Writes a part with its type, length and checksum. */
-  whole?(part: Part, content: Buffer, isChecked: boolean): Buffer;
+  encodePart?(part: Part, content: Buffer, isChecked: boolean): Buffer;
   /** Writes a file that is not simply a sequence of its parts. */
   file?(parts: readonly Part[], isChecked: boolean): Buffer;
 }
@@ -18,8 +18,8 @@ export interface Part {
   times?: number;
   /** Number of nestings in itself. */
   depth?: number;
-  /** A false length or count. */
-  says?: number;
+  /** The length or count that the part states instead of its own. */
+  statedLength?: number;
 }
 
 /** Below the limit of a source, and quick to write. */
@@ -33,10 +33,10 @@ export function each(format: Format, parts: readonly Part[], isChecked: boolean)
   let left = maxBytes;
   return parts.map((part) => {
     const content = contentOf(part, isChecked);
-    const whole = (inner: Buffer) => format.whole?.(part, inner, isChecked) ?? inner;
-    let bytes = whole(content);
+    const encoded = (inner: Buffer) => format.encodePart?.(part, inner, isChecked) ?? inner;
+    let bytes = encoded(content);
     for (let depth = part.depth ?? 0; depth > 0 && bytes.length < maxBytes; depth--) {
-      bytes = whole(part.inside === undefined ? bytes : Buffer.concat([part.data, bytes]));
+      bytes = encoded(part.inside === undefined ? bytes : Buffer.concat([part.data, bytes]));
     }
     const times = Math.min(part.times ?? 1, Math.max(1, Math.floor(left / (bytes.length + 1))));
     left -= times * bytes.length;
@@ -147,7 +147,7 @@ export const changes: Readonly<Record<string, Change>> = {
     part.data = part.data.subarray(0, random.below(part.data.length + 1));
   },
   'with a false length': (_, part, random) => {
-    part.says =
+    part.statedLength =
       random.below(3) === 0 ? random.pick(edgeValues) : part.data.length + random.below(9) - 4;
   },
   huge: (_, part, random) => {

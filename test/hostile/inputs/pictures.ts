@@ -1,6 +1,5 @@
 import { deflateSync } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
-import { bmpOf, icoOf } from './bitmaps.ts';
 import { le32, withPngChunks } from './chunks.ts';
 import { type Carrier, dataSet, embedded, type Metadata, resourceOf } from './embed.ts';
 import { pointer, shorts, text, tiffOf, tiffPicture } from './tiff.ts';
@@ -132,3 +131,26 @@ const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="96" height="64" view
 <rect class="a" width="96" height="64"/><circle cx="30" cy="30" r="20" filter="url(#f)" fill="gold"/>
 <path d="M10 10 L80 20 Q40 60 10 50 Z" stroke="black" stroke-width="2" fill="none"/>
 <g transform="rotate(10 48 32)"><text x="20" y="40" font-size="12">text</text></g></svg>`;
+
+/** A bitmap of 24 bits. @param pixels rows of three bytes for each pixel, padded to 4 bytes */
+function bmpOf(width: number, height: number, pixels: Buffer): Buffer {
+  const header = Buffer.alloc(54);
+  header.write('BM');
+  header.writeUInt32LE(54, 10);
+  header.writeUInt32LE(40, 14);
+  header.writeInt32LE(width, 18);
+  header.writeInt32LE(height, 22);
+  header.writeUInt16LE(1, 26);
+  header.writeUInt16LE(24, 28);
+  return Buffer.concat([header, pixels]);
+}
+
+/** An icon with one picture, a PNG or a bitmap without the first 14 bytes. */
+export function icoOf(picture: Buffer): Buffer {
+  const head = Buffer.alloc(22);
+  head[2] = 1;
+  head[4] = 1;
+  head.writeUInt32LE(picture.length, 14);
+  head.writeUInt32LE(22, 18);
+  return Buffer.concat([head, picture]);
+}

@@ -92,7 +92,7 @@ function chained(parts: readonly Part[], isChecked: boolean): Directory | undefi
 const entriesOf = (parts: readonly Part[], isChecked: boolean): Entry[] =>
   parts.flatMap((part) => {
     const [tag = 0, type = 7] = part.type.split('/').map((number) => Number(number) || 0);
-    const count = part.says === undefined ? {} : { count: part.says };
+    const count = part.statedLength === undefined ? {} : { count: part.statedLength };
     const entry = { tag, type, ...count, value: bytesOf(part, isChecked) };
     return new Array<Entry>(Math.min(part.times ?? 1, 20_000)).fill(entry);
   });

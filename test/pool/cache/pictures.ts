@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { entityTag, type Image } from '../../../pool/image.ts';
+import { entityTag, type Image, type Provenance } from '../../../pool/image.ts';
+import type { ImagePurges } from '../../../pool/purges.ts';
 
 /** A key as the service makes them, different for each name. */
 export const keyOf = (name: string): string => createHash('sha256').update(name).digest('hex');
@@ -9,3 +10,17 @@ export function picture(bytes: number, name = 'a'): Image {
   const body = Buffer.alloc(bytes, createHash('sha256').update(name).digest());
   return { body, contentType: 'image/webp', etag: entityTag(body), width: 40, height: 30 };
 }
+
+export const provenance: Provenance = {
+  tags: { project: 'prj_1', source: 'a', watermark: null },
+  stamp: 0,
+};
+
+/** The purges of an image whose project has purged nothing. */
+export const noPurges: ImagePurges = {
+  tags: provenance.tags,
+  known: 0,
+  validFrom: 0,
+  renewBelow: 0,
+  isCurrent: () => true,
+};

@@ -1,19 +1,8 @@
 import t from 'tap';
-import type { TransformQueue } from '../../../pool/execution/transform-queue.ts';
 import { until } from '../../until.ts';
-import { finish, openPool, scriptedThread, submit } from './pools.ts';
+import { finish, openPool, recorder, scriptedThread, submit } from './pools.ts';
 
 const background = { background: true };
-
-/** Queues tasks that record their names when they have ended. */
-function recorder(pool: TransformQueue) {
-  const ended: string[] = [];
-  const run = (name: string, options: Parameters<typeof submit>[1] = {}) => {
-    const task = submit(pool, options);
-    return { ...task, done: task.done.then(() => ended.push(name)) };
-  };
-  return { ended, run };
-}
 
 t.test('background work leaves one thread free', async (t) => {
   const pool = openPool(t, { threads: 3, queue: 8 }, scriptedThread);
@@ -42,24 +31,17 @@ t.test('background work progresses during continuous live work', async (t) => {
   t.same(places, [16, 32, 48]);
 });
 
-t.test('background work waits while live work is refused', async (t) => {
+t.test('background work waits while live work is refused, until its signal aborts', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 1 }, scriptedThread);
+  const controller = new AbortController();
   const tasks = [submit(pool), submit(pool), submit(pool, background)];
+  const leaving = submit(pool, { signal: controller.signal, background: true });
   t.equal(pool.isFull('p'), true);
-  t.match(pool.stats(), { active: 1, queued: 1, backgroundQueued: 1, rejected: 0 });
-  await finish(...tasks);
-});
-
-t.test('it waits until its signal aborts', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 1 }, scriptedThread);
-  const running = submit(pool);
-  const leaver = new AbortController();
-  const leaving = submit(pool, { signal: leaver.signal, background: true });
-  t.equal(pool.stats().backgroundQueued, 1);
-  leaver.abort(new Error('enough'));
+  t.match(pool.stats(), { active: 1, queued: 1, backgroundQueued: 2, rejected: 0 });
+  controller.abort(new Error('enough'));
   await t.rejects(leaving.done, { message: 'enough' });
-  t.equal(pool.stats().backgroundQueued, 0);
-  await finish(running);
+  t.equal(pool.stats().backgroundQueued, 1);
+  await finish(...tasks);
 });
 
 t.test('the background queue is limited and takes no place in the live queue', async (t) => {

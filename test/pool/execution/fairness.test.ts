@@ -1,37 +1,24 @@
 import t from 'tap';
-import type { TransformQueue } from '../../../pool/execution/transform-queue.ts';
 import type { SourceFacts } from '../../../pool/formats/facts.ts';
 import { costOf, isLight } from '../../../pool/rendering/cost.ts';
 import { makePlan } from '../../../pool/rendering/plan.ts';
 import type { OutputFormat, Variant } from '../../../pool/variant.ts';
 import { until } from '../../until.ts';
 import { sourceFacts as facts, noise, shared, variant } from '../rendering/pictures.ts';
-import { finish, openPool, patient, scriptedThread, submit } from './pools.ts';
-import type { Order } from './scripted-thread.ts';
-
-/** Queues tasks of projects that record their names, or errors, when they have ended. */
-function requestsTo(pool: TransformQueue) {
-  const ended: string[] = [];
-  const ask = (project: string, name: string, order: Order = 'answer', costBytes = 0) => {
-    const task = submit(pool, { project, order, costBytes });
-    const done = task.done.then(
-      () => void ended.push(name),
-      ({ code }) => void ended.push(`${name} ${code}`),
-    );
-    return { ...task, done };
-  };
-  return { ended, ask };
-}
+import { finish, openPool, patient, recorder, scriptedThread, submit } from './pools.ts';
 
 t.test('projects take turns', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 16 }, scriptedThread);
-  const { ended, ask } = requestsTo(pool);
-  const running = ask('a', 'a0', 'cost');
+  const { ended, run } = recorder(pool);
+  const running = run('a0', { project: 'a', order: 'cost' });
   await until('it runs', running.started);
   const names = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2'];
-  const waiting = names.map((name) => ask(name.charAt(0), name, 'cost'));
+  const waiting = names.map((name) => run(name, { project: name.charAt(0), order: 'cost' }));
   for (const one of waiting) one.release();
-  await until('the costs of b are known', () => waiting[4]?.looked() && waiting[5]?.looked());
+  await until(
+    'the costs of b are known',
+    () => waiting[4]?.costReturned() && waiting[5]?.costReturned(),
+  );
   await until('the additional thread is free', () => pool.stats().active === 1);
   running.release();
   await Promise.all(waiting.map(({ done }) => done));
@@ -40,10 +27,10 @@ t.test('projects take turns', async (t) => {
 
 t.test('the additional thread is for projects without a running transform', async (t) => {
   const pool = openPool(t, { threads: 2, queue: 16 }, scriptedThread);
-  const { ask } = requestsTo(pool);
-  const own = [1, 2, 3, 4].map((index) => ask('a', `a${index}`));
+  const { run } = recorder(pool);
+  const own = [1, 2, 3, 4].map((index) => run(`a${index}`, { project: 'a' }));
   t.match(pool.stats(), { active: 2, queued: 2 });
-  const others = [ask('b', 'b1'), ask('b', 'b2'), ask('c', 'c1')];
+  const others = ['b1', 'b2', 'c1'].map((name) => run(name, { project: name.charAt(0) }));
   await until('the first of b runs', () => others[0]?.started());
   t.match(pool.stats(), { active: 3, queued: 4 });
   others[0]?.release();
@@ -55,16 +42,16 @@ t.test('the additional thread is for projects without a running transform', asyn
 
 t.test('a full queue displaces a transform of the project with most', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 4 }, scriptedThread);
-  const { ended, ask } = requestsTo(pool);
-  const running = [ask('a', 'a0'), ask('b', 'b0')];
-  const waiting = ['a1', 'a2', 'a3', 'b1'].map((name) => ask(name.charAt(0), name));
+  const { ended, run } = recorder(pool);
+  const running = [run('a0', { project: 'a' }), run('b0', { project: 'b' })];
+  const waiting = ['a1', 'a2', 'a3', 'b1'].map((name) => run(name, { project: name.charAt(0) }));
   t.match(pool.stats(), { active: 2, queued: 4, rejected: 0 });
   t.same([pool.isFull('a'), pool.isFull('b'), pool.isFull('c')], [true, false, false]);
-  const b2 = ask('b', 'b2');
+  const b2 = run('b2', { project: 'b' });
   await waiting[2]?.done;
-  t.same(ended, ['a3 overloaded'], 'its last');
-  t.equal(pool.isFull('b'), true, 'they have as many');
-  await ask('b', 'b3').done;
+  t.same(ended, ['a3 overloaded'], 'its newest');
+  t.equal(pool.isFull('b'), true, 'both have as many');
+  await run('b3', { project: 'b' }).done;
   t.equal(ended.at(-1), 'b3 overloaded');
   t.match(pool.stats(), { active: 2, queued: 4, rejected: 2 });
   await finish(...running, ...waiting, b2);
@@ -72,10 +59,10 @@ t.test('a full queue displaces a transform of the project with most', async (t) 
 
 t.test('without a queue another project has the additional thread', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 0 }, scriptedThread);
-  const { ended, ask } = requestsTo(pool);
-  const a = ask('a', 'a');
+  const { ended, run } = recorder(pool);
+  const a = run('a', { project: 'a' });
   t.equal(pool.isFull('a'), true);
-  const b = ask('b', 'b');
+  const b = run('b', { project: 'b' });
   t.equal(pool.isFull('c'), true);
   await finish(a, b);
   t.same(ended.sort(), ['a', 'b']);
@@ -83,18 +70,18 @@ t.test('without a queue another project has the additional thread', async (t) =>
 
 t.test('costly transforms run while their memory fits, light ones overtake them', async (t) => {
   const pool = openPool(t, { threads: 3, queue: 16, costlyBytes: 1_000 }, scriptedThread);
-  const { ended, ask } = requestsTo(pool);
-  const first = ask('a', 'first', 'cost', 600);
+  const { ended, run } = recorder(pool);
+  const first = run('first', { project: 'a', order: 'cost', costBytes: 600 });
   await until('it runs', first.started);
-  const large = ask('a', 'large', 'cost', 5_000);
-  await until('its cost is known', large.looked);
-  const small = ask('a', 'small', 'cost', 300);
-  const light = ask('a', 'light');
+  const large = run('large', { project: 'a', order: 'cost', costBytes: 5_000 });
+  await until('its cost is known', large.costReturned);
+  const small = run('small', { project: 'a', order: 'cost', costBytes: 300 });
+  const light = run('light', { project: 'a' });
   light.release();
   await light.done;
   t.same(ended, ['light']);
-  await until('its cost is known, too', small.looked);
-  await until('no thread looks at them', () => pool.stats().active === 1);
+  await until('its cost is known, too', small.costReturned);
+  await until('no thread estimates their costs', () => pool.stats().active === 1);
   t.match(pool.stats(), { costlyBytes: 600, costlyMaxBytes: 1_000 });
   t.notOk(small.started(), 'it does not overtake the large one');
   first.release();
@@ -110,13 +97,13 @@ t.test('costly transforms run while their memory fits, light ones overtake them'
 
 t.test('a costly transform does not stay on the additional thread', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 16 }, scriptedThread);
-  const { ask } = requestsTo(pool);
-  const own = ask('a', 'a');
+  const { run } = recorder(pool);
+  const own = run('a', { project: 'a' });
   await until('it runs', own.started);
-  const costly = ask('b', 'b', 'cost', 1);
-  await until('it waits again', () => costly.looked() && pool.stats().active === 1);
+  const costly = run('b', { project: 'b', order: 'cost', costBytes: 1 });
+  await until('it waits again', () => costly.costReturned() && pool.stats().active === 1);
   t.equal(pool.stats().queued, 1);
-  const light = ask('c', 'c');
+  const light = run('c', { project: 'c' });
   await until('another runs', light.started);
   t.notOk(costly.started());
   await finish(own, light, costly);
@@ -124,12 +111,17 @@ t.test('a costly transform does not stay on the additional thread', async (t) =>
 
 t.test('an abort during the estimate of the cost does not queue again', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 4, costlyBytes: 10 }, scriptedThread);
-  const { ask } = requestsTo(pool);
-  const own = ask('a', 'a', 'cost', 10);
+  const { run } = recorder(pool);
+  const own = run('a', { project: 'a', order: 'cost', costBytes: 10 });
   await until('it runs', own.started);
-  const leaver = new AbortController();
-  const left = submit(pool, { order: 'cost', costBytes: 1, project: 'b', signal: leaver.signal });
-  leaver.abort(new Error('left'));
+  const controller = new AbortController();
+  const left = submit(pool, {
+    order: 'cost',
+    costBytes: 1,
+    project: 'b',
+    signal: controller.signal,
+  });
+  controller.abort(new Error('left'));
   await t.rejects(left.done, { message: 'left' });
   await until('its thread is free', () => pool.stats().active === 1);
   t.equal(pool.stats().queued, 0);
@@ -140,20 +132,15 @@ t.test('threads estimate the cost of a transform', async (t) => {
   const pool = openPool(t, { threads: 1, costlyBytes: 1 });
   const source = shared(await noise(1600, 1200).jpeg().toBuffer());
   const costly = variant({ formats: ['avif'], lossless: true });
-  let most = 0;
-  const look = setInterval(() => {
-    most = Math.max(most, pool.stats().costlyBytes);
-  }, 1);
-  const made = await pool.transform(source, costly, patient);
-  t.same([made.contentType, made.width], ['image/avif', 1600]);
-  t.ok(most > 50e6, `${most} bytes`);
-  clearInterval(look);
+  const made = pool.transform(source, costly, patient);
+  await until('its memory counts', () => pool.stats().costlyBytes > 50e6);
+  t.match(await made, { contentType: 'image/avif', width: 1600 });
 });
 
 t.test('light transforms', (t) => {
   const light = (source: SourceFacts, format: OutputFormat, more: Partial<Variant> = {}) => {
-    const asked = variant({ formats: [format], ...more });
-    return isLight(costOf(source, makePlan(source, null, asked, 100e6), asked));
+    const requested = variant({ formats: [format], ...more });
+    return isLight(costOf(source, makePlan(source, null, requested, 100e6), requested));
   };
   const photo = facts(4000, 3000);
   for (const format of ['avif', 'webp', 'jpeg', 'png'] as const) {

@@ -47,6 +47,20 @@ export function submit(pool: TransformQueue, options: SubmitOptions = {}) {
   return { ...task, done: pool.transform(task.source, variant(), { ...patient, ...more }) };
 }
 
+/** Queues tasks that record their names, or errors, when they have ended. */
+export function recorder(pool: TransformQueue) {
+  const ended: string[] = [];
+  const run = (name: string, options: SubmitOptions = {}) => {
+    const task = submit(pool, options);
+    const done = task.done.then(
+      () => void ended.push(name),
+      ({ code }) => void ended.push(`${name} ${code}`),
+    );
+    return { ...task, done };
+  };
+  return { ended, run };
+}
+
 /** Releases the tasks and waits for their ends. */
 export async function finish(
   ...tasks: readonly { readonly release: () => void; readonly done: Promise<unknown> }[]

@@ -79,15 +79,15 @@ t.test('the timeout ends a large AVIF, which libvips does not interrupt', async 
 t.test('a killed process only fails its own transform', async (t) => {
   const pool = openPool(t, { threads: 2 });
   await pool.transform(small, variant(), patient);
-  const victim = await child();
+  const killed = await child();
   // Whatever the machine's speed, it has not ended when it is killed.
-  process.kill(victim, 'SIGSTOP');
+  process.kill(killed, 'SIGSTOP');
   const slow = pool.transform(endless, variant({ width: 1990 }), patient);
   const refused = t.rejects(slow, { code: 'source_too_large' });
   // In another process, because that one is taken.
   await pool.transform(small, variant(), patient);
   t.equal(children().length, 2);
-  process.kill(victim, 'SIGKILL');
+  process.kill(killed, 'SIGKILL');
   await refused;
   t.equal((await pool.transform(small, variant(), patient)).width, 100);
 });
@@ -99,8 +99,8 @@ t.test('an SVG with too much memory only ends its own process', async (t) => {
     (_, index) => `<feOffset dx="${index}" result="r${index}"/>`,
   ).join('');
   const filter = `<filter id="f" x="0" y="0" width="1" height="1">${steps}</filter>`;
-  const hungry = `${filter}<rect width="4000" height="4000" filter="url(#f)"/>`;
-  await t.rejects(pool.transform(svg(hungry, 4000), variant({ width: 4000 }), patient), {
+  const large = `${filter}<rect width="4000" height="4000" filter="url(#f)"/>`;
+  await t.rejects(pool.transform(svg(large, 4000), variant({ width: 4000 }), patient), {
     code: 'source_too_large',
     message: /memory/,
   });

@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import type { TransformTask } from '../../../pool/execution/task.ts';
 import type { ThreadResult } from '../../../pool/execution/thread.ts';
 
@@ -7,18 +6,17 @@ import type { ThreadResult } from '../../../pool/execution/thread.ts';
  * A transform thread that follows orders of the test, through a source in memory that both share, so that
  * no test depends on durations.
  */
-const fields = { orders: 0, started: 1, released: 2, costBytes: 3, looked: 4 } as const;
+const fields = { orders: 0, started: 1, released: 2, costBytes: 3, costReturned: 4 } as const;
 const orders = {
   answer: 0,
   hang: 1,
   exit: 2,
   exhaust: 3,
   throw: 4,
-  native: 5,
   /** Is not light. */
-  cost: 6,
-  /** Reads the pipe SCRIPTED_PIPE until the test writes to it. */
-  block: 7,
+  cost: 5,
+  /** Waits in native code, after it has created the file SCRIPTED_PIPE.blocked, until the pipe is opened. */
+  block: 6,
 } as const;
 
 export type Order = keyof typeof orders;
@@ -32,7 +30,7 @@ export function scriptedTask(order: Order = 'answer', costBytes = 0) {
     source: new Uint8Array(memory.buffer),
     started: () => Atomics.load(memory, fields.started) === 1,
     /** True when the thread has returned its cost. */
-    looked: () => Atomics.load(memory, fields.looked) === 1,
+    costReturned: () => Atomics.load(memory, fields.costReturned) === 1,
     release: () => {
       Atomics.store(memory, fields.released, 1);
       Atomics.notify(memory, fields.released);
@@ -43,7 +41,7 @@ export function scriptedTask(order: Order = 'answer', costBytes = 0) {
 export default async function transform(task: TransformTask): Promise<ThreadResult> {
   const memory = new Int32Array(task.source.buffer);
   if (memory[fields.orders] === orders.cost && task.onlyLight) {
-    Atomics.store(memory, fields.looked, 1);
+    Atomics.store(memory, fields.costReturned, 1);
     return { ok: false, exceeds: { ms: 1e6, bytes: memory[fields.costBytes] ?? 0 } };
   }
   Atomics.store(memory, fields.started, 1);
@@ -54,13 +52,14 @@ export default async function transform(task: TransformTask): Promise<ThreadResu
       process.exit(1);
       break;
     case orders.exhaust:
-      for (const hoard: number[][] = []; ; )
-        hoard.push(Array.from({ length: 10_000 }, Math.random));
-    case orders.native:
-      spawnSync('sleep', ['2']);
-      break;
+      for (const arrays: number[][] = []; ; )
+        arrays.push(Array.from({ length: 10_000 }, Math.random));
     case orders.block:
-      readFileSync(process.env['SCRIPTED_PIPE'] ?? '');
+      spawnSync('sh', [
+        '-c',
+        ': > "$0.blocked"; read line < "$0"',
+        process.env['SCRIPTED_PIPE'] ?? '',
+      ]);
       break;
     case orders.throw:
       throw new Error('thrown');

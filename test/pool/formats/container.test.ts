@@ -7,7 +7,7 @@ import {
   maxThreadMetadataBytes,
   openContainer,
 } from '../../../pool/formats/container/container.ts';
-import { type MetadataRole, metadataRoles } from '../../../pool/formats/container/parts.ts';
+import type { MetadataRole } from '../../../pool/formats/container/parts.ts';
 import { IsolationRequired } from '../../../pool/formats/isolation.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import {
@@ -20,10 +20,11 @@ import {
 import { embedded } from '../../hostile/inputs/embed.ts';
 import { withTags } from '../../hostile/inputs/icc.ts';
 import { progressiveScans } from '../../hostile/inputs/scans.ts';
+import { svg } from '../../hostile/inputs/svgs.ts';
 import { text, tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
 import { openPool, patient } from '../execution/pools.ts';
-import { limits } from '../rendering/drawn.ts';
-import { noise, shared, variant } from '../rendering/pictures.ts';
+import { drawn, limits } from '../rendering/drawn.ts';
+import { filled, noise, shared, variant } from '../rendering/pictures.ts';
 
 const none = Buffer.alloc(0);
 const latin = (value: string) => Buffer.from(value, 'latin1');
@@ -71,6 +72,7 @@ const ofTiff = (tag: number, type: number) => (bytes: number) =>
   tiffOf(tiffPicture([{ tag, type, value: Buffer.alloc(bytes) }]));
 
 type Make = (bytes: number) => Buffer;
+const excessOf = (source: Buffer) => [...openContainer(source).excessMetadata];
 
 /** Pictures with metadata of each role, by the total size of its parts. */
 const makers: Partial<Record<keyof typeof containerFormats, Partial<Record<MetadataRole, Make>>>> =
@@ -103,8 +105,8 @@ const makers: Partial<Record<keyof typeof containerFormats, Partial<Record<Metad
   };
 
 const onThread = { ...limits, isolated: false };
-const open = (source: Buffer, asked = {}) =>
-  render(shared(source), null, variant({ formats: ['png'], ...asked }), onThread);
+const open = (source: Buffer, options = {}) =>
+  render(shared(source), null, variant({ formats: ['png'], ...options }), onThread);
 
 t.test('metadata above the limit of its kind is removed, or read in a process', async (t) => {
   for (const [kind, format] of Object.entries(containerFormats)) {
@@ -112,13 +114,11 @@ t.test('metadata above the limit of its kind is removed, or read in a process', 
     if (format !== null && kind !== 'heif') t.ok(Object.keys(its).length > 0, kind);
     for (const [role, make] of Object.entries(its)) {
       const max = maxThreadMetadataBytes[role as MetadataRole];
-      const before = openContainer(make(64)).excessMetadata.size;
-      t.equal(before, 0, `${kind} ${role}`);
       // The WebP has XMP already.
       const fits = max - (kind === 'webp' && role === 'xmp' ? 12 : 0);
-      t.same([...openContainer(make(fits)).excessMetadata], [], `${kind} ${role} of ${fits} bytes`);
+      t.same(excessOf(make(fits)), [], `${kind} ${role} of ${fits} bytes`);
       const above = make(fits + 1 + (kind === 'webp' ? 1 : 0));
-      t.same([...openContainer(above).excessMetadata], [role], `${kind} ${role} of more`);
+      t.same(excessOf(above), [role], `${kind} ${role} of more`);
       const isCut = format?.sequential && ['xmp', 'iptc', 'text'].includes(role);
       if (isCut) {
         t.equal((await open(above)).width, 20, `${kind} ${role}: removed`);
@@ -135,13 +135,13 @@ t.test('compressed text and profiles are limited by their decompressed size', as
   profile.writeUInt32BE(profile.length);
   const large = embedded.png(png, { icc: profile });
   t.ok(large.length < png.length + 2_000);
-  t.same([...openContainer(large).excessMetadata], ['profile']);
+  t.same(excessOf(large), ['profile']);
   const small = embedded.png(png, { icc: Buffer.alloc(100) });
-  t.same([...openContainer(small).excessMetadata], []);
+  t.same(excessOf(small), []);
   const packed = embedded.png(png, { xmp: latin('<x/>') });
-  t.same([...openContainer(packed).excessMetadata], ['xmp']);
+  t.same(excessOf(packed), ['xmp']);
   const zipped = inserted(png, afterHeader.png, pngChunk('zTXt', latin('a\0\0')));
-  t.same([...openContainer(zipped).excessMetadata], ['text']);
+  t.same(excessOf(zipped), ['text']);
   t.equal((await open(zipped)).width, 20);
 });
 
@@ -154,15 +154,13 @@ t.test('many parts are refused, and many parts of metadata are removed', async (
     tiff: tiffOf(tiffPicture(Array.from({ length: count }, () => text(40_000, latin('a'))))),
   });
   for (const [kind, source] of Object.entries(many(maxMetadataParts - 5))) {
-    t.equal(openContainer(source).excessMetadata.size, 0, kind);
+    t.equal(excessOf(source).length, 0, kind);
   }
   for (const [kind, source] of Object.entries(many(maxMetadataParts + 5))) {
-    t.equal(openContainer(source).excessMetadata.size, 1, kind);
+    t.equal(excessOf(source).length, 1, kind);
     if (kind !== 'tiff') t.equal((await open(source)).width, 20, kind);
   }
-  for (const [kind, source] of Object.entries(many(maxParts - 50))) {
-    t.ok(openContainer(source), kind);
-  }
+  for (const source of Object.values(many(maxParts - 50))) openContainer(source);
   const refused = { code: 'source_too_large', message: /more than 50000 parts/ };
   for (const [kind, source] of Object.entries(many(maxParts + 1))) {
     t.throws(() => openContainer(source), refused, kind);
@@ -177,10 +175,8 @@ t.test('files with shared bytes or malformed boxes are opened in a process', asy
   await t.rejects(open(tiff), IsolationRequired);
   t.equal(openContainer(avif).inconsistent, false);
   const boxes = Buffer.concat([avif, Buffer.alloc(8 * 10_001, '\0\0\0\x08free', 'latin1')]);
-  t.throws(() => openContainer(boxes), {
-    code: 'source_too_large',
-    message: /more than 10000 parts/,
-  });
+  const refused = { code: 'source_too_large', message: /more than 10000 parts/ };
+  t.throws(() => openContainer(boxes), refused);
   const malformed = Buffer.concat([avif, latin('\0\0\0\x02free')]);
   t.equal(openContainer(malformed).inconsistent, true);
   await t.rejects(open(malformed), IsolationRequired);
@@ -202,8 +198,7 @@ t.test('costly profiles are used in a process, and too costly ones are refused',
   });
   const long = Buffer.alloc(9 * 2 ** 20);
   const large = embedded.png(png, { icc: withTags(icc, [{ signature: 'wtpt', data: long }]) });
-  const inProcess = { ...onThread, isolated: true };
-  await t.rejects(render(shared(large), null, variant(), inProcess), {
+  await t.rejects(drawn(large), {
     code: 'source_unsupported',
     message: /at most 8388608 are allowed/,
   });
@@ -211,10 +206,7 @@ t.test('costly profiles are used in a process, and too costly ones are refused',
 });
 
 t.test('a picture with wide rows is opened in a process', async (t) => {
-  const wide = (width: number) =>
-    sharp({ create: { width, height: 1, channels: 3, background: 'red' } })
-      .png()
-      .toBuffer();
+  const wide = (width: number) => filled(width, 1, 'red').png().toBuffer();
   t.equal((await open(await wide(65_535), { width: 9 })).width, 9);
   await t.rejects(open(await wide(65_536), { width: 9 }), IsolationRequired);
 });
@@ -230,12 +222,7 @@ t.test('a JPEG segment of an invalid length hides no metadata', async (t) => {
   const short = Buffer.from('ffe10000', 'hex');
   const source = inserted(jpeg, 2, short, segments(0xfe, 'a', 70_000));
   t.equal((await sharp(source).metadata()).width, 20, 'a decoder continues behind it');
-  t.same([...openContainer(source).excessMetadata], ['text']);
-});
-
-t.test('every role of metadata has a limit', (t) => {
-  t.same(Object.keys(maxThreadMetadataBytes), metadataRoles);
-  t.end();
+  t.same(excessOf(source), ['text']);
 });
 
 const countScans = (bytes: Uint8Array) => openContainer(bytes).scans;
@@ -250,11 +237,8 @@ t.test('the scans of a JPEG are counted', async (t) => {
   const behind = (added: Buffer) => inserted(baseline, 2, added);
   t.equal(countScans(behind(thumbnail)), 1, 'without those of a thumbnail');
   t.equal(countScans(behind(Buffer.from('ffffff00', 'hex'))), 1, 'fill bytes are skipped');
-  t.equal(
-    countScans(Buffer.concat([baseline, progressive])),
-    1,
-    'without those of another picture behind it',
-  );
+  const two = Buffer.concat([baseline, progressive]);
+  t.equal(countScans(two), 1, 'without those of another picture behind it');
   const begin = (all: Buffer) => all.indexOf(Buffer.from('ffda', 'hex'));
   const scan = (all: Buffer) => all.subarray(begin(all), -2);
   const twice = (all: Buffer) => Buffer.concat([all.subarray(0, -2), scan(all), all.subarray(-2)]);
@@ -269,19 +253,19 @@ t.test('the scans of a JPEG are counted', async (t) => {
 t.test('a JPEG with too many scans for its size is refused', async (t) => {
   const pool = openPool(t, { sourceMaxPixels: 4_000_000 });
   // A megapixel may have four times the scans of the largest picture.
-  const transform = (bytes: Uint8Array) =>
-    pool.transform(shared(Buffer.from(bytes)), variant({ width: 9 }), patient);
-  t.equal((await transform(progressiveScans(1_024, 120))).width, 9);
+  const transform = (bytes: Uint8Array | string) =>
+    pool.transform(shared(bytes), variant({ width: 9 }), patient);
+  const allowed = [
+    progressiveScans(1_024, 120),
+    await noise(300, 200).jpeg({ mozjpeg: true }).toBuffer(),
+  ];
+  for (const source of allowed) t.equal((await transform(source)).width, 9);
   const refused = {
     code: 'source_too_large',
     message: 'The JPEG has 123 scans; with its 1048576 pixels, at most 122 are allowed.',
   };
-  await t.rejects(transform(progressiveScans(1_024, 122)), refused);
-  const href = `data:image/jpeg;base64,${progressiveScans(1_024, 122).toString('base64')}`;
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><image href="${href}" width="9" height="9"/></svg>`;
-  await t.rejects(transform(Buffer.from(svg)), refused, 'also in an SVG');
-  const photo = await sharp(await noise(300, 300).png().toBuffer())
-    .jpeg({ progressive: true, mozjpeg: true })
-    .toBuffer();
-  t.equal((await transform(photo)).width, 9, 'scans of an encoder');
+  const many = progressiveScans(1_024, 122);
+  await t.rejects(transform(many), refused);
+  const image = `<image href="data:image/jpeg;base64,${many.toString('base64')}"/>`;
+  await t.rejects(transform(svg(image, 'width="9" height="9"')), refused, 'also in an SVG');
 });

@@ -6,6 +6,7 @@ import { CostExceeded } from '../../../pool/rendering/cost.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { usedCpuMs } from '../../clock.ts';
+import { svg } from '../../hostile/inputs/svgs.ts';
 import { pointer, shorts, tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
 import { openPool, patient } from '../execution/pools.ts';
 import {
@@ -23,9 +24,14 @@ import {
 } from '../rendering/pictures.ts';
 
 const pool = openPool(t, { sourceMaxPixels: 1_000_000 });
-const intact = await noise(300, 200).png().toBuffer();
+const transformed = (source: Uint8Array | string, options: Partial<Variant> = {}) =>
+  pool.transform(shared(source), variant(options), patient);
+const corrupt = { code: 'source_corrupt' };
+const tooLarge = { code: 'source_too_large' };
+/** The first part of a file. */
+const truncated = (file: Buffer, part: number) => file.subarray(0, Math.floor(file.length * part));
 
-t.test('a truncated source is corrupt', async (t) => {
+t.test('a truncated or broken source is corrupt', async (t) => {
   const sources: Record<string, Buffer> = {};
   for (const format of ['jpeg', 'png', 'webp', 'gif', 'avif', 'tiff'] as const) {
     sources[format] = await noise(300, 200).toFormat(format).toBuffer();
@@ -34,14 +40,13 @@ t.test('a truncated source is corrupt', async (t) => {
   sources['interlaced PNG'] = await noise(300, 200).png({ progressive: true }).toBuffer();
   for (const [name, bytes] of Object.entries(sources)) {
     for (const part of [0.1, 0.5, 0.95]) {
-      const cut = shared(bytes.subarray(0, Math.floor(bytes.byteLength * part)));
-      await t.rejects(
-        pool.transform(cut, variant({ width: 100 }), patient),
-        { code: 'source_corrupt' },
-        `${name}, the first ${part}`,
-      );
+      const cut = truncated(bytes, part);
+      await t.rejects(transformed(cut, { width: 100 }), corrupt, `${name}, the first ${part}`);
     }
   }
+  const broken = await noise(300, 200).png().toBuffer();
+  const middle = broken.length >> 1;
+  await t.rejects(transformed(broken.fill(0x55, middle, middle + 40)), corrupt, 'broken pixels');
 });
 
 t.test('lenient decodes the beginning of a truncated source', async (t) => {
@@ -56,83 +61,70 @@ t.test('lenient decodes the beginning of a truncated source', async (t) => {
     gif: await noisy.clone().gif().toBuffer(),
   };
   for (const [name, bytes] of Object.entries(sources)) {
-    const cut = shared(bytes.subarray(0, Math.floor(bytes.byteLength * 0.6)));
+    const cut = truncated(bytes, 0.6);
     for (const more of [{}, { stripMetadata: false, trim: 5 }, { page: 0, blur: 1 }]) {
-      const asked = variant({ width: 100, lenient: true, ...more });
-      const made = await pool.transform(cut, asked, patient);
-      t.same([made.width, made.height], [100, 67], name);
-      const { at } = await pixels(made.body);
+      const { width, height, body } = await transformed(cut, {
+        width: 100,
+        lenient: true,
+        ...more,
+      });
+      t.same([width, height], [100, 67], name);
+      const { at } = await pixels(body);
       t.ok(near(at(10, 10), red, 70) && near(at(90, 10), green, 70), `${name}: the upper part`);
     }
-    const strict = variant({ width: 100 });
-    await t.rejects(pool.transform(cut, strict, patient), { code: 'source_corrupt' }, name);
-    // Encoded again, although the source is smaller.
-    const own = variant({ lenient: true, formats: [], quality: 100, stripMetadata: false });
-    const whole = await pool.transform(cut, own, patient);
+    await t.rejects(transformed(cut, { width: 100 }), corrupt, name);
+    const own = { lenient: true, formats: [], quality: 100, stripMetadata: false } as const;
+    const whole = await transformed(cut, own);
     await t.resolves(sharp(whole.body, { failOn: 'warning' }).raw().toBuffer(), name);
-    t.notOk(Buffer.from(cut).equals(whole.body));
+    t.notOk(cut.equals(whole.body), 'encoded again, although the source is smaller');
   }
   for (const format of ['webp', 'avif', 'tiff'] as const) {
-    const bytes = await noise(300, 200).toFormat(format).toBuffer();
-    const cut = shared(bytes.subarray(0, Math.floor(bytes.byteLength / 2)));
-    const asked = variant({ lenient: true });
-    await t.rejects(pool.transform(cut, asked, patient), { code: 'source_corrupt' }, format);
+    const cut = truncated(await noise(300, 200).toFormat(format).toBuffer(), 0.5);
+    await t.rejects(transformed(cut, { lenient: true }), corrupt, format);
   }
-  const bomb = shared(claimingPng(50_000, 50_000, 100));
-  await t.rejects(pool.transform(bomb, variant({ lenient: true }), patient), {
-    code: 'source_too_large',
-  });
-});
-
-t.test('broken pixels are corrupt', async (t) => {
-  const broken = Buffer.from(intact);
-  const middle = Math.floor(broken.byteLength / 2);
-  broken.fill(0x55, middle, middle + 40);
-  await t.rejects(pool.transform(shared(broken), variant(), patient), { code: 'source_corrupt' });
+  await t.rejects(transformed(claimingPng(50_000, 50_000, 100), { lenient: true }), tooLarge);
 });
 
 t.test('bytes after the picture are ignored', async (t) => {
   const longer = Buffer.concat([await noise(30, 20).jpeg().toBuffer(), Buffer.from('more')]);
-  const made = await pool.transform(shared(longer), variant(), patient);
-  t.same([made.width, made.height], [30, 20]);
+  t.match(await transformed(longer), { width: 30, height: 20 });
 });
 
-t.test(
-  'an animation of many small frames is costly, and encoded as GIF in a process',
-  async (t) => {
-    const frames = Array.from({ length: 400 }, (_, index) => (index % 2 === 0 ? red : blue));
-    const source = shared(await animation('gif', frames, { width: 8, height: 8 }));
-    const onThread = { sourceMaxPixels: 1e6, softTimeoutSeconds: 60, isolated: false };
-    const drawn = (asked: Partial<Variant>, onlyLight: boolean) =>
-      render(source, null, variant(asked), onThread, onlyLight);
-    await t.rejects(drawn({ formats: ['gif'] }, true), CostExceeded);
-    await t.rejects(drawn({ formats: ['gif'] }, false), IsolationRequired);
-    t.equal((await drawn({ formats: ['webp'] }, true)).width, 8);
-  },
-);
+/** An animated GIF of alternating red and blue frames. */
+const blinking = (frames: number, width: number, height: number) =>
+  animation(
+    'gif',
+    Array.from({ length: frames }, (_, index) => (index % 2 === 0 ? red : blue)),
+    { width, height },
+  );
+
+t.test('many small frames are costly, and encoded as GIF in a process', async (t) => {
+  const source = shared(await blinking(400, 8, 8));
+  const onThread = { sourceMaxPixels: 1e6, softTimeoutSeconds: 60, isolated: false };
+  const rendered = (format: 'gif' | 'webp', onlyLight: boolean) =>
+    render(source, null, variant({ formats: [format] }), onThread, onlyLight);
+  await t.rejects(rendered('gif', true), CostExceeded);
+  await t.rejects(rendered('gif', false), IsolationRequired);
+  t.equal((await rendered('webp', true)).width, 8);
+});
 
 t.test('an animation has at most 1,000 frames', async (t) => {
-  const frames = Array.from({ length: 1_001 }, (_, index) => (index % 2 === 0 ? red : blue));
-  const gif = (count: number) => animation('gif', frames.slice(0, count), { width: 4, height: 4 });
-  const asked = variant({ formats: ['webp'] });
-  t.equal((await pool.transform(shared(await gif(1_000)), asked, patient)).width, 4);
-  await t.rejects(pool.transform(shared(await gif(1_001)), asked, patient), {
-    code: 'source_too_large',
-    message: /1001 frames; at most 1000/,
-  });
+  const formats = ['webp'] as const;
+  t.equal((await transformed(await blinking(1_000, 4, 4), { formats })).width, 4);
+  const message = /1001 frames; at most 1000/;
+  await t.rejects(transformed(await blinking(1_001, 4, 4), { formats }), { ...tooLarge, message });
 });
 
 t.test('samples other than colours and alpha are dropped', async (t) => {
   const samples = Buffer.alloc(8 * 8 * 5, 99);
   const colours = [shorts(258, 8, 8, 8, 8, 8), shorts(262, 2), pointer(273, samples)];
   const sizes = [shorts(277, 5), shorts(278, 8), shorts(279, samples.length), shorts(338, 0, 0)];
-  const source = shared(tiffOf(tiffPicture([...colours, ...sizes])));
-  for (const asked of [{}, { formats: ['webp'] }, { blur: 2, opacity: 0.5 }] as const) {
-    const { body } = await pool.transform(source, variant(asked), patient);
-    t.ok(near((await pixels(body)).at(4, 4), [99, 99, 99], 3), Object.keys(asked).join());
+  const source = tiffOf(tiffPicture([...colours, ...sizes]));
+  for (const options of [{}, { formats: ['webp'] }, { blur: 2, opacity: 0.5 }] as const) {
+    const { body } = await transformed(source, options);
+    t.ok(near((await pixels(body)).at(4, 4), [99, 99, 99], 3), Object.keys(options).join());
   }
-  const hash = await pool.transform(source, variant({ placeholder: 'thumbhash' }), patient);
-  t.ok(hash.body.length > 4);
+  t.ok((await transformed(source, { placeholder: 'thumbhash' })).body.length > 4);
 });
 
 t.test('garbage is unsupported, and corrupt behind a signature', async (t) => {
@@ -145,23 +137,22 @@ t.test('garbage is unsupported, and corrupt behind a signature', async (t) => {
     ['source_corrupt', `\0\0\0\x1cftypavif\0\0\0\0avifmif1miaf${garbage}`],
   ]) {
     for (const text of texts) {
-      const source = shared(Buffer.from(text, 'latin1'));
-      await t.rejects(pool.transform(source, variant(), patient), { code }, text.slice(0, 20));
+      await t.rejects(transformed(Buffer.from(text, 'latin1')), { code }, text.slice(0, 20));
     }
   }
 });
 
 t.test('too many pixels are refused before they are decoded', async (t) => {
   const before = usedCpuMs();
-  const bomb = shared(claimingPng(50_000, 50_000, 100));
-  await t.rejects(pool.transform(bomb, variant(), patient), { code: 'source_too_large' });
+  await t.rejects(transformed(claimingPng(50_000, 50_000, 100)), tooLarge);
   t.ok(usedCpuMs() - before < 5000, 'fast');
-  const exact = shared(claimingPng(1000, 1000));
-  await t.resolves(pool.transform(exact, variant({ width: 10 }), patient), 'the limit');
-  const over = shared(claimingPng(1001, 1000));
-  await t.rejects(pool.transform(over, variant({ width: 10 }), patient), {
-    code: 'source_too_large',
-  });
+  await t.resolves(transformed(claimingPng(1000, 1000), { width: 10 }), 'the limit');
+  await t.rejects(transformed(claimingPng(1001, 1000), { width: 10 }), tooLarge);
+  const animated = await blinking(11, 400, 250);
+  for (const format of ['webp', 'png'] as const) {
+    const options = { width: 10, formats: [format] };
+    await t.rejects(transformed(animated, options), tooLarge, `all frames count, ${format}`);
+  }
 });
 
 t.test('the frames of a WebP are counted before it is decoded', async (t) => {
@@ -170,13 +161,9 @@ t.test('the frames of a WebP are counted before it is decoded', async (t) => {
   t.equal(openContainer(many).frames, 40_002);
   t.ok(openContainer(many.subarray(0, 2_000_000)).frames > 10_000, 'in a truncated file');
   const before = usedCpuMs();
-  await t.rejects(pool.transform(shared(many), variant(), patient), {
-    code: 'source_too_large',
-    message: /40002 frames/,
-  });
+  await t.rejects(transformed(many), { ...tooLarge, message: /40002 frames/ });
   const href = `data:image/webp;base64,${many.toString('base64')}`;
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><image href="${href}" width="9" height="9"/></svg>`;
-  await t.rejects(pool.transform(shared(svg), variant(), patient), { code: 'source_too_large' });
+  await t.rejects(transformed(svg(`<image href="${href}"/>`, 'width="9" height="9"')), tooLarge);
   t.ok(usedCpuMs() - before < 5_000, 'fast; libwebp takes 10 s');
 });
 
@@ -190,12 +177,3 @@ async function manyFrames(times: number) {
   many.writeUInt32LE(many.length - 8, 4);
   return { originals, many };
 }
-
-t.test('the limit of pixels includes all frames, also for still outputs', async (t) => {
-  const frames = Array.from({ length: 11 }, (_, index) => (index % 2 === 0 ? red : blue));
-  const source = shared(await animation('gif', frames, { width: 400, height: 250 }));
-  for (const format of ['webp', 'png'] as const) {
-    const asked = variant({ width: 10, formats: [format] });
-    await t.rejects(pool.transform(source, asked, patient), { code: 'source_too_large' }, format);
-  }
-});

@@ -1,7 +1,13 @@
 import sharp from 'sharp';
 import t from 'tap';
 import type { Variant } from '../../../pool/variant.ts';
-import { jpegSegment, le32, withPngChunks, withSegments } from '../../hostile/inputs/chunks.ts';
+import {
+  be32,
+  jpegSegment,
+  le32,
+  withPngChunks,
+  withSegments,
+} from '../../hostile/inputs/chunks.ts';
 import { dataSet, embedded, resourceOf } from '../../hostile/inputs/embed.ts';
 import { pointer, text, tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
 import { openPool, patient } from '../execution/pools.ts';
@@ -15,8 +21,8 @@ const rdf = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
 const gps = { IFD3: { GPSLatitude: '51/1 30/1 0/1' } };
 
 /** The metadata of a variant of a source. */
-async function metadataOf(source: Uint8Array, asked: Partial<Variant>) {
-  const { body } = await pool.transform(shared(source), variant(asked), patient);
+async function metadataOf(source: Uint8Array, options: Partial<Variant>) {
+  const { body } = await pool.transform(shared(source), variant(options), patient);
   const { exif, xmp, icc, iptc } = await sharp(body).metadata();
   return { exif: exif?.toString('latin1') ?? '', xmp: xmp?.toString() ?? '', icc, iptc, body };
 }
@@ -30,7 +36,7 @@ t.test('metadata is stripped, or kept on request', async (t) => {
     .toBuffer();
   for (const format of outputs) {
     const bare = await metadataOf(source, { formats: [format] });
-    t.notOk(bare.exif || bare.xmp || bare.icc || bare.iptc, format);
+    t.match(bare, { exif: '', xmp: '', icc: undefined, iptc: undefined }, format);
     t.notOk(Buffer.from(bare.body).includes('Photographer'), format);
     const kept = await metadataOf(source, { formats: [format], stripMetadata: false });
     t.match(kept, { exif: 'A. Photographer', xmp: 'xmpmeta', icc: Buffer }, format);
@@ -41,15 +47,10 @@ t.test('the thumbnail in EXIF is removed', async (t) => {
   const thumbnail = await noise(16, 10).jpeg().toBuffer();
   /** EXIF as cameras write it: the directory of the image, and that of the thumbnail. */
   const exif = (little: boolean) => {
-    const long = little ? le32 : (value: number) => le32(value).reverse();
-    const entries = [
-      pointer(0x0201, thumbnail),
-      { tag: 0x0202, type: 4, value: long(thumbnail.length) },
-    ];
-    return tiffOf(
-      { entries: [text(0x8298, Buffer.from('A. Photographer\0'))], next: { entries } },
-      little,
-    );
+    const length = little ? le32(thumbnail.length) : be32(thumbnail.length);
+    const thumbnailTags = [pointer(0x0201, thumbnail), { tag: 0x0202, type: 4, value: length }];
+    const entries = [text(0x8298, Buffer.from('A. Photographer\0'))];
+    return tiffOf({ entries, next: { entries: thumbnailTags } }, little);
   };
   const start = '\xff\xd8\xff';
   for (const source of [
@@ -61,8 +62,8 @@ t.test('the thumbnail in EXIF is removed', async (t) => {
     t.match(exif.toString('latin1'), start, 'the source has a thumbnail');
     for (const format of outputs) {
       for (const change of [{ width: 20 }, { rotate: 10, blur: 3 }, { quality: 100 }]) {
-        const asked = { formats: [format], stripMetadata: false, ...change };
-        const { exif } = await metadataOf(source, asked);
+        const options = { formats: [format], stripMetadata: false, ...change };
+        const { exif } = await metadataOf(source, options);
         t.match(exif, 'A. Photographer', format);
         t.notMatch(exif, start, `${format} ${Object.keys(change)}`);
         t.ok(exif.length < 300, 'without the bytes of the thumbnail');
@@ -85,12 +86,12 @@ t.test('XMP is kept without the gain map, which the output does not have', async
   const tagged = await noise(60, 40).withXmp(xmp).jpeg().toBuffer();
   const truncated = await noise(60, 40).withXmp(xmp.slice(0, -40)).jpeg().toBuffer();
   for (const format of outputs) {
-    const asked = { formats: [format], stripMetadata: false, rotate: 10, blur: 1 };
-    const kept = await metadataOf(tagged, asked);
+    const options = { formats: [format], stripMetadata: false, rotate: 10, blur: 1 };
+    const kept = await metadataOf(tagged, options);
     t.match(kept.xmp, 'dc:source="a &amp; &quot;b&quot;"');
     t.match(kept.xmp, '<dc:rights>© &lt;me&gt;</dc:rights></rdf:Description>');
     t.notMatch(kept.xmp, /gain|Directory|photos|hdrgm/i, format);
-    t.equal((await metadataOf(truncated, asked)).xmp, '', `${format}: truncated XMP is removed`);
+    t.equal((await metadataOf(truncated, options)).xmp, '', `${format}: truncated XMP is removed`);
   }
 });
 
@@ -133,22 +134,19 @@ t.test('only author, copyright and licence are kept', async (t) => {
   t.equal(none.exif + none.xmp, '', 'a source without them');
 });
 
-t.test(
-  'author and copyright are found in IPTC, in TIFF, in text chunks, and in any script',
-  async (t) => {
-    const set = (number: number, value: string) => dataSet(2, number, Buffer.from(value));
-    const sets = [set(5, 'A title'), set(80, 'Ann'), set(80, 'Ben'), set(116, '© 日本 2024')];
-    const resources = resourceOf(0x0404, Buffer.concat(sets));
-    const fromIptc = await metadataOf(embedded.jpeg(jpeg, { resources }), onlyCopyright);
-    t.match(fromIptc.exif, 'Ann, Ben\0');
-    t.match(fromIptc.xmp, '© 日本 2024');
-    t.notMatch(fromIptc.exif + fromIptc.xmp, /title|\?\?/);
-    const chunk = { type: 'tEXt', data: Buffer.from('Author\0Cleo') };
-    t.match((await metadataOf(withPngChunks(png, [chunk]), onlyCopyright)).exif, 'Cleo\0');
-    const tiff = tiffOf(tiffPicture([text(0x013b, Buffer.from('Dee\0'))]));
-    t.match((await metadataOf(tiff, onlyCopyright)).exif, 'Dee\0');
-  },
-);
+t.test('author and copyright are read from IPTC, TIFF and text chunks', async (t) => {
+  const set = (number: number, value: string) => dataSet(2, number, Buffer.from(value));
+  const sets = [set(5, 'A title'), set(80, 'Ann'), set(80, 'Ben'), set(116, '© 日本 2024')];
+  const resources = resourceOf(0x0404, Buffer.concat(sets));
+  const fromIptc = await metadataOf(embedded.jpeg(jpeg, { resources }), onlyCopyright);
+  t.match(fromIptc.exif, 'Ann, Ben\0');
+  t.match(fromIptc.xmp, '© 日本 2024');
+  t.notMatch(fromIptc.exif + fromIptc.xmp, /title|\?\?/);
+  const chunk = { type: 'tEXt', data: Buffer.from('Author\0Cleo') };
+  t.match((await metadataOf(withPngChunks(png, [chunk]), onlyCopyright)).exif, 'Cleo\0');
+  const tiff = tiffOf(tiffPicture([text(0x013b, Buffer.from('Dee\0'))]));
+  t.match((await metadataOf(tiff, onlyCopyright)).exif, 'Dee\0');
+});
 
 t.test('malformed metadata is ignored', async (t) => {
   for (const [marker, start] of [

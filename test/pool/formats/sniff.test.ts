@@ -1,4 +1,3 @@
-import sharp from 'sharp';
 import t from 'tap';
 import { sniff } from '../../../pool/formats/sniff.ts';
 import { noise } from '../rendering/pictures.ts';
@@ -43,21 +42,10 @@ t.test('an SVG is detected by its root element', async (t) => {
 });
 
 t.test('other formats are not detected', async (t) => {
-  const others: Record<string, Uint8Array> = {
-    nothing: Buffer.alloc(0),
-    'one byte': Buffer.from([0xff]),
-    zeros: Buffer.alloc(100),
-    text: Buffer.from('hello'),
-    PDF: Buffer.from('%PDF-1.7 '),
-    BMP: Buffer.from('BM\x46\0\0\0'),
-    PSD: Buffer.from('8BPS\0\x01'),
-    ZIP: Buffer.from('PK\x03\x04'),
-    WAVE: Buffer.from('RIFF\0\0\0\0WAVEfmt '),
-    gzip: Buffer.from([0x1f, 0x8b, 8, 0]),
-    'half a signature': Buffer.from('\x89PN', 'latin1'),
-    'raw pixels': await sharp(await noise(8, 8).png().toBuffer())
-      .raw()
-      .toBuffer(),
-  };
-  for (const [name, bytes] of Object.entries(others)) t.equal(sniff(bytes), null, name);
+  const pixels = await noise(8, 8).raw().toBuffer();
+  const texts = ['', '\xff', 'hello', '%PDF-1.7 ', 'BM\x46\0\0\0', '8BPS\0\x01', 'PK\x03\x04'];
+  texts.push('\0'.repeat(100), 'RIFF\0\0\0\0WAVEfmt ', '\x1f\x8b\x08\0', '\x89PN');
+  for (const bytes of [pixels, ...texts.map((text) => Buffer.from(text, 'latin1'))]) {
+    t.equal(sniff(bytes), null, bytes.toString('latin1', 0, 8));
+  }
 });

@@ -1,18 +1,14 @@
 import t from 'tap';
-import { render } from '../../../pool/rendering/render.ts';
-import type { Variant } from '../../../pool/variant.ts';
 import { svg as svgOf } from '../../hostile/inputs/svgs.ts';
-import { inspected, limits } from '../rendering/drawn.ts';
-import { noise, shared, variant } from '../rendering/pictures.ts';
+import { drawn, inspected, plain } from '../rendering/drawn.ts';
 
-// In this process, because threads of a pool would block SVG here.
-const draw = (source: Uint8Array, asked: Variant) => render(source, null, asked, limits);
 const svg = (inner: string, side = 4000) =>
-  shared(svgOf(inner, `width="${side}" height="${side}"`));
+  Buffer.from(svgOf(inner, `width="${side}" height="${side}"`));
+const repeat = (count: number, part: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => part(index)).join('');
 
-const turbulence = '<filter id="f"><feTurbulence numOctaves="9"/></filter>';
 t.test('the message names a declared entity', async (t) => {
-  const source = shared(`<!DOCTYPE svg [<!ENTITY a "b">]>${svgOf('')}`);
+  const source = Buffer.from(`<!DOCTYPE svg [<!ENTITY a "b">]>${svgOf('')}`);
   await t.rejects(inspected(source, 1e6), { message: /declares the XML entity a/ });
 });
 
@@ -22,10 +18,7 @@ t.test('documents that are slow to parse are inspected in a bounded time', async
     'many prefixes': `${'<g>'.repeat(200)}${'<x xlink:href=""/>'.repeat(50_000)}${'</g>'.repeat(200)}`,
     'a style sheet of brackets': `<style>${'{('.repeat(500_000)}</style>`,
     'many rules': `<style>${'a{fill:url(#a)}'.repeat(20_000)}</style>`,
-    'a chain of references': Array.from(
-      { length: 1000 },
-      (_, index) => `<use id="u${index}" href="#u${index + 1}"/>`,
-    ).join(''),
+    'a chain of references': repeat(1000, (n) => `<use id="u${n}" href="#u${n + 1}"/>`),
   };
   for (const [what, inner] of Object.entries(documents)) {
     // CPU time of this process; quadratic work would take minutes.
@@ -37,31 +30,21 @@ t.test('documents that are slow to parse are inspected in a bounded time', async
 });
 
 t.test('long chains of references are refused', async (t) => {
-  const groups = (count: number) =>
-    Array.from(
-      { length: count },
-      (_, index) => `<g id="g${index}"><use href="#g${index + 1}"/></g>`,
-    ).join('');
-  const chain = (count: number) => svg(`<defs>${groups(count)}</defs><use href="#g0"/>`);
+  const group = (n: number) => `<g id="g${n}"><use href="#g${n + 1}"/></g>`;
+  const chain = (count: number) => svg(`<defs>${repeat(count, group)}</defs><use href="#g0"/>`);
   await t.rejects(inspected(chain(20_000), 1e8), { code: 'source_unsupported' });
   await t.resolves(inspected(chain(200), 1e8));
 });
 
-t.test('an SVG with many surfaces is rasterised smaller', async (t) => {
-  const steps = '<feFlood flood-color="red"/>'.repeat(253);
-  const filtered = svg(
-    `<filter id="f">${steps}</filter><rect width="9" height="9" filter="url(#f)"/>`,
-  );
-  const made = await draw(filtered, variant({ width: 4000 }));
-  t.same([made.width, made.height], [724, 724]);
-});
-
-t.test('an SVG with slow filters is rasterised smaller', async (t) => {
-  const filtered = svg(`${turbulence}<rect width="10" height="10" filter="url(#f)"/>`, 10_000);
-  const facts = await inspected(filtered, 1e8);
-  t.same(facts.svg, { work: 750, surfaces: 3 });
-  const made = await draw(filtered, variant({ width: 10_000 }));
-  t.ok(made.width >= 1900 && made.width <= 2000, `${made.width}`);
+t.test('an SVG with many surfaces or slow filters is rasterised smaller', async (t) => {
+  const filtered = (filter: string, side?: number) =>
+    svg(`<filter id="f">${filter}</filter><rect width="9" height="9" filter="url(#f)"/>`, side);
+  const floods = filtered('<feFlood flood-color="red"/>'.repeat(253));
+  t.same((await drawn(floods, { width: 4000 })).size, [724, 724]);
+  const slow = filtered('<feTurbulence numOctaves="9"/>', 10_000);
+  t.same((await inspected(slow, 1e8)).svg, { work: 750, surfaces: 3 });
+  const { width } = await drawn(slow, { width: 10_000 });
+  t.ok(width >= 1900 && width <= 2000, `${width}`);
 });
 
 t.test('usual drawings are rasterised at the requested size', async (t) => {
@@ -69,8 +52,8 @@ t.test('usual drawings are rasterised at the requested size', async (t) => {
     '<filter id="f" x="-20%" y="-20%" width="140%" height="140%"><feDropShadow dx="2" dy="2" stdDeviation="2"/></filter>';
   const icon = (index: number) =>
     `<g transform="translate(${(index % 10) * 80} ${Math.floor(index / 10) * 80})"><rect class="icon" width="60" height="60" rx="9"/></g>`;
-  const icons = Array.from({ length: 50 }, (_, index) => icon(index)).join('');
-  const png = (await noise(9, 9).png().toBuffer()).toString('base64');
+  const icons = repeat(50, icon);
+  const png = (await plain(9, 9, [9, 9, 9])).toString('base64');
   const font = '@font-face { font-family: a; src: url(data:font/woff2;base64,AAAA) }';
   const drawings: Record<string, string> = {
     'fifty icons with a shadow': `${shadow}<style>.icon { filter: url(#f) }</style>${icons}`,
@@ -83,9 +66,8 @@ t.test('usual drawings are rasterised at the requested size', async (t) => {
     'metadata of other namespaces': '<x:a xmlns:x="urn:x" x:href="data:,x"><x:b/></x:a>',
   };
   for (const [what, inner] of Object.entries(drawings)) {
-    const made = await draw(svg(inner, 800), variant({ width: 800 }));
-    t.same([made.width, made.height], [800, 800], what);
+    t.same((await drawn(svg(inner, 800), { width: 800 })).size, [800, 800], what);
   }
   const typed = `<?xml version="1.0" encoding="ISO-8859-1"?><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">${svgOf('', 'width="9" height="9"')}`;
-  await t.resolves(draw(shared(typed), variant()), 'a document type');
+  await t.resolves(drawn(typed), 'a document type');
 });

@@ -2,23 +2,28 @@ import t from 'tap';
 import { Pipeline } from '../../../pool/rendering/pipeline.ts';
 import { findUsedArea } from '../../../pool/rendering/used-area.ts';
 import type { Variant } from '../../../pool/variant.ts';
+import { svg as svgOf } from '../../hostile/inputs/svgs.ts';
 import { drawn, inspected, limits, plain } from '../rendering/drawn.ts';
-import { blue, green, near, type Rgb, red, variant, yellow } from '../rendering/pictures.ts';
+import {
+  blue,
+  green,
+  near,
+  type Rgb,
+  red,
+  variant,
+  watermark,
+  yellow,
+} from '../rendering/pictures.ts';
 
 const clear = [0, 0, 0, 0];
 
-function svg(inner: string, width: number, height: number): Uint8Array {
-  const open = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">`;
-  return Buffer.from(`${open}${inner}</svg>`);
-}
+const svg = (inner: string, width: number, height: number) =>
+  Buffer.from(svgOf(inner, `width="${width}" height="${height}"`));
 
 const square = (x: number, y: number, [r, g, b]: Rgb) =>
   `<rect x="${x}" y="${y}" width="20" height="10" fill="rgb(${r},${g},${b})"/>`;
-const squares = svg(
-  square(0, 0, red) + square(20, 0, green) + square(0, 10, blue) + square(20, 10, yellow),
-  40,
-  20,
-);
+const upper = square(0, 0, red) + square(20, 0, green);
+const squares = svg(upper + square(0, 10, blue) + square(20, 10, yellow), 40, 20);
 const small = svg('<rect x="10" y="5" width="20" height="10" fill="red"/>', 40, 20);
 
 /** True if red becomes green between two neighbouring pixels. */
@@ -35,49 +40,42 @@ t.test('edges are sharp at the size of the output', async (t) => {
     [{ width: 400, opacity: 1 }, [400, 200], 200],
     [{ width: 400, rotate: 180, flip: true, flop: true }, [400, 200], 200],
   ];
-  for (const [asked, size, edge] of cases) {
-    const made = await drawn(squares, asked);
-    t.same(made.size, size);
-    t.ok(sharpEdge(made, edge, 4), JSON.stringify(asked));
+  for (const [options, size, edge] of cases) {
+    const output = await drawn(squares, options);
+    t.same(output.size, size);
+    t.ok(sharpEdge(output, edge, 4), JSON.stringify(options));
   }
 });
 
 t.test('an SVG is trimmed in its own units, and then rasterised', async (t) => {
-  const made = await drawn(small, { trim: 10, width: 400 });
-  t.same(made.size, [400, 200]);
-  t.ok(near(made.at(0, 0), [...red, 255], 2) && near(made.at(399, 199), [...red, 255], 2));
-  const part = await drawn(small, {
-    crop: { left: 20, top: 0, width: 20, height: 20 },
-    trim: 10,
-    width: 100,
-  });
-  t.same(part.size, [100, 100]);
+  const output = await drawn(small, { trim: 10, width: 400 });
+  t.same(output.size, [400, 200]);
+  t.ok(near(output.at(0, 0), [...red, 255], 2) && near(output.at(399, 199), [...red, 255], 2));
+  const crop = { left: 20, top: 0, width: 20, height: 20 };
+  t.same((await drawn(small, { crop, trim: 10, width: 100 })).size, [100, 100]);
 });
 
 t.test('an SVG is rotated by any angle', async (t) => {
-  const made = await drawn(squares, { rotate: 45, width: 300 });
-  t.same(made.size, [300, 300]);
-  t.ok(near(made.at(3, 3), clear));
-  t.ok(near(made.at(150, 100), [...red, 255], 2) || near(made.at(150, 100), [...green, 255], 2));
+  const output = await drawn(squares, { rotate: 45, width: 300 });
+  t.same(output.size, [300, 300]);
+  t.ok(near(output.at(3, 3), clear));
+  t.ok(
+    near(output.at(150, 100), [...red, 255], 2) || near(output.at(150, 100), [...green, 255], 2),
+  );
 });
 
 t.test('a watermark is applied to an SVG', async (t) => {
-  const watermark = {
-    url: 'https://example.com/mark.png',
-    position: 'northwest',
-    opacity: 100,
-    scale: 10,
-    margin: 0,
-  } as const;
-  const made = await drawn(squares, { width: 400, watermark }, await plain(9, 9, [255, 255, 255]));
-  t.ok(near(made.at(39, 39), [255, 255, 255], 2) && near(made.at(40, 39), red, 2));
+  const white: Rgb = [255, 255, 255];
+  const options = { width: 400, watermark: watermark({ position: 'northwest', scale: 10 }) };
+  const { at } = await drawn(squares, options, await plain(9, 9, white));
+  t.ok(near(at(39, 39), white, 2) && near(at(40, 39), red, 2));
 });
 
 t.test('a crop is enlarged at most as far as the whole SVG could be', async (t) => {
   const crop = { left: 20, top: 10, width: 1, height: 1 };
-  const made = await drawn(squares, { crop, width: 10_000, enlarge: true });
-  t.same(made.size, [224, 224]);
-  t.ok(near(made.at(0, 0), yellow, 2));
+  const output = await drawn(squares, { crop, width: 10_000, enlarge: true });
+  t.same(output.size, [224, 224]);
+  t.ok(near(output.at(0, 0), yellow, 2));
 });
 
 t.test('a huge SVG is trimmed at a smaller size', async (t) => {
@@ -85,9 +83,9 @@ t.test('a huge SVG is trimmed at a smaller size', async (t) => {
   for (const side of [20_000, 200_000]) {
     const huge = svg(inner, side, side / 2);
     t.same((await drawn(huge, { width: 100 })).size, [100, 50]);
-    const made = await drawn(huge, { width: 100, trim: 10 });
-    t.same(made.size, [100, 50]);
-    t.ok(near(made.at(50, 25), red) && near(made.at(3, 3), red, 40), 'without its borders');
+    const output = await drawn(huge, { width: 100, trim: 10 });
+    t.same(output.size, [100, 50]);
+    t.ok(near(output.at(50, 25), red) && near(output.at(3, 3), red, 40), 'without its borders');
     const crop = { left: side / 4, top: 0, width: side / 2, height: side / 4 };
     const half = await drawn(huge, { width: 100, crop });
     t.same(half.size, [100, 50]);
@@ -108,13 +106,10 @@ t.test('an SVG with many surfaces is trimmed at a size that fits in memory', asy
 });
 
 t.test('an SVG that cannot be rasterised at any size is too large', async (t) => {
-  for (const [width, height] of [
-    [70_000_000, 10],
-    [100_000, 1],
-  ] as const) {
-    for (const asked of [{ width: 10 }, { trim: 10 }]) {
-      const huge = svg('<rect width="9" height="9"/>', width, height);
-      await t.rejects(drawn(huge, asked), { code: 'source_too_large' }, `${width} x ${height}`);
+  const rect = '<rect width="9" height="9"/>';
+  for (const huge of [svg(rect, 70_000_000, 10), svg(rect, 100_000, 1)]) {
+    for (const options of [{ width: 10 }, { trim: 10 }]) {
+      await t.rejects(drawn(huge, options), { code: 'source_too_large' });
     }
   }
   t.same((await drawn(svg('', 30_000, 1), { width: 300 })).size, [300, 1], 'a narrow one');
@@ -122,8 +117,7 @@ t.test('an SVG that cannot be rasterised at any size is too large', async (t) =>
 
 const island = '<rect x="25%" y="25%" width="50%" height="50%" fill="red"/>';
 const inner = '<rect width="50%" height="100%" fill="red"/>';
-const sized = (attributes: string, content = inner) =>
-  Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" ${attributes}>${content}</svg>`);
+const sized = (attributes: string, content = inner) => Buffer.from(svgOf(content, attributes));
 
 t.test('a CSS pixel is 1/96 inch, and a size may be fractional', async (t) => {
   const sizes: readonly (readonly [string, readonly [number, number]])[] = [
@@ -143,10 +137,7 @@ t.test('a CSS pixel is 1/96 inch, and a size may be fractional', async (t) => {
     const drawing = sized(attributes);
     t.same((await drawn(drawing)).size, [width, height], attributes);
     const large = await drawn(drawing, { width: 3000 });
-    t.ok(
-      Math.abs(large.height - (3000 * height) / width) <= (3000 / width) * 1,
-      'the aspect ratio',
-    );
+    t.ok(Math.abs(large.height - (3000 * height) / width) <= 3000 / width, 'the aspect ratio');
     if (attributes.includes('-5')) continue;
     t.ok(near(large.at(1497, 9), red, 5) && near(large.at(1503, 9), clear, 5), 'the content');
     const cropped = await drawn(drawing, { crop: { left: 0, top: 0, width: 9999, height: 9999 } });
@@ -159,15 +150,18 @@ t.test('a CSS pixel is 1/96 inch, and a size may be fractional', async (t) => {
 t.test('lengths in an SVG scale with its output', async (t) => {
   const drawing = sized('width="200" height="100"', '<rect width="1in" height="99" fill="red"/>');
   for (const scale of [0.5, 1, 10]) {
-    const made = await drawn(drawing, { width: 200 * scale });
-    t.ok(near(made.at(94 * scale, 9), red) && near(made.at(98 * scale, 9), clear), String(scale));
+    const output = await drawn(drawing, { width: 200 * scale });
+    t.ok(
+      near(output.at(94 * scale, 9), red) && near(output.at(98 * scale, 9), clear),
+      String(scale),
+    );
   }
 });
 
 t.test('a style sheet does not override the size', async (t) => {
   const sheet = '<style>svg { width: 60px !important; height: 30px }</style>';
   const drawing = sized('width="200" height="100"', sheet + inner);
-  const made = await drawn(drawing, { width: 900 });
-  t.same(made.size, [900, 450]);
-  t.ok(near(made.at(448, 9), red, 2) && near(made.at(452, 9), clear, 2));
+  const output = await drawn(drawing, { width: 900 });
+  t.same(output.size, [900, 450]);
+  t.ok(near(output.at(448, 9), red, 2) && near(output.at(452, 9), clear, 2));
 });

@@ -1,70 +1,171 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { drawn } from './drawn.ts';
-import { animation, blue, green, near, red, yellow } from './pictures.ts';
+import type { Fit, Variant } from '../../../pool/variant.ts';
+import { drawn, plain } from './drawn.ts';
+import { animation, blue, green, near, type Rgb, red, watermark, yellow } from './pictures.ts';
 
 const colours = [red, green, blue, yellow];
-const delays = [100, 150, 200, 250];
-const gif = await animation('gif', colours, { width: 40, height: 20 });
-const webp = await animation('webp', colours, { width: 40, height: 20 });
+const delays = [100, 50, 1000, 20];
+const frameSize = { width: 40, height: 20 };
+const sources = {
+  gif: await animation('gif', colours, frameSize, delays),
+  webp: await animation('webp', colours, frameSize, delays),
+};
+const white = await plain(8, 8, [255, 255, 255]);
+const mark = watermark();
 
-for (const [from, source] of Object.entries({ gif, webp })) {
-  for (const to of ['gif', 'webp'] as const) {
-    t.test(`${from} to ${to} keeps frames, delays and loop count`, async (t) => {
-      for (const fit of ['cover', 'contain', 'fill'] as const) {
-        const made = await drawn(source, { width: 18, height: 18, fit, formats: [to] });
-        t.same(made.size, [18, 18], 'the size of a frame');
-        const { pages, width, pageHeight, delay, loop } = await made.header();
-        t.same([pages, width, pageHeight, delay, loop], [4, 18, 18, delays, 3]);
-        for (const [page, colour] of colours.entries())
-          t.ok(near((await made.frame(page)).at(9, 9), colour, 12), `frame ${page}`);
+interface Row {
+  readonly options: Partial<Variant>;
+  readonly size: readonly [number, number];
+  /** Converts a frame's colour. */
+  readonly to?: (colour: Rgb) => readonly number[];
+  /** Pixels with the frame's colour; two corners by default. */
+  readonly at?: readonly (readonly [x: number, y: number])[];
+}
+
+const square = (fit: Fit) => ({ width: 18, height: 18, fit });
+const whole = [40, 20] as const;
+const crop = { left: 3, top: 4, width: 20, height: 10 };
+const above = { top: 2, right: 0, bottom: 0, left: 0 };
+const box = { width: 10, height: 10, fit: 'cover', position: 'attention' } as const;
+const faint = { opacity: 0.75, flatten: true };
+const paler = (colour: Rgb) => colour.map((value) => Math.round(value * 0.75 + 255 * 0.25));
+const inverse = (colour: Rgb) => colour.map((value) => 255 - value);
+const rows: Readonly<Record<string, Row>> = {
+  'no parameters': { options: {}, size: whole },
+  resize: { options: { width: 20 }, size: [20, 10] },
+  cover: { options: square('cover'), size: [18, 18] },
+  contain: { options: square('contain'), size: [18, 18], at: [[9, 9]] },
+  fill: { options: square('fill'), size: [18, 18] },
+  crop: { options: { crop: { left: 3, top: 5, width: 30, height: 9 } }, size: [30, 9] },
+  'crop and resize': { options: { crop, width: 10 }, size: [10, 5] },
+  'rotate by 90': { options: { rotate: 90 }, size: [20, 40] },
+  'rotate by 180 and crop': { options: { rotate: 180, crop }, size: [20, 10] },
+  'rotate by 30': { options: { rotate: 30, width: 40 }, size: [40, 33], at: [[20, 16]] },
+  flip: { options: { flip: true }, size: whole },
+  flop: { options: { flop: true, width: 20 }, size: [20, 10] },
+  'crop, flop and extend': {
+    options: { crop, flop: true, width: 10, extend: above },
+    size: [10, 7],
+    at: [[5, 4]],
+  },
+  'gamma and extend': { options: { gamma: 2.2, extend: above }, size: [40, 22], at: [[20, 11]] },
+  'gamma and contain': {
+    options: { gamma: 2.2, width: 20, height: 20, fit: 'contain' },
+    size: [20, 20],
+    at: [[10, 10]],
+  },
+  blur: { options: { blur: 5 }, size: whole },
+  median: { options: { median: 9 }, size: whole },
+  sharpen: { options: { sharpen: 3 }, size: whole },
+  attention: { options: box, size: [10, 10] },
+  negate: { options: { negate: true }, size: whole, to: inverse },
+  extend: {
+    options: { extend: { top: 4, right: 3, bottom: 2, left: 1 } },
+    size: [44, 26],
+    at: [
+      [5, 8],
+      [36, 19],
+    ],
+  },
+  opacity: { options: faint, size: whole, to: paler },
+  'opacity and flip': { options: { ...faint, flip: true }, size: whole, to: paler },
+  trim: { options: { trim: 10 }, size: whole },
+  watermark: { options: { watermark: mark }, size: whole, at: [[19, 9]] },
+  'watermark, rotate by 270': {
+    options: { watermark: mark, rotate: 270 },
+    size: [20, 40],
+    at: [[5, 5]],
+  },
+};
+
+for (const [name, { options, size, to, at }] of Object.entries(rows)) {
+  const [width, height] = size;
+  const corners = [[0, 0] as const, [width - 1, height - 1] as const];
+  t.test(`${name}: frames, delays and loop count are kept`, async (t) => {
+    for (const [from, source] of Object.entries(sources)) {
+      for (const format of ['gif', 'webp'] as const) {
+        const output = await drawn(source, { formats: [format], ...options }, white);
+        t.same(output.size, size, `${from} to ${format}`);
+        const expected = { pages: 4, width, pageHeight: height, delay: delays, loop: 3 };
+        t.match(await output.header(), expected);
+        for (const [page, colour] of colours.entries()) {
+          const frame = await output.frame(page);
+          for (const [x, y] of at ?? corners)
+            t.ok(near(frame.at(x, y), to?.(colour) ?? colour, 16), `frame ${page} at ${x}, ${y}`);
+        }
       }
-    });
-  }
+    }
+  });
 }
 
 t.test('sizes that do not divide evenly do not mix frames', async (t) => {
   const source = await animation('gif', colours, { width: 37, height: 23 });
   for (const width of [36, 31, 17, 5]) {
-    const made = await drawn(source, { width, formats: ['webp'] });
-    t.same(made.size, [width, Math.max(1, Math.round((width * 23) / 37))]);
+    const output = await drawn(source, { width, formats: ['webp'] });
+    t.same(output.size, [width, Math.max(1, Math.round((width * 23) / 37))]);
     for (const [page, colour] of colours.entries()) {
-      const { at } = await made.frame(page);
+      const { at } = await output.frame(page);
       t.ok(near(at(0, 0), colour, 30), `${width}: top of frame ${page}`);
-      t.ok(near(at(0, made.height - 1), colour, 30), `${width}: bottom of frame ${page}`);
+      t.ok(near(at(0, output.height - 1), colour, 30), `${width}: bottom of frame ${page}`);
     }
   }
 });
 
-t.test('the maximum loop count and delay of a GIF are kept', async (t) => {
-  const bytes = Buffer.from(gif);
-  bytes.writeUInt16LE(65_535, bytes.indexOf('NETSCAPE2.0') + 'NETSCAPE2.0'.length + 2);
+t.test('the minimum and maximum loop count and delay are kept', async (t) => {
+  const once = await sharp(sources.gif, { pages: -1 }).gif({ loop: 1, delay: delays }).toBuffer();
+  const most = Buffer.from(sources.gif);
+  most.writeUInt16LE(65_535, most.indexOf('NETSCAPE2.0') + 'NETSCAPE2.0'.length + 2);
   // The first graphic control extension: its delay is in hundredths of a second.
-  bytes.writeUInt16LE(65_535, bytes.indexOf(Buffer.from([0x21, 0xf9, 0x04])) + 4);
-  const { loop, delay } = await sharp(bytes, { pages: -1 }).metadata();
+  most.writeUInt16LE(65_535, most.indexOf(Buffer.from([0x21, 0xf9, 0x04])) + 4);
+  const { loop, delay } = await sharp(most, { pages: -1 }).metadata();
   t.same([loop, delay?.[0]], [65_536, 655_350], 'as decoded');
   for (const format of ['gif', 'webp'] as const) {
     for (const rotate of [0, 30]) {
-      const header = await (await drawn(bytes, { formats: [format], rotate })).header();
-      t.equal(header.pages, 4, `${format}, rotated by ${rotate}`);
-      t.ok(Number(header.loop) >= 65_535, `${header.loop} loops`);
-      t.ok(Number(header.delay?.[0]) > 65_000, `${header.delay?.[0]} ms`);
-      t.equal(header.delay?.[1], 150, 'the other delays are unchanged');
+      const header = async (source: Buffer) =>
+        (await drawn(source, { formats: [format], rotate })).header();
+      const { loop = 0, delay = [], pages } = await header(most);
+      t.same([pages, delay.slice(1)], [4, delays.slice(1)], 'the other delays are unchanged');
+      t.ok(loop >= 65_535 && Number(delay[0]) > 65_000, `${loop} loops, ${delay[0]} ms`);
+      t.match(await header(once), { loop: 1, delay: delays });
     }
   }
 });
 
-t.test('a format without animation has the first frame', async (t) => {
-  for (const format of ['jpeg', 'png', 'avif'] as const) {
-    const { size, at, header } = await drawn(gif, { formats: [format] });
-    const { width, height } = await header();
-    t.same([size, width, height], [[40, 20], 40, 20]);
-    t.ok(near(at(20, 10), red, 12), format);
+t.test('a still image has the first frame', async (t) => {
+  const still = (['jpeg', 'png', 'avif'] as const).map((format) => ({ formats: [format] }));
+  const stopped = (['gif', 'webp'] as const).map((format) => {
+    return { formats: [format], animated: false, rotate: 180 };
+  });
+  for (const options of [...still, ...stopped]) {
+    const output = await drawn(sources.gif, options);
+    const { width, height, pages = 1 } = await output.header();
+    t.same([output.size, width, height, pages], [[40, 20], 40, 20, 1]);
+    t.ok(near(output.at(20, 10), red, 12), options.formats.join());
   }
 });
 
-t.test('negotiation keeps the animation', async (t) => {
-  const made = await drawn(gif, { formats: ['avif', 'jpeg'], negotiated: true });
-  t.equal(made.contentType, 'image/gif');
-  t.equal((await made.header()).pages, 4);
+t.test('every frame has a transparent border and a watermark', async (t) => {
+  const extend = { top: 4, right: 3, bottom: 2, left: 1 };
+  const bordered = await drawn(sources.gif, { extend, formats: ['webp'] });
+  const marked = await drawn(sources.gif, { watermark: mark, formats: ['webp'] }, white);
+  for (const page of colours.keys()) {
+    const border = await bordered.frame(page);
+    t.equal(border.at(0, 10)[3], 0);
+    t.equal(border.at(10, 3)[3], 0);
+    t.equal(border.at(10, 24)[3], 0);
+    t.ok(near((await marked.frame(page)).at(36, 16), [255, 255, 255, 255], 16));
+  }
+});
+
+t.test('transparency is kept on every frame, also in grey', async (t) => {
+  const extend = { top: 0, right: 40, bottom: 0, left: 0 };
+  const source = (await drawn(sources.gif, { extend, formats: ['gif'] })).body;
+  for (const grey of [{ grayscale: true }, { threshold: 100 }, { threshold: 100, blur: 1 }]) {
+    for (const more of [{}, { rotate: 180, flop: true, flip: true }, { opacity: 1 }]) {
+      const output = await drawn(source, { ...grey, ...more, formats: ['webp'] });
+      const { at } = await output.frame(0);
+      t.same([at(10, 10)[3], at(60, 10)[3]], [255, 0], JSON.stringify({ ...grey, ...more }));
+    }
+  }
 });

@@ -133,29 +133,29 @@ async function planned(source: Uint8Array, variant: Variant) {
 t.test('outputs have the planned size, within the limits', async (t) => {
   const names = fc.constantFrom(...Object.keys(sources));
   await fc.assert(
-    fc.asyncProperty(names, variants, async (name, asked) => {
+    fc.asyncProperty(names, variants, async (name, options) => {
       const source = shared(sources[name] ?? '');
       let plan: Awaited<ReturnType<typeof planned>>;
       try {
-        plan = await planned(source, asked);
+        plan = await planned(source, options);
       } catch (error) {
         // A crop outside the source.
         return error instanceof Error && 'code' in error && error.code === 'parameter_invalid';
       }
-      const made = await render(source, null, asked, limits);
-      const header = await sharp(made.body, { pages: plan.animated ? -1 : 1 }).metadata();
+      const output = await render(source, null, options, limits);
+      const header = await sharp(output.body, { pages: plan.animated ? -1 : 1 }).metadata();
       const { width, height } = plan;
       const frames = header.pages ?? 1;
       return (
-        made.width === width &&
-        made.height === height &&
+        output.width === width &&
+        output.height === height &&
         header.width === width &&
         (header.pageHeight ?? header.height) === height &&
         // Encoders merge equal frames.
         frames <= (plan.timing?.delay.length ?? 1) &&
         Math.min(width, height) >= 1 &&
         Math.max(width, height) <= 10_000 &&
-        width <= (asked.maxWidth ?? width) &&
+        width <= (options.maxWidth ?? width) &&
         width * height * frames <= limits.sourceMaxPixels
       );
     }),

@@ -29,10 +29,7 @@ t.test('a crop outside the source is an invalid parameter', async (t) => {
     [0, 80],
   ] as const) {
     const crop = { left, top, width: 10, height: 10 };
-    await t.rejects(drawn(source, { crop }), {
-      code: 'parameter_invalid',
-      message: /120 x 80/,
-    });
+    await t.rejects(drawn(source, { crop }), { code: 'parameter_invalid', message: /120 x 80/ });
   }
 });
 

@@ -3,29 +3,51 @@ import { openContainer } from '../../../pool/formats/container/container.ts';
 import { inspect } from '../../../pool/formats/inspect.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import type { Variant } from '../../../pool/variant.ts';
-import { blue, green, near, pixels, type Rgb, red, shared, variant, yellow } from './pictures.ts';
+import {
+  blue,
+  filled,
+  green,
+  near,
+  pixels,
+  type Rgb,
+  red,
+  shared,
+  variant,
+  yellow,
+} from './pictures.ts';
 
 export const limits = { sourceMaxPixels: 100_000_000, softTimeoutSeconds: 60, isolated: true };
 
 /** The facts of a source's header. */
-export const inspected = (source: Uint8Array, sourceMaxPixels: number, asked?: Variant) =>
-  inspect(openContainer(source), { sourceMaxPixels, isolated: true }, asked);
+export const inspected = (source: Uint8Array, sourceMaxPixels: number, options?: Variant) =>
+  inspect(openContainer(source), { sourceMaxPixels, isolated: true }, options);
 
-/** A rendered variant of a source, PNG by default, with access to its pixels. */
-export async function drawn(
+/** A rendered variant of a source, PNG by default. */
+export const rendered = (
   source: Uint8Array | string,
-  asked: Partial<Variant> = {},
+  options: Partial<Variant> = {},
   watermark: Uint8Array | null = null,
-) {
-  const made = await render(shared(source), watermark, variant(asked), limits);
-  const { at } = await pixels(made.body);
+) => render(shared(source), watermark, variant(options), limits);
+
+/** A rendered variant with access to its pixels. */
+export async function drawn(...parameters: Parameters<typeof rendered>) {
+  const image = await rendered(...parameters);
+  const { body, width, height } = image;
+  const { at } = await pixels(body);
   return {
-    ...made,
-    size: [made.width, made.height] as const,
+    ...image,
+    size: [width, height] as const,
     at,
-    frame: (page: number) => pixels(made.body, page),
-    header: () => sharp(made.body, { pages: -1 }).metadata(),
+    middle: at(width >> 1, height >> 1),
+    frame: (page: number) => pixels(body, page),
+    header: () => sharp(body, { pages: -1 }).metadata(),
   };
+}
+
+/** The `json` placeholder of a variant. */
+export async function described(source: Uint8Array, options: Partial<Variant> = {}) {
+  const { body } = await rendered(source, { ...options, placeholder: 'json' });
+  return JSON.parse(Buffer.from(body).toString());
 }
 
 type Readable = Pick<Awaited<ReturnType<typeof drawn>>, 'at' | 'width' | 'height'>;
@@ -42,9 +64,10 @@ export function allNear(actual: readonly number[][], expected: readonly Rgb[], t
 
 /** A PNG of one colour. */
 export function plain(width: number, height: number, [r, g, b]: Rgb, alpha?: number) {
-  const background = alpha === undefined ? { r, g, b } : { r, g, b, alpha };
   const channels = alpha === undefined ? 3 : 4;
-  return sharp({ create: { width, height, channels, background } }).png().toBuffer();
+  return filled(width, height, { r, g, b, alpha: alpha ?? 1 }, channels)
+    .png()
+    .toBuffer();
 }
 
 /** EXIF 2.32, tag 0x0112: the upright corners of `quarters` stored with each orientation. */

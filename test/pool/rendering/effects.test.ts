@@ -6,8 +6,8 @@ import { near, type Rgb } from './pictures.ts';
 
 const brown: Rgb = [200, 100, 50];
 
-async function colourOf(asked: Partial<Variant>, from: Rgb = brown, alpha?: number) {
-  return (await drawn(await plain(12, 12, from, alpha), asked)).at(2, 2);
+async function colourOf(options: Partial<Variant>, from: Rgb = brown, alpha?: number) {
+  return (await drawn(await plain(12, 12, from, alpha), options)).at(2, 2);
 }
 
 /** Black left of the middle, white right of it. */
@@ -33,9 +33,9 @@ t.test('normalize stretches the luminance to the full range', async (t) => {
   const levels = Buffer.from(Array.from({ length: 64 }, (_, index) => 80 + index));
   const dull = sharp(levels, { raw: { width: 64, height: 1, channels: 1 } });
   const source = await dull.resize(64, 20, { fit: 'fill' }).png().toBuffer();
-  const made = await drawn(source, { normalize: true });
-  t.ok((made.at(0, 9)[0] ?? 255) < 10, 'the darkest is black');
-  t.ok((made.at(63, 9)[0] ?? 0) > 245, 'the lightest is white');
+  const output = await drawn(source, { normalize: true });
+  t.ok((output.at(0, 9)[0] ?? 255) < 10, 'the darkest is black');
+  t.ok((output.at(63, 9)[0] ?? 0) > 245, 'the lightest is white');
 });
 
 t.test('gamma changes averages and not uniform colours', async (t) => {
@@ -53,8 +53,8 @@ t.test('gamma changes averages and not uniform colours', async (t) => {
     { width: 20, height: 20, fit: 'contain' as const },
     { extend: { top: 9, right: 9, bottom: 9, left: 9 } },
   ]) {
-    const made = await drawn(edge, { ...border, gamma: 2.2, background: '#1e5a80ff' });
-    t.same(made.at(2, 1), [30, 90, 128, 255], 'the background');
+    const output = await drawn(edge, { ...border, gamma: 2.2, background: '#1e5a80ff' });
+    t.same(output.at(2, 1), [30, 90, 128, 255], 'the background');
   }
 });
 
@@ -130,9 +130,9 @@ t.test('blur softens an edge according to sigma', async (t) => {
 
 t.test('sharpen makes edges steeper', async (t) => {
   const soft = await sharp(edge).blur(2).png().toBuffer();
-  const rise = async (asked: Partial<Variant>) => {
-    const made = await drawn(soft, asked);
-    return (made.at(31, 20)[0] ?? 0) - (made.at(28, 20)[0] ?? 0);
+  const rise = async (options: Partial<Variant>) => {
+    const output = await drawn(soft, options);
+    return (output.at(31, 20)[0] ?? 0) - (output.at(28, 20)[0] ?? 0);
   };
   const before = await rise({});
   t.ok((await rise({ sharpen: 2 })) > before + 10);

@@ -81,8 +81,8 @@ t.test('an indexed PNG has fewer bytes than truecolour', async (t) => {
 
 t.test('a transform only uses a palette without loss', async (t) => {
   const limits = { sourceMaxPixels: 1e6, softTimeoutSeconds: 10, isolated: true };
-  const kind = async (source: Uint8Array, asked: Partial<Variant> = {}) => {
-    const { body } = await render(source, null, variant(asked), limits);
+  const kind = async (source: Uint8Array, options: Partial<Variant> = {}) => {
+    const { body } = await render(source, null, variant(options), limits);
     // IHDR: bits, then the colour type, of which 3 is indexed.
     return body[25] === 3 ? body[24] : null;
   };

@@ -13,8 +13,8 @@ function chosen(
   negotiated: boolean,
   refused: readonly OutputFormat[] = [],
 ) {
-  const asked = variant({ formats, negotiated, refused });
-  const { format, animated } = makePlan(source, null, asked, 1e8);
+  const options = variant({ formats, negotiated, refused });
+  const { format, animated } = makePlan(source, null, options, 1e8);
   return animated ? `${format}, animated` : format;
 }
 

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import t from 'tap';
-import type { Variant } from '../../../pool/variant.ts';
+import { outputFormats, type Variant } from '../../../pool/variant.ts';
 import { drawn } from './drawn.ts';
 import { near } from './pictures.ts';
 
@@ -23,7 +23,7 @@ const sources = {
 };
 
 /** Variants, and a pixel with the background colour. */
-const asked: readonly (readonly [Partial<Variant>, at: readonly [number, number]])[] = [
+const options: readonly (readonly [Partial<Variant>, at: readonly [number, number]])[] = [
   [{ width: 80, height: 40, fit: 'contain' }, [2, 20]],
   [{ width: 20, height: 10, fit: 'contain', gamma: 2 }, [1, 5]],
   [{ extend: { top: 9, right: 9, bottom: 9, left: 9 } }, [4, 4]],
@@ -33,7 +33,7 @@ const asked: readonly (readonly [Partial<Variant>, at: readonly [number, number]
 
 for (const [name, source] of Object.entries(sources)) {
   t.test(name, async (t) => {
-    for (const [request, at] of asked) {
+    for (const [request, at] of options) {
       for (const format of ['png', 'webp', 'jpeg'] as const) {
         const asking = { ...request, background: orange, formats: [format] } as const;
         const { at: pixel } = await drawn(source, asking);
@@ -47,6 +47,19 @@ for (const [name, source] of Object.entries(sources)) {
     }
   });
 }
+
+t.test('grey stays grey', async (t) => {
+  for (const name of ['8 bits', '16 bits'] as const) {
+    for (const format of outputFormats) {
+      const { at } = await drawn(sources[name], {
+        formats: [format],
+        width: 20,
+        stripMetadata: false,
+      });
+      t.ok(near(at(10, 10), [128, 128, 128], 3), `${name} as ${format}`);
+    }
+  }
+});
 
 t.test('transparency is flattened on the background', async (t) => {
   for (const request of [{ flatten: true }, { formats: ['jpeg'] }] satisfies Partial<Variant>[]) {
@@ -71,7 +84,7 @@ t.test('the first pass uses the requested kernel', async (t) => {
     .toColourspace('b-w')
     .png()
     .toBuffer();
-  const made = await drawn(dots, { width: 40, kernel: 'nearest', tint: '#808080ff' });
-  const row = Array.from({ length: 40 }, (_, x) => made.at(x, 20)[0] ?? 0);
+  const output = await drawn(dots, { width: 40, kernel: 'nearest', tint: '#808080ff' });
+  const row = Array.from({ length: 40 }, (_, x) => output.at(x, 20)[0] ?? 0);
   t.same([...new Set(row)].sort(), [0, 255], 'no interpolated pixels');
 });

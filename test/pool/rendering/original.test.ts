@@ -60,8 +60,8 @@ for (const [name, source] of Object.entries(sources)) {
 
 t.test('negotiation does not choose a format larger than the source', async (t) => {
   const auto = { ...best, formats: ['avif', 'webp'], negotiated: true } as const;
-  const made = await drawn(sources.jpeg, auto);
-  t.same([made.contentType, made.body], ['image/jpeg', withoutMetadata(sources.jpeg, 'jpeg')]);
+  const output = await drawn(sources.jpeg, auto);
+  t.same([output.contentType, output.body], ['image/jpeg', withoutMetadata(sources.jpeg, 'jpeg')]);
   t.equal((await drawn(sources.jpeg, { ...auto, quality: 5 })).contentType, 'image/avif');
   t.equal((await drawn(sources.jpeg, { ...auto, negotiated: false })).contentType, 'image/avif');
   const refused = await drawn(sources.webp, { ...best, negotiated: true, refused: ['webp'] });
@@ -97,27 +97,27 @@ t.test('the source is not delivered if pixels change', async (t) => {
     t.notSame(await pixelsOf(body), own, Object.keys(change).join());
   }
   const mark = { url: '', position: 'center', opacity: 50, scale: 50, margin: 0 } as const;
-  const asked = { ...best, formats: ['jpeg'], watermark: mark } as const;
-  t.notSame(await pixelsOf((await drawn(sources.jpeg, asked, photo)).body), own, 'watermark');
+  const options = { ...best, formats: ['jpeg'], watermark: mark } as const;
+  t.notSame(await pixelsOf((await drawn(sources.jpeg, options, photo)).body), own, 'watermark');
   const first = await drawn(sources['webp, moving'], { formats: ['webp'], animated: false });
   t.equal((await first.header()).pages ?? 1, 1);
 });
 
 t.test('a source with relevant metadata is encoded again', async (t) => {
-  const asked = { ...best, formats: ['jpeg'] } as const;
+  const options = { ...best, formats: ['jpeg'] } as const;
   const small = () => sharp(photo).jpeg({ quality: 30 });
   const turned = await small().withMetadata({ orientation: 6 }).toBuffer();
-  t.match(await (await drawn(turned, asked)).header(), { width: 80, height: 120 });
+  t.match(await (await drawn(turned, options)).header(), { width: 80, height: 120 });
   const wide = await small().withIccProfile('p3').toBuffer();
-  t.notSame(await pixelsOf((await drawn(wide, asked)).body), await pixelsOf(wide));
+  t.notSame(await pixelsOf((await drawn(wide, options)).body), await pixelsOf(wide));
   const ordinary = await small().withIccProfile('srgb').toBuffer();
   t.same(
-    (await drawn(ordinary, asked)).body,
+    (await drawn(ordinary, options)).body,
     withoutMetadata(ordinary, 'jpeg'),
     'an sRGB profile is not relevant',
   );
   const cmyk = await small().toColourspace('cmyk').toBuffer();
-  t.equal((await (await drawn(cmyk, asked)).header()).space, 'srgb');
+  t.equal((await (await drawn(cmyk, options)).header()).space, 'srgb');
 });
 
 t.test('trailing bytes, previews and unknown parts are removed', async (t) => {

@@ -1,12 +1,22 @@
-import { crc32, deflateSync } from 'node:zlib';
-import sharp from 'sharp';
+import { deflateSync } from 'node:zlib';
+import sharp, { type Color } from 'sharp';
 import type { SourceFacts } from '../../../pool/formats/facts.ts';
-import { plainVariant, type Variant } from '../../../pool/variant.ts';
+import { plainVariant, type Variant, type Watermark } from '../../../pool/variant.ts';
+import { be32, pngOf } from '../../hostile/inputs/chunks.ts';
 
 /** A variant with changes; PNG by default. */
 export function variant(changes: Partial<Variant> = {}): Variant {
   return { ...plainVariant, formats: ['png'], ...changes };
 }
+
+/** An opaque watermark in the lower right corner, with changes. */
+export function watermark(changes: Partial<Watermark> = {}): Watermark {
+  const url = 'https://example.com/mark.png';
+  return { url, position: 'southeast', opacity: 100, scale: 20, margin: 0, ...changes };
+}
+
+/** Values of `modulate` that change nothing. */
+export const modulation = { brightness: 1, saturation: 1, hue: 0, lightness: 0 };
 
 /** The facts of an opaque JPEG with changes. */
 export function sourceFacts(width: number, height: number, changes: Partial<SourceFacts> = {}) {
@@ -42,6 +52,10 @@ export const green: Rgb = [0, 255, 0];
 export const blue: Rgb = [0, 0, 255];
 export const yellow: Rgb = [255, 255, 0];
 
+/** An image of one colour. */
+export const filled = (width: number, height: number, background: Color, channels: 3 | 4 = 3) =>
+  sharp({ create: { width, height, channels, background } });
+
 /** Raw pixels of four quarters: red, green over blue, yellow. */
 export function quarters(width: number, height: number) {
   const data = Buffer.alloc(width * height * 3);
@@ -53,6 +67,17 @@ export function quarters(width: number, height: number) {
     }
   }
   return sharp(data, { raw: { width, height, channels: 3 } });
+}
+
+/** A PNG of which each pixel is [2 * x, 2 * y, 0]. */
+export function gradient(width: number, height: number): Promise<Buffer> {
+  const data = Buffer.alloc(width * height * 3);
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) data.set([x * 2, y * 2, 0], (y * width + x) * 3);
+  }
+  return sharp(data, { raw: { width, height, channels: 3 } })
+    .png()
+    .toBuffer();
 }
 
 /** An image of random pixels, which are expensive to encode. */
@@ -122,25 +147,15 @@ export function tiffOfPages(pages: number, { big = false, little = true, last = 
   return file;
 }
 
-/** A PNG of 1-bit black pixels that claims any size; its data may be shorter. */
+/** A PNG of 1-bit black pixels that declares any size; its data may be shorter. */
 export function claimingPng(width: number, height: number, rows = height): Buffer {
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header[8] = 1;
-  return Buffer.concat([
-    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
-    pngChunk('IHDR', header),
-    pngChunk('IDAT', deflateSync(Buffer.alloc(rows * (Math.ceil(width / 8) + 1)))),
-    pngChunk('IEND', Buffer.alloc(0)),
+  const rest = Buffer.from([1, 0, 0, 0, 0]);
+  const pixels = Buffer.alloc(rows * (Math.ceil(width / 8) + 1));
+  return pngOf([
+    { type: 'IHDR', data: Buffer.concat([be32(width), be32(height), rest]) },
+    { type: 'IDAT', data: deflateSync(pixels) },
+    { type: 'IEND', data: Buffer.alloc(0) },
   ]);
-}
-
-function pngChunk(type: string, data: Buffer): Buffer {
-  const chunk = Buffer.concat([Buffer.alloc(4), Buffer.from(type), data, Buffer.alloc(4)]);
-  chunk.writeUInt32BE(data.length);
-  chunk.writeUInt32BE(crc32(chunk.subarray(4, -4)), chunk.length - 4);
-  return chunk;
 }
 
 /** Reads single pixels of an encoded image or frame, as sRGB values with alpha. */

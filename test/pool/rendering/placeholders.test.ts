@@ -11,7 +11,7 @@ const description: Description = {
   output: async () => ({ format: 'webp', width: 150, height: 100, bytes: 567 }),
 };
 
-async function made(name: PlaceholderKind, image: Sharp): Promise<string> {
+async function placeholder(name: PlaceholderKind, image: Sharp): Promise<string> {
   return new TextDecoder().decode(await placeholders[name].make(image, description));
 }
 
@@ -50,7 +50,7 @@ t.test('content types', async (t) => {
 });
 
 t.test('a blurhash decodes to the colours of the image', async (t) => {
-  const hash = await made('blurhash', quarters(300, 200));
+  const hash = await placeholder('blurhash', quarters(300, 200));
   t.ok(isBlurhashValid(hash).result);
   const pixels = decode(hash, 32, 32);
   for (const [x, y, colour] of middles) {
@@ -62,7 +62,7 @@ t.test('a blurhash decodes to the colours of the image', async (t) => {
 t.test('a blurhash has four components on its longer side', async (t) => {
   const components = async (width: number, height: number) => {
     const size = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabc'.indexOf(
-      (await made('blurhash', quarters(width, height))).charAt(0),
+      (await placeholder('blurhash', quarters(width, height))).charAt(0),
     );
     return [(size % 9) + 1, Math.floor(size / 9) + 1];
   };
@@ -73,12 +73,14 @@ t.test('a blurhash has four components on its longer side', async (t) => {
 });
 
 t.test('a blurhash has white for transparent pixels', async (t) => {
-  const pixels = decode(await made('blurhash', await halfTransparent(80, 60)), 32, 32);
+  const pixels = decode(await placeholder('blurhash', await halfTransparent(80, 60)), 32, 32);
   t.ok(near([...pixels.subarray((16 * 32 + 24) * 4).subarray(0, 3)], [255, 255, 255], 40));
 });
 
 t.test('a thumbhash decodes to the colours of the image', async (t) => {
-  const { w, h, rgba } = thumbHashToRGBA(fromBase64(await made('thumbhash', quarters(300, 200))));
+  const { w, h, rgba } = thumbHashToRGBA(
+    fromBase64(await placeholder('thumbhash', quarters(300, 200))),
+  );
   t.ok(Math.abs(w / h - 1.5) < 0.2);
   for (const [x, y, colour] of middles) {
     const at = (Math.floor(y * h) * w + Math.floor(x * w)) * 4;
@@ -98,8 +100,8 @@ t.test('hashes of one colour decode to it at any size', async (t) => {
     for (const alpha of [1, 0.5]) {
       const background = { r: 0xc0, g: 0x30, b: 0x20, alpha };
       const picture = sharp({ create: { width, height, channels: 4, background } });
-      const thumb = thumbHashToRGBA(fromBase64(await made('thumbhash', picture)));
-      const blur = decode(await made('blurhash', picture), 8, 8);
+      const thumb = thumbHashToRGBA(fromBase64(await placeholder('thumbhash', picture)));
+      const blur = decode(await placeholder('blurhash', picture), 8, 8);
       const onWhite = [0xc0, 0x30, 0x20].map((value) => value * alpha + 255 * (1 - alpha));
       for (const [pixels, colour] of [
         [thumb.rgba, [0xc0, 0x30, 0x20, 255 * alpha]],
@@ -116,14 +118,14 @@ t.test('hashes of one colour decode to it at any size', async (t) => {
 });
 
 t.test('a thumbhash keeps transparency', async (t) => {
-  const hash = fromBase64(await made('thumbhash', await halfTransparent(80, 60)));
+  const hash = fromBase64(await placeholder('thumbhash', await halfTransparent(80, 60)));
   const { r, g, b, a } = thumbHashToAverageRGBA(hash);
   t.ok(Math.abs(a - 0.5) < 0.1, `half: ${a}`);
   t.ok(near([r * 255, g * 255, b * 255], [0xc0, 0x30, 0x20], 14), 'its colour is not darkened');
 });
 
 t.test('an lqip is a tiny WebP in a data URI', async (t) => {
-  const uri = await made('lqip', quarters(300, 200));
+  const uri = await placeholder('lqip', quarters(300, 200));
   t.ok(uri.startsWith('data:image/webp;base64,'));
   t.ok(uri.length < 1024);
   const { data, info } = await sharp(fromBase64(uri.slice(uri.indexOf(',') + 1)))
@@ -141,7 +143,7 @@ t.test('an lqip of noise with transparency is below 1 KB', async (t) => {
   const create = { width: 20, height: 20, channels: 3 as const, background: 'red', noise };
   const alpha = await sharp({ create }).extractChannel(0).png().toBuffer();
   const lively = await sharp({ create }).joinChannel(alpha).png().toBuffer();
-  const uri = await made('lqip', sharp(lively));
+  const uri = await placeholder('lqip', sharp(lively));
   t.ok(uri.length < 1024, `${uri.length}`);
 });
 
@@ -149,25 +151,25 @@ t.test('json has the source, the output and the dominant colour', async (t) => {
   const create = { width: 60, height: 40, channels: 3 as const, background: '#c03020' };
   const line = { create: { width: 60, height: 4, channels: 3 as const, background: '#00ff00' } };
   const image = sharp({ create }).composite([{ input: line, gravity: 'north' }]);
-  t.same(JSON.parse(await made('json', image)), {
+  t.same(JSON.parse(await placeholder('json', image)), {
     source: { format: 'png', width: 300, height: 200, bytes: 1234, pages: 1, hasAlpha: false },
     output: { format: 'webp', width: 150, height: 100, bytes: 567 },
     dominant: '#c03020',
   });
-  const half = JSON.parse(await made('json', await halfTransparent(80, 60)));
+  const half = JSON.parse(await placeholder('json', await halfTransparent(80, 60)));
   t.equal(half.dominant, '#c03020', 'without transparent pixels');
   const nothing = { width: 9, height: 9, channels: 4 as const, background: '#00000000' };
-  t.equal(JSON.parse(await made('json', sharp({ create: nothing }))).dominant, null);
+  t.equal(JSON.parse(await placeholder('json', sharp({ create: nothing }))).dominant, null);
 });
 
 t.test('placeholders are of the transformed image', async (t) => {
   const cut = () =>
     quarters(300, 200).extract({ left: 0, top: 0, width: 60, height: 90 }).resize({ width: 40 });
-  t.equal(JSON.parse(await made('json', cut())).dominant, '#ff0000');
-  const { w, h } = thumbHashToRGBA(fromBase64(await made('thumbhash', cut())));
+  t.equal(JSON.parse(await placeholder('json', cut())).dominant, '#ff0000');
+  const { w, h } = thumbHashToRGBA(fromBase64(await placeholder('thumbhash', cut())));
   t.ok(w < h, 'the aspect ratio of the crop');
   const image = cut();
-  await made('lqip', image);
+  await placeholder('lqip', image);
   const { info } = await image.png().toBuffer({ resolveWithObject: true });
   t.same([info.width, info.height, info.channels], [40, 60, 3], 'the image can still be written');
 });
@@ -179,10 +181,10 @@ t.test('placeholders of grey, 16-bit, one-pixel and very wide images', async (t)
   const wide = await quarters(5000, 1).png().toBuffer();
   for (const [name, picture] of Object.entries({ ...pictures, wide })) {
     for (const kind of ['blurhash', 'thumbhash', 'lqip', 'json'] as const) {
-      t.ok((await made(kind, sharp(picture))).length > 6, `${kind} of ${name}`);
+      t.ok((await placeholder(kind, sharp(picture))).length > 6, `${kind} of ${name}`);
     }
   }
-  t.equal(JSON.parse(await made('json', sharp(deep))).dominant, '#ff0000');
+  t.equal(JSON.parse(await placeholder('json', sharp(deep))).dominant, '#ff0000');
   const oneChannel = sharp(grey).toColourspace('b-w');
-  t.match(JSON.parse(await made('json', oneChannel)).dominant, /^#(..)\1\1$/);
+  t.match(JSON.parse(await placeholder('json', oneChannel)).dominant, /^#(..)\1\1$/);
 });

@@ -2,13 +2,14 @@ import sharp from 'sharp';
 import t from 'tap';
 import type { Variant } from '../../../pool/variant.ts';
 import { drawn, plain } from './drawn.ts';
-import { near, type Rgb } from './pictures.ts';
+import { filled, gradient, modulation, near, noise, type Rgb } from './pictures.ts';
 
 const brown: Rgb = [200, 100, 50];
+const white = [255, 255, 255, 255];
+const clear = [0, 0, 0, 0];
 const opaque = await plain(40, 20, brown);
-const modulation = { brightness: 1, saturation: 1, hue: 0, lightness: 0 };
 
-/** A disc's pixels, clear ones black as they are in most files, must all have the disc's colour. */
+/** A brown disc. As in most files, its transparent pixels are black. */
 const disc = await sharp(
   Buffer.from(
     '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="60"><circle cx="30" cy="30" r="20" fill="rgb(200,100,50)"/></svg>',
@@ -17,18 +18,18 @@ const disc = await sharp(
   .png()
   .toBuffer();
 
-/** The worst distance from brown of all pixels that can be seen well enough to tell. */
-async function worst(source: Uint8Array, asked: Partial<Variant>): Promise<number> {
-  const { body } = await drawn(source, asked);
+/** The largest difference from brown of all pixels that are at least a quarter opaque. */
+async function difference(source: Uint8Array, options: Partial<Variant>): Promise<number> {
+  const { body } = await drawn(source, options);
   const data = await sharp(body).ensureAlpha().raw().toBuffer();
-  let distance = 0;
+  let largest = 0;
   for (let start = 0; start < data.length; start += 4) {
     if ((data[start + 3] ?? 0) < 64) continue;
     for (const [channel, value] of brown.entries()) {
-      distance = Math.max(distance, Math.abs((data[start + channel] ?? 0) - value));
+      largest = Math.max(largest, Math.abs((data[start + channel] ?? 0) - value));
     }
   }
-  return distance;
+  return largest;
 }
 
 t.test('soft edges do not darken', async (t) => {
@@ -46,9 +47,9 @@ t.test('soft edges do not darken', async (t) => {
     'turned, opaque': [opaque, { rotate: 33, blur: 2 }],
     'with a median': [opaque, { extend: borders, median: 5, blur: 2 }],
   };
-  for (const [name, [source, asked]] of Object.entries(soft)) {
-    const distance = await worst(source, asked);
-    t.ok(distance <= 16, `${name}: ${distance}`);
+  for (const [name, [source, options]] of Object.entries(soft)) {
+    const largest = await difference(source, options);
+    t.ok(largest <= 16, `${name}: ${largest}`);
   }
 });
 
@@ -71,21 +72,84 @@ t.test('opacity is multiplied with alpha', async (t) => {
 });
 
 t.test('opacity without transparency blends with the background', async (t) => {
-  const clear = [228, 178, 153, 255];
+  const paler = [228, 178, 153, 255];
   const grey = await sharp(opaque).toColourspace('b-w').jpeg().toBuffer();
   for (const [name, source] of Object.entries({ opaque, disc })) {
     const centre = name === 'disc' ? 30 : 10;
-    const seen = async (asked: Partial<Variant>) =>
-      (await drawn(source, { opacity: 0.5, ...asked })).at(centre, centre);
-    t.ok(near(await seen({ formats: ['jpeg'] }), clear, 6), `${name}: white`);
-    t.ok(near(await seen({ flatten: true }), clear, 2), `${name}: flattened`);
+    const seen = async (options: Partial<Variant>) =>
+      (await drawn(source, { opacity: 0.5, ...options })).at(centre, centre);
+    t.ok(near(await seen({ formats: ['jpeg'] }), paler, 6), `${name}: white`);
+    t.ok(near(await seen({ flatten: true }), paler, 2), `${name}: flattened`);
     const blue = await seen({ flatten: true, background: '#0000c8ff' });
     t.ok(near(blue, [100, 50, 125, 255], 2), `${name}: the asked one`);
   }
   for (const stripMetadata of [true, false]) {
-    const made = await drawn(grey, { opacity: 0.5, stripMetadata, formats: ['jpeg'] });
-    t.ok(near(made.at(5, 5), [191, 191, 191, 255], 6), 'grey pictures too');
+    const output = await drawn(grey, { opacity: 0.5, stripMetadata, formats: ['jpeg'] });
+    t.ok(near(output.at(5, 5), [191, 191, 191, 255], 6), 'grey pictures too');
   }
   const box = { width: 40, height: 40, fit: 'contain', formats: ['jpeg'], opacity: 0.5 } as const;
   t.ok(near((await drawn(opaque, box)).at(2, 2), [255, 255, 255], 6), 'a white border');
+});
+
+/** Blue, with a transparent right half. */
+const halfBlue = await filled(50, 100, 'blue', 4)
+  .extend({ right: 50, background: 'transparent' })
+  .png()
+  .toBuffer();
+
+t.test('formats with transparency keep it, and JPEG is white', async (t) => {
+  const opaque = [0, 0, 255, 255];
+  for (const format of ['png', 'webp', 'avif', 'gif', 'jpeg'] as const) {
+    const { at } = await drawn(halfBlue, { formats: [format], width: 60 });
+    t.ok(near(at(5, 30), opaque, 12), `${format}: opaque half`);
+    if (format === 'jpeg') t.ok(near(at(55, 30), white), `${format}: transparent half`);
+    else t.equal(at(55, 30)[3], 0, `${format}: transparent half`);
+  }
+});
+
+t.test('a letterbox is transparent, or white in JPEG', async (t) => {
+  const sources = {
+    colour: await noise(100, 50).png().toBuffer(),
+    grey: await noise(100, 50).toColourspace('b-w').png().toBuffer(),
+    '16-bit': await noise(100, 50).toColourspace('rgb16').png().toBuffer(),
+  };
+  for (const [name, bytes] of Object.entries(sources)) {
+    for (const format of ['jpeg', 'png', 'webp'] as const) {
+      const box = { width: 100, height: 100, fit: 'contain', formats: [format] } as const;
+      const { at } = await drawn(bytes, box);
+      if (format === 'jpeg') t.ok(near(at(50, 5), white), `${name} as JPEG`);
+      else t.equal(at(50, 5)[3], 0, `${name} as ${format}`);
+      t.equal(at(50, 50)[3], 255);
+    }
+  }
+});
+
+t.test('each side of a border has its own width', async (t) => {
+  const extend = { top: 1, right: 2, bottom: 3, left: 4 };
+  const orange: Rgb = [255, 128, 0];
+  const wide = await gradient(120, 40);
+  const output = await drawn(wide, { width: 60, extend, background: '#ff8000ff' });
+  t.same(output.size, [66, 24]);
+  t.ok(near(output.at(4, 1), [0, 0, 0, 255], 8), 'the image begins after it');
+  t.ok(near(output.at(3, 1), orange, 0) && near(output.at(4, 0), orange, 0));
+  t.ok(near(output.at(63, 20), [236, 76, 0], 8), 'and ends before it');
+  t.ok(near(output.at(64, 20), orange, 0) && near(output.at(63, 21), orange, 0));
+  t.ok(near((await drawn(wide, { extend })).at(0, 0), clear), 'transparent');
+  const jpeg = await drawn(wide, { extend, formats: ['jpeg'] });
+  t.ok(near(jpeg.at(1, 1), white, 60), 'white in JPEG');
+  const thin = await drawn(wide, { extend, background: '#ff800080' });
+  t.ok(near(thin.at(0, 0), [255, 128, 0, 128], 1), 'half transparent');
+});
+
+t.test('flatten blends transparency with the background', async (t) => {
+  const half = await plain(20, 20, [0, 0, 200], 0.5);
+  const flat = await drawn(half, { flatten: true, background: '#c80000ff' });
+  t.ok(near(flat.at(5, 5), [100, 0, 100, 255], 2));
+  t.ok(near((await drawn(half, { flatten: true })).at(5, 5), [128, 128, 228, 255], 2), 'white');
+  const thin = await drawn(half, { flatten: true, background: '#c8000080', formats: ['webp'] });
+  t.ok(near(thin.at(5, 5), [113, 63, 163, 255], 6), 'a background blended with white');
+  const jpeg = await drawn(half, { background: '#c80000ff', formats: ['jpeg'] });
+  t.ok(near(jpeg.at(5, 5), [100, 0, 100, 255], 6), 'always in JPEG');
+  const kept = await drawn(half, { background: '#c80000ff' });
+  t.ok(near(kept.at(5, 5), [0, 0, 200, 128], 2), 'only on request in other formats');
 });

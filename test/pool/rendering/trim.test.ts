@@ -11,9 +11,9 @@ const quartersOfAll = [red, green, blue, yellow] as const;
 t.test('borders of one colour are removed', async (t) => {
   for (const background of ['white', 'black', 'transparent']) {
     const source = await framed(background).png().toBuffer();
-    const made = await drawn(source, { trim: 10 });
-    t.same(made.size, [60, 40], background);
-    t.ok(allNear(corners(made, 0), quartersOfAll), background);
+    const output = await drawn(source, { trim: 10 });
+    t.same(output.size, [60, 40], background);
+    t.ok(allNear(corners(output, 0), quartersOfAll), background);
   }
 });
 
@@ -63,9 +63,9 @@ t.test('images without a border are not trimmed', async (t) => {
 t.test('trim applies to the crop', async (t) => {
   const source = await framed('white').png().toBuffer();
   const crop = { left: 0, top: 0, width: 70, height: 80 };
-  const made = await drawn(source, { crop, trim: 10 });
-  t.same(made.size, [30, 40]);
-  t.ok(allNear(corners(made), [red, red, blue, blue]));
+  const output = await drawn(source, { crop, trim: 10 });
+  t.same(output.size, [30, 40]);
+  t.ok(allNear(corners(output), [red, red, blue, blue]));
   const blank = { left: 2, top: 2, width: 30, height: 6 };
   const none = await drawn(source, { crop: blank, trim: 10 });
   t.same(none.size, [30, 6]);
@@ -75,9 +75,9 @@ t.test('trim applies to the crop', async (t) => {
 t.test('trim applies to the upright image', async (t) => {
   const stored = await framed('white').png().toBuffer();
   const source = await sharp(stored).withMetadata({ orientation: 6 }).png().toBuffer();
-  const made = await drawn(source, { trim: 10 });
-  t.same(made.size, [40, 60]);
-  t.ok(allNear(corners(made), [blue, red, yellow, green]));
+  const output = await drawn(source, { trim: 10 });
+  t.same(output.size, [40, 60]);
+  t.ok(allNear(corners(output), [blue, red, yellow, green]));
   const crop = { left: 0, top: 0, width: 80, height: 70 };
   const part = await drawn(source, { crop, trim: 10 });
   t.same(part.size, [40, 30]);

@@ -23,12 +23,12 @@ function watermark(changed: Partial<Watermark> = {}): Watermark {
 /** The rectangle in which a picture is white. */
 async function marked(
   changed: Partial<Watermark>,
-  asked: Partial<Variant> = {},
+  options: Partial<Variant> = {},
   bytes: Uint8Array = mark,
 ) {
   const { at, width, height } = await drawn(
     source,
-    { ...asked, watermark: watermark(changed) },
+    { ...options, watermark: watermark(changed) },
     bytes,
   );
   const xs: number[] = [];
@@ -84,14 +84,14 @@ t.test("the width is a percentage of the output's", async (t) => {
 
 t.test('the watermark is added last', async (t) => {
   const extend = { top: 0, right: 20, bottom: 20, left: 0 };
-  const asked = { extend, negate: true, opacity: 0.5, blur: 5, rotate: 180 };
-  t.same(await marked({}, { ...asked, background: '#ffffffff' }), [96, 68, 24, 12]);
+  const options = { extend, negate: true, opacity: 0.5, blur: 5, rotate: 180 };
+  t.same(await marked({}, { ...options, background: '#ffffffff' }), [96, 68, 24, 12]);
 });
 
 t.test('opacity blends the watermark', async (t) => {
-  const seen = async (opacity: number, bytes: Uint8Array, asked: Partial<Variant> = {}) => {
-    const made = await drawn(source, { ...asked, watermark: watermark({ opacity }) }, bytes);
-    return made.at(95, 55);
+  const seen = async (opacity: number, bytes: Uint8Array, options: Partial<Variant> = {}) => {
+    const output = await drawn(source, { ...options, watermark: watermark({ opacity }) }, bytes);
+    return output.at(95, 55);
   };
   t.ok(near(await seen(60, mark), [233, 193, 173, 255], 2));
   t.ok(near(await seen(1, mark), brown, 3));
@@ -104,9 +104,9 @@ t.test('opacity blends the watermark', async (t) => {
 
 t.test('a watermark on transparent pixels', async (t) => {
   const clear = await plain(100, 60, [0, 0, 0], 0);
-  const made = await drawn(clear, { watermark: watermark({ opacity: 50 }) }, mark);
-  t.ok(near(made.at(95, 55), [255, 255, 255, 128], 2));
-  t.equal(made.at(5, 5)[3], 0);
+  const output = await drawn(clear, { watermark: watermark({ opacity: 50 }) }, mark);
+  t.ok(near(output.at(95, 55), [255, 255, 255, 128], 2));
+  t.equal(output.at(5, 5)[3], 0);
   const jpeg = await drawn(clear, { watermark: watermark(), formats: ['jpeg'] }, mark);
   t.ok(near(jpeg.at(5, 5), white, 3));
 });
@@ -114,8 +114,8 @@ t.test('a watermark on transparent pixels', async (t) => {
 t.test('an SVG is rasterised at its final size', async (t) => {
   const drawing =
     '<svg xmlns="http://www.w3.org/2000/svg" width="2" height="2"><rect width="1" height="2" fill="#fff"/><rect x="1" width="1" height="2"/></svg>';
-  const made = await drawn(source, { watermark: watermark({ scale: 60 }) }, Buffer.from(drawing));
-  t.ok(near(made.at(69, 30), white, 1) && near(made.at(70, 30), [0, 0, 0], 1));
+  const output = await drawn(source, { watermark: watermark({ scale: 60 }) }, Buffer.from(drawing));
+  t.ok(near(output.at(69, 30), white, 1) && near(output.at(70, 30), [0, 0, 0], 1));
 });
 
 t.test('the orientation of the watermark is applied', async (t) => {

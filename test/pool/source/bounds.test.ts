@@ -1,119 +1,146 @@
-import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
+import type {
+  AcquireOptions,
+  SourceOptions,
+  SourceSettings,
+} from '../../../pool/source/sources.ts';
 import { until } from '../../until.ts';
-import { client, failureOf, openSources, startOrigin } from './origin.ts';
+import { client, failureOf, openSources, startHeldOrigin, startOrigin } from './origin.ts';
 
-/** An origin whose responses wait until the test finishes them, by path. */
-async function holdingOrigin(t: Test) {
-  const open = new Map<string, ServerResponse>();
-  const origin = await startOrigin(t, (request, response) => {
-    open.set(request.url ?? '', response);
-  });
-  const finish = (path: string) => {
-    open.get(path)?.end('picture');
-    open.delete(path);
-  };
-  return { ...origin, open, finish };
+/** Sources, and an origin whose responses wait for the test. */
+async function open(t: Test, settings: Partial<SourceSettings>, options: SourceOptions = {}) {
+  const origin = await startHeldOrigin(t);
+  const sources = openSources(t, settings, options);
+  const get = (path: string, more: Partial<AcquireOptions> = {}) =>
+    sources.acquire(origin.url(path), client(more));
+  const refused = async (path: string, more: Partial<AcquireOptions> = {}) =>
+    t.equal((await failureOf(get(path, more))).code, 'overloaded', path);
+  return { ...origin, sources, get, refused };
 }
 
+const background = { background: true };
+
 t.test('live fetches beyond the limit are refused at once', async (t) => {
-  const origin = await holdingOrigin(t);
-  const sources = openSources(t, { fetchConcurrency: 2 });
-  const running = ['/1', '/2'].map((path) => sources.acquire(origin.url(path), client()));
-  await until('2 requests', () => origin.open.size === 2);
-  t.equal((await failureOf(sources.acquire(origin.url('/3'), client()))).code, 'overloaded');
+  const { sources, get, refused, held, respond } = await open(t, { fetchConcurrency: 2 });
+  const running = [get('/1'), get('/2')];
+  await until('2 requests', () => held.size === 2);
+  await refused('/3');
   t.match(sources.stats(), { fetching: 2, concurrency: 2, rejected: 1, fetches: 2 });
-  const joined = sources.acquire(origin.url('/1'), client());
-  origin.finish('/1');
-  origin.finish('/2');
-  await Promise.all([...running, joined]);
+  running.push(get('/1'));
+  await respond('/1', '/2');
+  await Promise.all(running);
   t.equal(sources.stats().fetching, 0);
-  t.equal((await sources.acquire(origin.url('/1'), client())).fetchMs, null, 'hits need no slot');
-  const third = sources.acquire(origin.url('/3'), client());
-  await until('/3 is requested', () => origin.open.has('/3'));
-  origin.finish('/3');
+  t.equal((await get('/1')).fetchMs, null, 'cache hits need no slot');
+  const third = get('/3');
+  await respond('/3');
   t.ok(await third, 'the refusal is not cached');
 });
 
 t.test('background fetches wait for half of the slots', async (t) => {
-  const origin = await holdingOrigin(t);
-  const sources = openSources(t, { fetchConcurrency: 4 });
-  const background = ['/b1', '/b2', '/b3', '/b4'].map((path) =>
-    sources.acquire(origin.url(path), client({ background: true })),
-  );
-  await until('2 requests', () => origin.open.size === 2);
-  const live = ['/l1', '/l2'].map((path) => sources.acquire(origin.url(path), client()));
-  await until('4 requests', () => origin.open.size === 4);
-  t.same([...origin.open.keys()].sort(), ['/b1', '/b2', '/l1', '/l2']);
-  origin.finish('/b1');
-  await until('/b3 is requested', () => origin.open.has('/b3'));
-  t.notOk(origin.open.has('/b4'), 'first come, first served');
-  for (const path of ['/l1', '/l2', '/b2', '/b3']) origin.finish(path);
-  await until('/b4 is requested', () => origin.open.has('/b4'));
-  origin.finish('/b4');
-  await Promise.all([...background, ...live]);
+  const { sources, get, held, respond, paths } = await open(t, { fetchConcurrency: 4 });
+  const all = ['/b1', '/b2', '/b3', '/b4'].map((path) => get(path, background));
+  await until('2 requests', () => held.size === 2);
+  all.push(get('/l1'), get('/l2'));
+  await until('4 requests', () => held.size === 4);
+  t.same([...held.keys()].sort(), ['/b1', '/b2', '/l1', '/l2']);
+  await respond('/b1', '/b3', '/l1', '/l2', '/b2', '/b4');
+  await Promise.all(all);
+  t.same(paths().slice(4), ['/b3', '/b4'], 'first come, first served');
   t.match(sources.stats(), { fetching: 0, rejected: 0, fetches: 6 });
 });
 
 t.test('an abort removes a waiting background fetch', async (t) => {
-  const origin = await holdingOrigin(t);
-  const sources = openSources(t, { fetchConcurrency: 1 });
-  const live = sources.acquire(origin.url('/l'), client());
+  const { get, respond, paths } = await open(t, { fetchConcurrency: 1 });
+  const live = get('/l');
   const leaving = new AbortController();
-  const left = sources.acquire(
-    origin.url('/b1'),
-    client({ background: true, signal: leaving.signal }),
-  );
-  const stays = sources.acquire(origin.url('/b2'), client({ background: true }));
+  const left = get('/b1', { background: true, signal: leaving.signal });
+  const stays = get('/b2', background);
   leaving.abort(new Error('left'));
   await t.rejects(left, { message: 'left' });
-  await until('/l is requested', () => origin.open.has('/l'));
-  origin.finish('/l');
-  await until('/b2 is requested', () => origin.open.has('/b2'));
-  origin.finish('/b2');
+  await respond('/l', '/b2');
   await Promise.all([live, stays]);
-  t.same(
-    origin.requests.map(({ url }) => url),
-    ['/l', '/b2'],
-  );
+  t.same(paths(), ['/l', '/b2']);
 });
 
 t.test('a live request does not wait for a background slot', async (t) => {
-  const origin = await holdingOrigin(t);
-  const sources = openSources(t, { fetchConcurrency: 2 });
-  const background = ['/b1', '/b2'].map((path) =>
-    sources.acquire(origin.url(path), client({ background: true })),
-  );
-  await until('/b1 is requested', () => origin.open.has('/b1'));
-  const live = sources.acquire(origin.url('/b2'), client());
-  await until('/b2 is requested', () => origin.open.has('/b2'));
-  const full = sources.acquire(origin.url('/b3'), client({ background: true }));
-  t.equal((await failureOf(sources.acquire(origin.url('/b3'), client()))).code, 'overloaded');
-  origin.finish('/b2');
-  origin.finish('/b1');
-  await until('/b3 is requested', () => origin.open.has('/b3'));
-  origin.finish('/b3');
-  t.equal((await full).bytes.byteLength, 7, 'the background fetch kept waiting');
-  await Promise.all([...background, live]);
+  const { sources, get, refused, held, respond } = await open(t, { fetchConcurrency: 2 });
+  const all = [get('/b1', background), get('/b2', background)];
+  await until('/b1 is requested', () => held.has('/b1'));
+  all.push(get('/b2'));
+  await until('/b2 is requested', () => held.has('/b2'));
+  const waits = get('/b3', background);
+  await refused('/b3');
+  await respond('/b2', '/b1', '/b3');
+  t.equal((await waits).bytes.byteLength, 7, 'the background fetch kept waiting');
+  await Promise.all(all);
   t.match(sources.stats(), { fetches: 3, rejected: 1 });
+});
+
+t.test('a project leaves slots to others, also for the same host', async (t) => {
+  const { get, refused, respond } = await open(t, { fetchConcurrency: 8 });
+  const own = [0, 1, 2, 3, 4, 5].map((i) => get(`/a${i}`, { project: 'a' }));
+  await refused('/a6', { project: 'a' });
+  const other = get('/b', { project: 'b' });
+  await respond('/b');
+  t.ok(await other);
+  for (let i = 0; i < 6; i++) await respond(`/a${i}`);
+  await Promise.all(own);
+});
+
+t.test('background fetches of projects take turns', async (t) => {
+  const { get, respond, paths } = await open(t, { fetchConcurrency: 2 });
+  const all = ['/a1', '/a2', '/a3', '/b1'].map((path) =>
+    get(path, { project: path.charAt(1), background: true }),
+  );
+  await respond('/a1', '/a2', '/b1', '/a3');
+  await Promise.all(all);
+  t.same(paths(), ['/a1', '/a2', '/b1', '/a3']);
+});
+
+t.test('a live request promotes a fetch that waits for the share of another project', async (t) => {
+  const { sources, get, respond } = await open(t, { fetchConcurrency: 4 });
+  const own = ['/1', '/2', '/3'].map((path) => get(path, { project: 'a' }));
+  own.push(get('/4', { project: 'a', background: true }));
+  const live = get('/4', { project: 'b' });
+  await respond('/4');
+  t.ok(await live);
+  await respond('/1', '/2', '/3');
+  await Promise.all(own);
+  t.equal(sources.stats().fetching, 0);
+});
+
+t.test('an exhausted share of another project does not fail a request', async (t) => {
+  const { sources, get, url, respond } = await open(
+    t,
+    { sourceHeldBytes: 160_000 },
+    { cacheBytes: 1 },
+  );
+  const first = sources.acquire(url('/?80000', 'other.example'), client({ project: 'a' }));
+  await respond('/?80000');
+  const lease = await first;
+  const leader = failureOf(get('/?50000', { project: 'a' }));
+  const follower = get('/?50000', { project: 'b' });
+  await respond('/?50000');
+  t.equal((await leader).code, 'overloaded');
+  t.match(sources.stats(), { heldRejected: 1, heldMaxBytes: 160_000 });
+  await respond('/?50000');
+  t.equal((await follower).bytes.byteLength, 50_000);
+  lease.release();
 });
 
 t.test('bytes in flight and of leases have one limit', async (t) => {
   const origin = await startOrigin(t, (_, response) => {
     response.setHeader('content-length', 40_000).end(Buffer.alloc(40_000));
   });
-  const sources = openSources(
-    t,
-    { sourceMaxBytes: 50_000, sourceHeldBytes: 110_000 },
-    { cacheBytes: 1 },
-  );
-  const first = await sources.acquire(origin.url('/1'), client());
-  const second = await sources.acquire(origin.url('/2'), client());
+  const limits = { sourceMaxBytes: 50_000, sourceHeldBytes: 110_000 };
+  const sources = openSources(t, limits, { cacheBytes: 1 });
+  const get = (path: string) => sources.acquire(origin.url(path), client());
+  const [first, second] = [await get('/1'), await get('/2')];
   t.equal(sources.stats().heldBytes, 80_000);
-  t.equal((await failureOf(sources.acquire(origin.url('/3'), client()))).code, 'overloaded');
+  t.equal((await failureOf(get('/3'))).code, 'overloaded');
   t.equal(sources.stats().heldBytes, 80_000);
   first.release();
-  t.ok(await sources.acquire(origin.url('/3'), client()), 'not remembered');
+  t.ok(await get('/3'), 'the refusal is not cached');
   second.release();
   t.equal(sources.stats().heldBytes, 40_000);
 });
@@ -124,12 +151,30 @@ t.test('a Content-Length alone reserves little', async (t) => {
   });
   const sources = openSources(t, { sourceMaxBytes: 33_554_432 });
   const leaving = new AbortController();
-  const acquired = sources
-    .acquire(origin.url(), client({ signal: leaving.signal }))
-    .catch(() => 'left');
+  const left = sources.acquire(origin.url(), client({ signal: leaving.signal })).catch(() => {});
   await until('some bytes', () => sources.stats().heldBytes > 0);
   t.ok(sources.stats().heldBytes <= 1_048_576);
   leaving.abort();
-  t.equal(await acquired, 'left');
+  await left;
   await until('none are held', () => sources.stats().heldBytes === 0);
+});
+
+t.test('kept connections of many hosts are limited', async (t) => {
+  const origin = await startOrigin(t);
+  const sources = openSources(t, { fetchConcurrency: 2 });
+  for (let i = 0; i < 30; i++) {
+    (await sources.acquire(origin.url('/', `n${i}.example`), client())).release();
+  }
+  const { connections } = sources.stats();
+  t.ok(connections >= 8 && connections <= 10, `${connections} of 30`);
+});
+
+t.test('cached failures have a byte limit', async (t) => {
+  const sources = openSources(t, {}, { resolve: () => Promise.reject(new Error('no such name')) });
+  for (let i = 0; i < 400; i++) {
+    const url = new URL(`http://none.example/${i}${'x'.repeat(8_000)}`);
+    await failureOf(sources.acquire(url, client()));
+  }
+  const { failureBytes } = sources.stats();
+  t.ok(failureBytes > 3e6 && failureBytes <= 4 * 1024 * 1024, `${failureBytes}`);
 });

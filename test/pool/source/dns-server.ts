@@ -11,7 +11,7 @@ export interface DnsServer {
   /** `address:port`. */
   readonly address: string;
   /** The names that were asked for, once for each question. */
-  readonly asked: readonly string[];
+  readonly queries: readonly string[];
 }
 
 const responseCodes = { 'no such name': 3, failure: 2 } as const;
@@ -21,12 +21,12 @@ export async function startDnsServer(
   t: { teardown(action: () => void): void },
   answer: (name: string, family: 4 | 6) => DnsAnswer,
 ): Promise<DnsServer> {
-  const asked: string[] = [];
+  const queries: string[] = [];
   const socket = createSocket('udp4');
   socket.on('message', (message, { port, address }) => {
     const { name, type, end } = readQuestion(message);
     const family = type === 28 ? 6 : 4;
-    asked.push(name);
+    queries.push(name);
     const given = answer(name, family);
     if (given === 'silence') return;
     const code = typeof given === 'string' ? responseCodes[given] : 0;
@@ -42,7 +42,7 @@ export async function startDnsServer(
   });
   await new Promise<void>((done) => socket.bind(0, '127.0.0.1', done));
   t.teardown(() => socket.close());
-  return { address: `127.0.0.1:${socket.address().port}`, asked };
+  return { address: `127.0.0.1:${socket.address().port}`, queries };
 }
 
 function readQuestion(message: Buffer) {

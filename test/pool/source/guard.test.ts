@@ -60,10 +60,8 @@ t.test('IP literals that are not public are blocked in every spelling', async (t
     mapped: ['[::ffff:127.0.0.1]', '[::ffff:a9fe:a9fe]', '[::127.0.0.1]'],
     translated: ['[64:ff9b::7f00:1]', '[2002:7f00:1::]'],
   };
-  for (const [name, all] of Object.entries(hosts)) {
-    const urls = all.map((host) => `http://${host}/a.png`);
-    checkAll(t, guardOf(), { [name]: urls }, 'source_blocked');
-  }
+  const urls = Object.values(hosts).flatMap((all) => all.map((host) => `http://${host}/a.png`));
+  checkAll(t, guardOf(), { '': urls }, 'source_blocked');
 });
 
 t.test('names that are never public are blocked without a DNS query', async (t) => {
@@ -102,17 +100,14 @@ t.test('hosts for an allowlist', async (t) => {
 
 t.test('private sources are networks, addresses and hosts', async (t) => {
   const guard = guardOf('127.0.0.0/8:8080', '::1/128', '192.168.1.5', 'origin.internal');
-  t.equal(refusal(guard, 'http://127.0.0.1:8080/'), null);
-  t.equal(refusal(guard, 'http://[::ffff:127.0.0.1]:8080/'), null, 'the mapped address');
-  t.equal(refusal(guard, 'http://[::1]/'), null);
-  t.equal(refusal(guard, 'http://192.168.1.5/'), null);
+  const allowed = {
+    networks: ['http://127.0.0.1:8080/', 'http://[::ffff:127.0.0.1]:8080/', 'http://[::1]/'],
+    others: ['http://192.168.1.5/', 'http://origin.internal/'],
+  };
+  checkAll(t, guard, allowed, null);
   t.equal(refusal(guard, 'http://192.168.1.6/'), 'source_blocked');
-  t.equal(refusal(guard, 'http://origin.internal/'), null);
-  t.ok(guard.allowsAddress('127.0.0.1', 'shop.example', 8080), 'a CIDR applies to every name');
-  t.ok(
-    guard.allowsAddress('10.0.0.1', 'origin.internal', 80),
-    'a configured host may resolve to any address',
-  );
+  t.ok(guard.allowsAddress('127.0.0.1', 'shop.example', 8080), 'a network applies to every name');
+  t.ok(guard.allowsAddress('10.0.0.1', 'origin.internal', 80), 'its name has any address');
   t.notOk(guard.allowsAddress('10.0.0.1', 'shop.example', 80));
   t.notOk(guard.allowsAddress('no address', 'shop.example', 80));
   for (const entry of ['', '10.0.0.0/40', 'http://a.b', 'a/b', '*', '*.*.a', 'a b', 'a.*.b']) {

@@ -20,14 +20,35 @@ export interface Origin {
   quiet(): Promise<void>;
 }
 
-/** A real HTTP origin on 127.0.0.1, closed with the test. */
-export async function startOrigin(t: Test, answer: RequestListener): Promise<Origin> {
+/** An HTTP origin on 127.0.0.1, closed with the test. */
+export async function startOrigin(
+  t: Test,
+  answer: RequestListener = (_, response) => response.end('picture'),
+): Promise<Origin> {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     requests.push(request);
     answer(request, response);
   });
   return { requests, ...(await listen(t, server)) };
+}
+
+/** An origin whose responses wait for the test. The query of a path is the length of its body. */
+export async function startHeldOrigin(t: Test) {
+  const held = new Map<string, () => void>();
+  const origin = await startOrigin(t, ({ url: path = '' }, response) => {
+    held.set(path, () => response.end(Buffer.alloc(Number(path.split('?')[1] ?? 7))));
+  });
+  /** Waits for a request of each path, and answers it. */
+  const respond = async (...paths: readonly string[]) => {
+    for (const path of paths) {
+      await until(`${path} is requested`, () => held.has(path));
+      held.get(path)?.();
+      held.delete(path);
+    }
+  };
+  const paths = () => origin.requests.map(({ url }) => url);
+  return { ...origin, held, respond, paths };
 }
 
 /** Listens with any server. */
@@ -66,25 +87,25 @@ export async function failureOf(promise: Promise<unknown>): Promise<ServiceError
   throw new Error('The promise did not reject.');
 }
 
+export const sourceSettings: SourceSettings = {
+  fetchConcurrency: 8,
+  privateSources: ['127.0.0.1:*'],
+  sourcePorts: [80, 443],
+  dnsServers: null,
+  sourceMaxBytes: 1_000_000,
+  sourceHeldBytes: 134_217_728,
+  sourceTimeoutMs: 20_000,
+  own: { urls: [], ports: [1] },
+};
+
 /** Sources that may use 127.0.0.1, closed with the test. Every name resolves to it. */
 export function openSources(
   t: Test,
   changes: Partial<SourceSettings> = {},
   options: SourceOptions = {},
 ): Sources {
-  const settings: SourceSettings = {
-    fetchConcurrency: 8,
-    privateSources: ['127.0.0.1:*'],
-    sourcePorts: [80, 443],
-    dnsServers: null,
-    sourceMaxBytes: 1_000_000,
-    sourceHeldBytes: 134_217_728,
-    sourceTimeoutMs: 20_000,
-    own: { urls: [], ports: [1] },
-    ...changes,
-  };
   const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
-  const sources = new Sources(settings, { resolve, ...options });
+  const sources = new Sources({ ...sourceSettings, ...changes }, { resolve, ...options });
   t.teardown(() => sources.close());
   return sources;
 }

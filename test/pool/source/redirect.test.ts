@@ -10,14 +10,13 @@ t.test('relative redirects and those to other hosts are followed', async (t) => 
       if (target === undefined) response.end(`${request.headers.host}${request.url}`);
       else response.writeHead(status, { location: target }).end('moved');
     });
-    const asked: string[] = [];
-    const allowed = (host: string) => asked.push(host) > 0;
+    const checked: string[] = [];
     const lease = await openSources(t).acquire(
       origin.url('/a', 'a.example'),
-      client({ allowed: (host) => allowed(host) }),
+      client({ allowed: (host) => checked.push(host) > 0 }),
     );
     t.equal(Buffer.from(lease.bytes).toString(), `b.example:${origin.port}/c`, String(status));
-    t.ok(asked.includes('b.example'), 'the allowlist is asked without the trailing dot');
+    t.ok(checked.includes('b.example'), 'without the trailing dot');
   }
 });
 

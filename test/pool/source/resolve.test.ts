@@ -16,7 +16,7 @@ function sourcesWith(
 }
 
 t.test('a name is fetched from its address', async (t) => {
-  const origin = await startOrigin(t, (_, response) => response.end('picture'));
+  const origin = await startOrigin(t);
   const sources = sourcesWith(t, () => [v4('127.0.0.1')]);
   const lease = await sources.acquire(origin.url('/', 'shop.example'), client());
   t.equal(Buffer.from(lease.bytes).toString(), 'picture');
@@ -24,7 +24,7 @@ t.test('a name is fetched from its address', async (t) => {
 });
 
 t.test('one address that is not allowed refuses the name', async (t) => {
-  const origin = await startOrigin(t, (_, response) => response.end('picture'));
+  const origin = await startOrigin(t);
   for (const addresses of [
     [v4('127.0.0.2')],
     [v4('127.0.0.1'), v4('127.0.0.2')],
@@ -57,7 +57,7 @@ t.test('the socket connects to the checked address when a name changes', async (
 });
 
 t.test('the next address is used when one is dead', async (t) => {
-  const origin = await startOrigin(t, (_, response) => response.end('picture'));
+  const origin = await startOrigin(t);
   const privateSources = ['127.0.0.0/8:*'];
   const sources = sourcesWith(t, () => [v4('127.0.0.9'), v4('127.0.0.1')], { privateSources });
   const lease = await sources.acquire(origin.url('/', 'two.example'), client());
@@ -65,7 +65,7 @@ t.test('the next address is used when one is dead', async (t) => {
 });
 
 t.test("a private source may resolve to any address but the service's", async (t) => {
-  const origin = await startOrigin(t, (_, response) => response.end('picture'));
+  const origin = await startOrigin(t);
   const privateSources = ['origin.internal:*'];
   const resolve = () => [v4('127.0.0.1')];
   const url = origin.url('/', 'origin.internal');

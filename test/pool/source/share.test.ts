@@ -1,20 +1,16 @@
 import type { ServerResponse } from 'node:http';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type { SourceLease } from '../../../pool/source/sources.ts';
 import { until } from '../../until.ts';
-import { client, failureOf, openSources, startOrigin } from './origin.ts';
+import { client, failureOf, openSources, startHeldOrigin, startOrigin } from './origin.ts';
 
 t.test('concurrent requests for a URL share one fetch and its bytes', async (t) => {
-  let answer = () => {};
-  const origin = await startOrigin(t, (_, response) => {
-    answer = () => void response.end('picture');
-  });
+  const origin = await startHeldOrigin(t);
   const sources = openSources(t);
   const acquired = Array.from({ length: 100 }, (_, i) =>
     sources.acquire(origin.url(`/a#${i}`), client()),
   );
-  await until('a request', () => origin.requests.length === 1);
-  answer();
+  await origin.respond('/a');
   const leases = await Promise.all(acquired);
   t.equal(origin.requests.length, 1);
   t.equal(new Set(leases.map(({ bytes }) => bytes)).size, 1);
@@ -28,10 +24,10 @@ t.test('concurrent requests for a URL share one fetch and its bytes', async (t) 
 });
 
 t.test('only the last abort ends the fetch', async (t) => {
-  const answers: ServerResponse[] = [];
+  const responses: ServerResponse[] = [];
   let cut = 0;
   const origin = await startOrigin(t, (_, response) => {
-    answers.push(response);
+    responses.push(response);
     response.write('pic');
     response.on('close', () => {
       if (!response.writableFinished) cut += 1;
@@ -42,97 +38,92 @@ t.test('only the last abort ends the fetch', async (t) => {
   const acquired = leaving.map(({ signal }) =>
     sources.acquire(origin.url(), client({ signal })).catch((error: unknown) => error),
   );
-  await until('a request', () => answers.length === 1);
-  leaving[0]?.abort('first');
-  t.equal(await acquired[0], 'first');
-  leaving[1]?.abort('second');
-  t.equal(await acquired[1], 'second');
-  t.equal(sources.stats().fetching, 1);
-  t.equal(cut, 0);
-  leaving[2]?.abort('third');
-  t.equal(await acquired[2], 'third');
+  await until('a request', () => responses.length === 1);
+  for (const [index, controller] of leaving.entries()) {
+    t.same([sources.stats().fetching, cut], [1, 0]);
+    controller.abort(index);
+    t.equal(await acquired[index], index);
+  }
   await until('the fetch has ended', () => cut === 1 && sources.stats().fetching === 0);
   t.equal(sources.stats().heldBytes, 0);
 
   const again = sources.acquire(origin.url(), client());
-  await until('another request', () => answers.length === 2);
-  answers[1]?.end('ture');
+  await until('another request', () => responses.length === 2);
+  responses[1]?.end('ture');
   t.equal((await again).bytes.byteLength, 7, 'the abort is not cached');
-});
 
-t.test('an aborted signal starts no fetch', async (t) => {
-  const origin = await startOrigin(t, (_, response) => response.end('picture'));
-  const sources = openSources(t);
   const signal = AbortSignal.abort(new Error('before'));
-  await t.rejects(sources.acquire(origin.url(), client({ signal })), { message: 'before' });
-  t.match(sources.stats(), { fetches: 0, fetching: 0 });
+  await t.rejects(sources.acquire(origin.url('/2'), client({ signal })), { message: 'before' });
+  t.equal(sources.stats().fetches, 2, 'an aborted signal starts no fetch');
 });
 
-t.test('a shared fetch respects the allowlist of each request', async (t) => {
-  const origin = await startOrigin(t, (request, response) => {
-    // The second request joins before this response.
-    if (request.url === '/end') response.end('picture');
+/** An origin that redirects from a.example to b.example, and a request that may only use a.example. */
+async function openRedirecting(
+  t: Test,
+  end: (response: ServerResponse) => unknown = (response) => response.end('picture'),
+) {
+  const origin = await startOrigin(t, ({ url }, response) => {
+    if (url === '/end') end(response);
     else response.writeHead(302, { location: `http://b.example:${origin.port}/end` }).end();
   });
-  const url = origin.url('/', 'a.example');
-  const strict = client({ allowed: (host) => host === 'a.example' });
+  const sources = openSources(t);
+  const get = (options = client()) => sources.acquire(origin.url('/', 'a.example'), options);
+  const strict = () => client({ allowed: (host) => host === 'a.example' });
+  return { requests: origin.requests, get, strict };
+}
+
+const refused = { code: 'source_not_allowed', message: /b\.example/ };
+
+t.test('a shared fetch respects the allowlist of each request', async (t) => {
   for (const strictLeads of [true, false]) {
-    const sources = openSources(t);
-    const before = origin.requests.length;
-    const [first, second] = strictLeads ? [strict, client()] : [client(), strict];
-    const joined = [sources.acquire(url, first), sources.acquire(url, second)] as const;
-    const [refused, served] = strictLeads ? joined : ([joined[1], joined[0]] as const);
-    const failure = await failureOf(refused);
-    t.match(failure, { code: 'source_not_allowed', message: /b\.example/ });
+    const { requests, get, strict } = await openRedirecting(t);
+    // The second request joins before the first response.
+    const [first, second] = strictLeads ? [get(strict()), get()] : [get(), get(strict())];
+    const [failed, served] = strictLeads ? [first, second] : [second, first];
+    t.match(await failureOf(failed), refused);
     t.equal((await served).bytes.byteLength, 7);
-    t.equal(origin.requests.length - before, 2, 'one request for each host');
-    const late = await failureOf(sources.acquire(url, strict));
-    t.equal(late.code, 'source_not_allowed', 'also from the cache');
+    t.equal(requests.length, 2, 'one request for each host');
+    t.match(await failureOf(get(strict())), refused, 'also from the cache');
   }
 });
 
 t.test('a request that joins after a refused redirect has it followed', async (t) => {
-  const origin = await startOrigin(t, (request, response) => {
-    if (request.url === '/end') response.end('picture');
-    else response.writeHead(302, { location: `http://b.example:${origin.port}/end` }).end();
-  });
-  const sources = openSources(t);
-  const url = origin.url('/', 'a.example');
+  const { get } = await openRedirecting(t);
   let late: Promise<SourceLease> | undefined;
   const allowed = (host: string) => {
     if (host === 'a.example') return true;
     queueMicrotask(() => {
-      late ??= sources.acquire(url, client());
+      late ??= get();
     });
     return false;
   };
-  t.equal((await failureOf(sources.acquire(url, client({ allowed })))).code, 'source_not_allowed');
+  t.match(await failureOf(get(client({ allowed }))), refused);
   t.equal((await late)?.bytes.byteLength, 7);
 });
 
 t.test('a refused redirect is not cached', async (t) => {
-  const origin = await startOrigin(t, (request, response) => {
-    if (request.url === '/end') response.end('picture');
-    else response.writeHead(302, { location: `http://b.example:${origin.port}/end` }).end();
-  });
-  const sources = openSources(t);
-  const url = origin.url('/', 'a.example');
-  const strict = client({ allowed: (host) => host === 'a.example' });
-  t.equal((await failureOf(sources.acquire(url, strict))).code, 'source_not_allowed');
-  t.same(origin.requests.length, 1, 'the other host got no request');
-  t.equal((await sources.acquire(url, client())).bytes.byteLength, 7);
+  const { requests, get, strict } = await openRedirecting(t);
+  t.match(await failureOf(get(strict())), refused);
+  t.equal(requests.length, 1, 'the other host got no request');
+  t.equal((await get()).bytes.byteLength, 7);
+});
+
+t.test('a cached failure of a host is only used for requests that may use the host', async (t) => {
+  const { get, strict } = await openRedirecting(t, (response) => response.writeHead(404).end());
+  t.equal((await failureOf(get())).code, 'source_not_found');
+  t.match(await failureOf(get(strict())), refused);
 });
 
 t.test('close aborts fetches', async (t) => {
   const origin = await startOrigin(t, (_, response) => response.write('pic'));
   const sources = openSources(t, { fetchConcurrency: 1 });
-  const running = failureOf(sources.acquire(origin.url('/1'), client()));
-  const waiting = failureOf(sources.acquire(origin.url('/2'), client({ background: true })));
+  const get = (path: string, options = client()) =>
+    failureOf(sources.acquire(origin.url(path), options));
+  const failures = [get('/1'), get('/2', client({ background: true }))];
   await until('a request', () => origin.requests.length === 1);
   await sources.close();
-  t.equal((await running).code, 'overloaded');
-  t.equal((await waiting).code, 'overloaded');
-  t.equal((await failureOf(sources.acquire(origin.url('/3'), client()))).code, 'overloaded');
+  failures.push(get('/3'));
+  for (const failure of failures) t.equal((await failure).code, 'overloaded');
   await origin.quiet();
   t.match(sources.stats(), { fetching: 0, heldBytes: 0, cacheBytes: 0 });
 });

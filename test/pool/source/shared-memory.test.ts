@@ -13,20 +13,11 @@ function allocate(memory: SharedMemory, bytes: number): Uint8Array {
 
 t.test('allocations are whole pages at the lowest free address', (t) => {
   const memory = new SharedMemory(8 * page);
-  const [a, b, c, d] = [1, page, page + 1, 3 * page].map((size) => allocate(memory, size));
-  t.same(
-    [a, b, c, d].map((bytes) => bytes && [from(bytes), bytes.byteLength]),
-    [
-      [0, 1],
-      [1, page],
-      [2, page + 1],
-      [4, 3 * page],
-    ],
-  );
-  t.equal(from(allocate(memory, 100)), 7);
+  const allocated = [1, page, page + 1, 3 * page, 100].map((size) => allocate(memory, size));
+  t.same(allocated.map(from), [0, 1, 2, 4, 7]);
+  t.equal(allocated[2]?.byteLength, page + 1);
   t.equal(memory.allocate(1), null, 'full');
-  if (b) memory.free(b);
-  if (c) memory.free(c);
+  for (const bytes of allocated.slice(1, 3)) memory.free(bytes);
   t.equal(memory.allocate(3 * page + 1), null);
   t.equal(from(allocate(memory, 3 * page)), 1, 'adjacent free ranges are merged');
   t.end();

@@ -1,189 +1,205 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
-import { type FrontEnd, imageOf, Machine, type Rendering } from './machine.ts';
+import { stopTimers } from '../../clock.ts';
+import { imageOf, Machine, type Rendering, settle } from './machine.ts';
 
-/** A machine of three front ends. */
-function machine() {
-  const all = new Machine(3);
-  return { all, a: all.frontEnd(0), b: all.frontEnd(1), c: all.frontEnd(2) };
+/** A machine whose front ends have requested `k` in turn, so that the first one leads. */
+async function requested(count: number, signals: readonly (AbortSignal | undefined)[] = []) {
+  const machine = new Machine(count);
+  const responses: Promise<unknown>[] = [];
+  for (const [index, frontEnd] of machine.frontEnds.entries()) {
+    responses.push(frontEnd.get('k', signals[index]).catch((error: unknown) => error));
+    await machine.deliverAll();
+  }
+  return { machine, responses };
 }
 
 function onlyRendering({ renderings }: Machine): Rendering {
   const [first, second] = renderings;
   if (first === undefined || second !== undefined) {
-    throw new Error(`${renderings.length} renders are under way, not one`);
+    throw new Error(`${renderings.length} renders are in progress, not one`);
   }
   return first;
 }
 
-/** Front ends that join for a key in turn; the first one leads. */
-async function wanting(all: Machine, ...frontEnds: FrontEnd[]): Promise<Promise<unknown>[]> {
-  const waiting: Promise<unknown>[] = [];
-  for (const one of frontEnds) {
-    waiting.push(one.get('k').catch((error: unknown) => error));
-    await all.deliverAll();
-  }
-  return waiting;
+/** Ends the only render, with an error if one is given. */
+async function finish(machine: Machine, error?: ServiceError): Promise<void> {
+  onlyRendering(machine).finish(error);
+  await machine.deliverAll();
+}
+
+async function assertIdle(t: Test, machine: Machine): Promise<void> {
+  t.equal(machine.coalescer.size, 0);
+  t.same(machine.renderings, []);
+  for (const one of machine.running) t.equal(await machine.openJoins(one), 0);
 }
 
 t.test('a machine renders a key once for all participants', async (t) => {
-  const { all, a, b, c } = machine();
-  const waiting = await wanting(all, a, b, c, b);
-  t.equal(all.coalescer.size, 1);
-  onlyRendering(all).finish();
-  await all.deliverAll();
-  for (const image of await Promise.all(waiting)) t.same(image, imageOf('k'));
-  t.equal(all.coalescer.size, 0);
-  for (const one of all.frontEnds) t.equal(await all.openJoins(one), 0);
+  const { machine, responses } = await requested(3);
+  responses.push(machine.frontEnd(1).get('k'));
+  await machine.deliverAll();
+  await finish(machine);
+  for (const image of await Promise.all(responses)) t.same(image, imageOf('k'));
+  await assertIdle(t, machine);
 });
 
-t.test('different keys do not wait for each other', async (t) => {
-  const { all, a, b } = machine();
-  const first = a.get('k');
-  const second = b.get('l');
-  await all.deliverAll();
-  t.same(
-    all.renderings.map(({ key, frontEnd }) => [key, frontEnd]),
-    [
-      ['k', 0],
-      ['l', 1],
-    ],
-  );
-  for (const rendering of all.renderings) rendering.finish();
-  await all.deliverAll();
-  t.same(await Promise.all([first, second]), [imageOf('k'), imageOf('l')]);
-});
-
-t.test('all participants get an error of the work', async (t) => {
-  const { all, a, b, c } = machine();
-  const waiting = await wanting(all, a, b, c);
-  onlyRendering(all).finish(new ServiceError('source_not_found', 'It is not there.'));
-  await all.deliverAll();
-  for (const error of await Promise.all(waiting)) {
+t.test('all participants get the error of the render', async (t) => {
+  const { machine, responses } = await requested(3);
+  await finish(machine, new ServiceError('source_not_found', 'It is not there.'));
+  for (const error of await Promise.all(responses)) {
     t.match(error, { code: 'source_not_found', message: 'It is not there.' });
     t.ok(error instanceof ServiceError);
   }
-  t.equal(all.coalescer.size, 0);
+  await assertIdle(t, machine);
 });
 
-t.test('an overloaded leader hands over to a follower', async (t) => {
-  const { all, a, b, c } = machine();
-  const [first, ...others] = await wanting(all, a, b, c);
-  onlyRendering(all).finish(new ServiceError('overloaded', 'Too much to do.'));
-  await all.deliverAll();
-  t.match(await first, { code: 'overloaded' });
-  t.equal(onlyRendering(all).frontEnd, 1, 'the one that waited longest');
-  onlyRendering(all).finish();
-  await all.deliverAll();
-  for (const image of await Promise.all(others)) t.same(image, imageOf('k'));
+t.test('a follower leads when the leader is overloaded', async (t) => {
+  const { machine, responses } = await requested(3);
+  await finish(machine, new ServiceError('overloaded', 'Too much to do.'));
+  t.equal(onlyRendering(machine).frontEnd, 1, 'the one that waited longest');
+  await finish(machine);
+  t.match(await responses[0], { code: 'overloaded' });
+  for (const image of await Promise.all(responses.slice(1))) t.same(image, imageOf('k'));
 });
 
-t.test('the next follower replaces a leader that dies', async (t) => {
-  const { all, a, b, c } = machine();
-  const [, ...others] = await wanting(all, a, b, c);
-  all.kill(a);
-  await all.deliverAll();
-  t.equal(onlyRendering(all).frontEnd, 1);
-  all.kill(b);
-  await all.deliverAll();
-  t.equal(onlyRendering(all).frontEnd, 2);
-  onlyRendering(all).finish();
-  await all.deliverAll();
-  t.same(await others[1], imageOf('k'));
-  t.equal(all.coalescer.size, 0);
+t.test(
+  'a leading front end renders for its followers after its own request has left',
+  async (t) => {
+    const left = new AbortController();
+    const { machine, responses } = await requested(2, [left.signal]);
+    left.abort(new Error('the client left'));
+    await machine.deliverAll();
+    t.match(await responses[0], { message: 'the client left' });
+    t.equal(onlyRendering(machine).frontEnd, 0);
+    await finish(machine);
+    t.same(await responses[1], imageOf('k'));
+    await assertIdle(t, machine);
+  },
+);
+
+t.test('a follower that becomes the leader renders for the other followers', async (t) => {
+  const left = new AbortController();
+  const { machine, responses } = await requested(3, [undefined, left.signal]);
+  machine.kill(machine.frontEnd(0));
+  await machine.deliverAll();
+  left.abort();
+  await machine.deliverAll();
+  t.equal(onlyRendering(machine).frontEnd, 1);
+  await finish(machine);
+  t.same(await responses[2], imageOf('k'));
 });
 
-t.test('a leader dies between render-succeeded and its image', async (t) => {
-  const { all, a, b } = machine();
-  const [, other] = await wanting(all, a, b);
-  onlyRendering(all).finish();
-  await new Promise((resolve) => setImmediate(resolve));
-  for (const land of a.writes.splice(0)) land();
-  t.ok(all.deliverToPrimary(a), 'it reports success');
-  all.kill(a);
-  await all.deliverAll();
-  t.equal(onlyRendering(all).frontEnd, 1);
-  onlyRendering(all).finish();
-  await all.deliverAll();
-  t.same(await other, imageOf('k'));
+t.test('the render is cancelled when the last participant leaves', async (t) => {
+  const controllers = [new AbortController(), new AbortController()];
+  const { machine } = await requested(
+    2,
+    controllers.map(({ signal }) => signal),
+  );
+  for (const [index, controller] of controllers.entries()) {
+    t.equal(machine.renderings.length, 1, `${index} have left`);
+    controller.abort();
+    await machine.deliverAll();
+  }
+  await assertIdle(t, machine);
 });
 
-t.test('a follower that dies leaves no render', async (t) => {
-  const { all, a, b } = machine();
-  const [first] = await wanting(all, a, b);
-  all.kill(b);
-  onlyRendering(all).finish();
-  await all.deliverAll();
-  t.same(await first, imageOf('k'));
-  t.equal(all.coalescer.size, 0);
-});
-
-t.test('late messages of a dead front end have no effect', async (t) => {
-  const { all, a, b } = machine();
-  a.get('k').catch(() => {});
-  all.kill(a);
-  t.ok(all.deliverToPrimary(a), 'the retained image arrives');
-  t.equal(all.coalescer.size, 0);
-  const wanted = b.get('k');
-  await all.deliverAll();
-  t.equal(onlyRendering(all).frontEnd, 1, 'no request waits for a dead process');
-  onlyRendering(all).finish();
-  await all.deliverAll();
-  t.same(await wanted, imageOf('k'));
-});
-
-t.test('a join during the hand-over of the image gets it too', async (t) => {
-  const { all, a, b, c } = machine();
-  const waiting = await wanting(all, a, b);
-  onlyRendering(all).finish();
-  await new Promise((resolve) => setImmediate(resolve));
-  for (const land of a.writes.splice(0)) land();
-  t.ok(all.deliverToPrimary(a));
-  waiting.push(c.get('k'));
-  t.ok(all.deliverToPrimary(c));
-  await all.deliverAll();
-  for (const image of await Promise.all(waiting)) t.same(image, imageOf('k'));
-  t.equal(all.coalescer.size, 0);
+t.test('an aborted signal sends no message', async (t) => {
+  const { coalescer, toPrimary } = new Machine(1).frontEnd(0);
+  const reason = new Error('gone');
+  const participant = { live: true, retain: () => null, promote: () => {} };
+  await t.rejects(
+    coalescer.join('k', { ...participant, signal: AbortSignal.abort(reason) }),
+    reason,
+  );
+  t.same(toPrimary, []);
 });
 
 t.test('the image is sent only to processes that wait for it', async (t) => {
-  const { all, a, b } = machine();
-  const sent: unknown[] = [];
-  const push = a.toPrimary.push.bind(a.toPrimary);
-  a.toPrimary.push = (...messages) => {
-    sent.push(...messages);
-    return push(...messages);
-  };
-  await wanting(all, a);
-  onlyRendering(all).finish();
-  await all.deliverAll();
-  t.notOk(sent.some((message) => JSON.stringify(message).includes('image/png')));
-  await wanting(all, a, b);
-  onlyRendering(all).finish();
-  await all.deliverAll();
-  t.ok(sent.some((message) => JSON.stringify(message).includes('image/png')));
+  for (const frontEnds of [1, 2]) {
+    const { machine } = await requested(frontEnds);
+    const { toPrimary } = machine.frontEnd(0);
+    const sent: unknown[] = [];
+    const push = toPrimary.push.bind(toPrimary);
+    toPrimary.push = (...messages) => {
+      sent.push(...messages);
+      return push(...messages);
+    };
+    await finish(machine);
+    t.equal(JSON.stringify(sent).includes('image/png'), frontEnds === 2);
+  }
 });
 
-t.test('mayBeStored is set when another front end has stored the image', async (t) => {
-  const { all, a, b, c } = machine();
+t.test('a leader learns whether another front end may have stored the image', async (t) => {
+  const machine = new Machine(3);
+  const [a, b, c] = [machine.frontEnd(0), machine.frontEnd(1), machine.frontEnd(2)];
   const first = a.get('k');
-  await all.deliverAll();
-  t.same(a.looked, [false], 'no cache had it');
-  onlyRendering(all).finish();
-  await all.deliverAll();
-  await first;
+  await machine.deliverAll();
+  t.same(a.mayBeStored, [false], 'no cache had it');
+  await finish(machine);
+  t.same(await first, imageOf('k'));
   const second = b.get('k');
-  const other = c.get('l');
-  await all.deliverAll();
-  t.same(b.looked, [true], 'it may have looked before the image was stored');
-  t.same(c.looked, [false]);
-  const waiting = a.get('l');
-  await all.deliverAll();
-  all.kill(c);
-  await all.deliverAll();
-  t.same(a.looked, [false, true], 'the leader may have died after it had stored the image');
-  for (const rendering of all.renderings) rendering.finish();
-  await all.deliverAll();
-  t.same(await Promise.all([second, waiting]), [imageOf('k'), imageOf('l')]);
-  other.catch(() => {});
+  c.get('l').catch(() => {});
+  await machine.deliverAll();
+  t.same(b.mayBeStored, [true], 'it may have read the cache before the image was stored');
+  t.same(c.mayBeStored, [false]);
+  const third = a.get('l');
+  await machine.deliverAll();
+  machine.kill(c);
+  await machine.deliverAll();
+  t.same(a.mayBeStored, [false, true], 'the leader may have died after it had stored the image');
+  for (const rendering of machine.renderings) rendering.finish();
+  await machine.deliverAll();
+  t.same(await Promise.all([second, third]), [imageOf('k'), imageOf('l')]);
+});
+
+t.test('a silent primary does not delay requests', async (t) => {
+  const tick = stopTimers(t);
+  const machine = new Machine(2);
+  const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
+  const other = b.get('k');
+  await machine.deliverAll();
+  const response = a.get('k');
+  tick(1_000);
+  await settle();
+  t.equal(a.renderings.length, 0);
+  tick(2_000);
+  await settle();
+  t.equal(a.renderings.length, 1, 'it renders by itself');
+
+  await machine.deliverAll();
+  t.equal(machine.renderings.length, 2);
+  a.renderings[0]?.finish();
+  await machine.deliverAll();
+  t.same(await response, imageOf('k'));
+  t.equal(machine.coalescer.size, 1, 'the other render continues');
+  await finish(machine);
+  t.same(await other, imageOf('k'));
+  await assertIdle(t, machine);
+});
+
+t.test('a front end that leads without a reply retains no render of others', async (t) => {
+  const tick = stopTimers(t);
+  const machine = new Machine(2);
+  const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
+  const left = new AbortController();
+  b.get('k', left.signal).catch(() => {});
+  await machine.deliverAll();
+  const response = a.get('k');
+  tick(3_000);
+  await machine.deliverAll();
+  a.renderings[0]?.finish();
+  await machine.deliverAll();
+  await response;
+  left.abort();
+  await machine.deliverAll();
+  await assertIdle(t, machine);
+});
+
+t.test('a follower waits without a limit after the reply of the primary', async (t) => {
+  const tick = stopTimers(t);
+  const { machine, responses } = await requested(2);
+  tick(60_000);
+  await machine.deliverAll();
+  await finish(machine);
+  t.same(await Promise.all(responses), [imageOf('k'), imageOf('k')]);
 });

@@ -1,59 +1,39 @@
-import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { cacheFilePath } from '../../../pool/cache/disk.ts';
 import { keyOf } from '../../pool/cache/pictures.ts';
-import { block, kept, numbered } from './index-folder.ts';
+import { block, createIndex, numbered } from './index-folder.ts';
 
-t.test('after a start the existing files count, in the order of their age', async (t) => {
+t.test('a scan adds the existing files in the order of their age', async (t) => {
   const folder = t.testdir();
-  const before = kept(folder, 100);
-  for (const name of numbered(1, 12)) await before.put(name, { age: 1_000 - Number(name) });
-  const { index, remaining } = kept(folder, 10);
+  const before = createIndex(folder, 100);
+  for (const name of numbered(1, 12)) await before.write(name, { age: 1_000 - Number(name) });
+  const { index, remaining } = createIndex(folder, 10);
   await index.scan();
   await index.close();
   t.same(remaining(numbered(1, 12)), numbered(4, 12));
   t.equal(index.bytes, 9 * block);
 });
 
-t.test('files of an earlier version are moved', async (t) => {
-  const folder = t.testdir();
-  const { index, put, there, troubles } = kept(folder, 10);
-  await put('new');
-  const key = keyOf('old');
-  const former = join(folder, 'files', key.slice(0, 2), key.slice(2, 4), key);
-  await mkdir(dirname(former), { recursive: true });
-  await writeFile(former, Buffer.alloc(block));
-  await index.scan();
-  await index.close();
-  t.same([there('old'), there('new'), index.count], [true, true, 2]);
-  t.notOk(existsSync(former));
-  t.same(troubles, []);
-});
-
 t.test('files that are written or used during the scan are newer than its results', async (t) => {
   const folder = t.testdir();
-  const { index, put, remaining } = kept(folder, 12);
-  for (const name of numbered(1, 10)) await put(name, { age: 1_000 - Number(name) });
+  const { index, write, store, remaining } = createIndex(folder, 12);
+  for (const name of numbered(1, 10)) await write(name, { age: 1_000 - Number(name) });
   const scan = index.scan();
   index.used(keyOf('1'));
-  for (const name of ['11', '12']) {
-    await put(name);
-    index.stored(keyOf(name), block);
-  }
+  await store('11', '12');
   await scan;
   t.equal(index.count, 12, 'each counts once');
-  await put('13');
-  index.stored(keyOf('13'), block);
+  await store('13');
   await index.close();
   t.same(remaining(numbered(1, 13)), ['1', ...numbered(5, 13)]);
 });
 
 t.test('files that are removed during the scan stay removed', async (t) => {
   const folder = t.testdir();
-  const { index, put } = kept(folder, 200);
-  for (const name of numbered(1, 100)) await put(name);
+  const { index, write } = createIndex(folder, 200);
+  for (const name of numbered(1, 100)) await write(name);
   const scan = index.scan();
   for (const name of numbered(1, 100)) {
     await rm(cacheFilePath(folder, keyOf(name)));
@@ -65,13 +45,10 @@ t.test('files that are removed during the scan stay removed', async (t) => {
 
 t.test('the limit holds during the scan', async (t) => {
   const folder = t.testdir();
-  const { index, put, remaining } = kept(folder, 10);
-  for (const name of numbered(1, 10)) await put(name, { age: 1_000 });
+  const { index, write, store, remaining } = createIndex(folder, 10);
+  for (const name of numbered(1, 10)) await write(name, { age: 1_000 });
   const scan = index.scan();
-  for (const name of numbered(11, 31)) {
-    await put(name);
-    index.stored(keyOf(name), block);
-  }
+  await store(...numbered(11, 31));
   await scan;
   await index.close();
   const left = remaining(numbered(1, 31));
@@ -82,10 +59,10 @@ t.test('the limit holds during the scan', async (t) => {
 
 t.test('foreign files are neither counted nor changed', async (t) => {
   const folder = t.testdir({ files: { 'readme.txt': 'x', ab: { 'notes.txt': 'x' } } });
-  const { index, put } = kept(folder, 1);
+  const { index, write } = createIndex(folder, 1);
   const key = keyOf('a');
   const deep = dirname(cacheFilePath(folder, key));
-  await put('a');
+  await write('a');
   await writeFile(join(deep, 'foreign'), Buffer.alloc(50_000));
   await writeFile(join(deep, `${key}.bak`), Buffer.alloc(50_000));
   await writeFile(join(deep, keyOf('of another folder')), Buffer.alloc(50_000));
@@ -102,15 +79,15 @@ t.test('foreign files are neither counted nor changed', async (t) => {
 });
 
 t.test('a missing folder is an empty cache', async (t) => {
-  const { index } = kept(join(t.testdir(), 'none'), 10);
+  const { index } = createIndex(join(t.testdir(), 'none'), 10);
   await index.scan();
   t.same([index.count, index.bytes], [0, 0]);
   await index.prepare();
 });
 
 t.test('a scan ends early when the index is closed', async (t) => {
-  const { index, put } = kept(t.testdir(), 1_000);
-  for (const name of numbered(1, 60)) await put(name);
+  const { index, write } = createIndex(t.testdir(), 1_000);
+  for (const name of numbered(1, 60)) await write(name);
   const scan = index.scan();
   await index.close();
   await scan;

@@ -1,16 +1,12 @@
 import { pino } from 'pino';
 import t from 'tap';
 import { DiskSpace } from '../../../server/cluster/disk-space.ts';
-import { keyOf } from '../../pool/cache/pictures.ts';
-import { block, kept, numbered } from './index-folder.ts';
+import { block, createIndex, numbered } from './index-folder.ts';
 
 /** A cache of ten images on a disk of 1,000 blocks with a given number of free ones. */
 async function startDisk(t: { testdir(): string }, reserveBytes: number | null) {
-  const { index, put, remaining } = kept(t.testdir(), 100);
-  for (const name of numbered(1, 10)) {
-    await put(name);
-    index.stored(keyOf(name), block);
-  }
+  const { index, store, remaining } = createIndex(t.testdir(), 100);
+  await store(...numbered(1, 10));
   const lines: string[] = [];
   const disk = { freeForAll: 0 };
   const space = new DiskSpace({
@@ -38,7 +34,7 @@ t.test('the oldest images are deleted until the reserve is free', async (t) => {
   t.same(lines, []);
 });
 
-t.test('a full disk is logged once, and its end once', async (t) => {
+t.test('the begin and the end of a full disk are logged once each', async (t) => {
   const { space, disk, remaining, lines } = await startDisk(t, 20 * block);
   disk.freeForAll = 9 * block;
   await space.check();

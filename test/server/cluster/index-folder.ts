@@ -7,25 +7,33 @@ import { keyOf } from '../../pool/cache/pictures.ts';
 
 export const block = 4_096;
 
-/** A folder with an index limited to a number of blocks. */
-export function kept(folder: string, blocks: number) {
-  const troubles: Error[] = [];
-  const index = new DiskCacheIndex(folder, blocks * block, (error) => troubles.push(error));
-  const there = (name: string) => existsSync(cacheFilePath(folder, keyOf(name)));
+/** An index of a folder, limited to a number of blocks. */
+export function createIndex(folder: string, blocks: number) {
+  const errors: Error[] = [];
+  const index = new DiskCacheIndex(folder, blocks * block, (error) => errors.push(error));
+  const exists = (name: string) => existsSync(cacheFilePath(folder, keyOf(name)));
+  /** Writes a file without a report to the index, with an age in seconds. */
+  const write = async (name: string, { bytes = block, age = 0 } = {}): Promise<void> => {
+    const path = cacheFilePath(folder, keyOf(name));
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, Buffer.alloc(bytes));
+    const modified = Date.now() / 1_000 - age;
+    await utimes(path, modified, modified);
+  };
   return {
     index,
-    troubles,
-    there,
-    /** The given names that have a file. */
-    remaining: (names: readonly string[]) => names.filter(there),
-    /** Writes a file as a front end does, with an age in seconds. */
-    async put(name: string, { bytes = block, age = 0 } = {}): Promise<void> {
-      const path = cacheFilePath(folder, keyOf(name));
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, Buffer.alloc(bytes));
-      const then = Date.now() / 1_000 - age;
-      await utimes(path, then, then);
+    errors,
+    exists,
+    write,
+    /** Writes files of one block as a front end does, and reports them to the index. */
+    async store(...names: string[]): Promise<void> {
+      for (const name of names) {
+        await write(name);
+        index.stored(keyOf(name), block);
+      }
     },
+    /** The given names that have a file. */
+    remaining: (names: readonly string[]) => names.filter(exists),
   };
 }
 

@@ -4,54 +4,66 @@ import { ServiceError } from '../../../contract/errors.ts';
 import type { Image } from '../../../pool/image.ts';
 import { type FrontEnd, Machine, settle } from './machine.ts';
 
-interface PendingImage {
+interface Request {
   readonly key: string;
-  readonly of: FrontEnd;
+  readonly frontEnd: FrontEnd;
   readonly controller: AbortController;
-  end: 'waiting' | 'image' | 'wrong image' | 'failure' | 'left';
+  result: 'none' | 'image' | 'wrong image' | 'error' | 'left';
 }
 
-/** An event that may come next; `at` selects its subject. */
-interface Step {
-  readonly what: 'want' | 'leave' | 'up' | 'down' | 'finish' | 'fail' | 'overload' | 'land' | 'die';
-  readonly at: number;
+/** The kinds of events, more frequent ones with a higher weight. */
+const weights = {
+  deliverToPrimary: 4,
+  deliverToFrontEnd: 4,
+  request: 4,
+  leave: 2,
+  finish: 2,
+  write: 2,
+  fail: 1,
+  overload: 1,
+  die: 1,
+};
+
+/** An event that may come next; `index` selects the front end, request or render. */
+interface Event {
+  readonly kind: keyof typeof weights;
+  readonly index: number;
   readonly key: string;
 }
 
-const pick = <T>(from: readonly T[], at: number): T | undefined => from[at % from.length];
-
-/** A machine with events in any order, and all requested images. */
+/** A machine with events in any order, and all requests. */
 class Scenario {
   readonly machine = new Machine(3);
-  readonly waiting: PendingImage[] = [];
+  readonly requests: Request[] = [];
 
-  take({ what, at, key }: Step): void {
+  handle({ kind, index, key }: Event): void {
     const { machine } = this;
-    const one = pick(machine.running, at);
-    const rendering = pick(machine.renderings, at);
-    switch (what) {
-      case 'want':
-        if (one !== undefined) this.#want(one, key);
+    const pick = <T>(from: readonly T[]): T | undefined => from[index % from.length];
+    const frontEnd = pick(machine.running);
+    const rendering = pick(machine.renderings);
+    switch (kind) {
+      case 'request':
+        if (frontEnd !== undefined) this.#request(frontEnd, key);
         return;
       case 'leave':
-        return pick(this.#waiting(), at)?.controller.abort(new Error('left'));
-      case 'up':
+        return pick(this.#open())?.controller.abort(new Error('left'));
+      case 'deliverToPrimary':
         // Messages of dead front ends arrive too.
-        machine.deliverToPrimary(machine.frontEnd(at % machine.frontEnds.length));
+        machine.deliverToPrimary(machine.frontEnd(index % machine.frontEnds.length));
         return;
-      case 'down':
-        if (one !== undefined) machine.deliverToFrontEnd(one);
+      case 'deliverToFrontEnd':
+        if (frontEnd !== undefined) machine.deliverToFrontEnd(frontEnd);
         return;
       case 'finish':
         return rendering?.finish();
       case 'fail':
-        return rendering?.finish(new ServiceError('source_corrupt', 'It is torn.'));
+        return rendering?.finish(new ServiceError('source_corrupt', 'It is damaged.'));
       case 'overload':
         return rendering?.finish(new ServiceError('overloaded', 'Too much to do.'));
-      case 'land':
-        return one?.writes.shift()?.();
+      case 'write':
+        return frontEnd?.writes.shift()?.();
       case 'die':
-        if (one !== undefined && machine.running.length > 1) machine.kill(one);
+        if (frontEnd !== undefined && machine.running.length > 1) machine.kill(frontEnd);
     }
   }
 
@@ -69,73 +81,66 @@ class Scenario {
     } while (this.machine.renderings.length > 0);
   }
 
-  hanging(): PendingImage[] {
-    return this.#waiting().filter(({ of }) => !of.dead);
+  /** Requests without a result in running front ends. */
+  hanging(): Request[] {
+    return this.#open().filter(({ frontEnd }) => !frontEnd.dead);
   }
 
-  #waiting(): PendingImage[] {
-    return this.waiting.filter(({ end }) => end === 'waiting');
+  #open(): Request[] {
+    return this.requests.filter(({ result }) => result === 'none');
   }
 
-  #want(of: FrontEnd, key: string): void {
-    const wanted: PendingImage = { key, of, controller: new AbortController(), end: 'waiting' };
-    this.waiting.push(wanted);
-    of.get(key, wanted.controller.signal).then(
+  #request(frontEnd: FrontEnd, key: string): void {
+    const request: Request = { key, frontEnd, controller: new AbortController(), result: 'none' };
+    this.requests.push(request);
+    frontEnd.get(key, request.controller.signal).then(
       ({ body }: Image) => {
-        wanted.end = Buffer.from(body).toString() === key ? 'image' : 'wrong image';
+        request.result = Buffer.from(body).toString() === key ? 'image' : 'wrong image';
       },
       (error: unknown) => {
-        wanted.end = error instanceof ServiceError ? 'failure' : 'left';
+        request.result = error instanceof ServiceError ? 'error' : 'left';
       },
     );
   }
 }
 
-const step = (keys: readonly string[]): fc.Arbitrary<Step> =>
-  fc.record({
-    what: fc.oneof(
-      { weight: 8, arbitrary: fc.constantFrom('up' as const, 'down' as const) },
-      { weight: 4, arbitrary: fc.constant('want' as const) },
-      {
-        weight: 4,
-        arbitrary: fc.constantFrom('leave' as const, 'finish' as const, 'land' as const),
-      },
-      {
-        weight: 1,
-        arbitrary: fc.constantFrom('fail' as const, 'overload' as const, 'die' as const),
-      },
-    ),
-    at: fc.nat(11),
-    key: fc.constantFrom(...keys),
-  });
+const kinds = Object.entries(weights).map(([kind, weight]) => ({
+  weight,
+  arbitrary: fc.constant(kind as Event['kind']),
+}));
 
 for (const keys of [['k'], ['k', 'l']]) {
   t.test(`no request hangs after any order of events for ${keys.length} keys`, async (t) => {
-    let ended = { image: 0, failure: 0, left: 0 };
+    const event = fc.record({
+      kind: fc.oneof(...kinds),
+      index: fc.nat(11),
+      key: fc.constantFrom(...keys),
+    });
+    const counts = { image: 0, error: 0, left: 0 };
     await fc.assert(
-      fc.asyncProperty(fc.array(step(keys), { minLength: 10, maxLength: 80 }), async (steps) => {
-        const story = new Scenario();
-        for (const one of steps) {
-          story.take(one);
+      fc.asyncProperty(fc.array(event, { minLength: 10, maxLength: 80 }), async (events) => {
+        const scenario = new Scenario();
+        for (const one of events) {
+          scenario.handle(one);
           await settle();
-          const twice = story.renderedTwice();
-          if (twice.length > 0) throw new Error(`two lead to ${twice}`);
+          const twice = scenario.renderedTwice();
+          if (twice.length > 0) throw new Error(`two front ends render ${twice}`);
         }
-        await story.end();
-        if (story.hanging().length > 0) throw new Error(`${story.hanging().length} hang`);
-        if (story.machine.coalescer.size > 0) throw new Error('a render is left');
-        for (const one of story.machine.running) {
-          const open = await story.machine.openJoins(one, steps.length);
+        await scenario.end();
+        if (scenario.hanging().length > 0) throw new Error(`${scenario.hanging().length} hang`);
+        if (scenario.machine.coalescer.size > 0) throw new Error('a render is left');
+        for (const one of scenario.machine.running) {
+          const open = await scenario.machine.openJoins(one, events.length);
           if (open > 0) throw new Error(`${open} joins are left`);
         }
-        for (const { end } of story.waiting) {
-          if (end === 'wrong image') throw new Error('a request got the image of another key');
-          if (end !== 'waiting') ended = { ...ended, [end]: ended[end] + 1 };
+        for (const { result } of scenario.requests) {
+          if (result === 'wrong image') throw new Error('a request got the image of another key');
+          if (result !== 'none') counts[result] += 1;
         }
       }),
       { numRuns: 400 },
     );
-    t.comment(ended);
-    for (const [how, times] of Object.entries(ended)) t.ok(times > 5, `${how}: ${times} times`);
+    t.comment(counts);
+    for (const [result, times] of Object.entries(counts)) t.ok(times > 5, `${result}: ${times}`);
   });
 }

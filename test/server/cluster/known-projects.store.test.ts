@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -16,12 +17,8 @@ function opened(t: Test, path = join(t.testdir(), 'known-projects'), url = store
   const known = new KnownProjects(3, () => 1);
   const errors: unknown[] = [];
   const onError = (error: unknown) => errors.push(error);
-  return {
-    path,
-    known,
-    errors,
-    file: new KnownProjectsFile({ path, storeUrl: url, known, onError }),
-  };
+  const file = new KnownProjectsFile({ path, storeUrl: url, known, onError });
+  return { path, known, errors, file };
 }
 
 t.test('the primary keeps the latest revision of each project', async (t) => {
@@ -31,39 +28,37 @@ t.test('the primary keeps the latest revision of each project', async (t) => {
   t.ok(known.receive({ type: 'project-known', project: project(2) }));
   t.notOk(known.receive({ type: 'projects-confirmed', at: 70 }));
   t.notOk(known.receive({ type: 'projects-confirmed', at: 60 }));
-  t.same(new Set(known.knowledge.projects), new Set([project(1, 2), project(2)]));
+  t.same(new Set(known.snapshot.projects), new Set([project(1, 2), project(2)]));
   t.equal(known.confirmedAt, 70);
   t.ok(known.receive({ type: 'project-forgotten', id: idOf(1) }));
   for (const number of [3, 4, 5, 6]) {
     known.receive({ type: 'project-known', project: project(number) });
   }
-  t.equal(known.knowledge.projects.length, 3, 'not more than a front end');
+  t.equal(known.snapshot.projects.length, 3, 'not more than a front end');
 });
 
-t.test('the known projects are written soon, for this store and this user only', async (t) => {
-  const { path, known, file, errors } = opened(t);
-  t.equal(await file.read(), null);
-  known.receive({ type: 'project-known', project: project(1) });
-  known.receive({ type: 'projects-confirmed', at: 1_000 });
-  file.changed();
-  await until('a file', () =>
-    stat(path).then(
-      () => true,
-      () => false,
-    ),
-  );
-  t.equal((await stat(path)).mode & 0o777, 0o600);
-  const bytes = await readFile(path);
-  t.notOk(bytes.includes('the-secret') || bytes.includes(idOf(1)), 'it is encrypted');
-  t.same(await opened(t, path).file.read(), { confirmedAt: 1_000, projects: [project(1)] });
-  t.equal(await opened(t, path, 'mongodb://other.example/').file.read(), null);
+t.test(
+  'the known projects are written within seconds, for this store and this user only',
+  async (t) => {
+    const { path, known, file, errors } = opened(t);
+    t.equal(await file.read(), null);
+    known.receive({ type: 'project-known', project: project(1) });
+    known.receive({ type: 'projects-confirmed', at: 1_000 });
+    file.changed();
+    await until('a file', () => existsSync(path));
+    t.equal((await stat(path)).mode & 0o777, 0o600);
+    const bytes = await readFile(path);
+    t.notOk(bytes.includes('the-secret') || bytes.includes(idOf(1)), 'it is encrypted');
+    t.same(await opened(t, path).file.read(), { confirmedAt: 1_000, projects: [project(1)] });
+    t.equal(await opened(t, path, 'mongodb://other.example/').file.read(), null);
 
-  known.receive({ type: 'projects-confirmed', at: 2_000 });
-  await file.close();
-  t.match(await opened(t, path).file.read(), { confirmedAt: 2_000 }, 'written at the end');
-  t.same(await readdir(join(path, '..')), ['known-projects'], 'nothing is left over');
-  t.same(errors, []);
-});
+    known.receive({ type: 'projects-confirmed', at: 2_000 });
+    await file.close();
+    t.match(await opened(t, path).file.read(), { confirmedAt: 2_000 }, 'written at the end');
+    t.same(await readdir(join(path, '..')), ['known-projects'], 'nothing is left over');
+    t.same(errors, []);
+  },
+);
 
 t.test('a truncated, changed or foreign file is not read', async (t) => {
   const { path, known, file } = opened(t);

@@ -13,16 +13,16 @@ function watched() {
       liveness.check();
     }
   };
-  const suspend = (seconds: number) => {
-    now += seconds * 1_000;
+  const suspend = (ms: number) => {
+    now += ms;
   };
   return { liveness, unresponsive, pass, suspend };
 }
 
-t.test('a front end without messages for 15 s is reported once', async (t) => {
+t.test('a running front end without messages for 15 s is reported once', async (t) => {
   const { liveness, unresponsive, pass } = watched();
-  liveness.messageReceived(1);
-  liveness.messageReceived(2);
+  for (const frontEnd of [1, 2, 3]) liveness.messageReceived(frontEnd);
+  liveness.forget(3);
   pass(15, () => liveness.messageReceived(2));
   t.same(unresponsive, []);
   pass(1, () => liveness.messageReceived(2));
@@ -31,18 +31,10 @@ t.test('a front end without messages for 15 s is reported once', async (t) => {
   t.same(unresponsive, [1]);
 });
 
-t.test('ended front ends and those without a first message are not reported', async (t) => {
-  const { liveness, unresponsive, pass } = watched();
-  liveness.messageReceived(1);
-  liveness.forget(1);
-  pass(60);
-  t.same(unresponsive, []);
-});
-
 t.test('no front end is reported after a delay of the check itself', async (t) => {
   const { liveness, unresponsive, pass, suspend } = watched();
   liveness.messageReceived(1);
-  suspend(3_600);
+  suspend(3_600_000);
   pass(10);
   t.same(unresponsive, []);
   pass(10);

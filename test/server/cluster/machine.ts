@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../contract/errors.ts';
-import { Cancelled, type Leader } from '../../../pool/coalescer.ts';
+import { Cancelled } from '../../../pool/coalescer.ts';
 import type { Image } from '../../../pool/image.ts';
 import { SingleFlight } from '../../../pool/single-flight.ts';
 import type {
@@ -39,8 +39,8 @@ export class FrontEnd {
   /** Renders that write their image to the disk. */
   readonly writes: (() => void)[] = [];
   readonly renderings: Rendering[] = [];
-  /** `mayBeStored` of each render that it led. */
-  readonly looked: boolean[] = [];
+  /** Of each render that it led. */
+  readonly mayBeStored: boolean[] = [];
   dead = false;
 
   constructor(id: number) {
@@ -63,19 +63,15 @@ export class FrontEnd {
       promote: () => {},
     });
     if (role.role === 'follower') return role.image;
-    this.looked.push(role.mayBeStored);
+    this.mayBeStored.push(role.mayBeStored);
     try {
       await this.#render(key, signal);
     } catch (error) {
       role.fail(error instanceof ServiceError ? error : new Cancelled());
       throw error;
     }
-    this.#succeedLater(role, key);
+    this.writes.push(() => role.succeed(imageOf(key)));
     return imageOf(key);
-  }
-
-  #succeedLater(leader: Leader, key: string): void {
-    this.writes.push(() => leader.succeed(imageOf(key)));
   }
 
   #render(key: string, signal: AbortSignal): Promise<void> {
@@ -118,9 +114,9 @@ export class Machine {
   }
 
   frontEnd(id: number): FrontEnd {
-    const one = this.frontEnds[id];
-    if (one === undefined) throw new Error(`no front end ${id}`);
-    return one;
+    const frontEnd = this.frontEnds[id];
+    if (frontEnd === undefined) throw new Error(`no front end ${id}`);
+    return frontEnd;
   }
 
   get running(): FrontEnd[] {
@@ -132,14 +128,14 @@ export class Machine {
   }
 
   /** Delivers the oldest message of a front end to the primary. False without a message. */
-  deliverToPrimary({ id, toPrimary: up }: FrontEnd): boolean {
-    const message = up.shift();
+  deliverToPrimary({ id, toPrimary }: FrontEnd): boolean {
+    const message = toPrimary.shift();
     if (message !== undefined) this.coalescer.receive(id, message as CoalescerRequest);
     return message !== undefined;
   }
 
-  deliverToFrontEnd({ fromPrimary: down, dead, coalescer }: FrontEnd): boolean {
-    const reply = down.shift();
+  deliverToFrontEnd({ fromPrimary, dead, coalescer }: FrontEnd): boolean {
+    const reply = fromPrimary.shift();
     if (reply !== undefined && !dead) coalescer.receive(reply);
     return reply !== undefined;
   }
@@ -168,7 +164,7 @@ export class Machine {
     }
   }
 
-  /** Joins that a front end still has; it refuses to lead for others. */
+  /** Number of unfinished joins of a front end: it refuses a `render-lead` for any other join. */
   async openJoins(frontEnd: FrontEnd, upTo = 1_000): Promise<number> {
     await this.deliverAll();
     let open = 0;

@@ -5,9 +5,9 @@ import {
   readKey,
   requireProductAccess,
 } from '../../../server/control/authenticate.ts';
-import { endpoints } from '../../../server/control/endpoints.ts';
-import { lookupsAtOnce, lookupsPerWindow } from '../../../server/control/unknown-keys.ts';
-import { type ApiKey, type KeyAccess, Keys } from '../../../store/keys.ts';
+import { type Endpoint, endpoints } from '../../../server/control/endpoints.ts';
+import { maxConcurrentLookups, maxLookupsPerWindow } from '../../../server/control/unknown-keys.ts';
+import { type ApiKey, Keys } from '../../../store/keys.ts';
 import { Organisations } from '../../../store/organisations.ts';
 import { stopClock } from '../../clock.ts';
 import { testDatabase } from '../../store/connection.ts';
@@ -30,127 +30,116 @@ t.test('a key is read from either header; Authorization takes precedence', async
   }
 });
 
-async function authentication(t: Test) {
+async function authenticationOf(t: Test) {
   const { db } = await testDatabase(t);
   const keys = new Keys(db);
   const organisations = new Organisations(db);
+  const authentication = new Authentication(keys, organisations);
   const { _id: orgId } = await organisations.create('Shop');
   const issue = (inOrganisation = orgId) =>
     keys.issue({ name: 'shop', orgId: inOrganisation, projectId: null, access: 'write' });
-  return {
-    authentication: new Authentication(keys, organisations),
-    keys,
-    organisations,
-    orgId,
-    issue,
-    db,
-  };
+  return { authentication, keys, organisations, orgId, issue };
 }
 
 t.test('only the secret of a stored, valid key is accepted', async (t) => {
-  const { authentication: who, keys, issue } = await authentication(t);
+  const { authentication, keys, issue } = await authenticationOf(t);
   const { key, secret } = await issue();
-  t.same(await who.authenticate(`Bearer ${secret}`, '', client), { key, productAccess: true });
-  t.same((await who.authenticate('', secret, client)).key, key);
+  t.same(await authentication.authenticate(`Bearer ${secret}`, '', client), {
+    key,
+    productAccess: true,
+  });
+  t.same((await authentication.authenticate('', secret, client)).key, key);
   const others = [key._id, key.hash, secret.slice(0, -1), secret.toUpperCase(), 'x'.repeat(10_000)];
   for (const other of others) {
-    await t.rejects(who.authenticate(`Bearer ${other}`, '', client), { code: 'api_key_invalid' });
+    await t.rejects(authentication.authenticate(`Bearer ${other}`, '', client), {
+      code: 'api_key_invalid',
+    });
   }
   const { key: ended, secret: endedSecret } = await issue();
   await keys.revoke(ended._id);
-  await t.rejects(who.authenticate('', endedSecret, client), { code: 'api_key_invalid' });
+  await t.rejects(authentication.authenticate('', endedSecret, client), {
+    code: 'api_key_invalid',
+  });
 });
 
 t.test('a key needs an organisation with product access', async (t) => {
-  const { authentication: who, organisations, orgId, issue } = await authentication(t);
+  const { authentication, organisations, orgId, issue } = await authenticationOf(t);
   const { secret } = await issue();
   const { secret: orphan } = await issue('org_0000000000000000');
-  requireProductAccess(await who.authenticate('', (await issue()).secret, client));
+  requireProductAccess(await authentication.authenticate('', (await issue()).secret, client));
   await organisations.setProductAccess(orgId, false);
   for (const key of [secret, orphan]) {
-    const credential = await who.authenticate('', key, client);
+    const credential = await authentication.authenticate('', key, client);
     t.throws(() => requireProductAccess(credential), { code: 'product_access_required' });
   }
 });
 
 t.test('a look-up is valid for one second', async (t) => {
-  const { authentication: who, keys, issue } = await authentication(t);
+  const { authentication, keys, issue } = await authenticationOf(t);
   const { key, secret } = await issue();
   const clock = stopClock(t);
-  t.same((await who.authenticate('', secret, client)).key, key);
+  t.same((await authentication.authenticate('', secret, client)).key, key);
   await keys.revoke(key._id);
   await clock.forward(900);
-  t.same((await who.authenticate('', secret, client)).key, key, 'cached');
+  t.same((await authentication.authenticate('', secret, client)).key, key, 'cached');
   await clock.forward(200);
-  await t.rejects(who.authenticate('', secret, client), { code: 'api_key_invalid' });
+  await t.rejects(authentication.authenticate('', secret, client), { code: 'api_key_invalid' });
 });
 
 t.test('the second begins with the query, even if the store is slow', async (t) => {
-  let meanwhile = async () => {};
-  class SlowKeys extends Keys {
-    override async findBySecret(secret: string) {
-      const found = await super.findBySecret(secret);
-      await meanwhile();
-      return found;
-    }
-  }
-  const { keys, organisations, issue, db } = await authentication(t);
-  const who = new Authentication(new SlowKeys(db), organisations);
+  const { authentication, keys, issue } = await authenticationOf(t);
   const { key, secret } = await issue();
   const clock = stopClock(t);
-  meanwhile = async () => {
+  const find = keys.findBySecret.bind(keys);
+  keys.findBySecret = async (one) => {
+    const found = await find(one);
     await keys.revoke(key._id);
     await clock.forward(1_100);
+    return found;
   };
-  t.equal((await who.authenticate('', secret, client)).key._id, key._id, 'valid at the query');
-  await t.rejects(who.authenticate('', secret, client), { code: 'api_key_invalid' });
+  const { key: found } = await authentication.authenticate('', secret, client);
+  t.equal(found._id, key._id, 'valid at the query');
+  await t.rejects(authentication.authenticate('', secret, client), { code: 'api_key_invalid' });
 });
 
 t.test('the scope and access of keys', async (t) => {
-  const key = (projectId: string | null, access: KeyAccess, orgId = 'org_1'): ApiKey => ({
+  const key: ApiKey = {
     _id: 'key_1',
     hash: '',
     name: '',
-    orgId,
-    projectId,
-    access,
+    orgId: 'org_1',
+    projectId: null,
+    access: 'write',
     createdAt: new Date(),
     revokedAt: null,
-  });
+  };
+  const stranger = { orgId: 'org_2' };
   const organisationOf = async (id: string) => (id.startsWith('prj_') ? 'org_1' : null);
-  const result = (
-    one: ApiKey,
-    operation: (typeof endpoints)[keyof typeof endpoints],
-    project: string | null,
-  ) =>
-    authorise(one, operation, project, { organisationOf }).then(
-      () => 'yes',
-      (error) => error.code,
-    );
-  const all = Object.entries(endpoints);
-  for (const [id, operation] of all) {
-    const onProject = operation.path.includes('{projectId}');
-    const own = onProject ? 'prj_1' : null;
-    const writes = operation.method !== 'GET';
-    const reading = writes ? 'write_access_required' : 'yes';
-    t.equal(await result(key(null, 'write'), operation, own), 'yes', id);
-    t.equal(await result(key(null, 'read'), operation, own), reading, id);
-    if (onProject) {
-      t.equal(await result(key('prj_1', 'write'), operation, own), 'yes', id);
-      t.equal(await result(key('prj_2', 'write'), operation, own), 'project_forbidden', id);
-      t.equal(await result(key('prj_2', 'read'), operation, own), 'project_forbidden', id);
-      const stranger = key(null, 'write', 'org_2');
-      t.equal(await result(stranger, operation, own), 'project_forbidden', id);
-      t.equal(await result(stranger, operation, 'none'), 'yes', `${id}, later 404`);
-      t.equal(await result({ ...stranger, allOrganisations: true }, operation, own), 'yes', id);
-    }
+  for (const [id, endpoint] of Object.entries<Endpoint>(endpoints)) {
+    const onProject = endpoint.path.includes('{projectId}');
+    const result = (changes: Partial<ApiKey>, project = 'prj_1') =>
+      authorise({ ...key, ...changes }, endpoint, onProject ? project : null, {
+        organisationOf,
+      }).then(
+        () => 'allowed',
+        (error) => error.code,
+      );
+    const reading = endpoint.method === 'GET' ? 'allowed' : 'write_access_required';
+    const scoped = endpoint.allProjects ? 'project_forbidden' : 'allowed';
+    t.equal(await result({}), 'allowed', id);
+    t.equal(await result({ access: 'read' }), reading, id);
+    t.equal(await result({ projectId: 'prj_1' }), scoped, id);
+    if (!onProject) continue;
+    t.equal(await result({ projectId: 'prj_2' }), 'project_forbidden', id);
+    t.equal(await result({ projectId: 'prj_2', access: 'read' }), 'project_forbidden', id);
+    t.equal(await result(stranger), 'project_forbidden', id);
+    t.equal(await result(stranger, 'none'), 'allowed', `${id}: a missing project gets 404 later`);
+    t.equal(await result({ ...stranger, allOrganisations: true }), 'allowed', id);
   }
-  t.equal(await result(key('prj_1', 'read'), endpoints.listProjects, null), 'yes');
-  t.equal(await result(key('prj_1', 'write'), endpoints.createProject, null), 'project_forbidden');
 });
 
 t.test('look-ups of unknown keys are limited for each client', async (t) => {
-  const { authentication: who, keys, issue } = await authentication(t);
+  const { authentication, keys, issue } = await authenticationOf(t);
   const { secret } = await issue();
   const { secret: other } = await issue();
   let lookups = 0;
@@ -160,57 +149,58 @@ t.test('look-ups of unknown keys are limited for each client', async (t) => {
     return find(one);
   };
   const clock = stopClock(t);
-  const ask = (key: string, from = client) =>
-    who.authenticate('', key, from).then(
+  const resultOf = (key: string, from = client) =>
+    authentication.authenticate('', key, from).then(
       () => 'valid',
       (error) => error.code,
     );
-  t.equal(await ask(secret), 'valid');
+  t.equal(await resultOf(secret), 'valid');
   const flood = (name: string, from = client) =>
-    Promise.all(Array.from({ length: 400 }, (_, i) => ask(`sk_${name}_${i}`, from)));
+    Promise.all(Array.from({ length: 400 }, (_, i) => resultOf(`sk_${name}_${i}`, from)));
   lookups = 0;
   const together = await flood('a');
-  t.equal(lookups, lookupsPerWindow, 'of concurrent requests');
-  t.equal(together.filter((code) => code === 'api_key_invalid').length, lookupsPerWindow);
-  t.equal(together.filter((code) => code === 'rate_limited').length, 400 - lookupsPerWindow);
-  t.equal(await ask('sk_a_0'), 'api_key_invalid', 'cached');
-  t.equal(lookups, lookupsPerWindow);
+  t.equal(lookups, maxLookupsPerWindow, 'of concurrent requests');
+  t.equal(together.filter((code) => code === 'api_key_invalid').length, maxLookupsPerWindow);
+  t.equal(together.filter((code) => code === 'rate_limited').length, 400 - maxLookupsPerWindow);
+  t.equal(await resultOf('sk_a_0'), 'api_key_invalid', 'cached');
+  t.equal(lookups, maxLookupsPerWindow);
 
   await clock.forward(1_100);
-  t.equal(await ask(secret), 'valid', 'a key that was valid is looked up again');
-  const refusal = await who.authenticate('', other, client).catch((error) => error);
+  t.equal(await resultOf(secret), 'valid', 'a key that was valid is looked up again');
+  const refusal = await authentication.authenticate('', other, client).catch((error) => error);
   t.match(refusal, { code: 'rate_limited', details: { retryAfter: 59 } });
-  t.equal(await ask(other, '198.51.100.1'), 'valid', 'other clients are not limited');
+  t.equal(await resultOf(other, '198.51.100.1'), 'valid', 'other clients are not limited');
   await clock.forward(59_000);
-  t.equal(await ask('sk_b'), 'api_key_invalid', 'a minute later');
+  t.equal(await resultOf('sk_b'), 'api_key_invalid', 'a minute later');
 
   const { key: ended, secret: endedSecret } = await issue();
-  t.equal(await ask(endedSecret), 'valid');
+  t.equal(await resultOf(endedSecret), 'valid');
   await keys.revoke(ended._id);
   await clock.forward(1_100);
   lookups = 0;
-  for (let i = 0; i < 9; i++) t.equal(await ask(endedSecret), 'api_key_invalid');
+  for (let i = 0; i < 9; i++) t.equal(await resultOf(endedSecret), 'api_key_invalid');
   t.ok(lookups <= 2, `${lookups} look-ups of a key that was valid`);
 
   t.test('valid keys and store failures do not count', async (t) => {
     const from = '198.51.100.2';
     keys.findBySecret = async () => {
-      throw new Error('away');
+      throw new Error('unavailable');
     };
-    for (let i = 0; i < 200; i++) await ask(`sk_c_${i}`, from);
+    for (let i = 0; i < 200; i++) await resultOf(`sk_c_${i}`, from);
     keys.findBySecret = find;
-    for (let i = 0; i < 130; i++) t.equal(await ask((await issue()).secret, from), 'valid');
-    t.equal(await ask('sk_d', from), 'api_key_invalid');
+    for (let i = 0; i < 130; i++) t.equal(await resultOf((await issue()).secret, from), 'valid');
+    t.equal(await resultOf('sk_d', from), 'api_key_invalid');
   });
 });
 
 t.test('unknown keys do not evict known ones, and concurrent look-ups are limited', async (t) => {
-  const { authentication: who, keys, issue } = await authentication(t);
+  const { authentication, keys, issue } = await authenticationOf(t);
   const { secret } = await issue();
-  await who.authenticate('', secret, client);
+  await authentication.authenticate('', secret, client);
   keys.findBySecret = async () => null;
-  for (let i = 0; i < 10_000; i++) await who.authenticate('', `sk_${i}`, `${i}`).catch(() => {});
-  const { known, unknown } = who.bytes;
+  for (let i = 0; i < 10_000; i++)
+    await authentication.authenticate('', `sk_${i}`, `${i}`).catch(() => {});
+  const { known, unknown } = authentication.bytes;
   t.ok(unknown > 2e6 && unknown <= 3 * 1024 * 1024, `${unknown} bytes`);
   t.ok(known > 0, 'the valid key is still cached');
 
@@ -219,10 +209,13 @@ t.test('unknown keys do not evict known ones, and concurrent look-ups are limite
     release = () => resolve(null);
   });
   keys.findBySecret = () => released;
-  const asked = Array.from({ length: lookupsAtOnce + 3 }, (_, i) =>
-    who.authenticate('', `sk_x_${i}`, `x${i}`).catch((error) => error.code),
+  const results = Array.from({ length: maxConcurrentLookups + 3 }, (_, i) =>
+    authentication.authenticate('', `sk_x_${i}`, `x${i}`).catch((error) => error.code),
   );
-  t.same(await Promise.all(asked.slice(lookupsAtOnce)), Array(3).fill('rate_limited'));
+  t.same(await Promise.all(results.slice(maxConcurrentLookups)), Array(3).fill('rate_limited'));
   release();
-  t.same(new Set(await Promise.all(asked.slice(0, lookupsAtOnce))), new Set(['api_key_invalid']));
+  t.same(
+    new Set(await Promise.all(results.slice(0, maxConcurrentLookups))),
+    new Set(['api_key_invalid']),
+  );
 });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { AddressGuard } from '../../../pool/source/guard.ts';
 import { queuePrewarm } from '../../../server/control/prewarm.ts';
-import type { PrewarmInput } from '../../../server/control/schemas.ts';
+import type { Body } from '../../../server/control/schemas.ts';
 import { JobQueue, type PrewarmJob } from '../../../store/jobs.ts';
 import { Projects } from '../../../store/projects.ts';
 import { testDatabase } from '../../store/connection.ts';
@@ -21,13 +21,13 @@ t.test('prewarming', async (t) => {
   });
   const queued: PrewarmJob[] = [];
   const queue = { add: async (jobs: readonly PrewarmJob[]) => void queued.push(...jobs) };
-  const warm = (input: PrewarmInput) => queuePrewarm(project, input, guard, queue);
+  const warm = (input: Body<'PrewarmInput'>) => queuePrewarm(project, input, guard, queue);
   t.beforeEach(() => void queued.splice(0));
 
   t.test('counts distinct sources, widths and formats', async (t) => {
     const a = 'https://a.example/1.jpg';
     const b = 'https://x.cdn.example/2.jpg';
-    const counts = async (input: PrewarmInput) => {
+    const counts = async (input: Body<'PrewarmInput'>) => {
       const { accepted, sourceCount, variantCount } = await warm(input);
       return [accepted, sourceCount, variantCount];
     };
@@ -84,7 +84,7 @@ t.test('prewarming', async (t) => {
     const jobs = new JobQueue(db, 3);
     await jobs.ensureIndexes();
     const stored = db.collection('jobs');
-    const again = (input: PrewarmInput) => queuePrewarm(project, input, guard, jobs);
+    const again = (input: Body<'PrewarmInput'>) => queuePrewarm(project, input, guard, jobs);
     const src = 'https://a.example/1.jpg';
     await again({ src, widths: [1, 2], formats: ['webp', 'avif'] });
     await again({ src, widths: [2, 1, 1], formats: ['avif', 'webp'] });

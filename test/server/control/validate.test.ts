@@ -1,5 +1,5 @@
 import t from 'tap';
-import * as schemas from '../../../server/control/schemas.ts';
+import { bodySchemas } from '../../../server/control/schemas.ts';
 import { type InputName, validationErrors } from '../../../server/control/validate.ts';
 import {
   formatNames,
@@ -161,9 +161,8 @@ t.test('every keyword, type and format of the schemas has a message', async (t) 
       if (keyword === 'anyOf') t.match(schema, { 'x-rule': String }, 'the rule of an anyOf');
     }
   };
-  const all = Object.entries(schemas).filter(([name]) => name.endsWith('Schema'));
-  for (const [, schema] of all) visit(schema);
-  t.ok(all.length >= 7 && seen.has('minimum'), 'the schemas were found');
+  for (const schema of Object.values(bodySchemas)) visit(schema);
+  t.ok(seen.has('minimum'), 'the schemas were visited');
 });
 
 t.test('the number and the length of errors are bounded', async (t) => {

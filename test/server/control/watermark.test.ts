@@ -36,7 +36,7 @@ t.test('the error of a watermark check depends on the cause', async (t) => {
   await t.rejects(update(), { code: 'overloaded', message: /busy/ }, 'not an error of the client');
   failure = new ServiceError('internal_error', 'The transform ended unexpectedly.');
   await t.rejects(update(), failure);
-  failure = new Error('the client left');
+  failure = new Error('the client disconnected');
   await t.rejects(update(), failure);
   t.equal(updates, 0);
   await operations.update('prj_a', { watermarkUrl: 'https://a.example/set.png' }, signal);

@@ -4,11 +4,12 @@ import { errorResponse } from '../../../server/http/error-response.ts';
 import { pathOf } from '../../../server/http/node-request.ts';
 import type { HttpRequest, HttpResponse } from '../../../server/http/request.ts';
 import type { HttpServer } from '../../../server/http/server.ts';
+import { responseOf } from '../request.ts';
 
 const ok = (name: string): HttpResponse => ({ status: 200, headers: [], body: name });
 const route = (path: string, ...methods: string[]): Route => ({
   path,
-  methods: (asked) => (asked.endsWith('/none') ? [] : methods),
+  methods: (path) => (path.endsWith('/none') ? [] : methods),
   handler: (request) => request.respond(ok(path)),
 });
 
@@ -16,63 +17,39 @@ function appWith(routes: readonly Route[]) {
   const errors: unknown[] = [];
   const onError = (_: HttpRequest, error: unknown) => void errors.push(error);
   const app = new App(routes, { onEnd: null, onError, errorResponse }, 'x-');
-  /** The response to a request of only a method and a path. */
-  const ask = (method: string, path: string): HttpResponse | undefined => {
-    let response: HttpResponse | undefined;
-    app.handle({
-      route: 'other',
-      tier: 'none',
-      trace: null,
-      id: app.begin(),
-      method,
-      path,
-      query: '',
-      signal: new AbortController().signal,
-      header: () => '',
-      accept: '',
-      headerList: () => '',
-      isWellFormed: () => true,
-      peerAddress: '',
-      readBody: async () => null,
-      respond: (given) => {
-        response = given;
-      },
-    });
-    return response;
-  };
-  return { app, ask, errors };
+  const responseTo = (method: string, path: string) =>
+    responseOf((request) => app.handle(request), method, path);
+  return { app, responseTo, errors };
 }
 
-t.test('the first route that matches a path is used', async (t) => {
-  const { ask } = appWith([route('/a/b', 'GET'), route('/a/*', 'GET', 'POST')]);
-  t.equal(ask('GET', '/a/b')?.body, '/a/b');
-  t.equal(ask('GET', '/a/bc')?.body, '/a/*');
-  t.equal(ask('POST', '/a/')?.body, '/a/*');
-  t.equal(ask('POST', '/a/b')?.status, 405, 'even if a later route has the method');
-  t.equal(ask('GET', '/a')?.status, 404);
-  t.equal(ask('GET', '/b/a/b')?.status, 404);
-});
-
-t.test('405 names the methods of the path, 404 none', async (t) => {
-  const { ask } = appWith([route('/a/*', 'GET', 'POST')]);
-  const refused = ask('get', '/a/x');
-  t.equal(refused?.status, 405, 'methods are case-sensitive');
-  t.match(new Map(refused?.headers).get('allow'), 'GET, POST');
-  const missing = ask('GET', '/a/none');
-  t.equal(missing?.status, 404, 'a path without methods does not exist');
-  t.notOk(new Map(missing?.headers).has('allow'));
+t.test('the first route that matches a path is used; methods are case-sensitive', async (t) => {
+  const { responseTo } = appWith([route('/a/b', 'GET'), route('/a/*', 'GET', 'POST')]);
+  for (const [method, path, status, body, allow] of [
+    ['GET', '/a/b', 200, '/a/b'],
+    ['GET', '/a/bc', 200, '/a/*'],
+    ['POST', '/a/', 200, '/a/*'],
+    ['POST', '/a/b', 405, /method_not_allowed/, 'GET'],
+    ['get', '/a/x', 405, /method_not_allowed/, 'GET, POST'],
+    ['GET', '/a', 404, /endpoint_not_found/],
+    ['GET', '/b/a/b', 404, /endpoint_not_found/],
+    ['GET', '/a/none', 404, /endpoint_not_found/],
+  ] as const) {
+    const response = await responseTo(method, path);
+    t.match(response, { status, body }, `${method} ${path}`);
+    t.equal(new Map(response?.headers).get('allow'), allow);
+  }
 });
 
 t.test('an error of a handler becomes a response and is reported', async (t) => {
   const fail = (): never => {
     throw new Error('of the test');
   };
-  const { ask, errors } = appWith([
+  const { responseTo, errors } = appWith([
     { path: '/now', methods: () => ['GET'], handler: fail },
     { path: '/later', methods: () => ['GET'], handler: async () => fail() },
   ]);
-  t.equal(ask('GET', '/now')?.status, 500);
-  ask('GET', '/later');
+  t.equal((await responseTo('GET', '/now'))?.status, 500);
+  await responseTo('GET', '/later');
   await new Promise((resolve) => setImmediate(resolve));
   t.equal(errors.length, 2);
 });

@@ -111,7 +111,7 @@ t.test('Node: a client that reads slowly is not disconnected', async (t) => {
     socket.pause();
     setTimeout(() => socket.resume(), 3);
   });
-  await until('all of it has come', () => received > bodyBytes);
+  await until('the whole body is received', () => received > bodyBytes);
   t.same(ended, [200]);
 });
 

@@ -1,13 +1,7 @@
 import { createHmac } from 'node:crypto';
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
-import {
-  allows,
-  checkSignature,
-  checkSource,
-  signature,
-  signedText,
-} from '../../../server/image/access.ts';
+import { allows, checkSignature, checkSource } from '../../../server/image/access.ts';
 import { readAddress } from '../../../server/image/address.ts';
 import type { Project } from '../../../store/projects.ts';
 import { project } from '../../project.ts';
@@ -38,21 +32,15 @@ function refusal(of: Project, query: string, at = path): { code: string; message
 const sign = (query: string, at = path, by = secret): string =>
   `${query}&sig=${createHmac('sha256', by).update(`${at}?${query}`).digest('base64url')}`;
 
-t.test('hosts are compared in canonical form', async (t) => {
-  const of = project({
-    allowedOrigins: ['e.com', '*.pictures.example', 'xn--bcher-kva.example', '[2001:db8::1]'],
-  });
-  const allowed = ['https://e.com/', 'https://E.COM:8443/', 'https://e.com./', 'https://e%2Ecom/'];
-  const more = ['a.pictures.example', 'a.b.pictures.example', 'bücher.example', '[2001:db8:0::1]'];
-  for (const url of [...allowed, ...more.map((host) => `https://${host}/`)]) {
-    t.ok(allows(of, new URL(url).hostname), url);
+t.test('hosts of sources are compared with the allowlist in canonical form', async (t) => {
+  const allowlist = project({ allowedOrigins: ['e.com', '*.pictures.example', '[2001:db8::1]'] });
+  const allowed = ['https://E.COM:8443/', 'https://e.com./', 'https://e%2Ecom/'];
+  for (const url of [...allowed, 'https://a.pictures.example/', 'https://[2001:db8:0::1]/']) {
+    t.ok(allows(allowlist, new URL(url).hostname), url);
   }
-  const similar = ['www.e.com', 'e.com.evil.example', 'evile.com', 'e.com..', '[2001:db8::2]'];
-  const wild = ['pictures.example', 'notpictures.example', '*.pictures.example'];
-  for (const host of [...similar, ...wild]) {
-    t.notOk(allows(of, new URL(`https://${host}/`).hostname), host);
+  for (const host of ['www.e.com', 'e.com..', '*.pictures.example', '[2001:db8::2]']) {
+    t.notOk(allows(allowlist, host), host);
   }
-  t.notOk(allows(project({ allowedOrigins: [] }), 'e.com'), 'an empty list allows nothing');
 });
 
 t.test('a source that is not on the allowlist is rejected, signed or not', async (t) => {
@@ -66,16 +54,19 @@ t.test('a source that is not on the allowlist is rejected, signed or not', async
   }
 });
 
-t.test('projects without signed URLs ignore sig and exp', async (t) => {
+t.test('a signed URL is valid until its exp, which the project may limit', async (t) => {
   t.equal(check(project(), 'project=p'), Number.POSITIVE_INFINITY);
-  t.equal(check(project(), 'project=p&sig=x&exp=1'), Number.POSITIVE_INFINITY);
-});
-
-t.test('a signed URL is valid until its exp', async (t) => {
+  t.equal(check(project(), 'project=p&sig=x&exp=1'), Number.POSITIVE_INFINITY, 'not required');
   t.equal(check(signing, sign(`project=p&w=4&exp=${seconds + 60}`)), now + 60_000);
   t.equal(check(signing, sign(`project=p&exp=${seconds + 1}`)), now + 1_000);
   t.match(refusal(signing, sign(`project=p&exp=${seconds}`)), { code: 'signature_invalid' });
   t.match(refusal(signing, sign(`project=p&exp=${seconds - 1}`)), { message: /expired/ });
+  const limited = { ...signing, signedUrlTtlSeconds: 60 };
+  t.equal(check(limited, sign(`project=p&exp=${seconds + 60}`)), now + 60_000);
+  t.match(refusal(limited, sign(`project=p&exp=${seconds + 61}`)), {
+    code: 'signature_invalid',
+    message: /60 seconds/,
+  });
 });
 
 t.test('the signature covers path and query, at any position in the query', async (t) => {
@@ -83,6 +74,7 @@ t.test('the signature covers path and query, at any position in the query', asyn
   const sig = sign(query).slice(query.length + 1);
   t.ok(check(signing, `${sig}&${query}`));
   t.ok(check(signing, `project=p&${sig}&exp=${seconds + 60}&w=4`));
+  t.ok(check(signing, sign(`signature=1&${query}`)), 'only sig is not signed');
 
   const forged = [
     `project=p&exp=${seconds + 61}&w=4&${sig}`,
@@ -123,77 +115,51 @@ t.test('malformed signatures and expiries are rejected', async (t) => {
 
 t.test('a signature stays valid when a proxy rewrites the path', async (t) => {
   const query = `project=p&exp=${seconds + 60}`;
-  const direct = path;
   const collapsed = path.replace('://', ':/');
   const encoded = `/img/${encodeURIComponent('https://pictures.example.com/a.jpg')}`;
-  for (const signed of [direct, encoded]) {
-    for (const received of [direct, collapsed, encoded, encoded.toLowerCase()]) {
-      t.ok(check(signing, sign(query, signed), received), `${signed} as ${received}`);
-    }
-  }
-  t.ok(check(signing, sign(query, collapsed), collapsed), 'as it was sent');
   const special = "https://pictures.example.com/a'(1)!*.jpg";
-  const strictly = `/img/${encodeURIComponent(special).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`)}`;
-  const upper = strictly.replace(/%../g, (one) => one.toUpperCase());
-  t.ok(
-    check(signing, sign(query, upper), `/img/${special.replace('://', ':/')}`),
-    'as PHP encodes',
+  const asInJavaScript = `/img/${encodeURIComponent(special)}`;
+  const asInPhp = asInJavaScript.replace(
+    /[!'()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  t.ok(check(signing, sign(query, upper), upper));
-  const loosely = `/img/${encodeURIComponent(special)}`;
-  t.ok(check(signing, sign(query, loosely), `/img/${special}`), 'as JavaScript encodes');
-
-  const others = [
-    [direct, '/img/https://pictures.example.com/b.jpg'],
-    [direct, '/img/http://pictures.example.com/a.jpg'],
+  for (const [signed, ...received] of [
+    [path, path, collapsed, encoded, encoded.toLowerCase()],
+    [encoded, path, collapsed, encoded, encoded.toLowerCase()],
+    [collapsed, collapsed],
+    [asInPhp, asInPhp, `/img/${special.replace('://', ':/')}`],
+    [asInJavaScript, `/img/${special}`],
+  ] as const) {
+    for (const one of received) t.ok(check(signing, sign(query, signed), one), `${signed}, ${one}`);
+  }
+  for (const [signed, received] of [
+    [path, '/img/https://pictures.example.com/b.jpg'],
+    [path, '/img/http://pictures.example.com/a.jpg'],
     ['/img/https://pictures.example.com/x//a.jpg', '/img/https:/pictures.example.com/x/a.jpg'],
     ['/img/https%3A%2F%2Fpictures.example.com%2Fa%2541', '/img/https://pictures.example.com/aA'],
-  ] as const;
-  for (const [signed, received] of others) {
+  ] as const) {
     t.match(refusal(signing, sign(query, signed), received), { code: 'signature_invalid' }, signed);
   }
   // The signed text of one source must not be valid for a source with a query.
   const split = `project=p&exp=${seconds + 60}?project=p&exp=${seconds + 60}`;
   const whole = encodeURIComponent(`https://pictures.example.com/a.jpg?${query}`);
-  const sig = sign(split, direct).slice(split.length);
+  const sig = sign(split).slice(split.length);
   t.match(refusal(signing, query + sig, `/img/${whole}`), { code: 'signature_invalid' });
 });
 
-t.test(
-  'exactly the secrets of the project are valid: none, one, or two in a rotation',
-  async (t) => {
-    const query = `project=p&exp=${seconds + 60}`;
-    const projects: ReadonlyArray<readonly [Partial<Project>, ...valid: string[]]> = [
-      [{ signingSecret: null }],
-      [{ signingSecret: 'new' }, 'new'],
-      [{ signingSecret: 'new', previousSigningSecret: null }, 'new'],
-      [{ signingSecret: 'new', previousSigningSecret: 'old' }, 'new', 'old'],
-    ];
-    for (const [secrets, ...valid] of projects) {
-      const of = project({ requireSignedUrls: true, ...secrets });
-      for (const by of ['new', 'old', secret, '', 'null', 'undefined']) {
-        const { code } = refusal(of, sign(query, path, by));
-        t.equal(code, valid.includes(by) ? 'accepted' : 'signature_invalid', `${valid} and ${by}`);
-      }
+t.test('the secrets of the project are valid: none, one, or two in a rotation', async (t) => {
+  const query = `project=p&exp=${seconds + 60}`;
+  const projects: ReadonlyArray<readonly [Partial<Project>, ...valid: string[]]> = [
+    [{ signingSecret: null }],
+    [{ signingSecret: 'new' }, 'new'],
+    [{ signingSecret: 'new', previousSigningSecret: null }, 'new'],
+    [{ signingSecret: 'new', previousSigningSecret: 'old' }, 'new', 'old'],
+  ];
+  for (const [secrets, ...valid] of projects) {
+    const of = project({ requireSignedUrls: true, ...secrets });
+    for (const by of ['new', 'old', secret, '', 'null', 'undefined']) {
+      const { code } = refusal(of, sign(query, path, by));
+      t.equal(code, valid.includes(by) ? 'accepted' : 'signature_invalid', `${valid} and ${by}`);
     }
-  },
-);
-
-t.test("exp is limited by the project's maximum lifetime", async (t) => {
-  const of = { ...signing, signedUrlTtlSeconds: 60 };
-  t.equal(check(of, sign(`project=p&exp=${seconds + 60}`)), now + 60_000);
-  t.match(refusal(of, sign(`project=p&exp=${seconds + 61}`)), {
-    code: 'signature_invalid',
-    message: /60 seconds/,
-  });
-});
-
-t.test('the signature is the HMAC-SHA256 of path and query without sig', async (t) => {
-  t.equal(signedText('/img/', 'a=1&sig=x&b=2'), '/img/?a=1&b=2');
-  t.equal(signedText('/img/', 'signature=1&sig=x'), '/img/?signature=1');
-  // RFC 4231, test case 2.
-  t.equal(
-    Buffer.from(signature('Jefe', 'what do ya want for nothing?'), 'base64url').toString('hex'),
-    '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
-  );
+  }
 });

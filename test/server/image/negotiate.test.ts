@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { negotiate, readAccept, snapWidth } from '../../../server/image/negotiate.ts';
+import { negotiate, readAccept, roundUpWidth } from '../../../server/image/negotiate.ts';
 
 type RequestHeaders = Readonly<Record<string, string>>;
 
@@ -10,7 +10,7 @@ const acceptedFormats = (accept: string) => readAccept(accept).formats;
 
 const noHints = { dpr: null, width: null, viewport: null };
 
-t.test('Accept: named types count, the highest weight first', async (t) => {
+t.test('Accept selects the formats that it names, the highest weight first', async (t) => {
   const cases: Readonly<Record<string, readonly string[]>> = {
     '': [],
     '*/*': [],
@@ -39,20 +39,8 @@ t.test('Accept: named types count, the highest weight first', async (t) => {
   for (const [accept, formats] of Object.entries(cases)) {
     t.same(acceptedFormats(accept), formats, accept);
   }
-  const zeros = ['q=0', 'q=0.', 'q=0.0', 'q=0.000'];
-  const malformed = [
-    'q=',
-    'q',
-    'q=x',
-    'q=-1',
-    'q=2',
-    'q=1.5',
-    'q=0.1234',
-    'q=.5',
-    'q=1e0',
-    'q=NaN',
-  ];
-  for (const weight of [...zeros, ...malformed, 'q =0', 'q = 1', 'q="1"', 'q=1 1', 'q=+1']) {
+  const malformed = 'q=|q|q=x|q=-1|q=2|q=1.5|q=0.1234|q=.5|q=1e0|q=NaN|q = 1|q="1"|q=1 1|q=+1';
+  for (const weight of [...malformed.split('|'), 'q=0', 'q=0.', 'q=0.0', 'q=0.000', 'q =0']) {
     t.same(acceptedFormats(`image/avif;${weight},image/webp,*/*`), ['webp'], weight);
   }
 });
@@ -73,94 +61,77 @@ t.test('only the weight 0 of WebP itself refuses WebP', async (t) => {
   }
 });
 
-t.test('any Accept header yields each negotiable format at most once', async () => {
+t.test(
+  'client hints: Sec-CH- names take precedence, ratios are rounded up within 1 to 3',
+  async (t) => {
+    const cases: ReadonlyArray<readonly [RequestHeaders, object]> = [
+      [{}, {}],
+      [{ dpr: '2' }, { dpr: 2 }],
+      [{ 'sec-ch-dpr': '3', dpr: '2' }, { dpr: 3 }],
+      [{ width: '320' }, { width: 320 }],
+      [{ 'sec-ch-width': '640', width: '320' }, { width: 640 }],
+      [{ 'viewport-width': '411' }, { viewport: 411 }],
+      [{ 'sec-ch-viewport-width': '390', 'viewport-width': '411' }, { viewport: 390 }],
+      [{ dpr: '0.5' }, { dpr: 1 }],
+      [{ dpr: '1.0' }, { dpr: 1 }],
+      [{ dpr: '1.25' }, { dpr: 1.5 }],
+      [{ dpr: '1.5' }, { dpr: 1.5 }],
+      [{ dpr: '2.625' }, { dpr: 3 }],
+      [{ dpr: '4' }, { dpr: 3 }],
+    ];
+    for (const [headers, hints] of cases) t.same(hintsOf(headers), { ...noHints, ...hints });
+    const invalid = '0|0.0|-1|+1|1e3|0x10|NaN|Infinity| |1,2|1;a|1.|"2"|2x|?1'.split('|');
+    for (const text of [...invalid, '9'.repeat(400)]) {
+      const headers = { 'sec-ch-dpr': text, 'sec-ch-width': text, 'sec-ch-viewport-width': text };
+      t.same(hintsOf(headers), noHints, text.slice(0, 20));
+      t.same(hintsOf({ dpr: text, width: text, 'viewport-width': text }), noHints);
+    }
+  },
+);
+
+t.test('widths are rounded up to few steps', async (t) => {
+  const steps = new Set<number>();
+  for (let width = 1; width <= 10_000; width++) {
+    const step = roundUpWidth(width);
+    if (step < width) t.fail(`${width} is rounded down to ${step}`);
+    if (width > 64 && step > width * 1.5) t.fail(`${width} is rounded up as far as ${step}`);
+    steps.add(step);
+  }
+  t.ok(steps.size < 40, `${steps.size} steps`);
+  for (const step of steps) t.equal(roundUpWidth(step), step);
+  t.same([roundUpWidth(10_001), roundUpWidth(999_999)], [10_000, 10_000]);
+});
+
+t.test('any headers yield known formats once each, and hints in their ranges', async () => {
   const piece = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom('image/avif', 'image/webp', 'image/*', ',', ';', 'q=', '0', '1', '.', ' ', '"'),
   );
+  const accept = fc.array(piece, { maxLength: 20 }).map((pieces) => pieces.join(''));
+  const hint = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.double().map(String),
+    fc.nat().map(String),
+  );
+  const within = (value: number | null, least: number, most: number) =>
+    value === null || (value >= least && value <= most);
   fc.assert(
-    fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
-      const formats = acceptedFormats(pieces.join(''));
+    fc.property(accept, hint, hint, hint, (accept, dpr, width, viewport) => {
+      const { accepted, hints } = negotiated({ accept, dpr, width, 'viewport-width': viewport });
+      const { formats } = accepted;
       return (
         new Set(formats).size === formats.length &&
-        formats.every((format) => format === 'avif' || format === 'webp')
+        formats.every((format) => format === 'avif' || format === 'webp') &&
+        within(hints.dpr, 1, 3) &&
+        within(hints.width, 1, 10_000) &&
+        within(hints.viewport, Number.MIN_VALUE, 999_999.999_999)
       );
     }),
     { numRuns: 2_000 },
   );
 });
 
-t.test('client hints: Sec-CH- names take precedence, ratios snap up within 1 to 3', async (t) => {
-  const cases: ReadonlyArray<readonly [RequestHeaders, object]> = [
-    [{}, {}],
-    [{ dpr: '2' }, { dpr: 2 }],
-    [{ 'sec-ch-dpr': '3', dpr: '2' }, { dpr: 3 }],
-    [{ width: '320' }, { width: 320 }],
-    [{ 'sec-ch-width': '640', width: '320' }, { width: 640 }],
-    [{ 'viewport-width': '411' }, { viewport: 411 }],
-    [{ 'sec-ch-viewport-width': '390', 'viewport-width': '411' }, { viewport: 390 }],
-    [{ dpr: '0.5' }, { dpr: 1 }],
-    [{ dpr: '1.0' }, { dpr: 1 }],
-    [{ dpr: '1.25' }, { dpr: 1.5 }],
-    [{ dpr: '1.5' }, { dpr: 1.5 }],
-    [{ dpr: '2.625' }, { dpr: 3 }],
-    [{ dpr: '4' }, { dpr: 3 }],
-  ];
-  for (const [headers, hints] of cases) t.same(hintsOf(headers), { ...noHints, ...hints });
-  const invalid = [
-    '0',
-    '0.0',
-    '-1',
-    '+1',
-    '1e3',
-    '0x10',
-    'NaN',
-    'Infinity',
-    ' ',
-    '1,2',
-    '1;a',
-    '1.',
-  ];
-  for (const text of [...invalid, '9'.repeat(400), '"2"', '2x', '?1']) {
-    const headers = { 'sec-ch-dpr': text, 'sec-ch-width': text, 'sec-ch-viewport-width': text };
-    t.same(hintsOf(headers), noHints, text.slice(0, 20));
-    t.same(hintsOf({ dpr: text, width: text, 'viewport-width': text }), noHints);
-  }
-});
-
-t.test('widths snap up to few steps', async (t) => {
-  const snapped = new Set<number>();
-  for (let width = 1; width <= 10_000; width++) {
-    const step = snapWidth(width);
-    if (step < width) t.fail(`${width} snaps down to ${step}`);
-    if (width > 64 && step > width * 1.5) t.fail(`${width} snaps up as far as ${step}`);
-    if (snapWidth(step) !== step) t.fail(`${step} is not a step itself`);
-    snapped.add(step);
-  }
-  t.ok(snapped.size < 40, `${snapped.size} steps`);
-  t.same([snapWidth(10_001), snapWidth(999_999)], [10_000, 10_000]);
-});
-
-t.test('any hint yields a value within its range or null', async () => {
-  const text = fc.oneof(
-    fc.string({ unit: 'binary' }),
-    fc.double().map(String),
-    fc.nat().map(String),
-  );
-  fc.assert(
-    fc.property(text, text, text, (dpr, width, viewport) => {
-      const hints = hintsOf({ dpr, width, 'viewport-width': viewport });
-      return (
-        (hints.dpr === null || (hints.dpr >= 1 && hints.dpr <= 3)) &&
-        (hints.width === null || (hints.width >= 1 && hints.width <= 10_000)) &&
-        (hints.viewport === null || hints.viewport > 0)
-      );
-    }),
-    { numRuns: 1_000 },
-  );
-});
-
-t.test('headers have the same form exactly when they have the same result', async (t) => {
+t.test('headers have equal normalized texts exactly when their results are equal', async (t) => {
   const all: readonly RequestHeaders[] = [
     {},
     { accept: '*/*' },
@@ -181,14 +152,14 @@ t.test('headers have the same form exactly when they have the same result', asyn
     { dpr: 'x' },
   ];
   // Twice, because the second results come from the cache.
-  const forms = new Map<string, string>();
+  const texts = new Map<string, string>();
   for (const headers of [...all, ...all]) {
-    const { accepted, hints, form } = negotiated(headers);
+    const { accepted, hints, normalized } = negotiated(headers);
     t.same(accepted, readAccept(headers['accept'] ?? ''));
     const result = JSON.stringify({ accepted, hints });
-    t.equal(forms.get(result) ?? form, form, JSON.stringify(headers).slice(0, 80));
-    forms.set(result, form);
+    t.equal(texts.get(result) ?? normalized, normalized, JSON.stringify(headers).slice(0, 80));
+    texts.set(result, normalized);
   }
-  t.equal(new Set(forms.values()).size, forms.size);
-  t.ok(forms.size < all.length - 4);
+  t.equal(new Set(texts.values()).size, texts.size);
+  t.ok(texts.size < all.length - 4);
 });

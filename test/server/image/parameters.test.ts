@@ -7,19 +7,12 @@ import { parameterNames, parameters } from '../../../server/image/parameters.ts'
 
 const read = (query: string) => readOptions(new Map(new URLSearchParams(query)));
 
-function refusal(query: string): ServiceError {
-  try {
-    read(query);
-  } catch (error) {
-    if (error instanceof ServiceError) return error;
-    throw error;
-  }
-  throw new Error(`${query} was accepted`);
-}
+const names = parameterNames.flatMap((name) => [name, ...parameters[name].aliases]);
 
 t.test('values are read under canonical names and aliases', async (t) => {
   const readings: readonly (readonly [string, object])[] = [
     ['', {}],
+    ['utm=1&W=5&exp=9&sig=x&__proto__=1&constructor=2&toString=3', {}],
     ['w=1&h=300&q=1&fmt=webp&fit=contain', { w: 1, h: 300, q: 1, fmt: 'webp', fit: 'contain' }],
     ['width=10000&height=300&quality=100&f=avif', { w: 10_000, h: 300, q: 100, fmt: 'avif' }],
     ['q=AUTO&fmt=auto&fit=outside&dpr=1', { q: 'auto', fmt: 'auto', fit: 'outside', dpr: 1 }],
@@ -44,6 +37,7 @@ t.test('values are read under canonical names and aliases', async (t) => {
     ['gamma=1&median=1&opacity=1', { gamma: null, median: null, opacity: null }],
   ];
   for (const [query, options] of readings) t.same(read(query), options, query);
+  t.equal(new Set(names).size, names.length, 'a name belongs to one parameter');
 });
 
 t.test('a flag is on when empty, 1 or true, and off for 0 or false', async (t) => {
@@ -55,10 +49,6 @@ t.test('a flag is on when empty, 1 or true, and off for 0 or false', async (t) =
     t.same(read(`flip${off}`), { flip: false }, `flip${off}`);
     t.same(read(`blur${off}`), { blur: null }, `blur${off}`);
   }
-});
-
-t.test('names that are not in the table are ignored', async (t) => {
-  t.same(read('utm=1&W=5&exp=9&sig=x&__proto__=1&constructor=2&toString=3'), {});
 });
 
 t.test('values out of range and unknown words are rejected by parameter name', async (t) => {
@@ -100,40 +90,25 @@ t.test('values out of range and unknown words are rejected by parameter name', a
   };
   for (const [name, values] of Object.entries(refused)) {
     for (const value of values) {
-      const failure = refusal(new URLSearchParams({ [name]: value }).toString());
-      t.equal(failure.code, 'parameter_invalid', `${name}=${value.slice(0, 20)}`);
-      t.match(failure.message, new RegExp(`\\b${name}\\b`));
+      t.throws(
+        () => readOptions(new Map([[name, value]])),
+        { code: 'parameter_invalid', message: new RegExp(`\\b${name}\\b`) },
+        `${name}=${value.slice(0, 20)}`,
+      );
     }
   }
 });
 
 t.test('an error names the alias of the query and the accepted values', async (t) => {
-  const { message } = refusal('quality=0');
-  t.match(message, /quality/);
-  t.match(message, /1 to 100/);
-  t.match(refusal('f=bmp').message, /avif, webp, jpeg, png, gif/);
-});
-
-t.test('a parameter under two of its names is rejected', async (t) => {
-  t.match(refusal('w=5&width=5'), { code: 'parameter_invalid', message: /\bw\b.*\bwidth\b/ });
-});
-
-t.test('every name belongs to one parameter, and every example is accepted', async (t) => {
-  const spellings = parameterNames.flatMap((name) => [name, ...parameters[name].aliases]);
-  t.equal(new Set(spellings).size, spellings.length);
-  for (const name of parameterNames) {
-    for (const spelling of [name, ...parameters[name].aliases]) {
-      const options = readOptions(new Map([[spelling, parameters[name].example]]));
-      t.same(Object.keys(options), [name], spelling);
-    }
-    t.ok(parameters[name].accepts.length > 3);
-    t.ok(parameters[name].meaning.endsWith('.'));
-  }
+  t.throws(() => read('quality=0'), {
+    message: 'quality must be a whole number from 1 to 100, or auto.',
+  });
+  t.throws(() => read('f=bmp'), { message: /^f must be one of auto, avif, webp, jpeg, png, gif/ });
+  t.throws(() => read('w=5&width=5'), { code: 'parameter_invalid', message: /\bw\b.*\bwidth\b/ });
 });
 
 t.test('any query yields valid options or a ServiceError', async () => {
-  const spellings = parameterNames.flatMap((name) => [name, ...parameters[name].aliases]);
-  const name = fc.oneof(fc.constantFrom(...spellings, '__proto__', 'hasOwnProperty'), fc.string());
+  const name = fc.oneof(fc.constantFrom(...names, '__proto__', 'hasOwnProperty'), fc.string());
   const value = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.double().map(String),

@@ -2,7 +2,7 @@ import t from 'tap';
 import { RangeNotSatisfiable } from '../../../server/http/error-response.ts';
 import { ifRangeMatches, readRange } from '../../../server/image/range.ts';
 
-t.test('a single range of bytes (RFC 9110, 14.1.2)', async (t) => {
+t.test('a single range of bytes is read (RFC 9110, 14.1.2)', async (t) => {
   const ranges: Readonly<Record<string, readonly [number, number]>> = {
     'bytes=0-0': [0, 0],
     'bytes=0-9': [0, 9],

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { MemoryCache } from '../../../pool/cache/memory.ts';
 import { ResponseCache } from '../../../server/image/response-cache.ts';
+import { provenance } from '../../pool/cache/pictures.ts';
 import { project } from '../../project.ts';
 
 const body = Buffer.alloc(10);
@@ -9,7 +10,7 @@ const image = { body, contentType: 'image/png', etag: '"x"', width: 1, height: 1
 /** A response with the state that it depends on. */
 function cachedResponse(expires = Number.POSITIVE_INFINITY) {
   const memory = new MemoryCache(4_096, () => {});
-  const entry = memory.set('k', image, 0);
+  const entry = memory.set('k', image, provenance, 0);
   if (entry === null) throw new Error('the image was not stored');
   const state = { project: project(), stale: false };
   const headers = [['etag', '"x"']] as const;
@@ -22,7 +23,7 @@ t.test('a response is valid for its request until its project, image or URL chan
       state.stale = true;
     },
     image: ({ memory }: ReturnType<typeof cachedResponse>) => {
-      for (const key of ['l', 'm', 'n', 'o']) memory.set(key, image, 0);
+      for (const key of ['l', 'm', 'n', 'o']) memory.set(key, image, provenance, 0);
     },
   };
   for (const [name, end] of Object.entries(endings)) {
@@ -43,7 +44,7 @@ t.test('a response is valid for its request until its project, image or URL chan
   t.equal(responses.count, 0);
 });
 
-t.test('entries are bounded in number, key length and bytes', async (t) => {
+t.test('the number of entries, their bytes and their keys are limited', async (t) => {
   const { response } = cachedResponse();
   const long = new ResponseCache();
   long.set(`/img/${'a'.repeat(3_000)}`, response);

@@ -25,14 +25,14 @@ t.test('the busiest projects have series of their own, and no series decreases',
   projects.add(counted({ a: 5, b: 3, c: 1 }));
   t.same(seriesOf(projects), { a: 5, b: 3, other: 1 });
   projects.add(counted({ c: 4 }));
-  projects.choose();
+  projects.reassign();
   t.same(
     seriesOf(projects),
     { a: 5, b: 3, other: 5 },
     'a slightly busier project does not replace it',
   );
   projects.add(counted({ c: 20 }));
-  projects.choose();
+  projects.reassign();
   t.same(seriesOf(projects), { a: 5, c: 0, other: 25 }, 'c counts from now on');
   projects.add(counted({ a: 1, b: 2, c: 3 }));
   t.same(seriesOf(projects), { a: 6, c: 3, other: 27 });
@@ -44,7 +44,7 @@ t.test('the number of series is limited, and the busiest of many projects have t
     const once: Record<string, number> = {};
     for (let i = 0; i < 1_500; i++) once[`r${round}-${i}`] = 1;
     projects.add(counted({ ...once, busy: 40 }));
-    projects.choose();
+    projects.reassign();
   }
   const series = seriesOf(projects);
   t.equal(Object.keys(series).length, 101);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
@@ -32,59 +32,47 @@ t.test("names and labels follow Prometheus' conventions", async (t) => {
 /** The names of the service's metrics in a PromQL expression. */
 const namesIn = (text: string): string[] => text.match(/\b(image_delivery|prewarm)_\w+/g) ?? [];
 
-const exposed = new Set(
-  metrics.flatMap(({ name, type }) =>
-    type === 'histogram' ? ['_bucket', '_sum', '_count'].map((suffix) => name + suffix) : [name],
-  ),
-);
-
-t.test('the dashboard and the alert rules name metrics that exist', async (t) => {
-  const files = (await readdir(operating)).filter((file) => /\.(json|yml)$/.test(file));
-  t.same(files.sort(), ['alerts.yml', 'grafana-dashboard.json']);
-  for (const file of files) {
-    const names = namesIn(await readFile(new URL(file, operating), 'utf8'));
-    t.ok(names.length > 10, file);
-    for (const name of names) t.ok(exposed.has(name), `${file}: ${name}`);
-  }
-});
-
 /** The labels that a PromQL expression groups by or selects. */
 const labelsIn = (expression: string): string[] => [
   ...[...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/, */)),
   ...[...expression.matchAll(/(\w+)\s*(?:=~?|!=|!~)\s*"/g)].map(([, label = '']) => label),
 ];
 
-const panelsOf = async (): Promise<string[]> => {
-  const text = await readFile(new URL('grafana-dashboard.json', operating), 'utf8');
-  return JSON.parse(text).panels.flatMap(({ targets = [] }: { targets?: { expr: string }[] }) =>
-    targets.map(({ expr }) => expr),
-  );
-};
+/** The metrics by the names of their series. */
+const bySeries = new Map(
+  metrics.flatMap((metric) =>
+    (metric.type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']).map(
+      (suffix) => [metric.name + suffix, metric] as const,
+    ),
+  ),
+);
 
+const read = (file: string) => readFile(new URL(file, operating), 'utf8');
+const dashboard = JSON.parse(await read('grafana-dashboard.json'));
+const panelQueries: string[] = dashboard.panels.flatMap(
+  ({ targets = [] }: { targets?: { expr: string }[] }) => targets.map(({ expr }) => expr),
+);
 /** The queries of docs/operating/monitoring.md. */
-const queriesOf = async (): Promise<string[]> => {
-  const page = await readFile(new URL('monitoring.md', operating), 'utf8');
-  return [...page.matchAll(/^```promql\n(.*?)^```/gms)].map(([, query = '']) => query.trim());
-};
+const pageQueries = [...(await read('monitoring.md')).matchAll(/^```promql\n(.*?)^```/gms)].map(
+  ([, query = '']) => query.trim(),
+);
+const alerts = await read('alerts.yml');
 
-t.test('queries of the dashboard and the documents name existing metrics and labels', async (t) => {
-  const queries = await queriesOf();
-  t.ok(queries.length >= 3);
-  for (const query of [...queries, ...(await panelsOf())]) {
+t.test('queries and alert rules name existing metrics and labels', async (t) => {
+  t.ok(panelQueries.length > 10 && pageQueries.length >= 3 && namesIn(alerts).length > 10);
+  for (const name of namesIn(alerts)) t.ok(bySeries.has(name), `${name} in alerts.yml`);
+  for (const query of [...panelQueries, ...pageQueries]) {
     const names = namesIn(query);
     t.ok(names.length > 0, query);
-    const known = metrics.filter(({ name }) =>
-      names.some((one) => one === name || one.replace(/_(bucket|sum|count)$/, '') === name),
-    );
-    const labels = new Set(['job', 'instance', 'le', ...known.flatMap(({ labels }) => labels)]);
-    for (const name of names) t.ok(exposed.has(name), `${name} in ${query}`);
-    for (const label of labelsIn(query)) t.ok(labels.has(label), `${label} in ${query}`);
+    const labels = names.flatMap((name) => bySeries.get(name)?.labels ?? []);
+    const known = new Set(['job', 'instance', 'le', ...labels]);
+    for (const name of names) t.ok(bySeries.has(name), `${name} in ${query}`);
+    for (const label of labelsIn(query)) t.ok(known.has(label), `${label} in ${query}`);
   }
 });
 
 t.test('Grafana can import the dashboard', async (t) => {
-  const text = await readFile(new URL('grafana-dashboard.json', operating), 'utf8');
-  const { panels, templating, uid, title, schemaVersion } = JSON.parse(text);
+  const { panels, templating, uid, title, schemaVersion } = dashboard;
   t.match({ uid, title, schemaVersion }, { uid: String, title: String, schemaVersion: Number });
   t.match(templating.list[0], { name: 'datasource', type: 'datasource', query: 'prometheus' });
   const ids = panels.map(({ id }: { id: number }) => id);
@@ -107,14 +95,18 @@ t.test('Grafana can import the dashboard', async (t) => {
 });
 
 const promtool = spawnSync('promtool', ['--version']).error === undefined;
-t.test('promtool accepts them', { skip: !promtool && 'promtool is not installed' }, async (t) => {
-  const groups = [...(await panelsOf()), ...(await queriesOf())].map((query, index) => ({
-    name: `${index}`,
-    rules: [{ record: 'a:panel', expr: query.replaceAll('$__rate_interval', '5m') }],
-  }));
-  const panels = join(t.testdir({ 'panels.json': JSON.stringify({ groups }) }), 'panels.json');
-  for (const file of [fileURLToPath(new URL('alerts.yml', operating)), panels]) {
-    const { status, stderr } = spawnSync('promtool', ['check', 'rules', file]);
-    t.equal(status, 0, String(stderr));
-  }
-});
+t.test(
+  'promtool accepts the alert rules and the queries',
+  { skip: !promtool && 'promtool is not installed' },
+  async (t) => {
+    const groups = [...panelQueries, ...pageQueries].map((query, index) => ({
+      name: `${index}`,
+      rules: [{ record: 'a:panel', expr: query.replaceAll('$__rate_interval', '5m') }],
+    }));
+    const panels = join(t.testdir({ 'panels.json': JSON.stringify({ groups }) }), 'panels.json');
+    for (const file of [fileURLToPath(new URL('alerts.yml', operating)), panels]) {
+      const { status, stderr } = spawnSync('promtool', ['check', 'rules', file]);
+      t.equal(status, 0, String(stderr));
+    }
+  },
+);

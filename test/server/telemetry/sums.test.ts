@@ -4,17 +4,17 @@ import { MetricsRegistry, type MetricsSnapshot } from '../../../server/telemetry
 import { MetricSums } from '../../../server/telemetry/sums.ts';
 import { parseMetrics, totalOf } from '../../service/scrape.ts';
 
-const snapshotOf = (fill: (cells: MetricsRegistry) => void): MetricsSnapshot => {
-  const cells = new MetricsRegistry();
-  fill(cells);
-  return cells.snapshot();
+const snapshotOf = (fill: (registry: MetricsRegistry) => void): MetricsSnapshot => {
+  const registry = new MetricsRegistry();
+  fill(registry);
+  return registry.snapshot();
 };
 
 const requests = (count: number, open: number): MetricsSnapshot =>
-  snapshotOf((cells) => {
-    cells.counter('requests', 'image', '200', 'miss').value = count;
-    cells.gauge('requestsOpen').value = open;
-    for (let i = 0; i < count; i++) cells.histogram('stageDuration', 'fetch').observe(0.3);
+  snapshotOf((registry) => {
+    registry.counter('requests', 'image', '200', 'miss').value = count;
+    registry.gauge('requestsOpen').value = open;
+    for (let i = 0; i < count; i++) registry.histogram('stageDuration', 'fetch').observe(0.3);
   });
 
 const read = (sums: MetricSums) => {
@@ -50,15 +50,15 @@ t.test('sums keep the counters of ended processes and drop their gauges', async 
 t.test('gauges are sums, minimums or maximums of the processes', async (t) => {
   const sums = new MetricSums();
   for (const [id, available] of [1, 0, 1].entries()) {
-    const gauges = snapshotOf((cells) => {
-      cells.gauge('storeAvailable').value = available;
-      cells.gauge('transformStalled').value = id;
-      cells.gauge('cacheBytes', 'memory').value = 100;
+    const gauges = snapshotOf((registry) => {
+      registry.gauge('storeAvailable').value = available;
+      registry.gauge('transformStalled').value = id;
+      registry.gauge('cacheBytes', 'memory').value = 100;
     });
     sums.report(id, gauges);
   }
-  const own = snapshotOf((cells) => {
-    cells.gauge('cacheBytes', 'disk').value = 7;
+  const own = snapshotOf((registry) => {
+    registry.gauge('cacheBytes', 'disk').value = 7;
   });
   const samples = parseMetrics(exposition(sums.total(own)));
   t.equal(totalOf(samples, 'image_delivery_store_available'), 0);
@@ -68,8 +68,8 @@ t.test('gauges are sums, minimums or maximums of the processes', async (t) => {
 });
 
 t.test('buckets of a histogram are cumulative', async (t) => {
-  const snapshot = snapshotOf((cells) => {
-    const fetch = cells.histogram('stageDuration', 'fetch');
+  const snapshot = snapshotOf((registry) => {
+    const fetch = registry.histogram('stageDuration', 'fetch');
     for (const seconds of [0.1, 0.10001, 1_000]) fetch.observe(seconds);
   });
   const samples = parseMetrics(exposition(snapshot));
@@ -79,8 +79,8 @@ t.test('buckets of a histogram are cumulative', async (t) => {
 });
 
 t.test('labels are escaped', async (t) => {
-  const snapshot = snapshotOf((cells) => {
-    cells.counter('projectRequests', 'a"b\\c\nd', 'miss').value = 1;
+  const snapshot = snapshotOf((registry) => {
+    registry.counter('projectRequests', 'a"b\\c\nd', 'miss').value = 1;
   });
   const text = exposition(snapshot);
   t.match(text, 'project="a\\"b\\\\c\\nd",tier="miss"} 1\n');

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import t from 'tap';
-import { startTracing, wantsTraces } from '../../../server/telemetry/tracing.ts';
+import { isTracingEnabled, startTracing } from '../../../server/telemetry/tracing.ts';
 import { root } from '../../root.ts';
 
 const endpoint = 'http://127.0.0.1:4318';
@@ -22,7 +22,7 @@ t.test('traces need an endpoint and can be switched off', async (t) => {
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_EXPORTER: 'none' }, false],
   ];
   for (const [environment, wanted] of cases) {
-    t.equal(wantsTraces(environment), wanted, JSON.stringify(environment));
+    t.equal(isTracingEnabled(environment), wanted, JSON.stringify(environment));
   }
 });
 

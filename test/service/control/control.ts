@@ -1,10 +1,10 @@
 import { type Agent, type IncomingHttpHeaders, request } from 'node:http';
-import { text as readText } from 'node:stream/consumers';
+import { buffer as readBody } from 'node:stream/consumers';
 import { loadSettings } from '../../../contract/settings/load.ts';
 import { joinStore, type Store } from '../../../store/open.ts';
 import { picture, startTestOrigin } from '../origin.ts';
 import { type json, type Service, startService } from '../service.ts';
-import { Interface } from './interface.ts';
+import { ResponseValidator } from './response-validator.ts';
 
 export const rootKey = 'sk_root-key-of-the-tests';
 /** The base URL in responses; tests use another address. */
@@ -61,7 +61,7 @@ export async function startControl(
       ...environment,
     },
   });
-  const document = await Interface.of(service.url);
+  const validator = await ResponseValidator.of(service.url);
   const origin = await startTestOrigin({ teardown: (action) => t.teardown(async () => action()) });
   const image = await picture(8, 8, 'png');
   const paths = Array.from({ length: 40 }, (_, index) => `/watermark/${index}.png`);
@@ -74,7 +74,7 @@ export async function startControl(
       answer = await send(service.port, method, prefix + path, options);
     }
     check(answer, path);
-    if (method !== 'HEAD') document.check(method, prefix + path, answer.status, answer.body);
+    if (method !== 'HEAD') validator.check(method, prefix + path, answer.status, answer.body);
     return answer;
   };
   return {
@@ -128,13 +128,16 @@ const bodyHeaders = (body: string | Uint8Array) => ({
   'content-length': String(Buffer.byteLength(body)),
 });
 
-/** Sends a request, on a new connection unless an agent is given. */
+/**
+ * Sends a request, on a new connection unless an agent is given. The body of the response is parsed if it is
+ * JSON, else a Buffer.
+ */
 export function send(port: number, method: string, path: string, call: Call): Promise<Answer> {
   const { key = rootKey, agent = false } = call;
-  const body = call.json === undefined ? call.body : JSON.stringify(call.json);
+  const sent = call.json === undefined ? call.body : JSON.stringify(call.json);
   const headers: Record<string, string> = {
     ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-    ...(body === undefined ? {} : bodyHeaders(body)),
+    ...(sent === undefined ? {} : bodyHeaders(sent)),
     ...call.headers,
   };
   return new Promise((resolve, reject) => {
@@ -142,9 +145,11 @@ export function send(port: number, method: string, path: string, call: Call): Pr
     outgoing.once('error', reject);
     outgoing.once('response', (response) => {
       const { statusCode: status = 0, headers } = response;
-      const parse = (text: string) => (text === '' ? null : JSON.parse(text));
-      readText(response).then((all) => resolve({ status, headers, body: parse(all) }), reject);
+      readBody(response).then((bytes) => {
+        const isJson = headers['content-type'] === 'application/json' && bytes.length > 0;
+        resolve({ status, headers, body: isJson ? JSON.parse(bytes.toString()) : bytes });
+      }, reject);
     });
-    outgoing.end(body);
+    outgoing.end(sent);
   });
 }

@@ -1,4 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
+import { bodySchemas } from '../../../server/control/schemas.ts';
 import type { InputName } from '../../../server/control/validate.ts';
 
 const word = fc.stringMatching(/^[a-z]{1,8}$/);
@@ -9,18 +10,11 @@ const host = fc.oneof(
   fc.domain(),
   fc.string({ unit: 'binary' }),
 );
-const notSources = [
-  'ftp://a.example/',
-  'http://10.0.0.1/',
-  'https:a.example',
-  'http://[',
-  'x:y',
-  '',
-];
+const notSources = 'ftp://a.example/ http://10.0.0.1/ https:a.example http://[ x:y'.split(' ');
 const url = fc.oneof(
   { weight: 40, arbitrary: word.map((name) => `https://a.example/${name}`) },
   fc.webUrl({ withFragments: true, withQueryParameters: true }),
-  fc.constantFrom(...notSources),
+  fc.constantFrom(...notSources, ''),
   fc.string(),
 );
 const integer = (minimum: number, maximum: number) =>
@@ -32,15 +26,14 @@ const name = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 82 }),
   fc.string({ unit: 'binary' }),
 );
-const position = fc.constantFrom('center', 'north', 'southwest', 'middle');
 
 /** Objects of these fields, some of them missing or of another type. */
 const bodyOf = (fields: Readonly<Record<string, Arbitrary<unknown>>>): Arbitrary<unknown> => {
-  const spoilt = Object.entries(fields).map(([field, arbitrary]) => [
+  const damaged = Object.entries(fields).map(([field, arbitrary]) => [
     field,
     fc.oneof({ weight: 40, arbitrary }, fc.jsonValue({ maxDepth: 2 })),
   ]);
-  const record = fc.record(Object.fromEntries(spoilt), { requiredKeys: [] });
+  const record = fc.record(Object.fromEntries(damaged), { requiredKeys: [] });
   const extra = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 });
   return fc.oneof(
     { weight: 12, arbitrary: record },
@@ -49,45 +42,48 @@ const bodyOf = (fields: Readonly<Record<string, Arbitrary<unknown>>>): Arbitrary
   );
 };
 
+/** The keywords of JSON Schema that decide about the generated values. */
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly items?: Schema;
+  readonly maxItems?: number;
+  readonly format?: string;
+  readonly pattern?: string;
+}
+
+/** Mostly valid values of a field. */
+function generatedBy(schema: Schema): Arbitrary<unknown> {
+  const { type, enum: words, minimum = 0, maximum = 0, items, maxItems = 4 } = schema;
+  if (words !== undefined) return fc.constantFrom(...words, 'Cover');
+  if (type === 'boolean') return fc.boolean();
+  if (type === 'integer') return integer(minimum, maximum);
+  if (items !== undefined) return fc.array(generatedBy(items), { maxLength: maxItems + 1 });
+  if (schema.format === 'uri') return url;
+  return schema.pattern === undefined ? name : host;
+}
+
+const allGeneratedBy = (fields: Readonly<Record<string, Schema>>) =>
+  Object.fromEntries(Object.entries(fields).map(([field, schema]) => [field, generatedBy(schema)]));
+
 /** @param watermarks URLs of pictures */
 export const bodiesWith = (watermarks: readonly string[]) =>
   ({
-    CreateProjectInput: bodyOf({
-      name,
-      origin: url,
-      allowedOrigins: fc.array(host, { maxLength: 4 }),
-    }),
+    CreateProjectInput: bodyOf(allGeneratedBy(bodySchemas.CreateProjectInput.properties)),
     ProjectSettingsInput: bodyOf({
-      autoFormat: fc.boolean(),
-      defaultQuality: integer(30, 100),
-      defaultDpr: integer(1, 3),
-      defaultFit: fc.constantFrom('contain', 'cover', 'fill', 'inside', 'outside', 'Cover'),
-      maxWidth: integer(0, 10_000),
-      stripMetadata: fc.boolean(),
-      watermarkEnabled: fc.boolean(),
+      ...allGeneratedBy(bodySchemas.ProjectSettingsInput.properties),
       // Only of this machine, because the service fetches them.
       watermarkUrl: fc.oneof(
         { weight: 40, arbitrary: fc.constantFrom(...watermarks) },
-        fc.constantFrom('http://127.0.0.1:1/', ...notSources),
+        fc.constantFrom('http://127.0.0.1:1/', ...notSources, ''),
         fc.string(),
       ),
-      watermarkPosition: position,
-      watermarkOpacity: integer(1, 100),
-      watermarkScale: integer(1, 100),
-      watermarkMargin: integer(0, 500),
     }),
-    PrewarmInput: bodyOf({
-      src: url,
-      sources: fc.array(url, { maxLength: 21 }),
-      widths: fc.array(integer(1, 5_000), { maxLength: 11 }),
-      formats: fc.array(fc.constantFrom('auto', 'avif', 'webp', 'jpeg', 'png', 'gif'), {
-        maxLength: 6,
-      }),
-      quality: integer(30, 100),
-      fit: fc.constantFrom('contain', 'cover', 'fill', 'inside', 'outside'),
-      dpr: integer(1, 3),
-    }),
-    DomainInput: bodyOf({ host }),
+    PrewarmInput: bodyOf(allGeneratedBy(bodySchemas.PrewarmInput.properties)),
+    PurgeInput: bodyOf(allGeneratedBy(bodySchemas.PurgeInput.properties)),
+    DomainInput: bodyOf(allGeneratedBy(bodySchemas.DomainInput.properties)),
     PresetInput: bodyOf({
       parameters: bodyOf({
         w: integer(1, 10_000),

@@ -29,12 +29,12 @@ t.test('the rate limit is exact for all processes', async (t) => {
   t.match(refused[0]?.body, { code: 'rate_limited', message: /20 calls within a minute/ });
 
   t.test('it is checked after key and route, before scope, body and existence', async (t) => {
-    const asked = (method: string, path: string, more = {}) =>
+    const statusOf = (method: string, path: string, more = {}) =>
       call(method, path, { key, ...more }).then(({ status }) => status);
-    t.equal(await asked('POST', '/projects', { body: '{' }), 429);
-    t.equal(await asked('GET', '/projects/prj_0'), 429);
-    t.equal(await asked('GET', '/nothing'), 404);
-    t.equal(await asked('GET', '/projects', { key: 'sk_wrong' }), 401);
+    t.equal(await statusOf('POST', '/projects', { body: '{' }), 429);
+    t.equal(await statusOf('GET', '/projects/prj_0'), 429);
+    t.equal(await statusOf('GET', '/nothing'), 404);
+    t.equal(await statusOf('GET', '/projects', { key: 'sk_wrong' }), 401);
   });
 
   t.test('each key has its own limit, stated in every response', async (t) => {

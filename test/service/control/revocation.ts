@@ -22,25 +22,25 @@ export async function revocation(t: Test, control: Control): Promise<void> {
   };
   const [ended, unpaid, other] = [await issue(), await issue(), await issue()];
   const secrets = [ended, unpaid, other].map(({ secret }) => secret);
-  const everywhere = async () => {
+  const allStatuses = async () => {
     const all = await Promise.all(secrets.map((key) => statuses(control, key)));
     return all.map((seen) => [...seen.values()]);
   };
-  const off = (on: boolean) => store.organisations.setProductAccess(unpaid.key.orgId, on);
-  t.same(await everywhere(), Array(3).fill([200, 200]), 'valid in both processes');
-  await Promise.all([store.keys.revoke(ended.key._id), off(false)]);
+  const setAccess = (on: boolean) => store.organisations.setProductAccess(unpaid.key.orgId, on);
+  t.same(await allStatuses(), Array(3).fill([200, 200]), 'valid in both processes');
+  await Promise.all([store.keys.revoke(ended.key._id), setAccess(false)]);
   const ends = [
     [401, 401],
     [402, 402],
     [200, 200],
   ];
   // Continuous requests must not extend the validity of cached look-ups.
-  await until('revocation', async () => isDeepStrictEqual(await everywhere(), ends));
-  t.same(await everywhere(), ends, 'permanently');
+  await until('revocation', async () => isDeepStrictEqual(await allStatuses(), ends));
+  t.same(await allStatuses(), ends, 'permanently');
 
-  await off(true);
+  await setAccess(true);
   await until('restored access', async () =>
-    isDeepStrictEqual(await everywhere(), [[401, 401], ...Array(2).fill([200, 200])]),
+    isDeepStrictEqual(await allStatuses(), [[401, 401], ...Array(2).fill([200, 200])]),
   );
 
   t.match(await service.admin('keys', 'revoke', other.key._id), /is revoked/);

@@ -12,9 +12,9 @@ export async function statuses(t: Test, control: Control): Promise<void> {
   const writer = await control.issue(id, 'write');
   const reader = await control.issue(id, 'read');
   const allReader = await control.issue(null, 'read');
-  const elsewhere = await control.issue(await control.project(), 'write');
+  const otherWriter = await control.issue(await control.project(), 'write');
   const before = (await call('GET', '/projects')).body;
-  const nowhere = '/projects/prj_0000000000000000';
+  const missing = '/projects/prj_0000000000000000';
 
   const checkError = (t: Test, answer: Answer, status: number, code: string, name: string) => {
     t.same([answer.status, answer.body.code], [status, code], name);
@@ -35,35 +35,27 @@ export async function statuses(t: Test, control: Control): Promise<void> {
     // The key is checked before everything else.
     [401, 'api_key_missing', 'GET', '/projects', { key: null }],
     [401, 'api_key_missing', 'POST', '/projects', { key: null, ...broken }],
-    [401, 'api_key_invalid', 'PATCH', `${nowhere}/settings`, { key: 'sk_wrong', ...broken }],
+    [401, 'api_key_invalid', 'PATCH', `${missing}/settings`, { key: 'sk_wrong', ...broken }],
     // Scope and access are checked before the body and the project's existence.
-    [403, 'project_forbidden', 'GET', on, { key: elsewhere }],
-    [403, 'project_forbidden', 'GET', nowhere, { key: writer }],
-    [403, 'project_forbidden', 'PATCH', `${nowhere}/settings`, { key: reader, ...broken }],
+    [403, 'project_forbidden', 'GET', missing, { key: writer }],
+    [403, 'project_forbidden', 'PATCH', `${missing}/settings`, { key: reader, ...broken }],
     [403, 'project_forbidden', 'POST', '/projects', { key: writer, ...input }],
-    [403, 'project_forbidden', 'POST', '/projects', { key: writer, ...broken }],
-    [403, 'write_access_required', 'POST', '/projects', { key: allReader, ...input }],
     [403, 'write_access_required', 'PATCH', `${on}/settings`, { key: reader, ...broken }],
-    [403, 'write_access_required', 'POST', `${on}/prewarm`, { key: reader, ...broken }],
-    [403, 'write_access_required', 'POST', `${on}/domains`, { key: allReader, ...broken }],
-    [403, 'write_access_required', 'DELETE', `${nowhere}/domains`, { key: allReader }],
-    [403, 'project_forbidden', 'GET', `${on}/presets`, { key: elsewhere }],
-    [403, 'project_forbidden', 'PUT', `${nowhere}/presets/card`, { key: writer, ...broken }],
-    [403, 'write_access_required', 'PUT', `${on}/presets/card`, { key: reader, ...broken }],
-    [403, 'write_access_required', 'DELETE', `${on}/presets/card`, { key: reader }],
+    [403, 'project_forbidden', 'GET', `${on}/presets`, { key: otherWriter }],
+    [403, 'write_access_required', 'DELETE', `${missing}/domains`, { key: allReader }],
     [404, 'preset_not_found', 'GET', `${on}/presets/card`, { key: reader }],
-    [400, 'invalid_request', 'PUT', `${nowhere}/presets/card`, { json: {} }],
+    [400, 'invalid_request', 'PUT', `${missing}/presets/card`, { json: {} }],
     // The body is checked before the project's existence.
-    [400, 'invalid_request', 'PATCH', `${nowhere}/settings`, broken],
-    [400, 'invalid_request', 'POST', `${nowhere}/prewarm`, { json: {} }],
-    [400, 'invalid_request', 'POST', `${nowhere}/domains`, { json: { host: 'http://a' } }],
-    [400, 'invalid_request', 'DELETE', `${nowhere}/domains`, {}],
-    [404, 'project_not_found', 'GET', nowhere],
-    [404, 'project_not_found', 'GET', `${nowhere}/configuration`],
-    [404, 'project_not_found', 'PATCH', `${nowhere}/settings`, settings],
-    [404, 'project_not_found', 'POST', `${nowhere}/prewarm`, source],
-    [404, 'project_not_found', 'POST', `${nowhere}/domains`, { json: { host: 'a.example' } }],
-    [404, 'project_not_found', 'DELETE', `${nowhere}/domains?host=a.example`],
+    [400, 'invalid_request', 'PATCH', `${missing}/settings`, broken],
+    [400, 'invalid_request', 'POST', `${missing}/prewarm`, { json: {} }],
+    [400, 'invalid_request', 'POST', `${missing}/domains`, { json: { host: 'http://a' } }],
+    [400, 'invalid_request', 'DELETE', `${missing}/domains`, {}],
+    [404, 'project_not_found', 'GET', missing],
+    [404, 'project_not_found', 'GET', `${missing}/configuration`],
+    [404, 'project_not_found', 'PATCH', `${missing}/settings`, settings],
+    [404, 'project_not_found', 'POST', `${missing}/prewarm`, source],
+    [404, 'project_not_found', 'POST', `${missing}/domains`, { json: { host: 'a.example' } }],
+    [404, 'project_not_found', 'DELETE', `${missing}/domains?host=a.example`],
   ];
   for (const [status, code, method, path, options = {}] of cases) {
     const name = `${method} ${path.replace(/prj_\w+/, 'prj')} ${status} ${code}`;
@@ -79,7 +71,7 @@ export async function statuses(t: Test, control: Control): Promise<void> {
     await until('it takes effect', async () => (await call('GET', on, { key })).status !== 200);
     for (const [method, path, options] of [
       ['GET', on, {}],
-      ['PATCH', `${nowhere}/settings`, broken],
+      ['PATCH', `${missing}/settings`, broken],
       ['POST', '/projects', input],
     ] as const) {
       const answer = await call(method, path, { key, ...options });

@@ -1,20 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { childrenOf } from '../../children.ts';
-import { temporaryRoot } from '../../temporary-root.ts';
+import { shortFolder } from '../../store/embedded/stores.ts';
 import { until } from '../../until.ts';
 import { freePort, isAlive } from '../service.ts';
 import { startProgram } from './worker.ts';
 
-/** What `npm start` runs, on a temporary folder. */
+/** Starts what `npm start` runs, on a temporary folder. */
 async function launch(t: Test, redirections = '') {
-  const dataDir = await mkdtemp(join(temporaryRoot, 'image-delivery-'));
-  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+  const dataDir = shortFolder(t);
   const [port, workerPort] = [await freePort(), await freePort()];
   const environment = {
-    PATH: process.env['PATH'] ?? '',
     SERVICE_HOST: '127.0.0.1',
     SERVICE_PORT: String(port),
     SERVICE_OPS_PORT: '0',
@@ -23,13 +19,12 @@ async function launch(t: Test, redirections = '') {
     SERVICE_POOL_THREADS: '1',
   };
   const program = startProgram(t, 'server/start.js', dataDir, environment, [], redirections);
-  const answers = (url: string) =>
-    until(url, async () => (await fetch(url).catch(() => null))?.status === 200);
+  const urls = [`${port}/api/health`, `${workerPort}/health/ready`];
   const both = () =>
-    Promise.all([
-      answers(`http://127.0.0.1:${port}/api/health`),
-      answers(`http://127.0.0.1:${workerPort}/health/ready`),
-    ]);
+    until('both respond', async () => {
+      const responses = urls.map((url) => fetch(`http://127.0.0.1:${url}`).catch(() => null));
+      return (await Promise.all(responses)).every((response) => response?.status === 200);
+    });
   return { ...program, both, port };
 }
 
@@ -37,25 +32,21 @@ t.test(
   'npm start runs service and worker, replaces killed ones, and ends both on SIGTERM',
   async (t) => {
     const program = await launch(t);
-    const { log, untilLogged, both, port } = program;
-    const pidOf = (message: string): number => Number(program.logged(message).at(-1)?.['pid']);
+    const { untilLogged, both, port } = program;
+    const pids = (message: string, field = 'pid'): number[] =>
+      program.logged(message).map((line) => Number(line[field]));
+    const workers = () => pids('the worker is ready');
+    const primaries = () => pids('the service is ready');
+    const frontEnds = () => pids('a front end listens', 'child');
+    const all = () => [...workers(), ...primaries(), ...frontEnds()];
     await both();
+    const orphans = frontEnds();
+    t.equal(new Set(all()).size, 2 + orphans.length, 'separate processes');
 
-    const workers = [pidOf('the worker is ready')];
-    const primaries = [pidOf('the service is ready')];
-    const front = log
-      .filter(({ msg }) => msg === 'a front end listens')
-      .map((line) => line['child']);
-    t.equal(
-      new Set([...workers, ...primaries, ...front]).size,
-      2 + front.length,
-      'separate processes',
-    );
-
-    process.kill(Number(workers[0]), 'SIGKILL');
+    for (const pid of workers()) process.kill(pid, 'SIGKILL');
     // A stopped front end does not notice the end of its primary, and keeps the port.
-    for (const orphan of front) process.kill(Number(orphan), 'SIGSTOP');
-    process.kill(Number(primaries[0]), 'SIGKILL');
+    for (const pid of orphans) process.kill(pid, 'SIGSTOP');
+    for (const pid of primaries()) process.kill(pid, 'SIGKILL');
     const holder = createServer();
     await until(
       'the port is free',
@@ -65,7 +56,7 @@ t.test(
           holder.listen(port, '127.0.0.1', () => done(true));
         }),
     );
-    await until('the orphans are ended', () => !front.map(Number).some(isAlive));
+    await until('the orphans are ended', () => !orphans.some(isAlive));
     await until('a start fails', () =>
       program.logged('a process ended').some(({ why }) => why === 1),
     );
@@ -74,15 +65,10 @@ t.test(
     await untilLogged('the service is ready', 2);
     const ends = program.logged('a process ended').map(({ why }) => why);
     t.same(ends.slice(0, 3), ['SIGKILL', 'SIGKILL', 1], 'each is restarted');
-    workers.push(pidOf('the worker is ready'));
-    primaries.push(pidOf('the service is ready'));
     await both();
 
     t.equal(await program.end('SIGTERM'), 0);
-    const frontEnds = log
-      .filter(({ msg }) => msg === 'a front end listens')
-      .map((line) => Number(line['child']));
-    await until('all have ended', () => ![...workers, ...primaries, ...frontEnds].some(isAlive));
+    await until('all have ended', () => !all().some(isAlive));
     t.equal(program.logged('a process ended').length, ends.length, 'none was restarted after that');
   },
 );

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
-import { join } from 'node:path';
 import t from 'tap';
-import { temporaryRoot } from '../../temporary-root.ts';
+import { shortFolder } from '../../store/embedded/stores.ts';
 import { until } from '../../until.ts';
 import { json, startService } from '../service.ts';
 import { startWorker, type Worker } from './worker.ts';
@@ -16,38 +14,32 @@ const basic = (text: string) => ({
 });
 const ready = (worker: Worker) =>
   until('ready', async () => (await worker.get('/health/ready')).status === 200);
-const listening = (worker: Worker) => worker.untilLogged('the operations server listens');
 
 /** fetch sets Host itself. */
 const statusFor = (url: string, host: string, headers = {}): Promise<number> =>
   new Promise((resolve, reject) => {
-    const asked = request(url, { headers: { host, ...headers } }, (response) => {
+    const outgoing = request(url, { headers: { host, ...headers } }, (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
     });
-    asked.once('error', reject).end();
+    outgoing.once('error', reject).end();
   });
 
 const embedded = !process.env['SERVICE_MONGODB_URL'];
 t.test('a worker starts before the service', async (t) => {
-  const dataDir = await mkdtemp(join(temporaryRoot, 'image-delivery-'));
-  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
-  const environment = { PATH: process.env['PATH'] ?? '', SERVICE_DATA_DIR: dataDir };
+  const dataDir = shortFolder(t);
+  const environment = { SERVICE_DATA_DIR: dataDir };
   const alone = await startWorker(t, { dataDir, environment });
-  await listening(alone);
+  await alone.untilLogged('the operations server listens');
 
   await t.test('it waits for the owner of the embedded store', { skip: !embedded }, async (t) => {
     const live = await alone.get('/health/live');
     t.same([live.status, live.body], [200, { ok: true, status: 'live' }]);
-    const store = { ok: false, latencyMs: null };
-    const expected = {
-      ok: false,
-      status: 'unavailable',
-      checks: { queue: { ok: false }, store },
-    };
+    const checks = { queue: { ok: false }, store: { ok: false, latencyMs: null } };
+    const expected = { ok: false, status: 'unavailable', checks };
     for (const path of ['/health/ready', '/health']) {
-      const answer = await alone.get(path);
-      t.same([answer.status, answer.body], [503, expected], path);
+      const { status, body } = await alone.get(path);
+      t.same([status, body], [503, expected], path);
     }
     const details = await alone.get('/health/details');
     t.equal(details.status, 503);
@@ -62,36 +54,25 @@ t.test('a worker starts before the service', async (t) => {
   await ready(worker);
 
   await t.test('responses of the operations server', async (t) => {
-    for (const path of ['/health/ready', '/health']) {
+    const checks = { queue: { ok: true }, store: { ok: true, latencyMs: Number } };
+    const expected = { ok: true, status: 'ready', checks };
+    for (const path of ['/health/ready', '/health', '/health/details']) {
       const { status, body, headers } = await worker.get(path);
       t.equal(status, 200);
-      t.match(body, {
-        ok: true,
-        status: 'ready',
-        checks: { queue: { ok: true }, store: { ok: true } },
-      });
-      t.type(body.checks.store.latencyMs, 'number');
+      t.match(body, expected);
       t.equal(headers.get('cache-control'), 'no-store');
     }
-    const details = await worker.get('/health/details');
-    t.equal(details.status, 200);
-    t.match(details.body, {
-      ok: true,
-      status: 'ready',
-      checks: { queue: { ok: true }, store: { ok: true } },
-      queue: {
-        active: 0,
-        waiting: 0,
-        delayed: 0,
-        failed: 0,
-        oldestWaitingMs: 0,
-        averageRunMs: null,
-        concurrency: 4,
+    const counts = { active: 0, waiting: 0, delayed: 0, failed: 0 };
+    t.match((await worker.get('/health/details')).body, {
+      queue: { ...counts, oldestWaitingMs: 0, averageRunMs: null, concurrency: 4 },
+      environment: {
+        node: process.version,
+        versions: { v8: String },
+        pid: worker.process.pid,
+        host: /./,
       },
-      environment: { node: process.version, versions: { v8: String }, pid: worker.process.pid },
       uptimeSeconds: Number,
     });
-    t.match(details.body.environment.host, /./);
     const metrics = await worker.get('/metrics');
     t.match(metrics.headers.get('content-type'), /^text\/plain/);
     t.match(metrics.text, /^# TYPE prewarm_job_duration_seconds histogram$/m);
@@ -103,33 +84,28 @@ t.test('a worker starts before the service', async (t) => {
       ['[::1]:9', 200],
       ['rebound.example', 403],
     ] as const) {
-      t.equal(await statusFor(`${worker.url}/metrics`, host), status, host);
-      t.equal(await statusFor(`${worker.url}/health/details`, host), status, host);
-      t.equal(
-        await statusFor(`${worker.url}/health/ready`, host),
-        200,
-        'a probe may have any host',
-      );
+      for (const path of ['/metrics', '/health/details']) {
+        t.equal(await statusFor(worker.url + path, host), status, `${host} ${path}`);
+      }
+      const probe = await statusFor(`${worker.url}/health/ready`, host);
+      t.equal(probe, 200, 'a probe may have any host');
     }
 
-    const errors: ReadonlyArray<readonly [path: string, status: number, code: string]> = [
+    for (const [path, status, code] of [
       ['/', 404, 'endpoint_not_found'],
       ['/health/', 404, 'endpoint_not_found'],
       ['/nothing', 404, 'endpoint_not_found'],
       ['/%zz', 400, 'invalid_request'],
-    ];
-    for (const [path, status, code] of errors) {
-      const { body, ...answer } = await worker.get(path);
-      t.equal(answer.status, status, path);
-      t.same(Object.keys(body).sort(), ['code', 'error', 'message', 'resolution_hint']);
-      t.equal(body.code, code);
+    ] as const) {
+      const response = await worker.get(path);
+      t.match([response.status, response.body.code], [status, code], path);
+      const fields = ['code', 'error', 'message', 'resolution_hint'];
+      t.same(Object.keys(response.body).sort(), fields);
     }
   });
 
   await t.test('without credentials the workbench is only for this machine', async (t) => {
-    const page = await worker.get('/workbench/');
-    t.equal(page.status, 200);
-    t.match(page.headers.get('content-type'), /^text\/html/);
+    t.match((await worker.get('/workbench/')).headers.get('content-type'), /^text\/html/);
     for (const path of ['/workbench/', '/workbench/index.html', '/workbench/nothing']) {
       const { headers } = await worker.get(path);
       const policy = headers.get('content-security-policy');
@@ -138,18 +114,17 @@ t.test('a worker starts before the service', async (t) => {
     }
     t.equal((await worker.get('/workbench')).headers.get('location'), '/workbench/');
     const { port } = new URL(worker.url);
-    t.equal(await statusFor(`${worker.url}/workbench/`, `localhost:${port}`), 200);
-    t.equal(await statusFor(`${worker.url}/workbench/`, `[::1]:${port}`), 200);
+    const workbench = (host: string, headers = {}) =>
+      statusFor(`${worker.url}/workbench/`, host, headers);
+    t.equal(await workbench(`localhost:${port}`), 200);
+    t.equal(await workbench(`[::1]:${port}`), 200);
     // DNS rebinding: a page on another name of this address must not reach the queue.
     for (const host of ['rebound.example', '127.0.0.1.nip.example']) {
-      t.equal(await statusFor(`${worker.url}/workbench/`, host), 403, host);
+      t.equal(await workbench(host), 403, host);
     }
     // A proxy on this machine forwards requests of clients elsewhere.
     for (const name of ['Forwarded', 'X-Forwarded-For', 'X-Forwarded-Proto', 'Via', 'X-Real-IP']) {
-      const status = await statusFor(`${worker.url}/workbench/`, `localhost:${port}`, {
-        [name]: 'a',
-      });
-      t.equal(status, 403, name);
+      t.equal(await workbench(`localhost:${port}`, { [name]: 'a' }), 403, name);
     }
     t.equal(await worker.end('SIGTERM'), 0);
     t.equal((await fetch(`${service.url}/api/health`)).status, 200, 'the service continues');
@@ -169,23 +144,21 @@ t.test('a worker starts before the service', async (t) => {
     ];
     for (const headers of wrong) {
       for (const path of ['/workbench', '/workbench/', '/workbench/api', '/workbench/nothing']) {
-        const answer = await guarded.get(path, headers);
-        t.equal(answer.status, 401, `${path} ${JSON.stringify(headers)}`);
-        t.match(answer.headers.get('www-authenticate'), /^Basic realm=/);
-        t.equal(answer.body.code, 'workbench_unauthorized');
+        const { status, body, headers: sent } = await guarded.get(path, headers);
+        t.equal(status, 401, `${path} ${JSON.stringify(headers)}`);
+        t.match(sent.get('www-authenticate'), /^Basic realm=/);
+        t.equal(body.code, 'workbench_unauthorized');
       }
     }
     const right = basic('operator:a pass:word');
     t.equal((await guarded.get('/workbench/', right)).status, 200);
     const api = await guarded.get('/workbench/api?limit=10', right);
-    t.equal(api.status, 200);
-    t.same(api.body.jobs, []);
+    t.same([api.status, api.body.jobs], [200, []]);
 
     const post = async (path: string, headers: Record<string, string>) => {
-      const type = { 'content-type': 'application/json' };
-      const init = { method: 'POST', headers: { ...type, ...headers }, body: '{' };
-      const answer = await fetch(`${guarded.url}${path}`, init);
-      return [answer.status, (await json(answer)).code];
+      const all = { 'content-type': 'application/json', ...headers };
+      const response = await fetch(guarded.url + path, { method: 'POST', headers: all, body: '{' });
+      return [response.status, (await json(response)).code];
     };
     for (const path of ['/workbench/nothing', '/workbench/api/jobs/delete']) {
       t.same(await post(path, {}), [401, 'workbench_unauthorized'], path);

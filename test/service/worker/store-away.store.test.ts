@@ -4,9 +4,17 @@ import { until } from '../../until.ts';
 import { startControl } from '../control/control.ts';
 import { held } from '../held.ts';
 import { picture, startTestOrigin } from '../origin.ts';
+import { freePort } from '../service.ts';
 import { cacheOf, startWorker } from './worker.ts';
 
-t.test('a running worker survives an outage of the store', async (t) => {
+t.test('SIGTERM ends a worker that waits for the store', async (t) => {
+  const environment = { SERVICE_MONGODB_URL: `mongodb://127.0.0.1:${await freePort()}/` };
+  const worker = await startWorker(t, { dataDir: t.testdir(), environment });
+  await until('a log line', () => worker.log.some(({ msg }) => /ECONNREFUSED/.test(msg)));
+  t.equal(await worker.end('SIGTERM'), 0);
+});
+
+t.test('a worker starts during an outage of the store, and survives another', async (t) => {
   const link = await storeLink(t);
   const [{ port = 0 } = {}] = link.db.client.options.hosts;
   const origin = await startTestOrigin(t);
@@ -18,20 +26,35 @@ t.test('a running worker survives an outage of the store', async (t) => {
     SERVICE_MONGODB_URL: `mongodb://127.0.0.1:${port}/${link.db.databaseName}`,
   });
   const { service } = control;
-  const worker = await startWorker(t, service, { SERVICE_WORKER_CONCURRENCY: '2' });
   const project = await control.project();
   const sources = paths.map((path) => origin.url + path);
   const json = { sources, widths: [40, 50], formats: ['webp'] };
   await control.call('POST', `/projects/${project}/prewarm`, { json });
-  await until('two fetches', () => source.waiting === 2);
-  t.equal((await worker.get('/health/ready')).status, 200);
 
   await link.cut();
-  const away = await until('not ready', async () => {
-    const answer = await worker.get('/health/ready');
-    return answer.status === 503 && answer;
+  const worker = await startWorker(t, service, { SERVICE_WORKER_CONCURRENCY: '2' });
+  const logged = (pattern: RegExp) => worker.log.filter(({ msg }) => pattern.test(msg)).length;
+  const unavailable = (count: number) =>
+    until('an outage', () => logged(/^the store is unavailable: /) === count);
+  const available = (count: number) =>
+    until('its end', () => logged(/^the store is available after [\d.]+ s$/) === count);
+  await unavailable(1);
+  t.equal(logged(/refuses connections \(ECONNREFUSED\)/), 1);
+  t.match(await worker.get('/health/ready'), {
+    status: 503,
+    body: { status: 'unavailable', checks: { queue: { ok: false } } },
   });
-  t.match(away.body, {
+  await link.mend();
+  await available(1);
+  await until('ready', async () => (await worker.get('/health/ready')).status === 200);
+  await until('two fetches', () => source.waiting === 2);
+
+  await link.cut();
+  const unready = await until('not ready', async () => {
+    const response = await worker.get('/health/ready');
+    return response.status === 503 && response;
+  });
+  t.match(unready.body, {
     ok: false,
     status: 'unavailable',
     checks: { queue: { ok: true }, store: { ok: false, latencyMs: null } },
@@ -53,12 +76,11 @@ t.test('a running worker survives an outage of the store', async (t) => {
     checks: { database: { ok: false }, prewarmQueue: { status: 'unknown' } },
   });
 
-  const logged = (pattern: RegExp) => worker.log.filter(({ msg }) => pattern.test(msg)).length;
-  await until('a log line', () => logged(/^the store is unavailable: /) > 0);
+  await unavailable(2);
   await link.mend();
   await until('ready', async () => (await worker.get('/health')).status === 200);
-  await until('its end', () => logged(/^the store is available after [\d.]+ s$/) > 0);
-  t.equal(logged(/^the store is (un)?available/), 2, 'each is logged once');
+  await available(2);
+  t.equal(logged(/^the store is (un)?available/), 4, 'each is logged once');
   source.release();
   const jobs = link.other.collection('jobs');
   await until(

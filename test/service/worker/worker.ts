@@ -6,9 +6,6 @@ import { rootPath } from '../../root.ts';
 import { until } from '../../until.ts';
 import { freePort, type json, type LogLine, plainNode, type Service } from '../service.ts';
 
-const dist = join(rootPath, 'dist');
-const [program, ...args] = plainNode;
-
 interface Teardown {
   teardown(action: () => Promise<unknown>): void;
 }
@@ -50,10 +47,10 @@ export function startProgram(
   options: readonly string[] = [],
   redirections = '',
 ): Program {
-  const command = [program, ...args, join(dist, entry), ...options];
+  const command = [...plainNode, join(rootPath, 'dist', entry), ...options];
   const child = spawn('sh', ['-c', `exec "$@" ${redirections}`, 'sh', ...command], {
     cwd,
-    env: environment,
+    env: { PATH: process.env['PATH'] ?? '', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);

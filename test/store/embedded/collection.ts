@@ -2,6 +2,9 @@ import type { Collection, Document, OptionalUnlessRequiredId } from 'mongodb';
 import type { Test } from 'tap';
 import { testDatabase } from '../connection.ts';
 
+/** A document with any fields. */
+export type Item = Document & { _id: number };
+
 /** Inserts documents one by one in their order: the store does not support bulk writes. */
 export async function insertAll<T extends Document>(
   collection: Collection<T>,
@@ -11,12 +14,14 @@ export async function insertAll<T extends Document>(
 }
 
 /** A collection of a test database, with documents. */
-export async function testCollection<T extends Document>(
+export async function testCollection<T extends Document = Item>(
   t: Test,
-  documents: readonly OptionalUnlessRequiredId<T>[] = [],
+  documents: readonly OptionalUnlessRequiredId<NoInfer<T>>[] = [],
 ): Promise<Collection<T>> {
   const { db } = await testDatabase(t);
   const collection = db.collection<T>('items');
   await insertAll(collection, documents);
   return collection;
 }
+
+export const idsOf = (documents: readonly Item[]): number[] => documents.map(({ _id }) => _id);

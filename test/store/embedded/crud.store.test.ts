@@ -1,19 +1,9 @@
 import { ObjectId } from 'mongodb';
 import t from 'tap';
 import { testDatabase } from '../connection.ts';
-import { insertAll, testCollection } from './collection.ts';
+import { type Item, idsOf, testCollection } from './collection.ts';
 
-interface Thing {
-  _id: number;
-  name?: string;
-  size?: number;
-  tags?: string[];
-  parts?: { kind: string; weight?: number }[];
-  owner?: { name: string } | null;
-  grid?: number[][];
-}
-
-const initialThings: Thing[] = [
+const things: Item[] = [
   { _id: 1, name: 'anvil', size: 30, tags: ['iron', 'heavy'], owner: { name: 'Wile' } },
   { _id: 2, name: 'Balloon (a)', size: 3, tags: [], owner: null },
   { _id: 3, name: 'cup', size: 3, parts: [{ kind: 'handle', weight: 2 }, { kind: 'bowl' }] },
@@ -21,7 +11,7 @@ const initialThings: Thing[] = [
 ];
 
 t.test('filters find the same documents as in MongoDB', async (t) => {
-  const things = await testCollection<Thing>(t, initialThings);
+  const items = await testCollection(t, things);
   const cases: [filter: object, ids: number[]][] = [
     [{}, [1, 2, 3, 4]],
     [{ size: 3 }, [2, 3]],
@@ -56,54 +46,44 @@ t.test('filters find the same documents as in MongoDB', async (t) => {
     [{ constructor: { $ne: null } }, []],
   ];
   for (const [filter, ids] of cases) {
-    const found = await things.find(filter).toArray();
-    t.same(found.map(({ _id }) => _id).sort(), ids, JSON.stringify(filter));
-    t.equal(await things.countDocuments(filter), ids.length);
+    const found = await items.find(filter).toArray();
+    t.same(idsOf(found).sort(), ids, JSON.stringify(filter));
+    t.equal(await items.countDocuments(filter), ids.length);
   }
 });
 
 t.test('results are sorted, limited and projected', async (t) => {
-  const things = await testCollection<Thing>(t, initialThings);
-  const ids = async (sort: [string, 1 | -1][], skip = 0, limit = 0) =>
-    (await things.find().sort(sort).skip(skip).limit(limit).toArray()).map(({ _id }) => _id);
-  const [up, down] = [1, -1] as const;
-  t.same(await ids([['_id', down]]), [4, 3, 2, 1]);
-  t.same(await ids(Object.entries({ size: up, _id: down })), [3, 2, 1, 4]);
-  t.same(await ids(Object.entries({ size: down, _id: up }), 1, 2), [1, 2]);
-  t.same(await ids(Object.entries({ name: up })), [4, 2, 1, 3], 'missing fields come first');
-  t.same(await ids([['size', up]]), [2, 3, 1, 4], 'equals stay in natural order');
+  const items = await testCollection(t, things);
+  const ids = async (sort: Record<string, 1 | -1>, skip = 0, limit = 0) =>
+    idsOf(await items.find().sort(sort).skip(skip).limit(limit).toArray());
+  t.same(await ids({ _id: -1 }), [4, 3, 2, 1]);
+  t.same(await ids({ size: 1, _id: -1 }), [3, 2, 1, 4]);
+  t.same(await ids({ size: -1, _id: 1 }, 1, 2), [1, 2]);
+  t.same(await ids({ name: 1 }), [4, 2, 1, 3], 'missing fields come first');
+  t.same(await ids({ size: 1 }), [2, 3, 1, 4], 'equals stay in natural order');
 
-  const project = async (projection: object, _id: number) =>
-    things.findOne({ _id }, { projection });
+  const project = (projection: object, _id: number) => items.findOne({ _id }, { projection });
   t.strictSame(await project({ name: 1 }, 1), { _id: 1, name: 'anvil' });
-  t.strictSame(await project({ size: 1, name: 1, none: 1 }, 1), {
-    _id: 1,
-    name: 'anvil',
-    size: 30,
-  });
+  const several = { _id: 1, name: 'anvil', size: 30 };
+  t.strictSame(await project({ size: 1, name: 1, none: 1 }, 1), several);
   t.strictSame(await project({ _id: 1 }, 3), { _id: 3 });
 });
 
 t.test('all matching documents are deleted', async (t) => {
-  const { db } = await testDatabase(t);
-  const things = db.collection<Thing>('things');
-  await insertAll(things, initialThings);
-  t.match(await things.deleteMany({ size: 3 }), { deletedCount: 2 });
-  t.match(await things.deleteMany({ size: 3 }), { deletedCount: 0 });
-  t.equal(await things.countDocuments(), 2);
-  t.match(await db.collection('none').deleteMany({}), { deletedCount: 0 });
+  const items = await testCollection(t, things);
+  t.match(await items.deleteMany({ size: 3 }), { deletedCount: 2 });
+  t.match(await items.deleteMany({ size: 3 }), { deletedCount: 0 });
+  t.equal(await items.countDocuments(), 2);
 });
 
 t.test('aggregation counts documents and lists the values of a field', async (t) => {
-  const { db } = await testDatabase(t);
-  const things = db.collection<Thing>('things');
-  await insertAll(things, initialThings);
+  const items = await testCollection(t, things);
   const match = { $match: { _id: { $lt: 4 } } };
-  // The order of groups is not defined.
-  const by = async (field: string) =>
-    (await things.aggregate([match, { $group: { _id: field, n: { $sum: 1 } } }]).toArray()).sort(
-      (one, other) => one['n'] - other['n'],
-    );
+  const by = async (field: string) => {
+    const groups = items.aggregate([match, { $group: { _id: field, n: { $sum: 1 } } }]);
+    // The order of groups is not defined.
+    return (await groups.toArray()).sort((one, other) => one['n'] - other['n']);
+  };
   t.strictSame(await by('$size'), [
     { _id: 30, n: 1 },
     { _id: 3, n: 2 },
@@ -112,14 +92,14 @@ t.test('aggregation counts documents and lists the values of a field', async (t)
     { _id: { name: 'Wile' }, n: 1 },
     { _id: null, n: 2 },
   ]);
-  t.strictSame(
-    await db
-      .collection('none')
-      .aggregate([match, { $group: { _id: 1 } }])
-      .toArray(),
-    [],
-  );
-  t.equal(await db.collection('none').countDocuments(), 0);
+});
+
+t.test('a collection that does not exist is empty', async (t) => {
+  const items = await testCollection(t);
+  t.same(await items.find().toArray(), []);
+  t.same(await items.aggregate([{ $group: { _id: 1 } }]).toArray(), []);
+  t.equal(await items.countDocuments(), 0);
+  t.match(await items.deleteMany({}), { deletedCount: 0 });
 });
 
 t.test('an inserted document without _id gets one', async (t) => {

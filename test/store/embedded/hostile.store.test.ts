@@ -4,76 +4,68 @@ import { BSON, MongoClient } from 'mongodb';
 import t, { type Test } from 'tap';
 import { until } from '../../until.ts';
 import { embeddedUrl } from '../connection.ts';
-
-const headerBytes = 16;
-
-function frame(opcode: number, body: Buffer, length = headerBytes + body.length): Buffer {
-  const header = Buffer.alloc(headerBytes);
-  header.writeInt32LE(length, 0);
-  header.writeInt32LE(77, 4);
-  header.writeInt32LE(opcode, 12);
-  return Buffer.concat([header, body]);
-}
-
-const int32 = (value: number) => {
-  const bytes = Buffer.alloc(4);
-  bytes.writeInt32LE(value);
-  return bytes;
-};
-
-const bodySection = (document: object) =>
-  Buffer.concat([Buffer.from([0]), BSON.serialize(document)]);
-
-const msg = (flags: number, ...sections: Uint8Array[]) =>
-  frame(2013, Buffer.concat([int32(flags), ...sections]));
-
-const pingSection = bodySection({ ping: 1, $db: 'admin' });
+import {
+  bodySection,
+  frame,
+  headerBytes,
+  int32,
+  msg,
+  opMsg,
+  opQuery,
+  pingMessage,
+  pingSection,
+  requestId,
+} from './messages.ts';
 
 /** An OP_QUERY for one document. */
 const legacyQuery = (namespace: string, query: object) => {
   const name = Buffer.from(`${namespace}\0`);
-  return frame(2004, Buffer.concat([int32(0), name, int32(0), int32(-1), BSON.serialize(query)]));
+  return frame(
+    opQuery,
+    Buffer.concat([int32(0), name, int32(0), int32(-1), BSON.serialize(query)]),
+  );
 };
 
-const sequence = (content: Uint8Array) =>
-  Buffer.concat([
-    Buffer.from([1]),
-    int32(14 + content.length),
-    Buffer.from('documents\0'),
-    content,
-  ]);
+/** A section with a sequence of one document, as in bulk writes. */
+const document = BSON.serialize({ _id: 1 });
+const sequence = Buffer.concat([
+  Buffer.from([1]),
+  int32(14 + document.length),
+  Buffer.from('documents\0'),
+  document,
+]);
 
 /** A string with a length of 100 bytes, in a shorter document. */
 const brokenBson = Buffer.from([0, 14, 0, 0, 0, 2, 97, 0, 100, 0, 0, 0, 0, 0, 0]);
 
-const malformedMessages: [what: string, bytes: Buffer][] = [
-  ['HTTP', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
-  ['a length of 0', frame(2013, pingSection, 0)],
-  ['a negative length', frame(2013, pingSection, -1)],
-  ['a length of 2 GB', frame(2013, pingSection, 0x7fffffff)],
-  ['a length just beyond the bound', frame(2013, pingSection, 48_000_001)],
-  ['an unknown opcode', frame(4711, pingSection)],
-  ['compression', frame(2012, pingSection)],
-  ['no body', msg(0)],
-  ['an empty message', frame(2013, Buffer.alloc(0))],
-  ['an unknown binding flag', msg(4, pingSection)],
-  ['a checksum', msg(1, pingSection, int32(1))],
-  ['a write that waits for no reply', msg(2, pingSection)],
-  ['flags without a body', frame(2013, int32(0))],
-  ['a document beyond the message', msg(0, Buffer.concat([Buffer.from([0]), int32(1000)]))],
-  ['a document of negative length', msg(0, Buffer.concat([Buffer.from([0]), int32(-5)]))],
-  ['a query without an end', frame(2004, Buffer.from([0, 0, 0, 0, 65, 65]))],
-];
+const malformedMessages: Readonly<Record<string, Buffer>> = {
+  HTTP: Buffer.from('GET / HTTP/1.1\r\n\r\n'),
+  'a length of 0': frame(opMsg, pingSection, 0),
+  'a negative length': frame(opMsg, pingSection, -1),
+  'a length of 2 GB': frame(opMsg, pingSection, 0x7fffffff),
+  'a length just above the limit': frame(opMsg, pingSection, 48_000_001),
+  'an unknown opcode': frame(4711, pingSection),
+  compression: frame(2012, pingSection),
+  'no body': msg(0),
+  'an empty message': frame(opMsg, Buffer.alloc(0)),
+  'an unknown required flag': msg(4, pingSection),
+  'a checksum': msg(1, pingSection, int32(1)),
+  'a write without a reply': msg(2, pingSection),
+  'a document longer than the message': msg(0, Buffer.from([0]), int32(1000)),
+  'a document of negative length': msg(0, Buffer.from([0]), int32(-5)),
+  'a query without an end': frame(opQuery, Buffer.from([0, 0, 0, 0, 65, 65])),
+};
 
-const path = (url: string) => decodeURIComponent(new URL(url).host);
-
-async function open(t: Test, url: string): Promise<Socket> {
-  const socket = connect(path(url));
+async function open(t: Test): Promise<Socket> {
+  const socket = connect(decodeURIComponent(new URL(await embeddedUrl()).host));
   socket.on('error', () => {});
   t.teardown(() => socket.destroy());
   await once(socket, 'connect');
   return socket;
 }
+
+const openMany = (t: Test, count: number) =>
+  Promise.all(Array.from({ length: count }, () => open(t)));
 
 async function replyTo(socket: Socket, bytes: Buffer): Promise<BSON.Document> {
   socket.write(bytes);
@@ -82,29 +74,26 @@ async function replyTo(socket: Socket, bytes: Buffer): Promise<BSON.Document> {
     const [chunk] = await once(socket, 'data');
     received = Buffer.concat([received, chunk]);
   }
-  // A second reply may have come with the first.
+  // A second reply may have arrived with the first.
   const reply = received.subarray(0, received.readInt32LE(0));
-  if (reply.readInt32LE(8) !== 77) throw new Error('a reply to another request');
-  return BSON.deserialize(reply.subarray(headerBytes + (reply.readInt32LE(12) === 2013 ? 5 : 20)));
+  if (reply.readInt32LE(8) !== requestId) throw new Error('a reply to another request');
+  return BSON.deserialize(reply.subarray(headerBytes + (reply.readInt32LE(12) === opMsg ? 5 : 20)));
 }
 
 t.test('a connection that violates the protocol is closed, and no other', async (t) => {
-  const url = await embeddedUrl();
-  const client = await MongoClient.connect(url);
+  const client = await MongoClient.connect(await embeddedUrl());
   t.teardown(() => client.close());
-  for (const [what, bytes] of malformedMessages) {
-    const socket = await open(t, url);
-    const closed = once(socket, 'close');
-    socket.resume();
+  for (const [what, bytes] of Object.entries(malformedMessages)) {
+    const socket = await open(t);
+    const closed = once(socket.resume(), 'close');
     socket.write(bytes);
-    await closed;
-    t.pass(what);
+    await t.resolves(closed, what);
   }
   t.match(await client.db('a').command({ ping: 1 }), { ok: 1 });
 });
 
 t.test('malformed commands get an error reply on a connection that stays open', async (t) => {
-  const socket = await open(t, await embeddedUrl());
+  const socket = await open(t);
   let deep: object = {};
   for (let level = 0; level < 200; level += 1) deep = { deep };
   const cases: [bytes: Buffer, code: number][] = [
@@ -115,62 +104,50 @@ t.test('malformed commands get an error reply on a connection that stays open', 
     [msg(0, bodySection({})), 59],
     [msg(0, bodySection({ constructor: 1, $db: 'a' })), 59],
     [msg(0, bodySection({ insert: 'c', documents: 1, $db: 'a' })), 14],
-    [msg(0, bodySection({ insert: 'c', $db: 'a' }), sequence(BSON.serialize({ _id: 1 }))), 115],
-    [msg(0, sequence(BSON.serialize({ _id: 1 })), bodySection({ insert: 'c', $db: 'a' })), 115],
+    [msg(0, bodySection({ insert: 'c', $db: 'a' }), sequence), 115],
+    [msg(0, sequence, bodySection({ insert: 'c', $db: 'a' })), 115],
     [msg(0, pingSection, pingSection), 115],
     [msg(0, pingSection, Buffer.from([9, 0])), 115],
     [legacyQuery('a.c', { find: 1 }), 352],
   ];
   for (const [bytes, code] of cases) t.match(await replyTo(socket, bytes), { ok: 0, code });
-  t.match(await replyTo(socket, msg(0, pingSection)), { ok: 1 });
+  t.match(await replyTo(socket, pingMessage), { ok: 1 });
 });
 
 t.test('messages may arrive in any pieces', async (t) => {
-  const url = await embeddedUrl();
-  const socket = await open(t, url);
+  const socket = await open(t);
   const hello = legacyQuery('admin.$cmd', { ismaster: 1 });
   t.match(await replyTo(socket, hello), { ismaster: true, maxWireVersion: 21 });
-  for (const byte of msg(0, pingSection).subarray(0, -1)) {
+  for (const byte of pingMessage.subarray(0, -1)) {
     socket.write(Buffer.from([byte]));
     await new Promise((resolve) => setImmediate(resolve));
   }
-  t.match(await replyTo(socket, msg(0, pingSection).subarray(-1)), { ok: 1 }, 'byte by byte');
-  const insert = msg(
-    0,
-    bodySection({ insert: 'c', documents: [{ _id: 1 }], ordered: true, $db: 'a' }),
-  );
-  const find = msg(0, bodySection({ find: 'c', filter: {}, $db: 'a' }));
-  const replies = Buffer.concat([insert, find]);
-  t.match(await replyTo(socket, replies), { ok: 1, n: 1 }, 'the first of two at once');
+  t.match(await replyTo(socket, pingMessage.subarray(-1)), { ok: 1 }, 'byte by byte');
+  const command = { insert: 'c', documents: [{ _id: 1 }], ordered: true, $db: 'a' };
+  const both = Buffer.concat([msg(0, bodySection(command)), pingMessage]);
+  t.match(await replyTo(socket, both), { ok: 1, n: 1 }, 'the first of two at once');
 });
 
 t.test('incomplete messages are buffered up to a limit', async (t) => {
-  const url = await embeddedUrl();
-  const half = frame(2013, Buffer.alloc(7_000_000), 48_000_000);
-  const sockets = await Promise.all(Array.from({ length: 60 }, () => open(t, url)));
+  const half = frame(opMsg, Buffer.alloc(7_000_000), 48_000_000);
   let closed = 0;
+  const sockets = await openMany(t, 60);
   for (const socket of sockets) {
     socket.on('close', () => {
       closed += 1;
     });
-    socket.resume();
-    socket.write(half);
+    socket.resume().write(half);
   }
   await until('some are closed', () => closed > 0);
   for (const socket of sockets) socket.destroy();
-  const client = await MongoClient.connect(url);
-  t.match(await client.db('a').command({ ping: 1 }), { ok: 1 });
-  await client.close();
+  t.match(await replyTo(await open(t), pingMessage), { ok: 1 });
 });
 
 t.test('connections above the limit are closed', async (t) => {
-  const url = await embeddedUrl();
   const sockets: Socket[] = [];
   // At once only as many as a listener's backlog holds.
-  while (sockets.length < 1010) {
-    sockets.push(...(await Promise.all(Array.from({ length: 101 }, () => open(t, url)))));
-  }
+  while (sockets.length < 1010) sockets.push(...(await openMany(t, 101)));
   await Promise.any(sockets.slice(1000).map((socket) => once(socket.resume(), 'close')));
   const [first] = sockets;
-  if (first !== undefined) t.match(await replyTo(first, msg(0, pingSection)), { ok: 1 });
+  if (first !== undefined) t.match(await replyTo(first, pingMessage), { ok: 1 });
 });

@@ -1,6 +1,7 @@
 import t from 'tap';
+import { until } from '../../until.ts';
 import { testDatabase } from '../connection.ts';
-import { insertAll, testCollection } from './collection.ts';
+import { idsOf, insertAll, testCollection } from './collection.ts';
 
 t.test('creating the same index again succeeds; a conflicting one is an error', async (t) => {
   const { db } = await testDatabase(t);
@@ -17,19 +18,18 @@ t.test('creating the same index again succeeds; a conflicting one is an error', 
 });
 
 t.test('an index finds the current documents after every change', async (t) => {
-  const items = await testCollection<{ _id: number; a?: unknown; b?: unknown }>(t);
+  const items = await testCollection(t);
   await items.createIndex({ a: 1, b: 1 });
   await items.createIndex({ 'a.c': 1 });
-  const documents = [
+  await insertAll(items, [
     { _id: 1, a: 'x' },
     { _id: 2, a: ['x', 'y', 'x'] },
     { _id: 3, a: [{ c: 1 }, { c: [2] }] },
     { _id: 4, a: [] },
     { _id: 5 },
     { _id: 6, a: { c: 1 } },
-  ];
-  await insertAll(items, documents);
-  const ids = async (filter: object) => (await items.find(filter).toArray()).map(({ _id }) => _id);
+  ]);
+  const ids = async (filter: object) => idsOf(await items.find(filter).toArray());
   t.same(await ids({ a: 'x' }), [1, 2]);
   t.same(await ids({ a: ['x', 'y', 'x'] }), [2]);
   t.same(await ids({ a: null }), [5]);
@@ -57,11 +57,8 @@ t.test('only documents with an expired date are removed', async (t) => {
     { _id: 'null', at: null },
     { _id: 'missing' },
   ]);
-  // A MongoDB server sweeps once a minute.
-  const patience = Date.now() + 90_000;
-  while ((await items.countDocuments()) > 4 && Date.now() < patience) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  // A MongoDB server removes them once a minute.
+  await until('two are removed', async () => (await items.countDocuments()) <= 4);
   const left = (await items.find().sort({ _id: 1 }).toArray()).map(({ _id }) => _id);
   t.same(left, ['missing', 'no date', 'null', 'to come']);
 });

@@ -1,7 +1,7 @@
 import { Double, Int32, Long, ObjectId } from 'mongodb';
 import t from 'tap';
 import { testDatabase } from '../connection.ts';
-import { insertAll, testCollection } from './collection.ts';
+import { type Item, idsOf, insertAll, testCollection } from './collection.ts';
 
 /** Ascending by BSON's comparison order; values in one group are equal. */
 const orderedGroups: unknown[][] = [
@@ -38,29 +38,15 @@ const orderedGroups: unknown[][] = [
   [new Date(0)],
 ];
 
-interface Item {
-  _id: number;
-  rank?: number;
-  value: unknown;
-}
-
 const rankedValues = orderedGroups
-  .flatMap((group, rank) => group.map((value) => ({ value, rank })))
-  .map(({ value, rank }, _id): Item & { rank: number } => ({ _id, rank, value }));
+  .flatMap((group, rank) => group.map((value) => ({ rank, value })))
+  .map((ranked, _id) => ({ _id, ...ranked }));
 
 t.test('sorting follows the comparison order', async (t) => {
-  const items = await testCollection<Item>(t, [...rankedValues].reverse());
-  const ranks = (await items.find().sort({ value: 1 }).toArray()).map(({ rank }) => rank);
-  t.same(
-    ranks,
-    rankedValues.map(({ rank }) => rank),
-  );
-  const down = (await items.find().sort({ value: -1, _id: 1 }).toArray()).map(({ _id }) => _id);
-  const expected = [...rankedValues].sort((a, b) => b.rank - a.rank || a._id - b._id);
-  t.same(
-    down,
-    expected.map(({ _id }) => _id),
-  );
+  const items = await testCollection(t, [...rankedValues].reverse());
+  t.same(idsOf(await items.find().sort({ value: 1, _id: 1 }).toArray()), idsOf(rankedValues));
+  const descending = [...rankedValues].sort((a, b) => b.rank - a.rank || a._id - b._id);
+  t.same(idsOf(await items.find().sort({ value: -1, _id: 1 }).toArray()), idsOf(descending));
 });
 
 t.test('a filter finds the equal values, with and without an index', async (t) => {
@@ -72,7 +58,7 @@ t.test('a filter finds the equal values, with and without an index', async (t) =
   for (const { rank, value } of rankedValues) {
     for (const items of [plain, indexed]) {
       for (const filter of [{ value: { $eq: value } }, { value: { $in: [value] } }]) {
-        const found = (await items.find(filter).toArray()).map((item) => item.rank);
+        const found = (await items.find(filter).toArray()).map((item) => item['rank']);
         t.same(new Set(found), new Set([rank]), JSON.stringify(filter));
         t.equal(found.length, orderedGroups[rank]?.length);
       }
@@ -81,21 +67,18 @@ t.test('a filter finds the equal values, with and without an index', async (t) =
 });
 
 t.test('equal numbers of different types are equal within documents and arrays', async (t) => {
-  const items = await testCollection<Item>(t);
+  const items = await testCollection(t);
   await items.insertOne({ _id: 1, value: { a: new Int32(1), b: [new Double(2)] } });
   t.equal(await items.countDocuments({ value: { a: new Double(1), b: [Long.fromInt(2)] } }), 1);
   t.equal(await items.countDocuments({ value: { b: [2], a: 1 } }), 0, 'the order of fields counts');
 });
 
 t.test('comparisons in a filter stay within a type', async (t) => {
-  const items = await testCollection<Item>(t);
   const values = [Number.NaN, 1, 'a', true, new Date(0), null, [], { a: 1 }, ['b', 7]];
-  await insertAll(
-    items,
-    values.map((value, _id) => ({ _id, value })),
-  );
+  const documents = values.map((value, _id) => ({ _id, value }));
+  const items = await testCollection(t, documents);
   const ids = async (value: object) =>
-    (await items.find({ value }).sort({ _id: 1 }).toArray()).map(({ _id }) => _id);
+    idsOf(await items.find({ value }).sort({ _id: 1 }).toArray());
   t.same(await ids({ $gt: Number.NEGATIVE_INFINITY }), [1, 8], 'NaN is neither above nor below');
   t.same(await ids({ $lt: 5 }), [1]);
   t.same(await ids({ $lte: Number.POSITIVE_INFINITY }), [1, 8]);

@@ -1,86 +1,75 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { BSON } from 'mongodb';
 import type { Test } from 'tap';
+import { statementShapes } from '../../../store/embedded/supported.ts';
+import { headerBytes, opMsg, opQuery } from './messages.ts';
 
-const headerBytes = 16;
-const opQuery = 2004;
-const opMsg = 2013;
 /** Codes of requests that the store does not support, or that are not valid. */
-const refusalCodes = [1, 2, 9, 14, 59, 67, 85, 86, 115, 352];
+const rejectionCodes = [1, 2, 9, 14, 59, 67, 85, 86, 115, 352];
+const exactTypes = { promoteValues: false, promoteLongs: false, promoteBuffers: false };
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The distinct commands, arguments, operators and types that clients have sent. */
 export class Recording {
-  readonly opcodes = new Set<string>();
+  readonly messages = new Set<string>();
   /** `command.field`, and `command.field.field` for the fields of its statements. */
   readonly fields = new Set<string>();
   readonly queryOperators = new Set<string>();
   readonly updateOperators = new Set<string>();
   readonly pipelineOperators = new Set<string>();
   readonly types = new Set<string>();
-  /** Requests that the store has refused. */
-  readonly refused: string[] = [];
+  /** The errors of rejected requests. */
+  readonly rejections: string[] = [];
 
   request(message: Buffer): void {
     const opcode = message.readInt32LE(12);
     if (opcode === opMsg) {
-      this.opcodes.add(`OP_MSG, flags ${message.readInt32LE(16)}, section ${message[20]}`);
+      this.messages.add(`OP_MSG, flags ${message.readInt32LE(16)}, section ${message[20]}`);
       this.#command(BSON.deserialize(message.subarray(21), exactTypes));
     } else if (opcode === opQuery) {
-      this.opcodes.add('OP_QUERY');
+      this.messages.add('OP_QUERY');
       const name = message.indexOf(0, headerBytes + 4) + 1;
       this.#command(BSON.deserialize(message.subarray(name + 8), exactTypes));
-    } else this.opcodes.add(String(opcode));
+    } else this.messages.add(String(opcode));
   }
 
   reply(message: Buffer): void {
     const prelude = message.readInt32LE(12) === opMsg ? 5 : 20;
     const reply = BSON.deserialize(message.subarray(headerBytes + prelude));
     for (const { code, errmsg } of [reply, ...(reply['writeErrors'] ?? [])]) {
-      if (refusalCodes.includes(code)) this.refused.push(`${code}: ${errmsg}`);
+      if (rejectionCodes.includes(code)) this.rejections.push(`${code}: ${errmsg}`);
     }
   }
 
   #command(command: Fields): void {
     const [name = ''] = Object.keys(command);
-    for (const field of Object.keys(command)) this.fields.add(`${name}.${field}`);
-    for (const field of ['documents', 'updates', 'deletes', 'indexes', 'pipeline']) {
-      for (const statement of listOf(command[field])) this.#statement(name, field, statement);
+    this.#operators(command);
+    for (const [argument, value] of Object.entries(command)) {
+      const path = `${name}.${argument}`;
+      this.fields.add(path);
+      if (argument === 'documents') continue;
+      for (const statement of [value].flat().filter(isObject)) {
+        this.#operators(statement);
+        if (!Object.hasOwn(statementShapes, path)) continue;
+        for (const field of Object.keys(statement)) this.fields.add(`${path}.${field}`);
+      }
     }
-    for (const field of Object.keys(fieldsOf(command['cursor']))) {
-      this.fields.add(`${name}.cursor.${field}`);
+    for (const stage of [command['pipeline'] ?? []].flat().filter(isObject)) {
+      const { $match: _, ...others } = stage;
+      for (const operator of operatorsIn(others)) this.pipelineOperators.add(operator);
+      if ('$match' in stage) this.pipelineOperators.add('$match');
     }
-    this.#filter(command['filter'] ?? command['query']);
-    this.#update(command['update']);
     // The driver's description of itself is not recorded.
     if (name !== 'hello' && name !== 'ismaster') this.#typesIn(command);
   }
 
-  #statement(command: string, field: string, statement: unknown): void {
-    if (field === 'documents') return;
-    if (field === 'pipeline') return this.#stage(fieldsOf(statement));
-    for (const name of Object.keys(fieldsOf(statement))) {
-      this.fields.add(`${command}.${field}.${name}`);
+  /** Records the operators of a command, a statement or a stage. */
+  #operators({ filter, query, q, $match, update, u }: Fields): void {
+    for (const operator of operatorsIn([filter, query, q, $match])) {
+      this.queryOperators.add(operator);
     }
-    this.#filter(fieldsOf(statement)['q']);
-    this.#update(fieldsOf(statement)['u']);
-  }
-
-  #stage(stage: Fields): void {
-    for (const [name, operand] of Object.entries(stage)) {
-      this.pipelineOperators.add(name);
-      if (name === '$match') this.#filter(operand);
-      else for (const text of operatorsIn(operand)) this.pipelineOperators.add(text);
-    }
-  }
-
-  #filter(filter: unknown): void {
-    for (const operator of operatorsIn(filter)) this.queryOperators.add(operator);
-  }
-
-  #update(update: unknown): void {
-    for (const operator of operatorsIn(update)) this.updateOperators.add(operator);
+    for (const operator of operatorsIn([update, u])) this.updateOperators.add(operator);
   }
 
   #typesIn(value: unknown): void {
@@ -98,8 +87,6 @@ export class Recording {
   }
 }
 
-const exactTypes = { promoteValues: false, promoteLongs: false, promoteBuffers: false };
-
 const typeAliases: Readonly<Record<string, string>> = {
   boolean: 'bool',
   Double: 'double',
@@ -110,19 +97,15 @@ const typeAliases: Readonly<Record<string, string>> = {
 
 const aliasOf = (type: string): string => typeAliases[type] ?? type;
 
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null ? { ...value } : {};
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !('_bsontype' in value);
 
 /** All names with a leading dollar sign, at any depth. */
 function operatorsIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(operatorsIn);
-  if (typeof value !== 'object' || value === null || '_bsontype' in value) return [];
-  return Object.entries(value).flatMap(([name, inner]) => [
-    ...(name.startsWith('$') ? [name] : []),
-    ...operatorsIn(inner),
-  ]);
+  if (!isObject(value)) return [];
+  const names = Object.keys(value).filter((name) => name.startsWith('$'));
+  return [...names, ...Object.values(value).flatMap(operatorsIn)];
 }
 
 /** A proxy of a store's socket, on a port of its own, that records the messages. */
@@ -135,14 +118,8 @@ export async function startRecorder(
   const server = createServer((near) => {
     const far = connect(socket);
     for (const end of [near, far]) open.add(end.on('error', () => {}));
-    near.on(
-      'data',
-      eachMessage((message) => recording.request(message)),
-    );
-    far.on(
-      'data',
-      eachMessage((message) => recording.reply(message)),
-    );
+    onMessage(near, (message) => recording.request(message));
+    onMessage(far, (message) => recording.reply(message));
     near.pipe(far).pipe(near);
     near.on('close', () => far.destroy());
     far.on('close', () => near.destroy());
@@ -155,13 +132,13 @@ export async function startRecorder(
   return { port: (server.address() as AddressInfo).port, recording };
 }
 
-function eachMessage(take: (message: Buffer) => void): (chunk: Buffer) => void {
+function onMessage(socket: Socket, handle: (message: Buffer) => void): void {
   let buffered = Buffer.alloc(0);
-  return (chunk) => {
+  socket.on('data', (chunk) => {
     buffered = Buffer.concat([buffered, chunk]);
     while (buffered.length >= headerBytes && buffered.length >= buffered.readInt32LE(0)) {
-      take(buffered.subarray(0, buffered.readInt32LE(0)));
+      handle(buffered.subarray(0, buffered.readInt32LE(0)));
       buffered = buffered.subarray(buffered.readInt32LE(0));
     }
-  };
+  });
 }

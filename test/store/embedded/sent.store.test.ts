@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoBackend } from '@agendajs/mongo-backend';
 import { Agenda } from 'agenda';
 import { MongoClient } from 'mongodb';
@@ -8,34 +5,24 @@ import t, { type Test } from 'tap';
 import { startEmbeddedStore } from '../../../store/embedded/server.ts';
 import * as supported from '../../../store/embedded/supported.ts';
 import { picture, startTestOrigin } from '../../service/origin.ts';
-import { json, type Service, startService } from '../../service/service.ts';
+import { json, startService } from '../../service/service.ts';
 import { startWorker } from '../../service/worker/worker.ts';
-import { temporaryRoot } from '../../temporary-root.ts';
 import { until } from '../../until.ts';
-import { type Recording, startRecorder } from './recorder.ts';
+import { startRecorder } from './recorder.ts';
+import { shortFolder } from './stores.ts';
 
 const rootKey = 'sk_root-key-of-the-recording';
 /** More jobs than a first batch holds. */
 const jobCount = 120;
 
-interface Recorded {
-  readonly service: Service;
-  /** Connected to the store itself; its commands are not recorded. */
-  readonly client: MongoClient;
-  readonly recording: Recording;
-  readonly url: string;
-}
-
 /** The built service, on an embedded store behind a recorder. */
-async function startRecorded(t: Test): Promise<Recorded> {
-  const dataDir = await mkdtemp(join(temporaryRoot, 'image-delivery-'));
+async function startRecorded(t: Test) {
+  const dataDir = shortFolder(t);
   const store = await startEmbeddedStore(dataDir);
+  t.teardown(() => store.close());
+  // Connected to the store itself: its commands are not recorded.
   const client = await MongoClient.connect(store.url);
-  t.teardown(async () => {
-    await client.close();
-    await store.close();
-    await rm(dataDir, { recursive: true, force: true });
-  });
+  t.teardown(() => client.close());
   const { port, recording } = await startRecorder(t, decodeURIComponent(new URL(store.url).host));
   const url = `mongodb://127.0.0.1:${port}/recorded`;
   const environment = {
@@ -71,15 +58,19 @@ t.test('the store supports all that clients send, and nothing else', async (t) =
   t.equal((await fetch(service.url + image)).status, 200);
 
   const [keyId = ''] = (await service.admin('keys', 'create', '--name', 'one')).split(/\s+/);
-  await service.admin('keys', 'list');
-  await service.admin('keys', 'revoke', keyId);
   const org = (await service.admin('orgs', 'create', 'Other')).trim();
-  await service.admin('orgs', 'access', org, 'off');
-  await service.admin('orgs', 'list');
-  await service.admin('projects', 'sign', project.id);
-  await service.admin('projects', 'sign', project.id, '--off');
-  await service.admin('projects', 'list');
-  await service.admin('projects', 'create', '--name', 'Two', '--origin', origin.url);
+  for (const command of [
+    ['keys', 'list'],
+    ['keys', 'revoke', keyId],
+    ['orgs', 'access', org, 'off'],
+    ['orgs', 'list'],
+    ['projects', 'sign', project.id],
+    ['projects', 'sign', project.id, '--off'],
+    ['projects', 'list'],
+    ['projects', 'create', '--name', 'Two', '--origin', origin.url],
+  ]) {
+    await service.admin(...command);
+  }
 
   const worker = await startWorker(t, service, { SERVICE_LOG_LEVEL: 'debug' });
   await worker.untilLogged('the worker is ready');
@@ -90,10 +81,9 @@ t.test('the store supports all that clients send, and nothing else', async (t) =
   await ask('GET', `${worker.url}/health/details`);
 
   const jobs = client.db('recorded').collection('jobs');
-  const some = await jobs.findOne({ 'data.source': `${origin.url}/a.jpg` });
-  const { _id, ...copied } = some ?? {};
+  const { _id, ...stored } = (await jobs.findOne({ 'data.source': `${origin.url}/a.jpg` })) ?? {};
   await Promise.all(
-    Array.from({ length: jobCount }, () => jobs.insertOne({ ...copied, name: 'other' })),
+    Array.from({ length: jobCount }, () => jobs.insertOne({ ...stored, name: 'other' })),
   );
   const workbench = `${worker.url}/workbench/api`;
   const jobIds = [String(_id)];
@@ -107,16 +97,15 @@ t.test('the store supports all that clients send, and nothing else', async (t) =
   await worker.untilLogged('a source is warm', 3);
   await ask('POST', `${workbench}/jobs/pause`, { jobIds });
   await ask('POST', `${workbench}/jobs/resume`, { jobIds });
-  const create = (more: object) =>
-    ask('POST', `${workbench}/jobs/create`, {
-      jobName: 'other',
-      jobData: { list: [1.5, {}] },
-      ...more,
-    });
-  await create({});
-  await create({ jobSchedule: 'in 1 hour' });
-  await create({ jobRepeatEvery: '1 hour' });
-  await create({ jobRepeatEvery: '2 hours' });
+  const job = { jobName: 'other', jobData: { list: [1.5, {}] } };
+  for (const schedule of [
+    {},
+    { jobSchedule: 'in 1 hour' },
+    { jobRepeatEvery: '1 hour' },
+    { jobRepeatEvery: '2 hours' },
+  ]) {
+    await ask('POST', `${workbench}/jobs/create`, { ...job, ...schedule });
+  }
   await ask('POST', `${workbench}/jobs/delete`, { jobIds });
 
   t.equal(await worker.end('SIGTERM'), 0);
@@ -131,7 +120,7 @@ t.test('the store supports all that clients send, and nothing else', async (t) =
   // The driver alone: it polls the server, as every ten seconds, and kills a cursor that is not read
   // to its end.
   const reader = await MongoClient.connect(url, { heartbeatFrequencyMS: 500 });
-  while (!recording.fields.has('hello.hello')) await sleep(50);
+  await until('it has polled the server', () => recording.fields.has('hello.hello'));
   for await (const job of reader.db('recorded').collection('jobs').find()) {
     t.ok(job);
     break;
@@ -141,13 +130,13 @@ t.test('the store supports all that clients send, and nothing else', async (t) =
 
   const same = (found: Iterable<string>, expected: Iterable<string>, what: string) =>
     t.same([...found].sort(), [...expected].sort(), what);
-  same(recording.opcodes, ['OP_MSG, flags 0, section 0', 'OP_QUERY'], 'messages');
+  same(recording.messages, ['OP_MSG, flags 0, section 0', 'OP_QUERY'], 'messages');
   same(recording.fields, supportedFields(), 'commands and their arguments');
   same(recording.queryOperators, supported.queryOperators, 'query operators');
   same(recording.updateOperators, supported.updateOperators, 'update operators');
   same(recording.pipelineOperators, supported.pipelineOperators, 'stages and accumulators');
   same(recording.types, supported.bsonTypes, 'types of values');
-  t.same(recording.refused, [], 'nothing was refused');
+  t.same(recording.rejections, [], 'nothing was rejected');
 });
 
 /** The supported fields in the form of a recording. */

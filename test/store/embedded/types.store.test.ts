@@ -1,4 +1,4 @@
-import { BSON, type Document, Double, Int32, Long, ObjectId } from 'mongodb';
+import { BSON, Double, Int32, Long, ObjectId } from 'mongodb';
 import t from 'tap';
 import { testCollection } from './collection.ts';
 
@@ -23,8 +23,7 @@ const valuesOfAllTypes = {
 };
 
 t.test('values keep their types, also after an update of other fields', async (t) => {
-  const items = await testCollection<Document & { _id: number }>(t);
-  await items.insertOne({ _id: 1, ...valuesOfAllTypes });
+  const items = await testCollection(t, [{ _id: 1, ...valuesOfAllTypes }]);
   const sameAs = async (values: object) => {
     const stored = await items.findOne({}, exactTypes);
     for (const [name, value] of Object.entries(values)) {
@@ -35,17 +34,11 @@ t.test('values keep their types, also after an update of other fields', async (t
   await items.updateOne({ _id: 1 }, { $set: { touched: true }, $unset: { gone: 1 } });
   await sameAs(valuesOfAllTypes);
   await items.updateOne({ _id: 1 }, { $inc: { int64: 1, int32: 1, double: 1 } });
-  await sameAs({
-    ...valuesOfAllTypes,
-    int64: Long.fromNumber(6),
-    int32: new Int32(6),
-    double: new Double(6),
-  });
+  await sameAs({ int64: Long.fromNumber(6), int32: new Int32(6), double: new Double(6) });
 });
 
-t.test('int32 grows to int64, and int64 does not wrap', async (t) => {
-  const items = await testCollection<Document & { _id: number }>(t);
-  await items.insertOne({ _id: 1, n: new Int32(2147483647) });
+t.test('int32 overflows to int64, and int64 does not overflow', async (t) => {
+  const items = await testCollection(t, [{ _id: 1, n: new Int32(2147483647) }]);
   await items.updateOne({ _id: 1 }, { $inc: { n: new Int32(1) } });
   t.strictSame((await items.findOne({}, exactTypes))?.['n'], Long.fromString('2147483648'));
   await items.updateOne({ _id: 1 }, { $set: { n: Long.MAX_VALUE } });

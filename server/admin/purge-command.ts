@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+import { withStore } from './store.ts';
+import { AdminError, print } from './terminal.ts';
+
+export function addPurgeCommand(program: Command): void {
+  program
+    .command('purge')
+    .description('purge the cached images of sources, or all images of a project')
+    .argument('<project>')
+    .argument('[urls...]', 'sources, as image URLs name them')
+    .option('--all', 'all images of the project')
+    .action((id: string, sources: string[], { all = false }: { all?: boolean }) =>
+      withStore(async (store, settings) => {
+        if (all === sources.length > 0) throw new AdminError('Name either sources, or --all.');
+        const { purgeImages } = await import('./projects.ts');
+        const input = all ? { all } : { sources };
+        const { sourceCount } = await purgeImages(store, settings, id, input);
+        const sourcesText = `${sourceCount} source${sourceCount === 1 ? '' : 's'}`;
+        const purged = all ? 'All images are' : `The images of ${sourcesText} are`;
+        print(`${purged} purged. A running service notices this within 2 seconds.`);
+      }),
+    );
+}

@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { Logger } from '../../contract/log.ts';
+import type { Provenance } from '../../pool/image.ts';
+import type { Project } from '../../store/projects.ts';
+import type { DiskCacheIndex } from './disk-cache-index.ts';
+
+/** Images that front ends were writing when they learned of a purge are on the disk after this time. */
+const lateWritesMs = 3_000;
+
+export interface DiskPurgesOptions {
+  readonly index: Pick<DiskCacheIndex, 'deleteWhere'>;
+  /**
+   * Which keys may be of purged images, and which images are.
+   *
+   * @param purged projects, each with the number of a purge whose images are deleted already
+   */
+  readonly match: (
+    purged: readonly { readonly project: Project; readonly since: number }[],
+  ) => Parameters<DiskCacheIndex['deleteWhere']>;
+  readonly log: Logger;
+  readonly lateMs?: number;
+}
+
+/** Projects whose completed purges are remembered; those of others are looked for once more. */
+const maxCompleted = 10_000;
+
+/**
+ * Deletes purged images from the disk, in the background: they are not served any more before that. One pass over
+ * the index deletes those of all projects, however many purge at a time.
+ */
+export class DiskPurges {
+  readonly #options: DiskPurgesOptions;
+  /** The last known state of the projects that wait for the next pass. */
+  readonly #pending = new Map<string, Project>();
+  /** The number of the last completed purge, by project. */
+  readonly #completed = new LRUCache<string, number>({ max: maxCompleted });
+  readonly #closing = new AbortController();
+  #running = false;
+  /** Total completed purges, and images that they deleted. */
+  readonly totals = { purges: 0, images: 0 };
+
+  constructor(options: DiskPurgesOptions) {
+    this.#options = options;
+  }
+
+  /** Begins to delete what a project has purged. */
+  purge(project: Project): void {
+    const { _id: id, purges } = project;
+    if (purges === undefined || purges.last <= this.#completedOf(id)) return;
+    this.#pending.set(id, project);
+    if (!this.#running) void this.#run();
+  }
+
+  /** Deletes again: the index has found more files. */
+  restart(projects: readonly Project[]): void {
+    this.#completed.clear();
+    for (const project of projects) this.purge(project);
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { lateMs = lateWritesMs } = this.#options;
+    const { signal } = this.#closing;
+    this.#running = true;
+    while (this.#pending.size > 0 && !signal.aborted) {
+      const projects = [...this.#pending.values()];
+      this.#pending.clear();
+      const begunAt = performance.now();
+      const images = new Map<string, number>();
+      await this.#delete(projects, images);
+      await sleep(lateMs, null, { signal }).catch(() => {});
+      if (signal.aborted) break;
+      await this.#delete(projects, images);
+      for (const project of projects) this.#complete(project, images, performance.now() - begunAt);
+    }
+    this.#running = false;
+  }
+
+  /** @param images counts the deleted images by project */
+  async #delete(projects: readonly Project[], images: Map<string, number>): Promise<void> {
+    const { index, match } = this.#options;
+    const purged = projects.map((project) => ({ project, since: this.#completedOf(project._id) }));
+    const [mayMatch, matches] = match(purged);
+    await index.deleteWhere(mayMatch, (image: Provenance) => {
+      const { project } = image.tags;
+      if (!matches(image)) return false;
+      images.set(project, (images.get(project) ?? 0) + 1);
+      return true;
+    });
+  }
+
+  #complete({ _id: id, purges }: Project, images: ReadonlyMap<string, number>, ms: number): void {
+    const count = images.get(id) ?? 0;
+    const number = purges?.last ?? 0;
+    this.#completed.set(id, number);
+    this.totals.purges += 1;
+    this.totals.images += count;
+    const facts = { project: id, purge: number, images: count, ms: Math.round(ms) };
+    this.#options.log.info(facts, 'purged images are deleted');
+  }
+
+  #completedOf(id: string): number {
+    return this.#completed.get(id) ?? 0;
+  }
+}

@@ -1,0 +1,36 @@
+import { useState } from 'preact/hooks';
+import { Failure } from './service.ts';
+
+/** The latest change that a user made. */
+export interface Action {
+  readonly busy: boolean;
+  /** What has been done; '' for nothing, and after an error. */
+  readonly message: string;
+  readonly failure: Failure | null;
+  /** Runs a change, which resolves with its message. Resolves with whether it succeeded. */
+  readonly run: (change: () => Promise<string>) => Promise<boolean>;
+  /** Removes the message and the error. */
+  readonly clear: () => void;
+}
+
+type State = Pick<Action, 'busy' | 'message' | 'failure'>;
+const idle: State = { busy: false, message: '', failure: null };
+
+export function useAction(): Action {
+  const [state, setState] = useState(idle);
+  return {
+    ...state,
+    clear: () => setState(idle),
+    async run(change) {
+      setState((last) => ({ ...last, busy: true }));
+      try {
+        const message = await change();
+        setState({ ...idle, message });
+        return true;
+      } catch (error) {
+        setState({ ...idle, failure: Failure.of(error) });
+        return false;
+      }
+    },
+  };
+}

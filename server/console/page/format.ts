@@ -1,0 +1,43 @@
+const number = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
+
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1_000 && unit < units.length - 1) {
+    value /= 1_000;
+    unit += 1;
+  }
+  return `${number.format(value)} ${units[unit]}`;
+}
+
+export const formatNumber = (value: number | null): string =>
+  value === null ? 'unknown' : number.format(value);
+
+export function formatDuration(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.round(seconds / 3_600)} h`;
+  return `${Math.round(seconds / 86_400)} days`;
+}
+
+/** `1 source`, `2 sources`. */
+export const countOf = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** A relative change: `−94 %`. */
+export function formatChange(from: number, to: number): string {
+  const exact = (to / from - 1) * 100;
+  const rounded = Math.round(exact);
+  // Never −100 % for a remainder above 0.
+  const percent = rounded === -100 && to > 0 ? Math.max(-99.9, exact) : rounded;
+  return `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${number.format(Math.abs(percent))} %`;
+}
+
+/** The name of a field as words: `defaultQuality` is `Default quality`. */
+export function fieldLabel(name: string): string {
+  const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+  return words
+    .replace(/^./, (first) => first.toUpperCase())
+    .replace(/\b(url|dpr)\b/i, (word) => word.toUpperCase());
+}

@@ -1,0 +1,111 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+
+/** A control of a text value. */
+export interface FieldProps {
+  readonly label: string;
+  /** '' for none. */
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly placeholder?: string | undefined;
+  readonly required?: boolean;
+  readonly help?: string | undefined;
+  /** The service's error for the value. */
+  readonly error?: string | undefined;
+  /** The name of the API's field or parameter. */
+  readonly name?: string;
+  /** Whether two controls fit into one row. */
+  readonly short?: boolean;
+}
+
+/** The attributes of a control, with its connection to its label and texts. */
+interface Attributes {
+  readonly id: string;
+  readonly value: string;
+  readonly placeholder: string | undefined;
+  readonly required: boolean | undefined;
+  readonly onInput: (event: { readonly currentTarget: { readonly value: string } }) => void;
+  readonly 'aria-describedby': string | undefined;
+  readonly 'aria-invalid': boolean;
+}
+
+interface LabelledProps extends FieldProps {
+  readonly control: (attributes: Attributes) => ComponentChildren;
+}
+
+/** A control with its label, its help and its error. */
+export function Labelled(props: LabelledProps) {
+  const { label, value, onChange, placeholder, required, name, short = false, control } = props;
+  const { help = '', error = '' } = props;
+  const id = useId();
+  const helpId = `${id}-help`;
+  const errorId = `${id}-error`;
+  const described = [error === '' ? '' : errorId, help === '' ? '' : helpId].join(' ').trim();
+  return (
+    <div class={short ? 'field short' : 'field'} data-name={name}>
+      <label for={id}>{label}</label>
+      {control({
+        id,
+        value,
+        placeholder,
+        required,
+        onInput: (event) => onChange(event.currentTarget.value),
+        'aria-describedby': described || undefined,
+        'aria-invalid': error !== '',
+      })}
+      {error !== '' && (
+        <p class="help error" id={errorId}>
+          {error}
+        </p>
+      )}
+      {help !== '' && (
+        <p class="help" id={helpId}>
+          {help}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface TextFieldProps extends FieldProps {
+  readonly type?: 'text' | 'url' | 'password' | 'search';
+  readonly maxLength?: number | undefined;
+}
+
+export function TextField({ type = 'text', maxLength, ...field }: TextFieldProps) {
+  return (
+    <Labelled
+      {...field}
+      control={(attributes) => (
+        <input
+          {...{ ...attributes, maxLength }}
+          // Preact's type of an input has no union of these types.
+          type={type as 'text'}
+          autocomplete="off"
+          spellcheck={false}
+        />
+      )}
+    />
+  );
+}
+
+interface SelectFieldProps extends FieldProps {
+  readonly options: ReadonlyArray<readonly [value: string, text: string]>;
+}
+
+export function SelectField({ options, ...field }: SelectFieldProps) {
+  return (
+    <Labelled
+      {...field}
+      control={(attributes) => (
+        <select {...attributes}>
+          {options.map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    />
+  );
+}

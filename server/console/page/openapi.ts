@@ -1,0 +1,68 @@
+import type { Schema } from './schema.ts';
+
+/** The parts of `openapi.json` that the page uses. */
+
+/** A transform parameter of the image endpoint. */
+export interface Parameter {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly example: string;
+  readonly meaning: string;
+  readonly accepts: string;
+  readonly aliases: readonly string[];
+}
+
+export interface ApiDescription {
+  /** The base of delivery URLs, without a trailing slash. */
+  readonly baseUrl: string;
+  /** In the order of the service's table. */
+  readonly parameters: readonly Parameter[];
+  /** The schemas of the control plane's bodies, by name. */
+  readonly schemas: Readonly<Record<string, Schema>>;
+}
+
+interface DocumentParameter {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly example?: unknown;
+  readonly 'x-transform'?: Pick<Parameter, 'meaning' | 'accepts' | 'aliases'>;
+}
+
+interface OpenApiDocument {
+  readonly servers: readonly [{ readonly url: string }];
+  readonly paths: {
+    readonly '/img/': { readonly get: { readonly parameters: readonly DocumentParameter[] } };
+  };
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/**
+ * Values by canonical parameter names. Unknown names are dropped: links from others contain them, and they
+ * would get into code that users copy.
+ */
+export function parametersIn(
+  query: Readonly<Record<string, string>>,
+  { parameters }: Pick<ApiDescription, 'parameters'>,
+): Readonly<Record<string, string>> {
+  const known = parameters.flatMap(({ name, aliases }) =>
+    [name, ...aliases].flatMap((spelling) => {
+      const value = Object.hasOwn(query, spelling) ? query[spelling] : undefined;
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+  return Object.fromEntries(known);
+}
+
+/** Reads `openapi.json`. */
+export function readOpenApi(document: unknown): ApiDescription {
+  const { servers, paths, components } = document as OpenApiDocument;
+  const { schemas } = components;
+  const parameters = paths['/img/'].get.parameters.flatMap((parameter) => {
+    const { name, schema, example, 'x-transform': transform } = parameter;
+    if (transform === undefined) return [];
+    const reference = schema.$ref?.split('/').at(-1);
+    const resolved = reference === undefined ? schema : { ...schemas[reference], name: reference };
+    return [{ ...transform, name, schema: resolved, example: String(example ?? '') }];
+  });
+  return { baseUrl: servers[0].url.replace(/\/+$/, ''), parameters, schemas };
+}

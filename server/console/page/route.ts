@@ -1,0 +1,67 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** A page and its state, in the fragment of the URL: `#/projects/prj_x`, `#/?project=…`. */
+export interface Route {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+function parseRoute(hash: string): Route {
+  const [path = '/', query = ''] = hash.replace(/^#/, '').split('?', 2);
+  return {
+    path: path === '' ? '/' : path,
+    query: Object.fromEntries(new URLSearchParams(query)),
+  };
+}
+
+/** A link to a route, without values that are ''. */
+export function linkTo(path: string, query: Route['query'] = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== '');
+  const text = new URLSearchParams(given).toString();
+  return `#${path}${text === '' ? '' : `?${text}`}`;
+}
+
+/** The current route; does not change if the user keeps unsaved changes. */
+export function useRoute(): Route {
+  const [route, setRoute] = useState(() => parseRoute(location.hash));
+  useEffect(() => {
+    const onHashChange = ({ oldURL }: HashChangeEvent) => {
+      if (confirmLeaving()) setRoute(parseRoute(location.hash));
+      // The browser has changed the URL already.
+      else history.pushState(null, '', oldURL);
+    };
+    addEventListener('hashchange', onHashChange);
+    return () => removeEventListener('hashchange', onHashChange);
+  }, []);
+  return route;
+}
+
+/** Replaces the URL with the state of a route, without an entry in the history. */
+export function replaceRoute(path: string, query: Route['query']): void {
+  history.replaceState(null, '', linkTo(path, query));
+}
+
+/** Whether the page has unsaved changes. */
+let unsaved = false;
+
+/** Asks before unsaved changes are lost. @returns the user's consent */
+export function confirmLeaving(): boolean {
+  return !unsaved || confirm('There are changes that are not saved. Discard them?');
+}
+
+/** While `isUnsaved` is true, {@link confirmLeaving} and the browser ask before leaving. */
+export function useUnsaved(isUnsaved: boolean): void {
+  useEffect(() => {
+    if (!isUnsaved) return;
+    unsaved = true;
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener('beforeunload', ask);
+    return () => {
+      unsaved = false;
+      removeEventListener('beforeunload', ask);
+    };
+  }, [isUnsaved]);
+}
+
+/** Moves the focus, for when the focused control is removed. */
+export const moveFocus = (id: string): void => document.getElementById(id)?.focus();

@@ -1,0 +1,104 @@
+import { type FieldProps, Labelled, SelectField, TextField } from './labelled.tsx';
+import { kindOf, rangeOf, type Schema, wordsOf } from './schema.ts';
+
+interface SchemaFieldProps extends FieldProps {
+  readonly schema: Schema;
+  /** Slider position without a value; 0 or the nearest by default. */
+  readonly unset?: number | undefined;
+}
+
+const flagOptions = [
+  ['1', 'on'],
+  ['0', 'off'],
+] as const;
+
+/** A labelled control, generated from the value's schema. */
+export function SchemaField(props: SchemaFieldProps) {
+  const { schema, unset, ...field } = props;
+  const kind = kindOf(schema);
+  if (kind === 'number') return <NumberField {...props} />;
+  if (kind === 'colour') return <ColourField {...field} />;
+  if (kind === 'choice' || kind === 'flag') {
+    const words = wordsOf(schema).map((word) => [word, word] as const);
+    const options = kind === 'flag' ? flagOptions : words;
+    const none = ['', 'default'] as const;
+    return <SelectField {...field} options={field.required ? options : [none, ...options]} />;
+  }
+  if (kind === 'list') {
+    return (
+      <Labelled
+        {...field}
+        control={(attributes) => <textarea {...attributes} rows={3} spellcheck={false} />}
+      />
+    );
+  }
+  const type = schema.format === 'uri' ? 'url' : 'text';
+  return <TextField {...field} type={type} maxLength={schema.maxLength} />;
+}
+
+function ColourField(props: FieldProps) {
+  const { label, value, onChange } = props;
+  return (
+    <Labelled
+      {...props}
+      control={(attributes) => (
+        <span class="pair">
+          <input {...attributes} type="text" spellcheck={false} />
+          <input
+            type="color"
+            aria-label={`${label}, in a colour picker`}
+            value={/^[0-9a-f]{6}$/i.test(value) ? `#${value}` : '#808080'}
+            onInput={(event) => onChange(event.currentTarget.value.slice(1))}
+          />
+        </span>
+      )}
+    />
+  );
+}
+
+/** A slider for more values would be too coarse. */
+const maxSliderSpan = 800;
+
+/** A number, or one of some words, with a slider for a small range. */
+function NumberField({ schema, unset = 0, ...field }: SchemaFieldProps) {
+  const { minimum: min, maximum: max, isInteger } = rangeOf(schema);
+  const words = wordsOf(schema);
+  const isNumber = field.value !== '' && !Number.isNaN(Number(field.value));
+  return (
+    <Labelled
+      {...field}
+      control={(attributes) => (
+        <span class="pair">
+          {words.length === 0 ? (
+            <input
+              {...{ ...attributes, min, max }}
+              type="number"
+              inputMode={isInteger ? 'numeric' : 'decimal'}
+              step={isInteger ? 1 : 'any'}
+            />
+          ) : (
+            <>
+              <input {...attributes} type="text" list={`${attributes.id}-words`} />
+              <datalist id={`${attributes.id}-words`}>
+                {words.map((word) => (
+                  <option key={word} value={word} />
+                ))}
+              </datalist>
+            </>
+          )}
+          {max - min <= maxSliderSpan && (
+            <input
+              {...{ min, max }}
+              type="range"
+              step={isInteger || max - min > 10 ? 1 : 0.1}
+              aria-label={`${field.label}, as a slider`}
+              class={isNumber ? undefined : 'unset'}
+              value={isNumber ? field.value : Math.min(max, Math.max(min, unset))}
+              onInput={attributes.onInput}
+            />
+          )}
+        </span>
+      )}
+    />
+  );
+}

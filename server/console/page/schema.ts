@@ -1,0 +1,88 @@
+/** The keywords of JSON Schema from which controls are generated. */
+export interface Schema {
+  /** The name of a schema that was a reference. */
+  readonly name?: string;
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly format?: string;
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
+
+/** The fields of an object, by name. */
+export type Fields = ReadonlyArray<readonly [name: string, schema: Schema]>;
+
+/** The texts of a form's controls by field name; '' or no key for an empty control. */
+export type Values = Readonly<Record<string, string>>;
+
+export const fieldsOf = (schema: Schema | undefined): Fields =>
+  Object.entries(schema?.properties ?? {});
+
+/** The kinds of controls. */
+export type Kind = 'choice' | 'flag' | 'number' | 'colour' | 'list' | 'text';
+
+const alternativesOf = (schema: Schema): readonly Schema[] => [schema, ...(schema.anyOf ?? [])];
+
+const hasType = (schema: Schema, type: string): boolean =>
+  alternativesOf(schema).some((one) => [one.type ?? []].flat().includes(type));
+
+const isNumeric = (schema: Schema): boolean =>
+  hasType(schema, 'integer') || hasType(schema, 'number');
+
+export function kindOf(schema: Schema): Kind {
+  if (schema.name === 'ImageColour') return 'colour';
+  if (hasType(schema, 'array')) return 'list';
+  if (hasType(schema, 'boolean')) return isNumeric(schema) ? 'text' : 'flag';
+  if (isNumeric(schema)) return 'number';
+  return wordsOf(schema).length > 0 ? 'choice' : 'text';
+}
+
+/** The words of an enumeration, which may be an alternative to other values. */
+export const wordsOf = (schema: Schema): readonly string[] =>
+  alternativesOf(schema).find((one) => one.enum !== undefined)?.enum ?? [];
+
+/** The range of a number, which may be an alternative to words. */
+export function rangeOf(schema: Schema) {
+  const number = [...(schema.anyOf ?? []), schema].find(isNumeric);
+  const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER, type } = number ?? {};
+  return { minimum, maximum, isInteger: type === 'integer' };
+}
+
+export const linesOf = (text: string): readonly string[] =>
+  text.split(/[\s,]+/).filter((line) => line !== '');
+
+/** The JSON value of a text. The text itself if it is invalid, so that the service explains the error. */
+function jsonValue(schema: Schema, text: string): unknown {
+  const kind = kindOf(schema);
+  if (kind === 'list') return linesOf(text).map((line) => jsonValue(schema.items ?? {}, line));
+  if (kind === 'flag') return text === '1';
+  if (hasType(schema, 'boolean') && /^(true|false)$/.test(text)) return text === 'true';
+  const number = Number(text);
+  return isNumeric(schema) && !Number.isNaN(number) ? number : text;
+}
+
+/** The text of a JSON value. Flags are 1 and 0, as in URLs. */
+function textOf(schema: Schema, value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return String(kindOf(schema) === 'flag' ? Number(value) : value);
+}
+
+/** The body of a form, without empty fields. */
+export function bodyOf(fields: Fields, values: Values): Record<string, unknown> {
+  const given = fields.flatMap(([name, schema]) => {
+    const text = (values[name] ?? '').trim();
+    return text === '' ? [] : [[name, jsonValue(schema, text)] as const];
+  });
+  return Object.fromEntries(given);
+}
+
+/** The texts of an object's fields. */
+export const valuesOf = (fields: Fields, object: Readonly<Record<string, unknown>>): Values =>
+  Object.fromEntries(fields.map(([name, schema]) => [name, textOf(schema, object[name])]));

@@ -1,0 +1,89 @@
+import { hash } from 'node:crypto';
+import { canonicalUrl } from '../../contract/hosts.ts';
+import type { ImageTags, Provenance } from '../../pool/image.ts';
+import type { ImagePurges } from '../../pool/purges.ts';
+import type { Variant } from '../../pool/variant.ts';
+import type { Project } from '../../store/projects.ts';
+import { type Purges, renewBelow } from '../../store/purges.ts';
+import { hasPrefix, keyPrefix } from './key.ts';
+
+/** The tag of a source or a watermark: 120 bits of its URL's SHA-256, equal for all notations of the URL. */
+export function sourceTag(url: URL): string {
+  return hash('sha256', canonicalUrl(url).href, 'hex').slice(0, 30);
+}
+
+/** The tags of an image. */
+export function imageTags(project: string, source: URL, { watermark }: Variant): ImageTags {
+  return {
+    project,
+    source: sourceTag(source),
+    watermark: watermark === null ? null : sourceTag(new URL(watermark.url)),
+  };
+}
+
+/** The number of the last purge that concerns an image; 0 for none. */
+function lastPurge(purges: Purges | undefined, { source, watermark }: ImageTags): number {
+  if (purges === undefined) return 0;
+  const { all, sources } = purges;
+  return Math.max(all, sources[source] ?? 0, watermark === null ? 0 : (sources[watermark] ?? 0));
+}
+
+/** Whether a project has purged an image of a cache. */
+export function isPurged({ _id, purges }: Project, { tags, stamp }: Provenance): boolean {
+  return tags.project === _id && stamp < lastPurge(purges, tags);
+}
+
+/**
+ * The purges of an image, as a request knows them.
+ *
+ * @param latest returns the latest known state of the project
+ */
+export function imagePurges(tags: ImageTags, latest: () => Project): ImagePurges {
+  const { purges } = latest();
+  const validFrom = lastPurge(purges, tags);
+  return {
+    tags,
+    validFrom,
+    known: purges?.last ?? 0,
+    renewBelow: renewBelowOf(purges),
+    isCurrent: () => lastPurge(latest().purges, tags) <= validFrom,
+  };
+}
+
+const renewals = new WeakMap<Purges, number>();
+
+/** As `renewBelow`, once for each purge. */
+function renewBelowOf(purges: Purges | undefined): number {
+  if (purges === undefined) return 0;
+  const known = renewals.get(purges) ?? renewBelow(purges);
+  renewals.set(purges, known);
+  return known;
+}
+
+/** A project, and the number of a purge whose images are deleted already. */
+export interface PurgedProject {
+  readonly project: Project;
+  readonly since: number;
+}
+
+/** The purged images on the disk: which keys may be theirs, and which images they are. */
+export function purgedFiles(
+  purged: readonly PurgedProject[],
+): [mayMatch: (key: string) => boolean, matches: (image: Provenance) => boolean] {
+  const projects = new Map(purged.map(({ project }) => [project._id, project]));
+  const prefixes = new Set(purged.flatMap(purgedPrefixes));
+  const matches = (image: Provenance): boolean => {
+    const project = projects.get(image.tags.project);
+    return project !== undefined && isPurged(project, image);
+  };
+  return [(key) => hasPrefix(key, prefixes), matches];
+}
+
+function purgedPrefixes({ project, since }: PurgedProject): string[] {
+  const { _id, watermarkUrl, purges } = project;
+  const { all = 0, sources = {} } = purges ?? {};
+  const tags = Object.keys(sources).filter((tag) => (sources[tag] ?? 0) > since);
+  // Keys have no part for the watermark.
+  const ofWatermark = watermarkUrl !== null && tags.includes(sourceTag(new URL(watermarkUrl)));
+  return all > since || ofWatermark ? [keyPrefix(_id)] : tags.map((tag) => keyPrefix(_id, tag));
+}

@@ -1,0 +1,47 @@
+import type { Settings } from '../contract/settings/table.ts';
+import type { ChosenServer } from './http/choose-server.ts';
+
+const print = (text: string): void => void process.stdout.write(text);
+
+function serverLine({ engine, release, because }: ChosenServer): string {
+  if (engine === 'uws') return `uWebSockets.js (${release})`;
+  return because === undefined
+    ? "Node's own server"
+    : `Node's own server, which serves fewer hits: ${because} (docs/http-engines.md)`;
+}
+
+/** The output of a start: the address, the first key, and the next step. */
+export class StartMessage {
+  readonly #settings: Settings;
+  /** Null without a new key, or after it was printed. */
+  #firstKey: string | null;
+
+  constructor(settings: Settings, firstKey: string | null) {
+    this.#settings = settings;
+    this.#firstKey = firstKey;
+  }
+
+  /** Prints the first key between log lines, once. */
+  printKey(): void {
+    if (this.#firstKey === null) return;
+    print(
+      `\nThe first API key was created, for all projects. It is shown only once:\n\n  ${this.#firstKey}\n\n`,
+    );
+    this.#firstKey = null;
+  }
+
+  /** Prints a few lines to a terminal. */
+  print(httpServer: ChosenServer | null): void {
+    const { baseUrl, host, port } = this.#settings;
+    const key = this.#firstKey;
+    const keyLine =
+      key === null
+        ? 'the one that you have; another: npm run admin -- keys create --name "a name"'
+        : `${key} (for all projects, shown only this once)`;
+    print(`Ready    ${baseUrl}/ (it listens on ${host} port ${port}; Ctrl-C ends it)
+API key  ${keyLine}
+${httpServer === null ? '' : `HTTP     ${serverLine(httpServer)}\n`}Next     open the address in a browser, or create a project: npm run admin -- projects create --help
+`);
+    this.#firstKey = null;
+  }
+}

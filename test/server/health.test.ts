@@ -1,0 +1,127 @@
+import t from 'tap';
+import type { FrontEndStats } from '../../server/cluster/channel.ts';
+import { Health, type HealthEnvironment } from '../../server/health.ts';
+import { responseOf } from './request.ts';
+
+/** The figures of a front end with one thread and one place in its queue, as far as they are tested. */
+const statsWith = (transforms: Partial<FrontEndStats['transforms']> = {}, refused = 0) =>
+  ({
+    memory: { bytes: 1, maxBytes: 10 },
+    refused,
+    transforms: { active: 0, queued: 0, concurrency: 1, maxQueue: 1, stuck: 0, ...transforms },
+    sources: { fetching: 0 },
+  }) as unknown as FrontEndStats;
+
+const machineWith = (frontEnds: Readonly<Record<number, FrontEndStats>>, diskFull = false) => {
+  return () => ({ frontEnds, diskBytes: 5, diskMaxBytes: 50, diskFull });
+};
+
+/** The health of a front end with the given differences from normal, and counts of its calls to the store. */
+function openHealth(given: Partial<HealthEnvironment> = {}) {
+  const calls = { database: 0, queue: 0 };
+  const health = new Health({
+    store: {
+      ping: async () => {
+        calls.database += 1;
+        return 1;
+      },
+    },
+    storeAvailable: () => true,
+    projects: { knowledge: { count: 0, confirmedAgoMs: null } },
+    queue: {
+      stats: async () => {
+        calls.queue += 1;
+        return { active: 0, waiting: 0, delayed: 0, failed: 0, oldestWaitingMs: 0 };
+      },
+    },
+    stats: () => statsWith(),
+    machine: machineWith({}),
+    draining: () => false,
+    transformTimeoutMs: 40,
+    sourceFormats: ['JPEG'],
+    ...given,
+  });
+  const read = async () => {
+    const response = await responseOf((request) => health.handle(request), 'GET', '/api/health');
+    return { httpStatus: response?.status, ...JSON.parse(String(response?.body)) };
+  };
+  return { read, calls };
+}
+
+t.test('the status and its reason, in the order of precedence', async (t) => {
+  const store = { ping: () => Promise.reject(new Error('unavailable')) };
+  const stuck = (count: number) =>
+    machineWith({ 1: statsWith({ concurrency: 2, stuck: count }), 2: statsWith() }, true);
+  const stalled = (stalledMs: number) => machineWith({ 1: statsWith({ stalledMs }) });
+  const full = () => statsWith({ active: 1, queued: 1 }, 9);
+  const cases: ReadonlyArray<readonly [string, string | undefined, Partial<HealthEnvironment>]> = [
+    ['draining', 'The service is shutting down.', { draining: () => true, store }],
+    ['unavailable', 'The store does not answer.', { store, machine: stuck(2) }],
+    [
+      'degraded',
+      'The transform threads of a front end cannot be ended.',
+      { machine: stuck(2), stats: () => statsWith({ stalledMs: 41 }) },
+    ],
+    ['degraded', 'The transform threads make no progress.', { machine: stalled(41) }],
+    ['degraded', 'The disk of the data folder is full.', { machine: stuck(1) }],
+    ['ok', undefined, { machine: stalled(40) }],
+    ['ok', undefined, { stats: full }],
+  ];
+  for (const [status, reason, environment] of cases) {
+    const ok = status === 'ok';
+    const { read } = openHealth(environment);
+    t.match(await read(), { httpStatus: ok ? 200 : 503, ok, status, reason }, reason ?? status);
+  }
+});
+
+t.test('figures are sums of the front ends; those of this one are current', async (t) => {
+  const others = { 1: statsWith({ stuck: 1 }, 3), [process.pid]: statsWith({}, 100) };
+  const stats = () => statsWith({ active: 1, queued: 2 }, 4);
+  const { checks } = await openHealth({ machine: machineWith(others, true), stats }).read();
+  const transformQueue = { concurrency: 2, maxQueue: 2, stuck: 1, rejected: 7, status: 'busy' };
+  t.match(checks, { transformQueue, database: { ok: true } });
+  t.match(checks.cache, {
+    memorySizeBytes: 2,
+    memoryMaxBytes: 20,
+    diskSizeBytes: 5,
+    status: 'disk_full',
+  });
+  const full = await openHealth({ stats: () => statsWith({ active: 1, queued: 1 }) }).read();
+  t.equal(full.checks.transformQueue.status, 'saturated');
+});
+
+t.test('health does not wait for an unavailable store; it shows the age of projects', async (t) => {
+  const projects = { knowledge: { count: 3, confirmedAgoMs: 61_900 } };
+  const { read, calls } = openHealth({ storeAvailable: () => false, projects });
+  const body = await read();
+  t.match(body, { httpStatus: 503, status: 'unavailable', store: 'unavailable' });
+  t.same(body.checks.projects, { known: 3, ageSeconds: 61 });
+  t.same(calls, { database: 0, queue: 0 });
+  const numbers = { active: null, waiting: null, delayed: null, queued: null, failed: null };
+  t.same(body.checks.prewarmQueue, { ...numbers, status: 'unknown' });
+  const available = await openHealth({
+    queue: { stats: () => Promise.reject(new Error('unavailable')) },
+  }).read();
+  t.match(available, { httpStatus: 200, store: 'available' });
+  t.same(available.checks.prewarmQueue, body.checks.prewarmQueue);
+  t.same(available.checks.projects, { known: 0, ageSeconds: null });
+});
+
+t.test('an old job is a backlog, which does not degrade health', async (t) => {
+  const counts = { active: 1, waiting: 2, delayed: 1, failed: 1 };
+  const status = async (oldestWaitingMs: number) => {
+    const stats = async () => ({ ...counts, oldestWaitingMs });
+    const { httpStatus, checks } = await openHealth({ queue: { stats } }).read();
+    t.match([httpStatus, checks.prewarmQueue], [200, { ...counts, queued: 3 }]);
+    return checks.prewarmQueue.status;
+  };
+  t.equal(await status(60_000), 'ok');
+  t.equal(await status(60_001), 'backlogged');
+});
+
+t.test('concurrent health requests share one check of the store', async (t) => {
+  const { read, calls } = openHealth();
+  await Promise.all(Array.from({ length: 50 }, read));
+  for (let i = 0; i < 50; i++) await read();
+  t.same(calls, { database: 1, queue: 1 });
+});

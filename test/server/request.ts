@@ -1,0 +1,30 @@
+import type { HttpRequest, HttpResponse } from '../../server/http/request.ts';
+
+/** The response of a handler to a request of only a method and a path; undefined without one. */
+export async function responseOf(
+  handle: (request: HttpRequest) => void | Promise<void>,
+  method: string,
+  path: string,
+): Promise<HttpResponse | undefined> {
+  let response: HttpResponse | undefined;
+  await handle({
+    route: 'other',
+    tier: 'none',
+    trace: null,
+    id: 'x',
+    method,
+    path,
+    query: '',
+    signal: new AbortController().signal,
+    header: () => '',
+    accept: '',
+    headerList: () => '',
+    isWellFormed: () => true,
+    peerAddress: '',
+    readBody: async () => null,
+    respond: (given) => {
+      response = given;
+    },
+  });
+  return response;
+}

@@ -1,0 +1,252 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import t, { type Test } from 'tap';
+import { decodeProvenance } from '../../pool/cache/file.ts';
+import type { Provenance } from '../../pool/image.ts';
+import { sourceTag } from '../../server/image/purges.ts';
+import { until } from '../until.ts';
+import { type Control, rootKey, startControl } from './control/control.ts';
+import { answeredBy, earlierRequestsReceived, held } from './held.ts';
+import { startTestOrigin } from './origin.ts';
+import { isAlive } from './service.ts';
+
+/** A picture whose colour is its version. */
+const pictureOf = (version: number): Promise<Buffer> =>
+  sharp({ create: { width: 40, height: 30, channels: 3, background: { r: version, g: 0, b: 0 } } })
+    .png()
+    .toBuffer();
+
+/** The promise of purges, in ms. */
+const effectiveWithinMs = 2_000;
+
+async function startPurging(t: Test, environment: Readonly<Record<string, string>> = {}) {
+  const control = await startControl(t, { SERVICE_PROCESSES: '2', ...environment });
+  const origin = await startTestOrigin(t);
+  const project = await control.project();
+  const url = (path: string) => origin.url + path;
+  const publish = async (path: string, version: number) =>
+    origin.serve(path, await pictureOf(version));
+  const target = (path: string, query = '') =>
+    `${control.service.url}/img/${url(path)}?project=${project}&fmt=png${query}`;
+  /** The version and the cache tier of an image, and the process that delivered it. */
+  const ask = async (path: string, query = '') => {
+    const response = await fetch(target(path, query), { headers: { connection: 'close' } });
+    const body = await response.arrayBuffer();
+    if (response.status !== 200) throw new Error(Buffer.from(body).toString());
+    const { data } = await sharp(body).raw().toBuffer({ resolveWithObject: true });
+    const tier = response.headers.get('x-cache');
+    return { version: data[0], tier, pid: answeredBy(response.headers) };
+  };
+  const purge = async (input: object) => {
+    const { status, body } = await control.call('POST', `/projects/${project}/purge`, {
+      json: input,
+    });
+    t.match({ status, body }, { status: 202, body: { purge: { accepted: true } } });
+    return body.purge.sourceCount;
+  };
+  /** Asks until every process has delivered from memory. */
+  const warm = async (path: string, query = '') => {
+    const pids = new Set<number>();
+    await until('every process has it in memory', async () => {
+      const { tier, pid } = await ask(path, query);
+      if (tier === 'memory') pids.add(pid);
+      return control.service.frontEnds().every((one) => pids.has(one));
+    });
+  };
+  /** Asks until every process has delivered a version; an older one must not be sent late. */
+  const becomes = async (path: string, version: number, query = '') => {
+    const answeredAt = performance.now();
+    const pids = new Set<number>();
+    await until(`version ${version} of ${path}`, async () => {
+      const askedAt = performance.now();
+      const image = await ask(path, query).catch(() => null);
+      if (image?.version === version) pids.add(image.pid);
+      else if (image !== null && askedAt - answeredAt > effectiveWithinMs) {
+        t.fail(`version ${image.version} was sent ${askedAt - answeredAt} ms after the purge`);
+      }
+      return control.service.frontEnds().every((one) => pids.has(one));
+    });
+  };
+  return { control, origin, project, url, publish, target, ask, purge, warm, becomes };
+}
+
+/** What the images on the disk were made of. */
+function cachedFiles({ service }: Control): Provenance[] {
+  const folder = join(service.dataDir, 'cache', 'files');
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => decodeProvenance(readFileSync(join(entry.parentPath, entry.name))))
+    .filter((provenance) => provenance !== null);
+}
+
+t.test('a purge replaces what every process, memory and disk have', async (t) => {
+  const { control, origin, url, publish, ask, purge, warm, becomes } = await startPurging(t);
+  const { service } = control;
+  for (const path of ['/a.png', '/b.png']) await publish(path, 1);
+  for (const path of ['/a.png', '/b.png'])
+    for (const query of ['', '&w=20']) await warm(path, query);
+  await until('all are on the disk', () => cachedFiles(control).length === 4);
+  for (const path of ['/a.png', '/b.png']) await publish(path, 2);
+  const fetched = origin.requests.get('/b.png');
+
+  t.equal(await purge({ sources: [url('/a.png'), `${url('/a.png')}#again`] }), 1);
+  await becomes('/a.png', 2);
+  await becomes('/a.png', 2, '&w=20');
+  t.match(await ask('/b.png'), { version: 1, tier: 'memory' }, 'images of other sources stay');
+  t.equal(origin.requests.get('/b.png'), fetched);
+  await service.waitForLog((line) => line.msg === 'purged images are deleted');
+  const old = cachedFiles(control).filter(
+    ({ tags, stamp }) => tags.source === sourceTag(new URL(url('/a.png'))) && stamp === 0,
+  );
+  t.same(old, [], 'their bytes are gone');
+
+  await publish('/a.png', 3);
+  await service.admin('purge', (await control.store.projects.list())[0]?._id ?? '', '--all');
+  await becomes('/a.png', 3);
+  await becomes('/b.png', 2);
+
+  await publish('/a.png', 4);
+  await purge({ sources: [url('/a.png')] });
+  await until('a later purge is deleted too', () => {
+    const deletions = service.log.filter(({ msg }) => msg === 'purged images are deleted');
+    return deletions.length >= 3;
+  });
+  await becomes('/a.png', 4);
+});
+
+t.test('a purge during a fetch does not deliver its bytes', async (t) => {
+  const { control, origin, url, publish, ask, purge } = await startPurging(t);
+  const source = held(await pictureOf(1));
+  origin.serve('/slow.png', source.reply);
+  // Leaders and followers, in both processes.
+  const asked = Array.from({ length: 12 }, () => ask('/slow.png'));
+  await until('the fetch has begun', () => source.waiting > 0);
+  await earlierRequestsReceived(control.service);
+  await publish('/slow.png', 2);
+  await purge({ sources: [url('/slow.png')] });
+  const [first] = await Promise.all([ask('/slow.png'), earlierRequestsReceived(control.service)]);
+  t.equal(first.version, 2, 'a new request does not join it');
+  source.release();
+  const versions = (await Promise.all(asked)).map(({ version }) => version);
+  t.same(versions, Array(12).fill(2));
+});
+
+t.test('the URL of the watermark purges all images with it', async (t) => {
+  const { control, project, origin, url, ask, purge, warm, becomes } = await startPurging(t);
+  const red = (r: number) =>
+    sharp({ create: { width: 10, height: 10, channels: 3, background: { r, g: 0, b: 0 } } })
+      .png()
+      .toBuffer();
+  origin.serve('/black.png', await red(0));
+  origin.serve('/mark.png', await red(100));
+  const settings = {
+    watermarkEnabled: true,
+    watermarkUrl: url('/mark.png'),
+    watermarkOpacity: 100,
+    watermarkScale: 100,
+    watermarkMargin: 0,
+    watermarkPosition: 'northwest',
+  };
+  const { status } = await control.call('PATCH', `/projects/${project}/settings`, {
+    json: settings,
+  });
+  t.equal(status, 200);
+  await warm('/black.png', '&fit=fill&h=10&w=10');
+  t.equal((await ask('/black.png', '&fit=fill&h=10&w=10')).version, 100);
+  origin.serve('/mark.png', await red(200));
+  t.equal(await purge({ sources: [url('/mark.png')] }), 1);
+  await becomes('/black.png', 200, '&fit=fill&h=10&w=10');
+  t.equal(origin.requests.get('/black.png'), 2);
+});
+
+t.test('images in use survive thousands of purges of other sources', async (t) => {
+  const { control, origin, project, url, publish, ask, purge, warm } = await startPurging(t, {
+    SERVICE_PROCESSES: '1',
+  });
+  await publish('/kept.png', 1);
+  await warm('/kept.png');
+  for (let call = 0; call < 50; call += 1) {
+    const sources = Array.from({ length: 100 }, (_, index) => url(`/${call}-${index}.png`));
+    t.equal(await purge({ sources }), 100);
+    t.match(await ask('/kept.png'), { version: 1, tier: 'memory' });
+  }
+  t.equal(origin.requests.get('/kept.png'), 1, 'it was fetched once');
+  const { purges } = (await control.store.projects.find(project)) ?? {};
+  t.equal(Object.keys(purges?.sources ?? {}).length, 1_000);
+  await control.service.end('SIGTERM');
+  const stamps = cachedFiles(control).map(({ stamp }) => stamp);
+  t.ok(
+    stamps.every((stamp) => stamp >= (purges?.all ?? 0)),
+    'its file was stamped anew',
+  );
+  t.equal(stamps.length, 1);
+});
+
+t.test('processes that are killed during purges do not bring old images back', async (t) => {
+  const { control, url, publish, purge, warm, becomes } = await startPurging(t, {
+    SERVICE_PROCESSES: '4',
+    SERVICE_POOL_THREADS: '1',
+  });
+  const running = () => control.service.frontEnds().filter(isAlive);
+  /** A process that is killed resets its connections. */
+  const repeatedPurge = (input: object) =>
+    until('a purge is accepted', () =>
+      purge(input).then(
+        () => true,
+        () => false,
+      ),
+    );
+  await publish('/a.png', 1);
+  await warm('/a.png');
+  for (let version = 2; version <= 11; version += 1) {
+    await publish('/a.png', version);
+    await until('all processes run', () => running().length === 4);
+    const victims = running().slice(0, 2);
+    const purged = repeatedPurge({ sources: [url('/a.png')] });
+    for (const victim of victims) process.kill(victim, 'SIGKILL');
+    await purged;
+    await becomes('/a.png', version);
+  }
+
+  await until('all processes run', () => running().length === 4);
+  const [victim = 0] = running();
+  process.kill(victim, 'SIGSTOP');
+  await publish('/a.png', 12);
+  await repeatedPurge({ sources: [url('/a.png')] });
+  // If it had a request meanwhile, it was killed and replaced.
+  if (isAlive(victim)) process.kill(victim, 'SIGCONT');
+  await becomes('/a.png', 12);
+});
+
+t.test('invalid purges change nothing', async (t) => {
+  const { control, project, url } = await startPurging(t, { SERVICE_PROCESSES: '1' });
+  const long = (index: number) => `${url('/')}${index}-`.padEnd(8_192, 'x');
+  const post = (json: object, key = rootKey, id = project) =>
+    control.call('POST', `/projects/${id}/purge`, { json, key });
+  for (const [input, message] of [
+    [{}, /must have sources or all/],
+    [{ all: false }, /all must be true/],
+    [{ all: true, sources: [url('/a')] }, /at most 1 field/],
+    [{ sources: [] }, /at least 1 item/],
+    [{ sources: Array(101).fill(url('/a')) }, /at most 100 items/],
+    [{ sources: ['https://other.example/a'] }, /sources\[0\] .*allowed host/],
+    [{ sources: [url('/a'), 'ftp://127.0.0.1/a'] }, /sources\[1\] .*absolute http or https URL/],
+    [{ sources: [`${long(0)}x`] }, /8192/],
+  ] as const) {
+    t.match(await post(input), { status: 400, body: { code: 'invalid_request', message } });
+  }
+  t.match(await post({ all: true }, rootKey, 'prj_0000000000000000'), { status: 404 });
+  const reader = await control.issue(project, 'read');
+  t.match(await post({ all: true }, reader), { status: 403 });
+  t.equal((await control.store.projects.find(project))?.purges, undefined);
+  const sources = Array.from({ length: 100 }, (_, index) => long(index));
+  t.match(await post({ sources }), { status: 202, body: { purge: { sourceCount: 100 } } });
+  const before = (await control.store.projects.find(project))?.purges?.last ?? 0;
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => post({ sources: [url('/a')] })),
+  );
+  for (const { status } of answers) t.equal(status, 202, 'concurrent purges all succeed');
+  const after = (await control.store.projects.find(project))?.purges?.last ?? 0;
+  t.ok(after >= before + 10, 'each with a number of its own');
+});
