@@ -51,9 +51,27 @@ export class UwsServer implements HttpServer {
   stopListening(): void {
     const socket = this.#listenSocket;
     this.#listenSocket = null;
-    // Closing resets the connections of the backlog; before, the event loop accepts them.
-    if (socket !== null) setImmediate(() => this.#uws.us_listen_socket_close(socket));
+    if (socket !== null) afterShortTurn(() => this.#uws.us_listen_socket_close(socket));
   }
+}
+
+/** A turn of an event loop without events takes about 0.02 ms. */
+const shortTurnMs = 0.1;
+const shortTurnWithinMs = 500;
+
+/**
+ * Calls back right after the event loop accepted connections. Closing a listener resets those that arrived
+ * since: at 3,200 new connections a second, 72 in 40 closes at once, 38 in the next turn of the event loop and
+ * 1 in a short one.
+ */
+function afterShortTurn(callback: () => void): void {
+  const deadline = performance.now() + shortTurnWithinMs;
+  const turn = (before: number): void => {
+    const now = performance.now();
+    if (now - before < shortTurnMs || now > deadline) return callback();
+    setImmediate(turn, now);
+  };
+  setImmediate(turn, -Infinity);
 }
 
 /** Whether a request has the header of a body; `syntaxError` finds one with an empty value. */
