@@ -21,6 +21,12 @@ export function imageTags(project: string, source: URL, { watermark }: Variant):
   };
 }
 
+/** A source or a watermark as CDNs know it, by its `sourceTag`. */
+export const cdnSourceTag = (tag: string): string => `s-${tag}`;
+
+/** All images of a project as CDNs know them: lower-case letters, digits and a hyphen, which every CDN accepts. */
+export const cdnProjectTag = (project: string): string => `p-${keyPrefix(project)}`;
+
 /** The number of the last purge that concerns an image; 0 for none. */
 function lastPurge(purges: Purges | undefined, { source, watermark }: ImageTags): number {
   if (purges === undefined) return 0;
