@@ -3,9 +3,11 @@ import { DiskCache, type DiskCacheEvents } from './cache/disk.ts';
 import { MemoryCache, type MemoryEntry } from './cache/memory.ts';
 import { Cancelled, type Coalescer, type Role } from './coalescer.ts';
 import { FairShare } from './fair-share.ts';
-import type { Image, Provenance } from './image.ts';
+import type { FreshnessReport } from './freshness.ts';
+import type { Image, InputName, Provenance } from './image.ts';
 import { type ImageRequest, isLive, Producer, type Timings, type Work } from './producer.ts';
-import type { ImagePurges } from './purges.ts';
+import { flightKey, provenanceOf } from './purges.ts';
+import { type FollowingRequest, Revalidator } from './revalidator.ts';
 import type { EngineSettings } from './settings.ts';
 import { SingleFlight } from './single-flight.ts';
 import type { AddressGuard } from './source/guard.ts';
@@ -21,6 +23,8 @@ export interface CacheResult {
   /** An image received as a follower counts as a miss. */
   readonly tier: 'memory' | 'disk' | 'miss';
   readonly timings: Timings;
+  /** Absent for a request without `freshness`. */
+  readonly freshness?: FreshnessReport;
 }
 
 export interface EngineEnvironment {
@@ -46,6 +50,7 @@ export class Engine {
   readonly #memory: MemoryCache;
   readonly #disk: DiskCache | null;
   readonly #producer: Producer;
+  readonly #revalidator: Revalidator;
   readonly #misses = new SingleFlight<string, CacheResult>();
   readonly #missShare = new FairShare(maxMisses, guaranteedMisses);
   /** Total requests that waited for a render of this process, or of another one of this machine. */
@@ -59,7 +64,14 @@ export class Engine {
     this.#environment = environment;
     this.#memory = new MemoryCache(memoryCacheBytes, environment.onMemoryHit);
     this.#disk = diskCacheFolder === null ? null : new DiskCache(diskCacheFolder, environment.disk);
-    this.#producer = new Producer(settings);
+    this.#producer = new Producer(settings, environment.now);
+    this.#revalidator = new Revalidator({
+      disk: this.#disk,
+      coalescer: environment.coalescer,
+      bounds: settings.freshness,
+      ask: (...question) => this.#producer.revalidate(...question),
+      now: environment.now,
+    });
   }
 
   /** The guard that every source fetch passes. */
@@ -100,6 +112,8 @@ export class Engine {
       /** Misses in progress. */
       misses: this.#misses.size,
       followers: { ...this.#followers },
+      /** Total revalidations of sources, by the origin's answer. */
+      revalidations: { ...this.#revalidator.answers },
       /** Total requests refused as `overloaded`, by the exhausted limit. */
       refusals,
       refused: Object.values(refusals).reduce((sum, count) => sum + count),
@@ -115,6 +129,16 @@ export class Engine {
    */
   async get(key: string, request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
     signal.throwIfAborted();
+    if (!followsSource(request)) return this.#get(key, { ...request, ...neverOutdated }, signal);
+    const validFrom = await this.#revalidator.validFrom(request, signal);
+    const onFetched: Work['onFetched'] = (input, lease) =>
+      this.#revalidator.fetched(input, request, lease);
+    const result = await this.#get(key, { ...request, validFrom, onFetched }, signal);
+    if (result.tier !== 'miss') this.#revalidator.refresh(request);
+    return { ...result, freshness: this.#revalidator.report(request) };
+  }
+
+  async #get(key: string, request: ValidRequest, signal: AbortSignal): Promise<CacheResult> {
     const { background, project, stages = noObserver } = request;
     const flight = flightKey(key, request.purges);
     const entry = this.#readMemory(key, request);
@@ -134,6 +158,7 @@ export class Engine {
   }
 
   async close(): Promise<void> {
+    this.#revalidator.close();
     await Promise.all([this.#producer.close(), this.#disk?.settle()]);
   }
 
@@ -196,10 +221,12 @@ export class Engine {
     return this.#keep(key, image, 'miss', work, timings);
   }
 
-  #readMemory(key: string, { purges, stages = noObserver }: ImageRequest) {
+  #readMemory(key: string, request: ValidRequest) {
+    const { purges, stages = noObserver } = request;
     const stage = stages.begin('memory');
     const found = this.#memory.get(key, this.#environment.now());
-    const entry = found !== null && found.provenance.stamp >= purges.validFrom ? found : null;
+    const isPurged = found !== null && found.provenance.stamp < purges.validFrom;
+    const entry = found !== null && !isPurged && this.#isValid(found.image, request) ? found : null;
     if (entry !== null && entry.provenance.stamp < purges.renewBelow) {
       entry.provenance = { ...entry.provenance, stamp: purges.known };
       void this.#disk?.renew(key, purges);
@@ -214,7 +241,17 @@ export class Engine {
     if (disk === null) return null;
     const read = () => disk.read(key, purges);
     const image = await runStage(stages, 'disk', read, (found) => ({ hit: found !== null }));
-    return image === null ? null : this.#keep(key, image, 'disk', work);
+    const isUsable = image !== null && this.#isValid(image, work);
+    return isUsable ? this.#keep(key, image, 'disk', work) : null;
+  }
+
+  /** Whether nothing has changed since the image's bytes were fetched, by a clock that was not set back. */
+  #isValid({ fetchedAt }: Image, { validFrom }: ValidRequest): boolean {
+    if (validFrom === neverOutdated.validFrom) return true;
+    const now = this.#environment.now();
+    const isValid = (input: InputName) =>
+      validFrom[input] === 0 || (fetchedAt[input] >= validFrom[input] && fetchedAt[input] <= now);
+    return isValid('source') && isValid('watermark');
   }
 
   async #write(key: string, { image, tier }: CacheResult, work: Work): Promise<void> {
@@ -229,7 +266,7 @@ export class Engine {
     key: string,
     image: Image,
     tier: CacheResult['tier'],
-    { purges }: ImageRequest,
+    { purges }: Work,
     timings: Timings = {},
   ): CacheResult {
     const entry = purges.isCurrent()
@@ -239,8 +276,11 @@ export class Engine {
   }
 }
 
-/** Renders are shared only between requests that know the same purges of the image. */
-const flightKey = (key: string, { validFrom }: ImagePurges): string =>
-  validFrom === 0 ? key : `${key} ${validFrom}`;
+/** A request, and when the bytes of its image must have been fetched. */
+type ValidRequest = ImageRequest & Pick<Work, 'validFrom' | 'onFetched'>;
 
-const provenanceOf = ({ tags, known }: ImagePurges): Provenance => ({ tags, stamp: known });
+const neverOutdated = { validFrom: { source: 0, watermark: 0 }, onFetched: () => {} };
+
+function followsSource(request: ImageRequest): request is FollowingRequest {
+  return request.freshness != null;
+}

@@ -9,7 +9,17 @@ export interface Image {
   /** Size of one frame, in pixels. */
   readonly width: number;
   readonly height: number;
+  readonly fetchedAt: FetchTimes;
 }
+
+/** When the fetches of an image's source and watermark began, Unix ms; 0 for no watermark. */
+export interface FetchTimes {
+  readonly source: number;
+  readonly watermark: number;
+}
+
+/** What an image is made of. */
+export type InputName = keyof FetchTimes;
 
 /** What an image was made of, by tags as a CDN's: a purge names one of them. */
 export interface ImageTags {

@@ -1,10 +1,12 @@
 import { ServiceError } from '../contract/errors.ts';
 import { TransformQueue } from './execution/transform-queue.ts';
 import { requireSupportedFormat } from './formats/unsupported-formats.ts';
-import type { Image } from './image.ts';
+import type { ImageFreshness } from './freshness.ts';
+import type { FetchTimes, Image, InputName } from './image.ts';
 import type { ImagePurges } from './purges.ts';
 import { watermarkVariant } from './rendering/watermark.ts';
 import type { EngineSettings } from './settings.ts';
+import type { NotModified, Validators } from './source/fetch.ts';
 import { type SourceLease, Sources } from './source/sources.ts';
 import type { StageObserver } from './stages.ts';
 import type { Variant } from './variant.ts';
@@ -18,6 +20,8 @@ export interface ImageRequest {
   readonly version?: string | null;
   readonly variant: Variant;
   readonly purges: ImagePurges;
+  /** Absent for images that are valid until they are purged. */
+  readonly freshness?: ImageFreshness | null;
   /** Whether the project may use a canonical host; also called for every redirect. */
   readonly allowed: (host: string) => boolean;
   /** Background work has lower priority than live requests, until a live request waits for it. */
@@ -27,6 +31,10 @@ export interface ImageRequest {
 
 /** A request in progress. */
 export interface Work extends ImageRequest {
+  /** Bytes that were fetched before are outdated. */
+  readonly validFrom: FetchTimes;
+  /** Called with the bytes of the source, and of the watermark. */
+  readonly onFetched: (input: InputName, lease: SourceLease) => void;
   /** Aborts when no request waits for the image any more. */
   readonly signal: AbortSignal;
   /** Aborted as soon as a live request waits for the image. */
@@ -73,8 +81,9 @@ export class Producer {
   readonly #checkWithinMs: number;
   readonly #refused = { misses: 0, queue: 0 };
 
-  constructor(settings: EngineSettings) {
-    this.sources = new Sources(settings);
+  /** @param now Unix ms */
+  constructor(settings: EngineSettings, now: () => number) {
+    this.sources = new Sources(settings, { date: now });
     this.transforms = new TransformQueue(settings);
     this.#watermarkFailures = new WatermarkFailures((url) =>
       this.checkWatermark(url, new AbortController().signal),
@@ -118,6 +127,29 @@ export class Producer {
       }
       throw error;
     }
+  }
+
+  /**
+   * Asks the origin of a request's source or watermark whether its bytes have changed.
+   * @throws ServiceError, also for changed bytes that are no supported image, or the signal's reason
+   */
+  async revalidate(
+    request: ImageRequest,
+    input: InputName,
+    validators: Validators,
+    signal: AbortSignal,
+  ): Promise<SourceLease | NotModified> {
+    const { source, variant, project } = request;
+    const isSource = input === 'source';
+    const url = isSource ? source : new URL(variant.watermark?.url ?? '');
+    const answer = await this.sources.revalidate(url, validators, {
+      project,
+      version: sourceVersion(isSource ? request : { ...request, version: null }),
+      allowed: isSource ? request.allowed : anyHost,
+      background: true,
+      signal,
+    });
+    return answer.bytes === null ? answer : supported(answer);
   }
 
   /** @throws ServiceError of a watermark that could not be used recently */
@@ -168,11 +200,14 @@ export class Producer {
   /** Fetches source and watermark in parallel; on failure of one it releases the other. */
   async #fetch(work: Work): Promise<Inputs> {
     const { watermark } = work.variant;
+    const version = sourceVersion(work);
     const [first, second] = await Promise.allSettled([
-      this.#acquireSupported(work.source, { ...work, version: sourceVersion(work) }),
+      this.#acquireSupported(work.source, { ...work, version, notBefore: work.validFrom.source }),
       watermark === null ? null : this.#fetchWatermark(watermark.url, work),
     ]);
     if (first.status === 'fulfilled' && second.status === 'fulfilled') {
+      work.onFetched('source', first.value);
+      if (second.value !== null) work.onFetched('watermark', second.value);
       return { source: first.value, watermark: second.value };
     }
     for (const one of [first, second]) if (one.status === 'fulfilled') one.value?.release();
@@ -184,6 +219,7 @@ export class Producer {
       return await this.#acquireSupported(new URL(url), {
         ...work,
         version: sourceVersion({ ...work, version: null }),
+        notBefore: work.validFrom.watermark,
         allowed: anyHost,
       });
     } catch (error) {
@@ -195,14 +231,7 @@ export class Producer {
 
   /** A source in a supported format. */
   async #acquireSupported(...args: Parameters<Sources['acquire']>): Promise<SourceLease> {
-    const lease = await this.sources.acquire(...args);
-    try {
-      requireSupportedFormat(lease);
-      return lease;
-    } catch (error) {
-      lease.release();
-      throw error;
-    }
+    return supported(await this.sources.acquire(...args));
   }
 
   async #transform({ source, watermark }: Inputs, work: Work): Promise<Produced> {
@@ -217,10 +246,25 @@ export class Producer {
       const transformed = await this.transforms.transform(source.bytes, work.variant, options);
       const { queueMs, transformMs, ...image } = transformed;
       const fetched = source.fetchMs === null ? {} : { fetch: source.fetchMs };
-      return { image, timings: { ...fetched, queue: queueMs, transform: transformMs } };
+      const fetchedAt = { source: source.fetchedAt, watermark: watermark?.fetchedAt ?? 0 };
+      return {
+        image: { ...image, fetchedAt },
+        timings: { ...fetched, queue: queueMs, transform: transformMs },
+      };
     } finally {
       source.release();
       watermark?.release();
     }
+  }
+}
+
+/** The lease, unless its format is not supported. */
+function supported(lease: SourceLease): SourceLease {
+  try {
+    requireSupportedFormat(lease);
+    return lease;
+  } catch (error) {
+    lease.release();
+    throw error;
   }
 }

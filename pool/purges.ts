@@ -1,4 +1,4 @@
-import type { ImageTags } from './image.ts';
+import type { ImageTags, Provenance } from './image.ts';
 
 /** What the purges of a project mean for one of its images. Numbers are those of purges, 0 for none. */
 export interface ImagePurges {
@@ -12,3 +12,9 @@ export interface ImagePurges {
   /** False as soon as this process knows a later purge that concerns the image. */
   isCurrent(): boolean;
 }
+
+/** The key of shared work: it is shared only between requests that know the same purges of the image. */
+export const flightKey = (key: string, { validFrom }: ImagePurges): string =>
+  validFrom === 0 ? key : `${key} ${validFrom}`;
+
+export const provenanceOf = ({ tags, known }: ImagePurges): Provenance => ({ tags, stamp: known });

@@ -1,4 +1,5 @@
 import type { Ports } from '../contract/private-sources.ts';
+import type { FreshnessBounds } from './freshness.ts';
 import type { OwnAddresses } from './source/guard.ts';
 
 /** Settings of an engine. Each front-end process has one engine. */
@@ -28,6 +29,8 @@ export interface EngineSettings {
   readonly sourceMaxPixels: number;
   /** Timeout of a fetch including its redirects, in ms. */
   readonly sourceTimeoutMs: number;
+  /** Bounds of the time for which images are used without asking for their sources. */
+  readonly freshness: FreshnessBounds;
   readonly transformTimeoutMs: number;
   /** Maximum memory of each process for transforms that must be killable. */
   readonly processMemoryBytes: number;

@@ -20,6 +20,11 @@ export function engineSettings(settings: Settings): EngineSettings {
     sourceHeldBytes: settings.sourceHeldBytes,
     sourceMaxPixels: settings.sourceMaxPixels,
     sourceTimeoutMs: settings.sourceTimeoutMs,
+    freshness: {
+      minAge: settings.sourceMinAgeSeconds,
+      maxAge: settings.sourceMaxAgeSeconds,
+      staleIfError: settings.staleIfErrorSeconds,
+    },
     transformTimeoutMs: settings.transformTimeoutMs,
     processMemoryBytes: settings.transformProcessMemoryBytes,
     own: { urls: [baseUrl, internalUrl], ports: [port, workerPort, opsPort ?? defaultOpsPort] },

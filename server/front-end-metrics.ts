@@ -44,7 +44,7 @@ export class FrontEndMetrics {
 
   #collect({ engine, responses, ...figures }: FrontEndFigures): void {
     const { registry } = this;
-    const { memory, transforms, sources, refusals, followers } = engine;
+    const { memory, transforms, sources, refusals, followers, revalidations } = engine;
     registry.gauge('requestsOpen').value = figures.openRequests;
     registry.gauge('storeAvailable').value = figures.storeAvailable ? 1 : 0;
     registry.gauge('knownProjects').value = figures.knownProjects;
@@ -55,6 +55,11 @@ export class FrontEndMetrics {
     registry.counter('followers', 'process').value = followers.process;
     registry.counter('followers', 'machine').value = followers.machine;
     registry.counter('followers', 'source').value = sources.followers;
+    registry.counter('revalidations', 'not_modified').value = revalidations.notModified;
+    registry.counter('revalidations', 'same_bytes').value = revalidations.sameBytes;
+    registry.counter('revalidations', 'changed').value = revalidations.changed;
+    registry.counter('revalidations', 'gone').value = revalidations.gone;
+    registry.counter('revalidations', 'failed').value = revalidations.failed;
     registry.gauge('misses').value = engine.misses;
     registry.gauge('transforms').value = transforms.active;
     registry.gauge('transformSlots').value = transforms.concurrency;

@@ -37,6 +37,14 @@ export interface ProjectSettings {
   readonly watermarkMargin: number;
 }
 
+/** How the images of a project follow their sources. Ages are in seconds. */
+export interface ProjectFreshness {
+  /** Time after which a source is asked again; `origin` to follow its Cache-Control, null for never. */
+  readonly sourceAge: number | 'origin' | null;
+  /** Time for which browsers keep images; null for a year. */
+  readonly browserAge: number | null;
+}
+
 export interface Project extends ProjectSettings {
   readonly _id: string;
   readonly orgId: string;
@@ -54,6 +62,8 @@ export interface Project extends ProjectSettings {
   readonly previousSigningSecret?: string | null;
   /** The project's image parameters, by preset name. */
   readonly presets?: Readonly<Record<string, PresetParameters>>;
+  /** Absent until it is set: images do not follow their sources. */
+  readonly freshness?: ProjectFreshness;
   /** Absent before the first purge. */
   readonly purges?: Purges;
   readonly createdAt: Date;

@@ -3,7 +3,7 @@ import { withTimeout } from './deadline.ts';
 import { newProjectId, newSigningSecret } from './identifiers.ts';
 import { StoreUnavailable } from './outage.ts';
 import { isPresetName, type PresetParameters } from './preset.ts';
-import type { Project, ProjectSettings } from './project.ts';
+import type { Project, ProjectFreshness, ProjectSettings } from './project.ts';
 import {
   markChange,
   ProjectChanges,
@@ -16,6 +16,7 @@ import { withPurge } from './purges.ts';
 export {
   type Project,
   type ProjectFit,
+  type ProjectFreshness,
   type ProjectSettings,
   projectFits,
   type WatermarkPosition,
@@ -125,6 +126,10 @@ export class Projects {
   /** Null for an unknown id, as in all methods below. */
   updateSettings(id: string, settings: Partial<ProjectSettings>): Promise<Project | null> {
     return this.#change(id, { $set: settings });
+  }
+
+  setFreshness(id: string, freshness: ProjectFreshness): Promise<Project | null> {
+    return this.#change(id, { $set: { freshness } });
   }
 
   addHost(id: string, host: string): Promise<Project | null> {

@@ -238,6 +238,20 @@ export const settingsTable = {
     meaning:
       'While the store is unavailable, projects are served for this long after the store has last confirmed them, in seconds. Then, and for all others, images are 503 `store_unavailable`.',
   }),
+  sourceMinAgeSeconds: integer('SERVICE_SOURCE_MIN_AGE_SECONDS', 1, 31_536_000, {
+    default: 10,
+    meaning:
+      'Minimum time between two questions to an origin whether a source has changed, in seconds, whatever the project or the origin says.',
+  }),
+  sourceMaxAgeSeconds: integer('SERVICE_SOURCE_MAX_AGE_SECONDS', 1, 31_536_000, {
+    default: 31_536_000,
+    meaning: 'Maximum time between two such questions, for projects that have a source age.',
+  }),
+  staleIfErrorSeconds: integer('SERVICE_STALE_IF_ERROR_SECONDS', 0, 31_536_000, {
+    default: 604_800,
+    meaning:
+      'Maximum time for which images of a project with a source age are served after that age while the origin of their source fails, in seconds.',
+  }),
   rootApiKey: text<string | null>('SERVICE_ROOT_API_KEY', {
     accepts: '8 to 256 visible ASCII characters (best: `sk_` and 43 random base64url characters)',
     parse: matching(/^[\x21-\x7e]{8,256}$/),

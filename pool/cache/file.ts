@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
-import { entityTag, type Image, type ImageTags, type Provenance } from '../image.ts';
+import {
+  entityTag,
+  type FetchTimes,
+  type Image,
+  type ImageTags,
+  type Provenance,
+} from '../image.ts';
 
 /**
  * The format of a disk cache file:
@@ -9,7 +15,7 @@ import { entityTag, type Image, type ImageTags, type Provenance } from '../image
  *     4 bytes   length of the body (big-endian)
  *     32 bytes  SHA-256 of the header
  *     16 bytes  stamp: a number (big-endian double), and its bits inverted
- *     header    JSON: key, tags, content type, entity tag, width, height
+ *     header    JSON: key, tags, content type, entity tag, width, height, times of fetches
  *     body      the image
  *
  * The digest verifies the header, and the entity tag in the header, which is a digest of the body, verifies
@@ -70,12 +76,18 @@ export function encodeFile(
 export function decodeFile(key: string, file: Buffer): StoredImage | null {
   const head = decodeHead(file);
   if (head === null || file.length !== head.end + file.readUInt32BE(12)) return null;
-  const { contentType, etag, width, height, ...header } = head.header;
+  const { contentType, etag, width, height, fetchedAt, ...header } = head.header;
   const body = file.subarray(head.end);
   if (header.key !== key || etag !== entityTag(body)) return null;
   if (typeof contentType !== 'string') return null;
   if (typeof width !== 'number' || typeof height !== 'number') return null;
-  return { image: { body, contentType, etag, width, height }, stamp: head.stamp };
+  if (!isFetchTimes(fetchedAt)) return null;
+  return { image: { body, contentType, etag, width, height, fetchedAt }, stamp: head.stamp };
+}
+
+function isFetchTimes(value: unknown): value is FetchTimes {
+  const { source, watermark } = (value ?? {}) as Partial<Record<keyof FetchTimes, unknown>>;
+  return typeof source === 'number' && typeof watermark === 'number';
 }
 
 /** The provenance of the image in a file, from its first `maxHeadBytes`; null for a damaged file. */

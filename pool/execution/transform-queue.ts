@@ -10,7 +10,7 @@ import { Schedule, type Scheduled } from './schedule.ts';
 import type { TransformResult, TransformTask } from './task.ts';
 
 /** An image, with the durations of its transform. */
-export interface Transformed extends Image {
+export interface Transformed extends Omit<Image, 'fetchedAt'> {
   /** Time in the queue, in ms. */
   readonly queueMs: number;
   /** Time on the thread, in ms. */

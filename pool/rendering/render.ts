@@ -35,7 +35,7 @@ import { croppedArea, findUsedArea } from './used-area.ts';
 import { overlayOf, watermarkVariant } from './watermark.ts';
 
 /** An image whose body has an ArrayBuffer of its own, which can be transferred to another thread. */
-export type RenderedImage = Image & { readonly body: Uint8Array<ArrayBuffer> };
+export type RenderedImage = Omit<Image, 'fetchedAt'> & { readonly body: Uint8Array<ArrayBuffer> };
 
 type EncodedImage = RenderedImage & { readonly format: OutputFormat };
 

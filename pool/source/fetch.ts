@@ -3,6 +3,7 @@ import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { authorityOf, canonicalUrl, isLongAuthority } from '../../contract/hosts.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 import { type BodyLimits, readBody, tooLarge } from './body.ts';
+import { type OriginFreshness, originFreshness } from './cache-control.ts';
 import { decode } from './coding.ts';
 import type { Connections } from './connections.ts';
 import { codeOf, fetchFailureText } from './fetch-errors.ts';
@@ -21,19 +22,41 @@ export interface FetchOptions extends Omit<BodyLimits, 'length'> {
   /** Timeout of the fetch including redirects, in ms. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Those of known bytes, for a conditional request; absent for another one. */
+  readonly validators?: Validators;
 }
 
-export interface Fetched {
+/** The validators of a response (RFC 9110, 8.8), as received; null for absent, too long or unprintable ones. */
+export interface Validators {
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+}
+
+/** What an origin says about the bytes of a response. */
+export interface OriginResponse {
+  readonly validators: Validators;
+  readonly freshness: OriginFreshness;
+}
+
+export interface Fetched extends OriginResponse {
   /** Reserved in the budget and allocated until the caller releases them. */
   readonly bytes: Uint8Array;
   /** The media type of the response, such as `text/html`; null when it is absent or invalid. */
   readonly contentType: string | null;
 }
 
+/** The response to a conditional request whose bytes have not changed (RFC 9110, 15.4.5). */
+export interface NotModified extends OriginResponse {
+  readonly bytes: null;
+}
+
 const maxRedirects = 5;
 
 /** Error codes of a connection that was closed before the response. */
 const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+/** Other validators are not sent back. */
+const plainValidator = /^[\x20-\x7e]{1,512}$/;
 
 /** Statuses with an error code of their own. */
 const statuses: Readonly<Record<number, { readonly code: ErrorCode; readonly text: string }>> = {
@@ -53,12 +76,13 @@ const headers = {
 
 /**
  * Fetches a source. Follows at most 5 redirects, each of which is checked like the first URL, and by
- * `allowed`. Accepts the statuses 200 and 203. Other statuses without a code of their own are
- * source_unreachable, including 206, because no range was requested, and redirects that cannot be followed.
+ * `allowed`. Accepts the statuses 200 and 203, and 304 for a conditional request. Other statuses without a
+ * code of their own are source_unreachable, including 206, because no range was requested, and redirects that
+ * cannot be followed.
  *
  * @throws ServiceError, or the signal's reason
  */
-export async function fetchSource(url: URL, options: FetchOptions): Promise<Fetched> {
+export async function fetchSource(url: URL, options: FetchOptions): Promise<Fetched | NotModified> {
   const { signal, timeoutMs } = options;
   signal.throwIfAborted();
   const ending = new AbortController();
@@ -87,7 +111,7 @@ async function follow(
   first: URL,
   options: FetchOptions,
   report: (step: string) => void,
-): Promise<Fetched> {
+): Promise<Fetched | NotModified> {
   const { guard, allowed } = options;
   guard.check(first);
   let url = canonicalUrl(first);
@@ -129,7 +153,12 @@ async function request(url: URL, options: FetchOptions): Promise<Dispatcher.Resp
         origin: url.origin,
         path: url.pathname + url.search,
         method: 'GET',
-        headers: { ...options.traceHeaders, ...headers, 'cdn-loop': options.loopId },
+        headers: {
+          ...options.traceHeaders,
+          ...headers,
+          ...conditionalHeaders(options.validators),
+          'cdn-loop': options.loopId,
+        },
         signal,
       }),
       signal,
@@ -143,6 +172,15 @@ async function request(url: URL, options: FetchOptions): Promise<Dispatcher.Resp
   } catch (error) {
     throw asFailure(error, url, 'no valid response from');
   }
+}
+
+/** RFC 9110, 13.1.3: If-Modified-Since counts only for an origin that does not know If-None-Match. */
+function conditionalHeaders(validators: Validators | undefined): Record<string, string> {
+  const { etag = null, lastModified = null } = validators ?? {};
+  return {
+    ...(etag !== null && { 'if-none-match': etag }),
+    ...(lastModified !== null && { 'if-modified-since': lastModified }),
+  };
 }
 
 function redirectTarget({ statusCode, headers }: Dispatcher.ResponseData): string | null {
@@ -165,9 +203,11 @@ async function read(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   url: URL,
   options: FetchOptions,
-): Promise<Fetched> {
+): Promise<Fetched | NotModified> {
   // A cancelled unread body emits an error, which would be thrown without a listener.
   body.on('error', () => {});
+  const response = originResponse(headers);
+  if (statusCode === 304 && hasValidator(options.validators)) return { ...response, bytes: null };
   if (statusCode !== 200 && statusCode !== 203) throw badStatus(url, statusCode, headers);
 
   const { maxBytes } = options;
@@ -181,7 +221,23 @@ async function read(
     throw new ServiceError('source_unsupported', text);
   }
   const limits = { ...options, length: chunks === raw ? length : null };
-  return { bytes: await readBody(chunks, limits), contentType: mediaType(headers['content-type']) };
+  const bytes = await readBody(chunks, limits);
+  return { ...response, bytes, contentType: mediaType(headers['content-type']) };
+}
+
+const hasValidator = (validators: Validators | undefined): boolean =>
+  Object.values(validators ?? {}).some((validator) => validator !== null);
+
+function originResponse(headers: Dispatcher.ResponseData['headers']): OriginResponse {
+  const validator = (header: string | string[] | undefined): string | null =>
+    typeof header === 'string' && plainValidator.test(header) ? header : null;
+  return {
+    validators: {
+      etag: validator(headers['etag']),
+      lastModified: validator(headers['last-modified']),
+    },
+    freshness: originFreshness(headers['cache-control'], headers['age']),
+  };
 }
 
 async function* failing(body: AsyncIterable<Uint8Array>, url: URL) {

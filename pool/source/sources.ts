@@ -7,7 +7,14 @@ import { SingleFlight } from '../single-flight.ts';
 import { noObserver, runStage, type Stage, type StageObserver } from '../stages.ts';
 import { hasLoop, loopIdOf } from './cdn-loop.ts';
 import { Connections } from './connections.ts';
-import { type Fetched, fetchSource, notAllowed } from './fetch.ts';
+import {
+  type Fetched,
+  fetchSource,
+  type NotModified,
+  notAllowed,
+  type OriginResponse,
+  type Validators,
+} from './fetch.ts';
 import { type FetchSlot, FetchSlots } from './fetch-slots.ts';
 import { AddressGuard, type Resolver } from './guard.ts';
 import { NameResolver } from './resolver.ts';
@@ -28,6 +35,8 @@ export type SourceSettings = Pick<
 export interface SourceOptions {
   /** Clock of the caches, in ms; must start above 0, and only differences count. */
   readonly now?: () => number;
+  /** Unix ms. */
+  readonly date?: () => number;
   readonly resolve?: Resolver;
   readonly cacheBytes?: number;
 }
@@ -40,6 +49,8 @@ export interface AcquireOptions {
   readonly signal: AbortSignal;
   /** The bytes of each version are fetched and cached on their own; null for none. */
   readonly version?: string | null;
+  /** Bytes whose fetch began before are not used. Unix ms. */
+  readonly notBefore?: number;
   /** Lower priority than live requests: waits for a slot instead of being refused. */
   readonly background?: boolean;
   /** Aborts when a live request begins to wait for background work. */
@@ -48,20 +59,22 @@ export interface AcquireOptions {
 }
 
 /** A source's bytes, which must not be changed. They count as held until released. */
-export interface SourceLease {
+export interface SourceLease extends OriginResponse {
   /** Must not be read after `release`, because their memory is reused. */
   readonly bytes: Uint8Array;
   /** The media type of the response; null when it is absent or invalid. */
   readonly contentType: string | null;
   /** Duration of the fetch, in ms; null when the bytes came from the cache. */
   readonly fetchMs: number | null;
+  /** When the fetch began, Unix ms. */
+  readonly fetchedAt: number;
   /** Idempotent. */
   release(): void;
   /** Keeps the bytes for a reader beyond `release`, until the returned function is called. */
   hold(): () => void;
 }
 
-/** Long enough for the variants that one page requests. The origin's Cache-Control is not used. */
+/** Long enough for the variants that one page requests, whatever the origin's Cache-Control says. */
 const cacheMs = 30_000;
 /** A few hundred average sources, as many as pages show in half a minute. */
 const defaultCacheBytes = 64 * 1024 * 1024;
@@ -86,6 +99,7 @@ const notCached = new Set(['overloaded', 'source_not_allowed', 'internal_error']
 
 interface Source extends Fetched {
   readonly hosts: readonly string[];
+  readonly fetchedAt: number;
   leases: number;
   cached: boolean;
   /** The leased bytes count against the share of the first lease's project. */
@@ -106,14 +120,26 @@ const isAllocated = ({ leases, cached }: Source): boolean => leases > 0 || cache
 type Outcome =
   | { readonly source: Source; readonly hosts: readonly string[]; readonly fetchMs: number }
   | Failed
+  | { readonly notModified: NotModified; readonly hosts: readonly string[] }
   /** None of the waiting requests may use the host that the source redirects to. */
   | { readonly refused: string; readonly hosts: readonly string[] };
 
+/** A request for bytes only if they have changed. */
+interface Conditional {
+  readonly validators: Validators;
+  /** The key of the changed bytes. */
+  readonly key: string;
+}
+
 /** A fetch in progress. */
 interface Fetch {
+  /** When it was requested, Unix ms. */
+  readonly since: number;
   readonly slot: FetchSlot;
   readonly owner: Owner;
   readonly controller: AbortController;
+  /** Null for an unconditional fetch. */
+  readonly conditional: Conditional | null;
   /** The waiting requests. */
   readonly waiting: Set<Pick<AcquireOptions, 'allowed'>>;
 }
@@ -131,12 +157,13 @@ export class Sources {
   readonly #cache: LRUCache<string, Source>;
   readonly #failures: LRUCache<string, Failed>;
   readonly #memory: SharedMemory;
+  readonly #date: () => number;
   #closed: ServiceError | null = null;
   #fetchCount = 0;
   #followers = 0;
 
   constructor(settings: SourceSettings, options: SourceOptions = {}) {
-    const { now, cacheBytes = defaultCacheBytes } = options;
+    const { now, cacheBytes = defaultCacheBytes, date = Date.now } = options;
     const { privateSources, sourcePorts, own } = settings;
     const { fetchConcurrency, sourceHeldBytes, sourceTimeoutMs } = settings;
     const names = new NameResolver({
@@ -145,6 +172,7 @@ export class Sources {
     });
     const resolve = options.resolve ?? ((name) => names.resolve(name));
     this.#settings = settings;
+    this.#date = date;
     this.guard = new AddressGuard({ privateSources, sourcePorts, own, resolve });
     this.#slots = new FetchSlots(fetchConcurrency);
     this.#budget = new FairShare(sourceHeldBytes, Math.floor(sourceHeldBytes * guaranteedPart));
@@ -184,8 +212,7 @@ export class Sources {
     options.signal.throwIfAborted();
     this.guard.check(url);
     const target = canonicalUrl(url);
-    const { version = null } = options;
-    const key = version === null ? target.href : `${target.href} ${version}`;
+    const key = this.#keyOf(target, options);
     for (let attempt = 1; ; attempt += 1) {
       if (this.#closed !== null) throw this.#closed;
       // Keeps a source cached while its variants are prewarmed one after the other.
@@ -206,9 +233,42 @@ export class Sources {
         if (retry && attempt < maxAttempts) continue;
         throw outcome.failure;
       }
+      if ('notModified' in outcome) throw new Error('an unconditional request got 304');
       // A request that may use the host has joined after the redirect was refused, and tries again.
       if (!options.allowed(outcome.refused)) throw notAllowed(outcome.refused);
     }
+  }
+
+  /**
+   * Asks the origin of a source whether its bytes have changed. The result has its bytes, or null when they have
+   * not. New bytes replace those of the cache.
+   * @throws as `acquire`
+   */
+  async revalidate(
+    url: URL,
+    validators: Validators,
+    options: AcquireOptions,
+  ): Promise<SourceLease | NotModified> {
+    options.signal.throwIfAborted();
+    this.guard.check(url);
+    const target = canonicalUrl(url);
+    const key = this.#keyOf(target, options);
+    if (this.#closed !== null) throw this.#closed;
+    // Not shared with unconditional fetches, nor with another project, which may know other bytes.
+    const ownKey = `${key} revalidated by ${options.project}`;
+    const outcome = await this.#join(ownKey, target, options, { validators, key });
+    checkHosts(outcome.hosts, options);
+    if ('notModified' in outcome) return outcome.notModified;
+    if ('source' in outcome) return this.#lease(outcome.source, options.project, outcome.fetchMs);
+    throw 'failure' in outcome ? outcome.failure : notAllowed(outcome.refused);
+  }
+
+  /** The key of the cache and of shared fetches. */
+  #keyOf({ href }: URL, { version = null, notBefore = 0 }: AcquireOptions): string {
+    const key = version === null ? href : `${href} ${version}`;
+    const fetchedAt = this.#cache.peek(key)?.fetchedAt ?? this.#fetches.get(key)?.since;
+    const isOutdated = fetchedAt !== undefined && fetchedAt < notBefore;
+    return isOutdated ? `${key} after ${notBefore}` : key;
   }
 
   /** True when a CDN-Loop header shows that a fetch of this deployment caused the request. */
@@ -255,7 +315,12 @@ export class Sources {
     return runStage(options.stages ?? noObserver, 'coalesce', join, () => ({ role: 'follower' }));
   }
 
-  async #join(key: string, url: URL, options: AcquireOptions): Promise<Outcome> {
+  async #join(
+    key: string,
+    url: URL,
+    options: AcquireOptions,
+    conditional: Conditional | null = null,
+  ): Promise<Outcome> {
     const { promoted, signal, stages = noObserver } = options;
     signal.throwIfAborted();
     const owner: Owner = { project: options.project, host: url.host };
@@ -269,8 +334,9 @@ export class Sources {
       key,
       (shared) => {
         if (slot === null) throw new Error('a fetch needs a slot');
-        const fetch: Fetch = { slot, owner, controller: new AbortController(), waiting: new Set() };
-        const { controller } = fetch;
+        const controller = new AbortController();
+        const since = this.#date();
+        const fetch: Fetch = { slot, owner, controller, since, conditional, waiting: new Set() };
         shared.addEventListener('abort', () => controller.abort(shared.reason), { once: true });
         this.#fetches.set(key, fetch);
         return this.#fetch(key, url, fetch, stages).finally(() => {
@@ -299,6 +365,7 @@ export class Sources {
     try {
       const outcome = await this.#fetchInStage(key, url, fetch, stage);
       if ('source' in outcome) stage.end({ bytes: outcome.source.bytes.byteLength });
+      else if ('notModified' in outcome) stage.end({ bytes: 0 });
       else stage.fail('failure' in outcome ? outcome.failure : notAllowed(outcome.refused));
       return outcome;
     } catch (error) {
@@ -308,7 +375,8 @@ export class Sources {
   }
 
   async #fetchInStage(key: string, url: URL, fetch: Fetch, stage: Stage): Promise<Outcome> {
-    const { signal } = fetch.controller;
+    const { conditional, controller, since } = fetch;
+    const { signal } = controller;
     const hosts = [url.hostname];
     let refused: string | null = null;
     const allowed = (host: string) => {
@@ -331,9 +399,20 @@ export class Sources {
         memory: this.#memory,
         timeoutMs: this.#settings.sourceTimeoutMs,
         signal,
+        ...(conditional && { validators: conditional.validators }),
       });
       const fetchMs = performance.now() - started;
-      return { source: this.#keep(key, fetched, hosts, fetch.owner), hosts, fetchMs };
+      if (fetched.bytes === null) return { notModified: fetched, hosts };
+      const source: Source = {
+        ...fetched,
+        hosts,
+        fetchedAt: since,
+        leases: 1,
+        cached: false,
+        owner: fetch.owner,
+      };
+      this.#keep(conditional?.key ?? key, source);
+      return { source, hosts, fetchMs };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (refused !== null) return { refused, hosts };
@@ -342,21 +421,18 @@ export class Sources {
           ? error
           : new ServiceError('internal_error', 'The source could not be fetched.', error);
       const failed = { failure, hosts, project: fetch.owner.project };
-      if (!notCached.has(failure.code)) this.#failures.set(key, failed);
+      if (conditional === null && !notCached.has(failure.code)) this.#failures.set(key, failed);
       return failed;
     }
   }
 
-  #keep(key: string, fetched: Fetched, hosts: readonly string[], owner: Owner): Source {
-    // The fetch's reservation becomes a first lease until the waiting requests have theirs, which happens in
+  #keep(key: string, source: Source): void {
+    // The fetch's reservation is the first lease until the waiting requests have theirs, which happens in
     // microtasks before setImmediate.
-    const source: Source = { ...fetched, hosts, leases: 1, cached: false, owner };
     setImmediate(() => this.#release(source));
-    if (this.#closed === null) {
-      this.#cache.set(key, source);
-      source.cached = this.#cache.peek(key) === source;
-    }
-    return source;
+    if (this.#closed !== null) return;
+    this.#cache.set(key, source);
+    source.cached = this.#cache.peek(key) === source;
   }
 
   /**
@@ -378,7 +454,8 @@ export class Sources {
       source.leases += 1;
       return () => this.#release(source);
     };
-    return { bytes: source.bytes, contentType: source.contentType, fetchMs, release, hold };
+    const { bytes, contentType, validators, freshness, fetchedAt } = source;
+    return { bytes, contentType, validators, freshness, fetchedAt, fetchMs, release, hold };
   }
 
   #release(source: Source): void {

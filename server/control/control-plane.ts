@@ -20,7 +20,7 @@ import type { PresetResource } from './preset-resource.ts';
 import { queuePrewarm } from './prewarm.ts';
 import type { ProjectResource } from './project-resource.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { configurationBody, projectBody } from './representation.ts';
+import { configurationBody, freshnessBody, projectBody } from './representation.ts';
 import type { Input, InputName } from './validate.ts';
 
 const defaultBodyBytes = 64 * 1024;
@@ -131,6 +131,9 @@ function handlersOf(environment: ControlPlaneEnvironment): Handlers {
     },
     purgeProjectImages: ({ projectId, input }) =>
       projects.purge(projectId, typed('PurgeInput', input)),
+    getProjectFreshness: async ({ projectId }) => freshnessBody(await projects.find(projectId)),
+    putProjectFreshness: async ({ projectId, input }) =>
+      freshnessBody(await projects.setFreshness(projectId, typed('FreshnessInput', input))),
     addProjectDomain: async ({ projectId, input }) =>
       projectBody(await projects.addHost(projectId, typed('DomainInput', input))),
     removeProjectDomain: async ({ projectId, input }) =>

@@ -29,6 +29,7 @@ export const prefix = '/api/sdk/v1';
 
 const preset = { status: 200, name: 'preset', schema: 'Preset' } as const;
 const presets = { status: 200, name: 'presets', schema: 'Preset', isList: true } as const;
+const freshness = { status: 200, name: 'freshness', schema: 'Freshness' } as const;
 const project = { status: 200, name: 'project', schema: 'Project' } as const;
 
 /** By operation id. Routes, checks and the OpenAPI document are derived from this table. */
@@ -97,6 +98,24 @@ export const endpoints = {
     input: 'PurgeInput',
     maxBodyBytes: 1_048_576,
     success: { status: 202, name: 'purge', schema: 'PurgeReceipt' },
+    errors: [400, 404],
+  },
+  getProjectFreshness: {
+    method: 'GET',
+    path: '/projects/{projectId}/freshness',
+    summary: 'Read how images follow their sources',
+    description: 'Both ages are null for a project whose images do not change.',
+    success: freshness,
+    errors: [404],
+  },
+  putProjectFreshness: {
+    method: 'PUT',
+    path: '/projects/{projectId}/freshness',
+    summary: 'Set how images follow their sources',
+    description:
+      'After the source age an image is still served, and its source is asked in the background whether it has changed. The browser age is sent to browsers, and the rest of the source age to CDNs.',
+    input: 'FreshnessInput',
+    success: freshness,
     errors: [400, 404],
   },
   addProjectDomain: {

@@ -40,6 +40,8 @@ export const examples = {
   PrewarmReceipt: { accepted: true, sourceCount: 2, variantCount: 4 },
   PurgeInput: { sources: ['https://shop.example.com/a.jpg'] },
   PurgeReceipt: { accepted: true, sourceCount: 1 },
+  Freshness: { sourceAge: 300, browserAge: 60 },
+  FreshnessInput: { sourceAge: 300, browserAge: 60 },
   DomainInput: { host: 'static.example.com' },
   PresetInput: presetInput,
   Preset: { name: 'card', ...presetInput },

@@ -92,6 +92,10 @@ export class ProjectResource {
     return this.#changed(id, await this.#environment.projects.updateSettings(id, settings));
   }
 
+  async setFreshness(id: string, freshness: Body<'FreshnessInput'>): Promise<Project> {
+    return this.#changed(id, await this.#environment.projects.setFreshness(id, freshness));
+  }
+
   async addHost(id: string, { host }: Body<'DomainInput'>): Promise<Project> {
     const { projects, guard } = this.#environment;
     const result = readAllowedHost(host, guard);

@@ -19,6 +19,10 @@ export function projectBody(project: Project): Body<'Project'> {
   return pick(fields, bodySchemas.Project.required);
 }
 
+export function freshnessBody({ freshness }: Project): Body<'Freshness'> {
+  return freshness ?? { sourceAge: null, browserAge: null };
+}
+
 /** The configuration that an integration needs to build delivery URLs. */
 export function configurationBody(project: Project, baseUrl: string): Body<'ProjectConfiguration'> {
   return {

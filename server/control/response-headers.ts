@@ -23,8 +23,16 @@ export const headerComponents = {
   'Accept-Ranges': text('Ranges of bytes may be requested.', 'bytes'),
   'Access-Control-Allow-Origin': text('Scripts of any page may read the response.', '*'),
   Allow: text('The supported methods.', 'GET, HEAD, OPTIONS'),
+  'CDN-Cache-Control': text(
+    "For CDNs (RFC 9213), if the project has a source age or a browser age: the rest of the source's age.",
+    'public, max-age=240',
+  ),
+  'Cache-Status': text(
+    'If the project has a source age (RFC 9211): the remaining age, negative for a stale image, and the error of an origin that fails.',
+    'ImageDelivery; hit; ttl=240',
+  ),
   'Cache-Control': text(
-    'max-age of a signed URL is the time until it expires; an image without its watermark, or of a fallback, is no-store.',
+    'max-age is the browser age of the project, if it has one, and that of a signed URL at most the time until it expires; an image without its watermark, or of a fallback, is no-store.',
     'public, max-age=31536000, immutable',
   ),
   'Content-Disposition': text(
@@ -46,6 +54,7 @@ export const headerComponents = {
     'The cache that had the image, and the duration of each step in ms.',
     'cache;desc=miss, fetch;dur=38.2, transform;dur=21.9',
   ),
+  'Surrogate-Control': text('As CDN-Cache-Control, for CDNs that do not know it.', 'max-age=240'),
   Vary: text(
     'The request headers that the image depends on.',
     'Accept, Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, DPR, Width, Viewport-Width',
@@ -107,6 +116,9 @@ export const retryAfterHeader = references('Retry-After');
 /** Headers of 304, which has no body. */
 export const notModifiedHeaders = references(
   'Cache-Control',
+  'CDN-Cache-Control',
+  'Surrogate-Control',
+  'Cache-Status',
   'ETag',
   'Vary',
   'Accept-CH',

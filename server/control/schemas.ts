@@ -25,6 +25,7 @@ const ratio = { type: 'integer', minimum: 1, maximum: 3 } as const;
 const margin = { type: 'integer', minimum: 0, maximum: 500 } as const;
 const fit = { type: 'string', enum: projectFits } as const;
 const position = { type: 'string', enum: watermarkPositions } as const;
+const maxAgeSeconds = 31_536_000;
 /** As in responses: in canonical form. */
 const hosts = {
   type: 'array',
@@ -42,6 +43,32 @@ const closed = <const P extends Readonly<Record<string, Schema>>>(properties: P)
     required: Object.keys(properties) as (keyof P & string)[],
     additionalProperties: false,
   }) as const;
+
+const freshness = {
+  description: 'How the images of a project follow their sources. Ages are in seconds.',
+  ...closed({
+    sourceAge: {
+      allOf: [
+        {
+          anyOf: [
+            { type: 'integer', minimum: 1, maximum: maxAgeSeconds },
+            { type: 'string', enum: ['origin'] },
+            { type: 'null' },
+          ],
+          'x-rule': `must be a whole number from 1 to ${maxAgeSeconds}, "origin" or null`,
+        },
+      ],
+      description:
+        "Time after which a source is asked whether it has changed; `origin` follows the origin's Cache-Control, and null never asks. The operator sets bounds.",
+    },
+    browserAge: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: maxAgeSeconds,
+      description: 'Time for which browsers keep an image; null for a year.',
+    },
+  }),
+} as const satisfies Schema;
 
 export const projectIdSchema = {
   type: 'string',
@@ -218,6 +245,8 @@ export const bodySchemas = {
     accepted: { type: 'boolean', description: 'Always true.' },
     sourceCount: { type: 'integer', minimum: 0, description: '0 for all images.' },
   }),
+  Freshness: freshness,
+  FreshnessInput: freshness,
   DomainInput: closed({
     host: {
       ...hostText,

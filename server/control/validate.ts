@@ -15,6 +15,7 @@ const validators = {
   ProjectSettingsInput: ajv.compile<Body<'ProjectSettingsInput'>>(bodySchemas.ProjectSettingsInput),
   PrewarmInput: ajv.compile<Body<'PrewarmInput'>>(bodySchemas.PrewarmInput),
   PurgeInput: ajv.compile<Body<'PurgeInput'>>(bodySchemas.PurgeInput),
+  FreshnessInput: ajv.compile<Body<'FreshnessInput'>>(bodySchemas.FreshnessInput),
   DomainInput: ajv.compile<Body<'DomainInput'>>(bodySchemas.DomainInput),
   PresetInput: ajv.compile<PresetInput>(presetInputSchema(ruledSchema)),
 };

@@ -8,7 +8,9 @@ import { type ProjectCache, type ProjectState, projectNotFound } from '../projec
 import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
 import { readAddress } from './address.ts';
+import { cachingHeaders, isConstant, notStored } from './caching.ts';
 import { combinedError, fallbackHeaders, isReplaceable, withoutSourceArea } from './fallback.ts';
+import { imageFreshness } from './freshness.ts';
 import { variantKey } from './key.ts';
 import { type Negotiated, negotiate } from './negotiate.ts';
 import { readOptions } from './options.ts';
@@ -18,7 +20,6 @@ import { resolveVariant } from './resolve-variant.ts';
 import {
   backgroundResponse,
   type Conditions,
-  cacheControl,
   imageHeaders,
   imageResponse,
   readConditions,
@@ -47,7 +48,7 @@ interface RequestHeaders {
 }
 
 /** A request whose project, source and signature are valid. */
-interface CheckedRequest extends Omit<ImageRequest, 'purges'> {
+interface CheckedRequest extends Omit<ImageRequest, 'purges' | 'freshness'> {
   /** The latest known state of the project. */
   readonly latest: () => Project;
   readonly stages: ObservedRequest;
@@ -200,12 +201,13 @@ export class Delivery {
   /** The image from the caches or a render, of bytes that were fetched after all purges known at the end. */
   async #get({ signal, latest, ...request }: CheckedRequest): Promise<CacheResult> {
     const { engine, projects } = this.#environment;
-    const { project, source, variant, version } = request;
+    const { project, source, variant, version = null } = request;
     const tags = imageTags(project, source, variant);
     const key = variantKey(tags, source, variant, version);
     for (let attempt = 1; attempt <= maxPurgedRenders; attempt += 1) {
       const purges = imagePurges(tags, latest);
-      const result = await engine.get(key, { ...request, purges }, signal);
+      const freshness = imageFreshness(latest(), tags, version);
+      const result = await engine.get(key, { ...request, purges, freshness }, signal);
       await projects.confirmed();
       if (purges.isCurrent()) return result;
     }
@@ -224,8 +226,10 @@ export class Delivery {
   ): void {
     const { image, entry } = result;
     const now = this.#environment.now();
-    const control = complete ? cacheControl(expires, now) : 'no-store';
-    const headers = imageHeaders(image, result, control, download);
+    const { freshness } = state.project;
+    const lifetime = { expires, freshness, report: result.freshness };
+    const caching = complete ? cachingHeaders(lifetime, result.tier, now) : notStored;
+    const headers = imageHeaders(image, result, caching, download);
     if (sourceError !== null) {
       const body = image.body;
       return request.respond({ status: 200, headers: fallbackHeaders(headers, sourceError), body });
@@ -236,9 +240,9 @@ export class Delivery {
     this.responses.set(cacheKey, {
       project: state,
       entry,
-      headers: imageHeaders(image, fromMemory, cacheControl(expires, now), download),
+      headers: imageHeaders(image, fromMemory, cachingHeaders(lifetime, 'memory', now), download),
       download,
-      expires,
+      lifetime: { ...lifetime, expires },
     });
   }
 }
@@ -253,13 +257,13 @@ interface ResponseContext {
 
 const fromMemory = { tier: 'memory', timings: {} } as const;
 
-/** The headers of a cached response; those of a signed URL change every second. */
+/** The headers of a cached response; those of a signed URL, or of an image with an age, change every second. */
 function cachedHeaders(
-  { headers, download, expires }: CachedResponse,
+  { headers, download, lifetime }: CachedResponse,
   image: CacheResult['image'],
   now: number,
 ): CachedResponse['headers'] {
-  return expires === Number.POSITIVE_INFINITY
+  return isConstant(lifetime)
     ? headers
-    : imageHeaders(image, fromMemory, cacheControl(expires, now), download);
+    : imageHeaders(image, fromMemory, cachingHeaders(lifetime, 'memory', now), download);
 }

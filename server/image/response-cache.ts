@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { MemoryEntry } from '../../pool/cache/memory.ts';
 import type { Headers } from '../http/request.ts';
 import type { ProjectState } from '../project-cache.ts';
+import type { Lifetime } from './caching.ts';
 
 /** A response and the state that it depends on. */
 export interface CachedResponse {
@@ -9,8 +10,7 @@ export interface CachedResponse {
   readonly entry: MemoryEntry;
   readonly headers: Headers;
   readonly download: string | null;
-  /** When the signed URL expires, Unix ms; infinite for unsigned URLs. */
-  readonly expires: number;
+  readonly lifetime: Lifetime & { readonly expires: number };
 }
 
 /** Some 16,000 entries of average requests. */
@@ -33,8 +33,11 @@ export class ResponseCache {
   get(requestKey: string, now: number): CachedResponse | undefined {
     const response = this.#responses.get(requestKey);
     if (response === undefined) return undefined;
-    const { entry, project, expires } = response;
-    if (entry.image !== null && !project.stale && expires > now) return response;
+    const { entry, project, lifetime } = response;
+    const { expires, report } = lifetime;
+    // The clock may have been set back.
+    const isFresh = report === undefined || (report.at <= now && now < report.freshUntil);
+    if (entry.image !== null && !project.stale && expires > now && isFresh) return response;
     this.#responses.delete(requestKey);
     return undefined;
   }

@@ -6,24 +6,6 @@ import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
 import { attachment } from './download.ts';
 import { ifRangeMatches, readRange } from './range.ts';
 
-/** For unsigned URLs: another image has another URL. */
-const immutable = 'public, max-age=31536000, immutable';
-const maxAgeSeconds = 31_536_000;
-
-/**
- * The Cache-Control header of an image.
- *
- * @param expires when the URL expires, Unix ms: infinite without signed URLs, and null for a background
- *   request, which needs no signature: a CDN must not store its response for clients that need one
- * @param now Unix ms
- */
-export function cacheControl(expires: number | null, now: number): string {
-  if (expires === null) return 'private, no-store';
-  if (expires === Number.POSITIVE_INFINITY) return immutable;
-  const seconds = Math.min(Math.max(0, Math.floor((expires - now) / 1_000)), maxAgeSeconds);
-  return `public, max-age=${seconds}`;
-}
-
 /** The headers of every image. */
 const constantHeaders: Headers = [
   ['accept-ch', 'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width'],
@@ -51,18 +33,19 @@ function serverTiming({ tier, timings }: Pick<CacheResult, 'tier' | 'timings'>):
 /**
  * The headers of an image response.
  *
+ * @param caching as from `cachingHeaders`
  * @param download the file name for clients that save the image; null for none
  */
 export function imageHeaders(
   image: Pick<Image, 'contentType' | 'etag'>,
   origin: Pick<CacheResult, 'tier' | 'timings'>,
-  control: string,
+  caching: Headers,
   download: string | null = null,
 ): Headers {
   return [
     ['content-type', image.contentType],
     ['etag', image.etag],
-    ['cache-control', control],
+    ...caching,
     ...(download === null
       ? []
       : [['content-disposition', attachment(download, image.contentType)] as const]),

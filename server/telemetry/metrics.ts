@@ -94,6 +94,11 @@ export const serviceMetrics = {
     'Requests that waited for work in progress instead of repeating it: for an image of the same process, an image of another process of the machine, or a source.',
     ['scope'],
   ),
+  revalidations: counter(
+    'image_delivery_revalidations_total',
+    'Questions to origins whether a source has changed, by the answer: not_modified, same_bytes, changed, gone (404 or 410), failed.',
+    ['answer'],
+  ),
   misses: gauge('image_delivery_misses', 'Images that are being produced.', []),
   transforms: gauge('image_delivery_transforms_running', 'Transforms on a thread.', []),
   transformSlots: gauge('image_delivery_transform_slots', 'Transforms that may run.', []),

@@ -23,6 +23,7 @@ function startEngine(t: Test, queue: number, url: (path: string) => URL) {
       memoryCacheBytes: 0,
       diskCacheFolder: t.testdir(),
       sourceMaxBytes: 1e8,
+      freshness: { minAge: 1, maxAge: 1, staleIfError: 1 },
     },
     {
       coalescer: {

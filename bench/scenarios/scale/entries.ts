@@ -16,6 +16,7 @@ const image: Image = {
   body,
   contentType: 'image/webp',
   etag: entityTag(body),
+  fetchedAt: { source: 1, watermark: 0 },
   width: 1,
   height: 1,
 };

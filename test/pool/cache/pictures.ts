@@ -8,7 +8,14 @@ export const keyOf = (name: string): string => createHash('sha256').update(name)
 /** An image of that many bytes, which differ with the name. */
 export function picture(bytes: number, name = 'a'): Image {
   const body = Buffer.alloc(bytes, createHash('sha256').update(name).digest());
-  return { body, contentType: 'image/webp', etag: entityTag(body), width: 40, height: 30 };
+  return {
+    body,
+    contentType: 'image/webp',
+    etag: entityTag(body),
+    width: 40,
+    height: 30,
+    fetchedAt: { source: 1, watermark: 0 },
+  };
 }
 
 export const provenance: Provenance = {

@@ -5,7 +5,14 @@ import { provenance } from '../../pool/cache/pictures.ts';
 import { project } from '../../project.ts';
 
 const body = Buffer.alloc(10);
-const image = { body, contentType: 'image/png', etag: '"x"', width: 1, height: 1 };
+const image = {
+  body,
+  contentType: 'image/png',
+  etag: '"x"',
+  width: 1,
+  height: 1,
+  fetchedAt: { source: 1, watermark: 0 },
+};
 
 /** A response with the state that it depends on. */
 function cachedResponse(expires = Number.POSITIVE_INFINITY) {
@@ -14,7 +21,9 @@ function cachedResponse(expires = Number.POSITIVE_INFINITY) {
   if (entry === null) throw new Error('the image was not stored');
   const state = { project: project(), stale: false };
   const headers = [['etag', '"x"']] as const;
-  return { response: { project: state, entry, headers, download: null, expires }, memory, state };
+  const lifetime = { expires, freshness: undefined, report: undefined };
+  const response = { project: state, entry, headers, download: null, lifetime };
+  return { response, memory, state };
 }
 
 t.test('a response is valid for its request until its project, image or URL changes', async (t) => {

@@ -83,6 +83,10 @@ export const bodiesWith = (watermarks: readonly string[]) =>
     }),
     PrewarmInput: bodyOf(allGeneratedBy(bodySchemas.PrewarmInput.properties)),
     PurgeInput: bodyOf(allGeneratedBy(bodySchemas.PurgeInput.properties)),
+    FreshnessInput: bodyOf({
+      sourceAge: fc.oneof(integer(1, 31_536_000), fc.constantFrom('origin', 'Origin', null)),
+      browserAge: fc.oneof(integer(0, 31_536_000), fc.constant(null)),
+    }),
     DomainInput: bodyOf(allGeneratedBy(bodySchemas.DomainInput.properties)),
     PresetInput: bodyOf({
       parameters: bodyOf({

@@ -44,6 +44,7 @@ async function kindsOf(control: Control): Promise<Kind[]> {
   const newPath = async () => `/projects/${await control.project(['a.example', '*.a.example'])}`;
   const settings = await newPath();
   const presets = `${await newPath()}/presets`;
+  const freshness = `${await newPath()}/freshness`;
   const jobs = control.store.db.collection('jobs');
   const domains = (['POST', 'DELETE'] as const).map(async (method): Promise<Kind> => {
     const path = await newPath();
@@ -89,6 +90,15 @@ async function kindsOf(control: Control): Promise<Kind[]> {
       },
     },
     ...(await Promise.all(domains)),
+    {
+      input: 'FreshnessInput',
+      method: 'PUT',
+      path: freshness,
+      success: 200,
+      least: 20,
+      read: (get) => get(freshness),
+      isRight: (after, answer, sent) => same(answer, after) && same(answer, { freshness: sent }),
+    },
     {
       input: 'PrewarmInput',
       method: 'POST',

@@ -1,0 +1,304 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { ServiceError } from '../contract/errors.ts';
+import type { DiskCache } from './cache/disk.ts';
+import { Cancelled, type Coalescer } from './coalescer.ts';
+import {
+  type Freshness,
+  type FreshnessBounds,
+  type FreshnessReport,
+  freshnessOf,
+  freshUntil,
+  type ImageFreshness,
+  type SourceState,
+} from './freshness.ts';
+import { entityTag, type FetchTimes, type Image, type InputName } from './image.ts';
+import type { ImageRequest } from './producer.ts';
+import { flightKey, type ImagePurges, provenanceOf } from './purges.ts';
+import { SingleFlight } from './single-flight.ts';
+import type { Validators } from './source/fetch.ts';
+import type { SourceLease } from './source/sources.ts';
+
+/** A request of a project that wants its images to follow their sources. */
+export type FollowingRequest = ImageRequest & { readonly freshness: ImageFreshness };
+
+export interface RevalidatorEnvironment {
+  /** Keeps the states for other processes, and beyond a restart; null for none. */
+  readonly disk: Pick<DiskCache, 'read' | 'write'> | null;
+  readonly coalescer: Coalescer;
+  readonly bounds: FreshnessBounds;
+  /**
+   * Asks the origin of a request's source or watermark whether its bytes have changed: they, or null.
+   * @throws ServiceError, also for bytes that are no supported image, or the signal's reason
+   */
+  readonly ask: (
+    request: FollowingRequest,
+    input: InputName,
+    validators: Validators,
+    signal: AbortSignal,
+  ) => Promise<SourceLease | NotChanged>;
+  /** Unix ms. */
+  readonly now: () => number;
+}
+
+type NotChanged = Pick<SourceLease, 'validators' | 'freshness'> & { readonly bytes: null };
+
+interface Known {
+  /** Null for a source whose only request failed. */
+  readonly state: SourceState | null;
+  /** The last known purge of the project, as of images. */
+  readonly stamp: number;
+  /** Of the last request to the origin, Unix ms; null when it succeeded. */
+  readonly failure: { readonly error: ServiceError; readonly at: number } | null;
+}
+
+/** Some 10 MB, when validators have their average length. */
+const maxKnown = 20_000;
+/** Time after which a failing origin is asked again. */
+const retryAfterMs = 10_000;
+
+/**
+ * Knows when sources were last compared with their origins, and compares them again: once for the machine at a
+ * time, and without rendering anything. The states of sources are files of the disk cache.
+ */
+export class Revalidator {
+  readonly #environment: RevalidatorEnvironment;
+  readonly #known = new LRUCache<string, Known>({ max: maxKnown });
+  readonly #running = new SingleFlight<string, void>();
+  readonly #closing = new AbortController();
+  /** Total answers of origins. */
+  readonly answers = { notModified: 0, sameBytes: 0, changed: 0, gone: 0, failed: 0 };
+
+  constructor(environment: RevalidatorEnvironment) {
+    this.#environment = environment;
+  }
+
+  close(): void {
+    this.#closing.abort(new ServiceError('overloaded', 'The service is shutting down.'));
+  }
+
+  /**
+   * The times from which on the bytes of an image must have been fetched. Asks the origin first if the source is
+   * expired, or stale for background work, which is to bring the caches up to date.
+   * @throws ServiceError of an origin that failed for longer than its images may be kept, or the signal's reason
+   */
+  async validFrom(request: FollowingRequest, signal: AbortSignal): Promise<FetchTimes> {
+    const validFrom = { source: 0, watermark: 0 };
+    for (const [input, key] of inputsOf(request)) {
+      await this.#load(key, request.purges);
+      const freshness = this.#freshness(key, request);
+      const mustAsk = freshness === 'expired' || (freshness === 'stale' && request.background);
+      if (mustAsk) await this.#revalidate(input, key, request, signal).catch(() => {});
+      signal.throwIfAborted();
+      if (mustAsk && this.#freshness(key, request) === 'expired') {
+        throw this.#get(key, request.purges)?.failure?.error ?? new Error('nothing was asked');
+      }
+      validFrom[input] = this.#get(key, request.purges)?.state?.changedAt ?? 0;
+    }
+    return validFrom;
+  }
+
+  /** Compares the source of an image that was delivered from a cache, in the background, unless it is fresh. */
+  refresh(request: FollowingRequest): void {
+    for (const [input, key] of inputsOf(request)) {
+      if (this.#freshness(key, request) === 'fresh') continue;
+      this.#revalidate(input, key, request, this.#closing.signal).catch(() => {});
+    }
+  }
+
+  /** Notes the bytes of a source that were fetched for an image. */
+  fetched(input: InputName, request: FollowingRequest, lease: SourceLease): void {
+    const key = keyOf(input, request.freshness);
+    if (key === null || this.#freshness(key, request) === 'fresh') return;
+    const before = this.#get(key, request.purges)?.state ?? null;
+    if (before !== null && lease.fetchedAt < before.checkedAt) return;
+    void this.#keep(key, stateOf(lease, before), request.purges);
+  }
+
+  report(request: FollowingRequest): FreshnessReport {
+    const { bounds, now } = this.#environment;
+    const at = now();
+    let report: FreshnessReport = { at, freshUntil: Number.POSITIVE_INFINITY, error: null };
+    for (const [, key] of inputsOf(request)) {
+      const known = this.#get(key, request.purges);
+      const { sourceAge } = request.freshness;
+      const state = known?.state ?? null;
+      const until = state === null ? at : freshUntil(state, sourceAge, bounds);
+      const error = report.error ?? known?.failure?.error.code ?? null;
+      report = { at, freshUntil: Math.min(report.freshUntil, until), error };
+    }
+    return report;
+  }
+
+  /** What is known and not purged, by a clock that was not set back. */
+  #get(key: string, purges: ImagePurges): Known | null {
+    const known = this.#known.get(key) ?? null;
+    if (known === null || known.stamp < purges.validFrom) return null;
+    return (known.state?.checkedAt ?? 0) <= this.#environment.now() ? known : null;
+  }
+
+  /** `stale` for a source about which nothing is known. */
+  #freshness(key: string, { purges, freshness }: FollowingRequest): Freshness {
+    const known = this.#get(key, purges);
+    if (known?.state == null) return 'stale';
+    const { bounds, now } = this.#environment;
+    const failed = known.failure !== null;
+    return freshnessOf(known.state, freshness.sourceAge, bounds, now(), failed);
+  }
+
+  async #load(key: string, purges: ImagePurges): Promise<void> {
+    if (this.#get(key, purges) !== null) return;
+    const state = await this.#read(key, purges);
+    if (state !== null) this.#known.set(key, { state, stamp: purges.known, failure: null });
+  }
+
+  async #read(key: string, purges: ImagePurges): Promise<SourceState | null> {
+    const file = (await this.#environment.disk?.read(key, purges)) ?? null;
+    return file === null ? null : decodeState(file);
+  }
+
+  #revalidate(
+    input: InputName,
+    key: string,
+    request: FollowingRequest,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const failure = this.#get(key, request.purges)?.failure ?? null;
+    if (failure !== null && this.#environment.now() - failure.at < retryAfterMs) {
+      return Promise.reject(failure.error);
+    }
+    const flight = flightKey(key, request.purges);
+    const work = () => this.#revalidateOnce(input, key, request);
+    return this.#running.run(flight, work, signal, true);
+  }
+
+  /** Leads for the machine, or receives the state as a follower. */
+  async #revalidateOnce(input: InputName, key: string, request: FollowingRequest): Promise<void> {
+    const { purges } = request;
+    const flight = flightKey(key, purges);
+    const role = await this.#environment.coalescer.join(flight, {
+      live: false,
+      signal: this.#closing.signal,
+      retain: () => this.#running.retain(flight),
+      promote: () => {},
+    });
+    if (role.role === 'follower') {
+      const state = decodeState(role.image);
+      if (state !== null) this.#known.set(key, { state, stamp: purges.known, failure: null });
+      return;
+    }
+    try {
+      role.succeed(fileOf(await this.#lead(input, key, request)));
+    } catch (error) {
+      const isOutcome = error instanceof ServiceError && !this.#closing.signal.aborted;
+      role.fail(isOutcome ? error : new Cancelled());
+      throw error;
+    }
+  }
+
+  /** The state after a look at the disk, where another process may have stored it, or at the origin. */
+  async #lead(input: InputName, key: string, request: FollowingRequest): Promise<SourceState> {
+    const { purges } = request;
+    const before = this.#get(key, purges)?.state ?? null;
+    const stored = await this.#read(key, purges);
+    if (stored !== null && stored.checkedAt > (before?.checkedAt ?? 0)) {
+      this.#known.set(key, { state: stored, stamp: purges.known, failure: null });
+      if (this.#freshness(key, request) === 'fresh') return stored;
+    }
+    try {
+      const state = await this.#ask(input, request, stored ?? before);
+      await this.#keep(key, state, purges);
+      return state;
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      this.answers.failed += 1;
+      const failure = { error, at: this.#environment.now() };
+      this.#known.set(key, { state: stored ?? before, stamp: purges.known, failure });
+      throw error;
+    }
+  }
+
+  async #ask(
+    input: InputName,
+    request: FollowingRequest,
+    before: SourceState | null,
+  ): Promise<SourceState> {
+    const { ask, now } = this.#environment;
+    const { etag = null, lastModified = null } = before ?? {};
+    const at = now();
+    try {
+      const answer = await ask(request, input, { etag, lastModified }, this.#closing.signal);
+      if (answer.bytes === null) {
+        if (before === null) throw new Error('an unconditional request got 304');
+        this.answers.notModified += 1;
+        return notModified(before, answer, at);
+      }
+      const state = stateOf(answer, before);
+      answer.release();
+      this.answers[state.changedAt === before?.changedAt ? 'sameBytes' : 'changed'] += 1;
+      return state;
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'source_not_found') throw error;
+      this.answers.gone += 1;
+      const nothing = { maxAge: null, staleWhileRevalidate: null, staleIfError: null };
+      const changes = { changedAt: at, checkedAt: at, etag: null, lastModified: null };
+      return { ...changes, digest: null, origin: nothing };
+    }
+  }
+
+  async #keep(key: string, state: SourceState, purges: ImagePurges): Promise<void> {
+    if (!purges.isCurrent()) return;
+    this.#known.set(key, { state, stamp: purges.known, failure: null });
+    await this.#environment.disk?.write(key, fileOf(state), provenanceOf(purges));
+  }
+}
+
+function keyOf(input: InputName, { sourceKey, watermarkKey }: ImageFreshness): string | null {
+  return input === 'source' ? sourceKey : watermarkKey;
+}
+
+function inputsOf({ freshness }: FollowingRequest): (readonly [InputName, string])[] {
+  const { sourceKey, watermarkKey } = freshness;
+  const source = ['source', sourceKey] as const;
+  return watermarkKey === null ? [source] : [source, ['watermark', watermarkKey]];
+}
+
+/** The state of a source of which new bytes have arrived. */
+function stateOf(lease: SourceLease, before: SourceState | null): SourceState {
+  const { bytes, fetchedAt, validators, freshness } = lease;
+  const digest = hash('sha256', bytes, 'base64url');
+  const changedAt = before !== null && digest === before.digest ? before.changedAt : fetchedAt;
+  return { changedAt, checkedAt: fetchedAt, digest, ...validators, origin: freshness };
+}
+
+/** RFC 9111, 4.3.4: the headers of a 304 replace those that it has. */
+function notModified(before: SourceState, { validators, freshness }: NotChanged, at: number) {
+  const hasFreshness = Object.values(freshness).some((seconds) => seconds !== null);
+  return {
+    ...before,
+    checkedAt: at,
+    etag: validators.etag ?? before.etag,
+    lastModified: validators.lastModified ?? before.lastModified,
+    origin: hasFreshness ? freshness : before.origin,
+  };
+}
+
+/** A state as a file of the disk cache. */
+function fileOf(state: SourceState): Image {
+  const body = Buffer.from(JSON.stringify(state));
+  const contentType = 'application/json';
+  return {
+    body,
+    contentType,
+    etag: entityTag(body),
+    width: 0,
+    height: 0,
+    fetchedAt: { source: state.checkedAt, watermark: 0 },
+  };
+}
+
+/** Null for another file. */
+function decodeState({ body, contentType }: Image): SourceState | null {
+  // The digests of the file prove that this service has written it.
+  return contentType === 'application/json' ? JSON.parse(Buffer.from(body).toString()) : null;
+}

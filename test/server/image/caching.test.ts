@@ -1,0 +1,76 @@
+import t from 'tap';
+import { cachingHeaders, type Lifetime } from '../../../server/image/caching.ts';
+
+const now = 1_000_000;
+const forever = Number.POSITIVE_INFINITY;
+const headersOf = (lifetime: Partial<Lifetime>, tier: 'memory' | 'miss' = 'memory') =>
+  Object.fromEntries(
+    cachingHeaders(
+      { expires: forever, freshness: undefined, report: undefined, ...lifetime },
+      tier,
+      now,
+    ),
+  );
+const inSeconds = (seconds: number) => ({
+  at: now,
+  freshUntil: now + seconds * 1_000,
+  error: null,
+});
+
+t.test('an image of an unsigned URL is kept for a year', async (t) => {
+  const cacheControl = 'public, max-age=31536000, immutable';
+  t.same(headersOf({}), { 'cache-control': cacheControl });
+  const freshness = { sourceAge: null, browserAge: null };
+  t.same(headersOf({ freshness }), { 'cache-control': cacheControl });
+});
+
+t.test('a signed image is kept until its URL expires, a background one never', async (t) => {
+  const maxAges = { 60000: 60, 59999: 59, 10: 0, [-5_000]: 0, 1e14: 31_536_000 };
+  for (const [ms, seconds] of Object.entries(maxAges)) {
+    const expected = { 'cache-control': `public, max-age=${seconds}` };
+    t.same(headersOf({ expires: now + Number(ms) }), expected, ms);
+  }
+  t.same(headersOf({ expires: null }), { 'cache-control': 'private, no-store' });
+});
+
+t.test('browsers keep an image for the browser age, CDNs until it is stale', async (t) => {
+  const freshness = { sourceAge: 300, browserAge: 60 };
+  t.same(headersOf({ freshness, report: inSeconds(200) }), {
+    'cache-control': 'public, max-age=60',
+    'cdn-cache-control': 'public, max-age=200',
+    'surrogate-control': 'max-age=200',
+    'cache-status': 'ImageDelivery; hit; ttl=200',
+  });
+  const onlyBrowser = { sourceAge: null, browserAge: 60 };
+  t.same(headersOf({ freshness: onlyBrowser }), {
+    'cache-control': 'public, max-age=60',
+    'cdn-cache-control': 'public, max-age=31536000',
+    'surrogate-control': 'max-age=31536000',
+  });
+  const onlySource = { sourceAge: 300, browserAge: null };
+  t.match(headersOf({ freshness: onlySource, report: inSeconds(200) }, 'miss'), {
+    'cache-control': 'public, max-age=31536000, immutable',
+    'cdn-cache-control': 'public, max-age=200',
+    'cache-status': 'ImageDelivery; fwd=miss; ttl=200',
+  });
+});
+
+t.test('no cache keeps an image beyond the expiry of its signed URL', async (t) => {
+  const freshness = { sourceAge: 300, browserAge: 60 };
+  t.match(headersOf({ expires: now + 20_000, freshness, report: inSeconds(200) }), {
+    'cache-control': 'public, max-age=20',
+    'cdn-cache-control': 'public, max-age=20',
+    'surrogate-control': 'max-age=20',
+  });
+});
+
+t.test('a stale image is kept for 5 s, and its headers name the error of its origin', async (t) => {
+  const freshness = { sourceAge: 300, browserAge: 60 };
+  const report = { ...inSeconds(-8), error: 'source_timeout' } as const;
+  t.same(headersOf({ freshness, report }), {
+    'cache-control': 'public, max-age=5',
+    'cdn-cache-control': 'public, max-age=5',
+    'surrogate-control': 'max-age=5',
+    'cache-status': 'ImageDelivery; hit; ttl=-8; detail=source_timeout',
+  });
+});

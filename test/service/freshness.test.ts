@@ -1,0 +1,315 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import sharp from 'sharp';
+import t, { type Test } from 'tap';
+import type { ProjectFreshness } from '../../store/projects.ts';
+import { until } from '../until.ts';
+import { startControl } from './control/control.ts';
+import { startFrontEnd } from './front-end.ts';
+import { answeredBy, earlierRequestsReceived, held } from './held.ts';
+import { type Reply, startTestOrigin } from './origin.ts';
+
+/** A picture whose colour is its version. */
+const pictureOf = (version: number): Promise<Buffer> =>
+  sharp({ create: { width: 40, height: 30, channels: 3, background: { r: version, g: 0, b: 0 } } })
+    .png()
+    .toBuffer();
+
+/** A front end with a clock of its own, and an origin whose answers a test sets. */
+async function start(t: Test, freshness: ProjectFreshness, environment = {}) {
+  const { now } = Date;
+  let shift = 0;
+  Date.now = () => now() + shift;
+  t.teardown(() => {
+    Date.now = now;
+  });
+  const frontEnd = await startFrontEnd(t, {
+    SERVICE_STALE_IF_ERROR_SECONDS: '600',
+    SERVICE_DISK_CACHE_BYTES: '1000000000',
+    ...environment,
+  });
+  const { url, origin, project, store } = frontEnd;
+  await store.projects.setFreshness(project, freshness);
+  const requests: IncomingHttpHeaders[] = [];
+  const serve = (path: string, reply: Reply) =>
+    origin.serve(path, (request, response) => {
+      requests.push(request.headers);
+      return reply(request, response);
+    });
+  const publish = async (
+    version: number,
+    headers: Readonly<Record<string, string>> = {},
+    path = '/a.png',
+  ) => {
+    const body = await pictureOf(version);
+    serve(path, (request, response) => {
+      const isKnown =
+        headers['etag'] !== undefined && request.headers['if-none-match'] === headers['etag'];
+      if (isKnown) response.writeHead(304, headers).end();
+      else response.writeHead(200, headers).end(body);
+    });
+  };
+  const get = async (query = '', path = '/a.png') => {
+    const target = `${url}/img/${origin.url}${path}?project=${project}&fmt=png${query}`;
+    const response = await fetch(target);
+    const body = await response.arrayBuffer();
+    const { status, headers } = response;
+    const field = (name: string) => headers.get(name);
+    if (status !== 200) return { status, version: null, tier: null, field };
+    const { data } = await sharp(body).raw().toBuffer({ resolveWithObject: true });
+    return { status, version: data[0], tier: field('x-cache'), field };
+  };
+  return {
+    ...frontEnd,
+    requests,
+    serve,
+    publish,
+    get,
+    forward: (seconds: number) => {
+      shift += seconds * 1_000;
+    },
+    /** Waits for a number of requests to the origin, and for the end of the last one. */
+    async asked(count: number, query = '') {
+      await until(`${count} requests to the origin`, () => requests.length >= count);
+      await until('the answer arrived', async () => {
+        const status = (await get(query)).field('cache-status') ?? '';
+        return !/ttl=-/.test(status) || /detail=/.test(status);
+      });
+      t.equal(requests.length, count);
+    },
+  };
+}
+
+const minute = { sourceAge: 60, browserAge: 30 };
+
+t.test('an unchanged source is asked after its age, and renders nothing', async (t) => {
+  const { publish, get, forward, asked, requests } = await start(t, minute);
+  const lastModified = 'Sun, 22 Nov 2026 10:00:00 GMT';
+  await publish(1, { etag: 'W/"1"', 'last-modified': lastModified });
+  t.match(await get(), { version: 1, tier: 'miss' });
+  const fresh = await get();
+  t.equal(fresh.field('cache-control'), 'public, max-age=30');
+  t.match(fresh.field('cache-status'), /^ImageDelivery; hit; ttl=[1-5]?\d$/);
+  forward(59);
+  t.match(await get(), { version: 1, tier: 'memory' });
+  t.equal(requests.length, 1);
+  forward(2);
+  t.match(await get(), { version: 1, tier: 'memory' }, 'a stale image is served at once');
+  await asked(2);
+  t.match(requests[1], { 'if-none-match': 'W/"1"', 'if-modified-since': lastModified });
+  forward(58);
+  t.match(await get(), { version: 1, tier: 'memory' });
+  t.equal(requests.length, 2, 'the age begins again');
+});
+
+t.test('the same bytes under another validator render nothing', async (t) => {
+  const { publish, get, forward, asked } = await start(t, minute);
+  for (const [index, etag] of ['"1"', '"2"', '"3"'].entries()) {
+    await publish(1, { etag });
+    t.match(await get(), { version: 1, tier: index === 0 ? 'miss' : 'memory' });
+    await asked(index + 1);
+    forward(61);
+  }
+});
+
+t.test('changed bytes are rendered anew for each image that is requested', async (t) => {
+  const { publish, get, forward, asked, requests } = await start(t, minute);
+  await publish(1);
+  await get();
+  t.match(await get('&w=20'), { version: 1, tier: 'miss' });
+  await publish(2);
+  forward(61);
+  t.match(await get(), { version: 1, tier: 'memory' });
+  await asked(2, '&w=10');
+  t.match(await get(), { version: 2, tier: 'miss' });
+  t.match(await get('&w=20'), { version: 2, tier: 'miss' });
+  t.match(await get('&w=20'), { version: 2, tier: 'memory' });
+  t.equal(requests.length, 2, 'all are rendered from the bytes of the answer');
+});
+
+t.test('bytes that differ with every answer are rendered once for each age', async (t) => {
+  const { serve, get, forward, requests } = await start(t, minute);
+  serve('/a.png', async (_, response) => void response.end(await pictureOf(requests.length)));
+  for (const query of ['', '&w=20', '', '&w=20', '']) await get(query);
+  t.equal(requests.length, 1);
+  forward(61);
+  await get();
+  await until('a new version', async () => (await get()).version === 2);
+  for (const query of ['&w=20', '', '&w=20']) t.match(await get(query), { version: 2 });
+  t.equal(requests.length, 2);
+});
+
+t.test('an origin that fails keeps the old image for a time', async (t) => {
+  const failures: Readonly<Record<string, Reply>> = {
+    source_unreachable: (_, response) => void response.destroy(),
+    source_forbidden: (_, response) => void response.writeHead(403).end(),
+    source_unsupported: (_, response) =>
+      void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sorry</h1>'),
+  };
+  const { publish, serve, get, forward, requests } = await start(t, minute);
+  for (const [code, failure] of Object.entries(failures)) {
+    const path = `/${code}.png`;
+    await publish(1, {}, path);
+    await get('', path);
+    serve(path, failure);
+    requests.length = 0;
+    forward(61);
+    t.match(await get('', path), { version: 1, tier: 'memory' });
+    const detail = `detail=${code}`;
+    await until(detail, async () => (await get('', path)).field('cache-status')?.includes(detail));
+    const attempts = requests.length;
+    const kept = await get('', path);
+    t.match(kept, { version: 1, tier: 'memory' });
+    t.match(kept.field('cache-control'), 'public, max-age=5');
+    t.equal(requests.length, attempts, 'the origin is not asked again at once');
+    forward(600);
+    const late = await get('', path);
+    t.not(late.status, 200, 'SERVICE_STALE_IF_ERROR_SECONDS have passed');
+    await publish(2, {}, path);
+    forward(11);
+    t.match(await get('', path), { status: 200, version: 2 });
+  }
+});
+
+t.test('a source that does not exist any more is not served', async (t) => {
+  const { publish, serve, get, forward } = await start(t, minute);
+  await publish(1);
+  await get();
+  serve('/a.png', (_, response) => void response.writeHead(404).end());
+  forward(61);
+  t.match(await get(), { version: 1 });
+  await until('404', async () => (await get()).status === 404);
+  await publish(2);
+  forward(61);
+  await until('it exists again', async () => (await get()).version === 2);
+});
+
+t.test('a project can follow the Cache-Control of its origin', async (t) => {
+  const { publish, get, forward, asked, requests } = await start(t, {
+    sourceAge: 'origin',
+    browserAge: null,
+  });
+  await publish(1, { 'cache-control': 'max-age=5, s-maxage="100"', age: '20', etag: '"1"' });
+  await get();
+  forward(79);
+  await get();
+  t.equal(requests.length, 1);
+  await publish(1, { 'cache-control': 'no-cache', etag: '"1"' });
+  forward(2);
+  await get();
+  await asked(2);
+  forward(9);
+  await get();
+  t.equal(requests.length, 2, 'SERVICE_SOURCE_MIN_AGE_SECONDS');
+  const swr = 'max-age=60, stale-while-revalidate=30, stale-if-error=100';
+  await publish(2, { 'cache-control': swr });
+  forward(2);
+  await get();
+  await until('the change', async () => (await get()).version === 2);
+  await publish(3, { 'cache-control': swr });
+  forward(95);
+  t.match(await get(), { version: 3, tier: 'miss' }, 'it is too old to be served at once');
+});
+
+t.test('a changed watermark is a changed source', async (t) => {
+  const { publish, get, forward, store, project, origin } = await start(t, minute);
+  await publish(1);
+  await publish(100, {}, '/mark.png');
+  await store.projects.updateSettings(project, {
+    watermarkEnabled: true,
+    watermarkUrl: `${origin.url}/mark.png`,
+    watermarkScale: 100,
+    watermarkOpacity: 100,
+    watermarkMargin: 0,
+  });
+  await until('the watermark', async () => (await get()).version === 100);
+  await publish(200, {}, '/mark.png');
+  forward(61);
+  t.match(await get(), { version: 100, tier: 'memory' });
+  await until('the new one', async () => (await get()).version === 200);
+});
+
+t.test('each version of a source is asked for itself', async (t) => {
+  const { publish, get, forward, asked, requests } = await start(t, minute);
+  await publish(1);
+  await get('&v=1');
+  await get('&v=2');
+  t.equal(requests.length, 2);
+  forward(61);
+  await get('&v=1');
+  await asked(3, '&v=1');
+});
+
+t.test('a clock that is set back keeps no old image', async (t) => {
+  const { publish, get, forward } = await start(t, minute);
+  await publish(1);
+  await get();
+  forward(-3_600);
+  await publish(2);
+  await get();
+  await until('the new image', async () => (await get()).version === 2);
+  t.match(await get(), { tier: 'memory' });
+});
+
+t.test('images from before the source age was set are compared', async (t) => {
+  const never = { sourceAge: null, browserAge: null };
+  const { publish, get, store, project } = await start(t, never);
+  await publish(1);
+  t.equal((await get()).field('cache-control'), 'public, max-age=31536000, immutable');
+  t.equal((await get()).field('cache-status'), null);
+  await publish(2);
+  t.match(await get(), { version: 1, tier: 'memory' });
+  await store.projects.setFreshness(project, minute);
+  await until('the new image', async () => (await get()).version === 2);
+});
+
+t.test('the processes of a machine share questions to origins, also after a restart', async (t) => {
+  const environment = { SERVICE_PROCESSES: '2', SERVICE_SOURCE_MIN_AGE_SECONDS: '1' };
+  const control = await startControl(t, environment);
+  const { service } = control;
+  const origin = await startTestOrigin(t);
+  const project = await control.project();
+  await control.call('PUT', `/projects/${project}/freshness`, {
+    json: { sourceAge: 1, browserAge: null },
+  });
+  const body = await pictureOf(1);
+  const unchanged = held((_, response) => void response.writeHead(304).end());
+  origin.serve('/a.png', (request, response) => {
+    if (request.headers['if-none-match'] === '"1"') return unchanged.reply(request, response);
+    response.writeHead(200, { etag: '"1"' }).end(body);
+  });
+  const target = `${service.url}/img/${origin.url}/a.png?project=${project}`;
+  const get = async () => {
+    const response = await fetch(target, { headers: { connection: 'close' } });
+    await response.arrayBuffer();
+    return {
+      tier: response.headers.get('x-cache'),
+      isStale: response.headers.get('cache-status')?.includes('ttl=-') === true,
+      pid: answeredBy(response.headers),
+    };
+  };
+  /** Waits until every process has sent a stale image. */
+  const allAreStale = async () => {
+    const pids = new Set<number>();
+    await until('every process has a stale image', async () => {
+      const { tier, isStale, pid } = await get();
+      if (isStale && tier !== 'miss') pids.add(pid);
+      return service.frontEnds().every((one) => pids.has(one));
+    });
+  };
+  const askedOnce = async () => {
+    await allAreStale();
+    await until('the question', () => unchanged.waiting > 0);
+    await earlierRequestsReceived(service);
+    t.equal(unchanged.waiting, 1);
+  };
+  await askedOnce();
+  const before = service.frontEnds();
+  for (const pid of before) process.kill(pid, 'SIGKILL');
+  await until('new processes', () => {
+    const pids = service.frontEnds();
+    return pids.length === 2 && !pids.some((pid) => before.includes(pid));
+  });
+  await askedOnce();
+  unchanged.release();
+  await until('it is fresh again', async () => !(await get()).isStale);
+});
