@@ -22,6 +22,10 @@ t.test(
       const url = `${service.url}/img/${origin.url}${path}?project=${project}`;
       return (await fetch(url)).status;
     };
+    const tier = async (path: string) => {
+      const url = `${service.url}/img/${origin.url}${path}?project=${id}`;
+      return (await fetch(url)).headers.get('x-cache');
+    };
     const health = async () => (await fetch(`${service.url}/api/health`)).status;
     await call('PUT', `/projects/${id}/presets/card`, { json: { parameters: { w: 40 } } });
     t.same([await image('/a.jpg'), await health()], [200, 200]);
@@ -57,6 +61,8 @@ t.test(
     t.same([await image('/a.jpg'), await image('/b.jpg')], [200, 200]);
     t.equal(await image('/b.jpg', `${id}&preset=card`), 200, 'with its presets');
     t.equal((await call('GET', `/projects/${id}`)).status, 503);
+    t.equal((await call('POST', `/projects/${id}/purge`, { json: { all: true } })).status, 503);
+    t.equal(await tier('/a.jpg'), 'memory', 'nothing is purged');
     t.equal(
       (await call('GET', `/projects/${id}`, { key: null })).status,
       401,
@@ -72,6 +78,9 @@ t.test(
     t.same(service.frontEnds(), [frontEnd], 'in the same process');
     const { body } = await call('GET', '/projects');
     t.equal(body.projects.length, 1, 'failed calls had no effect');
+    t.equal(await tier('/a.jpg'), 'memory');
+    t.equal((await call('POST', `/projects/${id}/purge`, { json: { all: true } })).status, 202);
+    t.equal(await tier('/a.jpg'), 'miss');
     const src = 'http://127.0.0.1:9/a.jpg';
     t.equal((await call('POST', `/projects/${id}/prewarm`, { json: { src } })).status, 202);
   },
