@@ -30,6 +30,7 @@ async function start(t: Test, freshness: ProjectFreshness, environment = {}) {
   const { url, origin, project, store } = frontEnd;
   await store.projects.setFreshness(project, freshness);
   const requests: IncomingHttpHeaders[] = [];
+  const tiers: (string | null)[] = [];
   const serve = (path: string, reply: Reply) =>
     origin.serve(path, (request, response) => {
       requests.push(request.headers);
@@ -56,11 +57,16 @@ async function start(t: Test, freshness: ProjectFreshness, environment = {}) {
     const field = (name: string) => headers.get(name);
     if (status !== 200) return { status, version: null, tier: null, field };
     const { data } = await sharp(body).raw().toBuffer({ resolveWithObject: true });
-    return { status, version: data[0], tier: field('x-cache'), field };
+    const tier = field('x-cache');
+    tiers.push(tier);
+    return { status, version: data[0], tier, field };
   };
   return {
     ...frontEnd,
+    /** To the origin. */
     requests,
+    /** Of all images so far. */
+    tiers,
     serve,
     publish,
     get,
@@ -102,13 +108,14 @@ t.test('an unchanged source is asked after its age, and renders nothing', async 
 });
 
 t.test('the same bytes under another validator render nothing', async (t) => {
-  const { publish, get, forward, asked } = await start(t, minute);
+  const { publish, get, forward, asked, tiers } = await start(t, minute);
   for (const [index, etag] of ['"1"', '"2"', '"3"'].entries()) {
     await publish(1, { etag });
     t.match(await get(), { version: 1, tier: index === 0 ? 'miss' : 'memory' });
     await asked(index + 1);
     forward(61);
   }
+  t.equal(tiers.filter((tier) => tier === 'miss').length, 1);
 });
 
 t.test('changed bytes are rendered anew for each image that is requested', async (t) => {
@@ -237,6 +244,8 @@ t.test('each version of a source is asked for itself', async (t) => {
   forward(61);
   await get('&v=1');
   await asked(3, '&v=1');
+  await get('&v=2');
+  await asked(4, '&v=2');
 });
 
 t.test('a clock that is set back keeps no old image', async (t) => {
