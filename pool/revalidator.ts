@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
 import type { DiskCache } from './cache/disk.ts';
@@ -71,6 +72,8 @@ export class Revalidator {
 
   constructor(environment: RevalidatorEnvironment) {
     this.#environment = environment;
+    // Every revalidation in progress listens.
+    setMaxListeners(0, this.#closing.signal);
   }
 
   close(): void {
