@@ -55,6 +55,8 @@ interface Known {
 
 /** Some 10 MB, when validators have their average length. */
 const maxKnown = 20_000;
+/** Maximum questions in progress that no request waits for; a later hit repeats a skipped one. */
+const maxInBackground = 1_024;
 /** Time after which a failing origin is asked again. */
 const retryAfterMs = 10_000;
 
@@ -105,6 +107,7 @@ export class Revalidator {
   refresh(request: FollowingRequest): void {
     for (const [input, key] of inputsOf(request)) {
       if (this.#freshness(key, request) === 'fresh') continue;
+      if (this.#running.size >= maxInBackground) return;
       this.#revalidate(input, key, request, this.#closing.signal).catch(() => {});
     }
   }
