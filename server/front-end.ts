@@ -151,6 +151,7 @@ class FrontEnd {
       telemetry: this.#telemetry,
       isBackground: (target, token) => backgroundTokens.verify(target, token),
       onWatermarkFailure: logWatermarkFailures(log),
+      cacheTagHeaders: settings.cacheTagHeaders,
       now: Date.now,
     });
     this.#webConsole = settings.console ? new WebConsole(settings.consolePictures) : null;

@@ -109,6 +109,17 @@ function parseDnsServers(list: string): readonly string[] | undefined {
   return servers?.length === 0 ? undefined : servers;
 }
 
+/** ETag is a header of its own. The ends say how tags are separated, and no other header of an image has them. */
+const tagHeaderPattern = /^(?!etag$)[a-z0-9-]{0,60}(tag|key)$/;
+
+function parseTagHeaders(list: string): readonly string[] | undefined {
+  if (list === 'none') return [];
+  const names = parseList(list.toLowerCase(), (name) =>
+    tagHeaderPattern.test(name) ? name : null,
+  );
+  return names?.length === 0 ? undefined : names && Array.from(new Set(names));
+}
+
 function parsePictures(list: string): ConsolePictures | undefined {
   if (list.length > maxPicturesText || !/^[\w-]+( +https?:\/\/[^ ]+)*$/u.test(list))
     return undefined;
@@ -178,6 +189,15 @@ export const settingsTable = {
     defaultInWords: '(none)',
     meaning:
       'What the playground opens with: the id of a project and the URLs of pictures that it offers, separated by spaces. Everybody who reaches the page sees them.',
+  }),
+  cacheTagHeaders: text<readonly string[]>('SERVICE_CACHE_TAG_HEADERS', {
+    accepts:
+      '`none`, or a comma-separated list of names of headers that end with `Tag` or `Key`, except `ETag`',
+    parse: parseTagHeaders,
+    default: ['cache-tag', 'surrogate-key'],
+    defaultInWords: 'Cache-Tag,Surrogate-Key',
+    meaning:
+      'Response headers with the tags by which a CDN purges images, comma-separated; `none` for none. Commas separate the tags in a header whose name ends with `Tag`, and spaces where it ends with `Key`.',
   }),
   processes: integer('SERVICE_PROCESSES', 1, 256, {
     default: () => atLeastOne(availableParallelism() / 4),

@@ -35,6 +35,10 @@ export const headerComponents = {
     'max-age is the browser age of the project, if it has one, and that of a signed URL at most the time until it expires; an image without its watermark, or of a fallback, is no-store.',
     'public, max-age=31536000, immutable',
   ),
+  'Cache-Tag': text(
+    'The tags by which a CDN purges the image: its project, its source and its watermark. SERVICE_CACHE_TAG_HEADERS can name other headers.',
+    'p-542629e4e115fdc4,s-fe62cadb382d9660b1346db4b47970',
+  ),
   'Content-Disposition': text(
     'The file name of the image, if the request has `download`.',
     'attachment; filename="My landscape.webp"; filename*=UTF-8\'\'My%20landscape.webp',
@@ -55,6 +59,10 @@ export const headerComponents = {
     'cache;desc=miss, fetch;dur=38.2, transform;dur=21.9',
   ),
   'Surrogate-Control': text('As CDN-Cache-Control, for CDNs that do not know it.', 'max-age=240'),
+  'Surrogate-Key': text(
+    'As Cache-Tag, separated by spaces.',
+    'p-542629e4e115fdc4 s-fe62cadb382d9660b1346db4b47970',
+  ),
   Vary: text(
     'The request headers that the image depends on.',
     'Accept, Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, DPR, Width, Viewport-Width',
@@ -119,7 +127,9 @@ export const notModifiedHeaders = references(
   'CDN-Cache-Control',
   'Surrogate-Control',
   'Cache-Status',
+  'Cache-Tag',
   'ETag',
+  'Surrogate-Key',
   'Vary',
   'Accept-CH',
   'Access-Control-Allow-Origin',

@@ -3,11 +3,12 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { CacheResult, Engine, ImageRequest } from '../../pool/engine.ts';
 import { runStage } from '../../pool/stages.ts';
 import type { Project } from '../../store/projects.ts';
-import type { HttpRequest } from '../http/request.ts';
+import type { Headers, HttpRequest } from '../http/request.ts';
 import { type ProjectCache, type ProjectState, projectNotFound } from '../project-cache.ts';
 import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
 import { readAddress } from './address.ts';
+import { cacheTagHeaders } from './cache-tags.ts';
 import { cachingHeaders, isConstant, notStored } from './caching.ts';
 import { combinedError, fallbackHeaders, isReplaceable, withoutSourceArea } from './fallback.ts';
 import { imageFreshness } from './freshness.ts';
@@ -35,6 +36,8 @@ export interface DeliveryEnvironment {
   readonly isBackground: (target: string, token: string) => Promise<boolean>;
   /** Called when an image is delivered without its project's watermark, which failed. */
   readonly onWatermarkFailure: (projectId: string, error: ServiceError) => void;
+  /** The names of the headers with the tags of an image, in lower case. */
+  readonly cacheTagHeaders: readonly string[];
   /** Unix ms. */
   readonly now: () => number;
 }
@@ -107,7 +110,7 @@ export class Delivery {
     observed: ObservedRequest,
   ): Promise<void> {
     const { path, query, signal } = request;
-    const { now, isBackground } = this.#environment;
+    const { now, isBackground, cacheTagHeaders: tagNames } = this.#environment;
     if (headers.isLoop) {
       throw new ServiceError('source_blocked', 'The source is an image of this service itself.');
     }
@@ -149,6 +152,7 @@ export class Delivery {
       state,
       expires,
       download: options.download ?? null,
+      tags: cacheTagHeaders(tagNames, imageTags(project._id, source, checked.variant)),
     });
   }
 
@@ -222,14 +226,14 @@ export class Delivery {
     request: HttpRequest,
     conditions: Conditions,
     { result, complete, sourceError }: Delivered,
-    { cacheKey, state, expires, download }: ResponseContext,
+    { cacheKey, state, expires, download, tags }: ResponseContext,
   ): void {
     const { image, entry } = result;
     const now = this.#environment.now();
     const { freshness } = state.project;
     const lifetime = { expires, freshness, report: result.freshness };
     const caching = complete ? cachingHeaders(lifetime, result.tier, now) : notStored;
-    const headers = imageHeaders(image, result, caching, download);
+    const headers = imageHeaders(image, result, caching, download, tags);
     if (sourceError !== null) {
       const body = image.body;
       return request.respond({ status: 200, headers: fallbackHeaders(headers, sourceError), body });
@@ -240,8 +244,15 @@ export class Delivery {
     this.responses.set(cacheKey, {
       project: state,
       entry,
-      headers: imageHeaders(image, fromMemory, cachingHeaders(lifetime, 'memory', now), download),
+      headers: imageHeaders(
+        image,
+        fromMemory,
+        cachingHeaders(lifetime, 'memory', now),
+        download,
+        tags,
+      ),
       download,
+      tags,
       lifetime: { ...lifetime, expires },
     });
   }
@@ -253,17 +264,19 @@ interface ResponseContext {
   /** When the URL expires, Unix ms; infinite without a signature, null for background requests. */
   readonly expires: number | null;
   readonly download: string | null;
+  /** The headers with the tags of the requested image, also when another one replaces it. */
+  readonly tags: Headers;
 }
 
 const fromMemory = { tier: 'memory', timings: {} } as const;
 
 /** The headers of a cached response; those of a signed URL, or of an image with an age, change every second. */
 function cachedHeaders(
-  { headers, download, lifetime }: CachedResponse,
+  { headers, download, tags, lifetime }: CachedResponse,
   image: CacheResult['image'],
   now: number,
 ): CachedResponse['headers'] {
   return isConstant(lifetime)
     ? headers
-    : imageHeaders(image, fromMemory, cachingHeaders(lifetime, 'memory', now), download);
+    : imageHeaders(image, fromMemory, cachingHeaders(lifetime, 'memory', now), download, tags);
 }

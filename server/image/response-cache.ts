@@ -10,6 +10,8 @@ export interface CachedResponse {
   readonly entry: MemoryEntry;
   readonly headers: Headers;
   readonly download: string | null;
+  /** The headers with the image's tags, which `headers` has too. */
+  readonly tags: Headers;
   readonly lifetime: Lifetime & { readonly expires: number };
 }
 

@@ -35,12 +35,14 @@ function serverTiming({ tier, timings }: Pick<CacheResult, 'tier' | 'timings'>):
  *
  * @param caching as from `cachingHeaders`
  * @param download the file name for clients that save the image; null for none
+ * @param tags the headers that name what a purge can name
  */
 export function imageHeaders(
   image: Pick<Image, 'contentType' | 'etag'>,
   origin: Pick<CacheResult, 'tier' | 'timings'>,
   caching: Headers,
   download: string | null = null,
+  tags: Headers = [],
 ): Headers {
   return [
     ['content-type', image.contentType],
@@ -50,6 +52,7 @@ export function imageHeaders(
       ? []
       : [['content-disposition', attachment(download, image.contentType)] as const]),
     ...constantHeaders,
+    ...tags,
     ['x-cache', origin.tier],
     ['server-timing', serverTiming(origin)],
   ];

@@ -31,6 +31,8 @@ export function examplesOf(text: string): Example[] {
 /** Values that differ between two runs, with their replacements. */
 const varying: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(prj|org|key)_[0-9a-z]{16}\b/g, '$1_id'],
+  // Tags: of a project of its own, and of an origin at another port.
+  [/\b([ps])-[0-9a-f]{16,30}\b/g, '$1-tag'],
   [/"#[0-9a-f]{6}"/g, '"#colour"'],
   // The rest of an age.
   [/^((?:cdn-cache|surrogate)-control: .*max-age|cache-status: .*ttl)=\d+/gm, '$1=0'],

@@ -7,6 +7,12 @@ import {
   SettingsInvalid,
 } from '../../../contract/settings/load.ts';
 import { type Settings, settingRows } from '../../../contract/settings/table.ts';
+import { headerComponents } from '../../../server/control/response-headers.ts';
+
+/** Those of responses, without the ones for tags. */
+const ownHeaders = Object.keys(headerComponents)
+  .filter((name) => !/-(Tag|Key)$/.test(name))
+  .join(' ');
 
 /** The errors of an environment; empty if it is valid. */
 function errorsOf(
@@ -33,6 +39,7 @@ t.test('values are parsed to their types', async (t) => {
     SERVICE_MONGODB_URL: 'mongodb+srv://u:p@db.example.com/images',
     SERVICE_PRIVATE_SOURCES: ' 10.0.0.0/8, fd00::/8 ,, *.pictures.internal,localhost ',
     SERVICE_DNS_SERVERS: '192.0.2.1, 192.0.2.1:5353,[2001:db8::1]:53',
+    SERVICE_CACHE_TAG_HEADERS: 'CDN-Tag, xKey,cdn-tag',
     SERVICE_WORKBENCH_USERNAME: 'me',
     SERVICE_WORKBENCH_PASSWORD: '0123',
     SERVICE_LOG_LEVEL: 'silent',
@@ -53,6 +60,7 @@ t.test('values are parsed to their types', async (t) => {
     settings.trustedProxies.map(([base, bits]) => `${base}/${bits}`),
     ['10.0.0.0/8', '2001:db8::1/128'],
   );
+  t.same(settings.cacheTagHeaders, ['cdn-tag', 'xkey']);
   t.same(settings.dnsServers, ['192.0.2.1', '192.0.2.1:5353', '[2001:db8::1]:53']);
   t.same(settings.privateSources, ['10.0.0.0/8', 'fd00::/8', '*.pictures.internal', 'localhost']);
 });
@@ -209,6 +217,10 @@ t.test('settings accept valid values and refuse others', async (t) => {
       '127.0.0.11 ::1 [::1]:5353',
       'dns.example 192.0.2.1:0 192.0.2.1:70000 2001:db8::1:x [::1 ,',
     ],
+    SERVICE_CACHE_TAG_HEADERS: [
+      'none Cache-Tag surrogate-KEY,xkey Cache-Tag,,CDN-Tag',
+      `, ETag etag Cache-Tag,ETag Cache-Tag,none X:Tag Tägtag x_key ${'x'.repeat(61)}-tag ${ownHeaders}`,
+    ],
   };
   for (const [variable, [accepted, refused]] of Object.entries(settings)) {
     for (const text of accepted.split(/\s+/)) t.same(errorsOf({ [variable]: text }), [], text);
@@ -236,6 +248,7 @@ t.test('defaults depend on the cores and other settings', async (t) => {
     console: true,
     crossSite: true,
     consolePictures: { project: '', urls: [] },
+    cacheTagHeaders: ['cache-tag', 'surrogate-key'],
     sourcePorts: [80, 443],
     dnsServers: null,
     mongodbUrl: null,

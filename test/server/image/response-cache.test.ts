@@ -22,7 +22,7 @@ function cachedResponse(expires = Number.POSITIVE_INFINITY) {
   const state = { project: project(), stale: false };
   const headers = [['etag', '"x"']] as const;
   const lifetime = { expires, freshness: undefined, report: undefined };
-  const response = { project: state, entry, headers, download: null, lifetime };
+  const response = { project: state, entry, headers, download: null, tags: [], lifetime };
   return { response, memory, state };
 }
 

@@ -1,0 +1,52 @@
+# Varnish as a cache in front of the service. In front of it belongs TLS. Set SERVICE_BASE_URL to its address
+# and SERVICE_TRUSTED_PROXIES to the address from which it connects.
+vcl 4.1;
+
+backend service {
+    .host = "127.0.0.1";
+    .port = "3000";
+    # A source may take 10 s and its transform 20 s.
+    .first_byte_timeout = 60s;
+}
+
+# Who may purge.
+acl purgers {
+    "localhost";
+}
+
+sub vcl_recv {
+    if (req.method == "BAN") {
+        if (client.ip !~ purgers) {
+            return (synth(403));
+        }
+        # No tag is a part of another one, so the header need not be split.
+        if (req.http.tag !~ "^(p-[0-9a-f]{16}|s-[0-9a-f]{30})$") {
+            return (synth(400, "No tag"));
+        }
+        ban("obj.http.surrogate-key ~ " + req.http.tag);
+        return (synth(200, "Banned"));
+    }
+    # The page, its API and the health check are not cached.
+    if (req.url !~ "^/img/") {
+        return (pass);
+    }
+    unset req.http.cookie;
+    # Browsers send Accept in many spellings, so it is reduced to the classes that matter. A header that weighs
+    # AVIF or WebP is passed on as it is.
+    if (req.http.accept !~ "image/(avif|webp)\s*;") {
+        if (req.http.accept ~ "image/avif" && req.http.accept ~ "image/webp") {
+            set req.http.accept = "image/avif,image/webp";
+        } else if (req.http.accept ~ "image/avif") {
+            set req.http.accept = "image/avif";
+        } else if (req.http.accept ~ "image/webp") {
+            set req.http.accept = "image/webp";
+        } else {
+            set req.http.accept = "*/*";
+        }
+    }
+}
+
+sub vcl_backend_response {
+    # Nothing is served after its time: signed URLs expire.
+    set beresp.grace = 0s;
+}
