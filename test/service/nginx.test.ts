@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
@@ -6,6 +7,7 @@ import sharp from 'sharp';
 import t from 'tap';
 import { hasNginx, startNginx } from '../../bench/servers/nginx.ts';
 import { signature, signedText } from '../../server/image/access.ts';
+import { sourceTag } from '../../server/image/purges.ts';
 import { rootPath } from '../root.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
@@ -40,17 +42,19 @@ async function startRelay(t: Teardown, port: number) {
   return { port: own, connections: () => connections, sent: () => sent };
 }
 
-/** nginx with the documented example, except for paths and ports; returns its URL. */
-async function startExample(t: Teardown, upstream: string): Promise<string> {
+/** nginx with the documented example, except for paths and ports; returns its URL and its cache. */
+async function startExample(t: Teardown, upstream: string) {
   const example = await readFile(join(rootPath, 'docs/deploy/nginx.conf'), 'utf8');
-  const nginx = await startNginx('nginx', (folder, port) =>
-    example
-      .replace('/var/cache/nginx/image-delivery', `${folder}/cache`)
+  let cache = '';
+  const nginx = await startNginx('nginx', (folder, port) => {
+    cache = `${folder}/cache`;
+    return example
+      .replace('/var/cache/nginx/image-delivery', cache)
       .replace('server 127.0.0.1:3000;', `server ${upstream};`)
-      .replace('listen 80;', `listen 127.0.0.1:${port};`),
-  );
+      .replace('listen 80;', `listen 127.0.0.1:${port};`);
+  });
   t.teardown(() => nginx.close());
-  return nginx.url;
+  return { nginx: nginx.url, cache };
 }
 
 t.test('the nginx example caches only images, each format once', { skip }, async (t) => {
@@ -58,7 +62,7 @@ t.test('the nginx example caches only images, each format once', { skip }, async
   origin.serve('/a.jpg', await picture(600, 400));
   const source = held(await picture(500, 300));
   origin.serve('/slow.jpg', source.reply);
-  const nginx = await startExample(t, `127.0.0.1:${service.port}`);
+  const { nginx } = await startExample(t, `127.0.0.1:${service.port}`);
   const urlOf = (name: string) => nginx + image(`/${name}`, 'w=200');
   const load = async (headers: Record<string, string> = {}, url = urlOf('a.jpg')) => {
     const response = await fetch(url, { headers });
@@ -152,12 +156,44 @@ t.test('the nginx example caches only images, each format once', { skip }, async
   t.match(await load(chrome), { status: 200, edge: 'HIT' }, 'hits while the service is stopped');
 });
 
+t.test('the command of docs/cdn.md purges one source in the nginx example', { skip }, async (t) => {
+  const { service, origin, project, image } = await startDelivery(t);
+  const { nginx, cache } = await startExample(t, `127.0.0.1:${service.port}`);
+  const load = async (name: string, query: string) => {
+    const response = await fetch(nginx + image(`/${name}`, `fmt=png&${query}`));
+    const { width } = await sharp(await response.arrayBuffer()).metadata();
+    return { width, edge: response.headers.get('x-edge-cache') };
+  };
+  const requests = [
+    ['a.jpg', 'q=50'],
+    ['a.jpg', 'q=60'],
+    ['b.jpg', 'q=50'],
+  ] as const;
+  const all = () => Promise.all(requests.map(([name, query]) => load(name, query)));
+  for (const name of ['a.jpg', 'b.jpg']) origin.serve(`/${name}`, await picture(600, 400));
+  for (const edge of ['MISS', 'HIT']) t.same(await all(), Array(3).fill({ width: 600, edge }));
+
+  for (const name of ['a.jpg', 'b.jpg']) origin.serve(`/${name}`, await picture(300, 200));
+  await service.admin('purge', project, `${origin.url}/a.jpg`);
+  await until('the service has the new picture', async () => {
+    const response = await fetch(service.url + image('/a.jpg', 'fmt=png&q=70'));
+    return (await sharp(await response.arrayBuffer()).metadata()).width === 300;
+  });
+  t.same(await all(), Array(3).fill({ width: 600, edge: 'HIT' }));
+  const page = await readFile(join(rootPath, 'docs/cdn.md'), 'utf8');
+  const [command = ''] = /^grep .*\/var\/cache\/nginx.*$/m.exec(page) ?? [];
+  const tag = `s-${sourceTag(new URL(`${origin.url}/a.jpg`))}`;
+  execFileSync('sh', ['-c', command.replace(/\/var\S+/, cache).replace(/s-[0-9a-f]{30}/, tag)]);
+  const renewed = { width: 300, edge: 'MISS' };
+  t.same(await all(), [renewed, renewed, { width: 600, edge: 'HIT' }]);
+});
+
 for (const engine of httpServers) {
   t.test(`a body that nginx drops hides no request (${engine})`, { skip }, async (t) => {
     const { port, origin, image } = await startFrontEnd(t, { SERVICE_HTTP_ENGINE: engine });
     origin.serve('/a.jpg', await picture(600, 400));
     const relay = await startRelay(t, port);
-    const nginx = await startExample(t, `127.0.0.1:${relay.port}`);
+    const { nginx } = await startExample(t, `127.0.0.1:${relay.port}`);
     let width = 20;
     const target = () => {
       width += 1;
