@@ -7,6 +7,7 @@ import { pictures, picture as samplePicture } from '../../bench/origin/pictures.
 import { formatChange } from '../../server/console/page/format.ts';
 import { endpoints } from '../../server/control/endpoints.ts';
 import { parameterNames } from '../../server/image/parameters.ts';
+import { sourceTag } from '../../server/image/purges.ts';
 import { patienceMs, until } from '../until.ts';
 import { noChromium, startChromium } from './chromium.ts';
 import { baseUrl, rootKey, startControl } from './control/control.ts';
@@ -335,6 +336,36 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     const warm = `${url}/img/${encodeURIComponent(source)}?project=${id}&w=60&fmt=webp`;
     t.equal((await fetch(warm)).headers.get('x-cache'), 'memory');
     t.same(await violationsOf(page), []);
+
+    const purge = page.getByRole('region', { name: 'Purge' });
+    const storedPurges = async () => (await api.store.projects.find(id))?.purges;
+    const purgeSources = purge.getByRole('button', { name: 'Purge sources' });
+    await purge.getByLabel('Sources').fill(`${source}\nhttps://other.example/a.jpg`);
+    await purgeSources.click();
+    await purge.getByRole('alert').getByText('sources[1]').waitFor();
+    t.match(problems.splice(0), [/status of 400/]);
+    t.equal(await storedPurges(), undefined);
+    const withComma = `${origin.url}/a,b.jpg`;
+    await purge.getByLabel('Sources').fill(`${source}\n\n${withComma}\n`);
+    await purgeSources.click();
+    await purge.getByText('The images of 2 sources are purged').waitFor();
+    t.equal(await purge.getByLabel('Sources').inputValue(), '');
+    const tags = [source, withComma].map((one) => sourceTag(new URL(one)));
+    t.same(Object.keys((await storedPurges())?.sources ?? {}).sort(), tags.sort());
+    await until('it is rendered again', async () => {
+      const response = await fetch(warm);
+      return response.headers.get('x-cache') === 'miss';
+    });
+    const askAll = purge.getByRole('button', { name: 'Purge all images …' });
+    await askAll.click();
+    t.same(await violationsOf(page), []);
+    await purge.getByRole('button', { name: 'Keep' }).click();
+    t.equal((await storedPurges())?.all, 0, 'nothing happens without a confirmation');
+    await askAll.click();
+    await purge.getByRole('button', { name: 'Purge all images', exact: true }).click();
+    await purge.getByText('All images are purged').waitFor();
+    t.equal(await focused(page), 'purge');
+    t.not((await storedPurges())?.all, 0);
 
     await page.getByRole('link', { name: 'Service', exact: true }).click();
     await page.getByRole('heading', { name: 'Disk cache' }).waitFor();

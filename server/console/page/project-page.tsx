@@ -4,9 +4,10 @@ import { Defaults } from './defaults.tsx';
 import { Presets } from './presets.tsx';
 import { Prewarm } from './prewarm.tsx';
 import type { ProjectProps } from './project-section.tsx';
+import { Purge } from './purge.tsx';
 import { linkTo } from './route.ts';
 
-/** A project: allowlist, defaults, presets and prewarming. */
+/** A project: allowlist, defaults, presets, prewarming and purges. */
 export function ProjectPage(props: ProjectProps) {
   const { id, name, origin, createdAt, requireSignedUrls } = props.project;
   return (
@@ -32,6 +33,7 @@ export function ProjectPage(props: ProjectProps) {
       <Defaults {...props} />
       <Presets {...props} />
       <Prewarm {...props} />
+      <Purge {...props} />
     </section>
   );
 }

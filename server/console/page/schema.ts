@@ -55,13 +55,18 @@ export function rangeOf(schema: Schema) {
   return { minimum, maximum, isInteger: type === 'integer' };
 }
 
-export const linesOf = (text: string): readonly string[] =>
-  text.split(/[\s,]+/).filter((line) => line !== '');
+export const linesOf = (text: string, separator = /[\s,]+/): readonly string[] =>
+  text.split(separator).filter((line) => line !== '');
 
 /** The JSON value of a text. The text itself if it is invalid, so that the service explains the error. */
 function jsonValue(schema: Schema, text: string): unknown {
   const kind = kindOf(schema);
-  if (kind === 'list') return linesOf(text).map((line) => jsonValue(schema.items ?? {}, line));
+  if (kind === 'list') {
+    const { items = {} } = schema;
+    // URLs may have commas.
+    const lines = linesOf(text, items.format === 'uri' ? /\s+/ : undefined);
+    return lines.map((line) => jsonValue(items, line));
+  }
   if (kind === 'flag') return text === '1';
   if (hasType(schema, 'boolean') && /^(true|false)$/.test(text)) return text === 'true';
   const number = Number(text);

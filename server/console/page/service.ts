@@ -60,6 +60,12 @@ export interface PrewarmReceipt {
   readonly variantCount: number;
 }
 
+/** The response to a purge. */
+export interface PurgeReceipt {
+  /** 0 for all images. */
+  readonly sourceCount: number;
+}
+
 /** Image parameters under a name. */
 export interface Preset {
   readonly name: string;
@@ -71,6 +77,7 @@ interface ResponseBody {
   readonly project: Project;
   readonly projects: readonly Project[];
   readonly prewarm: PrewarmReceipt;
+  readonly purge: PurgeReceipt;
   readonly preset: Preset;
   readonly presets: readonly Preset[];
 }
