@@ -338,6 +338,10 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     t.same(await violationsOf(page), []);
 
     const purge = page.getByRole('region', { name: 'Purge' });
+    let purgeCalls = 0;
+    page.on('request', (request) => {
+      if (request.url().endsWith('/purge')) purgeCalls += 1;
+    });
     const storedPurges = async () => (await api.store.projects.find(id))?.purges;
     const purgeSources = purge.getByRole('button', { name: 'Purge sources' });
     await purge.getByLabel('Sources').fill(`${source}\nhttps://other.example/a.jpg`);
@@ -360,12 +364,13 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await askAll.click();
     t.same(await violationsOf(page), []);
     await purge.getByRole('button', { name: 'Keep' }).click();
-    t.equal((await storedPurges())?.all, 0, 'nothing happens without a confirmation');
+    t.equal((await storedPurges())?.all, 0);
     await askAll.click();
     await purge.getByRole('button', { name: 'Purge all images', exact: true }).click();
     await purge.getByText('All images are purged').waitFor();
     t.equal(await focused(page), 'purge');
     t.not((await storedPurges())?.all, 0);
+    t.equal(purgeCalls, 3, 'none without a confirmation');
 
     await page.getByRole('link', { name: 'Service', exact: true }).click();
     await page.getByRole('heading', { name: 'Disk cache' }).waitFor();
