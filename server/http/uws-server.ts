@@ -193,8 +193,11 @@ class UwsHttpRequest extends BaseRequest {
   #write({ status, headers, body }: HttpResponse): void {
     const res = this.#res;
     res.writeStatus(statusLines.get(status) ?? String(status));
-    for (const [name, value] of headers) res.writeHeader(name, value);
-    res.writeHeader('x-request-id', this.id);
+    // One call for all headers: the calls would take most of the time of a cached response. The library
+    // writes a value as it is.
+    let value = this.id;
+    for (const [name, text] of headers) value += `\r\n${name}: ${text}`;
+    res.writeHeader('x-request-id', value);
     this.#send(status, body);
   }
 
