@@ -16,7 +16,9 @@ acl purgers {
 
 sub vcl_recv {
     if (req.method == "BAN") {
-        if (client.ip !~ purgers) {
+        # The clients of a proxy on this machine have its address. It must add theirs to X-Forwarded-For, to
+        # which Varnish has added this one, or use the PROXY protocol.
+        if (client.ip !~ purgers || req.http.x-forwarded-for ~ ",") {
             return (synth(403));
         }
         # No tag is a part of another one, so the header need not be split.
