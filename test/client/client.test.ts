@@ -7,7 +7,13 @@ import { checkClients } from './check-clients.ts';
 const undeclared = new Set(['connection', 'content-type', 'date', 'keep-alive', 'uwebsockets']);
 
 /** Headers that only some responses have. */
-const optional = new Set(['content-disposition', 'x-fallback']);
+const optional = new Set([
+  'cache-status',
+  'cdn-cache-control',
+  'content-disposition',
+  'surrogate-control',
+  'x-fallback',
+]);
 
 t.test('the generated client calls every operation', async (t) => {
   const { service, source, document, key } = await checkClients(t, join(rootPath, 'test/client'));
