@@ -9,6 +9,7 @@ import { JobQueue } from '../store/jobs.ts';
 import { connectStore, type Store } from '../store/open.ts';
 import { describeOutage } from '../store/outage.ts';
 import type { Project } from '../store/projects.ts';
+import { PurgeHooks } from '../store/purge-hooks.ts';
 import type { FrontEndChannel, MachineStats, ToFrontEnd } from './cluster/channel.ts';
 import { CoalescerClient } from './cluster/coalescer-client.ts';
 import { DiskCacheReporter } from './cluster/disk-cache-reporter.ts';
@@ -261,7 +262,7 @@ class FrontEnd {
     queue: JobQueue,
     onError: (request: HttpRequest, error: unknown) => void,
   ): ControlPlane {
-    const { apiRateLimit, baseUrl, trustedProxies } = this.#settings;
+    const { apiRateLimit, baseUrl, trustedProxies, purgeHookUrl } = this.#settings;
     const { db, keys, organisations, projects } = this.#store;
     const { guard } = this.#engine;
     const onChange = (project: Project): void => void this.#projects.apply(project);
@@ -274,6 +275,7 @@ class FrontEnd {
         projects,
         guard,
         checkWatermark: (url, signal) => this.#engine.checkWatermark(url, signal),
+        purgeHooks: purgeHookUrl === null ? null : new PurgeHooks(db),
         onChange,
       }),
       presets: new PresetResource({ projects, onChange }),

@@ -8,6 +8,7 @@ import {
   type JobDocument,
   type Jobs,
   jobsCollection,
+  prewarmJobName,
   releaseJob,
   requeue,
 } from './waiting-jobs.ts';
@@ -26,7 +27,7 @@ type SaveJobState = Parameters<MongoJobRepository['saveJobState']>;
 /**
  * Agenda's repository, with three changes:
  *
- * - Jobs are taken in the order of their turns (job-turns.ts), by an index for both filter and order.
+ * - Prewarm jobs are taken in the order of their turns (job-turns.ts), by an index for both filter and order.
  *   Agenda's own query examines all jobs.
  * - The state is saved only while the lock is held. Agenda does not check it (agenda/agenda#589): a worker
  *   that was suspended for longer than its lock would overwrite the state of the job's next worker.
@@ -67,9 +68,15 @@ class JobRepository extends MongoJobRepository {
         { $set: lock, $unset: { turn: true, waitingKey: true } },
         { sort, returnDocument: 'before' },
       );
+    const expired = { name, lockedAt: { $gt: epoch, $lte: lockDeadline } };
+    if (name !== prewarmJobName) {
+      const enabled = { name, disabled: { $ne: true } };
+      const due = { ...enabled, lockedAt: null, nextRunAt: { $gt: epoch, $lte: now } };
+      const next = (await take(expired, { lockedAt: 1 })) ?? (await take(due, { nextRunAt: 1 }));
+      return next === null ? undefined : this.#take(next, lock);
+    }
     const takeNext = () => this.#lowest.find((filter) => take(filter, { turn: 1 }));
     if (performance.now() >= this.#pollAt) {
-      const expired = { name, lockedAt: { $gt: epoch, $lte: lockDeadline } };
       const abandoned = await take(expired, { lockedAt: 1 });
       if (abandoned !== null) return this.#take(abandoned, lock);
       await this.#assignDue(now);
@@ -112,7 +119,7 @@ class JobRepository extends MongoJobRepository {
     const held = { _id, lockedAt: { $gt: epoch }, lastModifiedBy };
     const waits = state.lockedAt === null && state.nextRunAt !== null;
     const saved = waits
-      ? await requeue(this.#jobs, held, data, state)
+      ? await requeue(this.#jobs, held, { name: job.name, data }, state)
       : (await this.#jobs.updateOne(held, { $set: state })).matchedCount === 1;
     if (!saved) throw new LockLost();
   }
@@ -120,7 +127,8 @@ class JobRepository extends MongoJobRepository {
   /** Never rejects, because Agenda does not await it. After a failure the lock expires. */
   override async unlockJob(job: JobParameters): Promise<void> {
     this.#taken.delete(String(job._id));
-    const locked = { _id: new ObjectId(String(job._id)), data: job.data as JobDocument['data'] };
+    const { name, data } = job as Pick<JobDocument, 'name' | 'data'>;
+    const locked = { _id: new ObjectId(String(job._id)), name, data };
     await releaseJob(this.#jobs, locked, String(job.lastModifiedBy)).catch(() => {});
   }
 }

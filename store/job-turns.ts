@@ -85,10 +85,11 @@ export class JobTurns {
       .sort({ nextRunAt: 1 })
       .limit(batchSize)
       .toArray();
-    for (const { _id, data } of due) {
+    for (const job of due) {
+      const { _id, data } = job;
       const [turn = 0] = turnsAfter(await this.last(data?.projectId), [data]);
       const unchanged = { ...waiting, _id, nextRunAt: { $gt: epoch } };
-      await requeue(this.#jobs, unchanged, data, { turn });
+      await requeue(this.#jobs, unchanged, job, { turn });
     }
     return due.length;
   }

@@ -7,11 +7,13 @@ import {
   epoch,
   type JobDocument,
   type Jobs,
+  jobNames,
   jobsCollection,
   type PrewarmJob,
   type PrewarmJobData,
   prewarmJobName,
   releaseJob,
+  waitingJob,
   waitingJobsOf,
   waitingKeyOf,
 } from './waiting-jobs.ts';
@@ -113,26 +115,9 @@ export class JobQueue {
     }
   }
 
-  /** Inserts a job in the form of Agenda's documents. */
   async #insert(data: PrewarmJobData, turn: number): Promise<void> {
-    const job: Omit<JobDocument, '_id'> = {
-      name: prewarmJobName,
-      type: 'normal',
-      priority: 0,
-      data,
-      nextRunAt: new Date(),
-      lockedAt: null,
-      lastRunAt: null,
-      lastFinishedAt: null,
-      failedAt: null,
-      failCount: null,
-      failReason: null,
-      progress: null,
-      disabled: null,
-      lastModifiedBy: null,
-      waitingKey: waitingKeyOf(data),
-      turn,
-    };
+    const waiting = waitingJob(prewarmJobName, data, new Date());
+    const job = { ...waiting, waitingKey: waitingKeyOf(data), turn };
     try {
       await writePortably(() => this.#jobs.insertOne(job as JobDocument));
     } catch (error) {
@@ -161,18 +146,22 @@ export class JobQueue {
     return { active, waiting, delayed, failed, oldestWaitingMs: now.getTime() - since };
   }
 
-  /** Releases the jobs that a consumer has locked. */
+  /** Releases the jobs that a consumer has locked, of all kinds. */
   async release(consumer: string): Promise<void> {
-    const locked = { name: prewarmJobName, lockedAt: { $gt: epoch }, lastModifiedBy: consumer };
+    const locked = {
+      name: { $in: jobNames },
+      lockedAt: { $gt: epoch },
+      lastModifiedBy: consumer,
+    };
     for (const job of await this.#jobs.find(locked).toArray()) {
       await releaseJob(this.#jobs, job, consumer);
     }
   }
 
-  /** @returns the number of removed jobs */
+  /** @returns the number of removed jobs, of all kinds */
   async removeEnded(before: Date): Promise<number> {
     const { deletedCount } = await this.#jobs.deleteMany({
-      name: prewarmJobName,
+      name: { $in: jobNames },
       nextRunAt: null,
       lockedAt: null,
       lastFinishedAt: { $gt: epoch, $lt: before },

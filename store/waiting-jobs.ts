@@ -2,6 +2,9 @@ import type { Collection, Filter, ObjectId } from 'mongodb';
 import { isDuplicateKey, writePortably } from './upsert.ts';
 
 export const prewarmJobName = 'prewarm';
+export const purgeHookJobName = 'purge hook';
+/** The kinds of jobs that a worker takes from the queue. */
+export const jobNames = [prewarmJobName, purgeHookJobName];
 
 export const jobsCollection = 'jobs';
 
@@ -32,12 +35,12 @@ export interface PrewarmJobData extends PrewarmJob {
 }
 
 /** Agenda's job document (the fields in use here) with the queue's own fields. */
-export interface JobDocument {
+export interface JobDocument<D = PrewarmJobData> {
   readonly _id: ObjectId;
   readonly name: string;
   readonly type: 'normal';
   readonly priority: number;
-  readonly data: PrewarmJobData;
+  readonly data: D;
   /** When the job is due; null while it runs and after its end. */
   readonly nextRunAt: Date | null;
   readonly lockedAt: Date | null;
@@ -61,11 +64,34 @@ export type Jobs = Collection<JobDocument>;
 /** Earlier than any date of a job: `$gt` with it excludes null and missing fields. */
 export const epoch = new Date(0);
 
-/** Equal for equal jobs of a project. */
+/** A job that waits until it is due, in the form of Agenda's documents. */
+export const waitingJob = <D>(name: string, data: D, nextRunAt: Date) =>
+  ({
+    name,
+    type: 'normal',
+    priority: 0,
+    data,
+    nextRunAt,
+    lockedAt: null,
+    lastRunAt: null,
+    lastFinishedAt: null,
+    failedAt: null,
+    failCount: null,
+    failReason: null,
+    progress: null,
+    disabled: null,
+    lastModifiedBy: null,
+  }) as const satisfies Omit<JobDocument<D>, '_id'>;
+
+/** Equal for equal prewarm jobs of a project. */
 export function waitingKeyOf(data: Partial<PrewarmJobData> | undefined, id?: ObjectId): string {
   // A job that an operator created in the workbench may have any data.
   return `${data?.projectId}:${data?.fingerprint ?? id?.toHexString()}`;
 }
+
+/** Differs for all purge hooks, and orders those of a project by their age. */
+export const purgeHookKeyOf = (projectId: string | undefined, id: ObjectId): string =>
+  `${purgeHookJobName}:${projectId}:${id.toHexString()}`;
 
 /** A project's waiting jobs, by the index on `waitingKey`. */
 export const waitingJobsOf = (projectId: string): Filter<JobDocument> => ({
@@ -80,10 +106,13 @@ export const waitingJobsOf = (projectId: string): Filter<JobDocument> => ({
 export async function requeue(
   jobs: Jobs,
   filter: Filter<JobDocument> & { readonly _id: ObjectId },
-  data: PrewarmJobData | undefined,
+  { name, data }: { readonly name: string; readonly data: PrewarmJobData | undefined },
   fields: Partial<JobDocument>,
 ): Promise<boolean> {
-  const waitingKey = waitingKeyOf(data, filter._id);
+  const waitingKey =
+    name === purgeHookJobName
+      ? purgeHookKeyOf(data?.projectId, filter._id)
+      : waitingKeyOf(data, filter._id);
   try {
     const { matchedCount } = await writePortably(() =>
       jobs.updateOne(filter, { $set: { ...fields, waitingKey } }),
@@ -99,9 +128,9 @@ export async function requeue(
 /** Releases a consumer's lock of a job, which is then due immediately. */
 export async function releaseJob(
   jobs: Jobs,
-  { _id, data }: Pick<JobDocument, '_id' | 'data'>,
+  job: Pick<JobDocument, '_id' | 'name' | 'data'>,
   consumer: string,
 ) {
-  const locked = { _id, lockedAt: { $gt: epoch }, lastModifiedBy: consumer };
-  await requeue(jobs, locked, data, { lockedAt: null, nextRunAt: new Date() });
+  const locked = { _id: job._id, lockedAt: { $gt: epoch }, lastModifiedBy: consumer };
+  await requeue(jobs, locked, job, { lockedAt: null, nextRunAt: new Date() });
 }

@@ -1,26 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import type { Agenda, BackoffStrategy, Job } from 'agenda';
 import type { Logger } from '../contract/log.ts';
-import { createAgenda, LockLost } from '../store/agenda.ts';
+import { createAgenda } from '../store/agenda.ts';
 import { findDeployment } from '../store/deployment.ts';
 import { type JobCounts, JobQueue, type PrewarmJobData, prewarmJobName } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
+import { type PurgeHookJob, purgeHookJobName } from '../store/purge-hooks.ts';
 import { ClaimTrigger } from './claim-trigger.ts';
 import { Connections } from './connections.ts';
+import { type HeldLock, holdLock } from './job-lock.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { warmRequests } from './variants.ts';
 import { WarmingFailed, warm } from './warm.ts';
+import { PurgeHook, type WebhookSettings, webhookBackOff, webhookConcurrency } from './webhooks.ts';
 
 /** A job whose worker died is retried after this, ms; within 10 s including the polling. */
 const defaultLockLifetimeMs = 8_000;
-/** Of a lock during its lifetime. */
-const renewals = 6;
-/** A job is stopped when its lock was not renewed for this part of the lifetime: another worker may run it. */
-const maxUnrenewedPart = 2 / 3;
 /** Polling interval of the queue; when a job ends, the next one is claimed immediately. */
 const pollEveryMs = 500;
-/** Minimum interval of storing progress; it is also stored at the end of the job. */
-const progressEveryMs = 1_000;
 /** Ended jobs are kept this long for the workbench, ms. */
 const keepEndedMs = 24 * 60 * 60 * 1_000;
 const removeEndedEveryMs = 10 * 60 * 1_000;
@@ -38,6 +35,7 @@ export interface ConsumerOptions {
   /** Base URL by which this worker reaches the service. */
   readonly serviceUrl: string;
   readonly concurrency: number;
+  readonly webhooks: WebhookSettings;
   readonly log: Logger;
   readonly metrics: WorkerMetrics;
   /** Must be the same for all workers of a queue. */
@@ -68,7 +66,7 @@ export class Consumer {
     this.agenda = createAgenda(store.db, {
       name: this.#name,
       processEvery: pollEveryMs,
-      maxConcurrency: concurrency,
+      maxConcurrency: concurrency + webhookConcurrency,
       defaultConcurrency: concurrency,
     });
     this.agenda.notifyVia(this.#trigger);
@@ -76,14 +74,28 @@ export class Consumer {
       // Agenda counts the job as locked until its run has returned.
       setImmediate(() => void this.#trigger.claim());
     });
-    this.agenda.define<PrewarmJobData>(prewarmJobName, (job) => this.#run(job), {
+    this.agenda.define<PrewarmJobData>(
+      prewarmJobName,
+      (job) => this.#hold(job, (lock, signal) => this.#warm(job, lock, signal)),
+      this.#limits(concurrency, backOff),
+    );
+    const purgeHook = new PurgeHook(options);
+    this.agenda.define<PurgeHookJob>(
+      purgeHookJobName,
+      (job) => this.#hold(job, (_, signal) => purgeHook.send(job, signal)),
+      this.#limits(webhookConcurrency, webhookBackOff),
+    );
+  }
+
+  #limits(concurrency: number, backOff: BackoffStrategy) {
+    return {
       concurrency,
       lockLimit: concurrency,
-      lockLifetime: lockLifetimeMs,
-      backoff: (context) =>
+      lockLifetime: this.#lockLifetimeMs,
+      backoff: (context: Parameters<BackoffStrategy>[0]) =>
         // A stopped job has not failed: the next worker continues it immediately.
         this.#stopping.signal.aborted ? 0 : backOff(context),
-    });
+    };
   }
 
   /** Whether the consumer takes jobs from the queue. */
@@ -112,20 +124,36 @@ export class Consumer {
     await this.#connections.close();
   }
 
-  async #run(job: Job<PrewarmJobData>): Promise<void> {
+  /** @param run rejects soon after its signal has aborted */
+  async #hold<D>(
+    job: Job<D>,
+    run: (lock: HeldLock, signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    const lock = holdLock(job, this.#lockLifetimeMs);
+    try {
+      await run(lock, AbortSignal.any([this.#stopping.signal, lock.lost]));
+    } catch (error) {
+      // A stopped job must not use up an attempt.
+      if (this.#stopping.signal.aborted) job.attrs.failCount = (job.attrs.failCount ?? 0) - 1;
+      throw error;
+    } finally {
+      await lock.end();
+    }
+  }
+
+  async #warm(job: Job<PrewarmJobData>, lock: HeldLock, signal: AbortSignal): Promise<void> {
     const { log, metrics } = this.#options;
     const { data } = job.attrs;
     // The query is not logged: it may have a secret of the source's host.
     const [source] = data.source.split('?', 1);
     const logFields = { job: String(job.attrs._id), project: data.projectId, source };
     const startedAt = performance.now();
-    const lock = this.#holdLock(job);
     let counts: JobCounts = { done: 0, failed: 0, total: 0 };
     try {
       await warm(warmRequests(data), {
         connections: this.#connections,
         secret: await this.#backgroundSecret(),
-        signal: AbortSignal.any([this.#stopping.signal, lock.lost]),
+        signal,
         onProgress: async (now) => {
           counts = now;
           log.debug({ ...logFields, ...now }, 'progress');
@@ -138,8 +166,6 @@ export class Consumer {
       log.info({ ...logFields, ...counts }, 'a source is warm');
     } catch (error) {
       if (this.#stopping.signal.aborted) {
-        // A stopped job must not use up an attempt.
-        job.attrs.failCount = (job.attrs.failCount ?? 0) - 1;
         log.info({ ...logFields, ...counts }, 'a job was released for later');
       } else {
         this.#secret = null;
@@ -147,8 +173,6 @@ export class Consumer {
         log.warn({ ...logFields, ...counts, err: error }, 'a source could not be warmed');
       }
       throw error;
-    } finally {
-      await lock.end();
     }
   }
 
@@ -156,44 +180,6 @@ export class Consumer {
   #backgroundSecret(): Promise<string> {
     this.#secret ??= findDeployment(this.#options.store.db).then((found) => found.backgroundSecret);
     return this.#secret;
-  }
-
-  /** Renews a job's lock; `lost` aborts before the lock may expire because renewals failed. */
-  #holdLock(job: Job<PrewarmJobData>) {
-    const lost = new AbortController();
-    let renewedAt = performance.now();
-    let percent = 0;
-    let renewing: Promise<unknown> = Promise.resolve();
-    const renew = async (): Promise<void> => {
-      const startedAt = performance.now();
-      try {
-        await job.touch(percent);
-      } catch (error) {
-        if (error instanceof LockLost) lost.abort();
-        throw error;
-      }
-      renewedAt = startedAt;
-    };
-    // By a timer: one variant may wait in the service's queue for longer than the lock's lifetime.
-    const timer = setInterval(() => {
-      renewing = Promise.all([renewing, renew().catch(() => {})]);
-      const unrenewedMs = performance.now() - renewedAt;
-      if (unrenewedMs > this.#lockLifetimeMs * maxUnrenewedPart) lost.abort();
-    }, this.#lockLifetimeMs / renewals);
-    return {
-      lost: lost.signal,
-      /** Stores the progress and renews the lock, unless it was renewed just now. */
-      progress: async (now: number) => {
-        percent = now;
-        job.attrs.progress = now;
-        if (performance.now() - renewedAt >= progressEveryMs) await renew();
-      },
-      /** Awaits a renewal in progress, which could undo the release of the lock. */
-      end: async () => {
-        clearInterval(timer);
-        await renewing;
-      },
-    };
   }
 
   async #removeEnded(): Promise<void> {

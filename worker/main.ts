@@ -78,7 +78,14 @@ try {
   const onOutage = logOutages(log);
   store = await awaitStore(settings, signal, onOutage);
   const { internalUrl: serviceUrl, workerConcurrency: concurrency } = settings;
-  const starting = new Consumer({ store, serviceUrl, concurrency, log, metrics });
+  const starting = new Consumer({
+    store,
+    serviceUrl,
+    concurrency,
+    webhooks: settings,
+    log,
+    metrics,
+  });
   consumer = starting;
   // The store may become unavailable again before the consumer has started.
   await retryDuringOutages(() => starting.start(), { signal, onOutage });

@@ -22,6 +22,12 @@ export const workerMetrics = {
     help: 'Prewarm jobs by state (active, waiting, delayed, failed).',
     labels: ['state'],
   },
+  webhooks: {
+    name: 'webhook_requests_total',
+    type: 'counter',
+    help: 'Requests to the purge hook, by outcome (done, failed).',
+    labels: ['outcome'],
+  },
 } as const;
 
 /** Gauges with the suffix of counters, which `promtool check metrics` rejects. They are sums of others. */
@@ -31,6 +37,7 @@ export class WorkerMetrics {
   readonly registry = new Registry();
   readonly #durations: Histogram<'outcome'>;
   readonly #failures: Counter;
+  readonly #webhooks: Counter<'outcome'>;
   #finished = 0;
   #totalMs = 0;
 
@@ -39,7 +46,7 @@ export class WorkerMetrics {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
     for (const name of misnamed) this.registry.removeSingleMetric(name);
-    const { jobDuration, jobFailures, queueJobs } = workerMetrics;
+    const { jobDuration, jobFailures, queueJobs, webhooks } = workerMetrics;
     this.#durations = new Histogram({
       name: jobDuration.name,
       help: jobDuration.help,
@@ -48,6 +55,12 @@ export class WorkerMetrics {
       registers,
     });
     this.#failures = new Counter({ name: jobFailures.name, help: jobFailures.help, registers });
+    this.#webhooks = new Counter({
+      name: webhooks.name,
+      help: webhooks.help,
+      labelNames: webhooks.labels,
+      registers,
+    });
     new Gauge({
       name: queueJobs.name,
       help: queueJobs.help,
@@ -72,6 +85,10 @@ export class WorkerMetrics {
     this.#totalMs += ms;
     this.#durations.observe({ outcome }, ms / 1_000);
     if (outcome === 'failed') this.#failures.inc();
+  }
+
+  webhookEnded(outcome: 'done' | 'failed'): void {
+    this.#webhooks.inc({ outcome });
   }
 
   /** Mean run time of this worker's jobs, ms; null before the first. */

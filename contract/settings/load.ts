@@ -83,6 +83,11 @@ export function loadSettings(
       'SERVICE_WORKBENCH_USERNAME and SERVICE_WORKBENCH_PASSWORD must be set together: both or neither',
     );
   }
+  if (settings.purgeHookUrl !== null && !environment['SERVICE_HOOK_SECRET']) {
+    errors.push(
+      'SERVICE_PURGE_HOOK_URL requires SERVICE_HOOK_SECRET, by which the receiver recognises the requests',
+    );
+  }
   const addresses = listeners
     .filter((key) => !invalid.has(key) && !invalid.has(hostSettings[key]))
     .map((key) => ({

@@ -76,6 +76,17 @@ function listenHost(
 
 const isUri = fullFormats.uri as (text: string) => boolean;
 
+/** An http or https URL that may have a query, without user information and fragment. */
+const isHookUrl = (url: string): boolean =>
+  isUri(url) && /^https?:\/\/[^/@#]+(\/[^#]*)?$/.test(url);
+
+/** A secret of Standard Webhooks: 24 to 64 bytes in Base64. */
+function isHookSecret(text: string): boolean {
+  const base64 = /^whsec_([A-Za-z\d+/]+={0,2})$/.exec(text)?.[1] ?? '';
+  const bytes = Buffer.from(base64, 'base64');
+  return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === base64;
+}
+
 function httpUrl(variable: Setting<string>['variable'], details: Details<string>): Setting<string> {
   const accepts = 'an absolute http or https URL without query';
   const parse = (url: string) =>
@@ -386,6 +397,21 @@ export const settingsTable = {
   workerConcurrency: integer('SERVICE_WORKER_CONCURRENCY', 1, 1_000, {
     default: 4,
     meaning: 'Maximum concurrent prewarm jobs, in each worker.',
+  }),
+  purgeHookUrl: text<string | null>('SERVICE_PURGE_HOOK_URL', {
+    accepts: 'an absolute http or https URL without user name, password and fragment',
+    parse: (url) => (isHookUrl(url) ? url : undefined),
+    default: null,
+    meaning:
+      'A URL to which a worker posts the CDN tags of what was purged; requires `SERVICE_HOOK_SECRET`.',
+    secret: true,
+  }),
+  hookSecret: text<string | null>('SERVICE_HOOK_SECRET', {
+    accepts: '`whsec_` and 24 to 64 bytes in Base64',
+    parse: (secret) => (isHookSecret(secret) ? secret : undefined),
+    default: null,
+    meaning: 'The secret that signs the requests of the purge hook (Standard Webhooks).',
+    secret: true,
   }),
 } as const;
 

@@ -2,6 +2,7 @@ import type { Settings } from '../../contract/settings/table.ts';
 import { AddressGuard } from '../../pool/source/guard.ts';
 import type { Store } from '../../store/open.ts';
 import type { Project } from '../../store/projects.ts';
+import { PurgeHooks } from '../../store/purge-hooks.ts';
 import { ProjectResource } from '../control/project-resource.ts';
 import type { Body } from '../control/schemas.ts';
 import { type Input, type InputName, validationErrors } from '../control/validate.ts';
@@ -37,13 +38,14 @@ function requireValid(name: InputName, input: unknown): void {
 }
 
 function projectsOf(store: Store, settings: Settings): ProjectResource {
-  const { privateSources, sourcePorts, port, workerPort } = settings;
+  const { privateSources, sourcePorts, port, workerPort, purgeHookUrl } = settings;
   const own = { urls: [], ports: [port, workerPort] };
   return new ProjectResource({
     projects: store.projects,
     guard: new AddressGuard({ privateSources, sourcePorts, own }),
     // No command sets a watermark.
     checkWatermark: async () => {},
+    purgeHooks: purgeHookUrl === null ? null : new PurgeHooks(store.db),
     // The processes of a running service find changes by polling the store.
     onChange: () => {},
   });

@@ -3,8 +3,9 @@ import { canonicalHostPattern } from '../../contract/hosts.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import type { Project, ProjectSettings, Projects } from '../../store/projects.ts';
+import type { PurgeHooks } from '../../store/purge-hooks.ts';
 import { allows } from '../image/access.ts';
-import { sourceTag } from '../image/purges.ts';
+import { cdnProjectTag, cdnSourceTag, sourceTag } from '../image/purges.ts';
 import { requireProject } from '../project-cache.ts';
 import {
   bareHostRule,
@@ -25,6 +26,8 @@ export interface ProjectsEnvironment {
   readonly guard: AddressGuard;
   /** Fetches and decodes a watermark as image requests do; rejects when this fails. */
   readonly checkWatermark: (url: URL, signal: AbortSignal) => Promise<void>;
+  /** Null when purges call no hook. */
+  readonly purgeHooks: PurgeHooks | null;
   /** Called right after every change. */
   readonly onChange: (project: Project) => void;
 }
@@ -133,7 +136,13 @@ export class ProjectResource {
     }
     rejectInvalid(errors);
     const all = input.sources === undefined;
-    this.#changed(id, await this.#environment.projects.purge(id, all ? null : [...tags]));
+    const { projects, purgeHooks } = this.#environment;
+    const projectTag = cdnProjectTag(id);
+    const cdnTags = all ? [projectTag] : [...tags].map(cdnSourceTag);
+    const hook = await purgeHooks?.hold({ projectId: id, tags: cdnTags }, projectTag);
+    this.#changed(id, await projects.purge(id, all ? null : [...tags]));
+    // The purge is in effect. Without this, its hook is called later.
+    if (hook !== undefined) await purgeHooks?.confirm(hook).catch(() => {});
     return { accepted: true, sourceCount: tags.size };
   }
 

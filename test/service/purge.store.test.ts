@@ -4,12 +4,14 @@ import sharp from 'sharp';
 import t, { type Test } from 'tap';
 import { decodeProvenance } from '../../pool/cache/file.ts';
 import type { Provenance } from '../../pool/image.ts';
-import { sourceTag } from '../../server/image/purges.ts';
+import { cdnProjectTag, cdnSourceTag, sourceTag } from '../../server/image/purges.ts';
 import { until } from '../until.ts';
+import { hookSecret, startReceiver } from '../worker/receiver.ts';
 import { type Control, rootKey, startControl } from './control/control.ts';
 import { answeredBy, earlierRequestsReceived, held } from './held.ts';
 import { startTestOrigin } from './origin.ts';
 import { isAlive } from './service.ts';
+import { startWorker } from './worker/worker.ts';
 
 /** A picture whose colour is its version. */
 const pictureOf = (version: number): Promise<Buffer> =>
@@ -217,6 +219,40 @@ t.test('processes that are killed during purges do not bring old images back', a
   // If it had a request meanwhile, it was killed and replaced.
   if (isAlive(victim)) process.kill(victim, 'SIGCONT');
   await becomes('/a.png', 12);
+});
+
+t.test('a hook learns of every purge when no old image can be sent any more', async (t) => {
+  const receiver = await startReceiver(t);
+  const { control, project, url, purge } = await startPurging(t, {
+    SERVICE_PROCESSES: '1',
+    SERVICE_PURGE_HOOK_URL: `${receiver.url}/hook`,
+    SERVICE_HOOK_SECRET: hookSecret,
+  });
+  const { service } = control;
+  await startWorker(t, service);
+  const tagOf = (path: string) => cdnSourceTag(sourceTag(new URL(url(path))));
+  await purge({ sources: [url('/a'), url('/b'), url('/a')] });
+  const purgedAt = Date.now();
+  const [first] = await until(
+    'the first call',
+    () => receiver.received.length > 0 && receiver.received,
+  );
+  t.same(first?.body, { tags: [tagOf('/a'), tagOf('/b')] });
+  t.ok(Number(first?.at) - purgedAt > 2_000, `${Number(first?.at) - purgedAt} ms after the answer`);
+
+  await service.admin('purge', project, url('/c'));
+  await service.admin('purge', project, '--all');
+  await until('all calls', () => receiver.received.length === 3);
+  const bodies = receiver.received.slice(1).map(({ body }) => body.tags);
+  t.same(bodies.sort(), [[cdnProjectTag(project)], [tagOf('/c')]]);
+  const refused = await control.call('POST', `/projects/${project}/purge`, {
+    json: { all: false },
+  });
+  t.equal(refused.status, 400);
+  const { db } = control.store;
+  t.equal(await db.collection('jobs').countDocuments({}), 3, 'and of no other');
+  const log = service.log.map((line) => JSON.stringify(line)).join('');
+  t.notMatch(log, hookSecret);
 });
 
 t.test('invalid purges change nothing', async (t) => {

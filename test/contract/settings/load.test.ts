@@ -174,6 +174,27 @@ t.test('the workbench needs both a user name and a password', async (t) => {
   t.same(errorsOf({ ...username, ...password }), []);
 });
 
+t.test('the purge hook needs a secret, of 24 to 64 bytes', async (t) => {
+  const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`;
+  const url = { SERVICE_PURGE_HOOK_URL: 'https://cdn.example/purge?zone=1&token=a' };
+  t.match(errorsOf(url), [/^SERVICE_PURGE_HOOK_URL requires SERVICE_HOOK_SECRET/]);
+  for (const bytes of [24, 25, 64]) {
+    t.same(errorsOf({ ...url, SERVICE_HOOK_SECRET: secretOf(bytes) }), []);
+  }
+  for (const secret of [secretOf(23), secretOf(65), secretOf(32).slice(1), `${secretOf(32)}!`]) {
+    t.match(errorsOf({ SERVICE_HOOK_SECRET: secret }), [/^SERVICE_HOOK_SECRET must be/]);
+  }
+  for (const wrong of [
+    'cdn.example/purge',
+    'ftp://cdn.example/',
+    'https://u:p@cdn.example/',
+    'https://a/#b',
+  ]) {
+    const found = errorsOf({ SERVICE_PURGE_HOOK_URL: wrong });
+    t.match(found, [/^SERVICE_PURGE_HOOK_URL must be/], wrong);
+  }
+});
+
 t.test('the listeners of a program have different ports', async (t) => {
   const all = ['port', 'opsPort', 'workerPort'] as const;
   const equal = { SERVICE_PORT: '7', SERVICE_OPS_PORT: '7', SERVICE_WORKER_PORT: '7' };

@@ -1,0 +1,139 @@
+import { ObjectId } from 'mongodb';
+import { pino } from 'pino';
+import t from 'tap';
+import { PurgeHooks } from '../../store/purge-hooks.ts';
+import { signedHeaders } from '../../worker/post.ts';
+import { webhookBackOff } from '../../worker/webhooks.ts';
+import { until } from '../until.ts';
+import { startQueue } from './queue.ts';
+import { hookSecret, startReceiver } from './receiver.ts';
+
+const projectId = 'prj_0123456789abcdef';
+const projectTag = 'p-all';
+const tagsOf = (job: Readonly<Record<string, unknown>>) => (job['data'] as { tags: string[] }).tags;
+
+t.test('a purge hook is called once, signed, after its time', async (t) => {
+  const { db, consume, ended, jobs, queue } = await startQueue(t);
+  const receiver = await startReceiver(t);
+  const hooks = new PurgeHooks(db);
+  const webhooks = { purgeHookUrl: `${receiver.url}/purged?cdn=1`, hookSecret };
+  await consume({ webhooks });
+  const unconfirmed = await hooks.hold({ projectId, tags: ['s-other'] }, projectTag);
+  const id = await hooks.hold({ projectId, tags: ['s-1', 's-2'] }, projectTag);
+  const confirmedAt = Date.now();
+  await hooks.confirm(id);
+  t.match(await queue.stats(), { waiting: 0, delayed: 0 }, 'it is no prewarm job');
+  const call = await until('the call', () => receiver.received[0]);
+  t.match(call, { id: String(id), path: '/purged?cdn=1', body: { tags: ['s-1', 's-2'] } });
+  t.equal(call.headers['content-type'], 'application/json');
+  t.ok(call.at - confirmedAt >= 3_000, `after ${call.at - confirmedAt} ms`);
+  const jobOf = async (_id: ObjectId) => (await jobs()).find((job) => _id.equals(job._id));
+  await until('its end', async () => (await jobOf(id))?.['lastFinishedAt'] !== null);
+  const held = await jobOf(unconfirmed);
+  t.ok(Number(held?.['nextRunAt']) - Date.now() > 30_000, 'one without a purge waits longer');
+
+  await db.collection('jobs').updateOne({ _id: unconfirmed }, { $set: { nextRunAt: new Date() } });
+  await ended();
+  t.same(receiver.received[1]?.body, { tags: ['s-other'] }, 'and is called too');
+  t.equal(receiver.received.length, 2);
+});
+
+t.test('a failed call is repeated with the same id, and no redirect is followed', async (t) => {
+  const { db, consume, ended, jobs } = await startQueue(t);
+  const receiver = await startReceiver(t);
+  receiver.answer((response, count) => {
+    if (count === 1) response.writeHead(307, { location: `${receiver.url}/elsewhere` }).end();
+    // A body without an end, of which only the start is read.
+    else response.writeHead(200).write('x'.repeat(1_000_000));
+  });
+  const logged: string[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
+  await consume({ log, webhooks: { purgeHookUrl: `${receiver.url}/a?token=hidden`, hookSecret } });
+  const hooks = new PurgeHooks(db);
+  const id = await hooks.hold({ projectId, tags: ['s-1'] }, projectTag);
+  await db.collection('jobs').updateOne({ _id: id }, { $set: { nextRunAt: new Date() } });
+  const failed = await until('a failure', async () => {
+    const [job] = await jobs();
+    return job?.['failedAt'] !== null && job?.['lockedAt'] === null && job;
+  });
+  t.match(failed, { failCount: 1, failReason: /127\.0\.0\.1:\d+ answered 307/ });
+  const pauseMs = Number(failed['nextRunAt']) - Number(failed['lastFinishedAt']);
+  t.ok(pauseMs >= 5_000 && pauseMs < 10_000, `a pause of ${pauseMs} ms`);
+  await db.collection('jobs').updateOne({ _id: id }, { $set: { nextRunAt: new Date() } });
+  const [done] = await ended();
+  t.match(done, { failCount: 0 });
+  t.same(
+    receiver.received.map((one) => [one.id, one.path]),
+    Array(2).fill([String(id), '/a?token=hidden']),
+  );
+  t.match(logged.join(''), /the purge hook could not be called/);
+  t.notMatch(logged.join(''), /hidden/, 'the query may have a secret');
+});
+
+t.test('a stopping worker releases a call without using an attempt', async (t) => {
+  const { db, consume, jobs } = await startQueue(t);
+  const receiver = await startReceiver(t);
+  receiver.answer(() => {});
+  const webhooks = { purgeHookUrl: receiver.url, hookSecret };
+  const consumer = await consume({ webhooks });
+  const id = await new PurgeHooks(db).hold({ projectId, tags: ['s-1'] }, projectTag);
+  await db.collection('jobs').updateOne({ _id: id }, { $set: { nextRunAt: new Date() } });
+  await until('a call', () => receiver.received.length === 1);
+  await consumer.stop(5_000);
+  const [job] = await jobs();
+  t.match(job, { failCount: 0, lockedAt: null, nextRunAt: Date });
+});
+
+t.test('without the setting a call ends with the reason', async (t) => {
+  const { db, consume, ended } = await startQueue(t);
+  const id = await new PurgeHooks(db).hold({ projectId, tags: ['s-1'] }, projectTag);
+  await db.collection('jobs').updateOne({ _id: id }, { $set: { nextRunAt: new Date() } });
+  await consume();
+  t.match(await ended(), [{ failCount: 1, failReason: /SERVICE_PURGE_HOOK_URL/ }]);
+});
+
+t.test('too many waiting calls become one for all images', async (t) => {
+  const { db, jobs } = await startQueue(t);
+  const hooks = new PurgeHooks(db, 2);
+  const hold = (tag: string, id = projectId) => hooks.hold({ projectId: id, tags: [tag] }, 'p-1');
+  const age = async () => {
+    for (const { _id, data, waitingKey: key } of await jobs()) {
+      const aged = new ObjectId(`00000001${String(_id).slice(8)}`);
+      const waitingKey = String(key).replace(String(_id), String(aged));
+      await db.collection('jobs').updateOne({ _id }, { $set: { data, waitingKey } });
+    }
+  };
+  await hold('s-1');
+  await hold('s-2');
+  await hold('s-3');
+  t.equal((await jobs()).length, 3, 'recent ones may be of purges that are not in effect');
+  await age();
+  await hold('s-4', 'prj_another000000');
+  t.equal((await jobs()).length, 4, 'those of other projects do not count');
+  await hold('s-5');
+  t.same((await jobs()).map(tagsOf).sort(), [['p-1'], ['s-4']]);
+});
+
+t.test('pauses double up to an hour, for about a day', async (t) => {
+  const pauses: number[] = [];
+  for (let attempt = 1; ; attempt += 1) {
+    const error = new Error('away');
+    const pause = webhookBackOff({ attempt, error, jobName: '', jobData: {} });
+    if (typeof pause !== 'number') break;
+    pauses.push(pause);
+  }
+  t.same(pauses.slice(0, 3), [5_000, 10_000, 20_000]);
+  t.equal(pauses.at(-1), 3_600_000);
+  const hours = pauses.reduce((sum, pause) => sum + pause, 0) / 3_600_000;
+  t.ok(hours > 23 && hours < 25, `${hours} hours`);
+});
+
+t.test('the signature is that of Standard Webhooks', async (t) => {
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+  const signed = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', body: '{"test": 2432232314}', secret };
+  t.same(signedHeaders(signed, 1_614_265_330_999), {
+    'webhook-id': signed.id,
+    'webhook-timestamp': '1614265330',
+    'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  });
+});

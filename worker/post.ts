@@ -1,0 +1,66 @@
+import { createHmac } from 'node:crypto';
+import { Client } from 'undici';
+
+/** For the whole request. Receivers answer first, and work afterwards. */
+const timeoutMs = 10_000;
+/** Of a response, which is not used. */
+const maxResponseBytes = 16_384;
+const maxHeaderBytes = 16_384;
+const secretPrefix = 'whsec_';
+
+export interface Post {
+  /** The same in every attempt, so that receivers can ignore repetitions. */
+  readonly id: string;
+  readonly url: URL;
+  /** JSON. */
+  readonly body: string;
+  /** `whsec_` and the key in Base64. */
+  readonly secret: string;
+  readonly signal: AbortSignal;
+}
+
+/** Headers of a request, with its signature (https://www.standardwebhooks.com). */
+export function signedHeaders(
+  { id, body, secret }: Pick<Post, 'id' | 'body' | 'secret'>,
+  now: number,
+): Record<string, string> {
+  const seconds = Math.floor(now / 1_000);
+  const key = Buffer.from(secret.slice(secretPrefix.length), 'base64');
+  const signature = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64');
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': `v1,${signature}`,
+  };
+}
+
+/**
+ * Makes a signed POST and follows no redirect. The error's message has neither the URL nor the response, which
+ * may contain secrets.
+ *
+ * @throws Error unless the response has a status from 200 to 299
+ */
+export async function post({ url, signal, ...signed }: Post): Promise<void> {
+  const client = new Client(url.origin, { maxHeaderSize: maxHeaderBytes, pipelining: 1 });
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const { statusCode, body } = await client.request({
+      method: 'POST',
+      path: url.pathname + url.search,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'image-delivery',
+        ...signedHeaders(signed, Date.now()),
+      },
+      body: signed.body,
+      signal: AbortSignal.any([signal, timeout]),
+    });
+    await body.dump({ limit: maxResponseBytes }).catch(() => {});
+    if (statusCode < 200 || statusCode > 299) throw new Error(`${url.host} answered ${statusCode}`);
+  } catch (error) {
+    if (timeout.aborted) throw new Error(`${url.host} did not answer within ${timeoutMs} ms`);
+    throw error;
+  } finally {
+    await client.destroy();
+  }
+}
