@@ -36,6 +36,8 @@ const hintsByStatus = {
     project_not_found: 'Check the project id; listing the projects shows those that exist.',
     preset_not_found:
       "Check the preset's name; listing the project's presets shows those that exist.",
+    purge_not_found: 'Use the Location of the response to the purge request, within a day.',
+    prewarm_not_found: 'Use the Location of the response to the prewarm request, within a day.',
     endpoint_not_found: 'Check the path against the interface specification at /openapi.json.',
     source_not_found: 'Check that the source URL opens in a browser.',
   },

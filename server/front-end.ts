@@ -263,7 +263,7 @@ class FrontEnd {
     onError: (request: HttpRequest, error: unknown) => void,
   ): ControlPlane {
     const { apiRateLimit, baseUrl, trustedProxies, purgeHookUrl } = this.#settings;
-    const { db, keys, organisations, projects } = this.#store;
+    const { db, keys, organisations, prewarms, projects, purges } = this.#store;
     const { guard } = this.#engine;
     const onChange = (project: Project): void => void this.#projects.apply(project);
     return new ControlPlane({
@@ -275,12 +275,15 @@ class FrontEnd {
         projects,
         guard,
         checkWatermark: (url, signal) => this.#engine.checkWatermark(url, signal),
+        purges,
         purgeHooks: purgeHookUrl === null ? null : new PurgeHooks(db),
         onChange,
       }),
       presets: new PresetResource({ projects, onChange }),
       guard,
       queue,
+      prewarms,
+      purges,
       baseUrl,
       trustedProxies,
       onError,

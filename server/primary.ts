@@ -7,6 +7,7 @@ import { cannotListen } from '../contract/start-failure.ts';
 import type { Store } from '../store/open.ts';
 import type { FrontEndStats, ToPrimary } from './cluster/channel.ts';
 import { RenderCoalescer } from './cluster/coalescer.ts';
+import { DeletionReports } from './cluster/deletion-reports.ts';
 import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
 import { DiskCacheWrites } from './cluster/disk-cache-writes.ts';
 import { DiskPurges } from './cluster/disk-purges.ts';
@@ -43,6 +44,8 @@ class Primary {
   readonly #diskCacheIndex: DiskCacheIndex;
   readonly #diskCacheWrites: DiskCacheWrites;
   readonly #diskPurges: DiskPurges;
+  /** Null until the store is open. */
+  #deletionReports: DeletionReports | null = null;
   readonly #diskSpace: DiskSpace;
   readonly #metrics: PrimaryMetrics;
   readonly #known = new KnownProjects(knownBytes, bytesOfProject);
@@ -68,7 +71,12 @@ class Primary {
       (error) => log.error({ err: error }, 'the disk cache could not delete a file'),
     );
     this.#diskCacheWrites = new DiskCacheWrites(this.#diskCacheIndex);
-    this.#diskPurges = new DiskPurges({ index: this.#diskCacheIndex, match: purgedFiles, log });
+    this.#diskPurges = new DiskPurges({
+      index: this.#diskCacheIndex,
+      match: purgedFiles,
+      log,
+      onComplete: (...deletion) => this.#deletionReports?.add(...deletion),
+    });
     this.#diskSpace = new DiskSpace({
       folder: settings.dataDir,
       reserveBytes: settings.diskReserveBytes,
@@ -163,6 +171,7 @@ class Primary {
     // Loaded after the front ends are forked.
     const { openOwnStore } = await import('./own-store.ts');
     const store = await openOwnStore(settings, this.#log, shutdown);
+    this.#deletionReports = new DeletionReports(store.purges, this.#log);
     this.#knownFile = await this.#restoreKnownProjects();
     shutdown.add(async () => this.#knownFile?.close());
     if (settings.diskCacheBytes > 0) {

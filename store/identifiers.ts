@@ -16,6 +16,9 @@ export const isProjectId = (text: string): boolean => projectIdPattern.test(text
 /** `org_` and 16 base-36 characters. */
 export const newOrganisationId = (): string => `org_${random36(16)}`;
 export const organisationIdPattern = /^org_[0-9a-z]{16}$/;
+/** `pre_` and 16 base-36 characters. */
+export const newPrewarmId = (): string => `pre_${random36(16)}`;
+export const prewarmIdPattern = /^pre_[0-9a-z]{16}$/;
 /** `key_` and 16 base-36 characters: identifies an API key without disclosing it. */
 export const newKeyId = (): string => `key_${random36(16)}`;
 /** `sk_` and 43 base64url characters: 256 random bits. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Db } from 'mongodb';
+import { type Db, ObjectId } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import { JobTurns, turnsAfter } from './job-turns.ts';
 import { isDuplicateKey, writePortably } from './upsert.ts';
@@ -20,6 +20,7 @@ import {
 
 export {
   type JobCounts,
+  type JobDocument,
   type PrewarmJob,
   type PrewarmJobData,
   prewarmJobName,
@@ -32,6 +33,12 @@ export interface QueueStats {
   readonly failed: number;
   /** Waiting time of the oldest job that is due, in ms; 0 when none is waiting. */
   readonly oldestWaitingMs: number;
+}
+
+/** A job in the queue, which may be deleted when an equal one waits. */
+export interface QueuedJob {
+  readonly id: ObjectId;
+  readonly fingerprint: string;
 }
 
 /** A call would exceed the maximum of waiting jobs of a project. None of its jobs was added. */
@@ -80,15 +87,25 @@ export class JobQueue {
 
   /**
    * Queues jobs of one project, except those that are already waiting.
+   * @returns the jobs in the queue, also those that waited before
    * @throws QueueFull
    */
-  async add(jobs: readonly PrewarmJob[]): Promise<void> {
+  async add(jobs: readonly PrewarmJob[]): Promise<QueuedJob[]> {
     const [{ projectId } = { projectId: '' }] = jobs;
     const wanted = new Map(jobs.map(withFingerprint).map((job) => [waitingKeyOf(job), job]));
     const equal = this.#jobs.find({ waitingKey: { $in: [...wanted.keys()] } });
-    for (const { waitingKey } of await withTimeout(equal.toArray()))
+    const waiting = (await withTimeout(equal.toArray())).map(({ _id, data, waitingKey }) => {
       wanted.delete(String(waitingKey));
-    if (wanted.size === 0) return;
+      return { id: _id, fingerprint: data.fingerprint };
+    });
+    return [...waiting, ...(await this.#addNew(projectId, wanted))];
+  }
+
+  async #addNew(
+    projectId: string,
+    wanted: ReadonlyMap<string, PrewarmJobData>,
+  ): Promise<QueuedJob[]> {
+    if (wanted.size === 0) return [];
 
     const adding = this.#adding.get(projectId) ?? { jobs: 0, turn: 0 };
     this.#adding.set(projectId, adding);
@@ -99,7 +116,7 @@ export class JobQueue {
       const turns = turnsAfter(Math.max(last, adding.turn), [...wanted.values()]);
       adding.turn = turns.at(-1) ?? 0;
       const inserted = [...wanted.values()].map((data, i) => this.#insert(data, turns[i] ?? 0));
-      await withTimeout(Promise.all(inserted));
+      return await withTimeout(Promise.all(inserted));
     } finally {
       adding.jobs -= wanted.size;
       if (adding.jobs === 0) this.#adding.delete(projectId);
@@ -115,15 +132,17 @@ export class JobQueue {
     }
   }
 
-  async #insert(data: PrewarmJobData, turn: number): Promise<void> {
+  async #insert(data: PrewarmJobData, turn: number): Promise<QueuedJob> {
+    const _id = new ObjectId();
     const waiting = waitingJob(prewarmJobName, data, new Date());
-    const job = { ...waiting, waitingKey: waitingKeyOf(data), turn };
+    const job: JobDocument = { ...waiting, _id, waitingKey: waitingKeyOf(data), turn };
     try {
-      await writePortably(() => this.#jobs.insertOne(job as JobDocument));
+      await writePortably(() => this.#jobs.insertOne(job));
     } catch (error) {
       // Another process has queued the same job in the meantime.
       if (!isDuplicateKey(error)) throw error;
     }
+    return { id: _id, fingerprint: data.fingerprint };
   }
 
   /** Counts by indexes, which is fast enough to run every second. */

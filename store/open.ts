@@ -10,7 +10,9 @@ import { type EmbeddedStore, startEmbeddedStore } from './embedded/server.ts';
 import { Keys } from './keys.ts';
 import { Organisations } from './organisations.ts';
 import { StoreUnavailable } from './outage.ts';
+import { Prewarms } from './prewarms.ts';
 import { Projects } from './projects.ts';
+import { PurgeRecords } from './purge-records.ts';
 
 /** While no process owns the embedded store. */
 const pollEveryMs = 500;
@@ -21,6 +23,8 @@ export interface Store {
   readonly projects: Projects;
   readonly organisations: Organisations;
   readonly keys: Keys;
+  readonly prewarms: Prewarms;
+  readonly purges: PurgeRecords;
   readonly db: Db;
   /** Resolves when the store has responded for the first time. Rejects on abort and on close. */
   established(signal?: AbortSignal): Promise<void>;
@@ -129,8 +133,8 @@ export async function awaitStore(
 }
 
 /** Idempotent, and safe to run in several processes at once. */
-export async function ensureIndexes(store: Store): Promise<void> {
-  await Promise.all([store.projects.ensureIndexes(), store.keys.ensureIndexes()]);
+export async function ensureIndexes({ projects, keys, prewarms, purges }: Store): Promise<void> {
+  await Promise.all([projects, keys, prewarms, purges].map((part) => part.ensureIndexes()));
 }
 
 function createStore(
@@ -147,6 +151,8 @@ function createStore(
     projects: new Projects(db),
     organisations: new Organisations(db),
     keys: new Keys(db),
+    prewarms: new Prewarms(db),
+    purges: new PurgeRecords(db),
     established: (signal) => connection.established(signal),
     explain: (error) => connection.explain(error),
     async ping(timeoutMs) {

@@ -29,7 +29,8 @@ export async function purgeImages(
   input: Input<'PurgeInput'>,
 ): Promise<Body<'PurgeReceipt'>> {
   requireValid('PurgeInput', input);
-  return projectsOf(store, settings).purge(id, input);
+  const { receipt } = await projectsOf(store, settings).purge(id, input);
+  return receipt;
 }
 
 function requireValid(name: InputName, input: unknown): void {
@@ -45,6 +46,7 @@ function projectsOf(store: Store, settings: Settings): ProjectResource {
     guard: new AddressGuard({ privateSources, sourcePorts, own }),
     // No command sets a watermark.
     checkWatermark: async () => {},
+    purges: store.purges,
     purgeHooks: purgeHookUrl === null ? null : new PurgeHooks(store.db),
     // The processes of a running service find changes by polling the store.
     onChange: () => {},

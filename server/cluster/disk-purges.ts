@@ -19,6 +19,8 @@ export interface DiskPurgesOptions {
     purged: readonly { readonly project: Project; readonly since: number }[],
   ) => Parameters<DiskCacheIndex['deleteWhere']>;
   readonly log: Logger;
+  /** Called when the images of all purges up to a number are deleted. */
+  readonly onComplete: (projectId: string, number: number, images: number) => void;
   readonly lateMs?: number;
 }
 
@@ -101,6 +103,7 @@ export class DiskPurges {
     this.totals.images += count;
     const facts = { project: id, purge: number, images: count, ms: Math.round(ms) };
     this.#options.log.info(facts, 'purged images are deleted');
+    this.#options.onComplete(id, number, count);
   }
 
   #completedOf(id: string): number {

@@ -3,9 +3,9 @@ import { canonicalHostPattern } from '../../contract/hosts.ts';
 import type { Network } from '../../contract/networks.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
 import { withTimeout } from '../../store/deadline.ts';
-import type { JobQueue } from '../../store/jobs.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import type { Projects } from '../../store/projects.ts';
+import type { PurgeRecords } from '../../store/purge-records.ts';
 import { clientAddress, clientNetwork } from '../http/client-address.ts';
 import { errorResponse } from '../http/error-response.ts';
 import { jsonHeaders } from '../http/headers.ts';
@@ -17,15 +17,17 @@ import { type Endpoint, type EndpointId, findEndpoint } from './endpoints.ts';
 import { bareHostRule } from './hosts-and-urls.ts';
 import { InvalidJson, parseJson } from './json.ts';
 import type { PresetResource } from './preset-resource.ts';
-import { queuePrewarm } from './prewarm.ts';
+import { type PrewarmStore, queuePrewarm } from './prewarm.ts';
+import { findPrewarm } from './prewarm-status.ts';
 import type { ProjectResource } from './project-resource.ts';
+import { findPurge } from './purge-status.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { configurationBody, freshnessBody, projectBody } from './representation.ts';
 import type { Input, InputName } from './validate.ts';
 
 const defaultBodyBytes = 64 * 1024;
 
-export interface ControlPlaneEnvironment {
+export interface ControlPlaneEnvironment extends PrewarmStore {
   readonly authentication: Authentication;
   readonly rateLimit: RateLimit;
   /** False while the store is known to be unavailable: requests then fail at once. */
@@ -33,8 +35,8 @@ export interface ControlPlaneEnvironment {
   readonly storedProjects: Pick<Projects, 'organisationOf'>;
   readonly projects: ProjectResource;
   readonly presets: PresetResource;
+  readonly purges: Pick<PurgeRecords, 'find'>;
   readonly guard: AddressGuard;
-  readonly queue: Pick<JobQueue, 'add'>;
   readonly baseUrl: string;
   /** Proxies whose X-Forwarded-For names the client. */
   readonly trustedProxies: readonly Network[];
@@ -47,9 +49,13 @@ interface Call {
   readonly key: ApiKey;
   readonly projectId: string;
   readonly presetName: string;
+  readonly prewarmId: string;
+  readonly purgeId: string;
   readonly input: unknown;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
+  /** Sets the `Location` of the response, relative to the request's URL, which a proxy may have changed. */
+  readonly locate: (reference: string) => void;
 }
 
 /** The operations of the OpenAPI document below `/api/sdk/v1`; all pass the same checks. */
@@ -66,7 +72,7 @@ export class ControlPlane {
   async handle(request: HttpRequest): Promise<void> {
     const match = findEndpoint(request.method, request.path);
     if (match === null) throw new Error(`the router passed ${request.method} ${request.path}`);
-    const { endpoint, projectId, presetName } = match;
+    const { endpoint, projectId, presetName, prewarmId, purgeId } = match;
     const { signal, query } = request;
     const contentType = request.header('content-type');
     const authorization = request.header('authorization');
@@ -91,11 +97,23 @@ export class ControlPlane {
       if (limit.failure !== null) throw limit.failure;
       await authorise(key, endpoint, projectId, storedProjects);
       const input = await readInput(endpoint, await body, contentType, query);
-      const call = { key, projectId: projectId ?? '', presetName: presetName ?? '', input, signal };
+      let location: Headers = [];
+      const call: Call = {
+        key,
+        projectId: projectId ?? '',
+        presetName: presetName ?? '',
+        prewarmId: prewarmId ?? '',
+        purgeId: purgeId ?? '',
+        input,
+        signal,
+        locate: (reference) => {
+          location = [['location', reference]];
+        },
+      };
       const result = await this.#handlers[match.id](call);
       request.respond({
         status: endpoint.success.status,
-        headers: [...jsonHeaders, ...limitHeaders],
+        headers: [...jsonHeaders, ...location, ...limitHeaders],
         body: JSON.stringify({ [endpoint.success.name]: result }),
       });
     } catch (error) {
@@ -113,7 +131,7 @@ export class ControlPlane {
 type Handlers = Readonly<Record<EndpointId, (call: Call) => Promise<unknown>>>;
 
 function handlersOf(environment: ControlPlaneEnvironment): Handlers {
-  const { projects, presets, guard, queue, baseUrl } = environment;
+  const { projects, presets, guard, prewarms, purges, baseUrl } = environment;
   return {
     listProjects: async ({ key }) => (await projects.list(key)).map(projectBody),
     createProject: async ({ key, input }) =>
@@ -125,12 +143,26 @@ function handlersOf(environment: ControlPlaneEnvironment): Handlers {
       const settings = typed('ProjectSettingsInput', input);
       return projectBody(await projects.update(projectId, settings, signal));
     },
-    prewarmProjectImages: async ({ projectId, input }) => {
+    prewarmProjectImages: async ({ projectId, input, locate }) => {
       const project = await projects.find(projectId);
-      return queuePrewarm(project, typed('PrewarmInput', input), guard, queue);
+      const prewarm = typed('PrewarmInput', input);
+      const { id, receipt } = await queuePrewarm(project, prewarm, guard, environment);
+      locate(`prewarms/${id}`);
+      return receipt;
     },
-    purgeProjectImages: ({ projectId, input }) =>
-      projects.purge(projectId, typed('PurgeInput', input)),
+    getProjectPrewarm: async ({ projectId, prewarmId }) => {
+      await projects.find(projectId);
+      return findPrewarm(prewarms, projectId, prewarmId);
+    },
+    purgeProjectImages: async ({ projectId, input, locate }) => {
+      const { id, receipt } = await projects.purge(projectId, typed('PurgeInput', input));
+      if (id !== null) locate(`purges/${id}`);
+      return receipt;
+    },
+    getProjectPurge: async ({ projectId, purgeId }) => {
+      await projects.find(projectId);
+      return findPurge(purges, projectId, purgeId);
+    },
     getProjectFreshness: async ({ projectId }) => freshnessBody(await projects.find(projectId)),
     putProjectFreshness: async ({ projectId, input }) =>
       freshnessBody(await projects.setFreshness(projectId, typed('FreshnessInput', input))),

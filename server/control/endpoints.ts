@@ -3,7 +3,7 @@ import type { InputName } from './validate.ts';
 /** One operation of the control plane. Keys that may only read can use those with the method GET. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below the prefix; `{projectId}` and `{presetName}` are one path segment each. */
+  /** Below the prefix; each name in braces is one path segment. */
   readonly path: string;
   readonly summary: string;
   readonly description: string;
@@ -20,6 +20,8 @@ export interface Endpoint {
     readonly schema: string;
     /** True for an array of the schema. */
     readonly isList?: true;
+    /** The `Location` of the response says what becomes of the request. */
+    readonly hasLocation?: true;
   };
   /** Error statuses besides those of every operation. */
   readonly errors: readonly (400 | 404)[];
@@ -86,8 +88,17 @@ export const endpoints = {
     description:
       'Queues all combinations of sources, widths and formats for asynchronous work. Nothing is queued if a source fails the allowlist or address checks, or if the queue is full.',
     input: 'PrewarmInput',
-    success: { status: 202, name: 'prewarm', schema: 'PrewarmReceipt' },
+    success: { status: 202, name: 'prewarm', schema: 'PrewarmReceipt', hasLocation: true },
     errors: [400, 404],
+  },
+  getProjectPrewarm: {
+    method: 'GET',
+    path: '/projects/{projectId}/prewarms/{prewarmId}',
+    summary: 'Read the progress of prewarming',
+    description:
+      'What has become of a request of the last day, by the `Location` of its response. A project remembers the last 1,000.',
+    success: { status: 200, name: 'prewarm', schema: 'PrewarmStatus' },
+    errors: [404],
   },
   purgeProjectImages: {
     method: 'POST',
@@ -97,8 +108,17 @@ export const endpoints = {
       'Purges the cached images of sources, or all images of the project. At most 2 seconds later no process that reaches the store serves an image made from bytes that were fetched before. Sources are purged by the URL that image URLs name, not by one to which it redirects. The URL of the watermark purges the images with it.',
     input: 'PurgeInput',
     maxBodyBytes: 1_048_576,
-    success: { status: 202, name: 'purge', schema: 'PurgeReceipt' },
+    success: { status: 202, name: 'purge', schema: 'PurgeReceipt', hasLocation: true },
     errors: [400, 404],
+  },
+  getProjectPurge: {
+    method: 'GET',
+    path: '/projects/{projectId}/purges/{purgeId}',
+    summary: 'Read the progress of a purge',
+    description:
+      'What has become of a request of the last day, by the `Location` of its response. A project remembers the last 1,000. Purged images are not served before they are deleted.',
+    success: { status: 200, name: 'purge', schema: 'PurgeStatus' },
+    errors: [404],
   },
   getProjectFreshness: {
     method: 'GET',
@@ -184,6 +204,8 @@ export interface Match {
   /** Decoded; null for operations without one. */
   readonly projectId: string | null;
   readonly presetName: string | null;
+  readonly prewarmId: string | null;
+  readonly purgeId: string | null;
 }
 
 const routes = Object.entries<Endpoint>(endpoints).map(([id, endpoint]) => ({
@@ -197,9 +219,15 @@ export function findEndpoint(method: string, path: string): Match | null {
   for (const { id, endpoint, pattern } of routes) {
     const match = endpoint.method === method ? pattern.exec(path) : null;
     if (match === null) continue;
-    const { projectId, presetName } = match.groups ?? {};
-    const names = { projectId: decodeSegment(projectId), presetName: decodeSegment(presetName) };
-    return { id, endpoint, ...names };
+    const segment = (name: string) => decodeSegment(match.groups?.[name]);
+    return {
+      id,
+      endpoint,
+      projectId: segment('projectId'),
+      presetName: segment('presetName'),
+      prewarmId: segment('prewarmId'),
+      purgeId: segment('purgeId'),
+    };
   }
   return null;
 }

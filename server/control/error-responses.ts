@@ -26,6 +26,8 @@ const ownControlCodes: readonly ErrorCode[] = [
   'endpoint_not_found',
   'rate_limited',
   'prewarm_queue_full',
+  'prewarm_not_found',
+  'purge_not_found',
 ];
 /** Codes of the control plane and the image endpoint, which has every code that is not named here. */
 const sharedCodes: readonly ErrorCode[] = [

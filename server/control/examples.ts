@@ -38,8 +38,32 @@ export const examples = {
     formats: ['auto'],
   },
   PrewarmReceipt: { accepted: true, sourceCount: 2, variantCount: 4 },
+  PrewarmStatus: {
+    id: 'pre_9gx41acb9wtykf3m',
+    status: 'failed',
+    progress: 100,
+    sourceCount: 2,
+    variantCount: 4,
+    sources: { waiting: 0, running: 0, done: 1, failed: 1 },
+    failures: [
+      {
+        source: 'https://shop.example.com/b.jpg',
+        reason:
+          '3 of 3 variants are not warm. w=400 auto/avif: 404 source_not_found: The source was not found.',
+      },
+    ],
+    createdAt: '2026-11-20T09:31:32.000Z',
+  },
   PurgeInput: { sources: ['https://shop.example.com/a.jpg'] },
   PurgeReceipt: { accepted: true, sourceCount: 1 },
+  PurgeStatus: {
+    id: '1795167092000',
+    status: 'done',
+    sourceCount: 1,
+    hook: { status: 'done', reason: '' },
+    machines: [{ name: 'web-1', images: 12, deletedAt: '2026-11-20T09:31:36.000Z' }],
+    createdAt: '2026-11-20T09:31:32.000Z',
+  },
   Freshness: { sourceAge: 300, browserAge: 60 },
   FreshnessInput: { sourceAge: 300, browserAge: 60 },
   DomainInput: { host: 'static.example.com' },

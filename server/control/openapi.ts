@@ -6,6 +6,7 @@ import { healthSchema } from './health-schema.ts';
 import { imagePaths, imageSchemas, parameterSchema } from './image-paths.ts';
 import {
   headerComponents,
+  locationHeader,
   plainHeaders,
   rateLimitHeaders,
   readableHeaders,
@@ -15,7 +16,9 @@ import {
   presetInputSchema,
   presetNameSchema,
   presetSchema,
+  prewarmIdSchema,
   projectIdSchema,
+  purgeIdSchema,
 } from './schemas.ts';
 
 const schemas = {
@@ -64,6 +67,8 @@ const inPath = (name: string, schema: object, example: string) => ({
 });
 const projectIdParameter = inPath('projectId', projectIdSchema, examples.Project.id);
 const presetNameParameter = inPath('presetName', presetNameSchema, examples.Preset.name);
+const prewarmIdParameter = inPath('prewarmId', prewarmIdSchema, examples.PrewarmStatus.id);
+const purgeIdParameter = inPath('purgeId', purgeIdSchema, examples.PurgeStatus.id);
 const hostParameter = {
   name: 'host',
   in: 'query',
@@ -78,6 +83,8 @@ function operationObject(id: string, endpoint: Endpoint): object {
   const parameters = [
     ...(path.includes('{projectId}') ? [projectIdParameter] : []),
     ...(path.includes('{presetName}') ? [presetNameParameter] : []),
+    ...(path.includes('{prewarmId}') ? [prewarmIdParameter] : []),
+    ...(path.includes('{purgeId}') ? [purgeIdParameter] : []),
     ...(inputOptional ? [hostParameter] : []),
   ];
   return {
@@ -91,7 +98,11 @@ function operationObject(id: string, endpoint: Endpoint): object {
     responses: {
       [success.status]: {
         description: 'Done.',
-        headers: { ...plainHeaders, ...rateLimitHeaders },
+        headers: {
+          ...plainHeaders,
+          ...rateLimitHeaders,
+          ...(success.hasLocation && locationHeader),
+        },
         content: successBody(endpoint),
       },
       ...controlErrors(endpoint.errors),

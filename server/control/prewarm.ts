@@ -1,6 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
-import { type JobQueue, QueueFull } from '../../store/jobs.ts';
+import { type JobQueue, type QueuedJob, QueueFull } from '../../store/jobs.ts';
+import type { Prewarms } from '../../store/prewarms.ts';
 import type { Project } from '../../store/projects.ts';
 import { allows } from '../image/access.ts';
 import { privateHostError, readUrl, urlRule } from './hosts-and-urls.ts';
@@ -8,17 +9,23 @@ import { rejectInvalid } from './project-resource.ts';
 import type { Body } from './schemas.ts';
 import { excerpt } from './validation-messages.ts';
 
+export interface PrewarmStore {
+  readonly queue: Pick<JobQueue, 'add'>;
+  readonly prewarms: Pick<Prewarms, 'add' | 'find'>;
+}
+
 /**
  * Queues a prewarm job for each source of a request, or none if any source is invalid or too many jobs
  * would wait.
+ * @returns the id by which to ask for its progress, and the response
  * @throws ServiceError invalid_request naming every invalid source; prewarm_queue_full
  */
 export async function queuePrewarm(
   project: Project,
   input: Body<'PrewarmInput'>,
   guard: AddressGuard,
-  queue: Pick<JobQueue, 'add'>,
-): Promise<Body<'PrewarmReceipt'>> {
+  { queue, prewarms }: PrewarmStore,
+): Promise<{ readonly id: string; readonly receipt: Body<'PrewarmReceipt'> }> {
   const errors: string[] = [];
   const sources = new Set<string>();
   const read = (text: string, field: string) => {
@@ -36,19 +43,19 @@ export async function queuePrewarm(
   const formats = [...new Set(input.formats ?? ['auto'])].sort();
   const { quality = null, fit = null, dpr = null } = input;
   const common = { projectId: project._id, widths, formats, quality, fit, dpr };
+  let jobs: QueuedJob[];
   try {
-    await queue.add([...sources].map((source) => ({ ...common, source })));
+    jobs = await queue.add([...sources].map((source) => ({ ...common, source })));
   } catch (error) {
     if (!(error instanceof QueueFull)) throw error;
     const { waiting, added, maxWaiting } = error;
     const message = `${waiting} sources of the project wait to be prewarmed, of at most ${maxWaiting}; this request would add ${added}. None of it was queued.`;
     throw new ServiceError('prewarm_queue_full', message);
   }
-  return {
-    accepted: true,
-    sourceCount: sources.size,
-    variantCount: sources.size * Math.max(1, widths.length) * formats.length,
-  };
+  const sourceCount = sources.size;
+  const variantCount = sourceCount * Math.max(1, widths.length) * formats.length;
+  const id = await prewarms.add(project._id, jobs, variantCount);
+  return { id, receipt: { accepted: true, sourceCount, variantCount } };
 }
 
 /** The rule that a source breaks, or null; the same checks in the same order as the image endpoint. */

@@ -4,6 +4,7 @@ import type { AddressGuard } from '../../pool/source/guard.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import type { Project, ProjectSettings, Projects } from '../../store/projects.ts';
 import type { PurgeHooks } from '../../store/purge-hooks.ts';
+import type { PurgeRecords } from '../../store/purge-records.ts';
 import { allows } from '../image/access.ts';
 import { cdnProjectTag, cdnSourceTag, sourceTag } from '../image/purges.ts';
 import { requireProject } from '../project-cache.ts';
@@ -26,10 +27,16 @@ export interface ProjectsEnvironment {
   readonly guard: AddressGuard;
   /** Fetches and decodes a watermark as image requests do; rejects when this fails. */
   readonly checkWatermark: (url: URL, signal: AbortSignal) => Promise<void>;
+  readonly purges: Pick<PurgeRecords, 'add'>;
   /** Null when purges call no hook. */
   readonly purgeHooks: PurgeHooks | null;
   /** Called right after every change. */
   readonly onChange: (project: Project) => void;
+}
+
+export interface Purged {
+  readonly id: string | null;
+  readonly receipt: Body<'PurgeReceipt'>;
 }
 
 /** @throws ServiceError invalid_request with the first `maxErrors` errors, unless there are none */
@@ -118,8 +125,11 @@ export class ProjectResource {
     return this.#changed(id, await this.#environment.projects.removeHost(id, entry));
   }
 
-  /** Purges the images of sources of a project, or all of its images. */
-  async purge(id: string, input: Body<'PurgeInput'>): Promise<Body<'PurgeReceipt'>> {
+  /**
+   * Purges the images of sources of a project, or all of its images.
+   * @returns the id by which to ask for its progress, or null if it could not be stored, and the response
+   */
+  async purge(id: string, input: Body<'PurgeInput'>): Promise<Purged> {
     const project = await this.find(id);
     if (input.all === false) rejectInvalid(['all must be true']);
     const watermarkTag = project.watermarkUrl && sourceTag(new URL(project.watermarkUrl));
@@ -136,14 +146,20 @@ export class ProjectResource {
     }
     rejectInvalid(errors);
     const all = input.sources === undefined;
-    const { projects, purgeHooks } = this.#environment;
+    const { projects, purges, purgeHooks } = this.#environment;
     const projectTag = cdnProjectTag(id);
     const cdnTags = all ? [projectTag] : [...tags].map(cdnSourceTag);
     const hook = await purgeHooks?.hold({ projectId: id, tags: cdnTags }, projectTag);
-    this.#changed(id, await projects.purge(id, all ? null : [...tags]));
-    // The purge is in effect. Without this, its hook is called later.
+    const purged = this.#changed(id, await projects.purge(id, all ? null : [...tags]));
+    // The purge is in effect: from here on it must not fail. Without this, its hook is called later.
     if (hook !== undefined) await purgeHooks?.confirm(hook).catch(() => {});
-    return { accepted: true, sourceCount: tags.size };
+    const sourceCount = tags.size;
+    const number = purged.purges?.last ?? 0;
+    const remembered = await purges
+      .add({ projectId: id, number, sourceCount, hook: hook ?? null })
+      .then(() => String(number))
+      .catch(() => null);
+    return { id: remembered, receipt: { accepted: true, sourceCount } };
   }
 
   /** Rejects a watermark that would be missing on all images; the current one is not fetched again. */

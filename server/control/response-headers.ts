@@ -50,6 +50,10 @@ export const headerComponents = {
   ),
   'Cross-Origin-Resource-Policy': text('Any page may embed the image.', 'cross-origin'),
   ETag: text('A strong entity tag of the bytes, for If-None-Match.', '"pYb2wTQBUvjGWPyXc3nMGQ"'),
+  Location: text(
+    'Where to ask what has become of the request, relative to its URL (RFC 9110, 10.2.2).',
+    'prewarms/pre_9gx41acb9wtykf3m',
+  ),
   'RateLimit-Limit': integer('Allowed calls of the key per minute.', 600),
   'RateLimit-Remaining': integer('Calls remaining in this minute.', 599),
   'RateLimit-Reset': integer('Seconds until the limit resets.', 60),
@@ -119,6 +123,7 @@ export const imageErrorHeaders = {
 };
 export const challengeHeader = references('WWW-Authenticate');
 export const allowHeader = references('Allow');
+export const locationHeader = references('Location');
 export const retryAfterHeader = references('Retry-After');
 
 /** Headers of 304, which has no body. */

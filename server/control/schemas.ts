@@ -1,6 +1,10 @@
 import type { ExtendedJSONSchema, FromExtendedSchema } from 'json-schema-to-ts';
 import { canonicalHostPatternSource, hostTextSource } from '../../contract/hosts.ts';
-import { organisationIdPattern, projectIdPattern } from '../../store/identifiers.ts';
+import {
+  organisationIdPattern,
+  prewarmIdPattern,
+  projectIdPattern,
+} from '../../store/identifiers.ts';
 import { type PresetParameters, presetNamePattern } from '../../store/preset.ts';
 import { projectFits, watermarkPositions } from '../../store/projects.ts';
 import type { ParameterName } from '../image/parameters.ts';
@@ -75,6 +79,20 @@ export const projectIdSchema = {
   pattern: projectIdPattern.source,
   description: '`prj_` and 16 base-36 characters.',
 } as const satisfies Schema;
+
+export const prewarmIdSchema = {
+  type: 'string',
+  pattern: prewarmIdPattern.source,
+  description: '`pre_` and 16 base-36 characters.',
+} as const satisfies Schema;
+
+export const purgeIdSchema = {
+  type: 'string',
+  pattern: '^[0-9]{1,16}$',
+  description: 'The number of the purge, which the log names too.',
+} as const satisfies Schema;
+
+const count = { type: 'integer', minimum: 0 } as const;
 
 /** The bodies by their names in the OpenAPI document, without those of presets. */
 export const bodySchemas = {
@@ -225,6 +243,30 @@ export const bodySchemas = {
     sourceCount: { type: 'integer', minimum: 1 },
     variantCount: { type: 'integer', minimum: 1 },
   }),
+  PrewarmStatus: {
+    description: 'What has become of a prewarm request.',
+    ...closed({
+      id: prewarmIdSchema,
+      status: {
+        type: 'string',
+        enum: ['accepted', 'done', 'failed'],
+        description: '`done` and `failed` are final; `failed` when at least one source failed.',
+      },
+      progress: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent.' },
+      sourceCount: { type: 'integer', minimum: 1 },
+      variantCount: { type: 'integer', minimum: 1 },
+      sources: {
+        ...closed({ waiting: count, running: count, done: count, failed: count }),
+        description: 'Numbers of sources. One that is retried waits.',
+      },
+      failures: {
+        type: 'array',
+        items: closed({ source: uri, reason: { type: 'string' } }),
+        description: 'The sources that failed, without those whose jobs an operator deleted.',
+      },
+      createdAt: { type: 'string', format: 'date-time' },
+    }),
+  },
   PurgeInput: {
     type: 'object',
     description: 'Either sources, or all images of the project.',
@@ -245,6 +287,33 @@ export const bodySchemas = {
     accepted: { type: 'boolean', description: 'Always true.' },
     sourceCount: { type: 'integer', minimum: 0, description: '0 for all images.' },
   }),
+  PurgeStatus: {
+    description: 'What has become of a purge.',
+    ...closed({
+      id: purgeIdSchema,
+      status: {
+        type: 'string',
+        enum: ['accepted', 'done', 'failed'],
+        description:
+          '`done` when a machine has deleted the images and the purge hook, if any, was called; `failed` when it could not be called for a day.',
+      },
+      sourceCount: { type: 'integer', minimum: 0, description: '0 for all images.' },
+      hook: closed({
+        status: { type: 'string', enum: ['none', 'waiting', 'done', 'failed'] },
+        reason: { type: 'string', description: 'Why the last call failed, or empty.' },
+      }),
+      machines: {
+        type: 'array',
+        items: closed({
+          name: { type: 'string' },
+          images: { ...count, description: 'With those of purges of the same seconds.' },
+          deletedAt: { type: 'string', format: 'date-time' },
+        }),
+        description: 'The machines that have deleted the images from their disks.',
+      },
+      createdAt: { type: 'string', format: 'date-time' },
+    }),
+  },
   Freshness: freshness,
   FreshnessInput: freshness,
   DomainInput: closed({

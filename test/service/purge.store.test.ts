@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
@@ -40,10 +41,13 @@ async function startPurging(t: Test, environment: Readonly<Record<string, string
     const tier = response.headers.get('x-cache');
     return { version: data[0], tier, pid: answeredBy(response.headers) };
   };
+  /** Of the last purge. */
+  let location = '';
+  const progress = async () => (await control.call('GET', location)).body.purge;
   const purge = async (input: object) => {
-    const { status, body } = await control.call('POST', `/projects/${project}/purge`, {
-      json: input,
-    });
+    const path = `/projects/${project}/purge`;
+    const { status, body, headers } = await control.call('POST', path, { json: input });
+    location = `/projects/${project}/${headers.location}`;
     t.match({ status, body }, { status: 202, body: { purge: { accepted: true } } });
     return body.purge.sourceCount;
   };
@@ -70,7 +74,7 @@ async function startPurging(t: Test, environment: Readonly<Record<string, string
       return control.service.frontEnds().every((one) => pids.has(one));
     });
   };
-  return { control, origin, project, url, publish, target, ask, purge, warm, becomes };
+  return { control, origin, project, url, publish, target, ask, purge, progress, warm, becomes };
 }
 
 /** What the images on the disk were made of. */
@@ -83,7 +87,8 @@ function cachedFiles({ service }: Control): Provenance[] {
 }
 
 t.test('a purge replaces what every process, memory and disk have', async (t) => {
-  const { control, origin, url, publish, ask, purge, warm, becomes } = await startPurging(t);
+  const { control, origin, url, publish, ask, purge, progress, warm, becomes } =
+    await startPurging(t);
   const { service } = control;
   for (const path of ['/a.png', '/b.png']) await publish(path, 1);
   for (const path of ['/a.png', '/b.png'])
@@ -97,7 +102,10 @@ t.test('a purge replaces what every process, memory and disk have', async (t) =>
   await becomes('/a.png', 2, '&w=20');
   t.match(await ask('/b.png'), { version: 1, tier: 'memory' }, 'images of other sources stay');
   t.equal(origin.requests.get('/b.png'), fetched);
+  t.match(await progress(), { status: 'accepted', hook: { status: 'none' }, machines: [] });
   await service.waitForLog((line) => line.msg === 'purged images are deleted');
+  await until('it is done', async () => (await progress()).status === 'done');
+  t.match(await progress(), { sourceCount: 1, machines: [{ name: hostname(), images: Number }] });
   const old = cachedFiles(control).filter(
     ({ tags, stamp }) => tags.source === sourceTag(new URL(url('/a.png'))) && stamp === 0,
   );
@@ -223,7 +231,7 @@ t.test('processes that are killed during purges do not bring old images back', a
 
 t.test('a hook learns of every purge when no old image can be sent any more', async (t) => {
   const receiver = await startReceiver(t);
-  const { control, project, url, purge } = await startPurging(t, {
+  const { control, project, url, purge, progress } = await startPurging(t, {
     SERVICE_PROCESSES: '1',
     SERVICE_PURGE_HOOK_URL: `${receiver.url}/hook`,
     SERVICE_HOOK_SECRET: hookSecret,
@@ -239,6 +247,9 @@ t.test('a hook learns of every purge when no old image can be sent any more', as
   );
   t.same(first?.body, { tags: [tagOf('/a'), tagOf('/b')] });
   t.ok(Number(first?.at) - purgedAt > 2_000, `${Number(first?.at) - purgedAt} ms after the answer`);
+
+  await until('it is done', async () => (await progress()).status === 'done');
+  t.match(await progress(), { hook: { status: 'done' }, sourceCount: 2 });
 
   await service.admin('purge', project, url('/c'));
   await service.admin('purge', project, '--all');

@@ -36,8 +36,9 @@ export async function startQueue(t: Test, given?: Db): Promise<TestQueue> {
     db,
     queue,
     listener,
-    add: (sources, widths = [100]) =>
-      queue.add(sources.map((source): PrewarmJob => ({ ...job, source, widths }))),
+    add: async (sources, widths = [100]) => {
+      await queue.add(sources.map((source): PrewarmJob => ({ ...job, source, widths })));
+    },
     async consume(options = {}) {
       const consumer = new Consumer({
         store: { db },

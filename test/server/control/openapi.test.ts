@@ -18,8 +18,8 @@ const publicIds = ['getImage', 'getImageByQuery', 'getHealth'];
 /** Generated clients name their functions by them. */
 const controlIds =
   `listProjects createProject getProject getProjectConfiguration updateProjectSettings
-  prewarmProjectImages purgeProjectImages getProjectFreshness putProjectFreshness addProjectDomain
-  removeProjectDomain listProjectPresets getProjectPreset
+  prewarmProjectImages getProjectPrewarm purgeProjectImages getProjectPurge getProjectFreshness
+  putProjectFreshness addProjectDomain removeProjectDomain listProjectPresets getProjectPreset
   putProjectPreset deleteProjectPreset`.split(/\s+/);
 
 t.test('the document is OpenAPI 3.1, version 1.0.0, with exactly these operations', async (t) => {

@@ -3,6 +3,7 @@ import { AddressGuard } from '../../../pool/source/guard.ts';
 import { queuePrewarm } from '../../../server/control/prewarm.ts';
 import type { Body } from '../../../server/control/schemas.ts';
 import { JobQueue, type PrewarmJob } from '../../../store/jobs.ts';
+import { Prewarms } from '../../../store/prewarms.ts';
 import { Projects } from '../../../store/projects.ts';
 import { testDatabase } from '../../store/connection.ts';
 
@@ -20,8 +21,17 @@ t.test('prewarming', async (t) => {
     own: { urls: ['http://service.example:3000/'], ports: [3000] },
   });
   const queued: PrewarmJob[] = [];
-  const queue = { add: async (jobs: readonly PrewarmJob[]) => void queued.push(...jobs) };
-  const warm = (input: Body<'PrewarmInput'>) => queuePrewarm(project, input, guard, queue);
+  const queue = {
+    add: async (jobs: readonly PrewarmJob[]) => {
+      queued.push(...jobs);
+      return [];
+    },
+  };
+  const prewarms = new Prewarms(db);
+  const warm = async (input: Body<'PrewarmInput'>, into: Pick<JobQueue, 'add'> = queue) => {
+    const { receipt } = await queuePrewarm(project, input, guard, { queue: into, prewarms });
+    return receipt;
+  };
   t.beforeEach(() => void queued.splice(0));
 
   t.test('counts distinct sources, widths and formats', async (t) => {
@@ -84,7 +94,7 @@ t.test('prewarming', async (t) => {
     const jobs = new JobQueue(db, 3);
     await jobs.ensureIndexes();
     const stored = db.collection('jobs');
-    const again = (input: Body<'PrewarmInput'>) => queuePrewarm(project, input, guard, jobs);
+    const again = (input: Body<'PrewarmInput'>) => warm(input, jobs);
     const src = 'https://a.example/1.jpg';
     await again({ src, widths: [1, 2], formats: ['webp', 'avif'] });
     await again({ src, widths: [2, 1, 1], formats: ['avif', 'webp'] });

@@ -23,6 +23,7 @@ t.test('the error of a watermark check depends on the cause', async (t) => {
     checkWatermark: async () => {
       if (failure !== null) throw failure;
     },
+    purges: { add: async () => {} },
     purgeHooks: null,
     onChange: () => {},
   });

@@ -45,6 +45,12 @@ export async function statuses(t: Test, control: Control): Promise<void> {
     [403, 'write_access_required', 'DELETE', `${missing}/domains`, { key: allReader }],
     [404, 'preset_not_found', 'GET', `${on}/presets/card`, { key: reader }],
     [400, 'invalid_request', 'PUT', `${missing}/presets/card`, { json: {} }],
+    [404, 'prewarm_not_found', 'GET', `${on}/prewarms/pre_0`, { key: reader }],
+    [404, 'project_not_found', 'GET', `${missing}/prewarms/pre_0`],
+    [404, 'purge_not_found', 'GET', `${on}/purges/1`, { key: reader }],
+    [404, 'project_not_found', 'GET', `${missing}/purges/1`],
+    [403, 'project_forbidden', 'GET', `${on}/purges/1`, { key: otherWriter }],
+    [403, 'project_forbidden', 'GET', `${on}/prewarms/pre_0`, { key: otherWriter }],
     // The body is checked before the project's existence.
     [400, 'invalid_request', 'PATCH', `${missing}/settings`, broken],
     [400, 'invalid_request', 'POST', `${missing}/prewarm`, { json: {} }],

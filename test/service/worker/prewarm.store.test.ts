@@ -28,8 +28,13 @@ t.test('after prewarming the first live request is a hit', async (t) => {
   });
   const { service, store } = control;
   const worker = await startWorker(t, service);
+  /** Of the last request. */
+  let location = '';
   const prewarm = async (project: string, json: object) => {
-    const { body } = await control.call('POST', `/projects/${project}/prewarm`, { json });
+    const path = `/projects/${project}/prewarm`;
+    const { body, headers } = await control.call('POST', path, { json });
+    const [, id] = /^prewarms\/(pre_\w{16})$/.exec(String(headers.location)) ?? [];
+    location = `/projects/${project}/prewarms/${id}`;
     return body.prewarm;
   };
   const target = (project: string, path: string, more: string) =>
@@ -42,6 +47,20 @@ t.test('after prewarming the first live request is a hit', async (t) => {
     const sources = [`${origin.url}/a.jpg`, `${origin.url}/b.jpg`];
     const accepted = await prewarm(project, { sources, widths: [60, 120], formats: ['auto'] });
     t.same(accepted, { accepted: true, sourceCount: 2, variantCount: 4 });
+    const key = await control.issue(project, 'read');
+    const ended = await until('the end', async () => {
+      const { body } = await control.call('GET', location, { key });
+      return body.prewarm.status !== 'accepted' && body.prewarm;
+    });
+    t.match(ended, {
+      status: 'done',
+      progress: 100,
+      sourceCount: 2,
+      variantCount: 4,
+      failures: [],
+    });
+    const stranger = await control.issue(await control.project(), 'read');
+    t.equal((await control.call('GET', location, { key: stranger })).status, 403);
     await worker.untilLogged('a source is warm', 2);
     for (const path of ['/a.jpg', '/b.jpg']) {
       for (const width of [60, 120]) {

@@ -1,0 +1,91 @@
+import t from 'tap';
+import { findPrewarm } from '../../../server/control/prewarm-status.ts';
+import type { PrewarmJob } from '../../../store/jobs.ts';
+import { Prewarms } from '../../../store/prewarms.ts';
+import { type ProjectRecord, Records } from '../../../store/records.ts';
+import { testDatabase } from '../../store/connection.ts';
+import { until } from '../../until.ts';
+import { apiErrorText } from '../../worker/listener.ts';
+import { startQueue } from '../../worker/queue.ts';
+
+const projectId = 'prj_0123456789abcdef';
+const jobOf = (path: string): PrewarmJob => ({
+  projectId,
+  source: `https://a.example/${path}`,
+  widths: [100, 200],
+  formats: ['webp'],
+  quality: null,
+  fit: null,
+  dpr: null,
+});
+
+t.test('a prewarming is accepted, then done or failed with the reasons', async (t) => {
+  const { db, queue, listener, consume } = await startQueue(t);
+  const prewarms = new Prewarms(db);
+  await prewarms.ensureIndexes();
+  listener.answer((target) =>
+    target.includes('missing')
+      ? [404, apiErrorText('source_not_found', 'It is not there.')]
+      : target.includes('slow')
+        ? () => {}
+        : [204],
+  );
+  const add = async (...paths: string[]) =>
+    prewarms.add(projectId, await queue.add(paths.map(jobOf)), 2 * paths.length);
+  const find = (id: string) => findPrewarm(prewarms, projectId, id);
+
+  const good = await add('a');
+  const both = await add('a', 'missing');
+  const stuck = await add('slow');
+  t.match(await find(both), {
+    id: both,
+    status: 'accepted',
+    progress: 0,
+    sourceCount: 2,
+    variantCount: 4,
+    sources: { waiting: 2, running: 0, done: 0, failed: 0 },
+    failures: [],
+  });
+  const consumer = await consume();
+  const ended = await until('the end', async () => {
+    const status = await find(both);
+    return status.status !== 'accepted' && status;
+  });
+  t.match(ended, {
+    status: 'failed',
+    progress: 100,
+    sources: { waiting: 0, running: 0, done: 1, failed: 1 },
+  });
+  t.match(ended.failures, [
+    { source: 'https://a.example/missing', reason: /404 source_not_found: It is not there/ },
+  ]);
+  t.match(await find(good), { status: 'done', progress: 100 }, 'an equal job counts for both');
+  await until('it runs', async () => (await find(stuck)).sources.running === 1);
+  const missing = { code: 'prewarm_not_found' };
+  await t.rejects(findPrewarm(prewarms, 'prj_another000000', good), missing);
+  await t.rejects(find('pre_0000000000000000'), missing);
+
+  const again = await add('slow');
+  await consumer.stop(10_000);
+  for (const id of [stuck, again]) {
+    t.match(await find(id), { status: 'accepted', sources: { waiting: 1 } }, 'now one job');
+  }
+  t.equal(await db.collection('jobs').countDocuments({ nextRunAt: { $gt: new Date(0) } }), 1);
+  await db.collection('jobs').deleteMany({});
+  t.match(await find(stuck), { status: 'failed', sources: { failed: 1 }, failures: [] });
+});
+
+t.test('a project remembers a number of calls, the newest ones', async (t) => {
+  const { db } = await testDatabase(t);
+  const records = new Records<ProjectRecord>(db, 'calls', 3);
+  await records.ensureIndexes();
+  const now = Date.now();
+  const add = (number: number, id = projectId) =>
+    records.add({ _id: `${id}-${number}`, projectId: id, createdAt: new Date(now + number) });
+  await add(1, 'prj_another000000');
+  for (let number = 1; number <= 5; number += 1) await add(number);
+  const left = await db.collection('calls').find().toArray();
+  const ids = left.map(({ _id }) => String(_id));
+  const kept = [3, 4, 5].map((number) => `${projectId}-${number}`);
+  t.same(ids.sort(), [...kept, 'prj_another000000-1']);
+});

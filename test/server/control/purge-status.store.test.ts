@@ -1,0 +1,67 @@
+import t from 'tap';
+import { findPurge } from '../../../server/control/purge-status.ts';
+import { PurgeHooks } from '../../../store/purge-hooks.ts';
+import { PurgeRecords } from '../../../store/purge-records.ts';
+import { until } from '../../until.ts';
+import { startQueue } from '../../worker/queue.ts';
+import { hookSecret, startReceiver } from '../../worker/receiver.ts';
+
+const projectId = 'prj_0123456789abcdef';
+
+t.test('a purge is done when a machine has deleted and the hook was called', async (t) => {
+  const { db, consume } = await startQueue(t);
+  const receiver = await startReceiver(t);
+  const hooks = new PurgeHooks(db);
+  const purges = new PurgeRecords(db);
+  await purges.ensureIndexes();
+  const find = (id: string) => findPurge(purges, projectId, id);
+  const dueNow = (id: unknown) =>
+    db.collection('jobs').updateOne({ _id: id as never }, { $set: { nextRunAt: new Date() } });
+
+  const hook = await hooks.hold({ projectId, tags: ['s-1'] }, 'p-1');
+  await purges.add({ projectId, number: 1_000, sourceCount: 1, hook });
+  await purges.add({ projectId, number: 1_001, sourceCount: 0, hook: null });
+  await purges.add({ projectId, number: 1_002, sourceCount: 0, hook: null });
+  const opened = { id: '1000', status: 'accepted', hook: { status: 'waiting', reason: '' } };
+  t.match(await find('1000'), { ...opened, sourceCount: 1, machines: [] });
+
+  const deletedAt = new Date();
+  await purges.deleted(projectId, 1_001, { name: 'a.example', images: 3, deletedAt });
+  await purges.deleted(projectId, 1_001, { name: 'a.example', images: 0, deletedAt });
+  await purges.deleted(projectId, 1_001, { name: 'b', images: 1, deletedAt });
+  await purges.deleted('prj_another000000', 1_002, { name: 'c', images: 1, deletedAt });
+  const machines = [
+    { name: 'a.example', images: 3, deletedAt: deletedAt.toISOString() },
+    { name: 'b', images: 1, deletedAt: deletedAt.toISOString() },
+  ];
+  t.match(await find('1000'), { ...opened, machines }, 'its hook waits');
+  t.match(await find('1001'), { status: 'done', hook: { status: 'none' }, machines });
+  t.match(await find('1002'), { status: 'accepted', machines: [] }, 'a later purge');
+
+  receiver.answer((response, count) => response.writeHead(count === 1 ? 500 : 200).end());
+  await consume({ webhooks: { purgeHookUrl: receiver.url, hookSecret } });
+  await dueNow(hook);
+  const retried = await until('a failed call', async () => {
+    const status = await find('1000');
+    return status.hook.reason !== '' && status;
+  });
+  t.match(retried, { status: 'accepted', hook: { status: 'waiting', reason: /answered 500/ } });
+  await until('a release of the job', async () => {
+    const job = await db.collection('jobs').findOne({ _id: hook });
+    return job?.['lockedAt'] === null;
+  });
+  await dueNow(hook);
+  await until('the end', async () => (await find('1000')).status === 'done');
+  t.match(await find('1000'), { hook: { status: 'done', reason: '' } });
+
+  const failed = { nextRunAt: null, failCount: 33, failReason: 'cdn.example answered 500' };
+  await db.collection('jobs').updateOne({ _id: hook }, { $set: failed });
+  t.match(await find('1000'), {
+    status: 'failed',
+    hook: { status: 'failed', reason: 'cdn.example answered 500' },
+  });
+  await db.collection('jobs').deleteMany({});
+  t.match(await find('1000'), { status: 'done' }, 'another request has replaced it');
+  for (const id of ['1', '1000x', '']) await t.rejects(find(id), { code: 'purge_not_found' });
+  await t.rejects(findPurge(purges, 'prj_another000000', '1000'), { code: 'purge_not_found' });
+});
