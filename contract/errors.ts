@@ -64,6 +64,7 @@ const hintsByStatus = {
   },
   429: {
     rate_limited: 'Wait for the time in Retry-After, then try again.',
+    callback_queue_full: 'Try again when earlier callbacks were received, or omit callbackUrl.',
     prewarm_queue_full:
       "Wait until some of the project's prewarming is done, then send the same request again, or one with fewer sources.",
     source_rate_limited:

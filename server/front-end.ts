@@ -4,6 +4,7 @@ import type { Settings } from '../contract/settings/table.ts';
 import { onlyProcess } from '../pool/coalescer.ts';
 import { Engine } from '../pool/engine.ts';
 import { optionalFormatsProbed, readableFormats } from '../pool/formats/optional-formats.ts';
+import { Callbacks } from '../store/callbacks.ts';
 import { logOutages } from '../store/connection.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { connectStore, type Store } from '../store/open.ts';
@@ -262,9 +263,10 @@ class FrontEnd {
     queue: JobQueue,
     onError: (request: HttpRequest, error: unknown) => void,
   ): ControlPlane {
-    const { apiRateLimit, baseUrl, trustedProxies, purgeHookUrl } = this.#settings;
+    const { apiRateLimit, baseUrl, trustedProxies, purgeHookUrl, hookSecret } = this.#settings;
     const { db, keys, organisations, prewarms, projects, purges } = this.#store;
     const { guard } = this.#engine;
+    const callbacks = hookSecret === null ? null : new Callbacks(db);
     const onChange = (project: Project): void => void this.#projects.apply(project);
     return new ControlPlane({
       authentication: new Authentication(keys, organisations),
@@ -276,6 +278,7 @@ class FrontEnd {
         guard,
         checkWatermark: (url, signal) => this.#engine.checkWatermark(url, signal),
         purges,
+        callbacks,
         purgeHooks: purgeHookUrl === null ? null : new PurgeHooks(db),
         onChange,
       }),
@@ -284,6 +287,7 @@ class FrontEnd {
       queue,
       prewarms,
       purges,
+      callbacks,
       baseUrl,
       trustedProxies,
       onError,

@@ -10,13 +10,16 @@ interface PrewarmRecord extends ProjectRecord {
   readonly jobs: readonly QueuedJob[];
 }
 
-/** A call of prewarming, with what has become of its sources. */
-export interface Prewarm {
-  readonly id: string;
-  readonly createdAt: Date;
-  readonly variantCount: number;
-  /** Null for a job that was deleted. */
-  readonly jobs: ReadonlyArray<JobDocument | null>;
+/** What has become of a call: `PrewarmStatus` in the OpenAPI document. */
+export interface PrewarmStatus {
+  id: string;
+  status: 'accepted' | 'done' | 'failed';
+  progress: number;
+  sourceCount: number;
+  variantCount: number;
+  sources: { waiting: number; running: number; done: number; failed: number };
+  failures: { source: string; reason: string }[];
+  createdAt: string;
 }
 
 /** The calls of prewarming. */
@@ -40,13 +43,12 @@ export class Prewarms {
     return _id;
   }
 
-  async find(projectId: string, id: string): Promise<Prewarm | null> {
+  async find(projectId: string, id: string): Promise<PrewarmStatus | null> {
     const record = await this.#records.find(projectId, id);
-    if (record === null) return null;
-    const { createdAt, variantCount } = record;
-    return { id, createdAt, variantCount, jobs: await this.#jobsOf(record) };
+    return record && statusOf(record, await this.#jobsOf(record));
   }
 
+  /** Null for a job that was deleted. */
   async #jobsOf({ projectId, jobs }: PrewarmRecord): Promise<Array<JobDocument | null>> {
     const found = await this.#jobsWith({ _id: { $in: jobs.map(({ id }) => id) } });
     const byId = new Map(found.map((job) => [job._id.toHexString(), job]));
@@ -65,4 +67,40 @@ export class Prewarms {
   #jobsWith(filter: { _id: { $in: ObjectId[] } } | { 'data.projectId': string }) {
     return withTimeout(this.#jobs.find(filter).sort({ _id: 1 }).toArray());
   }
+}
+
+function statusOf(
+  { _id: id, createdAt, variantCount }: PrewarmRecord,
+  jobs: ReadonlyArray<JobDocument | null>,
+): PrewarmStatus {
+  const sources = { waiting: 0, running: 0, done: 0, failed: 0 };
+  const failures: PrewarmStatus['failures'] = [];
+  let percents = 0;
+  for (const job of jobs) {
+    const state = stateOf(job);
+    sources[state] += 1;
+    const isOpen = state === 'waiting' || state === 'running';
+    percents += isOpen ? (job?.progress ?? 0) : 100;
+    if (state !== 'failed' || job === null) continue;
+    failures.push({ source: job.data.source, reason: job.failReason ?? '' });
+  }
+  const open = sources.waiting + sources.running;
+  return {
+    id,
+    status: open > 0 ? 'accepted' : sources.failed > 0 ? 'failed' : 'done',
+    progress: Math.floor(percents / jobs.length),
+    sourceCount: jobs.length,
+    variantCount,
+    sources,
+    failures,
+    createdAt: createdAt.toISOString(),
+  };
+}
+
+function stateOf(job: JobDocument | null): keyof PrewarmStatus['sources'] {
+  // An operator has deleted it.
+  if (job === null) return 'failed';
+  if (job.lockedAt !== null) return 'running';
+  if (job.nextRunAt !== null) return 'waiting';
+  return (job.failCount ?? 0) > 0 ? 'failed' : 'done';
 }

@@ -4,8 +4,9 @@ import {
   type JobDocument,
   jobsCollection,
   purgeHookJobName,
-  purgeHookKeyOf,
   waitingJob,
+  waitingWebhooksOf,
+  webhookKeyOf,
 } from './waiting-jobs.ts';
 
 export { purgeHookJobName } from './waiting-jobs.ts';
@@ -44,18 +45,13 @@ export class PurgeHooks {
     const { projectId } = job;
     const before = ObjectId.createFromTime(Math.floor((Date.now() - heldMs) / 1_000));
     // Not those of purges that have not taken effect.
-    const confirmed = {
-      waitingKey: {
-        $gte: purgeHookKeyOf(projectId, ObjectId.createFromTime(0)),
-        $lt: purgeHookKeyOf(projectId, before),
-      },
-    };
+    const confirmed = { waitingKey: waitingWebhooksOf(purgeHookJobName, projectId, before) };
     const waiting = await withTimeout(this.#jobs.countDocuments(confirmed));
     const isFull = waiting >= this.#maxWaiting;
     const data = isFull ? { projectId, tags: [projectTag] } : job;
     const _id = new ObjectId();
     const held = waitingJob(purgeHookJobName, data, new Date(Date.now() + heldMs));
-    const waitingKey = purgeHookKeyOf(projectId, _id);
+    const waitingKey = webhookKeyOf(purgeHookJobName, projectId, _id);
     await withTimeout(this.#jobs.insertOne({ ...held, _id, waitingKey }));
     if (isFull) await withTimeout(this.#jobs.deleteMany(confirmed));
     return _id;

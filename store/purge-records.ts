@@ -23,11 +23,14 @@ interface PurgeRecord extends ProjectRecord {
   readonly machines: Readonly<Record<string, MachineDeletion>>;
 }
 
-/** A purge, with what has become of it. */
-export interface PurgeProgress extends Omit<PurgeRecord, 'hook' | 'machines'> {
-  readonly machines: readonly MachineDeletion[];
-  /** Null when there is none, undefined when another one has replaced it. */
-  readonly hook: JobDocument<PurgeHookJob> | null | undefined;
+/** What has become of a purge: `PurgeStatus` in the OpenAPI document. */
+export interface PurgeStatus {
+  id: string;
+  status: 'accepted' | 'done' | 'failed';
+  sourceCount: number;
+  hook: { status: 'none' | 'waiting' | 'done' | 'failed'; reason: string };
+  machines: { name: string; images: number; deletedAt: string }[];
+  createdAt: string;
 }
 
 const name = 'purges';
@@ -57,13 +60,11 @@ export class PurgeRecords {
     return this.#records.add({ ...purge, _id, createdAt: new Date(), machines: {} });
   }
 
-  async find(projectId: string, id: string): Promise<PurgeProgress | null> {
+  async find(projectId: string, id: string): Promise<PurgeStatus | null> {
     const record = await this.#records.find(projectId, idOf(projectId, id));
     if (record === null) return null;
-    const machines = Object.values(record.machines);
-    if (record.hook === null) return { ...record, machines, hook: null };
-    const hook = await withTimeout(this.#jobs.findOne({ _id: record.hook }));
-    return { ...record, machines, hook: hook ?? undefined };
+    if (record.hook === null) return statusOf(record, { status: 'none', reason: '' });
+    return statusOf(record, hookOf(await withTimeout(this.#jobs.findOne({ _id: record.hook }))));
   }
 
   /** Notes that a machine has deleted the images of a purge and of earlier ones. */
@@ -73,4 +74,34 @@ export class PurgeRecords {
     const open = { projectId, number: { $lte: number }, [field]: null };
     await withTimeout(this.#collection.updateMany(open, { $set: { [field]: machine } }));
   }
+}
+
+function statusOf(
+  { number, sourceCount, machines, createdAt }: PurgeRecord,
+  hook: PurgeStatus['hook'],
+): PurgeStatus {
+  const deletions = Object.values(machines);
+  const isOpen = deletions.length === 0 || hook.status === 'waiting';
+  return {
+    id: String(number),
+    status: hook.status === 'failed' ? 'failed' : isOpen ? 'accepted' : 'done',
+    sourceCount,
+    hook,
+    machines: deletions.map(({ name, images, deletedAt }) => ({
+      name,
+      images,
+      deletedAt: deletedAt.toISOString(),
+    })),
+    createdAt: createdAt.toISOString(),
+  };
+}
+
+function hookOf(job: JobDocument<PurgeHookJob> | null): PurgeStatus['hook'] {
+  // A later request names all images of the project.
+  if (job === null) return { status: 'done', reason: '' };
+  const { lockedAt, nextRunAt, failCount, failReason } = job;
+  const failed = (failCount ?? 0) > 0;
+  const reason = failed ? (failReason ?? '') : '';
+  if (lockedAt !== null || nextRunAt !== null) return { status: 'waiting', reason };
+  return { status: failed ? 'failed' : 'done', reason };
 }

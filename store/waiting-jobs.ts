@@ -3,8 +3,9 @@ import { isDuplicateKey, writePortably } from './upsert.ts';
 
 export const prewarmJobName = 'prewarm';
 export const purgeHookJobName = 'purge hook';
+export const callbackJobName = 'callback';
 /** The kinds of jobs that a worker takes from the queue. */
-export const jobNames = [prewarmJobName, purgeHookJobName];
+export const jobNames = [prewarmJobName, purgeHookJobName, callbackJobName];
 
 export const jobsCollection = 'jobs';
 
@@ -89,9 +90,16 @@ export function waitingKeyOf(data: Partial<PrewarmJobData> | undefined, id?: Obj
   return `${data?.projectId}:${data?.fingerprint ?? id?.toHexString()}`;
 }
 
-/** Differs for all purge hooks, and orders those of a project by their age. */
-export const purgeHookKeyOf = (projectId: string | undefined, id: ObjectId): string =>
-  `${purgeHookJobName}:${projectId}:${id.toHexString()}`;
+/** Differs for all webhooks, and orders those of a kind and a project by their age. */
+export const webhookKeyOf = (name: string, projectId: string | undefined, id: ObjectId): string =>
+  `${name}:${projectId}:${id.toHexString()}`;
+
+/** The keys of the waiting webhooks of a project, up to an age. */
+export const waitingWebhooksOf = (name: string, projectId: string, before?: ObjectId) => ({
+  $gte: `${name}:${projectId}:`,
+  // In ASCII a semicolon follows the colon.
+  $lt: before === undefined ? `${name}:${projectId};` : webhookKeyOf(name, projectId, before),
+});
 
 /** A project's waiting jobs, by the index on `waitingKey`. */
 export const waitingJobsOf = (projectId: string): Filter<JobDocument> => ({
@@ -110,9 +118,9 @@ export async function requeue(
   fields: Partial<JobDocument>,
 ): Promise<boolean> {
   const waitingKey =
-    name === purgeHookJobName
-      ? purgeHookKeyOf(data?.projectId, filter._id)
-      : waitingKeyOf(data, filter._id);
+    name === prewarmJobName
+      ? waitingKeyOf(data, filter._id)
+      : webhookKeyOf(name, data?.projectId, filter._id);
   try {
     const { matchedCount } = await writePortably(() =>
       jobs.updateOne(filter, { $set: { ...fields, waitingKey } }),

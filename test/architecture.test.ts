@@ -8,7 +8,7 @@ import { rootPath as root } from './root.ts';
 const folders: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   server: ['contract', 'pool', 'store'],
-  worker: ['contract', 'store'],
+  worker: ['contract', 'pool', 'store'],
   pool: ['contract'],
   store: ['contract'],
   bench: ['contract', 'server', 'pool', 'store', 'worker'],
@@ -131,6 +131,9 @@ const rules: Readonly<Record<string, (from: string, to: string) => boolean>> = {
     topOf(to) === topOf(from) || folders[topOf(from)]?.includes(topOf(to)) === true,
   'in pool, formats do not import rendering, and rendering does not import execution': (from, to) =>
     layerOf(from) === -1 || layerOf(to) <= layerOf(from),
+  'of pool, the worker imports only what guards addresses': (from, to) =>
+    !(from.startsWith('worker/') && to.startsWith('pool/')) ||
+    /^pool\/source\/(guard|resolver)\.ts$/.test(to),
   'only store/ and the tests of the embedded store import it': (from, to) =>
     !to.startsWith('store/embedded/') || /^(store|test\/store\/embedded)\//.test(from),
   'the page for browsers imports only its own files, which only tests import': (from, to) =>

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Agenda, BackoffStrategy, Job } from 'agenda';
 import type { Logger } from '../contract/log.ts';
 import { createAgenda } from '../store/agenda.ts';
+import { type CallbackJob, callbackJobName } from '../store/callbacks.ts';
 import { findDeployment } from '../store/deployment.ts';
 import { type JobCounts, JobQueue, type PrewarmJobData, prewarmJobName } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
@@ -12,7 +13,13 @@ import { type HeldLock, holdLock } from './job-lock.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { warmRequests } from './variants.ts';
 import { WarmingFailed, warm } from './warm.ts';
-import { PurgeHook, type WebhookSettings, webhookBackOff, webhookConcurrency } from './webhooks.ts';
+import {
+  NotEnded,
+  type WebhookSettings,
+  Webhooks,
+  webhookBackOff,
+  webhookConcurrency,
+} from './webhooks.ts';
 
 /** A job whose worker died is retried after this, ms; within 10 s including the polling. */
 const defaultLockLifetimeMs = 8_000;
@@ -31,7 +38,7 @@ export const backOff: BackoffStrategy = ({ attempt, error }) => {
 };
 
 export interface ConsumerOptions {
-  readonly store: Pick<Store, 'db'>;
+  readonly store: Pick<Store, 'db' | 'prewarms' | 'purges'>;
   /** Base URL by which this worker reaches the service. */
   readonly serviceUrl: string;
   readonly concurrency: number;
@@ -42,7 +49,7 @@ export interface ConsumerOptions {
   readonly lockLifetimeMs?: number;
 }
 
-/** Takes prewarm jobs from the queue and runs them. */
+/** Takes jobs from the queue and runs them. */
 export class Consumer {
   readonly agenda: Agenda;
   readonly queue: JobQueue;
@@ -66,7 +73,7 @@ export class Consumer {
     this.agenda = createAgenda(store.db, {
       name: this.#name,
       processEvery: pollEveryMs,
-      maxConcurrency: concurrency + webhookConcurrency,
+      maxConcurrency: concurrency + 2 * webhookConcurrency,
       defaultConcurrency: concurrency,
     });
     this.agenda.notifyVia(this.#trigger);
@@ -79,10 +86,15 @@ export class Consumer {
       (job) => this.#hold(job, (lock, signal) => this.#warm(job, lock, signal)),
       this.#limits(concurrency, backOff),
     );
-    const purgeHook = new PurgeHook(options);
+    const webhooks = new Webhooks(options);
     this.agenda.define<PurgeHookJob>(
       purgeHookJobName,
-      (job) => this.#hold(job, (_, signal) => purgeHook.send(job, signal)),
+      (job) => this.#hold(job, (_, signal) => webhooks.callHook(job, signal)),
+      this.#limits(webhookConcurrency, webhookBackOff),
+    );
+    this.agenda.define<CallbackJob>(
+      callbackJobName,
+      (job) => this.#hold(job, (_, signal) => webhooks.callBack(job, signal)),
       this.#limits(webhookConcurrency, webhookBackOff),
     );
   }
@@ -133,8 +145,9 @@ export class Consumer {
     try {
       await run(lock, AbortSignal.any([this.#stopping.signal, lock.lost]));
     } catch (error) {
-      // A stopped job must not use up an attempt.
-      if (this.#stopping.signal.aborted) job.attrs.failCount = (job.attrs.failCount ?? 0) - 1;
+      // Neither a stop nor a wait uses up an attempt.
+      if (this.#stopping.signal.aborted || error instanceof NotEnded)
+        job.attrs.failCount = (job.attrs.failCount ?? 0) - 1;
       throw error;
     } finally {
       await lock.end();

@@ -6,6 +6,7 @@ import { cannotListen } from '../contract/start-failure.ts';
 import { logOutages, retryDuringOutages, watchForOutages } from '../store/connection.ts';
 import { awaitStore, type Store } from '../store/open.ts';
 import { openErrorText } from '../store/open-error.ts';
+import { callbackGuard } from './callback-guard.ts';
 import { Consumer } from './consumer.ts';
 import { WorkerMetrics } from './metrics.ts';
 import { operationsServer } from './operations.ts';
@@ -14,7 +15,9 @@ import { operationsServer } from './operations.ts';
 const drainTimeoutMs = 10_000;
 
 const { settings } = settingsFromCommandLine(
-  new Command('image-delivery-worker').description('Prewarms images, by requests to the service.'),
+  new Command('image-delivery-worker').description(
+    'Prewarms images, by requests to the service, and sends webhooks.',
+  ),
   ['workerPort'],
 );
 const log = createLogger(settings, 'worker');
@@ -82,7 +85,7 @@ try {
     store,
     serviceUrl,
     concurrency,
-    webhooks: settings,
+    webhooks: { ...settings, guard: callbackGuard(settings) },
     log,
     metrics,
   });

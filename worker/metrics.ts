@@ -25,7 +25,7 @@ export const workerMetrics = {
   webhooks: {
     name: 'webhook_requests_total',
     type: 'counter',
-    help: 'Requests to the purge hook, by outcome (done, failed).',
+    help: 'Requests to the purge hook and to the callback URLs of clients, by outcome (done, failed).',
     labels: ['outcome'],
   },
 } as const;

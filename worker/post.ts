@@ -1,12 +1,15 @@
 import { createHmac } from 'node:crypto';
 import { Client } from 'undici';
+import { webhookKey } from '../contract/webhook-secret.ts';
+import { type AddressGuard, portOf } from '../pool/source/guard.ts';
 
+/** undici ends an attempt to connect only by this. */
+const connectTimeoutMs = 5_000;
 /** For the whole request. Receivers answer first, and work afterwards. */
 const timeoutMs = 10_000;
 /** Of a response, which is not used. */
 const maxResponseBytes = 16_384;
 const maxHeaderBytes = 16_384;
-const secretPrefix = 'whsec_';
 
 export interface Post {
   /** The same in every attempt, so that receivers can ignore repetitions. */
@@ -17,6 +20,8 @@ export interface Post {
   /** `whsec_` and the key in Base64. */
   readonly secret: string;
   readonly signal: AbortSignal;
+  /** Which addresses a client's URL may lead to; null for an operator's. */
+  readonly guard: AddressGuard | null;
 }
 
 /** Headers of a request, with its signature (https://www.standardwebhooks.com). */
@@ -25,8 +30,9 @@ export function signedHeaders(
   now: number,
 ): Record<string, string> {
   const seconds = Math.floor(now / 1_000);
-  const key = Buffer.from(secret.slice(secretPrefix.length), 'base64');
-  const signature = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64');
+  const signature = createHmac('sha256', webhookKey(secret))
+    .update(`${id}.${seconds}.${body}`)
+    .digest('base64');
   return {
     'webhook-id': id,
     'webhook-timestamp': String(seconds),
@@ -40,8 +46,16 @@ export function signedHeaders(
  *
  * @throws Error unless the response has a status from 200 to 299
  */
-export async function post({ url, signal, ...signed }: Post): Promise<void> {
-  const client = new Client(url.origin, { maxHeaderSize: maxHeaderBytes, pipelining: 1 });
+export async function post({ url, signal, guard, ...signed }: Post): Promise<void> {
+  guard?.check(url);
+  const client = new Client(url.origin, {
+    maxHeaderSize: maxHeaderBytes,
+    pipelining: 1,
+    connect: {
+      timeout: connectTimeoutMs,
+      ...(guard === null ? {} : { lookup: guard.lookupFor(portOf(url)) }),
+    },
+  });
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const { statusCode, body } = await client.request({

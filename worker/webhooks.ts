@@ -1,59 +1,124 @@
 import type { BackoffStrategy, Job } from 'agenda';
 import type { Logger } from '../contract/log.ts';
 import type { Settings } from '../contract/settings/table.ts';
+import { projectWebhookSecret } from '../contract/webhook-secret.ts';
+import type { AddressGuard } from '../pool/source/guard.ts';
+import type { CallbackJob } from '../store/callbacks.ts';
+import type { Store } from '../store/open.ts';
 import type { PurgeHookJob } from '../store/purge-hooks.ts';
 import type { WorkerMetrics } from './metrics.ts';
-import { post } from './post.ts';
+import { type Post, post } from './post.ts';
 
-export type WebhookSettings = Pick<Settings, 'purgeHookUrl' | 'hookSecret'>;
+export interface WebhookSettings extends Pick<Settings, 'purgeHookUrl' | 'hookSecret'> {
+  /** Which addresses the URLs of clients may lead to. */
+  readonly guard: AddressGuard;
+}
 
-/** Maximum concurrent requests, in each worker. */
+/** Maximum concurrent requests of each kind, in each worker. */
 export const webhookConcurrency = 4;
 /** 5 s, 10 s, 20 s … up to an hour: about a day in all. */
 const retries = { firstMs: 5_000, maxMs: 3_600_000, attempts: 32 };
+/** Limits of the pause before a call is asked again whether it has ended. */
+const asked = { minMs: 1_000, maxMs: 60_000 };
 
-/** A webhook that the settings of this worker do not allow. */
-export class WebhookNotConfigured extends Error {
-  override readonly name = 'WebhookNotConfigured';
+/** A webhook that cannot be sent, however often it is tried. */
+export class WebhookImpossible extends Error {
+  override readonly name = 'WebhookImpossible';
+}
+
+/** The call of a callback has not ended, which is no failure. */
+export class NotEnded extends Error {
+  override readonly name = 'NotEnded';
+  readonly pauseMs: number;
+
+  /** @param ageMs of the callback: a call that has taken long may take as long again */
+  constructor(ageMs: number) {
+    super('The call has not ended yet.');
+    this.pauseMs = Math.min(asked.maxMs, Math.max(asked.minMs, ageMs / 4));
+  }
 }
 
 export const webhookBackOff: BackoffStrategy = ({ attempt, error }) => {
-  if (error instanceof WebhookNotConfigured || attempt > retries.attempts) return null;
+  if (error instanceof NotEnded) return error.pauseMs;
+  if (error instanceof WebhookImpossible || attempt > retries.attempts) return null;
   return Math.min(retries.firstMs * 2 ** (attempt - 1), retries.maxMs);
 };
 
-export interface PurgeHookOptions {
+export interface WebhooksOptions {
   readonly webhooks: WebhookSettings;
+  readonly store: Pick<Store, 'prewarms' | 'purges'>;
   readonly log: Logger;
   readonly metrics: Pick<WorkerMetrics, 'webhookEnded'>;
 }
 
-/** Tells a CDN what was purged, by requests to the URL of the settings. */
-export class PurgeHook {
-  readonly #options: PurgeHookOptions;
+type Request = Pick<Post, 'url' | 'body' | 'secret' | 'guard'>;
 
-  constructor(options: PurgeHookOptions) {
+/** Sends the webhooks of the queue. */
+export class Webhooks {
+  readonly #options: WebhooksOptions;
+
+  constructor(options: WebhooksOptions) {
     this.#options = options;
   }
 
-  async send(job: Job<PurgeHookJob>, signal: AbortSignal): Promise<void> {
-    const { webhooks, log, metrics } = this.#options;
-    const { purgeHookUrl, hookSecret } = webhooks;
-    const { projectId, tags } = job.attrs.data;
-    const id = String(job.attrs._id);
-    const logFields = { job: id, project: projectId };
-    try {
-      if (purgeHookUrl === null || hookSecret === null) {
-        throw new WebhookNotConfigured('SERVICE_PURGE_HOOK_URL is not set for this worker.');
+  /** Tells a CDN what was purged. */
+  callHook(job: Job<PurgeHookJob>, signal: AbortSignal): Promise<void> {
+    const { purgeHookUrl, hookSecret: secret } = this.#options.webhooks;
+    const { tags } = job.attrs.data;
+    return this.#send(job, signal, async () => {
+      if (purgeHookUrl === null || secret === null) {
+        throw new WebhookImpossible('SERVICE_PURGE_HOOK_URL is not set for this worker.');
       }
+      // An operator's URL may have a private address.
       const url = new URL(purgeHookUrl);
-      await post({ id, url, body: JSON.stringify({ tags }), secret: hookSecret, signal });
+      return { url, body: JSON.stringify({ tags }), secret, guard: null };
+    });
+  }
+
+  /** Tells a client that its call has ended. */
+  callBack(job: Job<CallbackJob>, signal: AbortSignal): Promise<void> {
+    const { webhooks, store } = this.#options;
+    const { guard, hookSecret } = webhooks;
+    const { projectId, url, subject, id } = job.attrs.data;
+    return this.#send(job, signal, async () => {
+      if (hookSecret === null) {
+        throw new WebhookImpossible('SERVICE_HOOK_SECRET is not set for this worker.');
+      }
+      const records = subject === 'prewarm' ? store.prewarms : store.purges;
+      const call = await records.find(projectId, id);
+      if (call === null) throw new WebhookImpossible('The call is not remembered any more.');
+      if (call.status === 'accepted') throw new NotEnded(Date.now() - Date.parse(call.createdAt));
+      const body = JSON.stringify({
+        type: `${subject}.${call.status}`,
+        timestamp: new Date().toISOString(),
+        data: { projectId, ...call },
+      });
+      return {
+        url: new URL(url),
+        body,
+        secret: projectWebhookSecret(hookSecret, projectId),
+        guard,
+      };
+    });
+  }
+
+  /** @param prepare returns the request, or rejects when it cannot be sent now */
+  async #send(
+    { attrs }: Job<PurgeHookJob | CallbackJob>,
+    signal: AbortSignal,
+    prepare: () => Promise<Request>,
+  ): Promise<void> {
+    const { log, metrics } = this.#options;
+    const id = String(attrs._id);
+    const logFields = { job: id, kind: attrs.name, project: attrs.data.projectId };
+    try {
+      await post({ ...(await prepare()), id, signal });
       metrics.webhookEnded('done');
-      log.info(logFields, 'the purge hook is called');
+      log.info(logFields, 'a webhook is sent');
     } catch (error) {
-      if (!signal.aborted) {
+      if (!(signal.aborted || error instanceof NotEnded)) {
         metrics.webhookEnded('failed');
-        log.warn({ ...logFields, err: error }, 'the purge hook could not be called');
+        log.warn({ ...logFields, err: error }, 'a webhook could not be sent');
       }
       throw error;
     }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import { projectWebhookSecret } from '../../contract/webhook-secret.ts';
 import { addSignCommand } from './sign-command.ts';
 import { withStore } from './store.ts';
-import { print, printTable } from './terminal.ts';
+import { AdminError, print, printTable } from './terminal.ts';
 
 export function addProjectCommands(program: Command): void {
   const group = program.command('projects').description('projects');
@@ -44,6 +45,19 @@ export function addProjectCommands(program: Command): void {
             ],
           ),
         );
+      }),
+    );
+
+  group
+    .command('webhook-secret')
+    .description('print the secret that signs the callbacks of a project')
+    .argument('<project>')
+    .action((id: string) =>
+      withStore(async (store, { hookSecret }) => {
+        const project = await store.projects.find(id);
+        if (project === null) throw new AdminError(`There is no project ${id}.`);
+        if (hookSecret === null) throw new AdminError('Set SERVICE_HOOK_SECRET first.');
+        print(projectWebhookSecret(hookSecret, id));
       }),
     );
 

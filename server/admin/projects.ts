@@ -47,6 +47,7 @@ function projectsOf(store: Store, settings: Settings): ProjectResource {
     // No command sets a watermark.
     checkWatermark: async () => {},
     purges: store.purges,
+    callbacks: null,
     purgeHooks: purgeHookUrl === null ? null : new PurgeHooks(store.db),
     // The processes of a running service find changes by polling the store.
     onChange: () => {},

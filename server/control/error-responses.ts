@@ -26,6 +26,7 @@ const ownControlCodes: readonly ErrorCode[] = [
   'endpoint_not_found',
   'rate_limited',
   'prewarm_queue_full',
+  'callback_queue_full',
   'prewarm_not_found',
   'purge_not_found',
 ];

@@ -1,9 +1,11 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
+import type { Callbacks } from '../../store/callbacks.ts';
 import { type JobQueue, type QueuedJob, QueueFull } from '../../store/jobs.ts';
 import type { Prewarms } from '../../store/prewarms.ts';
 import type { Project } from '../../store/projects.ts';
 import { allows } from '../image/access.ts';
+import { readCallback } from './callback.ts';
 import { privateHostError, readUrl, urlRule } from './hosts-and-urls.ts';
 import { rejectInvalid } from './project-resource.ts';
 import type { Body } from './schemas.ts';
@@ -12,6 +14,8 @@ import { excerpt } from './validation-messages.ts';
 export interface PrewarmStore {
   readonly queue: Pick<JobQueue, 'add'>;
   readonly prewarms: Pick<Prewarms, 'add' | 'find'>;
+  /** Null when the settings have no secret that signs them. */
+  readonly callbacks: Callbacks | null;
 }
 
 /**
@@ -24,7 +28,7 @@ export async function queuePrewarm(
   project: Project,
   input: Body<'PrewarmInput'>,
   guard: AddressGuard,
-  { queue, prewarms }: PrewarmStore,
+  { queue, prewarms, callbacks }: PrewarmStore,
 ): Promise<{ readonly id: string; readonly receipt: Body<'PrewarmReceipt'> }> {
   const errors: string[] = [];
   const sources = new Set<string>();
@@ -37,6 +41,7 @@ export async function queuePrewarm(
   if (input.src !== undefined) read(input.src, 'src');
   for (const [index, text] of (input.sources ?? []).entries()) read(text, `sources[${index}]`);
   rejectInvalid(errors);
+  const callbackUrl = await readCallback(input.callbackUrl, project._id, guard, callbacks);
 
   // Sorted, because the queue compares the data of jobs to find duplicates.
   const widths = [...new Set(input.widths ?? [])].sort((a, b) => a - b);
@@ -55,6 +60,10 @@ export async function queuePrewarm(
   const sourceCount = sources.size;
   const variantCount = sourceCount * Math.max(1, widths.length) * formats.length;
   const id = await prewarms.add(project._id, jobs, variantCount);
+  if (callbackUrl !== null) {
+    const callback = { projectId: project._id, url: callbackUrl, subject: 'prewarm', id } as const;
+    await callbacks?.add(callback);
+  }
   return { id, receipt: { accepted: true, sourceCount, variantCount } };
 }
 

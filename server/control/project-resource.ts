@@ -1,6 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { canonicalHostPattern } from '../../contract/hosts.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
+import type { Callbacks } from '../../store/callbacks.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import type { Project, ProjectSettings, Projects } from '../../store/projects.ts';
 import type { PurgeHooks } from '../../store/purge-hooks.ts';
@@ -8,6 +9,7 @@ import type { PurgeRecords } from '../../store/purge-records.ts';
 import { allows } from '../image/access.ts';
 import { cdnProjectTag, cdnSourceTag, sourceTag } from '../image/purges.ts';
 import { requireProject } from '../project-cache.ts';
+import { readCallback } from './callback.ts';
 import {
   bareHostRule,
   privateHostError,
@@ -29,7 +31,9 @@ export interface ProjectsEnvironment {
   readonly checkWatermark: (url: URL, signal: AbortSignal) => Promise<void>;
   readonly purges: Pick<PurgeRecords, 'add'>;
   /** Null when purges call no hook. */
-  readonly purgeHooks: PurgeHooks | null;
+  readonly purgeHooks: Pick<PurgeHooks, 'hold' | 'confirm'> | null;
+  /** Null when the settings have no secret that signs them. */
+  readonly callbacks: Callbacks | null;
   /** Called right after every change. */
   readonly onChange: (project: Project) => void;
 }
@@ -132,6 +136,7 @@ export class ProjectResource {
   async purge(id: string, input: Body<'PurgeInput'>): Promise<Purged> {
     const project = await this.find(id);
     if (input.all === false) rejectInvalid(['all must be true']);
+    if (input.all && input.sources) rejectInvalid(['either sources or all is allowed, not both']);
     const watermarkTag = project.watermarkUrl && sourceTag(new URL(project.watermarkUrl));
     const errors: string[] = [];
     const tags = new Set<string>();
@@ -146,7 +151,8 @@ export class ProjectResource {
     }
     rejectInvalid(errors);
     const all = input.sources === undefined;
-    const { projects, purges, purgeHooks } = this.#environment;
+    const { projects, purges, purgeHooks, callbacks, guard } = this.#environment;
+    const callbackUrl = await readCallback(input.callbackUrl, id, guard, callbacks);
     const projectTag = cdnProjectTag(id);
     const cdnTags = all ? [projectTag] : [...tags].map(cdnSourceTag);
     const hook = await purgeHooks?.hold({ projectId: id, tags: cdnTags }, projectTag);
@@ -155,11 +161,21 @@ export class ProjectResource {
     if (hook !== undefined) await purgeHooks?.confirm(hook).catch(() => {});
     const sourceCount = tags.size;
     const number = purged.purges?.last ?? 0;
-    const remembered = await purges
-      .add({ projectId: id, number, sourceCount, hook: hook ?? null })
-      .then(() => String(number))
-      .catch(() => null);
-    return { id: remembered, receipt: { accepted: true, sourceCount } };
+    const remember = async (): Promise<string> => {
+      const purgeId = String(number);
+      await purges.add({ projectId: id, number, sourceCount, hook: hook ?? null });
+      if (callbackUrl !== null) {
+        const callback = {
+          projectId: id,
+          url: callbackUrl,
+          subject: 'purge',
+          id: purgeId,
+        } as const;
+        await callbacks?.add(callback);
+      }
+      return purgeId;
+    };
+    return { id: await remember().catch(() => null), receipt: { accepted: true, sourceCount } };
   }
 
   /** Rejects a watermark that would be missing on all images; the current one is not fetched again. */

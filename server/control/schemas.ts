@@ -93,6 +93,11 @@ export const purgeIdSchema = {
 } as const satisfies Schema;
 
 const count = { type: 'integer', minimum: 0 } as const;
+const callbackUrl = {
+  ...uri,
+  maxLength: 2_048,
+  description: 'An http or https URL that gets a signed request at the end.',
+} as const satisfies Schema;
 
 /** The bodies by their names in the OpenAPI document, without those of presets. */
 export const bodySchemas = {
@@ -228,6 +233,7 @@ export const bodySchemas = {
       quality,
       fit: { type: 'string', enum: ['contain', 'cover', 'fill', 'inside'] },
       dpr: ratio,
+      callbackUrl,
     },
     allOf: [
       {
@@ -273,6 +279,7 @@ export const bodySchemas = {
     properties: {
       sources: { type: 'array', items: uri, minItems: 1, maxItems: 100 },
       all: { type: 'boolean', description: 'true purges all images of the project.' },
+      callbackUrl,
     },
     allOf: [
       {
@@ -280,7 +287,6 @@ export const bodySchemas = {
         'x-rule': 'must have sources or all',
       },
     ],
-    maxProperties: 1,
     additionalProperties: false,
   },
   PurgeReceipt: closed({

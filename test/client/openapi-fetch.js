@@ -22,6 +22,13 @@ function must({ data, error, response }) {
 }
 
 /**
+ * The id at the end of a response's Location.
+ *
+ * @param {Response} response
+ */
+const locatedId = ({ headers }) => headers.get('location')?.split('/').at(-1) ?? '';
+
+/**
  * Calls every operation.
  *
  * @param {string} baseUrl
@@ -55,10 +62,23 @@ export async function drive(baseUrl, key, source) {
       body: { host: 'cdn.example.com' },
     }),
   );
-  const { prewarm } = must(
-    await client.POST('/api/sdk/v1/projects/{projectId}/prewarm', {
-      params,
-      body: { sources: [source], widths: [400, 800], formats: ['webp'] },
+  const queued = await client.POST('/api/sdk/v1/projects/{projectId}/prewarm', {
+    params,
+    body: { sources: [source], widths: [400, 800], formats: ['webp'] },
+  });
+  const { prewarm } = must(queued);
+  const progress = must(
+    await client.GET('/api/sdk/v1/projects/{projectId}/prewarms/{prewarmId}', {
+      params: { path: { ...params.path, prewarmId: locatedId(queued.response) } },
+    }),
+  );
+  const purged = await client.POST('/api/sdk/v1/projects/{projectId}/purge', {
+    params,
+    body: { all: true },
+  });
+  must(
+    await client.GET('/api/sdk/v1/projects/{projectId}/purges/{purgeId}', {
+      params: { path: { ...params.path, purgeId: locatedId(purged.response) } },
     }),
   );
   const removed = must(
@@ -111,6 +131,8 @@ export async function drive(baseUrl, key, source) {
   const hosts = added.project.allowedOrigins;
   /** @type {boolean} */
   const accepted = prewarm.accepted;
+  /** @type {'accepted' | 'done' | 'failed'} */
+  const status = progress.prewarm.status;
   /** @type {'contain' | 'cover' | 'fill' | 'inside' | 'outside'} */
   const fit = changed.project.defaultFit;
   /** @type {string | undefined} */
@@ -127,6 +149,7 @@ export async function drive(baseUrl, key, source) {
     hosts,
     accepted,
     variants: prewarm.variantCount,
+    status,
     preset: card.preset.parameters.w,
     presets,
     left: [removed.project.allowedOrigins, removedByBody.project.allowedOrigins],

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
+import { projectWebhookSecret } from '../../contract/webhook-secret.ts';
 import { decodeProvenance } from '../../pool/cache/file.ts';
 import type { Provenance } from '../../pool/image.ts';
 import { cdnProjectTag, cdnSourceTag, sourceTag } from '../../server/image/purges.ts';
@@ -239,7 +240,11 @@ t.test('a hook learns of every purge when no old image can be sent any more', as
   const { service } = control;
   await startWorker(t, service);
   const tagOf = (path: string) => cdnSourceTag(sourceTag(new URL(url(path))));
-  await purge({ sources: [url('/a'), url('/b'), url('/a')] });
+  const secret = projectWebhookSecret(hookSecret, project);
+  t.equal(await service.admin('projects', 'webhook-secret', project), secret);
+  const client = await startReceiver(t, secret);
+  const callbackUrl = `${client.url}/ended`;
+  await purge({ sources: [url('/a'), url('/b'), url('/a')], callbackUrl });
   const purgedAt = Date.now();
   const [first] = await until(
     'the first call',
@@ -250,18 +255,21 @@ t.test('a hook learns of every purge when no old image can be sent any more', as
 
   await until('it is done', async () => (await progress()).status === 'done');
   t.match(await progress(), { hook: { status: 'done' }, sourceCount: 2 });
+  const { body } = await until('the callback', () => client.received[0]);
+  t.same(body.data, { projectId: project, ...(await progress()) });
+  t.equal(body.type, 'purge.done');
 
   await service.admin('purge', project, url('/c'));
   await service.admin('purge', project, '--all');
   await until('all calls', () => receiver.received.length === 3);
   const bodies = receiver.received.slice(1).map(({ body }) => body.tags);
   t.same(bodies.sort(), [[cdnProjectTag(project)], [tagOf('/c')]]);
-  const refused = await control.call('POST', `/projects/${project}/purge`, {
-    json: { all: false },
-  });
-  t.equal(refused.status, 400);
+  for (const input of [{ all: false }, { all: true, callbackUrl: 'http://10.0.0.1/' }]) {
+    const path = `/projects/${project}/purge`;
+    t.equal((await control.call('POST', path, { json: input })).status, 400);
+  }
   const { db } = control.store;
-  t.equal(await db.collection('jobs').countDocuments({}), 3, 'and of no other');
+  t.equal(await db.collection('jobs').countDocuments({}), 4, 'and of no other');
   const log = service.log.map((line) => JSON.stringify(line)).join('');
   t.notMatch(log, hookSecret);
 });
@@ -274,7 +282,8 @@ t.test('invalid purges change nothing', async (t) => {
   for (const [input, message] of [
     [{}, /must have sources or all/],
     [{ all: false }, /all must be true/],
-    [{ all: true, sources: [url('/a')] }, /at most 1 field/],
+    [{ all: true, sources: [url('/a')] }, /either sources or all/],
+    [{ all: true, callbackUrl: 'https://a.example/' }, /callbackUrl needs SERVICE_HOOK_SECRET/],
     [{ sources: [] }, /at least 1 item/],
     [{ sources: Array(101).fill(url('/a')) }, /at most 100 items/],
     [{ sources: ['https://other.example/a'] }, /sources\[0\] .*allowed host/],

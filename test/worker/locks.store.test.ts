@@ -1,4 +1,6 @@
 import t from 'tap';
+import { Prewarms } from '../../store/prewarms.ts';
+import { PurgeRecords } from '../../store/purge-records.ts';
 import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
 import { startQueue } from './queue.ts';
@@ -89,7 +91,8 @@ t.test('a job whose lock cannot be renewed stops before the lock expires', async
   });
   await add(['https://a.example/1.jpg']);
   const lockLifetimeMs = 6_000;
-  await consume({ store: { db: link.db }, lockLifetimeMs });
+  const store = { db: link.db, prewarms: new Prewarms(link.db), purges: new PurgeRecords(link.db) };
+  await consume({ store, lockLifetimeMs });
   await until('it has begun', () => listener.received.length === 1);
   await link.cut();
   const lockedUntil = Number((await jobs())[0]?.['lockedAt']) + lockLifetimeMs;

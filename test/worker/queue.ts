@@ -1,7 +1,10 @@
 import type { Db, WithId } from 'mongodb';
 import { pino } from 'pino';
 import type { Test } from 'tap';
+import { AddressGuard } from '../../pool/source/guard.ts';
 import { JobQueue, type PrewarmJob } from '../../store/jobs.ts';
+import { Prewarms } from '../../store/prewarms.ts';
+import { PurgeRecords } from '../../store/purge-records.ts';
 import { Consumer, type ConsumerOptions } from '../../worker/consumer.ts';
 import { WorkerMetrics } from '../../worker/metrics.ts';
 import { testDatabase } from '../store/connection.ts';
@@ -41,10 +44,10 @@ export async function startQueue(t: Test, given?: Db): Promise<TestQueue> {
     },
     async consume(options = {}) {
       const consumer = new Consumer({
-        store: { db },
+        store: { db, prewarms: new Prewarms(db), purges: new PurgeRecords(db) },
         serviceUrl: listener.url,
         concurrency: 2,
-        webhooks: { purgeHookUrl: null, hookSecret: null },
+        webhooks: { purgeHookUrl: null, hookSecret: null, guard: localGuard },
         log: pino({ level: 'silent' }),
         metrics: new WorkerMetrics(() => null),
         // Agenda keeps a process alive for up to half of it after a job's end.
@@ -63,6 +66,13 @@ export async function startQueue(t: Test, given?: Db): Promise<TestQueue> {
       }),
   };
 }
+
+/** Allows this machine. */
+export const localGuard = new AddressGuard({
+  privateSources: ['127.0.0.1:*'],
+  sourcePorts: null,
+  own: { urls: [], ports: [] },
+});
 
 const job = {
   projectId: 'prj_0123456789abcdef',

@@ -5,7 +5,7 @@ import { PurgeHooks } from '../../store/purge-hooks.ts';
 import { signedHeaders } from '../../worker/post.ts';
 import { webhookBackOff } from '../../worker/webhooks.ts';
 import { until } from '../until.ts';
-import { startQueue } from './queue.ts';
+import { localGuard, startQueue } from './queue.ts';
 import { hookSecret, startReceiver } from './receiver.ts';
 
 const projectId = 'prj_0123456789abcdef';
@@ -16,7 +16,7 @@ t.test('a purge hook is called once, signed, after its time', async (t) => {
   const { db, consume, ended, jobs, queue } = await startQueue(t);
   const receiver = await startReceiver(t);
   const hooks = new PurgeHooks(db);
-  const webhooks = { purgeHookUrl: `${receiver.url}/purged?cdn=1`, hookSecret };
+  const webhooks = { purgeHookUrl: `${receiver.url}/purged?cdn=1`, hookSecret, guard: localGuard };
   await consume({ webhooks });
   const unconfirmed = await hooks.hold({ projectId, tags: ['s-other'] }, projectTag);
   const id = await hooks.hold({ projectId, tags: ['s-1', 's-2'] }, projectTag);
@@ -48,7 +48,10 @@ t.test('a failed call is repeated with the same id, and no redirect is followed'
   });
   const logged: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
-  await consume({ log, webhooks: { purgeHookUrl: `${receiver.url}/a?token=hidden`, hookSecret } });
+  await consume({
+    log,
+    webhooks: { purgeHookUrl: `${receiver.url}/a?token=hidden`, hookSecret, guard: localGuard },
+  });
   const hooks = new PurgeHooks(db);
   const id = await hooks.hold({ projectId, tags: ['s-1'] }, projectTag);
   await db.collection('jobs').updateOne({ _id: id }, { $set: { nextRunAt: new Date() } });
@@ -66,7 +69,7 @@ t.test('a failed call is repeated with the same id, and no redirect is followed'
     receiver.received.map((one) => [one.id, one.path]),
     Array(2).fill([String(id), '/a?token=hidden']),
   );
-  t.match(logged.join(''), /the purge hook could not be called/);
+  t.match(logged.join(''), /a webhook could not be sent/);
   t.notMatch(logged.join(''), /hidden/, 'the query may have a secret');
 });
 
@@ -74,7 +77,7 @@ t.test('a stopping worker releases a call without using an attempt', async (t) =
   const { db, consume, jobs } = await startQueue(t);
   const receiver = await startReceiver(t);
   receiver.answer(() => {});
-  const webhooks = { purgeHookUrl: receiver.url, hookSecret };
+  const webhooks = { purgeHookUrl: receiver.url, hookSecret, guard: localGuard };
   const consumer = await consume({ webhooks });
   const id = await new PurgeHooks(db).hold({ projectId, tags: ['s-1'] }, projectTag);
   await db.collection('jobs').updateOne({ _id: id }, { $set: { nextRunAt: new Date() } });
@@ -82,6 +85,7 @@ t.test('a stopping worker releases a call without using an attempt', async (t) =
   await consumer.stop(5_000);
   const [job] = await jobs();
   t.match(job, { failCount: 0, lockedAt: null, nextRunAt: Date });
+  t.equal(job?.['waitingKey'], `purge hook:${projectId}:${id}`, 'it is no waiting source');
 });
 
 t.test('without the setting a call ends with the reason', async (t) => {
@@ -91,6 +95,26 @@ t.test('without the setting a call ends with the reason', async (t) => {
   await consume();
   t.match(await ended(), [{ failCount: 1, failReason: /SERVICE_PURGE_HOOK_URL/ }]);
 });
+
+t.test(
+  'the call of a killed worker is repeated, and an ended one removed after a day',
+  async (t) => {
+    const { db, consume, jobs } = await startQueue(t);
+    const receiver = await startReceiver(t);
+    const hooks = new PurgeHooks(db);
+    const hold = () => hooks.hold({ projectId, tags: ['s-1'] }, projectTag);
+    const [killed, old] = [await hold(), await hold()];
+    const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+    const set = (_id: ObjectId, state: object) =>
+      db.collection('jobs').updateOne({ _id }, { $set: { nextRunAt: null, ...state } });
+    await set(killed, { lockedAt: ago(1), lastModifiedBy: 'another worker' });
+    await set(old, { lastFinishedAt: ago(25) });
+    await consume({ webhooks: { purgeHookUrl: receiver.url, hookSecret, guard: localGuard } });
+    await until('the call', () => receiver.received.length === 1);
+    t.equal(receiver.received[0]?.id, String(killed));
+    await until('one is left', async () => (await jobs()).length === 1);
+  },
+);
 
 t.test('too many waiting calls become one for all images', async (t) => {
   const { db, jobs } = await startQueue(t);

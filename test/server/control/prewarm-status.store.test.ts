@@ -1,5 +1,5 @@
 import t from 'tap';
-import { findPrewarm } from '../../../server/control/prewarm-status.ts';
+import { findPrewarm } from '../../../server/control/progress.ts';
 import type { PrewarmJob } from '../../../store/jobs.ts';
 import { Prewarms } from '../../../store/prewarms.ts';
 import { type ProjectRecord, Records } from '../../../store/records.ts';

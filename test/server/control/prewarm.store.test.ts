@@ -29,7 +29,11 @@ t.test('prewarming', async (t) => {
   };
   const prewarms = new Prewarms(db);
   const warm = async (input: Body<'PrewarmInput'>, into: Pick<JobQueue, 'add'> = queue) => {
-    const { receipt } = await queuePrewarm(project, input, guard, { queue: into, prewarms });
+    const { receipt } = await queuePrewarm(project, input, guard, {
+      queue: into,
+      prewarms,
+      callbacks: null,
+    });
     return receipt;
   };
   t.beforeEach(() => void queued.splice(0));

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { findPurge } from '../../../server/control/purge-status.ts';
+import { findPurge } from '../../../server/control/progress.ts';
 import { PurgeHooks } from '../../../store/purge-hooks.ts';
 import { PurgeRecords } from '../../../store/purge-records.ts';
 import { until } from '../../until.ts';
-import { startQueue } from '../../worker/queue.ts';
+import { localGuard, startQueue } from '../../worker/queue.ts';
 import { hookSecret, startReceiver } from '../../worker/receiver.ts';
 
 const projectId = 'prj_0123456789abcdef';
@@ -39,7 +39,7 @@ t.test('a purge is done when a machine has deleted and the hook was called', asy
   t.match(await find('1002'), { status: 'accepted', machines: [] }, 'a later purge');
 
   receiver.answer((response, count) => response.writeHead(count === 1 ? 500 : 200).end());
-  await consume({ webhooks: { purgeHookUrl: receiver.url, hookSecret } });
+  await consume({ webhooks: { purgeHookUrl: receiver.url, hookSecret, guard: localGuard } });
   await dueNow(hook);
   const retried = await until('a failed call', async () => {
     const status = await find('1000');

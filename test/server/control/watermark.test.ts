@@ -25,6 +25,7 @@ t.test('the error of a watermark check depends on the cause', async (t) => {
     },
     purges: { add: async () => {} },
     purgeHooks: null,
+    callbacks: null,
     onChange: () => {},
   });
   const { signal } = new AbortController();

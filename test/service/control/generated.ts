@@ -68,6 +68,14 @@ function generatedBy(schema: Schema): Arbitrary<unknown> {
 const allGeneratedBy = (fields: Readonly<Record<string, Schema>>) =>
   Object.fromEntries(Object.entries(fields).map(([field, schema]) => [field, generatedBy(schema)]));
 
+/** Without the URL that needs a setting. */
+function withoutCallback({
+  callbackUrl: _,
+  ...fields
+}: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> {
+  return fields;
+}
+
 /** @param watermarks URLs of pictures */
 export const bodiesWith = (watermarks: readonly string[]) =>
   ({
@@ -81,8 +89,8 @@ export const bodiesWith = (watermarks: readonly string[]) =>
         fc.string(),
       ),
     }),
-    PrewarmInput: bodyOf(allGeneratedBy(bodySchemas.PrewarmInput.properties)),
-    PurgeInput: bodyOf(allGeneratedBy(bodySchemas.PurgeInput.properties)),
+    PrewarmInput: bodyOf(allGeneratedBy(withoutCallback(bodySchemas.PrewarmInput.properties))),
+    PurgeInput: bodyOf(allGeneratedBy(withoutCallback(bodySchemas.PurgeInput.properties))),
     FreshnessInput: bodyOf({
       sourceAge: fc.oneof(integer(1, 31_536_000), fc.constantFrom('origin', 'Origin', null)),
       browserAge: fc.oneof(integer(0, 31_536_000), fc.constant(null)),

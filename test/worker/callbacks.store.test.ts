@@ -1,0 +1,119 @@
+import t from 'tap';
+import { projectWebhookSecret } from '../../contract/webhook-secret.ts';
+import { AddressGuard } from '../../pool/source/guard.ts';
+import { type CallbackJob, Callbacks } from '../../store/callbacks.ts';
+import { Prewarms } from '../../store/prewarms.ts';
+import { PurgeRecords } from '../../store/purge-records.ts';
+import { until } from '../until.ts';
+import { localGuard, startQueue } from './queue.ts';
+import { hookSecret, startReceiver } from './receiver.ts';
+
+const projectId = 'prj_0123456789abcdef';
+const webhooks = { purgeHookUrl: null, hookSecret, guard: localGuard };
+const secret = projectWebhookSecret(hookSecret, projectId);
+
+const jobOf = (source: string) => ({
+  projectId,
+  source,
+  widths: [100],
+  formats: ['webp'],
+  quality: null,
+  fit: null,
+  dpr: null,
+});
+
+t.test('a callback is sent when its prewarming has ended', async (t) => {
+  const { db, queue, listener, consume, jobs } = await startQueue(t);
+  const receiver = await startReceiver(t, secret);
+  const prewarms = new Prewarms(db);
+  let release = () => {};
+  listener.answer((target) =>
+    target.includes('missing')
+      ? [404, 'not there']
+      : (_, response) => {
+          release = () => response.writeHead(204).end();
+        },
+  );
+  const sources = ['https://a.example/1', 'https://a.example/missing'];
+  const id = await prewarms.add(projectId, await queue.add(sources.map(jobOf)), 2);
+  const url = `${receiver.url}/ended?of=me`;
+  await new Callbacks(db).add({ projectId, url, subject: 'prewarm', id });
+  await consume({ webhooks });
+  const asked = await until('it was asked too early', async () =>
+    (await jobs()).find(({ name, failedAt, lockedAt }) => {
+      return name === 'callback' && failedAt !== null && lockedAt === null;
+    }),
+  );
+  t.match(asked, { failCount: 0, failReason: 'The call has not ended yet.', nextRunAt: Date });
+  t.equal(receiver.received.length, 0);
+  await until('the request', () => listener.received.length === 2);
+  release();
+  const { path, body } = await until('the callback', () => receiver.received[0]);
+  t.equal(path, '/ended?of=me');
+  t.match(body, {
+    type: 'prewarm.failed',
+    timestamp: String,
+    data: { projectId, id, status: 'failed', sources: { done: 1, failed: 1 }, sourceCount: 2 },
+  });
+  t.match(body.data.failures, [{ source: sources[1], reason: /404 not there/ }]);
+});
+
+t.test('a callback of a purge, and one whose call is forgotten', async (t) => {
+  const { db, consume, ended } = await startQueue(t);
+  const receiver = await startReceiver(t, secret);
+  const purges = new PurgeRecords(db);
+  const callbacks = new Callbacks(db);
+  const add = (id: string) =>
+    callbacks.add({ projectId, url: `${receiver.url}/`, subject: 'purge', id });
+  await purges.add({ projectId, number: 7, sourceCount: 1, hook: null });
+  const machine = { name: 'web-1', images: 2, deletedAt: new Date() };
+  await purges.deleted(projectId, 7, machine);
+  await add('7');
+  await add('8');
+  await consume({ webhooks });
+  const jobs = await ended();
+  t.match(
+    receiver.received.map(({ body }) => body),
+    [{ type: 'purge.done', data: { id: '7', machines: [{ name: 'web-1', images: 2 }] } }],
+  );
+  const forgotten = jobs.find(({ data }) => (data as CallbackJob).id === '8');
+  t.equal(forgotten?.['failReason'], 'The call is not remembered any more.');
+});
+
+t.test('a callback does not reach an address that sources may not have', async (t) => {
+  const { db, consume, jobs } = await startQueue(t);
+  const receiver = await startReceiver(t, secret);
+  const guard = new AddressGuard({
+    privateSources: [],
+    sourcePorts: null,
+    own: { urls: [], ports: [] },
+    resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+  });
+  const purges = new PurgeRecords(db);
+  await purges.add({ projectId, number: 7, sourceCount: 1, hook: null });
+  await purges.deleted(projectId, 7, { name: 'web-1', images: 2, deletedAt: new Date() });
+  const job: Omit<CallbackJob, 'url'> = { projectId, subject: 'purge', id: '7' };
+  const urls = [receiver.url, `http://public.example:${receiver.port}`];
+  for (const url of urls) await new Callbacks(db).add({ ...job, url });
+  await consume({ webhooks: { ...webhooks, guard } });
+  const failed = await until('both have failed', async () => {
+    const all = await jobs();
+    return all.every(({ failedAt, lockedAt }) => failedAt !== null && lockedAt === null) && all;
+  });
+  const reasons = failed.map(({ failReason }) => String(failReason));
+  t.ok(reasons.every((reason) => /not public/.test(reason)));
+  t.equal(receiver.received.length, 0);
+});
+
+t.test('callbacks that wait are limited for each project', async (t) => {
+  const { db } = await startQueue(t);
+  const callbacks = new Callbacks(db, 2);
+  const add = (projectId: string) =>
+    callbacks.add({ projectId, url: 'https://a.example/', subject: 'purge', id: '1' });
+  await add(projectId);
+  await add('prj_another000000');
+  await t.resolves(callbacks.requireRoom(projectId));
+  await add(projectId);
+  await t.rejects(callbacks.requireRoom(projectId), { name: 'CallbacksFull' });
+  await t.resolves(callbacks.requireRoom('prj_another000000'));
+});
