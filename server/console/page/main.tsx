@@ -111,7 +111,7 @@ function Page({ route, session, history, description }: PageProps) {
   const project = projects.find((one) => one.id === id);
   if (project === undefined) return <p>The key has no project {id}.</p>;
   const onChange = session.setProject;
-  return <ProjectPage key={id} {...{ api, project, description, history, onChange }} />;
+  return <ProjectPage key={id} {...{ api, project, description, onChange }} />;
 }
 
 const root = document.getElementById('app');

@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact';
-import type { HealthHistory } from './health.ts';
 import type { ApiDescription } from './openapi.ts';
 import type { Api, Project } from './service.ts';
 
@@ -8,7 +7,6 @@ export interface ProjectProps {
   readonly api: Api;
   readonly project: Project;
   readonly description: ApiDescription;
-  readonly history: HealthHistory;
   readonly onChange: (project: Project) => void;
 }
 

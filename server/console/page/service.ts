@@ -54,10 +54,16 @@ export interface Project {
   readonly [field: string]: unknown;
 }
 
-/** The response to a prewarm request. */
-export interface PrewarmReceipt {
+/** What has become of a prewarm request. */
+export interface PrewarmStatus {
+  readonly status: 'accepted' | 'done' | 'failed';
+  /** Percent. */
+  readonly progress: number;
   readonly sourceCount: number;
   readonly variantCount: number;
+  /** Numbers of sources. */
+  readonly sources: Readonly<Record<'waiting' | 'running' | 'done' | 'failed', number>>;
+  readonly failures: ReadonlyArray<{ readonly source: string; readonly reason: string }>;
 }
 
 /** The response to a purge. */
@@ -72,11 +78,13 @@ export interface Preset {
   readonly parameters: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** The fields of responses; each response has one of them. */
+/** The fields of responses; each response has one of them, and its `Location`. */
 interface ResponseBody {
+  /** Relative to the URL of the request. */
+  readonly location: string | null;
   readonly project: Project;
   readonly projects: readonly Project[];
-  readonly prewarm: PrewarmReceipt;
+  readonly prewarm: PrewarmStatus;
   readonly purge: PurgeReceipt;
   readonly preset: Preset;
   readonly presets: readonly Preset[];
@@ -100,6 +108,6 @@ export function apiWithKey(key: string): Api {
       cache: 'no-store',
     });
     if (!response.ok) throw await failureOf(response);
-    return response.json();
+    return { ...(await response.json()), location: response.headers.get('location') };
   };
 }
