@@ -80,7 +80,7 @@ function statusOf(
     const state = stateOf(job);
     sources[state] += 1;
     const isOpen = state === 'waiting' || state === 'running';
-    percents += isOpen ? (job?.progress ?? 0) : 100;
+    percents += isOpen ? donePercent(job) : 100;
     if (state !== 'failed' || job === null) continue;
     failures.push({ source: job.data.source, reason: job.failReason ?? '' });
   }
@@ -95,6 +95,12 @@ function statusOf(
     failures,
     createdAt: createdAt.toISOString(),
   };
+}
+
+/** Without failed variants, which a later attempt may render. */
+function donePercent(job: JobDocument | null): number {
+  const { done = 0, total = 0 } = job?.data.counts ?? {};
+  return total === 0 ? 0 : (100 * done) / total;
 }
 
 function stateOf(job: JobDocument | null): keyof PrewarmStatus['sources'] {

@@ -26,9 +26,11 @@ t.test('a prewarming is accepted, then done or failed with the reasons', async (
   listener.answer((target) =>
     target.includes('missing')
       ? [404, apiErrorText('source_not_found', 'It is not there.')]
-      : target.includes('slow')
-        ? () => {}
-        : [204],
+      : target.includes('busy') && target.includes('200')
+        ? [503, apiErrorText('overloaded', 'Too many.')]
+        : target.includes('slow')
+          ? () => {}
+          : [204],
   );
   const add = async (...paths: string[]) =>
     prewarms.add(projectId, await queue.add(paths.map(jobOf)), 2 * paths.length);
@@ -36,6 +38,7 @@ t.test('a prewarming is accepted, then done or failed with the reasons', async (
 
   const good = await add('a');
   const both = await add('a', 'missing');
+  const retried = await add('busy');
   const stuck = await add('slow');
   t.match(await find(both), {
     id: both,
@@ -61,6 +64,11 @@ t.test('a prewarming is accepted, then done or failed with the reasons', async (
   ]);
   t.match(await find(good), { status: 'done', progress: 100 }, 'an equal job counts for both');
   await until('it runs', async () => (await find(stuck)).sources.running === 1);
+  const busy = await until('a failed attempt', async () => {
+    const status = await find(retried);
+    return status.progress > 0 && status.sources.waiting === 1 && status;
+  });
+  t.match(busy, { status: 'accepted', progress: 50, failures: [] }, 'it is retried');
   const missing = { code: 'prewarm_not_found' };
   await t.rejects(findPrewarm(prewarms, 'prj_another000000', good), missing);
   await t.rejects(find('pre_0000000000000000'), missing);
@@ -70,7 +78,7 @@ t.test('a prewarming is accepted, then done or failed with the reasons', async (
   for (const id of [stuck, again]) {
     t.match(await find(id), { status: 'accepted', sources: { waiting: 1 } }, 'now one job');
   }
-  t.equal(await db.collection('jobs').countDocuments({ nextRunAt: { $gt: new Date(0) } }), 1);
+  t.equal(await db.collection('jobs').countDocuments({ nextRunAt: { $gt: new Date(0) } }), 2);
   await db.collection('jobs').deleteMany({});
   t.match(await find(stuck), { status: 'failed', sources: { failed: 1 }, failures: [] });
 });
