@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
@@ -46,14 +46,21 @@ export async function json(response: { json(): Promise<unknown> }): Promise<any>
 
 const givenPorts = new Set<number>();
 
-/** A free port, a new one for each call. Another program might take it before it is used. */
+/**
+ * A free port, a new one for each call. Below those that systems give to outgoing connections, one of which could
+ * take it before it is used; above the last one that fetch refuses.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
+  const port = randomInt(10_100, 32_000);
   if (givenPorts.has(port)) return freePort();
   givenPorts.add(port);
+  const server = createServer();
+  const isFree = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => resolve(true));
+  });
+  if (!isFree) return freePort();
+  await new Promise((done) => server.close(done));
   return port;
 }
 
