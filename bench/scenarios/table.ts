@@ -1,3 +1,4 @@
+import { freshness } from './freshness.ts';
 import { hits } from './hits.ts';
 import { memory } from './memory.ts';
 import { misses } from './misses.ts';
@@ -17,6 +18,7 @@ export const scenarios = {
   overload,
   memory,
   start,
+  freshness,
   scale,
 } as const satisfies Readonly<Record<string, Scenario>>;
 
