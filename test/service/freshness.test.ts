@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
+import { backgroundHeader, backgroundToken } from '../../contract/background-token.ts';
+import { findDeployment } from '../../store/deployment.ts';
 import type { ProjectFreshness } from '../../store/projects.ts';
 import { until } from '../until.ts';
 import { startControl } from './control/control.ts';
@@ -49,9 +51,10 @@ async function start(t: Test, freshness: ProjectFreshness, environment = {}) {
       else response.writeHead(200, headers).end(body);
     });
   };
+  const pathOf = (query = '', path = '/a.png') =>
+    `/img/${origin.url}${path}?project=${project}&fmt=png${query}`;
   const get = async (query = '', path = '/a.png') => {
-    const target = `${url}/img/${origin.url}${path}?project=${project}&fmt=png${query}`;
-    const response = await fetch(target);
+    const response = await fetch(url + pathOf(query, path));
     const body = await response.arrayBuffer();
     const { status, headers } = response;
     const field = (name: string) => headers.get(name);
@@ -70,6 +73,12 @@ async function start(t: Test, freshness: ProjectFreshness, environment = {}) {
     serve,
     publish,
     get,
+    /** The status of a request of the worker. */
+    async warm() {
+      const { backgroundSecret } = await findDeployment(store.db);
+      const token = backgroundToken(backgroundSecret, pathOf(), Date.now());
+      return (await fetch(url + pathOf(), { headers: { [backgroundHeader]: token } })).status;
+    },
     forward: (seconds: number) => {
       shift += seconds * 1_000;
     },
@@ -233,6 +242,29 @@ t.test('a changed watermark is a changed source', async (t) => {
   forward(61);
   t.match(await get(), { version: 100, tier: 'memory' });
   await until('the new one', async () => (await get()).version === 200);
+});
+
+t.test('prewarming asks before a stale image counts as warm', async (t) => {
+  const { publish, get, forward, warm, requests } = await start(t, minute);
+  await publish(1);
+  t.equal(await warm(), 204);
+  t.match(await get(), { version: 1, tier: 'memory' });
+  await publish(2);
+  forward(61);
+  t.equal(await warm(), 204);
+  t.match(await get(), { version: 2, tier: 'memory' });
+  t.equal(requests.length, 2);
+});
+
+t.test('a fallback follows its own source', async (t) => {
+  const { publish, serve, get, forward, origin } = await start(t, minute);
+  serve('/away.png', (_, response) => void response.writeHead(404).end());
+  await publish(1);
+  const query = `&fallback=${encodeURIComponent(`${origin.url}/a.png`)}`;
+  t.match(await get(query, '/away.png'), { version: 1 });
+  await publish(2);
+  forward(61);
+  await until('the new fallback', async () => (await get(query, '/away.png')).version === 2);
 });
 
 t.test('each version of a source is asked for itself', async (t) => {
