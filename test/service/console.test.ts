@@ -356,6 +356,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     t.equal(await purge.getByLabel('Sources').inputValue(), '');
     const tags = [source, withComma].map((one) => sourceTag(new URL(one)));
     t.same(Object.keys((await storedPurges())?.sources ?? {}).sort(), tags.sort());
+    await purge.getByText(/: \d+ files? deleted/).waitFor();
     await until('it is rendered again', async () => {
       const response = await fetch(warm);
       return response.headers.get('x-cache') === 'miss';

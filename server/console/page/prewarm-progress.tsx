@@ -1,48 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
 import { countOf } from './format.ts';
 import { FailureNotice } from './notice.tsx';
-import { type Api, Failure, type PrewarmStatus } from './service.ts';
+import type { Api } from './service.ts';
+import { useProgress } from './use-progress.ts';
 
-const intervalMs = 1_000;
 /** A worker starts a job within seconds, unless it is busy. */
 const workerTimeoutMs = 15_000;
-
-interface Progress {
-  /** Null before the first response. */
-  readonly prewarm: PrewarmStatus | null;
-  readonly failure: Failure | null;
-}
-
-/** Asks for the progress of a prewarm request until its end, while the page is visible. */
-function useProgress(api: Api, path: string): Progress {
-  const [progress, setProgress] = useState<Progress>({ prewarm: null, failure: null });
-  useEffect(() => {
-    let ended = false;
-    let timer = 0;
-    const poll = async () => {
-      try {
-        const { prewarm } = await api('GET', path);
-        ended ||= prewarm.status !== 'accepted';
-        setProgress({ prewarm, failure: null });
-      } catch (error) {
-        setProgress(({ prewarm }) => ({ prewarm, failure: Failure.of(error) }));
-      }
-      schedule();
-    };
-    const schedule = () => {
-      clearTimeout(timer);
-      if (!ended && document.visibilityState === 'visible') timer = setTimeout(poll, intervalMs);
-    };
-    document.addEventListener('visibilitychange', schedule);
-    void poll();
-    return () => {
-      ended = true;
-      clearTimeout(timer);
-      document.removeEventListener('visibilitychange', schedule);
-    };
-  }, [api, path]);
-  return progress;
-}
 
 interface PrewarmProgressProps {
   readonly api: Api;
@@ -52,7 +14,7 @@ interface PrewarmProgressProps {
 }
 
 export function PrewarmProgress({ api, path, acceptedAt }: PrewarmProgressProps) {
-  const { prewarm, failure } = useProgress(api, path);
+  const { status: prewarm, failure } = useProgress(api, path, 'prewarm');
   if (prewarm === null) return <FailureNotice failure={failure} />;
   const { status, progress, sourceCount, variantCount, sources, failures } = prewarm;
   const { waiting, running, done, failed } = sources;

@@ -4,6 +4,7 @@ import { SchemaFields } from './form.tsx';
 import { countOf } from './format.ts';
 import { FailureNotice } from './notice.tsx';
 import { type ProjectProps, ProjectSection } from './project-section.tsx';
+import { PurgeProgress } from './purge-progress.tsx';
 import { moveFocus } from './route.ts';
 import { bodyOf, fieldsOf, type Values } from './schema.ts';
 
@@ -13,10 +14,15 @@ export function Purge({ api, project, description }: ProjectProps) {
   const schema = { properties: { sources }, required: ['sources'] };
   const [values, setValues] = useState<Values>({});
   const [isConfirming, setConfirming] = useState(false);
+  /** Of the last purge. */
+  const [progressPath, setProgressPath] = useState<string | null>(null);
   const { run, message, failure } = useAction();
   const purge = (body: object) =>
     run(async () => {
-      const { sourceCount } = (await api('POST', `/projects/${project.id}/purge`, body)).purge;
+      const path = `/projects/${project.id}`;
+      const { purge, location } = await api('POST', `${path}/purge`, body);
+      const { sourceCount } = purge;
+      setProgressPath(location === null ? null : `${path}/${location}`);
       const what =
         sourceCount === 0 ? 'All images' : `The images of ${countOf(sourceCount, 'source')}`;
       return `${what} are purged. Two seconds from now the service sends no old one.`;
@@ -75,6 +81,7 @@ export function Purge({ api, project, description }: ProjectProps) {
         {message}
       </p>
       <FailureNotice failure={failure} />
+      {progressPath !== null && <PurgeProgress key={progressPath} api={api} path={progressPath} />}
     </ProjectSection>
   );
 }

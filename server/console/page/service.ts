@@ -66,10 +66,16 @@ export interface PrewarmStatus {
   readonly failures: ReadonlyArray<{ readonly source: string; readonly reason: string }>;
 }
 
-/** The response to a purge. */
-export interface PurgeReceipt {
+/** What has become of a purge. */
+export interface PurgeStatus {
+  readonly status: 'accepted' | 'done' | 'failed';
   /** 0 for all images. */
   readonly sourceCount: number;
+  readonly hook: {
+    readonly status: 'none' | 'waiting' | 'done' | 'failed';
+    readonly reason: string;
+  };
+  readonly machines: ReadonlyArray<{ readonly name: string; readonly images: number }>;
 }
 
 /** Image parameters under a name. */
@@ -79,13 +85,13 @@ export interface Preset {
 }
 
 /** The fields of responses; each response has one of them, and its `Location`. */
-interface ResponseBody {
+export interface ResponseBody {
   /** Relative to the URL of the request. */
   readonly location: string | null;
   readonly project: Project;
   readonly projects: readonly Project[];
   readonly prewarm: PrewarmStatus;
-  readonly purge: PurgeReceipt;
+  readonly purge: PurgeStatus;
   readonly preset: Preset;
   readonly presets: readonly Preset[];
 }

@@ -1,0 +1,48 @@
+import { useEffect, useState } from 'preact/hooks';
+import { type Api, Failure, type ResponseBody } from './service.ts';
+
+const intervalMs = 1_000;
+
+/** The requests whose progress the control plane tells. */
+type Subject = 'prewarm' | 'purge';
+
+interface Progress<S extends Subject> {
+  /** Null before the first response. */
+  readonly status: ResponseBody[S] | null;
+  readonly failure: Failure | null;
+}
+
+/**
+ * Asks for the progress of a request until its end, while the page is visible.
+ *
+ * @param path of the status, from the `Location` of the response
+ */
+export function useProgress<S extends Subject>(api: Api, path: string, subject: S): Progress<S> {
+  const [progress, setProgress] = useState<Progress<S>>({ status: null, failure: null });
+  useEffect(() => {
+    let ended = false;
+    let timer = 0;
+    const poll = async () => {
+      try {
+        const status = (await api('GET', path))[subject];
+        ended ||= status.status !== 'accepted';
+        setProgress({ status, failure: null });
+      } catch (error) {
+        setProgress(({ status }) => ({ status, failure: Failure.of(error) }));
+      }
+      schedule();
+    };
+    const schedule = () => {
+      clearTimeout(timer);
+      if (!ended && document.visibilityState === 'visible') timer = setTimeout(poll, intervalMs);
+    };
+    document.addEventListener('visibilitychange', schedule);
+    void poll();
+    return () => {
+      ended = true;
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', schedule);
+    };
+  }, [api, path, subject]);
+  return progress;
+}
