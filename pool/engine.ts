@@ -65,8 +65,12 @@ export class Engine {
     this.#memory = new MemoryCache(memoryCacheBytes, environment.onMemoryHit);
     this.#disk = diskCacheFolder === null ? null : new DiskCache(diskCacheFolder, environment.disk);
     this.#producer = new Producer(settings, environment.now);
+    const disk = this.#disk;
     this.#revalidator = new Revalidator({
-      disk: this.#disk,
+      disk: disk && {
+        read: (...file) => disk.read(...file),
+        write: async (...file) => void (this.writesToDisk && (await disk.write(...file))),
+      },
       coalescer: environment.coalescer,
       bounds: settings.freshness,
       ask: (...question) => this.#producer.revalidate(...question),

@@ -174,8 +174,18 @@ export class Revalidator {
       return Promise.reject(failure.error);
     }
     const flight = flightKey(key, request.purges);
-    const work = () => this.#revalidateOnce(input, key, request);
+    const work = () =>
+      this.#revalidateOnce(input, key, request).catch((error: unknown) => {
+        if (error instanceof ServiceError) this.#fail(key, error, request.purges);
+        throw error;
+      });
     return this.#running.run(flight, work, signal, true);
+  }
+
+  #fail(key: string, error: ServiceError, purges: ImagePurges): void {
+    const state = this.#get(key, purges)?.state ?? null;
+    const failure = { error, at: this.#environment.now() };
+    this.#known.set(key, { state, stamp: purges.known, failure });
   }
 
   /** Leads for the machine, or receives the state as a follower. */
@@ -211,17 +221,9 @@ export class Revalidator {
       this.#known.set(key, { state: stored, stamp: purges.known, failure: null });
       if (this.#freshness(key, request) === 'fresh') return stored;
     }
-    try {
-      const state = await this.#ask(input, request, stored ?? before);
-      await this.#keep(key, state, purges);
-      return state;
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      this.answers.failed += 1;
-      const failure = { error, at: this.#environment.now() };
-      this.#known.set(key, { state: stored ?? before, stamp: purges.known, failure });
-      throw error;
-    }
+    const state = await this.#ask(input, request, this.#get(key, purges)?.state ?? null);
+    await this.#keep(key, state, purges);
+    return state;
   }
 
   async #ask(
@@ -244,8 +246,9 @@ export class Revalidator {
       this.answers[state.changedAt === before?.changedAt ? 'sameBytes' : 'changed'] += 1;
       return state;
     } catch (error) {
-      if (!(error instanceof ServiceError) || error.code !== 'source_not_found') throw error;
-      this.answers.gone += 1;
+      const isGone = error instanceof ServiceError && error.code === 'source_not_found';
+      this.answers[isGone ? 'gone' : 'failed'] += 1;
+      if (!isGone) throw error;
       const nothing = { maxAge: null, staleWhileRevalidate: null, staleIfError: null };
       const changes = { changedAt: at, checkedAt: at, etag: null, lastModified: null };
       return { ...changes, digest: null, origin: nothing };
