@@ -137,9 +137,12 @@ export class Engine {
     const validFrom = await this.#revalidator.validFrom(request, signal);
     const onFetched: Work['onFetched'] = (input, lease) =>
       this.#revalidator.fetched(input, request, lease);
-    const result = await this.#get(key, { ...request, validFrom, onFetched }, signal);
+    const valid = { ...request, validFrom, onFetched };
+    let result = await this.#get(key, valid, signal);
+    // It was a render of older bytes that had begun before.
+    if (!this.#isValid(result.image, valid)) result = await this.#get(key, valid, signal);
     if (result.tier !== 'miss') this.#revalidator.refresh(request);
-    return { ...result, freshness: this.#revalidator.report(request) };
+    return { ...result, freshness: this.#revalidator.report(request, result.image.fetchedAt) };
   }
 
   async #get(key: string, request: ValidRequest, signal: AbortSignal): Promise<CacheResult> {

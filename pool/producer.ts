@@ -130,14 +130,15 @@ export class Producer {
   }
 
   /**
-   * Asks the origin of a request's source or watermark whether its bytes have changed.
+   * Asks the origin of a request's source or watermark whether its bytes have changed, as background work until
+   * `promoted` aborts.
    * @throws ServiceError, also for changed bytes that are no supported image, or the signal's reason
    */
   async revalidate(
     request: ImageRequest,
     input: InputName,
     validators: Validators,
-    signal: AbortSignal,
+    { signal, promoted }: Pick<Work, 'signal' | 'promoted'>,
   ): Promise<SourceLease | NotModified> {
     const { source, variant, project } = request;
     const isSource = input === 'source';
@@ -147,6 +148,7 @@ export class Producer {
       version: sourceVersion(isSource ? request : { ...request, version: null }),
       allowed: isSource ? request.allowed : anyHost,
       background: true,
+      promoted,
       signal,
     });
     return answer.bytes === null ? answer : supported(answer);

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
 import type { DiskCache } from './cache/disk.ts';
 import { Cancelled, type Coalescer } from './coalescer.ts';
+import { FairShare } from './fair-share.ts';
 import {
   type Freshness,
   type FreshnessBounds,
@@ -14,11 +15,12 @@ import {
   type SourceState,
 } from './freshness.ts';
 import { entityTag, type FetchTimes, type Image, type InputName } from './image.ts';
-import type { ImageRequest } from './producer.ts';
+import type { ImageRequest, Work } from './producer.ts';
 import { flightKey, type ImagePurges, provenanceOf } from './purges.ts';
 import { SingleFlight } from './single-flight.ts';
 import type { Validators } from './source/fetch.ts';
 import type { SourceLease } from './source/sources.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 /** A request of a project that wants its images to follow their sources. */
 export type FollowingRequest = ImageRequest & { readonly freshness: ImageFreshness };
@@ -29,14 +31,15 @@ export interface RevalidatorEnvironment {
   readonly coalescer: Coalescer;
   readonly bounds: FreshnessBounds;
   /**
-   * Asks the origin of a request's source or watermark whether its bytes have changed: they, or null.
+   * Asks the origin of a request's source or watermark whether its bytes have changed: they, or null. It is
+   * background work until `promoted` aborts.
    * @throws ServiceError, also for bytes that are no supported image, or the signal's reason
    */
   readonly ask: (
     request: FollowingRequest,
     input: InputName,
     validators: Validators,
-    signal: AbortSignal,
+    signals: Pick<Work, 'signal' | 'promoted'>,
   ) => Promise<SourceLease | NotChanged>;
   /** Unix ms. */
   readonly now: () => number;
@@ -55,8 +58,12 @@ interface Known {
 
 /** Some 10 MB, when validators have their average length. */
 const maxKnown = 20_000;
-/** Maximum questions in progress that no request waits for; a later hit repeats a skipped one. */
-const maxInBackground = 1_024;
+/**
+ * Maximum questions in progress that no request waits for, less than the fetches that may wait in the background;
+ * a later hit repeats a skipped one.
+ */
+const maxInBackground = 512;
+const guaranteedInBackground = 16;
 /** Time after which a failing origin is asked again. */
 const retryAfterMs = 10_000;
 
@@ -68,6 +75,7 @@ export class Revalidator {
   readonly #environment: RevalidatorEnvironment;
   readonly #known = new LRUCache<string, Known>({ max: maxKnown });
   readonly #running = new SingleFlight<string, void>();
+  readonly #backgroundShare = new FairShare(maxInBackground, guaranteedInBackground);
   readonly #closing = new AbortController();
   /** Total answers of origins. */
   readonly answers = { notModified: 0, sameBytes: 0, changed: 0, gone: 0, failed: 0 };
@@ -92,11 +100,12 @@ export class Revalidator {
     for (const [input, key] of inputsOf(request)) {
       await this.#load(key, request.purges);
       const freshness = this.#freshness(key, request);
-      const mustAsk = freshness === 'expired' || (freshness === 'stale' && request.background);
-      if (mustAsk) await this.#revalidate(input, key, request, signal).catch(() => {});
-      signal.throwIfAborted();
-      if (mustAsk && this.#freshness(key, request) === 'expired') {
-        throw this.#get(key, request.purges)?.failure?.error ?? new Error('nothing was asked');
+      if (freshness === 'expired' || (freshness === 'stale' && request.background)) {
+        const asked = this.#revalidate(input, key, request, request.background);
+        const error = await unlessAborted(asked.then(noError, serviceError), signal);
+        if (error !== null && this.#freshness(key, request, true) === 'expired') {
+          throw input === 'watermark' && error.code !== 'overloaded' ? error.ofWatermark() : error;
+        }
       }
       validFrom[input] = this.#get(key, request.purges)?.state?.changedAt ?? 0;
     }
@@ -105,10 +114,14 @@ export class Revalidator {
 
   /** Compares the source of an image that was delivered from a cache, in the background, unless it is fresh. */
   refresh(request: FollowingRequest): void {
+    const owner = { project: request.project, host: request.source.host };
     for (const [input, key] of inputsOf(request)) {
-      if (this.#freshness(key, request) === 'fresh') continue;
-      if (this.#running.size >= maxInBackground) return;
-      this.#revalidate(input, key, request, this.#closing.signal).catch(() => {});
+      const isAsked = this.#running.has(flightKey(key, request.purges));
+      if (isAsked || this.#freshness(key, request) === 'fresh') continue;
+      if (!this.#backgroundShare.take(owner, 1)) return;
+      this.#revalidate(input, key, request, true)
+        .catch(() => {})
+        .finally(() => this.#backgroundShare.release(owner, 1));
     }
   }
 
@@ -121,15 +134,17 @@ export class Revalidator {
     void this.#keep(key, stateOf(lease, before), request.purges);
   }
 
-  report(request: FollowingRequest): FreshnessReport {
+  /** @param fetchedAt of the image */
+  report(request: FollowingRequest, fetchedAt: FetchTimes): FreshnessReport {
     const { bounds, now } = this.#environment;
     const at = now();
     let report: FreshnessReport = { at, freshUntil: Number.POSITIVE_INFINITY, error: null };
-    for (const [, key] of inputsOf(request)) {
+    for (const [input, key] of inputsOf(request)) {
       const known = this.#get(key, request.purges);
       const { sourceAge } = request.freshness;
       const state = known?.state ?? null;
-      const until = state === null ? at : freshUntil(state, sourceAge, bounds);
+      const isOutdated = state === null || fetchedAt[input] < state.changedAt;
+      const until = isOutdated ? at : freshUntil(state, sourceAge, bounds);
       const error = report.error ?? known?.failure?.error.code ?? null;
       report = { at, freshUntil: Math.min(report.freshUntil, until), error };
     }
@@ -144,18 +159,23 @@ export class Revalidator {
   }
 
   /** `stale` for a source about which nothing is known. */
-  #freshness(key: string, { purges, freshness }: FollowingRequest): Freshness {
-    const known = this.#get(key, purges);
-    if (known?.state == null) return 'stale';
+  #freshness(
+    key: string,
+    { purges, freshness }: FollowingRequest,
+    failed = this.#get(key, purges)?.failure != null,
+  ): Freshness {
+    const state = this.#get(key, purges)?.state ?? null;
+    if (state === null) return 'stale';
     const { bounds, now } = this.#environment;
-    const failed = known.failure !== null;
-    return freshnessOf(known.state, freshness.sourceAge, bounds, now(), failed);
+    return freshnessOf(state, freshness.sourceAge, bounds, now(), failed);
   }
 
   async #load(key: string, purges: ImagePurges): Promise<void> {
     if (this.#get(key, purges) !== null) return;
     const state = await this.#read(key, purges);
-    if (state !== null) this.#known.set(key, { state, stamp: purges.known, failure: null });
+    // Meanwhile the origin may have told more.
+    if (state === null || this.#get(key, purges) !== null) return;
+    this.#known.set(key, { state, stamp: purges.known, failure: null });
   }
 
   async #read(key: string, purges: ImagePurges): Promise<SourceState | null> {
@@ -167,19 +187,22 @@ export class Revalidator {
     input: InputName,
     key: string,
     request: FollowingRequest,
-    signal: AbortSignal,
+    background: boolean,
   ): Promise<void> {
     const failure = this.#get(key, request.purges)?.failure ?? null;
     if (failure !== null && this.#environment.now() - failure.at < retryAfterMs) {
       return Promise.reject(failure.error);
     }
     const flight = flightKey(key, request.purges);
-    const work = () =>
-      this.#revalidateOnce(input, key, request).catch((error: unknown) => {
-        if (error instanceof ServiceError) this.#fail(key, error, request.purges);
+    const work = (_: AbortSignal, promoted: AbortSignal) =>
+      this.#revalidateOnce(input, key, request, promoted).catch((error: unknown) => {
+        // `overloaded` is not a failure of the origin.
+        const isOrigins = error instanceof ServiceError && error.code !== 'overloaded';
+        if (isOrigins) this.#fail(key, error, request.purges);
         throw error;
       });
-    return this.#running.run(flight, work, signal, true);
+    // Until its end: who leaves must not make the next one ask again.
+    return this.#running.run(flight, work, this.#closing.signal, background);
   }
 
   #fail(key: string, error: ServiceError, purges: ImagePurges): void {
@@ -189,14 +212,19 @@ export class Revalidator {
   }
 
   /** Leads for the machine, or receives the state as a follower. */
-  async #revalidateOnce(input: InputName, key: string, request: FollowingRequest): Promise<void> {
+  async #revalidateOnce(
+    input: InputName,
+    key: string,
+    request: FollowingRequest,
+    promoted: AbortSignal,
+  ): Promise<void> {
     const { purges } = request;
     const flight = flightKey(key, purges);
     const role = await this.#environment.coalescer.join(flight, {
-      live: false,
+      live: promoted.aborted,
       signal: this.#closing.signal,
       retain: () => this.#running.retain(flight),
-      promote: () => {},
+      promote: () => this.#running.promote(flight),
     });
     if (role.role === 'follower') {
       const state = decodeState(role.image);
@@ -204,7 +232,7 @@ export class Revalidator {
       return;
     }
     try {
-      role.succeed(fileOf(await this.#lead(input, key, request)));
+      role.succeed(fileOf(await this.#lead(input, key, request, promoted)));
     } catch (error) {
       const isOutcome = error instanceof ServiceError && !this.#closing.signal.aborted;
       role.fail(isOutcome ? error : new Cancelled());
@@ -213,7 +241,12 @@ export class Revalidator {
   }
 
   /** The state after a look at the disk, where another process may have stored it, or at the origin. */
-  async #lead(input: InputName, key: string, request: FollowingRequest): Promise<SourceState> {
+  async #lead(
+    input: InputName,
+    key: string,
+    request: FollowingRequest,
+    promoted: AbortSignal,
+  ): Promise<SourceState> {
     const { purges } = request;
     const before = this.#get(key, purges)?.state ?? null;
     const stored = await this.#read(key, purges);
@@ -221,7 +254,8 @@ export class Revalidator {
       this.#known.set(key, { state: stored, stamp: purges.known, failure: null });
       if (this.#freshness(key, request) === 'fresh') return stored;
     }
-    const state = await this.#ask(input, request, this.#get(key, purges)?.state ?? null);
+    const known = this.#get(key, purges)?.state ?? null;
+    const state = await this.#ask(input, request, known, promoted);
     await this.#keep(key, state, purges);
     return state;
   }
@@ -230,12 +264,14 @@ export class Revalidator {
     input: InputName,
     request: FollowingRequest,
     before: SourceState | null,
+    promoted: AbortSignal,
   ): Promise<SourceState> {
     const { ask, now } = this.#environment;
     const { etag = null, lastModified = null } = before ?? {};
     const at = now();
     try {
-      const answer = await ask(request, input, { etag, lastModified }, this.#closing.signal);
+      const signals = { signal: this.#closing.signal, promoted };
+      const answer = await ask(request, input, { etag, lastModified }, signals);
       if (answer.bytes === null) {
         if (before === null) throw new Error('an unconditional request got 304');
         this.answers.notModified += 1;
@@ -260,6 +296,14 @@ export class Revalidator {
     this.#known.set(key, { state, stamp: purges.known, failure: null });
     await this.#environment.disk?.write(key, fileOf(state), provenanceOf(purges));
   }
+}
+
+const noError = () => null;
+
+/** @throws the error, if it is another one */
+function serviceError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  throw error;
 }
 
 function keyOf(input: InputName, { sourceKey, watermarkKey }: ImageFreshness): string | null {

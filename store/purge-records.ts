@@ -2,7 +2,7 @@ import type { Collection, Db, ObjectId } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import type { PurgeHookJob } from './purge-hooks.ts';
 import { type ProjectRecord, Records } from './records.ts';
-import { type JobDocument, jobsCollection } from './waiting-jobs.ts';
+import { type JobDocument, jobsCollection, purgeHookJobName } from './waiting-jobs.ts';
 
 /** A machine that has deleted what a purge concerns. */
 export interface MachineDeletion {
@@ -64,7 +64,15 @@ export class PurgeRecords {
     const record = await this.#records.find(projectId, idOf(projectId, id));
     if (record === null) return null;
     if (record.hook === null) return statusOf(record, { status: 'none', reason: '' });
-    return statusOf(record, hookOf(await withTimeout(this.#jobs.findOne({ _id: record.hook }))));
+    const job = await withTimeout(this.#jobs.findOne({ _id: record.hook }));
+    return statusOf(record, hookOf(job ?? (await this.#replacement(projectId))));
+  }
+
+  /** The request for all images that has replaced many, while it waits or runs; null later. */
+  #replacement(projectId: string): Promise<JobDocument<PurgeHookJob> | null> {
+    const open = [{ nextRunAt: { $ne: null } }, { lockedAt: { $ne: null } }];
+    const filter = { name: purgeHookJobName, 'data.projectId': projectId, $or: open };
+    return withTimeout(this.#jobs.findOne(filter));
   }
 
   /** Notes that a machine has deleted the images of a purge and of earlier ones. */
@@ -97,7 +105,7 @@ function statusOf(
 }
 
 function hookOf(job: JobDocument<PurgeHookJob> | null): PurgeStatus['hook'] {
-  // A later request names all images of the project.
+  // A later request has named all images of the project.
   if (job === null) return { status: 'done', reason: '' };
   const { lockedAt, nextRunAt, failCount, failReason } = job;
   const failed = (failCount ?? 0) > 0;

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { Client } from 'undici';
+import { ServiceError } from '../contract/errors.ts';
 import { webhookKey } from '../contract/webhook-secret.ts';
 import { type AddressGuard, portOf } from '../pool/source/guard.ts';
 
@@ -10,6 +11,18 @@ const timeoutMs = 10_000;
 /** Of a response, which is not used. */
 const maxResponseBytes = 16_384;
 const maxHeaderBytes = 16_384;
+
+/**
+ * A request without success. Clients can read the message: it has neither the URL, which may be a secret, nor an
+ * address; the cause has.
+ */
+export class PostFailed extends Error {
+  override readonly name = 'PostFailed';
+
+  constructor(what: string, cause?: unknown) {
+    super(`The receiver ${what}.`, { cause });
+  }
+}
 
 export interface Post {
   /** The same in every attempt, so that receivers can ignore repetitions. */
@@ -41,10 +54,9 @@ export function signedHeaders(
 }
 
 /**
- * Makes a signed POST and follows no redirect. The error's message has neither the URL nor the response, which
- * may contain secrets.
+ * Makes a signed POST and follows no redirect.
  *
- * @throws Error unless the response has a status from 200 to 299
+ * @throws PostFailed unless the response has a status from 200 to 299
  */
 export async function post({ url, signal, guard, ...signed }: Post): Promise<void> {
   guard?.check(url);
@@ -70,10 +82,13 @@ export async function post({ url, signal, guard, ...signed }: Post): Promise<voi
       signal: AbortSignal.any([signal, timeout]),
     });
     await body.dump({ limit: maxResponseBytes }).catch(() => {});
-    if (statusCode < 200 || statusCode > 299) throw new Error(`${url.host} answered ${statusCode}`);
+    if (statusCode < 200 || statusCode > 299) throw new PostFailed(`answered ${statusCode}`);
   } catch (error) {
-    if (timeout.aborted) throw new Error(`${url.host} did not answer within ${timeoutMs} ms`);
-    throw error;
+    // Those of the guard are for clients.
+    const isKnown = error instanceof PostFailed || error instanceof ServiceError;
+    if (isKnown || signal.aborted) throw error;
+    const what = timeout.aborted ? `did not answer within ${timeoutMs} ms` : 'cannot be reached';
+    throw new PostFailed(what, error);
   } finally {
     await client.destroy();
   }

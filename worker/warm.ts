@@ -93,12 +93,14 @@ async function requestVariant(
       allVariants: allVariantsStatuses.has(statusCode) && code !== slowVariantCode,
     };
   } catch (error) {
-    const reason = `${label}: ${error instanceof Error ? error.message : String(error)}`;
+    // Clients can read the reason, and the message has addresses.
+    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
+    const reason = `${label}: the service cannot be reached${code}`;
     return { reason, retryable: true, allVariants: true };
   }
 }
 
-/** Code and message of the service's error, or the first characters of another body. */
+/** Code and message of the service's error. Another body, such as a proxy's, is not shown: clients can read it. */
 function readError(body: string): { readonly code: unknown; readonly text: string } {
   try {
     const { code, message } = JSON.parse(body);
@@ -106,7 +108,7 @@ function readError(body: string): { readonly code: unknown; readonly text: strin
   } catch {
     // Not JSON: an error of a proxy.
   }
-  return { code: null, text: body.slice(0, 100) };
+  return { code: null, text: 'not from the service' };
 }
 
 /** The first bytes of a body: the service's errors are shorter. */

@@ -1,8 +1,13 @@
 import t from 'tap';
 import { ServiceError } from '../../contract/errors.ts';
 import { type Coalescer, onlyProcess } from '../../pool/coalescer.ts';
-import { type FollowingRequest, Revalidator } from '../../pool/revalidator.ts';
+import {
+  type FollowingRequest,
+  Revalidator,
+  type RevalidatorEnvironment,
+} from '../../pool/revalidator.ts';
 import type { SourceLease } from '../../pool/source/sources.ts';
+import { until } from '../until.ts';
 import { noPurges } from './cache/pictures.ts';
 import { variant } from './rendering/pictures.ts';
 
@@ -40,7 +45,7 @@ t.test('an origin that fails another process keeps the old image for stale-if-er
   const changed = { source: at, watermark: 0 };
   at += 50_000;
   t.same(await revalidator.validFrom(request, signal), changed);
-  t.match(revalidator.report(request), { freshUntil: 1_010_000, error: 'source_timeout' });
+  t.match(revalidator.report(request, changed), { freshUntil: 1_010_000, error: 'source_timeout' });
   at += 100_000;
   await t.rejects(revalidator.validFrom(request, signal), { code: 'source_timeout' });
 });
@@ -61,5 +66,120 @@ t.test('an expired source is asked before its image is used', async (t) => {
   t.same(await revalidator.validFrom(request, signal), changed, 'it has not changed');
   t.same(await revalidator.validFrom(request, signal), changed);
   t.equal(asked, 1);
-  t.equal(revalidator.report(request).freshUntil, at + 10_000);
+  t.equal(revalidator.report(request, changed).freshUntil, at + 10_000);
+});
+
+/** A revalidator with a source that expired 40 s ago. */
+function expired(
+  t: { teardown(action: () => void): void },
+  input: 'source' | 'watermark' = 'source',
+) {
+  const clock = { at: 1_000_000 };
+  const answers: ((answer: Awaited<ReturnType<RevalidatorEnvironment['ask']>>) => void)[] = [];
+  const failures: ((error: unknown) => void)[] = [];
+  const revalidator = new Revalidator({
+    disk: null,
+    coalescer: onlyProcess,
+    bounds,
+    ask: () =>
+      new Promise((resolve, reject) => {
+        answers.push(resolve);
+        failures.push(reject);
+      }),
+    now: () => clock.at,
+  });
+  t.teardown(() => revalidator.close());
+  const watermarkKey = input === 'watermark' ? 'b' : null;
+  const both = { ...request, freshness: { ...request.freshness, watermarkKey } };
+  revalidator.fetched(input, both, { ...lease(clock.at), freshness: strict });
+  clock.at += 50_000;
+  if (input === 'watermark') revalidator.fetched('source', both, lease(clock.at));
+  return { revalidator, clock, answers, failures, request: both };
+}
+
+const strict = { maxAge: 10, staleWhileRevalidate: 0, staleIfError: 0 };
+const unchanged = (at: number) => ({ ...lease(at), freshness: strict, bytes: null });
+const { signal } = new AbortController();
+
+t.test('a failure of the watermark names the watermark', async (t) => {
+  const { revalidator, failures, request } = expired(t, 'watermark');
+  const asked = revalidator.validFrom(request, signal);
+  await until('the question', () => failures.length === 1);
+  failures[0]?.(new ServiceError('source_timeout', 'The source did not arrive.'));
+  await t.rejects(asked, { code: 'source_timeout', details: { watermark: true } });
+});
+
+t.test('a slow answer is used, even if it has expired', async (t) => {
+  const { revalidator, clock, answers, request } = expired(t);
+  const asked = revalidator.validFrom(request, signal);
+  await until('the question', () => answers.length === 1);
+  clock.at += 20_000;
+  answers[0]?.(unchanged(clock.at));
+  t.same(await asked, { source: 1_000_000, watermark: 0 });
+});
+
+t.test('requests that leave do not make the next one ask again', async (t) => {
+  const { revalidator, clock, answers, request } = expired(t);
+  for (let i = 0; i < 5; i += 1) {
+    const client = new AbortController();
+    const asked = revalidator.validFrom(request, client.signal);
+    client.abort(new Error('left'));
+    await t.rejects(asked, { message: 'left' });
+  }
+  const asked = revalidator.validFrom(request, signal);
+  t.equal(answers.length, 1);
+  answers[0]?.(unchanged(clock.at));
+  await asked;
+});
+
+t.test('a refusal of this service is no failure of the origin', async (t) => {
+  const { revalidator, failures, request } = expired(t);
+  const asked = revalidator.validFrom(request, signal);
+  await until('the question', () => failures.length === 1);
+  failures[0]?.(new ServiceError('overloaded', 'Too many sources are being fetched.'));
+  await t.rejects(asked, { code: 'overloaded' });
+  const times = { source: 1_000_000, watermark: 0 };
+  t.equal(revalidator.report(request, times).error, null);
+  const again = revalidator.validFrom(request, signal);
+  await until('another question', () => failures.length === 2);
+  failures[1]?.(new ServiceError('overloaded', 'Too many sources are being fetched.'));
+  await t.rejects(again, { code: 'overloaded' });
+});
+
+t.test('an image of older bytes is reported as stale', async (t) => {
+  const { revalidator, clock, answers, request } = expired(t);
+  const asked = revalidator.validFrom(request, signal);
+  await until('the question', () => answers.length === 1);
+  answers[0]?.({ ...lease(clock.at), bytes: Buffer.from('b') });
+  const changed = await asked;
+  t.same(changed, { source: clock.at, watermark: 0 });
+  t.ok(revalidator.report(request, changed).freshUntil > clock.at);
+  const older = { source: clock.at - 1, watermark: 0 };
+  t.equal(revalidator.report(request, older).freshUntil, clock.at);
+});
+
+t.test('a project whose origin hangs leaves questions to others', async (t) => {
+  const asked: string[] = [];
+  let at = 1_000_000;
+  const revalidator = new Revalidator({
+    disk: null,
+    coalescer: onlyProcess,
+    bounds,
+    ask: ({ project }) => {
+      asked.push(project);
+      return new Promise(() => {});
+    },
+    now: () => at,
+  });
+  t.teardown(() => revalidator.close());
+  const refresh = (project: string, sourceKey: string) => {
+    const source = new URL(`https://${project}.example/a.jpg`);
+    const freshness = { sourceAge: 10, sourceKey, watermarkKey: null };
+    revalidator.refresh({ ...request, project, source, freshness });
+  };
+  for (let i = 0; i < 1_000; i += 1) refresh('a', `a${i}`);
+  refresh('b', 'b');
+  at += 1;
+  await until('the questions', () => asked.includes('b'));
+  t.ok(asked.length < 512, `${asked.length}`);
 });

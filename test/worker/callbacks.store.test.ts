@@ -55,7 +55,7 @@ t.test('a callback is sent when its prewarming has ended', async (t) => {
     timestamp: String,
     data: { projectId, id, status: 'failed', sources: { done: 1, failed: 1 }, sourceCount: 2 },
   });
-  t.match(body.data.failures, [{ source: sources[1], reason: /404 not there/ }]);
+  t.match(body.data.failures, [{ source: sources[1], reason: /404 not from the service/ }]);
 });
 
 t.test('a callback of a purge, and one whose call is forgotten', async (t) => {

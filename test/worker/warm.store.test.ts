@@ -116,7 +116,7 @@ t.test('responses of proxies', async (t) => {
     warming.listener.answer(() => [502, body]);
     const error = await warming.failure();
     t.ok(error.retryable);
-    t.equal(error.message.trimEnd(), `5 of 5 variants are not warm. w=0: 502 ${body}`.trimEnd());
+    t.equal(error.message, '5 of 5 variants are not warm. w=0: 502 not from the service');
   }
   let sent = 0;
   warming.listener.answer(() => (_, response) => {

@@ -65,3 +65,21 @@ t.test('a purge is done when a machine has deleted and the hook was called', asy
   for (const id of ['1', '1000x', '']) await t.rejects(find(id), { code: 'purge_not_found' });
   await t.rejects(findPurge(purges, 'prj_another000000', '1000'), { code: 'purge_not_found' });
 });
+
+t.test('a purge waits for the request that replaced its own', async (t) => {
+  const { db } = await startQueue(t);
+  const hooks = new PurgeHooks(db, 0);
+  const purges = new PurgeRecords(db);
+  const hook = await hooks.hold({ projectId, tags: ['s-1'] }, 'p-1');
+  await purges.add({ projectId, number: 1_000, sourceCount: 1, hook });
+  await db.collection('jobs').deleteMany({ _id: hook });
+  const status = async () => (await findPurge(purges, projectId, '1000')).hook.status;
+  t.equal(await status(), 'done');
+  await hooks.hold({ projectId: 'prj_another000000', tags: ['s-1'] }, 'p-2');
+  t.equal(await status(), 'done', 'that of another project is not its own');
+  const replacement = await hooks.hold({ projectId, tags: ['s-2'] }, 'p-1');
+  t.equal(await status(), 'waiting');
+  const ended = { nextRunAt: null, lockedAt: null };
+  await db.collection('jobs').updateOne({ _id: replacement }, { $set: ended });
+  t.equal(await status(), 'done');
+});
