@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { pollWhileVisible } from './poll.ts';
 import { Failure, fetchJson } from './service.ts';
 
 /** The fields of `api/health` that the page uses. */
@@ -53,9 +54,7 @@ const accepted = (status: number): boolean => status === 200 || status === 503;
 export function useHealth(): HealthHistory {
   const [history, setHistory] = useState<HealthHistory>({ samples: [], failure: null });
   useEffect(() => {
-    let ended = false;
-    let timer = 0;
-    const poll = async () => {
+    const look = async () => {
       const at = performance.now();
       try {
         const health = (await fetchJson('api/health', accepted)) as Health;
@@ -67,19 +66,9 @@ export function useHealth(): HealthHistory {
       } catch (error) {
         setHistory(({ samples }) => ({ samples, failure: Failure.of(error) }));
       }
-      schedule();
+      return true;
     };
-    const schedule = () => {
-      clearTimeout(timer);
-      if (!ended && document.visibilityState === 'visible') timer = setTimeout(poll, intervalMs);
-    };
-    document.addEventListener('visibilitychange', schedule);
-    void poll();
-    return () => {
-      ended = true;
-      clearTimeout(timer);
-      document.removeEventListener('visibilitychange', schedule);
-    };
+    return pollWhileVisible(look, intervalMs);
   }, []);
   return history;
 }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { pollWhileVisible } from './poll.ts';
 import { type Api, Failure, type ResponseBody } from './service.ts';
 
 const intervalMs = 1_000;
@@ -20,29 +21,17 @@ interface Progress<S extends Subject> {
 export function useProgress<S extends Subject>(api: Api, path: string, subject: S): Progress<S> {
   const [progress, setProgress] = useState<Progress<S>>({ status: null, failure: null });
   useEffect(() => {
-    let ended = false;
-    let timer = 0;
-    const poll = async () => {
+    const look = async () => {
       try {
         const status = (await api('GET', path))[subject];
-        ended ||= status.status !== 'accepted';
         setProgress({ status, failure: null });
+        return status.status === 'accepted';
       } catch (error) {
         setProgress(({ status }) => ({ status, failure: Failure.of(error) }));
+        return true;
       }
-      schedule();
     };
-    const schedule = () => {
-      clearTimeout(timer);
-      if (!ended && document.visibilityState === 'visible') timer = setTimeout(poll, intervalMs);
-    };
-    document.addEventListener('visibilitychange', schedule);
-    void poll();
-    return () => {
-      ended = true;
-      clearTimeout(timer);
-      document.removeEventListener('visibilitychange', schedule);
-    };
+    return pollWhileVisible(look, intervalMs);
   }, [api, path, subject]);
   return progress;
 }
