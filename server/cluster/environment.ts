@@ -15,8 +15,7 @@ const jemallocPaths = [
  * libuv's thread pool runs sharp, file reads and DNS. It gets a thread for each transform (one more than the
  * setting, for light ones) and six more, so disk hits never wait for an encode. glibc's allocator
  * keeps freed memory in an arena for each thread; jemalloc where installed, else a limit of two arenas,
- * keeps memory use constant. uWebSockets.js after 20.30 reads its limit for a request's head here; its
- * default is 4 KB.
+ * keeps memory use constant.
  */
 export function frontEndEnvironment(settings: Settings): Readonly<Record<string, string>> {
   const jemalloc =
@@ -24,7 +23,6 @@ export function frontEndEnvironment(settings: Settings): Readonly<Record<string,
   const preloaded = process.env['LD_PRELOAD'];
   return {
     UV_THREADPOOL_SIZE: String(settings.poolThreads + 7),
-    UWS_HTTP_MAX_HEADERS_SIZE: process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ?? '16384',
     MALLOC_ARENA_MAX: process.env['MALLOC_ARENA_MAX'] ?? '2',
     ...(jemalloc === undefined || preloaded !== undefined ? {} : { LD_PRELOAD: jemalloc }),
   };

@@ -46,6 +46,8 @@ export function loadUws(mains: readonly string[] = installed()): UwsLibrary | st
   const failure = (reason: string): string =>
     `uWebSockets.js has no native binary for Node ${process.versions.node} on ${process.platform}-${process.arch} that loads: ${reason}`;
   if (process.env['UWS_USE_FALLBACK'] !== undefined) return failure('UWS_USE_FALLBACK is set');
+  // Releases after 20.30 read their limit for a request's head when they are loaded; the default is 4 KB.
+  process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= '16384';
   const file = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
   let reason = `${file} does not exist`;
   for (const main of mains) {
