@@ -45,8 +45,11 @@ VOLUME /data
 USER 1000:1000
 EXPOSE 3000
 STOPSIGNAL SIGTERM
+# Readiness: compose's `service_healthy` and Swarm's routing wait for it. An outage of the store does not
+# change it, so nothing restarts a container that serves images.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --start-interval=1s \
     CMD ["node", "dist/server/health-check.js"]
 # The service and its worker; dist/server/main.js and dist/worker/main.js are one each. It is process 1
-# and handles SIGTERM: requests in progress are completed, which may take 30 s (`docker stop -t 40`).
+# and handles SIGTERM: requests in progress are completed, which may take 30 s (`docker stop -t 40`, longer by
+# SERVICE_DRAIN_DELAY_MS).
 CMD ["node", "dist/server/start.js"]

@@ -8,9 +8,8 @@ import { createFrontEnd } from './front-end.ts';
 const settings = settingsOrExit();
 const log = createLogger(settings, 'front-end');
 
-// The primary ends the front ends, also when a terminal signals the whole process group.
-process.on('SIGINT', () => {});
-process.on('SIGHUP', () => {});
+// The primary ends the front ends, also when a terminal or a service manager signals the whole group.
+for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM']) process.on(signal, () => {});
 /**
  * A front end without its primary ends at once. The normal exit, which node:cluster would make, waits for
  * threads, and a thread inside native code may never end.
@@ -24,7 +23,6 @@ process.on('uncaughtException', (error) => {
 });
 
 const frontEnd = await createFrontEnd(settings, channelToPrimary(), log);
-process.on('SIGTERM', () => void frontEnd.drain(0));
 await frontEnd.start();
 await frontEnd.drained;
 process.exit(0);

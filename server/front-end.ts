@@ -34,6 +34,7 @@ import { Delivery } from './image/deliver.ts';
 import { isPurged } from './image/purges.ts';
 import { logWatermarkFailures } from './image/watermark-failures.ts';
 import { ProjectCache } from './project-cache.ts';
+import type { Readiness } from './readiness.ts';
 import { routes } from './routes.ts';
 import { logFailures } from './telemetry/failure-log.ts';
 import { ImageTelemetry } from './telemetry/image-telemetry.ts';
@@ -91,6 +92,8 @@ class FrontEnd {
     this.#onStorePrepared = resolve;
   });
   #draining = false;
+  /** Whether the whole service is stopping; a front end that is replaced drains without it. */
+  #serviceStops = false;
   #onDrained = (): void => {};
   /** Resolves at the end of a drain. */
   readonly drained = new Promise<void>((resolve) => {
@@ -200,6 +203,11 @@ class FrontEnd {
     this.#onDrained();
   }
 
+  readonly #readiness = (): Readiness => {
+    if (this.#serviceStops) return 'draining';
+    return this.#connected || this.#projects.knowledge.count > 0 ? 'ready' : 'starting';
+  };
+
   readonly #storeAvailable = (): boolean => this.#storePrepared && !this.#projects.isStoreDown;
 
   /** Logs requests without their query, which may contain a signature. */
@@ -219,6 +227,7 @@ class FrontEnd {
         delivery: this.#delivery,
         control: this.#createControlPlane(queue, onError),
         health: this.#createHealth(queue),
+        readiness: this.#readiness,
         baseUrl,
         webConsole: this.#webConsole,
       }),
@@ -254,7 +263,7 @@ class FrontEnd {
       queue,
       stats: () => this.#engine.stats(),
       machine: () => this.#machine,
-      draining: () => this.#draining,
+      draining: () => this.#serviceStops,
       transformTimeoutMs: this.#settings.transformTimeoutMs,
     });
   }
@@ -331,6 +340,9 @@ class FrontEnd {
 
   #receive(message: ToFrontEnd): void {
     switch (message.type) {
+      case 'service-stops':
+        this.#serviceStops = true;
+        return;
       case 'drain':
         return void this.drain(message.graceMs);
       case 'machine-stats':

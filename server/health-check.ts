@@ -1,25 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { listenerUrl } from '../contract/settings/listeners.ts';
 import { settingsOrExit } from '../contract/settings/load.ts';
 
 /**
- * `node dist/server/health-check.js [worker]`: exits with 0 when the service (or the worker) of this
- * machine answers, for the health checks of containers. The state of the store does not count: restarting
- * a container that still serves images does not repair the store.
+ * `node dist/server/health-check.js [worker] [--wait]`: exits with 0 when the service of this machine takes
+ * requests, or the worker answers, for containers and service managers. The state of the store does not count:
+ * restarting a container that still serves images does not repair the store. `--wait` repeats it for a minute.
  */
 
 const withinMs = 4_000;
+const waitMs = 60_000;
+const waitEveryMs = 100;
 
 const { host, port, workerHost, workerPort } = settingsOrExit();
 
-const url =
-  process.argv[2] === 'worker'
-    ? `${listenerUrl(workerHost, workerPort)}/health/live`
-    : `${listenerUrl(host, port)}/api/health/live`;
-const problem = await fetch(url, { signal: AbortSignal.timeout(withinMs) }).then(
-  async (response) =>
-    response.ok ? null : `answered ${response.status}: ${await response.text()}`,
-  (error: unknown) => `does not answer: ${error instanceof Error ? error.message : error}`,
-);
+const options = process.argv.slice(2);
+const url = options.includes('worker')
+  ? `${listenerUrl(workerHost, workerPort)}/health/live`
+  : `${listenerUrl(host, port)}/api/ready`;
+
+/** Resolves with what is wrong, or null. */
+const check = (): Promise<string | null> =>
+  fetch(url, { signal: AbortSignal.timeout(withinMs) }).then(
+    async (response) =>
+      response.ok ? null : `answered ${response.status}: ${await response.text()}`,
+    (error: unknown) => `does not answer: ${error instanceof Error ? error.message : error}`,
+  );
+
+const until = performance.now() + (options.includes('--wait') ? waitMs : 0);
+let problem = await check();
+while (problem !== null && performance.now() < until) {
+  await sleep(waitEveryMs);
+  problem = await check();
+}
 if (problem !== null) {
   process.stderr.write(`${url} ${problem}\n`);
   process.exitCode = 1;

@@ -1,4 +1,5 @@
 import { extname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createLogger, isOnTerminal, type Logger } from '../contract/log.ts';
 import { ignoredVariables } from '../contract/settings/load.ts';
@@ -64,7 +65,8 @@ class Primary {
     this.#settings = settings;
     this.#log = log;
     this.#onTerminal = isOnTerminal(settings);
-    this.#shutdown = new Shutdown(log, this.#onTerminal || settings.logFormat === 'text');
+    const textLog = this.#onTerminal || settings.logFormat === 'text';
+    this.#shutdown = new Shutdown(log, textLog, () => this.#announceStop());
     this.#diskCacheIndex = new DiskCacheIndex(
       resolve(join(settings.dataDir, 'cache')),
       settings.diskCacheBytes,
@@ -137,6 +139,15 @@ class Primary {
     // To `npm start`, which restarts a service that was ready, and ends when a first start fails.
     if (process.connected) process.send?.('ready', undefined, undefined, () => {});
     if (this.#onTerminal) message.print(this.#httpServer);
+  }
+
+  /** `GET /api/ready` is 503 from now on; resolves when load balancers have had time to notice. */
+  async #announceStop(): Promise<void> {
+    const { drainDelayMs } = this.#settings;
+    if (drainDelayMs === 0 || this.#supervisor.listening === 0) return;
+    this.#log.info({ drainDelayMs }, 'the service is going to stop');
+    this.#supervisor.announceStop();
+    await sleep(drainDelayMs);
   }
 
   /** Forks the front ends, which load their modules while this process opens the store. */

@@ -8,18 +8,27 @@ import type { Route } from './http/app.ts';
 import { embeddableAnywhere, readableAnywhere } from './http/headers.ts';
 import type { Handler, HttpRequest, HttpResponse } from './http/request.ts';
 import type { Delivery } from './image/deliver.ts';
+import { type Readiness, readinessHandler } from './readiness.ts';
 
 export interface Endpoints {
   readonly delivery: Delivery;
   readonly control: ControlPlane;
   readonly health: Health;
+  readonly readiness: () => Readiness;
   readonly baseUrl: string;
   /** Null when it is off. */
   readonly webConsole: WebConsole | null;
 }
 
 /** All routes of the public listener. */
-export function routes({ delivery, control, health, baseUrl, webConsole }: Endpoints): Route[] {
+export function routes({
+  delivery,
+  control,
+  health,
+  readiness,
+  baseUrl,
+  webConsole,
+}: Endpoints): Route[] {
   const openApi = wellFormed(openApiHandler(baseUrl));
   const image: Handler = (request) => delivery.handle(request);
   return [
@@ -42,6 +51,7 @@ export function routes({ delivery, control, health, baseUrl, webConsole }: Endpo
       'health',
       wellFormed((request) => request.respond(alive)),
     ),
+    readable('/api/ready', 'health', wellFormed(readinessHandler(readiness))),
     readable('/openapi.json', 'openapi', openApi),
     readable(`${prefix}/openapi.json`, 'openapi', openApi),
     // API keys are for backends: without OPTIONS no CORS preflight succeeds, and without CORS headers pages
@@ -82,10 +92,7 @@ const readableJson = (cacheControl: string, body: string): HttpResponse => ({
   body,
 });
 
-/**
- * Liveness for proxies and container platforms, independent of the store: otherwise its outage would take
- * every machine out of service.
- */
+/** Liveness, for what restarts a process: a restart repairs neither the store nor a drain. */
 const alive = readableJson('no-store', JSON.stringify({ ok: true, status: 'ok' }));
 
 const readMethods = ['GET', 'HEAD', 'OPTIONS'];

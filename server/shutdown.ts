@@ -18,12 +18,18 @@ export class Shutdown {
   /** Aborted when the process is ending. */
   readonly signal = this.#controller.signal;
   readonly #steps: (() => Promise<unknown>)[] = [];
+  readonly #announce: () => Promise<unknown>;
+  #announced = false;
 
-  /** @param onTerminal the log is text, and a terminal shows it together with standard error */
-  constructor(log: Logger, onTerminal: boolean) {
+  /**
+   * @param onTerminal the log is text, and a terminal shows it together with standard error
+   * @param announce tells who sends requests that the service is going to stop, and waits until they know
+   */
+  constructor(log: Logger, onTerminal: boolean, announce: () => Promise<unknown>) {
     this.#log = log;
     this.#onTerminal = onTerminal;
-    process.on('SIGTERM', () => void this.stop(0));
+    this.#announce = announce;
+    process.on('SIGTERM', () => void this.#terminate());
     // `npm start`, which is the parent process, has ended.
     process.on('disconnect', () => void this.stop(0));
     if (process.connected === false) void this.stop(0);
@@ -31,7 +37,7 @@ export class Shutdown {
     if (endsWithTerminal()) process.on('SIGHUP', () => void this.stop(0));
     process.on('SIGINT', () => {
       // A second Ctrl-C ends the process without waiting for the requests in progress.
-      if (this.signal.aborted) process.exit(130);
+      if (this.signal.aborted || this.#announced) process.exit(130);
       void this.stop(0);
     });
   }
@@ -39,6 +45,14 @@ export class Shutdown {
   /** Adds a step of the shutdown; steps run in reverse order. */
   add(end: () => Promise<unknown>): void {
     this.#steps.push(end);
+  }
+
+  /** SIGTERM is of service managers, whose load balancers need time; people on terminals do not wait. */
+  async #terminate(): Promise<void> {
+    if (this.#announced) return;
+    this.#announced = true;
+    await this.#announce();
+    await this.stop(0);
   }
 
   async stop(exitCode: number): Promise<void> {

@@ -95,9 +95,10 @@ function endGroupOf({ pid = 0 }: ChildProcess): void {
   }
 }
 
-function stop(code: number): void {
+/** @param signal SIGTERM gives load balancers time (`SERVICE_DRAIN_DELAY_MS`), SIGINT does not */
+function stop(code: number, signal: 'SIGTERM' | 'SIGINT' = 'SIGINT'): void {
   exitCode ??= code;
-  for (const { child } of parts) child?.kill('SIGTERM');
+  for (const { child } of parts) child?.kill(signal);
   finish();
 }
 
@@ -105,7 +106,7 @@ function finish(): void {
   if (parts.every(({ child }) => child === null)) process.exit(exitCode ?? 0);
 }
 
-process.on('SIGTERM', () => stop(0));
+process.on('SIGTERM', () => stop(0, 'SIGTERM'));
 process.on('SIGINT', () => {
   if (exitCode === null) return stop(0);
   // A second Ctrl-C does not wait for the parts to drain.

@@ -210,6 +210,11 @@ export const settingsTable = {
     meaning:
       'Response headers with the tags by which a CDN purges images, comma-separated; `none` for none. Commas separate the tags in a header whose name ends with `Tag`, and spaces where it ends with `Key`.',
   }),
+  drainDelayMs: integer('SERVICE_DRAIN_DELAY_MS', 0, 300_000, {
+    default: 0,
+    meaning:
+      'Time from SIGTERM, when `GET /api/ready` becomes 503, until the listener closes, in ms: what a load balancer needs to notice. All requests are served in between.',
+  }),
   processes: integer('SERVICE_PROCESSES', 1, 256, {
     default: () => atLeastOne(availableParallelism() / 4),
     defaultInWords: 'cores / 4, at least 1',

@@ -103,6 +103,8 @@ export interface FrontEndReport {
 
 /** From the primary to a front end. */
 export type ToFrontEnd =
+  /** The service is going to stop: `GET /api/ready` is 503, and all else as before until `drain`. */
+  | { readonly type: 'service-stops' }
   /** Finish the requests in progress and exit; `graceMs`: see `drainRequests`. */
   | { readonly type: 'drain'; readonly graceMs: number }
   | { readonly type: 'machine-stats'; readonly stats: MachineStats }

@@ -70,6 +70,7 @@ export class Supervisor {
   readonly #stuck = new Set<number>();
   #rolling: Promise<void> | null = null;
   #listener: FrontEndListener | null = null;
+  #announced = false;
   #stopping = false;
   /** Front ends that were killed because they were unresponsive. */
   readonly #unresponsive = new Set<number>();
@@ -130,9 +131,16 @@ export class Supervisor {
     return this.#rolling;
   }
 
+  /** Tells all front ends, later ones included, that the service is going to stop. They serve until `stop`. */
+  announceStop(): void {
+    this.#announced = true;
+    this.broadcast({ type: 'service-stops' });
+  }
+
   /** Drains all front ends; resolves when they have ended. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    this.announceStop();
     this.#liveness.stop();
     for (const timer of this.#timers) clearTimeout(timer);
     await Promise.all([...this.#workers.values()].map((worker) => this.#drain(worker, 0)));
@@ -175,6 +183,7 @@ export class Supervisor {
     const { id } = worker;
     const startedAt = performance.now();
     this.#workers.set(id, worker);
+    if (this.#announced) this.send(id, { type: 'service-stops' });
     log.debug({ frontEnd: id, child: worker.process.pid }, 'a front end starts');
     return new Promise((resolve, reject) => {
       const startTimer = setTimeout(() => worker.process.kill('SIGKILL'), startWithinMs);

@@ -72,3 +72,9 @@ export const healthSchema = {
     latencyMs: milliseconds,
   }),
 } as const;
+
+/** The body of `getReadiness`. */
+export const readinessSchema = {
+  required: ['ready', 'status'],
+  ...object({ ready: boolean, status: words('ready', 'starting', 'draining') }),
+} as const;

@@ -2,7 +2,7 @@ import { errorCatalogue } from '../../contract/errors.ts';
 import { type Endpoint, endpoints, prefix } from './endpoints.ts';
 import { controlErrors, errorResponses } from './error-responses.ts';
 import { examples } from './examples.ts';
-import { healthSchema } from './health-schema.ts';
+import { healthSchema, readinessSchema } from './health-schema.ts';
 import { imagePaths, imageSchemas, parameterSchema } from './image-paths.ts';
 import {
   headerComponents,
@@ -26,6 +26,7 @@ const schemas = {
   Preset: presetSchema(parameterSchema),
   PresetInput: presetInputSchema(parameterSchema),
   HealthStatus: healthSchema,
+  Readiness: readinessSchema,
   ...imageSchemas,
   ApiError: {
     type: 'object',
@@ -120,10 +121,10 @@ function controlPaths(): Record<string, object> {
   return paths;
 }
 
-const healthResponse = (description: string) => ({
+const healthResponse = (description: string, schema: SchemaName = 'HealthStatus') => ({
   description,
   headers: readableHeaders,
-  content: json(ref('HealthStatus')),
+  content: json(ref(schema)),
 });
 const health = {
   operationId: 'getHealth',
@@ -131,6 +132,17 @@ const health = {
   summary: 'Health of the service and what it depends on',
   security: [],
   responses: { 200: healthResponse('Healthy.'), 503: healthResponse('Not healthy.') },
+};
+const readiness = {
+  operationId: 'getReadiness',
+  tags: ['Health'],
+  summary: 'Whether to send requests to this machine',
+  description: 'For load balancers. It is also 200 while the store is unavailable.',
+  security: [],
+  responses: {
+    200: healthResponse('Ready.', 'Readiness'),
+    503: healthResponse('Starting or draining.', 'Readiness'),
+  },
 };
 
 /** The OpenAPI 3.1 document, generated from the tables and schemas that the code uses. */
@@ -154,6 +166,7 @@ export function openApiDocument(baseUrl: string): object {
     paths: {
       ...imagePaths,
       '/api/health': { get: health },
+      '/api/ready': { get: readiness },
       ...controlPaths(),
     },
     components: {

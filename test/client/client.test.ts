@@ -35,6 +35,7 @@ t.test('the generated client calls every operation', async (t) => {
       ['/img/', `/img/?url=https://other.example.com/a.jpg&project=${own}`],
       ['/img/', `/img/?url=${source}x&project=${own}`],
       ['/api/health', '/api/health'],
+      ['/api/ready', '/api/ready'],
       [projects, projects],
       [projects, projects, authorized],
       [`${projects}/{projectId}`, `${projects}/prj_0000000000000000`, authorized],

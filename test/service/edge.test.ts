@@ -40,6 +40,7 @@ eachHttpServer('the requests of RFC 9110 and 9112', async (t, { name, isOldUws, 
     const cases = [
       ['POST', image, readMethods],
       ['DELETE', '/api/health', readMethods],
+      ['POST', '/api/ready', readMethods],
       ['PUT', '/openapi.json', readMethods],
       ['TRACE', '/api/sdk/v1/openapi.json', readMethods],
       ['PUT', '/api/sdk/v1/projects', 'GET, POST'],

@@ -46,13 +46,13 @@ function load(url: string) {
 async function replaceProcesses(t: Test, { service, origin, image }: Delivery): Promise<void> {
   origin.serve('/a.jpg', await picture(400, 300));
   const before = service.frontEnds();
-  const traffic = load(service.url + image('/a.jpg', 'w=50'));
-  await traffic.more(50);
+  const loads = [image('/a.jpg', 'w=50'), '/api/ready'].map((path) => load(service.url + path));
+  await Promise.all(loads.map((traffic) => traffic.more(50)));
   service.primary.kill('SIGHUP');
   await service.waitForLog((line) => line.msg === 'the front ends are replaced');
   await until('the old ones are gone', () => !before.some(isAlive));
-  await traffic.more(50);
-  t.same(await traffic.end(), []);
+  await Promise.all(loads.map((traffic) => traffic.more(50)));
+  t.same(await Promise.all(loads.map((traffic) => traffic.end())), [[], []]);
   t.equal(service.frontEnds().length, 2);
   t.notOk(service.log.some((line) => line.msg === 'a front end died and is replaced'));
 }
@@ -70,17 +70,25 @@ async function drain(t: Test, { service, origin, image }: Delivery): Promise<voi
   const frontEnds = service.frontEnds();
 
   const exit = service.end('SIGTERM');
+  const newConnection = { headers: { connection: 'close' } };
+  const notReady = await until('load balancers are told', async () => {
+    const response = await fetch(`${service.url}/api/ready`, newConnection);
+    return response.status === 503 && response;
+  });
+  t.equal(notReady.headers.get('cache-control'), 'no-store');
+  t.same(await notReady.json(), { ready: false, status: 'draining' });
+  const late = await fetch(service.url + image('/a.jpg', 'w=60'), newConnection);
+  t.equal(late.status, 200, 'new connections are served meanwhile');
   // The log line may be of the other process.
   const draining = await until('health reports it', async () => {
     const response = await health();
-    if (response.statusCode === 503) return response;
+    if (response.statusCode === 503 && response.headers['connection'] === 'close') return response;
     await response.body.dump();
     return false;
   });
   t.match(await draining.body.json(), { ok: false, status: 'draining' });
-  t.equal(draining.headers['connection'], 'close');
   const isRefused = () =>
-    fetch(`${service.url}/api/health`, { headers: { connection: 'close' } }).then(
+    fetch(`${service.url}/api/health`, newConnection).then(
       () => false,
       () => true,
     );
@@ -94,7 +102,11 @@ async function drain(t: Test, { service, origin, image }: Delivery): Promise<voi
 }
 
 eachHttpServer('signals to a service of two processes', async (t, engine) => {
-  const environment = { ...engine.environment, SERVICE_PROCESSES: '2' };
+  const environment = {
+    ...engine.environment,
+    SERVICE_PROCESSES: '2',
+    SERVICE_DRAIN_DELAY_MS: '2000',
+  };
   const delivery = await startDelivery(t, { environment });
   await t.test('SIGHUP replaces both without a failed request', (t) =>
     replaceProcesses(t, delivery),

@@ -57,14 +57,9 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
     t.match(await health(), { status: 503, body: { ok: false, store: 'unavailable' } });
     await unavailable('/api/sdk/v1/projects', authorization);
     await unavailable(unknown);
-    const caddyfile = await readFile(join(rootPath, 'docs/deploy/Caddyfile'), 'utf8');
-    const [, ofCaddy = ''] = /^\s*health_uri (\S+)$/m.exec(caddyfile) ?? [];
-    const live = { status: 200, body: { ok: true, status: 'ok' } };
-    t.match(await get(ofCaddy), live, 'the health check of a proxy succeeds');
-    const check = join(rootPath, 'dist/server/health-check.js');
-    const [program, ...args] = plainNode;
-    const checked = spawn(program, [...args, check], { env: service.environment });
-    t.same(await once(checked, 'exit'), [0, null], 'the health check of a container succeeds');
+    const notReady = { status: 503, body: { ready: false, status: 'starting' } };
+    t.match(await get('/api/ready'), notReady, 'it can serve nothing yet');
+    t.match(await get('/api/health/live'), { status: 200, body: { ok: true, status: 'ok' } });
     await until('the log entry', () => outageMessages(service, 'primary').length > 0);
     t.equal(
       outageMessages(service, 'primary')[0]?.msg.split('; ')[0],
@@ -109,6 +104,11 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
     await unavailable(unknown);
     await unavailable('/api/sdk/v1/projects', authorization);
     t.match(await health(), { status: 503, body: { checks: { projects: { known: 2 } } } });
+    t.match(await get('/api/ready'), { status: 200, body: { ready: true, status: 'ready' } });
+    const check = join(rootPath, 'dist/server/health-check.js');
+    const [program, ...args] = plainNode;
+    const checked = spawn(program, [...args, check], { env: service.environment });
+    t.same(await once(checked, 'exit'), [0, null], 'the health check of a container succeeds');
     const own = () => service.log.filter((line) => line['pid'] === pid);
     const outages = () => own().filter(({ msg }) => msg.startsWith('the store is unavailable: '));
     await until('the log entry', () => outages().length > 0);
@@ -153,6 +153,7 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
     running = await launch(t, { dataDir, port, environment: anotherKey });
     await running.waitForLog(({ msg }) => msg === 'a front end listens');
     await delivers('restarted');
+    t.equal((await get('/api/ready')).status, 200, 'a load balancer sends it requests');
     const { body } = await health();
     t.match(body, { store: 'unavailable', checks: { projects: { known: 2 } } });
     t.type(body.checks.projects.ageSeconds, 'number');

@@ -14,7 +14,7 @@ const { paths, components } = document;
 const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
 const operationOf = (id: string) => operations.find(({ operationId }) => operationId === id);
 
-const publicIds = ['getImage', 'getImageByQuery', 'getHealth'];
+const publicIds = ['getImage', 'getImageByQuery', 'getHealth', 'getReadiness'];
 /** Generated clients name their functions by them. */
 const controlIds =
   `listProjects createProject getProject getProjectConfiguration updateProjectSettings
@@ -55,7 +55,9 @@ t.test('images and health need no key; images have all parameters', async (t) =>
     const more = ['exp', 'sig', 'Range', 'If-Range'];
     t.same(names.slice(1), ['project', ...parameterNames, ...more], id);
   }
-  t.same(Object.keys(operationOf('getHealth')?.responses ?? {}), ['200', '503']);
+  for (const id of ['getHealth', 'getReadiness']) {
+    t.same(Object.keys(operationOf(id)?.responses ?? {}), ['200', '503'], id);
+  }
 });
 
 t.test('every example is valid by its schema', async (t) => {
