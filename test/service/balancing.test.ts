@@ -1,0 +1,242 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { hasHaproxy, startHaproxy } from '../../bench/servers/haproxy.ts';
+import { installed, startServer } from '../../bench/servers/launch.ts';
+import { hasNginx, startNginx } from '../../bench/servers/nginx.ts';
+import type { Server } from '../../bench/servers/server.ts';
+import { rootPath } from '../root.ts';
+import { until } from '../until.ts';
+
+const example = (name: string) => readFile(join(rootPath, 'docs/deploy', name), 'utf8');
+
+/** Three servers in place of machines, which answer images with their own name. */
+async function startMachines(t: Test) {
+  const held: ServerResponse[] = [];
+  const machines = ['one', 'two', 'three'].map((name) => {
+    const server = createServer((request, response) => {
+      if (request.url === '/api/ready') return response.writeHead(machine.ready ? 200 : 503).end();
+      machine.requests += 1;
+      machine.target = request.url ?? '';
+      machine.headers = request.headers;
+      response.setHeader('cache-control', 'no-store');
+      response.setHeader('machine', name);
+      if (request.url?.includes('held')) return held.push(response);
+      return response.end();
+    });
+    server.listen(0, '127.0.0.1');
+    const machine = {
+      name,
+      ready: true,
+      requests: 0,
+      target: '',
+      headers: {},
+      listening: once(server, 'listening'),
+      get address() {
+        return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+      },
+      close: () => server.close().closeAllConnections(),
+    };
+    t.teardown(machine.close);
+    return machine;
+  });
+  await Promise.all(machines.map(({ listening }) => listening));
+  return { machines, held };
+}
+
+type Machines = Awaited<ReturnType<typeof startMachines>>['machines'];
+
+const addressesOf = (machines: Machines) => machines.map(({ address }) => address);
+
+/** The machine that answers. */
+async function machineOf(url: string): Promise<string> {
+  const response = await fetch(url);
+  await response.arrayBuffer();
+  return response.headers.get('machine') ?? String(response.status);
+}
+
+const project = 'prj_32gx1acb9wtykf3m';
+const sources = Array.from(
+  { length: 200 },
+  (_, n) => `https://shop${n % 7}.test/pictures/${n}.jpg`,
+);
+
+/** The forms of a URL that every balancer reads. */
+const formsOf = (source: string) => [
+  `/img/${source}?project=${project}&w=100`,
+  `/img/${encodeURIComponent(source)}?w=200&project=${project}`,
+  `/img/?url=${source}&project=${project}`,
+  `/img?project=${project}&url=${encodeURIComponent(source)}&fmt=webp`,
+  `/img/${encodeURIComponent(source)}?project=${project}&url=https://ignored.test/`,
+];
+
+/** Checks that the forms of each source meet; returns the machine of each source. */
+async function machinesOf(t: Test, { url }: Pick<Server, 'url'>, forms = formsOf) {
+  const found = new Map<string, string>();
+  const apart: string[] = [];
+  for (const source of sources) {
+    const names: string[] = [];
+    // One after the other: requests in progress can be passed on to other machines.
+    for (const form of forms(source)) names.push(await machineOf(url + form));
+    if (new Set(names).size !== 1) apart.push(`${source}: ${names}`);
+    found.set(source, names[0] ?? '');
+  }
+  t.same(apart, [], 'sources whose forms do not meet');
+  return found;
+}
+
+const shares = (found: ReadonlyMap<string, string>) =>
+  ['one', 'two', 'three'].map(
+    (name) => [...found.values()].filter((machine) => machine === name).length,
+  );
+
+t.test('HAProxy', { skip: !hasHaproxy && 'haproxy is not installed' }, async (t) => {
+  execFileSync('haproxy', ['-c', '-q', '-f', join(rootPath, 'docs/deploy/haproxy.cfg')]);
+  const { machines, held } = await startMachines(t);
+  const haproxy = await startHaproxy(await example('haproxy.cfg'), addressesOf(machines));
+  t.teardown(() => haproxy.close());
+  const { url } = haproxy;
+  const machineNamed = (name: string) => machines.find((machine) => machine.name === name);
+
+  await t.test('the spellings of a source meet', async (t) => {
+    await machinesOf(t, haproxy, (source) => {
+      const own = `${source.replace('.jpg', '%20b+c.jpg')}?w=1&x=%C3%BC`;
+      const direct = own.replace('?', '%3F').replace('&', '%26');
+      return [
+        `/img/${encodeURIComponent(own)}?project=${project}`,
+        `/img/?url=${encodeURIComponent(own)}&project=${project}`,
+        `/img/${encodeURIComponent(`${own}#part`)}?project=${project}`,
+        `/img/${direct.replace('https://', 'HTTPS:/')}?project=${project}`,
+      ];
+    });
+    await machinesOf(t, haproxy, (source) => [
+      `/img/${source}%zz?project=${project}`,
+      `/img/${encodeURIComponent(`${source}%zz`)}?project=${project}`,
+    ]);
+  });
+
+  const before = await machinesOf(t, haproxy);
+  for (const share of shares(before)) t.ok(share > 40, `${shares(before)}`);
+
+  await t.test('the service gets the request as it was, and the client', async (t) => {
+    const source = sources[0] ?? '';
+    const target = `/img/${encodeURIComponent(source)}?project=${project}&exp=1&sig=a%2Bb`;
+    const machine = machineNamed(await machineOf(url + target));
+    t.equal(machine?.target, target, 'signatures cover it');
+    t.match(machine?.headers, { 'x-forwarded-for': '127.0.0.1' });
+  });
+
+  await t.test('other paths are shared out evenly', async (t) => {
+    const counts = new Map<string, number>();
+    for (let n = 0; n < 9; n++) {
+      const name = await machineOf(`${url}/api/sdk/v1/projects?project=${project}`);
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    t.same([...counts.values()], [3, 3, 3]);
+  });
+
+  await t.test('under load no machine gets more than half above the mean', async (t) => {
+    const target = `/img/https://e.test/held.jpg?project=${project}`;
+    const own = machineNamed(await Promise.race([machineOf(url + target), released()]));
+    const start = new Map(machines.map((machine) => [machine, machine.requests]));
+    const all = Array.from({ length: 120 }, () => machineOf(url + target));
+    await until('all have arrived', () => held.length === 120);
+    const added = machines.map((machine) => machine.requests - (start.get(machine) ?? 0));
+    const most = own === undefined ? 0 : (added[machines.indexOf(own)] ?? 0);
+    t.ok(most >= 60 && most <= 92, `60, and half of 60 at most: ${added}`);
+    for (const response of held.splice(0)) response.end();
+    await Promise.all(all);
+
+    /** Releases the first request; resolves never. */
+    async function released(): Promise<never> {
+      await until('the first', () => held.length === 1);
+      for (const response of held.splice(0)) response.end();
+      return new Promise(() => {});
+    }
+  });
+
+  await t.test('only the sources of a machine that is not ready move', async (t) => {
+    const two = machineNamed('two');
+    if (two === undefined) return;
+    two.ready = false;
+    const own = sources.filter((source) => before.get(source) === 'two');
+    await until('it gets no requests', async () => {
+      const { requests } = two;
+      for (const source of own) await machineOf(url + formsOf(source)[0]);
+      return two.requests === requests;
+    });
+    const after = await machinesOf(t, haproxy);
+    const moved = sources.filter((source) => after.get(source) !== before.get(source));
+    t.same(moved, own);
+    t.equal(new Set(own.map((source) => after.get(source))).size, 2, 'both others get some');
+    two.ready = true;
+    await until('they return', async () => {
+      for (const source of own) {
+        if ((await machineOf(url + formsOf(source)[0])) !== 'two') return false;
+      }
+      return true;
+    });
+  });
+
+  await t.test('no request fails when a machine dies', async (t) => {
+    await machineNamed('three')?.close();
+    const after = await machinesOf(t, haproxy, (source) => formsOf(source).slice(0, 1));
+    const moved = sources.filter((source) => after.get(source) !== before.get(source));
+    t.same(
+      moved,
+      sources.filter((source) => before.get(source) === 'three'),
+    );
+    t.same(new Set(after.values()), new Set(['one', 'two']));
+  });
+});
+
+t.test('nginx', { skip: !hasNginx && 'nginx is not installed' }, async (t) => {
+  const { machines } = await startMachines(t);
+  const text = await example('nginx.conf');
+  const nginx = await startNginx('nginx', (folder, port) =>
+    text
+      .replace('/var/cache/nginx/image-delivery', `${folder}/cache`)
+      .replace(
+        'server 127.0.0.1:3000;',
+        addressesOf(machines)
+          .map((address) => `server ${address};`)
+          .join(' '),
+      )
+      .replace('listen 80;', `listen 127.0.0.1:${port};`),
+  );
+  t.teardown(() => nginx.close());
+  const found = await machinesOf(t, nginx);
+  for (const share of shares(found)) t.ok(share > 40, `${shares(found)}`);
+  const others = new Set<string>();
+  await until('other paths go to all', async () => {
+    others.add(await machineOf(`${nginx.url}/api/health`));
+    return others.size === 3;
+  });
+});
+
+t.test('Caddy', { skip: !installed('caddy') && 'caddy is not installed' }, async (t) => {
+  const { machines } = await startMachines(t);
+  const text = await example('Caddyfile');
+  const caddy = await startServer(
+    'caddy',
+    (_, folder) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', join(folder, 'config')],
+    {
+      files: (_, port) => ({
+        config: `{\nadmin off\n}\n${text
+          .replace('\nimages.example.com', `\nhttp://127.0.0.1:${port}`)
+          .replace(
+            'reverse_proxy 127.0.0.1:3000',
+            `reverse_proxy ${addressesOf(machines).join(' ')}`,
+          )}`,
+      }),
+    },
+  );
+  t.teardown(() => caddy.close());
+  const found = await machinesOf(t, caddy);
+  for (const share of shares(found)) t.ok(share > 40, `${shares(found)}`);
+  t.notOk(machines.some(({ headers }) => 'image-source' in headers));
+});
