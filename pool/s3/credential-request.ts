@@ -1,0 +1,82 @@
+import { Agent, request } from 'undici';
+
+/** Answers have some 2 KB. */
+const maxBytes = 65_536;
+const formType = 'application/x-www-form-urlencoded';
+
+export interface CredentialRequest {
+  readonly method?: 'GET' | 'PUT';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as the body of a POST. */
+  readonly form?: URLSearchParams;
+  readonly timeoutMs: number;
+}
+
+/**
+ * The body of a service that gives credentials. It sends no proxy the request, follows no redirect, and keeps no
+ * connection.
+ *
+ * @throws Error with the status, and without the body and the URL's query, which may be secrets
+ */
+export async function requestCredentials(
+  url: URL,
+  { method = 'GET', headers = {}, form, timeoutMs }: CredentialRequest,
+): Promise<string> {
+  const where = `${url.origin}${url.pathname}`;
+  const dispatcher = new Agent({ pipelining: 0, connect: { timeout: timeoutMs } });
+  try {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const { statusCode, body } = await request(url, {
+      method: form === undefined ? method : 'POST',
+      headers: form === undefined ? headers : { ...headers, 'content-type': formType },
+      body: form?.toString() ?? null,
+      signal,
+      dispatcher,
+    });
+    if (statusCode !== 200) throw new Error(`${where} answered ${statusCode}`);
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw new Error(`${where} answered more than ${maxBytes} bytes`);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString();
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+/** The credentials in an answer as containers and machines get them. @throws Error */
+export function readCredentials(text: string) {
+  const fields = parsed(text);
+  return credentialsOf(
+    fields['AccessKeyId'],
+    fields['SecretAccessKey'],
+    fields['Token'],
+    fields['Expiration'],
+  );
+}
+
+/** @throws Error when one of them is absent */
+export function credentialsOf(id: unknown, secret: unknown, token: unknown, expiration: unknown) {
+  const expiresAt = Date.parse(String(expiration));
+  const areTexts = [id, secret, token].every((text) => typeof text === 'string' && text !== '');
+  if (!areTexts || Number.isNaN(expiresAt)) throw new Error('an answer without credentials');
+  return {
+    accessKeyId: String(id),
+    secretAccessKey: String(secret),
+    sessionToken: String(token),
+    expiresAt,
+  };
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // The message of a SyntaxError has a part of the text.
+  }
+  throw new Error('an answer that is no JSON object');
+}

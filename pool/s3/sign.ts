@@ -1,0 +1,55 @@
+import type { Credentials } from './credentials.ts';
+
+/** SHA-256 of nothing, which is the body of requests other than PUT. */
+const emptyDigest = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
+export interface SignedRequest {
+  readonly method: string;
+  /** As sent: see `objectUrl`. */
+  readonly url: URL;
+  /**
+   * Additional headers in lower case. All are signed, except those that proxies may change, such as `range` and
+   * `user-agent`.
+   */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** SHA-256 of the body, hexadecimal; absent without a body. Every service and scheme accepts it. */
+  readonly bodyDigest?: string;
+  /** The region of the bucket. */
+  readonly region: string;
+  readonly credentials: Credentials;
+  /** Unix ms. */
+  readonly now: number;
+}
+
+/** Keys that are derived from a secret for a day. Credentials may change every hour. */
+const maxDerivedKeys = 50;
+const derivedKeys = new Map<string, ArrayBuffer>();
+
+/** The headers of a request with its signature (AWS Signature Version 4 for S3); `host` is the URL's. */
+export async function sign({
+  method,
+  url,
+  headers = {},
+  bodyDigest = emptyDigest,
+  region,
+  credentials,
+  now,
+}: SignedRequest): Promise<Record<string, string>> {
+  const { AwsV4Signer } = await import('aws4fetch');
+  const { accessKeyId, secretAccessKey, sessionToken } = credentials;
+  if (derivedKeys.size > maxDerivedKeys) derivedKeys.clear();
+  const signer = new AwsV4Signer({
+    method,
+    url: url.href,
+    headers: { ...headers, 'x-amz-content-sha256': bodyDigest },
+    service: 's3',
+    region,
+    accessKeyId,
+    secretAccessKey,
+    sessionToken: sessionToken ?? '',
+    datetime: new Date(now).toISOString().replace(/[:-]|\.\d{3}/g, ''),
+    cache: derivedKeys,
+  });
+  const signed = await signer.sign();
+  return Object.fromEntries(signed.headers);
+}

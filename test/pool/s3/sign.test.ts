@@ -1,0 +1,69 @@
+import t from 'tap';
+import { parseS3Location } from '../../../contract/s3-location.ts';
+import { objectUrl } from '../../../pool/s3/object-url.ts';
+import { type SignedRequest, sign } from '../../../pool/s3/sign.ts';
+
+// The examples of "Signature Calculations for the Authorization Header" in the API reference of Amazon S3.
+const example = {
+  region: 'us-east-1',
+  credentials: {
+    accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
+    secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+    sessionToken: null,
+    expiresAt: Number.POSITIVE_INFINITY,
+  },
+  now: Date.UTC(2013, 4, 24),
+};
+const bucket = 'https://examplebucket.s3.amazonaws.com/';
+
+async function signatureOf(
+  request: Pick<SignedRequest, 'method' | 'url'> & Partial<SignedRequest>,
+) {
+  const { authorization = '' } = await sign({ ...example, ...request });
+  return /Signature=(.*)/.exec(authorization)?.[1];
+}
+
+t.test('signatures are those of the published examples', async (t) => {
+  const put = await signatureOf({
+    method: 'PUT',
+    url: new URL(`${bucket}test%24file.text`),
+    headers: {
+      date: 'Fri, 24 May 2013 00:00:00 GMT',
+      'x-amz-storage-class': 'REDUCED_REDUNDANCY',
+    },
+    bodyDigest: '44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072',
+  });
+  t.equal(put, '98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd');
+  const list = await signatureOf({
+    method: 'GET',
+    url: new URL(`${bucket}?max-keys=2&prefix=J`),
+  });
+  t.equal(list, '34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7');
+});
+
+t.test('a session token and conditional headers are signed', async (t) => {
+  const headers = await sign({
+    ...example,
+    credentials: { ...example.credentials, sessionToken: 'token' },
+    method: 'GET',
+    url: new URL(`${bucket}a`),
+    headers: { 'if-none-match': '"x"' },
+  });
+  t.equal(headers['x-amz-security-token'], 'token');
+  const signed = 'host;if-none-match;x-amz-content-sha256;x-amz-date;x-amz-security-token';
+  t.match(headers['authorization'], `SignedHeaders=${signed},`);
+  t.notMatch(JSON.stringify(headers), example.credentials.secretAccessKey);
+});
+
+t.test('the URL of an object names its key exactly', async (t) => {
+  const virtual = parseS3Location('s3://bucket/pre%20fix?region=eu-west-1');
+  t.equal(
+    objectUrl(virtual, "a'b(+)/ü//%2F?x#y.jpg").href,
+    'https://bucket.s3.eu-west-1.amazonaws.com/pre%20fix/a%27b%28%2B%29/%C3%BC//%252F%3Fx%23y.jpg',
+  );
+  const path = parseS3Location('s3://bucket?endpoint=http://10.0.0.1:9000/s3/');
+  t.equal(objectUrl(path, '~a*').href, 'http://10.0.0.1:9000/s3/bucket/~a%2A');
+  for (const key of ['', '.', 'a/../b', '..', 'a/.', '\ud800']) {
+    t.throws(() => objectUrl(path, key), RangeError, JSON.stringify(key));
+  }
+});
