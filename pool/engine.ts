@@ -1,6 +1,8 @@
 import { ServiceError } from '../contract/errors.ts';
+import { Admission } from './admission.ts';
 import { DiskCache, type DiskCacheEvents } from './cache/disk.ts';
 import { MemoryCache, type MemoryEntry } from './cache/memory.ts';
+import { type OnSharedCacheChange, SharedCache } from './cache/shared-cache.ts';
 import { Cancelled, type Coalescer, type Role } from './coalescer.ts';
 import { FairShare } from './fair-share.ts';
 import type { FreshnessReport } from './freshness.ts';
@@ -21,7 +23,7 @@ export interface CacheResult {
   /** Null when the image is too large for the memory cache, or the cache is disabled. */
   readonly entry: MemoryEntry | null;
   /** An image received as a follower counts as a miss. */
-  readonly tier: 'memory' | 'disk' | 'miss';
+  readonly tier: 'memory' | 'disk' | 'shared' | 'miss';
   readonly timings: Timings;
   /** Absent for a request without `freshness`. */
   readonly freshness?: FreshnessReport;
@@ -30,6 +32,7 @@ export interface CacheResult {
 export interface EngineEnvironment {
   readonly coalescer: Coalescer;
   readonly disk: DiskCacheEvents;
+  readonly onSharedCacheChange: OnSharedCacheChange;
   /** Called for memory cache hits, at most once a second for each key. */
   readonly onMemoryHit: (key: string) => void;
   /** Called when a render begins and when it succeeds. */
@@ -45,10 +48,11 @@ export interface EngineEnvironment {
 const maxMisses = 2_048;
 const guaranteedMisses = 32;
 
-/** Returns images from the memory cache or the disk cache, and renders those that neither has. */
+/** Returns images from the caches, in memory, on the disk or shared, and renders those that none has. */
 export class Engine {
   readonly #memory: MemoryCache;
   readonly #disk: DiskCache | null;
+  readonly #shared: SharedCache | null;
   readonly #producer: Producer;
   readonly #revalidator: Revalidator;
   readonly #misses = new SingleFlight<string, CacheResult>();
@@ -60,16 +64,20 @@ export class Engine {
   writesToDisk = true;
 
   constructor(settings: EngineSettings, environment: EngineEnvironment) {
-    const { memoryCacheBytes, diskCacheFolder } = settings;
+    const { memoryCacheBytes, diskCacheFolder, sharedCache } = settings;
     this.#environment = environment;
     this.#memory = new MemoryCache(memoryCacheBytes, environment.onMemoryHit);
     this.#disk = diskCacheFolder === null ? null : new DiskCache(diskCacheFolder, environment.disk);
+    this.#shared = sharedCache && new SharedCache(sharedCache, environment.onSharedCacheChange);
     this.#producer = new Producer(settings, environment.now);
     const disk = this.#disk;
     this.#revalidator = new Revalidator({
-      disk: disk && {
-        read: (...file) => disk.read(...file),
-        write: async (...file) => void (this.writesToDisk && (await disk.write(...file))),
+      caches: {
+        disk: disk && {
+          read: (...file) => disk.read(...file),
+          write: async (...file) => void (this.writesToDisk && (await disk.write(...file))),
+        },
+        shared: this.#shared,
       },
       coalescer: environment.coalescer,
       bounds: settings.freshness,
@@ -113,6 +121,8 @@ export class Engine {
     const { refusals } = this.#producer;
     return {
       memory: { bytes, maxBytes, count, evictions },
+      /** Null without a shared cache. */
+      shared: this.#shared?.stats() ?? null,
       /** Misses in progress. */
       misses: this.#misses.size,
       followers: { ...this.#followers },
@@ -134,6 +144,15 @@ export class Engine {
   async get(key: string, request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
     signal.throwIfAborted();
     if (!followsSource(request)) return this.#get(key, { ...request, ...neverOutdated }, signal);
+    return this.#getFollowing(key, this.#withSharedWait(request), signal);
+  }
+
+  /** The image of a project whose images follow their sources. */
+  async #getFollowing(
+    key: string,
+    request: FollowingRequest,
+    signal: AbortSignal,
+  ): Promise<CacheResult> {
     const validFrom = await this.#revalidator.validFrom(request, signal);
     const onFetched: Work['onFetched'] = (input, lease) =>
       this.#revalidator.fetched(input, request, lease);
@@ -166,25 +185,26 @@ export class Engine {
 
   async close(): Promise<void> {
     this.#revalidator.close();
-    await Promise.all([this.#producer.close(), this.#disk?.settle()]);
+    await Promise.all([this.#producer.close(), this.#disk?.settle(), this.#shared?.close()]);
   }
 
   async #miss(key: string, work: Work): Promise<CacheResult> {
     const stored = await this.#readDisk(key, work);
     if (stored !== null) return stored;
+    const admission = new Admission(this.#producer, work);
     // Before the messages to the primary and the fetch, which a refusal would waste. After the disk read,
-    // because a full queue must not refuse hits, and an absent file costs one failed `open`.
-    const leave = isLive(work) ? this.#producer.reserve(work.project) : () => {};
+    // because a full queue must not refuse hits, and an absent file costs one failed `open`. For the same reason
+    // after the read of the shared cache, which waits for the network, and only in the process that leads.
     try {
-      this.#producer.requireUsableWatermark(work.variant);
-      return await this.#coalesce(key, work, leave);
+      if (this.#shared === null) admission.enter();
+      return await this.#coalesce(key, work, admission);
     } finally {
-      leave();
+      admission.leave();
     }
   }
 
   /** Single flight across processes: leads for the key, or receives the image as a follower. */
-  async #coalesce(key: string, work: Work, fetched: () => void): Promise<CacheResult> {
+  async #coalesce(key: string, work: Work, admission: Admission): Promise<CacheResult> {
     const role = await this.#join(key, work);
     if (role.role === 'follower') {
       this.#followers.machine += 1;
@@ -192,10 +212,13 @@ export class Engine {
     }
     try {
       const stored = role.mayBeStored ? await this.#readDisk(key, work) : null;
-      const result = stored ?? (await this.#produce(key, work, fetched));
+      const shared = this.#shared;
+      const found = stored ?? (shared === null ? null : await this.#readShared(shared, key, work));
+      const result = found ?? (await this.#produce(key, work, admission));
       // Followers in other processes must wait for the disk write; this response need not, unless it is that of
       // a prewarming, after which every process must find the image.
       const written = this.#write(key, result, work).then(() => role.succeed(result.image));
+      if (result.tier === 'miss') shared?.write(key, result.image, work.purges);
       if (!isLive(work)) await written;
       return result;
     } catch (error) {
@@ -221,9 +244,10 @@ export class Engine {
     return runStage(stages, 'coalesce', join, ({ role }) => ({ role }));
   }
 
-  async #produce(key: string, work: Work, fetched: () => void): Promise<CacheResult> {
+  async #produce(key: string, work: Work, admission: Admission): Promise<CacheResult> {
+    admission.enter();
     this.#environment.onRender('begun', key, {});
-    const { image, timings } = await this.#producer.produce(work, fetched);
+    const { image, timings } = await this.#producer.produce(work, () => admission.leave());
     this.#environment.onRender('done', key, timings);
     return this.#keep(key, image, 'miss', work, timings);
   }
@@ -237,6 +261,7 @@ export class Engine {
     if (entry !== null && entry.provenance.stamp < purges.renewBelow) {
       entry.provenance = { ...entry.provenance, stamp: purges.known };
       void this.#disk?.renew(key, purges);
+      this.#shared?.write(key, entry.image, purges);
     }
     stage.end({ hit: entry !== null });
     return entry;
@@ -246,10 +271,23 @@ export class Engine {
     const { purges, stages = noObserver } = work;
     const disk = this.#disk;
     if (disk === null) return null;
-    const read = () => disk.read(key, purges);
+    const read = () => disk.read(key, purges, (image) => this.#shared?.write(key, image, purges));
     const image = await runStage(stages, 'disk', read, (found) => ({ hit: found !== null }));
     const isUsable = image !== null && this.#isValid(image, work);
     return isUsable ? this.#keep(key, image, 'disk', work) : null;
+  }
+
+  async #readShared(shared: SharedCache, key: string, work: Work): Promise<CacheResult | null> {
+    const { purges, signal, stages = noObserver, sharedWait = shared.wait } = work;
+    const read = () => shared.read(key, purges, signal, sharedWait);
+    const image = await runStage(stages, 'shared', read, (found) => ({ hit: found !== null }));
+    const isUsable = image !== null && this.#isValid(image, work);
+    return isUsable ? this.#keep(key, image, 'shared', work) : null;
+  }
+
+  /** Limits all waits of a request for the shared cache together. */
+  #withSharedWait(request: FollowingRequest): FollowingRequest {
+    return this.#shared === null ? request : { ...request, sharedWait: this.#shared.wait };
   }
 
   /** Whether nothing has changed since the image's bytes were fetched, by a clock that was not set back. */
@@ -264,7 +302,7 @@ export class Engine {
   async #write(key: string, { image, tier }: CacheResult, work: Work): Promise<void> {
     const { purges, stages = noObserver } = work;
     const disk = this.#disk;
-    if (disk === null || tier !== 'miss' || !this.writesToDisk || !purges.isCurrent()) return;
+    if (disk === null || tier === 'disk' || !this.writesToDisk || !purges.isCurrent()) return;
     await runStage(stages, 'write', () => disk.write(key, image, provenanceOf(purges)));
   }
 

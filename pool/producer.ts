@@ -1,4 +1,5 @@
 import { ServiceError } from '../contract/errors.ts';
+import type { SharedWait } from './cache/shared-cache.ts';
 import { TransformQueue } from './execution/transform-queue.ts';
 import { requireSupportedFormat } from './formats/unsupported-formats.ts';
 import type { ImageFreshness } from './freshness.ts';
@@ -26,6 +27,8 @@ export interface ImageRequest {
   readonly allowed: (host: string) => boolean;
   /** Background work has lower priority than live requests, until a live request waits for it. */
   readonly background: boolean;
+  /** Set by the engine. */
+  readonly sharedWait?: SharedWait;
   readonly stages?: StageObserver;
 }
 

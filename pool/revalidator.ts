@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
-import type { DiskCache } from './cache/disk.ts';
 import { Cancelled, type Coalescer } from './coalescer.ts';
 import { FairShare } from './fair-share.ts';
 import {
@@ -14,20 +13,20 @@ import {
   type ImageFreshness,
   type SourceState,
 } from './freshness.ts';
-import { entityTag, type FetchTimes, type Image, type InputName } from './image.ts';
+import type { FetchTimes, InputName } from './image.ts';
 import type { ImageRequest, Work } from './producer.ts';
-import { flightKey, type ImagePurges, provenanceOf } from './purges.ts';
+import { flightKey, type ImagePurges } from './purges.ts';
 import { SingleFlight } from './single-flight.ts';
 import type { Validators } from './source/fetch.ts';
 import type { SourceLease } from './source/sources.ts';
+import { decodeState, fileOf, SourceStates, type StateCaches } from './source-states.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
 /** A request of a project that wants its images to follow their sources. */
 export type FollowingRequest = ImageRequest & { readonly freshness: ImageFreshness };
 
 export interface RevalidatorEnvironment {
-  /** Keeps the states for other processes, and beyond a restart; null for none. */
-  readonly disk: Pick<DiskCache, 'read' | 'write'> | null;
+  readonly caches: StateCaches;
   readonly coalescer: Coalescer;
   readonly bounds: FreshnessBounds;
   /**
@@ -69,10 +68,11 @@ const retryAfterMs = 10_000;
 
 /**
  * Knows when sources were last compared with their origins, and compares them again: once for the machine at a
- * time, and without rendering anything. The states of sources are files of the disk cache.
+ * time, and without rendering anything.
  */
 export class Revalidator {
   readonly #environment: RevalidatorEnvironment;
+  readonly #states: SourceStates;
   readonly #known = new LRUCache<string, Known>({ max: maxKnown });
   readonly #running = new SingleFlight<string, void>();
   readonly #backgroundShare = new FairShare(maxInBackground, guaranteedInBackground);
@@ -82,6 +82,7 @@ export class Revalidator {
 
   constructor(environment: RevalidatorEnvironment) {
     this.#environment = environment;
+    this.#states = new SourceStates(environment.caches);
     // Every revalidation in progress listens.
     setMaxListeners(0, this.#closing.signal);
   }
@@ -98,7 +99,7 @@ export class Revalidator {
   async validFrom(request: FollowingRequest, signal: AbortSignal): Promise<FetchTimes> {
     const validFrom = { source: 0, watermark: 0 };
     for (const [input, key] of inputsOf(request)) {
-      await this.#load(key, request.purges);
+      await this.#load(key, request, signal);
       const freshness = this.#freshness(key, request);
       if (freshness === 'expired' || (freshness === 'stale' && request.background)) {
         const asked = this.#revalidate(input, key, request, request.background);
@@ -170,17 +171,13 @@ export class Revalidator {
     return freshnessOf(state, freshness.sourceAge, bounds, now(), failed);
   }
 
-  async #load(key: string, purges: ImagePurges): Promise<void> {
+  async #load(key: string, request: FollowingRequest, signal: AbortSignal): Promise<void> {
+    const { purges, sharedWait = null } = request;
     if (this.#get(key, purges) !== null) return;
-    const state = await this.#read(key, purges);
+    const state = await this.#states.find(key, purges, signal, sharedWait);
     // Meanwhile the origin may have told more.
     if (state === null || this.#get(key, purges) !== null) return;
     this.#known.set(key, { state, stamp: purges.known, failure: null });
-  }
-
-  async #read(key: string, purges: ImagePurges): Promise<SourceState | null> {
-    const file = (await this.#environment.disk?.read(key, purges)) ?? null;
-    return file === null ? null : decodeState(file);
   }
 
   #revalidate(
@@ -240,7 +237,7 @@ export class Revalidator {
     }
   }
 
-  /** The state after a look at the disk, where another process may have stored it, or at the origin. */
+  /** The state after a look at the caches, where another process may have stored it, or at the origin. */
   async #lead(
     input: InputName,
     key: string,
@@ -249,7 +246,8 @@ export class Revalidator {
   ): Promise<SourceState> {
     const { purges } = request;
     const before = this.#get(key, purges)?.state ?? null;
-    const stored = await this.#read(key, purges);
+    // Not while a request waits, which has waited for the shared cache already.
+    const stored = await this.#states.latest(key, purges, promoted);
     if (stored !== null && stored.checkedAt > (before?.checkedAt ?? 0)) {
       this.#known.set(key, { state: stored, stamp: purges.known, failure: null });
       if (this.#freshness(key, request) === 'fresh') return stored;
@@ -293,8 +291,9 @@ export class Revalidator {
 
   async #keep(key: string, state: SourceState, purges: ImagePurges): Promise<void> {
     if (!purges.isCurrent()) return;
+    const before = this.#get(key, purges)?.state ?? null;
     this.#known.set(key, { state, stamp: purges.known, failure: null });
-    await this.#environment.disk?.write(key, fileOf(state), provenanceOf(purges));
+    await this.#states.keep(key, state, before, purges);
   }
 }
 
@@ -334,24 +333,4 @@ function notModified(before: SourceState, { validators, freshness }: NotChanged,
     lastModified: validators.lastModified ?? before.lastModified,
     origin: hasFreshness ? freshness : before.origin,
   };
-}
-
-/** A state as a file of the disk cache. */
-function fileOf(state: SourceState): Image {
-  const body = Buffer.from(JSON.stringify(state));
-  const contentType = 'application/json';
-  return {
-    body,
-    contentType,
-    etag: entityTag(body),
-    width: 0,
-    height: 0,
-    fetchedAt: { source: state.checkedAt, watermark: 0 },
-  };
-}
-
-/** Null for another file. */
-function decodeState({ body, contentType }: Image): SourceState | null {
-  // The digests of the file prove that this service has written it.
-  return contentType === 'application/json' ? JSON.parse(Buffer.from(body).toString()) : null;
 }

@@ -1,4 +1,5 @@
 import type { Ports } from '../contract/private-sources.ts';
+import type { SharedCacheSettings } from './cache/shared-cache.ts';
 import type { FreshnessBounds } from './freshness.ts';
 import type { OwnAddresses } from './source/guard.ts';
 
@@ -16,6 +17,8 @@ export interface EngineSettings {
   readonly memoryCacheBytes: number;
   /** Folder of the disk cache; null disables that tier. */
   readonly diskCacheFolder: string | null;
+  /** The cache of all machines; null for none. */
+  readonly sharedCache: SharedCacheSettings | null;
   /** CIDRs and host names that sources may use even though they are not public. */
   readonly privateSources: readonly string[];
   /** The ports of public sources; null allows all. */

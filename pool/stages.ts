@@ -1,6 +1,6 @@
 /**
  * The stages of an image request, in order. `coalesce` is the wait for another request that produces the
- * same image or source, or for the leader's role; `queue` is the wait for a transform thread.
+ * same image or source, or for the leader's role; `shared` reads the shared cache; `queue` is the wait for a transform thread.
  */
 export const stageNames = [
   'parse',
@@ -8,6 +8,7 @@ export const stageNames = [
   'memory',
   'disk',
   'coalesce',
+  'shared',
   'fetch',
   'queue',
   'transform',

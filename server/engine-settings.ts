@@ -13,6 +13,11 @@ export function engineSettings(settings: Settings): EngineSettings {
     fetchConcurrency: settings.fetchConcurrency,
     memoryCacheBytes: Math.floor(settings.memoryCacheBytes / processes),
     diskCacheFolder: diskCacheBytes === 0 ? null : resolve(join(dataDir, 'cache')),
+    sharedCache: settings.sharedCacheUrl && {
+      location: settings.sharedCacheUrl,
+      timeoutMs: settings.sharedCacheTimeoutMs,
+      queueBytes: settings.sharedCacheQueueBytes,
+    },
     privateSources: settings.privateSources,
     sourcePorts: settings.sourcePorts,
     dnsServers: settings.dnsServers,

@@ -84,5 +84,24 @@ export class FrontEndMetrics {
     registry.gauge('cacheEntries', 'source').value = sources.cacheEntries;
     registry.gauge('cacheBytes', 'response').value = responses.bytes;
     registry.gauge('cacheEntries', 'response').value = responses.count;
+    if (engine.shared !== null) this.#collectShared(engine.shared);
+  }
+
+  #collectShared(shared: NonNullable<FrontEndStats['shared']>): void {
+    const { registry } = this;
+    const { reads, writes, available } = shared;
+    registry.counter('sharedReads', 'hit').value = reads.hit;
+    registry.counter('sharedReads', 'miss').value = reads.miss;
+    registry.counter('sharedReads', 'damaged').value = reads.damaged;
+    registry.counter('sharedReads', 'timeout').value = reads.timeout;
+    registry.counter('sharedReads', 'error').value = reads.error;
+    registry.counter('sharedReads', 'skipped').value = reads.skipped;
+    registry.counter('sharedWrites', 'stored').value = writes.stored;
+    registry.counter('sharedWrites', 'failed').value = writes.failed;
+    registry.counter('sharedWrites', 'dropped').value = writes.dropped;
+    registry.counter('sharedDropped').value = shared.droppedBytes;
+    registry.gauge('sharedQueue').value = shared.queuedBytes;
+    registry.gauge('sharedAvailable', 'read').value = available.read ? 1 : 0;
+    registry.gauge('sharedAvailable', 'write').value = available.write ? 1 : 0;
   }
 }

@@ -39,6 +39,7 @@ import { routes } from './routes.ts';
 import { logFailures } from './telemetry/failure-log.ts';
 import { ImageTelemetry } from './telemetry/image-telemetry.ts';
 import type { Tracing } from './telemetry/otlp.ts';
+import { logSharedCache } from './telemetry/shared-cache-log.ts';
 import { startTracing } from './telemetry/tracing.ts';
 
 const reportEveryMs = 1_000;
@@ -141,6 +142,7 @@ class FrontEnd {
     this.#engine = new Engine(engineSettings(settings), {
       coalescer: settings.processes === 1 ? onlyProcess : this.#coalescer,
       disk: this.#diskCacheReporter,
+      onSharedCacheChange: logSharedCache(log),
       onMemoryHit: (key) => this.#diskCacheReporter.read(key),
       onRender: (event, key, timings) => log.debug({ key, ...timings }, `render ${event}`),
       now: Date.now,

@@ -1,5 +1,6 @@
 import type { DiskCacheIndex } from './cluster/disk-cache-index.ts';
 import type { DiskPurges } from './cluster/disk-purges.ts';
+import type { SharedPurges } from './cluster/shared-purges.ts';
 import type { Supervisor } from './cluster/supervisor.ts';
 import { BusiestProjects, type ProjectCounts } from './telemetry/busiest-projects.ts';
 import { exposition } from './telemetry/exposition.ts';
@@ -12,6 +13,8 @@ export interface PrimaryParts {
   readonly processes: number;
   readonly disk: Pick<DiskCacheIndex, 'bytes' | 'maxBytes' | 'count' | 'evictions'>;
   readonly purges: DiskPurges['totals'];
+  /** Null without a shared cache. */
+  readonly sharedPurges: () => SharedPurges['totals'] | null;
   readonly diskFull: () => boolean;
 }
 
@@ -47,7 +50,7 @@ export class PrimaryMetrics {
 
   /** All metrics in Prometheus' text format. */
   text(): string {
-    const { supervisor, processes, disk, purges, diskFull } = this.#parts;
+    const { supervisor, processes, disk, purges, sharedPurges, diskFull } = this.#parts;
     const registry = this.#registry;
     const { died, unresponsive, stuck } = supervisor.restarts;
     registry.gauge('frontEnds').value = supervisor.listening;
@@ -61,6 +64,11 @@ export class PrimaryMetrics {
     registry.counter('cacheEvictions', 'disk').value = disk.evictions;
     registry.counter('purges').value = purges.purges;
     registry.counter('purgedImages').value = purges.images;
+    const shared = sharedPurges();
+    if (shared !== null) {
+      registry.counter('sharedDeletions', 'deleted').value = shared.objects;
+      registry.counter('sharedDeletions', 'failed').value = shared.failed;
+    }
     registry.gauge('diskFull').value = diskFull() ? 1 : 0;
     const own = { ...registry.snapshot(), ...this.#projects.snapshot() };
     return exposition(this.#frontEnds.total(own));

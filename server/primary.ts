@@ -2,6 +2,7 @@ import { extname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createLogger, isOnTerminal, type Logger } from '../contract/log.ts';
+import type { S3Location } from '../contract/s3-location.ts';
 import { ignoredVariables } from '../contract/settings/load.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { cannotListen } from '../contract/start-failure.ts';
@@ -16,6 +17,7 @@ import { DiskSpace } from './cluster/disk-space.ts';
 import { frontEndArguments, frontEndEnvironment } from './cluster/environment.ts';
 import { KnownProjects } from './cluster/known-projects.ts';
 import { KnownProjectsFile } from './cluster/known-projects-file.ts';
+import type { SharedPurges } from './cluster/shared-purges.ts';
 import { Supervisor } from './cluster/supervisor.ts';
 import type { ChosenServer } from './http/choose-server.ts';
 import { purgedFiles } from './image/purges.ts';
@@ -26,6 +28,7 @@ import { endsWithTerminal, Shutdown } from './shutdown.ts';
 import { StartMessage } from './start-message.ts';
 
 const statsEveryMs = 1_000;
+const recentPurgesMs = 600_000;
 const here = fileURLToPath(import.meta.url);
 const frontEndEntry = join(here, '..', `front-end-main${extname(here)}`);
 
@@ -45,6 +48,8 @@ class Primary {
   readonly #diskCacheIndex: DiskCacheIndex;
   readonly #diskCacheWrites: DiskCacheWrites;
   readonly #diskPurges: DiskPurges;
+  /** Null without a shared cache. */
+  #sharedPurges: SharedPurges | null = null;
   /** Null until the store is open. */
   #deletionReports: DeletionReports | null = null;
   readonly #diskSpace: DiskSpace;
@@ -101,6 +106,7 @@ class Primary {
       processes: settings.processes,
       disk: this.#diskCacheIndex,
       purges: this.#diskPurges.totals,
+      sharedPurges: () => this.#sharedPurges?.totals ?? null,
       diskFull: () => this.#diskSpace.scarce,
     });
   }
@@ -185,6 +191,7 @@ class Primary {
     this.#deletionReports = new DeletionReports(store.purges, this.#log);
     this.#knownFile = await this.#restoreKnownProjects();
     shutdown.add(async () => this.#knownFile?.close());
+    if (settings.sharedCacheUrl !== null) await this.#openSharedCache(settings.sharedCacheUrl);
     if (settings.diskCacheBytes > 0) {
       await this.#diskCacheIndex
         .prepare()
@@ -209,6 +216,22 @@ class Primary {
       ),
     );
     return store;
+  }
+
+  async #openSharedCache(location: S3Location): Promise<void> {
+    const [{ Bucket }, { SharedPurges }] = await Promise.all([
+      import('../pool/s3/bucket.ts'),
+      import('./cluster/shared-purges.ts'),
+    ]);
+    const bucket = new Bucket(location, process.env);
+    // Purges that an earlier process has not completed, or that another machine began, are recent.
+    const since = Date.now() - recentPurgesMs;
+    const purges = new SharedPurges({ bucket, log: this.#log, since });
+    this.#sharedPurges = purges;
+    this.#shutdown.add(async () => {
+      purges.close();
+      await bucket.destroy();
+    });
   }
 
   /** The embedded store starts with this process, so only another store can be unavailable then. */
@@ -261,6 +284,7 @@ class Primary {
         if (message.type === 'project-forgotten') return;
         this.#supervisor.broadcast(message, frontEnd);
         this.#diskPurges.purge(message.project);
+        this.#sharedPurges?.purge(message.project);
         return;
       case 'projects-confirmed':
         this.#known.receive(message);

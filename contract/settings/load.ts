@@ -35,6 +35,19 @@ function linkText(variable: string, value: string): string {
   return `; it is an address, as Kubernetes sets it for a Service named ${name}, and Docker for a link of that name: set enableServiceLinks to false in the pod's spec, or change that name`;
 }
 
+/** A value, or why it is not accepted if the setting says it. */
+function parsed(
+  parse: (text: string) => unknown,
+  text: string,
+): { value?: unknown; reason?: string } {
+  try {
+    return { value: parse(text) };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return { reason: `; ${error.message}` };
+  }
+}
+
 export interface LoadOptions {
   /** The command-line options that set variables, by variable, for messages. */
   readonly optionNames?: ReadonlyMap<string, string>;
@@ -66,11 +79,11 @@ export function loadSettings(
     const source = [variable, platformVariable].find((name) => environment[name]);
     const text = source === undefined ? '' : String(environment[source]);
     const name = optionNames.get(variable) ?? source ?? variable;
-    const value = text === '' ? undefined : parse(text);
+    const { value, reason } = text === '' ? {} : parsed(parse, text);
     names.set(key, name);
     if (text !== '' && value === undefined) {
       // Without the value, which may be a misplaced secret.
-      errors.push(`${name} must be ${accepts}${linkText(variable, text)}`);
+      errors.push(`${name} must be ${accepts}${reason ?? linkText(variable, text)}`);
       invalid.add(key);
     }
     const byDefault = () =>

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { isDnsServer, type Network, parseNetwork } from '../networks.ts';
 import { defaultPorts, type Ports, parsePort, parsePrivateSource } from '../private-sources.ts';
+import { parseS3Location, type S3Location, s3LocationForm } from '../s3-location.ts';
 
 /** One setting: its environment variable, the values that it accepts, the default and the meaning. */
 export interface Setting<T> {
@@ -9,7 +10,10 @@ export interface Setting<T> {
   readonly kind: 'number' | 'text';
   /** The accepted values, for messages. */
   readonly accepts: string;
-  /** Parses a value that is not empty; undefined for one that is not accepted. */
+  /**
+   * Parses a value that is not empty; undefined for one that is not accepted, or a RangeError with the reason,
+   * without the value.
+   */
   readonly parse: (text: string) => T | undefined;
   /** A function if the default depends on settings above this one in the table. */
   readonly default: T | ((above: { readonly [name: string]: unknown }) => T);
@@ -254,6 +258,22 @@ export const settingsTable = {
     defaultInWords: '5 % of the disk, at most 536870912',
     meaning:
       'Free bytes that the disk cache leaves on its disk, for the embedded store and others; below them it deletes images whatever its own limit.',
+  }),
+  sharedCacheUrl: text<S3Location | null>('SERVICE_SHARED_CACHE_URL', {
+    accepts: s3LocationForm,
+    parse: parseS3Location,
+    default: null,
+    meaning:
+      'The bucket in which all machines keep their images (S3 or a compatible service). The credentials are those of the AWS variables, a web identity, a container or an instance.',
+  }),
+  sharedCacheTimeoutMs: integer('SERVICE_SHARED_CACHE_TIMEOUT_MS', 1, 60_000, {
+    default: 300,
+    meaning: 'Maximum time for which a miss waits for the shared cache, in ms.',
+  }),
+  sharedCacheQueueBytes: integer('SERVICE_SHARED_CACHE_QUEUE_BYTES', 1, 2 ** 40, {
+    default: 67_108_864,
+    meaning:
+      'Maximum bytes of images that wait to be written to the shared cache, in each process; further ones are not written.',
   }),
   dataDir: text<string>('SERVICE_DATA_DIR', {
     accepts: 'a folder',

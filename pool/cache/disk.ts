@@ -81,8 +81,16 @@ export class DiskCache {
     this.#events = events;
   }
 
-  /** The image of a cache key, or null without a valid one. Never rejects. */
-  async read(key: string, purges: ImagePurges): Promise<Image | null> {
+  /**
+   * The image of a cache key, or null without a valid one. Never rejects.
+   *
+   * @param onRenew called when the image gets another stamp
+   */
+  async read(
+    key: string,
+    purges: ImagePurges,
+    onRenew: (image: Image) => void = () => {},
+  ): Promise<Image | null> {
     const path = cacheFilePath(this.#folder, key);
     try {
       const stored = decodeFile(key, await files.read(path));
@@ -90,7 +98,10 @@ export class DiskCache {
         const { image, stamp } = stored;
         // The file of a purged image is deleted by the primary, or replaced by the next one.
         if (stamp < purges.validFrom) return null;
-        if (stamp < purges.renewBelow) void this.renew(key, purges);
+        if (stamp < purges.renewBelow) {
+          void this.renew(key, purges);
+          onRenew(image);
+        }
         this.#events.read(key);
         return image;
       }

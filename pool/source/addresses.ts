@@ -45,6 +45,23 @@ export function isLinkLocal(address: Address): boolean {
   return address.range() === 'linkLocal';
 }
 
+/** The services of AWS that give a machine, a container or a pod its credentials. */
+const credentialServices = networks(
+  '169.254.169.254/32',
+  '169.254.170.2/32',
+  '169.254.170.23/32',
+  'fd00:ec2::254/128',
+  'fd00:ec2::23/128',
+);
+
+/** True for an address from which this service itself may get credentials: never one of a source. */
+export function isCredentialService(address: Address): boolean {
+  if (within(address, nat64)) {
+    return isCredentialService(new ipaddr.IPv4(address.toByteArray().slice(12)));
+  }
+  return within(address, credentialServices);
+}
+
 /** True for addresses that reach this machine: loopback, and "unspecified" as a destination. */
 export function isThisMachine(address: Address): boolean {
   const range = address.range();

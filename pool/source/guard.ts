@@ -9,7 +9,14 @@ import {
   type PrivateSource,
   parsePrivateSource,
 } from '../../contract/private-sources.ts';
-import { addressOfHost, isLinkLocal, isPublic, isPublicName, isThisMachine } from './addresses.ts';
+import {
+  addressOfHost,
+  isCredentialService,
+  isLinkLocal,
+  isPublic,
+  isPublicName,
+  isThisMachine,
+} from './addresses.ts';
 import { fetchFailureText } from './fetch-errors.ts';
 import { NameResolver } from './resolver.ts';
 
@@ -96,8 +103,9 @@ export class AddressGuard {
   allowsHost(host: string): boolean {
     const canonical = canonicalHost(host);
     if (canonical === null) return false;
-    if (this.#hasHost(canonical, null)) return true;
     const address = addressOfHost(canonical);
+    if (address !== null && isCredentialService(address)) return false;
+    if (this.#hasHost(canonical, null)) return true;
     if (address === null) return isPublicName(canonical);
     return isPublic(address) || this.#hasAddress(address, null);
   }
@@ -110,7 +118,8 @@ export class AddressGuard {
   /** True when a host may be used at an address that it resolved to. */
   allowsAddress(address: string, host: string, port: number): boolean {
     const parsed = parseAddress(address);
-    if (parsed === null) return false;
+    // Whatever the private sources are: its answers are the service's own secrets.
+    if (parsed === null || isCredentialService(parsed)) return false;
     // Cloud services with credentials have link-local addresses, which only a network can allow.
     if (isLinkLocal(parsed)) return this.#hasAddress(parsed, port);
     const canonical = canonicalHost(host);

@@ -77,7 +77,7 @@ export const headerComponents = {
   ),
   'X-Cache': {
     description: 'The cache that had the image.',
-    schema: { type: 'string', enum: ['memory', 'disk', 'miss'] },
+    schema: { type: 'string', enum: ['memory', 'disk', 'shared', 'miss'] },
   },
   'X-Fallback': text(
     'The image is the fallback: the error code of the source.',

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { keyTagDigits } from '../../pool/cache/object-key.ts';
 import type { ImageTags } from '../../pool/image.ts';
 import { rendererVersion } from '../../pool/rendering/version.ts';
 import { type OutputFormat, plainVariant, type Variant } from '../../pool/variant.ts';
@@ -61,15 +62,12 @@ export function variantKey(
   return keyPrefix(project, sourceTag) + digest.slice(0, 32);
 }
 
-/** Digits of a key that name its project, and as many that name its source. */
-const tagDigits = 16;
-
 /** The first digits of the keys of a project's images, of one source if it is given. */
 export function keyPrefix(project: string, sourceTag = ''): string {
-  return hash('sha256', project).slice(0, tagDigits) + sourceTag.slice(0, tagDigits);
+  return hash('sha256', project).slice(0, keyTagDigits) + sourceTag.slice(0, keyTagDigits);
 }
 
 /** Whether a key begins with one of several results of `keyPrefix`. */
 export function hasPrefix(key: string, prefixes: ReadonlySet<string>): boolean {
-  return prefixes.has(key.slice(0, tagDigits)) || prefixes.has(key.slice(0, 2 * tagDigits));
+  return prefixes.has(key.slice(0, keyTagDigits)) || prefixes.has(key.slice(0, 2 * keyTagDigits));
 }

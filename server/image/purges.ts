@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalUrl } from '../../contract/hosts.ts';
+import { objectPrefix } from '../../pool/cache/object-key.ts';
 import type { ImageTags, Provenance } from '../../pool/image.ts';
 import type { ImagePurges } from '../../pool/purges.ts';
 import type { Variant } from '../../pool/variant.ts';
@@ -92,4 +93,25 @@ function purgedPrefixes({ project, since }: PurgedProject): string[] {
   // Keys have no part for the watermark.
   const ofWatermark = watermarkUrl !== null && tags.includes(sourceTag(new URL(watermarkUrl)));
   return all > since || ofWatermark ? [keyPrefix(_id)] : tags.map((tag) => keyPrefix(_id, tag));
+}
+
+/** Objects of the shared cache: those with a prefix that were written until a time, Unix ms. */
+export interface PurgedObjects {
+  readonly prefix: string;
+  readonly before: number;
+}
+
+/**
+ * The objects that the purges of a project after a number concern; a purge has the time of its number. Images with
+ * a purged watermark are not among them.
+ */
+export function purgedObjects({ _id, purges }: Project, since: number): PurgedObjects[] {
+  const { all = 0, sources = {} } = purges ?? {};
+  const ofSources = Object.entries(sources).map(([tag, number]) => ({
+    prefix: objectPrefix(_id, tag),
+    before: number,
+  }));
+  return [{ prefix: objectPrefix(_id), before: all }, ...ofSources].filter(
+    ({ before }) => before > since,
+  );
 }

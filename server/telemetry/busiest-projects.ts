@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { joinLabels, type MetricsSnapshot } from './registry.ts';
 
-export const tiers = ['none', 'memory', 'disk', 'miss'] as const;
+export const tiers = ['none', 'memory', 'disk', 'shared', 'miss'] as const;
 /** The cache tier of an image; `none` for other responses. */
 export type Tier = (typeof tiers)[number];
 
@@ -11,7 +11,7 @@ export type TierCounts = Record<Tier, number>;
 /** Counts by project id since the last report; '' for the projects beyond the limit. */
 export type ProjectCounts = ReadonlyMap<string, TierCounts>;
 
-const newCounts = (): TierCounts => ({ none: 0, memory: 0, disk: 0, miss: 0 });
+const newCounts = (): TierCounts => ({ none: 0, memory: 0, disk: 0, shared: 0, miss: 0 });
 /** Limit of the projects that one process counts between two reports. */
 const maxCounted = 2_000;
 

@@ -52,7 +52,7 @@ export const serviceMetrics = {
   ),
   requests: counter(
     'image_delivery_requests_total',
-    'Requests, by route (image, control, health, openapi, console with the API reference, other), HTTP status and the cache tier of the image (memory, disk, miss; none for other responses). 499: the client disconnected before the response.',
+    'Requests, by route (image, control, health, openapi, console with the API reference, other), HTTP status and the cache tier of the image (memory, disk, shared, miss; none for other responses). 499: the client disconnected before the response.',
     ['route', 'status', 'tier'],
   ),
   requestDuration: histogram(
@@ -64,7 +64,7 @@ export const serviceMetrics = {
   requestsOpen: gauge('image_delivery_requests_open', 'Requests in progress.', []),
   stageDuration: histogram(
     'image_delivery_stage_duration_seconds',
-    'Time in each stage of image requests that are not repeated hits: parse, project (look-up), memory, disk (reading the caches), coalesce (wait for the same image or source that another request produces), fetch, queue (wait for a transform thread), transform, write (to the disk cache).',
+    'Time in each stage of image requests that are not repeated hits: parse, project (look-up), memory, disk, shared (reading the caches), coalesce (wait for the same image or source that another request produces), fetch, queue (wait for a transform thread), transform, write (to the disk cache).',
     ['stage'],
     stageBuckets,
   ),
@@ -174,6 +174,37 @@ export const serviceMetrics = {
     'image_delivery_purged_images_total',
     'Images that purges have deleted from the disk.',
     [],
+  ),
+  sharedReads: counter(
+    'image_delivery_shared_cache_reads_total',
+    'Reads of the shared cache, by result: hit, miss, damaged (an object that is no valid file), timeout, error, skipped (while the cache fails, or too many are read). The metrics of the shared cache are absent without one.',
+    ['result'],
+  ),
+  sharedWrites: counter(
+    'image_delivery_shared_cache_writes_total',
+    'Writes to the shared cache, by result: stored, failed, dropped (the queue was full, or the cache fails).',
+    ['result'],
+  ),
+  sharedDropped: counter(
+    'image_delivery_shared_cache_dropped_bytes_total',
+    'Bytes of the dropped writes.',
+    [],
+  ),
+  sharedQueue: gauge(
+    'image_delivery_shared_cache_queue_bytes',
+    'Bytes that wait to be written to the shared cache, or are being written.',
+    [],
+  ),
+  sharedAvailable: gauge(
+    'image_delivery_shared_cache_available',
+    '1 while every front end uses the shared cache, by operation (read, write); 0 while it fails.',
+    ['operation'],
+    'min',
+  ),
+  sharedDeletions: counter(
+    'image_delivery_shared_cache_deletions_total',
+    'Objects that purges have deleted from the shared cache (deleted), and purges whose objects could not be deleted (failed).',
+    ['result'],
   ),
   diskFull: gauge(
     'image_delivery_disk_full',

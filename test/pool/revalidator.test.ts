@@ -39,7 +39,13 @@ t.test('an origin that fails another process keeps the old image for stale-if-er
   const failure = new ServiceError('source_timeout', 'The source did not arrive.');
   const coalescer: Coalescer = { join: () => Promise.reject(failure) };
   const ask = () => Promise.reject(new Error('the other process asks'));
-  const revalidator = new Revalidator({ disk: null, coalescer, bounds, ask, now: () => at });
+  const revalidator = new Revalidator({
+    caches: { disk: null, shared: null },
+    coalescer,
+    bounds,
+    ask,
+    now: () => at,
+  });
   revalidator.fetched('source', request, lease(at));
   const { signal } = new AbortController();
   const changed = { source: at, watermark: 0 };
@@ -57,7 +63,13 @@ t.test('an expired source is asked before its image is used', async (t) => {
     asked += 1;
     return { ...lease(at), bytes: null };
   };
-  const environment = { disk: null, coalescer: onlyProcess, bounds, ask, now: () => at };
+  const environment = {
+    caches: { disk: null, shared: null },
+    coalescer: onlyProcess,
+    bounds,
+    ask,
+    now: () => at,
+  };
   const revalidator = new Revalidator(environment);
   revalidator.fetched('source', request, lease(at));
   const changed = { source: at, watermark: 0 };
@@ -78,7 +90,7 @@ function expired(
   const answers: ((answer: Awaited<ReturnType<RevalidatorEnvironment['ask']>>) => void)[] = [];
   const failures: ((error: unknown) => void)[] = [];
   const revalidator = new Revalidator({
-    disk: null,
+    caches: { disk: null, shared: null },
     coalescer: onlyProcess,
     bounds,
     ask: () =>
@@ -162,7 +174,7 @@ t.test('a project whose origin hangs leaves questions to others', async (t) => {
   const asked: string[] = [];
   let at = 1_000_000;
   const revalidator = new Revalidator({
-    disk: null,
+    caches: { disk: null, shared: null },
     coalescer: onlyProcess,
     bounds,
     ask: ({ project }) => {

@@ -1,0 +1,28 @@
+import { isLive, type Producer, type Work } from './producer.ts';
+
+/** The admission of one miss to the transform queue. */
+export class Admission {
+  readonly #producer: Producer;
+  readonly #work: Work;
+  #leave: (() => void) | null = null;
+
+  constructor(producer: Producer, work: Work) {
+    this.#producer = producer;
+    this.#work = work;
+  }
+
+  /**
+   * Reserves a place for live work, once.
+   * @throws ServiceError overloaded, or that of a watermark that could not be used recently
+   */
+  enter(): void {
+    if (this.#leave !== null) return;
+    this.#leave = isLive(this.#work) ? this.#producer.reserve(this.#work.project) : () => {};
+    this.#producer.requireUsableWatermark(this.#work.variant);
+  }
+
+  /** Also called twice, or without a place. */
+  leave(): void {
+    this.#leave?.();
+  }
+}

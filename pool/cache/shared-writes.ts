@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CircuitBreaker } from '../circuit-breaker.ts';
+import type { Bucket } from '../s3/bucket.ts';
+
+const concurrency = 4;
+/** Nobody waits for a write, but its bytes are in memory. */
+const timeoutMs = 10_000;
+/** Less than the time in which a front end closes. */
+const closeWithinMs = 1_500;
+
+interface Write {
+  readonly parts: readonly Uint8Array[];
+  readonly bytes: number;
+}
+
+/** Writes objects in the background, from a queue whose bytes are limited. A lost write costs a render later. */
+export class SharedWrites {
+  readonly #bucket: Promise<Bucket>;
+  readonly #maxBytes: number;
+  readonly #breaker: CircuitBreaker;
+  /** Those that wait, by key of the object. */
+  readonly #waiting = new Map<string, Write>();
+  readonly #running = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
+  /** Of those that wait or are being written. */
+  #bytes = 0;
+  /** Total writes by outcome, and bytes of those that were not tried. */
+  readonly totals = { stored: 0, failed: 0, dropped: 0, droppedBytes: 0 };
+
+  constructor(bucket: Promise<Bucket>, maxBytes: number, breaker: CircuitBreaker) {
+    this.#bucket = bucket;
+    this.#maxBytes = maxBytes;
+    this.#breaker = breaker;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Replaces the write of the same key that waits. */
+  add(key: string, parts: readonly Uint8Array[]): void {
+    const bytes = parts.reduce((sum, part) => sum + part.byteLength, 0);
+    const replaced = this.#waiting.get(key);
+    if (replaced !== undefined) {
+      this.#waiting.delete(key);
+      this.#bytes -= replaced.bytes;
+    }
+    if (this.#bytes + bytes > this.#maxBytes || this.#closing.signal.aborted) {
+      return this.#drop(bytes);
+    }
+    this.#waiting.set(key, { parts, bytes });
+    this.#bytes += bytes;
+    if (this.#running.size < concurrency) this.#start();
+  }
+
+  /** Writes what waits, in the time that there is. */
+  async close(): Promise<void> {
+    const timer = new AbortController();
+    const written = Promise.all(this.#running);
+    const late = sleep(closeWithinMs, null, { signal: timer.signal }).catch(() => {});
+    await Promise.race([written, late]);
+    timer.abort();
+    this.#closing.abort(new Error('The service is shutting down.'));
+    await written;
+  }
+
+  #start(): void {
+    const run = this.#run().finally(() => {
+      this.#running.delete(run);
+      if (this.#waiting.size > 0) this.#start();
+    });
+    this.#running.add(run);
+  }
+
+  async #run(): Promise<void> {
+    for (const [key, { parts, bytes }] of this.#waiting) {
+      this.#waiting.delete(key);
+      if (this.#closing.signal.aborted || !this.#breaker.take()) this.#drop(bytes);
+      else await this.#write(key, parts);
+      this.#bytes -= bytes;
+    }
+  }
+
+  async #write(key: string, parts: readonly Uint8Array[]): Promise<void> {
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(timeoutMs)]);
+    try {
+      await (await this.#bucket).put(key, Buffer.concat(parts), signal);
+      this.totals.stored += 1;
+      this.#breaker.succeeded();
+    } catch (error) {
+      this.totals.failed += 1;
+      this.#breaker.failed(error as Error);
+    }
+  }
+
+  #drop(bytes: number): void {
+    this.totals.dropped += 1;
+    this.totals.droppedBytes += bytes;
+  }
+}

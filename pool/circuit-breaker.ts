@@ -1,0 +1,66 @@
+/** Failures in a row after which nothing is asked for a while. */
+const maxFailures = 5;
+const firstPauseMs = 1_000;
+const maxPauseMs = 30_000;
+
+export interface CircuitBreakerOptions {
+  /** Called with the last error when it opens, and with null when it closes. */
+  readonly onChange: (error: Error | null) => void;
+  /** Monotonic ms. */
+  readonly now: () => number;
+}
+
+/**
+ * Stops the use of a service that fails: open after some failures in a row, and then one probe is allowed after
+ * each pause, which doubles, until a probe succeeds.
+ */
+export class CircuitBreaker {
+  readonly #options: CircuitBreakerOptions;
+  #failures = 0;
+  #pauseMs = firstPauseMs;
+  /** While it is open. */
+  #nextProbeAt = 0;
+  #probing = false;
+
+  constructor(options: CircuitBreakerOptions) {
+    this.#options = options;
+  }
+
+  get isOpen(): boolean {
+    return this.#failures >= maxFailures;
+  }
+
+  /** True when the service may be used; the outcome must be told. */
+  take(): boolean {
+    if (!this.isOpen) return true;
+    if (this.#probing || this.#options.now() < this.#nextProbeAt) return false;
+    this.#probing = true;
+    return true;
+  }
+
+  succeeded(): void {
+    const wasOpen = this.isOpen;
+    this.#failures = 0;
+    this.#probing = false;
+    this.#pauseMs = firstPauseMs;
+    if (wasOpen) this.#options.onChange(null);
+  }
+
+  failed(error: Error): void {
+    const { onChange, now } = this.#options;
+    const wasOpen = this.isOpen;
+    // Failures of uses that began before it opened say nothing new.
+    if (wasOpen && !this.#probing) return;
+    this.#failures += 1;
+    this.#probing = false;
+    if (!this.isOpen) return;
+    if (wasOpen) this.#pauseMs = Math.min(2 * this.#pauseMs, maxPauseMs);
+    this.#nextProbeAt = now() + this.#pauseMs;
+    if (!wasOpen) onChange(error);
+  }
+
+  /** Without an outcome: the caller left. */
+  abandoned(): void {
+    this.#probing = false;
+  }
+}

@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto';
+import { type Dispatcher, Pool } from 'undici';
+import type { S3Location } from '../../contract/s3-location.ts';
+import { CredentialChain } from './credentials.ts';
+import { bucketUrl, objectUrl } from './object-url.ts';
+import { sign } from './sign.ts';
+import { readXml } from './xml.ts';
+
+/** An answer of the service that is no success. */
+export class S3Error extends Error {
+  override readonly name = 'S3Error';
+  readonly status: number;
+
+  /** @param code of the service, such as `AccessDenied`; empty for none */
+  constructor(operation: string, status: number, code: string) {
+    super(`${operation} was answered ${status} ${code}`.trimEnd());
+    this.status = status;
+  }
+}
+
+export interface ListedObject {
+  /** Below the location's prefix. */
+  readonly key: string;
+  /** Unix ms, by the service's clock. */
+  readonly modifiedAt: number;
+}
+
+export interface ObjectPage {
+  readonly objects: readonly ListedObject[];
+  /** Null for the last page. */
+  readonly next: string | null;
+}
+
+interface Call {
+  readonly method: 'GET' | 'PUT' | 'DELETE';
+  readonly url: URL;
+  readonly body?: Buffer;
+  readonly signal: AbortSignal;
+}
+
+const maxConnections = 64;
+const connectTimeoutMs = 2_000;
+/** A page of 1,000 keys of the maximum length, with their fields. */
+const maxPageBytes = 4 * 2 ** 20;
+const maxErrorBytes = 16_384;
+
+/**
+ * A client for the objects of a location. It needs only the four operations that all services have, sends no
+ * checksums beside the signed one, follows no redirect and does not retry.
+ *
+ * Its methods reject with an S3Error, an error of the connection or of the credentials, or the signal's reason;
+ * the messages have no secret.
+ */
+export class Bucket {
+  readonly #location: S3Location;
+  readonly #credentials: CredentialChain;
+  readonly #pool: Pool;
+
+  /** @param environment with the variables of the credentials, such as `process.env` */
+  constructor(location: S3Location, environment: Readonly<Record<string, string | undefined>>) {
+    this.#location = location;
+    this.#credentials = new CredentialChain(environment, location.region);
+    this.#pool = new Pool(bucketUrl(location).origin, {
+      connections: maxConnections,
+      pipelining: 1,
+      allowH2: false,
+      connect: { timeout: connectTimeoutMs },
+    });
+  }
+
+  /**
+   * The object of a key; null without one.
+   *
+   * @param take called with its size in bytes before it is received; false counts as none
+   */
+  async get(
+    key: string,
+    take: (bytes: number) => boolean,
+    signal: AbortSignal,
+  ): Promise<Buffer | null> {
+    const url = objectUrl(this.#location, key);
+    const response = await this.#send({ method: 'GET', url, signal });
+    if (response.statusCode === 404) {
+      await response.body.dump();
+      return null;
+    }
+    await requireSuccess('GET', response);
+    const bytes = Number(response.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+    if (take(bytes)) return readBody(response.body, bytes);
+    // The rest of the body is not received. undici reports the end of the connection as an error.
+    response.body.on('error', () => {}).destroy();
+    return null;
+  }
+
+  async put(key: string, body: Buffer, signal: AbortSignal): Promise<void> {
+    const url = objectUrl(this.#location, key);
+    const response = await this.#send({ method: 'PUT', url, body, signal });
+    await requireSuccess('PUT', response);
+    await response.body.dump();
+  }
+
+  /** Also succeeds without such an object. */
+  async delete(key: string, signal: AbortSignal): Promise<void> {
+    const url = objectUrl(this.#location, key);
+    const response = await this.#send({ method: 'DELETE', url, signal });
+    if (response.statusCode !== 404) await requireSuccess('DELETE', response);
+    await response.body.dump();
+  }
+
+  /**
+   * Up to 1,000 objects whose keys begin with a prefix.
+   *
+   * @param token `next` of the page before; null for the first page
+   */
+  async list(prefix: string, token: string | null, signal: AbortSignal): Promise<ObjectPage> {
+    const own = this.#location.prefix;
+    const url = bucketUrl(this.#location);
+    // Encoded as its signature encodes it.
+    url.search = `list-type=2&prefix=${encodeURIComponent(own + prefix)}`;
+    if (token !== null) url.search += `&continuation-token=${encodeURIComponent(token)}`;
+    const response = await this.#send({ method: 'GET', url, signal });
+    await requireSuccess('ListObjectsV2', response);
+    return readPage((await readBody(response.body, maxPageBytes)).toString(), own);
+  }
+
+  destroy(): Promise<void> {
+    return this.#pool.destroy();
+  }
+
+  async #send({ method, url, body, signal }: Call): Promise<Dispatcher.ResponseData> {
+    const credentials = await this.#credentials.get();
+    signal.throwIfAborted();
+    const { region } = this.#location;
+    const request = { method, url, region, credentials, now: Date.now() };
+    const bodyDigest = body && createHash('sha256').update(body).digest('hex');
+    const headers = await sign(bodyDigest === undefined ? request : { ...request, bodyDigest });
+    const path = url.pathname + url.search;
+    return this.#pool.request({ method, path, headers, body: body ?? null, signal });
+  }
+}
+
+async function requireSuccess(operation: string, response: Dispatcher.ResponseData): Promise<void> {
+  const { statusCode, body } = response;
+  if (statusCode >= 200 && statusCode < 300) return;
+  throw new S3Error(operation, statusCode, await readErrorCode(body));
+}
+
+/** Only words, because it is logged. */
+async function readErrorCode(body: Dispatcher.ResponseData['body']): Promise<string> {
+  let code = '';
+  try {
+    readXml((await readBody(body, maxErrorBytes)).toString(), (path, text) => {
+      if (path === 'Error/Code' && /^\w{1,64}$/.test(text)) code = text;
+    });
+  } catch {
+    // Proxies answer with HTML.
+  }
+  return code;
+}
+
+/** @throws Error for a longer body, or one that ends early */
+async function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Error('an answer is longer than the limit');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function readPage(text: string, prefix: string): ObjectPage {
+  const objects: ListedObject[] = [];
+  let next: string | null = null;
+  let key = '';
+  let modifiedAt = Number.NaN;
+  readXml(text, (path, value) => {
+    switch (path) {
+      case 'ListBucketResult/NextContinuationToken':
+        next = value === '' ? null : value;
+        return;
+      case 'ListBucketResult/Contents/Key':
+        key = value;
+        return;
+      case 'ListBucketResult/Contents/LastModified':
+        modifiedAt = Date.parse(value);
+        return;
+      case 'ListBucketResult/Contents':
+        if (key.startsWith(prefix)) objects.push({ key: key.slice(prefix.length), modifiedAt });
+    }
+  });
+  return { objects, next };
+}

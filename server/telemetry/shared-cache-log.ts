@@ -1,0 +1,17 @@
+import type { Logger } from '../../contract/log.ts';
+import type { OnSharedCacheChange } from '../../pool/cache/shared-cache.ts';
+
+const lines = {
+  read: ['the shared cache is not read while it fails', 'the shared cache is read again'],
+  write: ['the shared cache is not written while it fails', 'the shared cache is written again'],
+} as const;
+
+/** Logs one line when an operation is not tried any more, and one when it works again. */
+export function logSharedCache(log: Pick<Logger, 'info' | 'warn'>): OnSharedCacheChange {
+  return (operation, error) => {
+    const [failing, working] = lines[operation];
+    if (error === null) log.info(working);
+    // The message alone: the properties of an error of undici may have headers.
+    else log.warn({ cause: error.message }, failing);
+  };
+}
