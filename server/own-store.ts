@@ -6,6 +6,7 @@ import { JobQueue } from '../store/jobs.ts';
 import { ensureIndexes, openStore, type Store } from '../store/open.ts';
 import { openErrorText } from '../store/open-error.ts';
 import { describeOutage } from '../store/outage.ts';
+import { serverLimits } from '../store/server-limits.ts';
 import { RateLimit } from './control/rate-limit.ts';
 import type { Shutdown } from './shutdown.ts';
 
@@ -83,6 +84,8 @@ async function prepare(store: Store, settings: Settings, log: Logger): Promise<s
   await ensureIndexes(store);
   await new JobQueue(store.db).ensureIndexes();
   await new RateLimit(store.db, settings.apiRateLimit).ensureIndexes();
+  const limits = await serverLimits(store.db, settings.mongodbUrl === null);
+  if (limits !== null) log.info(`limits of the store: ${limits}`);
   return ensureRootKey(store, settings, log);
 }
 

@@ -269,7 +269,9 @@ t.test(
       SERVICE_PROCESSES: '1',
     });
     await until('the service and its worker', () =>
-      ['Next  ', 'worker is ready'].every((words) => output().includes(words)),
+      ['Next  ', 'worker is ready', 'limits of the store: '].every((words) =>
+        output().includes(words),
+      ),
     );
     const url = `http://127.0.0.1:${port}`;
     const created = await fetch(`${url}/api/sdk/v1/projects`, {

@@ -2,11 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { MongoServerError } from 'mongodb';
 import t from 'tap';
+import { serverLimits } from '../../store/server-limits.ts';
 import { retryOnDuplicateKey, writePortably } from '../../store/upsert.ts';
 import { scriptArguments, scriptUrl } from '../scripts.ts';
 import { plainNode } from '../service/service.ts';
-import { embeddedUrl } from './connection.ts';
-import { identify } from './servers.ts';
+import { embeddedUrl, testDatabase } from './connection.ts';
+import { differences, identify } from './servers.ts';
 
 const refusal = (code: number, message: string) => new MongoServerError({ code, message });
 
@@ -61,4 +62,13 @@ t.test('test:store prints the name of the server, or exits with 2', async (t) =>
     t.equal(status, 2);
     t.match(String(stderr), message);
   }
+});
+
+t.test('the limits of the server are one sentence', async (t) => {
+  const { db, url } = await testDatabase(t);
+  const { name, version } = await identify(url);
+  const limits = await serverLimits(db, false);
+  if (differences[name].contention === undefined) t.equal(limits, null);
+  else t.match(limits, `FerretDB ${version}: concurrent writes of one document wait`);
+  t.match(await serverLimits(db, true), 'the embedded store serves this machine only');
 });
