@@ -170,3 +170,30 @@ t.test('only a link-local network allows link-local addresses', async (t) => {
   t.equal(refusal(named, 'http://169.254.7.1/'), null);
   t.equal(refusal(named, 'http://169.254.169.254/'), 'source_blocked');
 });
+
+t.test('services of credentials are never sources, also when their networks are', async (t) => {
+  const guard = guardOf(
+    '169.254.0.0/16:*',
+    '169.254.169.254:*',
+    'fd00::/8:*',
+    '[fd00:ec2::23]:*',
+    '[64:ff9b::/96]:*',
+    'credentials.test:*',
+  );
+  const addresses = [
+    '169.254.169.254',
+    '169.254.170.2',
+    '169.254.170.23',
+    'fd00:ec2::254',
+    'fd00:ec2:0::23',
+    '::ffff:169.254.169.254',
+    '64:ff9b::169.254.170.2',
+  ];
+  for (const address of addresses) {
+    const host = address.includes(':') ? `[${address}]` : address;
+    t.equal(refusal(guard, `http://${host}/`), 'source_blocked', address);
+    t.notOk(guard.allowsAddress(address, 'credentials.test', 80), address);
+  }
+  t.equal(refusal(guard, 'http://169.254.169.253/'), null);
+  t.equal(refusal(guard, 'http://[fd00:ec2::253]/'), null);
+});

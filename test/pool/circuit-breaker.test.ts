@@ -1,0 +1,55 @@
+import t from 'tap';
+import { CircuitBreaker } from '../../pool/circuit-breaker.ts';
+
+function createBreaker() {
+  const changes: (string | null)[] = [];
+  let at = 0;
+  const breaker = new CircuitBreaker({
+    onChange: (error) => changes.push(error?.message ?? null),
+    now: () => at,
+  });
+  const fail = (times = 1) => {
+    for (let i = 0; i < times; i += 1) if (breaker.take()) breaker.failed(new Error(`${i}`));
+  };
+  const forward = (ms: number) => {
+    at += ms;
+  };
+  return { breaker, changes, fail, forward };
+}
+
+t.test('it opens after five failures in a row', async (t) => {
+  const { breaker, changes, fail } = createBreaker();
+  fail(4);
+  breaker.succeeded();
+  fail(4);
+  t.ok(breaker.take());
+  t.notOk(breaker.isOpen);
+  fail(1);
+  t.ok(breaker.isOpen);
+  t.notOk(breaker.take());
+  t.same(changes, ['0']);
+});
+
+t.test('one probe is allowed after each pause, which doubles up to a limit', async (t) => {
+  const { breaker, changes, fail, forward } = createBreaker();
+  fail(5);
+  for (const pause of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
+    forward(pause - 1);
+    t.notOk(breaker.take(), `before ${pause} ms`);
+    forward(1);
+    t.ok(breaker.take(), `after ${pause} ms`);
+    t.notOk(breaker.take(), 'one at a time');
+    breaker.failed(new Error('again'));
+  }
+  t.equal(changes.length, 1, 'the failures of probes are not told');
+  forward(30_000);
+  t.ok(breaker.take());
+  breaker.abandoned();
+  t.ok(breaker.take(), 'a probe without an outcome is repeated');
+  breaker.succeeded();
+  t.same(changes, ['4', null]);
+  t.ok(breaker.take() && breaker.take());
+  fail(5);
+  forward(1_000);
+  t.ok(breaker.take(), 'the pause begins again');
+});

@@ -1,0 +1,177 @@
+import { writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import t, { type Test } from 'tap';
+import { CredentialChain } from '../../../pool/s3/credentials.ts';
+import { until } from '../../until.ts';
+
+/** A service of credentials on 127.0.0.1, and the requests that it has received. */
+async function startService(t: Test, respond: RequestListener) {
+  const requests: { line: string; token: string | undefined }[] = [];
+  const server = createServer((request, response) => {
+    const { method, url, headers } = request;
+    const token = headers.authorization ?? headers['x-aws-ec2-metadata-token'];
+    requests.push({ line: `${method} ${url}`, token: token?.toString() });
+    respond(request, response);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  t.teardown(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+}
+
+const minute = 60_000;
+const answerOf = (id: string, expiresAt: number): string =>
+  JSON.stringify({
+    Code: 'Success',
+    AccessKeyId: id,
+    SecretAccessKey: 'secret',
+    Token: 'token',
+    Expiration: new Date(expiresAt).toISOString(),
+  });
+const found = (id: string) => ({
+  accessKeyId: id,
+  secretAccessKey: 'secret',
+  sessionToken: 'token',
+});
+
+t.test('variables come first', async (t) => {
+  const environment = {
+    AWS_ACCESS_KEY_ID: 'AKID',
+    AWS_SECRET_ACCESS_KEY: 'secret',
+    AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://127.0.0.1:1/',
+  };
+  const permanent = await new CredentialChain(environment, 'eu-west-1').get();
+  t.match(permanent, { accessKeyId: 'AKID', sessionToken: null });
+  const session = { ...environment, AWS_SESSION_TOKEN: 'token' };
+  t.match(await new CredentialChain(session, 'eu-west-1').get(), found('AKID'));
+});
+
+t.test('a container gets them with its token', async (t) => {
+  const service = await startService(t, (_, response) =>
+    response.end(answerOf('CONTAINER', Date.now() + 60 * minute)),
+  );
+  const file = join(t.testdir(), 'token');
+  await writeFile(file, 'from the file\n');
+  const environment = { AWS_CONTAINER_CREDENTIALS_FULL_URI: `${service.url}/a?b` };
+  const ofFile = { ...environment, AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: file };
+  t.match(await new CredentialChain(ofFile, 'eu-west-1').get(), found('CONTAINER'));
+  const ofVariable = { ...environment, AWS_CONTAINER_AUTHORIZATION_TOKEN: 'Bearer a' };
+  await new CredentialChain(ofVariable, 'eu-west-1').get();
+  t.same(service.requests, [
+    { line: 'GET /a?b', token: 'from the file' },
+    { line: 'GET /a?b', token: 'Bearer a' },
+  ]);
+});
+
+t.test('the token of a container goes to no other address without TLS', async (t) => {
+  for (const uri of [
+    'http://192.0.2.1/',
+    'http://example.com/',
+    'ftp://127.0.0.1/',
+    'http://[::2]/',
+  ]) {
+    const chain = new CredentialChain({ AWS_CONTAINER_CREDENTIALS_FULL_URI: uri }, 'eu-west-1');
+    await t.rejects(chain.get(), /is not local/, uri);
+  }
+});
+
+t.test('a web identity is exchanged for the credentials of a role', async (t) => {
+  let form = '';
+  const field = (name: string, value: string) => `<${name}>${value}</${name}>`;
+  const service = await startService(t, async (request, response) => {
+    form = await text(request);
+    const fields = [
+      field('AccessKeyId', 'ROLE'),
+      field('SecretAccessKey', 'secret'),
+      field('SessionToken', 'token'),
+      field('Expiration', new Date(Date.now() + 60 * minute).toISOString()),
+    ];
+    const result = field('AssumeRoleWithWebIdentityResult', field('Credentials', fields.join('')));
+    response.end(field('AssumeRoleWithWebIdentityResponse', result));
+  });
+  const file = join(t.testdir(), 'token');
+  await writeFile(file, 'identity&token');
+  const environment = {
+    AWS_WEB_IDENTITY_TOKEN_FILE: file,
+    AWS_ROLE_ARN: 'arn:aws:iam::1:role/images',
+    AWS_ENDPOINT_URL_STS: `${service.url}/`,
+  };
+  t.match(await new CredentialChain(environment, 'eu-west-1').get(), found('ROLE'));
+  t.match(Object.fromEntries(new URLSearchParams(form)), {
+    Action: 'AssumeRoleWithWebIdentity',
+    RoleArn: 'arn:aws:iam::1:role/images',
+    WebIdentityToken: 'identity&token',
+  });
+});
+
+t.test('an instance gets those of its role by IMDSv2', async (t) => {
+  const service = await startService(t, ({ method, url, headers }, response) => {
+    if (method === 'PUT') return response.end('imds');
+    if (headers['x-aws-ec2-metadata-token'] !== 'imds') return response.writeHead(401).end();
+    return response.end(url?.endsWith('/') ? 'role' : answerOf('ROLE', Date.now() + 60 * minute));
+  });
+  const environment = { AWS_EC2_METADATA_SERVICE_ENDPOINT: service.url };
+  t.match(await new CredentialChain(environment, 'eu-west-1').get(), found('ROLE'));
+  const path = '/latest/meta-data/iam/security-credentials/';
+  t.same(
+    service.requests.map(({ line }) => line),
+    ['PUT /latest/api/token', `GET ${path}`, `GET ${path}role`],
+  );
+  const disabled = { ...environment, AWS_EC2_METADATA_DISABLED: 'true' };
+  await t.rejects(new CredentialChain(disabled, 'eu-west-1').get(), /no credentials/);
+});
+
+t.test('they are renewed before they expire, and requested once at a time', async (t) => {
+  let now = Date.now();
+  let fails = false;
+  const service = await startService(t, (_, response) => {
+    if (fails) response.writeHead(500).end('secret');
+    else response.end(answerOf(`${service.requests.length}`, now + 60 * minute));
+  });
+  const environment = { AWS_CONTAINER_CREDENTIALS_FULL_URI: service.url };
+  const chain = new CredentialChain(environment, 'eu-west-1', () => now);
+  const id = async () => (await chain.get()).accessKeyId;
+  t.same(await Promise.all([id(), id(), id()]), ['1', '1', '1']);
+  now += 54 * minute;
+  t.equal(await id(), '1');
+  now += 2 * minute;
+  t.equal(await id(), '1', 'the old ones, while new ones are requested');
+  await until('they are renewed', async () => (await id()) === '2');
+  t.equal(service.requests.length, 2);
+
+  fails = true;
+  now += 58 * minute;
+  t.equal(await id(), '2', 'an outage does not matter yet');
+  await until('it was asked', () => service.requests.length === 3);
+  now += 2 * minute;
+  await t.rejects(chain.get(), /answered 500/);
+  const count = service.requests.length;
+  await t.rejects(chain.get(), /answered 500/);
+  t.equal(service.requests.length, count, 'a failure is remembered');
+  fails = false;
+  now += 5_000;
+  t.equal(await id(), `${count + 1}`);
+});
+
+t.test('a service that is silent, large or wrong is an error without secrets', async (t) => {
+  const answers: RequestListener[] = [
+    () => {},
+    (_, response) => response.end('secret'.repeat(20_000)),
+    (_, response) => response.end('{"SecretAccessKey":"secret"}'),
+    (_, response) => response.end('secret'),
+    (_, response) => response.writeHead(302, { location: 'http://127.0.0.1/' }).end(),
+  ];
+  for (const answer of answers) {
+    const service = await startService(t, answer);
+    const environment = { AWS_CONTAINER_CREDENTIALS_FULL_URI: `${service.url}/?secret` };
+    const chain = new CredentialChain(environment, 'eu-west-1');
+    const error = await chain.get().then(() => null, String);
+    t.match(error, /.+/);
+    t.notMatch(error, /secret/);
+  }
+});
