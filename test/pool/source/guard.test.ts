@@ -175,7 +175,7 @@ t.test('services of credentials are never sources, also when their networks are'
   const guard = guardOf(
     '169.254.0.0/16:*',
     '169.254.169.254:*',
-    'fd00::/8:*',
+    '[fd00::/8]:*',
     '[fd00:ec2::23]:*',
     '[64:ff9b::/96]:*',
     'credentials.test:*',

@@ -1,0 +1,189 @@
+import { createServer } from 'node:net';
+import t, { type Test } from 'tap';
+import { parseS3Location } from '../../../contract/s3-location.ts';
+import { encodeFile } from '../../../pool/cache/file.ts';
+import { objectKey } from '../../../pool/cache/object-key.ts';
+import { SharedCache, type SharedCacheSettings } from '../../../pool/cache/shared-cache.ts';
+import type { ImagePurges } from '../../../pool/purges.ts';
+import { stopTimers } from '../../clock.ts';
+import { until } from '../../until.ts';
+import { refusing, silent, startS3, variables } from '../s3/server.ts';
+import { keyOf, noPurges, picture, provenance } from './pictures.ts';
+
+const { signal } = new AbortController();
+const key = keyOf('a');
+const object = `pre fix/${objectKey('prj_1', key)}`;
+/** A time in which only a silent server does not answer. */
+const timeoutMs = 60_000;
+
+type Options = Partial<Omit<SharedCacheSettings, 'location'>> & { readonly url?: string };
+
+async function start(t: Test, { url, ...settings }: Options = {}) {
+  Object.assign(process.env, variables);
+  const server = await startS3(t);
+  const changes: string[] = [];
+  const cache = new SharedCache(
+    { location: parseS3Location(url ?? server.url), timeoutMs, queueBytes: 1e6, ...settings },
+    (operation, error) => changes.push(`${operation} ${error === null ? 'works' : 'fails'}`),
+  );
+  t.teardown(() => cache.close());
+  const read = (purges: ImagePurges = noPurges, wait = cache.wait) =>
+    cache.read(key, purges, signal, wait);
+  const stored = () => until('it is stored', () => server.objects.get(object)?.body);
+  const put = (body: Buffer) => server.objects.set(object, { body, modifiedAt: 0 });
+  return { server, cache, changes, read, stored, put };
+}
+
+const fileOf = (stamp: number, name = 'a') =>
+  Buffer.concat(encodeFile(key, picture(100, name), { ...provenance, stamp }));
+
+t.test('an image of one machine is read by another', async (t) => {
+  const { cache, read, stored } = await start(t);
+  t.equal(await read(), null);
+  cache.write(key, picture(1_000), noPurges);
+  await stored();
+  t.match(await read(), picture(1_000));
+  t.match(cache.stats(), {
+    reads: { hit: 1, miss: 1, error: 0 },
+    writes: { stored: 1 },
+    queuedBytes: 0,
+    available: { read: true, write: true },
+  });
+});
+
+t.test('objects that are damaged, incomplete or of another image are misses', async (t) => {
+  const { cache, read, put } = await start(t);
+  const file = fileOf(0);
+  const damaged = Buffer.from(file);
+  damaged[damaged.length - 1] = 0xff;
+  const other = Buffer.concat(encodeFile(keyOf('b'), picture(100), provenance));
+  const bodies = [damaged, file.subarray(0, -1), other, Buffer.from('x'), Buffer.alloc(0)];
+  for (const body of bodies) {
+    put(body);
+    t.equal(await read(), null);
+  }
+  t.match(cache.stats().reads, { hit: 0, damaged: bodies.length });
+});
+
+t.test('purged images are not used, and others get a new stamp in time', async (t) => {
+  const { server, read, put } = await start(t);
+  const purges = { ...noPurges, known: 9, validFrom: 4, renewBelow: 6 };
+  put(fileOf(3));
+  t.equal(await read(purges), null);
+  put(fileOf(4));
+  t.match(await read(purges), picture(100));
+  const renewed = fileOf(9);
+  await until('it has a new stamp', () => server.objects.get(object)?.body.equals(renewed));
+  t.match(await read(purges), picture(100));
+});
+
+t.test('an image that is purged before its write is not written', async (t) => {
+  const { server, cache } = await start(t);
+  cache.write(key, picture(10), { ...noPurges, isCurrent: () => false });
+  await cache.close();
+  t.equal(server.objects.size, 0);
+});
+
+t.test(
+  'a silent service delays a request by the timeout at most, and soon not at all',
+  async (t) => {
+    const tick = stopTimers(t);
+    const { server, cache, changes, read } = await start(t);
+    server.handler = silent;
+    for (let count = 1; count <= 5; count += 1) {
+      const image = read();
+      await until('it is asked', () => server.requests.length === count);
+      tick(timeoutMs);
+      t.equal(await image, null);
+    }
+    t.equal(await read(), null, 'without an answer, and without a timer');
+    t.equal(server.requests.length, 5);
+    t.match(cache.stats(), { reads: { timeout: 5, skipped: 1 }, available: { read: false } });
+    t.same(changes, ['read fails']);
+  },
+);
+
+t.test('all reads of one request have one timeout', async (t) => {
+  const { server, cache, read } = await start(t, { timeoutMs: 50 });
+  server.handler = silent;
+  const { wait } = cache;
+  t.equal(await read(noPurges, wait), null);
+  t.equal(await read(noPurges, wait), null);
+  t.match(cache.stats().reads, { timeout: 1, skipped: 1 });
+});
+
+t.test('a service that fails is probed, and used when it works again', async (t) => {
+  const { now } = performance;
+  let shift = 0;
+  performance.now = () => now.call(performance) + shift;
+  t.teardown(() => {
+    performance.now = now;
+  });
+  const { server, cache, changes, read, put } = await start(t);
+  put(fileOf(0));
+  server.handler = refusing;
+  for (let i = 0; i < 8; i += 1) t.equal(await read(), null);
+  t.match(cache.stats().reads, { error: 5, skipped: 3 });
+  for (let i = 0; i < 6; i += 1) {
+    cache.write(key, picture(100), noPurges);
+    await until('it is tried', () => cache.stats().queuedBytes === 0);
+  }
+  t.match(cache.stats().writes, { stored: 0, failed: 5, dropped: 1 });
+  t.same(changes, ['read fails', 'write fails']);
+  server.handler = null;
+  shift += 1_000;
+  t.match(await read(), picture(100));
+  cache.write(key, picture(100), noPurges);
+  await until('it is written', () => cache.stats().writes.stored === 1);
+  t.same(changes.slice(2), ['read works', 'write works']);
+});
+
+t.test('a service that accepts no connection is a miss', async (t) => {
+  const closed = createServer();
+  await new Promise<void>((done) => closed.listen(0, '127.0.0.1', done));
+  const address = closed.address() as { port: number };
+  await new Promise((done) => closed.close(done));
+  const url = `s3://bucket?endpoint=http://127.0.0.1:${address.port}`;
+  const { cache, read } = await start(t, { url });
+  t.equal(await read(), null);
+  t.match(cache.stats().reads, { error: 1 });
+});
+
+t.test('a read that nobody waits for is no failure of the service', async (t) => {
+  const { server, cache } = await start(t);
+  server.handler = silent;
+  for (let count = 1; count <= 6; count += 1) {
+    const client = new AbortController();
+    const image = cache.read(key, noPurges, client.signal, cache.wait);
+    await until('it is asked', () => server.requests.length === count);
+    client.abort(new Error('left'));
+    t.equal(await image, null);
+  }
+  t.match(cache.stats(), { reads: { timeout: 0, error: 0 }, available: { read: true } });
+});
+
+t.test('the bytes of the queue are limited, and one key waits once', async (t) => {
+  const { server, cache } = await start(t, { queueBytes: 50_000 });
+  server.handler = silent;
+  for (const name of ['a', 'b', 'c', 'd']) cache.write(keyOf(name), picture(9_000), noPurges);
+  await until('four are written at a time', () => server.requests.length === 4);
+  for (let i = 0; i < 3; i += 1) cache.write(keyOf('e'), picture(9_000), noPurges);
+  t.equal(cache.stats().writes.dropped, 0);
+  cache.write(keyOf('f'), picture(9_000), noPurges);
+  const { writes, droppedBytes, queuedBytes } = cache.stats();
+  t.equal(writes.dropped, 1);
+  t.ok(droppedBytes > 9_000 && queuedBytes > 45_000 && queuedBytes <= 50_000);
+});
+
+t.test('what waits is written at the end, unless the service is silent', async (t) => {
+  const { server, cache } = await start(t);
+  const names = Array.from({ length: 20 }, (_, i) => `${i}`);
+  for (const name of names) cache.write(keyOf(name), picture(1_000), noPurges);
+  await cache.close();
+  t.equal(server.objects.size, names.length);
+  const other = await start(t);
+  other.server.handler = silent;
+  for (const name of names) other.cache.write(keyOf(name), picture(1_000), noPurges);
+  await other.cache.close();
+  t.equal(other.cache.stats().queuedBytes, 0);
+});
