@@ -1,4 +1,6 @@
 import t, { type Test } from 'tap';
+import { parseS3Location } from '../../contract/s3-location.ts';
+import type { SharedCacheSettings } from '../../pool/cache/shared-cache.ts';
 import { onlyProcess } from '../../pool/coalescer.ts';
 import { Engine } from '../../pool/engine.ts';
 import { Schedule } from '../../pool/execution/schedule.ts';
@@ -8,12 +10,18 @@ import { until } from '../until.ts';
 import { noPurges } from './cache/pictures.ts';
 import { settings } from './execution/pools.ts';
 import { noise, variant } from './rendering/pictures.ts';
+import { startS3, variables } from './s3/server.ts';
 import { sourceSettings, startOrigin } from './source/origin.ts';
 
 const keyOf = (name: string) => name.padStart(64, '0');
 
 /** An engine with one thread, and the keys that it has joined. */
-function startEngine(t: Test, queue: number, url: (path: string) => URL) {
+function startEngine(
+  t: Test,
+  queue: number,
+  url: (path: string) => URL,
+  sharedCache: SharedCacheSettings | null = null,
+) {
   const joined: string[] = [];
   const engine = new Engine(
     {
@@ -22,7 +30,7 @@ function startEngine(t: Test, queue: number, url: (path: string) => URL) {
       queue,
       memoryCacheBytes: 0,
       diskCacheFolder: t.testdir(),
-      sharedCache: null,
+      sharedCache,
       sourceMaxBytes: 1e8,
       freshness: { minAge: 1, maxAge: 1, staleIfError: 1 },
     },
@@ -78,6 +86,25 @@ t.test('a full queue refuses misses before coalescing and fetching', async (t) =
   t.equal(engine.stats().refused, refusals + 1);
   t.equal((await get('1', '/1')).tier, 'disk');
   t.equal((await get('4', '/4', {}, 'b')).tier, 'miss', 'another project has a place');
+  t.equal((await busy).tier, 'miss');
+});
+
+t.test('a full queue does not refuse what the shared cache has', async (t) => {
+  Object.assign(process.env, variables);
+  const bucket = await startS3(t);
+  const settings = { location: parseS3Location(bucket.url), timeoutMs: 60_000, queueBytes: 1e6 };
+  const picture = await noise(1600, 1200).jpeg().toBuffer();
+  const origin = await startOrigin(t, (_, response) => response.end(picture));
+  const other = startEngine(t, 0, origin.url, settings);
+  await other.get('1', '/1');
+  await until('it is stored', () => bucket.objects.size === 1);
+  const { engine, get } = startEngine(t, 0, origin.url, settings);
+  const busy = get('2', '/2', long);
+  await until('it runs', () => engine.stats().transforms.costlyBytes > 0);
+  const requests = origin.requests.length;
+  t.equal((await get('1', '/1')).tier, 'shared');
+  await t.rejects(get('3', '/3'), { code: 'overloaded' });
+  t.equal(origin.requests.length, requests);
   t.equal((await busy).tier, 'miss');
 });
 

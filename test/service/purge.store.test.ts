@@ -7,6 +7,7 @@ import { projectWebhookSecret } from '../../contract/webhook-secret.ts';
 import { decodeProvenance } from '../../pool/cache/file.ts';
 import type { Provenance } from '../../pool/image.ts';
 import { cdnProjectTag, cdnSourceTag, sourceTag } from '../../server/image/purges.ts';
+import { startS3, variables } from '../pool/s3/server.ts';
 import { until } from '../until.ts';
 import { hookSecret, startReceiver } from '../worker/receiver.ts';
 import { type Control, rootKey, startControl } from './control/control.ts';
@@ -88,13 +89,17 @@ function cachedFiles({ service }: Control): Provenance[] {
 }
 
 t.test('a purge replaces what every process, memory and disk have', async (t) => {
-  const { control, origin, url, publish, ask, purge, progress, warm, becomes } =
-    await startPurging(t);
+  const bucket = await startS3(t);
+  const { control, origin, url, publish, ask, purge, progress, warm, becomes } = await startPurging(
+    t,
+    { SERVICE_SHARED_CACHE_URL: bucket.url, ...variables },
+  );
   const { service } = control;
   for (const path of ['/a.png', '/b.png']) await publish(path, 1);
   for (const path of ['/a.png', '/b.png'])
     for (const query of ['', '&w=20']) await warm(path, query);
   await until('all are on the disk', () => cachedFiles(control).length === 4);
+  await until('all are in the bucket', () => bucket.objects.size === 4);
   for (const path of ['/a.png', '/b.png']) await publish(path, 2);
   const fetched = origin.requests.get('/b.png');
 
@@ -111,6 +116,14 @@ t.test('a purge replaces what every process, memory and disk have', async (t) =>
     ({ tags, stamp }) => tags.source === sourceTag(new URL(url('/a.png'))) && stamp === 0,
   );
   t.same(old, [], 'their bytes are gone');
+  const tag = sourceTag(new URL(url('/a.png')));
+  await until('they are gone from the bucket', () =>
+    [...bucket.objects.values()].every(({ body }) => {
+      const provenance = decodeProvenance(body);
+      return provenance?.tags.source !== tag || provenance.stamp > 0;
+    }),
+  );
+  t.ok(bucket.objects.size >= 2, 'images of other sources stay');
 
   await publish('/a.png', 3);
   await service.admin('purge', (await control.store.projects.list())[0]?._id ?? '', '--all');

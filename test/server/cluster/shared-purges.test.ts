@@ -1,0 +1,81 @@
+import t, { type Test } from 'tap';
+import { parseS3Location } from '../../../contract/s3-location.ts';
+import { Bucket } from '../../../pool/s3/bucket.ts';
+import { SharedPurges } from '../../../server/cluster/shared-purges.ts';
+import type { Project } from '../../../store/projects.ts';
+import { refusing, startS3, variables } from '../../pool/s3/server.ts';
+import { until } from '../../until.ts';
+
+const tag = (name: string) => name.repeat(30);
+const purgedAt = Date.UTC(2026, 1, 1);
+const projectOf = (all: number, sources: Record<string, number> = {}): Project =>
+  ({
+    _id: 'prj_1',
+    purges: { last: Math.max(all, ...Object.values(sources)), all, sources },
+  }) as unknown as Project;
+
+async function start(t: Test) {
+  const server = await startS3(t);
+  server.pageSize = 3;
+  const put = (key: string, modifiedAt = purgedAt - 1) =>
+    server.objects.set(`pre fix/${key}`, { body: Buffer.from('a'), modifiedAt });
+  for (const source of ['a', 'b']) {
+    for (let i = 0; i < 20; i += 1) put(`prj_1/${source.repeat(16)}/${i}`);
+  }
+  put(`prj_1/${'a'.repeat(16)}/new`, purgedAt + 1);
+  put(`prj_2/${'a'.repeat(16)}/0`);
+  const bucket = new Bucket(parseS3Location(server.url), variables);
+  const log: object[] = [];
+  const note = (...[facts]: unknown[]) => void log.push(facts as object);
+  const purges = new SharedPurges({
+    bucket,
+    log: { info: note, warn: note },
+    since: purgedAt - 1_000,
+    lateMs: 0,
+    pauseMs: 1,
+  });
+  t.teardown(() => {
+    purges.close();
+    return bucket.destroy();
+  });
+  const count = (prefix: string) =>
+    [...server.objects.keys()].filter((key) => key.startsWith(`pre fix/${prefix}`)).length;
+  return { server, purges, count, log };
+}
+
+t.test('the objects of a purged source are deleted, and no others', async (t) => {
+  const { purges, count, log, server } = await start(t);
+  purges.purge(projectOf(0, { [tag('a')]: purgedAt, [tag('c')]: purgedAt - 2_000 }));
+  await until('they are deleted', () => log.length === 1);
+  t.same(log, [{ project: 'prj_1', objects: 20 }]);
+  t.equal(count(`prj_1/${'a'.repeat(16)}/`), 1, 'a newer one');
+  t.equal(count('prj_1/b'), 20);
+  t.equal(count('prj_2/'), 1);
+  t.notOk(
+    server.requests.some((line) => line.includes('cccc')),
+    'an earlier purge',
+  );
+  const { length } = server.requests;
+  purges.purge(projectOf(0, { [tag('a')]: purgedAt }));
+  t.equal(server.requests.length, length, 'the same purge again');
+  t.same(purges.totals, { objects: 20, failed: 0 });
+});
+
+t.test('a purge of a project deletes all of its objects', async (t) => {
+  const { purges, count } = await start(t);
+  purges.purge(projectOf(purgedAt));
+  await until('they are deleted', () => count('prj_1/') === 1);
+  t.equal(count('prj_2/'), 1);
+});
+
+t.test('a failing service is asked again, and then with the next purge', async (t) => {
+  const { server, purges, count } = await start(t);
+  server.handler = refusing;
+  purges.purge(projectOf(0, { [tag('a')]: purgedAt }));
+  await until('it is asked again', () => server.requests.length >= 2);
+  await until('it is given up', () => purges.totals.failed === 1);
+  t.equal(server.requests.length, 6);
+  server.handler = null;
+  purges.purge(projectOf(0, { [tag('a')]: purgedAt, [tag('b')]: purgedAt + 5 }));
+  await until('both are deleted', () => count('prj_1/') === 1);
+});

@@ -1,0 +1,90 @@
+import sharp from 'sharp';
+import t, { type Test } from 'tap';
+import { silent, startS3, variables } from '../pool/s3/server.ts';
+import { until } from '../until.ts';
+import { startFrontEnd } from './front-end.ts';
+import { startTestOrigin } from './origin.ts';
+
+/** A picture whose colour is its version. */
+const pictureOf = (version: number): Promise<Buffer> =>
+  sharp({ create: { width: 40, height: 30, channels: 3, background: { r: version, g: 0, b: 0 } } })
+    .png()
+    .toBuffer();
+
+const sourcePath = '/a.png';
+
+/** Two machines with a bucket, a store and an origin in common. */
+async function startMachines(t: Test, environment: Readonly<Record<string, string>> = {}) {
+  Object.assign(process.env, variables);
+  const bucket = await startS3(t);
+  const origin = await startTestOrigin(t);
+  const settings = { SERVICE_SHARED_CACHE_URL: bucket.url, ...environment };
+  const first = await startFrontEnd(t, { ...settings, SERVICE_DISK_CACHE_BYTES: '1000000000' });
+  const second = await startFrontEnd(t, { ...settings, SERVICE_DISK_CACHE_BYTES: '1000000000' });
+  const { project, store } = first;
+  const get = async ({ url }: { readonly url: string }, query = '') => {
+    const target = `/img/${origin.url}${sourcePath}?project=${project}&fmt=png${query}`;
+    const response = await fetch(url + target);
+    const body = await response.arrayBuffer();
+    t.equal(response.status, 200, Buffer.from(body).toString('latin1', 0, 200));
+    const { data } = await sharp(body).raw().toBuffer({ resolveWithObject: true });
+    const header = (name: string) => response.headers.get(name);
+    return { version: data[0], tier: header('x-cache'), header };
+  };
+  const publish = async (version: number) => origin.serve(sourcePath, await pictureOf(version));
+  const fetches = () => origin.requests.get(sourcePath) ?? 0;
+  const stored = (count: number) => until(`${count} objects`, () => bucket.objects.size === count);
+  await publish(1);
+  return { bucket, first, second, project, store, get, publish, fetches, stored };
+}
+
+t.test('an image that one machine has rendered is read by the others', async (t) => {
+  const { bucket, first, second, project, get, fetches, stored } = await startMachines(t);
+  t.match(await get(first), { version: 1, tier: 'miss' });
+  await stored(1);
+  const [key = ''] = bucket.objects.keys();
+  t.match(key, new RegExp(`^pre fix/${project}/[0-9a-f]{16}/[0-9a-f]{64}$`));
+  const shared = await get(second);
+  t.match(shared, { version: 1, tier: 'shared' });
+  t.match(shared.header('server-timing'), /^cache;desc=shared/);
+  t.match(await get(second), { version: 1, tier: 'memory' });
+  t.equal(fetches(), 1);
+  t.equal(bucket.requests.filter((line) => line.startsWith('PUT')).length, 1);
+
+  bucket.objects.set(key, { body: Buffer.from('damaged'), modifiedAt: 0 });
+  t.match(await get(second, '&v=2'), { tier: 'miss' }, 'another version is another image');
+});
+
+t.test('a purge leaves no old image on any machine', async (t) => {
+  const { first, second, project, store, get, publish, stored } = await startMachines(t);
+  await get(first);
+  await stored(1);
+  await publish(2);
+  await store.projects.purge(project, null);
+  await until('the new image is there', async () => (await get(second)).version === 2);
+  await until('the new image is there', async () => (await get(first)).version === 2);
+});
+
+t.test('a silent bucket delays an image by the deadline, and is never an error', async (t) => {
+  const { bucket, first, get } = await startMachines(t, { SERVICE_SHARED_CACHE_TIMEOUT_MS: '100' });
+  bucket.handler = silent;
+  for (let version = 0; version < 8; version += 1) {
+    t.match(await get(first, `&v=${version}`), { version: 1, tier: 'miss' });
+  }
+  const reads = bucket.requests.filter((line) => line.startsWith('GET'));
+  t.ok(reads.length > 0 && reads.length <= 5, 'then it is not asked any more');
+  t.match(first.log, [{ msg: 'the shared cache is not read while it fails' }]);
+  const health = await fetch(`${first.url}/api/health`);
+  t.equal(health.status, 200);
+});
+
+t.test('a new machine needs no render for a project with a source age', async (t) => {
+  const { first, second, project, store, get, fetches, stored } = await startMachines(t);
+  await store.projects.setFreshness(project, { sourceAge: 3_600, browserAge: null });
+  await get(first);
+  await stored(2);
+  const shared = await get(second);
+  t.match(shared, { version: 1, tier: 'shared' });
+  t.match(shared.header('cache-status'), /^ImageDelivery; hit; ttl=3[0-9]{3}$/);
+  t.equal(fetches(), 1);
+});
