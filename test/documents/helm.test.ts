@@ -1,0 +1,85 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { hasHaproxy } from '../../bench/servers/haproxy.ts';
+import { installed } from '../../bench/servers/launch.ts';
+import { rootPath } from '../root.ts';
+import { temporaryRoot } from '../temporary-root.ts';
+
+const skip = !installed('helm') && 'helm is not installed';
+const chart = join(rootPath, 'docs/deploy/helm/image-delivery');
+const kubernetes = ['--kube-version', '1.30.0'];
+
+const mongodb = 'store=mongodb,secrets.SERVICE_MONGODB_URL=mongodb://db/';
+const everything = [
+  'autoscaling.enabled=true,autoscaling.metric=queue,networkPolicy.enabled=true,ingress.enabled=true',
+  'podMonitor.enabled=true,drainDelaySeconds=25',
+].join(',');
+
+/** The manifests for values, by kind and name; the error when the chart refuses them. */
+function render(values: string) {
+  const args = ['template', 'shop', chart, ...kubernetes, '--set', values];
+  const { status, stdout, stderr } = spawnSync('helm', args, { encoding: 'utf8' });
+  const manifests = new Map<string, string>();
+  for (const text of stdout.split(/^---$/m)) {
+    const [, kind] = /^kind: (\w+)$/m.exec(text) ?? [];
+    const [, name] = /^ {2}name: (\S+)$/m.exec(text) ?? [];
+    if (kind !== undefined) manifests.set(`${kind} ${name}`, text);
+  }
+  return { error: status === 0 ? null : stderr, manifests };
+}
+
+/** Checks the configuration of the balancer with HAProxy itself. */
+async function checkBalancer(t: Test, manifest: string): Promise<void> {
+  const folder = await mkdtemp(join(temporaryRoot, 'helm-test-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const [, config = ''] = /haproxy\.cfg: \|\n((?: {4}.*\n|\n)+)/.exec(manifest) ?? [];
+  const file = join(folder, 'haproxy.cfg');
+  await writeFile(file, `${config.replace(/^ {4}/gm, '').trimEnd()}\n`);
+  execFileSync('haproxy', ['-c', '-q', '-f', file]);
+}
+
+t.test('the chart renders with one pod and with several', { skip }, async (t) => {
+  execFileSync('helm', ['lint', chart, ...kubernetes, '--quiet'], { stdio: 'pipe' });
+  const one = render('');
+  t.equal(one.error, null);
+  t.match(one.manifests.get('StatefulSet shop-image-delivery'), 'dist/server/start.js');
+  t.same(
+    [...one.manifests.keys()].filter((key) => /worker|balancer/.test(key)),
+    [],
+    'one pod needs no balancer, and runs the worker',
+  );
+
+  const several = render(`${mongodb},replicas=3,${everything}`);
+  t.equal(several.error, null);
+  const frontEnds = several.manifests.get('StatefulSet shop-image-delivery') ?? '';
+  t.match(frontEnds, 'dist/server/main.js');
+  t.match(frontEnds, 'terminationGracePeriodSeconds: 65', 'the delay and 40 s');
+  t.match(frontEnds, /readinessProbe:\n +httpGet: \{ path: \/api\/ready,/);
+  t.notMatch(frontEnds, 'replicas:', 'the autoscaler has the number');
+  t.match(several.manifests.get('ConfigMap shop-image-delivery'), 'DRAIN_DELAY_MS: "25000"');
+  const scaler = several.manifests.get('HorizontalPodAutoscaler shop-image-delivery');
+  t.match(scaler, 'name: image_delivery_transforms_queued');
+  const balancer = several.manifests.get('ConfigMap shop-image-delivery-balancer') ?? '';
+  t.equal(balancer.match(/^ +server s5 shop-image-delivery-5\.shop-.*$/gm)?.length, 3);
+  t.match(balancer, 'be_conn(images) ge 120');
+  t.notMatch(balancer, '10.0.0.1');
+  if (hasHaproxy) await checkBalancer(t, balancer);
+  const text = [...several.manifests].filter(([key]) => !key.startsWith('Secret')).join();
+  t.notMatch(text, 'mongodb://', 'the URL is in the Secret only');
+});
+
+t.test('the chart refuses values that do not work', { skip }, async (t) => {
+  const refused: ReadonlyArray<readonly [string, RegExp]> = [
+    ['replicas=2', /The embedded store is for one pod/],
+    ['autoscaling.enabled=true', /The embedded store is for one pod/],
+    ['store=mongodb', /needs SERVICE_MONGODB_URL/],
+    ['settings.SERVICE_DRAIN_DELAY_MS=1s', /drainDelaySeconds/],
+    ['settings.PORT=a', /does not match/i],
+    ['replica=2', /replica/],
+    ['service.port=0', /port/],
+  ];
+  for (const [values, error] of refused) t.match(render(values).error, error, values);
+  t.equal(render('store=mongodb,replicas=2,existingSecret=own').error, null);
+});
